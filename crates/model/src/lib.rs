@@ -1,0 +1,38 @@
+//! The words Seatrial is made of: data only.
+//!
+//! Units, parameters, cases, samples, records, profiles and machines. Nothing here does I/O or decides; every type
+//! that crosses a process or a file border serialises with serde and publishes its JSON schema.
+
+mod about;
+mod case;
+mod event;
+mod finding;
+mod limit;
+pub mod machine;
+mod metric;
+pub mod name;
+mod outcome;
+mod param;
+mod place;
+pub mod profile;
+pub mod record;
+mod sample;
+mod site;
+mod subject;
+mod units;
+mod verdict;
+
+pub use about::{About, Cost, Interaction, Need, Planned};
+pub use case::{Budget, Case, CaseId};
+pub use event::{Event, Phase};
+pub use finding::{Finding, Severity};
+pub use limit::{Bound, Limit, LimitRecord, Limits};
+pub use metric::{AxisSpec, Better, MetricSpec, SeriesSpec};
+pub use outcome::{Cause, Outcome, Reason};
+pub use param::{Kind, ParamError, ParamSpec, Params, Value};
+pub use place::{Place, Seat};
+pub use sample::{Evidence, Integrity, Measures, PartRecord, Row, Sample, Values};
+pub use site::{Site, SiteNode};
+pub use subject::Subject;
+pub use units::{Bytes, Dimension, Nanos, Quantity, QuantityError, Unit};
+pub use verdict::{Verdict, VerdictRecord};

@@ -1,0 +1,139 @@
+//! Processors: sockets, cores and the hardware threads that work can be pinned to.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Known;
+
+/// The processors of a machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Cpu {
+    /// Vendor as the CPU names itself: `GenuineIntel`, `AuthenticAMD`, `ARM`.
+    pub vendor: Known<String>,
+    /// Model name as the CPU or the kernel gives it.
+    pub model: Known<String>,
+    /// Sockets with at least one CPU online.
+    pub sockets: Known<u32>,
+    /// Physical cores with at least one hardware thread online.
+    pub cores: Known<u32>,
+    /// Instruction set extensions that this process may use, in the kernel's spelling: `sse2`, `avx2`,
+    /// `avx512f`, `neon`.
+    pub isa: Known<Vec<String>>,
+    /// The control group limit on CPU time that binds first; known and none where no group sets one.
+    pub quota: Known<Option<CpuQuota>>,
+    /// Every hardware thread present, in the order of ids.
+    pub threads: Vec<CpuThread>,
+}
+
+/// A limit on CPU time: `quota_us` of running in every `period_us` of time, over all CPUs together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CpuQuota {
+    /// Folder of the group that sets the limit, below its mount point.
+    pub group: String,
+    /// Running time allowed in a period, in microseconds.
+    pub quota_us: u64,
+    /// Length of a period in microseconds.
+    pub period_us: u64,
+}
+
+/// One hardware thread, what the kernel calls a CPU.
+///
+/// A place that the kernel does not tell is none; the reason is then among the machine's remarks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CpuThread {
+    /// The kernel's number of this CPU.
+    pub id: u32,
+    /// Physical core: an index over the whole machine, counted by the cores' first threads. The kernel's own
+    /// `core_id` is not used since it repeats from socket to socket and has gaps.
+    pub core: Option<u32>,
+    /// Socket: the kernel's physical package id.
+    pub socket: Option<u32>,
+    /// NUMA node id.
+    pub node: Option<u32>,
+    /// Level 3 cache domain: an index into [`Caches::l3`](super::Caches::l3).
+    pub l3: Option<u32>,
+    /// Position among the threads of its core, by id: 0 for the first.
+    pub smt_rank: Option<u32>,
+    /// Whether the kernel schedules on it.
+    pub online: bool,
+    /// Whether this process may run on it, by affinity mask and cpuset.
+    pub allowed: bool,
+}
+
+impl CpuThread {
+    /// Whether work of ours can run here now.
+    pub const fn usable(&self) -> bool {
+        self.online && self.allowed
+    }
+}
+
+impl Cpu {
+    /// The hardware thread with this id.
+    pub fn thread(&self, id: u32) -> Option<&CpuThread> {
+        self.threads.iter().find(|thread| thread.id == id)
+    }
+
+    /// Threads that work of ours can run on.
+    pub fn usable(&self) -> impl Iterator<Item = &CpuThread> {
+        self.threads.iter().filter(|thread| thread.usable())
+    }
+
+    /// One usable thread of each core, the first that we are allowed to use.
+    ///
+    /// A thread whose core is unknown counts as a core of its own.
+    pub fn one_per_core(&self) -> impl Iterator<Item = &CpuThread> {
+        let mut taken = BTreeSet::new();
+        self.usable().filter(move |thread| thread.core.is_none_or(|core| taken.insert(core)))
+    }
+
+    /// Whether an instruction set extension is known to be usable.
+    pub fn has_isa(&self, name: &str) -> bool {
+        self.isa.known().is_some_and(|list| list.iter().any(|have| have == name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thread(id: u32, core: Option<u32>, allowed: bool) -> CpuThread {
+        CpuThread { id, core, online: true, allowed, ..CpuThread::default() }
+    }
+
+    fn ids<'a>(threads: impl Iterator<Item = &'a CpuThread>) -> Vec<u32> {
+        threads.map(|thread| thread.id).collect()
+    }
+
+    #[test]
+    fn takes_the_first_allowed_thread_of_each_core() {
+        let threads = vec![
+            thread(0, Some(0), false),
+            thread(1, Some(1), true),
+            thread(2, Some(0), true),
+            thread(3, Some(1), true),
+        ];
+        let cpu = Cpu { threads, ..Cpu::default() };
+        assert_eq!(ids(cpu.usable()), [1, 2, 3]);
+        assert_eq!(ids(cpu.one_per_core()), [1, 2]);
+    }
+
+    #[test]
+    fn counts_threads_of_unknown_core_one_by_one() {
+        let threads = vec![thread(0, None, true), thread(1, None, true)];
+        let cpu = Cpu { threads, ..Cpu::default() };
+        assert_eq!(ids(cpu.one_per_core()), [0, 1]);
+    }
+
+    #[test]
+    fn never_uses_an_offline_thread() {
+        let cpu =
+            Cpu { threads: vec![CpuThread { online: false, ..thread(0, Some(0), true) }], ..Cpu::default() };
+        assert_eq!(cpu.usable().count(), 0);
+        assert_eq!(cpu.thread(0).map(|thread| thread.id), Some(0));
+    }
+}

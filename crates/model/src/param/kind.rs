@@ -1,0 +1,89 @@
+//! The types a parameter may have, and how a typed text becomes a value.
+
+use super::Value;
+use crate::name::{did_you_mean, nearest};
+use crate::units::{Bytes, Nanos};
+
+/// The type and range of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// One of a few words.
+    Choice(&'static [&'static str]),
+    /// A whole number from the first to the second, both included.
+    Count(u64, u64),
+    /// A fraction from the first to the second, both included.
+    Number(f64, f64),
+    /// A size from the first to the second, both included.
+    Size(Bytes, Bytes),
+    /// A duration from the first to the second, both included.
+    Time(Nanos, Nanos),
+    /// `true` or `false`.
+    Flag,
+    /// Any text.
+    Text,
+}
+
+impl Kind {
+    /// Reads `typed` as this type.
+    ///
+    /// # Errors
+    /// What is wrong with it, as a fragment to stand behind "parameter X: ".
+    pub fn parse(&self, typed: &str) -> Result<Value, String> {
+        let typed = typed.trim();
+        match *self {
+            Kind::Choice(words) => match words.iter().find(|word| **word == typed) {
+                Some(word) => Ok(Value::from(*word)),
+                None => {
+                    let near = nearest(typed, words.iter().copied()).map(str::to_owned);
+                    Err(format!("'{typed}' is not one of {}{}", words.join(", "), did_you_mean(&near)))
+                }
+            },
+            Kind::Count(least, most) => {
+                let count = typed.parse::<u64>().map_err(|_| format!("'{typed}' is no whole number"))?;
+                within(count, least, most)?;
+                Ok(Value::Count(count))
+            }
+            Kind::Number(least, most) => {
+                let number = typed.parse::<f64>().map_err(|_| format!("'{typed}' is no number"))?;
+                within(number, least, most)?;
+                Ok(Value::Number(number))
+            }
+            Kind::Size(least, most) => {
+                let bytes = typed.parse::<Bytes>().map_err(|error| error.to_string())?;
+                within(bytes, least, most)?;
+                Ok(bytes.into())
+            }
+            Kind::Time(least, most) => {
+                let nanos = typed.parse::<Nanos>().map_err(|error| error.to_string())?;
+                within(nanos, least, most)?;
+                Ok(nanos.into())
+            }
+            Kind::Flag => {
+                typed.parse().map(Value::Flag).map_err(|_| format!("'{typed}' is neither true nor false"))
+            }
+            Kind::Text => Ok(Value::from(typed)),
+        }
+    }
+
+    /// The type in words, for help and docs: `1 KiB to 1 TiB`, `read, write or copy`.
+    pub fn describe(&self) -> String {
+        match self {
+            Kind::Choice(words) => words.join(" | "),
+            Kind::Count(least, most) => format!("{least} to {most}"),
+            Kind::Number(least, most) => format!("{least} to {most}"),
+            Kind::Size(least, most) => format!("size, {least} to {most}"),
+            Kind::Time(least, most) => format!("duration, {least} to {most}"),
+            Kind::Flag => "true | false".to_owned(),
+            Kind::Text => "text".to_owned(),
+        }
+    }
+}
+
+/// NaN fails every comparison, so it is refused here as well.
+fn within<T: PartialOrd + std::fmt::Display>(value: T, least: T, most: T) -> Result<(), String> {
+    if value >= least && value <= most {
+        Ok(())
+    } else {
+        Err(format!("{value} is outside {least} to {most}"))
+    }
+}

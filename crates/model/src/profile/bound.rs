@@ -1,0 +1,93 @@
+//! What a number is held against.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::Quantity;
+
+/// Which number of a summary is judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Statistic {
+    /// The median, with its interval.
+    #[default]
+    Median,
+    /// The 99th percentile.
+    P99,
+    /// The largest value.
+    Max,
+    /// The smallest value.
+    Min,
+    /// The worst value in the direction of the metric.
+    Worst,
+}
+
+impl Statistic {
+    /// Every statistic, in the order that messages list them.
+    pub const ALL: [Statistic; 5] =
+        [Statistic::Median, Statistic::P99, Statistic::Max, Statistic::Min, Statistic::Worst];
+}
+
+/// A level to compare with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Bar {
+    /// A plain number.
+    Absolute(Quantity),
+    /// Percent of the derived limit of the same metric and case.
+    PercentOfLimit(f64),
+    /// Percent of the median over all nodes of the same class.
+    PercentOfFleetMedian(f64),
+    /// Percent of a reference run's value.
+    PercentOfReference(f64),
+}
+
+/// What a number must satisfy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Bounds {
+    /// At least the bar.
+    AtLeast(Bar),
+    /// At most the bar.
+    AtMost(Bar),
+    /// Exactly the bar.
+    Equals(Bar),
+    /// From the first bar to the second, both included.
+    Within(Bar, Bar),
+}
+
+impl fmt::Display for Statistic {
+    /// The word that a profile writes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Statistic::Median => "median",
+            Statistic::P99 => "p99",
+            Statistic::Max => "max",
+            Statistic::Min => "min",
+            Statistic::Worst => "worst",
+        })
+    }
+}
+
+impl fmt::Display for Bar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bar::Absolute(quantity) => write!(f, "{quantity}"),
+            Bar::PercentOfLimit(percent) => write!(f, "{percent} % of the limit"),
+            Bar::PercentOfFleetMedian(percent) => write!(f, "{percent} % of the fleet median"),
+            Bar::PercentOfReference(percent) => write!(f, "{percent} % of the reference"),
+        }
+    }
+}
+
+impl fmt::Display for Bounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bounds::AtLeast(bar) => write!(f, "at least {bar}"),
+            Bounds::AtMost(bar) => write!(f, "at most {bar}"),
+            Bounds::Equals(bar) => write!(f, "exactly {bar}"),
+            Bounds::Within(low, high) => write!(f, "from {low} to {high}"),
+        }
+    }
+}

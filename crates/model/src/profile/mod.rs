@@ -1,0 +1,115 @@
+//! What is demanded: tests, criteria, settings, roles and waivers, as data.
+
+mod bound;
+mod nodes;
+mod require;
+mod test;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use bound::{Bar, Bounds, Statistic};
+pub use nodes::{NodeSet, NodeSetError};
+pub use require::Requirement;
+pub use test::{Criterion, Expect, Test};
+
+use crate::param::Params;
+use crate::units::Quantity;
+
+/// A whole profile, its `extends` already merged.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Profile {
+    /// The name it is asked for by.
+    pub id: String,
+    /// A few words.
+    pub title: String,
+    /// What it is for, and where its numbers come from.
+    pub description: String,
+    /// The profiles it was merged from, nearest first.
+    pub extends: Vec<String>,
+    /// What is measured.
+    pub tests: Vec<Test>,
+    /// What must hold.
+    pub criteria: Vec<Criterion>,
+    /// Host settings that must hold.
+    pub settings: Vec<SettingRule>,
+    /// Sorts of nodes.
+    pub roles: BTreeMap<String, Role>,
+    /// Criteria and settings excused for a time.
+    pub waivers: Vec<Waiver>,
+    /// Limits that a person knows and the machine does not tell.
+    pub limits: Vec<LimitRule>,
+}
+
+/// A sort of nodes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Role {
+    /// The nodes that play it; empty when the command line says.
+    pub nodes: NodeSet,
+    /// How many nodes must play it.
+    pub expect: Option<Expect>,
+}
+
+/// A host setting that must have a value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct SettingRule {
+    /// The setting's id.
+    pub id: String,
+    /// What its value must satisfy.
+    pub require: Requirement,
+    /// Roles it applies to; empty means all.
+    pub roles: Vec<String>,
+}
+
+/// A limit that a person states for a metric of a test, with provenance `profile`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct LimitRule {
+    /// The test.
+    pub test: String,
+    /// A metric of its benchmark.
+    pub metric: String,
+    /// Parameter values a case must have; empty means all.
+    pub cases: Params,
+    /// The limit.
+    pub value: Quantity,
+    /// How it is known: `8 channels of DDR4-3200, from the data sheet`.
+    pub source: String,
+}
+
+/// A criterion or setting excused for a time. It is always shown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Waiver {
+    /// The criterion's or setting's id.
+    pub criterion: String,
+    /// The nodes it is for; empty means all.
+    pub nodes: NodeSet,
+    /// Who answers for it.
+    pub owner: String,
+    /// Why.
+    pub reason: String,
+    /// The last day it holds.
+    #[schemars(with = "String")]
+    pub until: jiff::civil::Date,
+}
+
+impl Profile {
+    /// The test called `id`.
+    pub fn test(&self, id: &str) -> Option<&Test> {
+        self.tests.iter().find(|test| test.id == id)
+    }
+
+    /// The criteria of the test called `id`, in order.
+    pub fn criteria_of<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a Criterion> {
+        self.criteria.iter().filter(move |criterion| criterion.test == id)
+    }
+}
+
+impl Waiver {
+    /// Whether it is meant for `criterion` on `node`; a judgement over several nodes has none, and then only a
+    /// waiver for all nodes holds.
+    pub fn covers(&self, criterion: &str, node: Option<&str>) -> bool {
+        self.criterion == criterion
+            && (self.nodes.is_empty() || node.is_some_and(|node| self.nodes.contains(node)))
+    }
+}

@@ -1,0 +1,227 @@
+//! Node sets in the folded form that Slurm and ssh tools use: `n[01-16],head`.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A set of node names, kept as written and as the names it stands for. The empty text is the empty set.
+///
+/// `n[01-16]` counts from `n01` to `n16` keeping the width, `n[1,4-6]` lists, `r[1-2]n[1-4]` multiplies, and
+/// commas outside brackets join (the hostlist form of scontrol(1), without its step and base syntax).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeSet {
+    text: String,
+    names: Vec<String>,
+}
+
+/// Why a text is no node set, as a fragment.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NodeSetError {
+    /// A bracket without its partner, or one inside another.
+    #[error("'{text}' has a bracket without its partner")]
+    Bracket {
+        /// The element.
+        text: String,
+    },
+    /// Nothing between two commas.
+    #[error("'{text}' has an empty element: two commas in a row, or one at an end")]
+    Empty {
+        /// The whole text.
+        text: String,
+    },
+    /// A range that does not count upwards from number to number.
+    #[error("'{range}' is no range such as 1-16 or 01-16")]
+    Range {
+        /// The range.
+        range: String,
+    },
+    /// A name with a character that no host name has.
+    #[error("'{name}' is no node name: letters, digits, '-', '_' and '.' only")]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// A slip of the finger that would fill the memory.
+    #[error("'{text}' stands for more than {} nodes", NodeSet::MOST)]
+    TooMany {
+        /// The whole text.
+        text: String,
+    },
+}
+
+impl NodeSet {
+    /// Names a set stands for at most; the largest clusters have a fifth of it.
+    pub const MOST: usize = 50_000;
+
+    /// Every name once, in the order written.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// Whether `name` is in the set.
+    pub fn contains(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+
+    /// Whether there is nobody in it.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+}
+
+impl fmt::Display for NodeSet {
+    /// The text as written.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
+    }
+}
+
+impl FromStr for NodeSet {
+    type Err = NodeSetError;
+
+    fn from_str(text: &str) -> Result<Self, NodeSetError> {
+        let text = text.trim().to_owned();
+        let mut names = Vec::new();
+        if text.is_empty() {
+            return Ok(Self { text, names });
+        }
+        for element in split_outside_brackets(&text)? {
+            if element.is_empty() {
+                return Err(NodeSetError::Empty { text });
+            }
+            let room = Self::MOST - names.len();
+            let more = expand(element, room)?.ok_or_else(|| NodeSetError::TooMany { text: text.clone() })?;
+            names.extend(more);
+        }
+        let mut seen = std::collections::HashSet::new();
+        names.retain(|name| seen.insert(name.clone()));
+        Ok(Self { text, names })
+    }
+}
+
+fn split_outside_brackets(text: &str) -> Result<Vec<&str>, NodeSetError> {
+    let mut elements = Vec::new();
+    let (mut start, mut inside) = (0, false);
+    for (at, character) in text.char_indices() {
+        match (character, inside) {
+            ('[', false) => inside = true,
+            (']', true) => inside = false,
+            ('[', true) | (']', false) => return Err(NodeSetError::Bracket { text: text.to_owned() }),
+            (',', false) => {
+                elements.push(text[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if inside {
+        return Err(NodeSetError::Bracket { text: text.to_owned() });
+    }
+    elements.push(text[start..].trim());
+    Ok(elements)
+}
+
+/// The names that one element stands for; `None` when they are more than `room`.
+fn expand(element: &str, room: usize) -> Result<Option<Vec<String>>, NodeSetError> {
+    let mut names = vec![String::new()];
+    let mut rest = element;
+    while !rest.is_empty() {
+        let (plain, behind) = rest.split_once('[').unwrap_or((rest, ""));
+        if !plain.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')) {
+            return Err(NodeSetError::Name { name: plain.to_owned() });
+        }
+        names.iter_mut().for_each(|name| name.push_str(plain));
+        if plain.len() == rest.len() {
+            break;
+        }
+        let (inner, behind) = behind.split_once(']').unwrap_or((behind, ""));
+        let Some(numbers) = numbers(inner, room)? else { return Ok(None) };
+        if names.len().saturating_mul(numbers.len()) > room {
+            return Ok(None);
+        }
+        names = names
+            .iter()
+            .flat_map(|name| numbers.iter().map(move |number| format!("{name}{number}")))
+            .collect();
+        rest = behind;
+    }
+    Ok((names.len() <= room).then_some(names))
+}
+
+/// The numbers that the inside of a bracket stands for, with their leading zeros; `None` when more than `room`.
+fn numbers(inner: &str, room: usize) -> Result<Option<Vec<String>>, NodeSetError> {
+    let mut numbers = Vec::new();
+    for range in inner.split(',').map(str::trim) {
+        let wrong = || NodeSetError::Range { range: range.to_owned() };
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        // Twenty digits hold every u64; more would only be a way to make long names.
+        let is_number =
+            |end: &str| (1..=20).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number(first) || !is_number(last) {
+            return Err(wrong());
+        }
+        let (from, to): (u64, u64) =
+            (first.parse().map_err(|_| wrong())?, last.parse().map_err(|_| wrong())?);
+        if from > to {
+            return Err(wrong());
+        }
+        if to - from >= (room - numbers.len().min(room)) as u64 {
+            return Ok(None);
+        }
+        let width = first.len();
+        numbers.extend((from..=to).map(|number| format!("{number:0width$}")));
+    }
+    Ok(Some(numbers))
+}
+
+crate::text_serde!(NodeSet, "A folded node set such as 'n[01-16],head'.");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<String> {
+        text.parse::<NodeSet>().unwrap().names().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn folds_open_with_their_leading_zeros() {
+        assert_eq!(names("n[08-11]"), ["n08", "n09", "n10", "n11"]);
+        assert_eq!(names("n[1,4-5]x, head"), ["n1x", "n4x", "n5x", "head"]);
+        assert_eq!(names("r[1-2]n[3-4]"), ["r1n3", "r1n4", "r2n3", "r2n4"]);
+        assert_eq!(names("a,a,a"), ["a"]);
+        assert!(names("").is_empty());
+    }
+
+    #[test]
+    fn holds_the_names_it_stands_for_and_no_others() {
+        let set: NodeSet = "n[01-16]".parse().unwrap();
+        assert!(set.contains("n07") && !set.contains("n7") && !set.contains("n17"));
+    }
+
+    #[test]
+    fn refuses_what_is_no_node_set() {
+        for text in [
+            "n[1-",
+            "n]1[",
+            "n[[1]]",
+            "n[2-1]",
+            "n[a-b]",
+            "n[]",
+            "a,,b",
+            "a,",
+            "n 1",
+            "n[1-99999999999999999999]",
+        ] {
+            assert!(text.parse::<NodeSet>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_to_fill_the_memory() {
+        for text in ["n[0-999999999999]", "a[1-1000]b[1-1000]", "x[1-50000],y", "n[1-40000,1-40000]"] {
+            let error = text.parse::<NodeSet>().unwrap_err();
+            assert!(matches!(error, NodeSetError::TooMany { .. }), "{text}: {error}");
+        }
+        assert_eq!(names("n[1-50000]").len(), NodeSet::MOST);
+    }
+}

@@ -1,0 +1,109 @@
+//! What a fact or a setting must satisfy.
+
+use serde::{Deserialize, Serialize};
+
+use crate::param::{Params, Value};
+use crate::units::Quantity;
+
+/// What a fact or setting must satisfy; all that are given must hold.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Requirement {
+    /// At least this.
+    pub at_least: Option<Quantity>,
+    /// At most this.
+    pub at_most: Option<Quantity>,
+    /// Exactly this.
+    pub equals: Option<Value>,
+}
+
+impl Requirement {
+    /// Whether `value` satisfies it. `10 Gbit/s` equals `10000 Mbit/s`.
+    ///
+    /// # Errors
+    /// When that cannot be told: the value is no number and the requirement needs one, or the units measure
+    /// different things.
+    pub fn met_by(&self, value: &Value) -> Result<bool, String> {
+        if self.equals.as_ref().is_some_and(|wanted| !is_same(wanted, value)) {
+            return Ok(false);
+        }
+        for (bound, is_least) in [(self.at_least, true), (self.at_most, false)] {
+            let Some(bound) = bound else { continue };
+            let have: Quantity = value.to_string().parse().map_err(|_| format!("'{value}' is no number"))?;
+            let have = have.to(bound.unit()).map_err(|error| error.to_string())?.value();
+            if (is_least && have < bound.value()) || (!is_least && have > bound.value()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether it asks for nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether all `wanted` facts equal those in `facts`; a missing fact does not match.
+    pub fn selects(wanted: &Params, facts: &Params) -> bool {
+        wanted.iter().all(|(name, value)| facts.get(name).is_some_and(|fact| is_same(value, fact)))
+    }
+}
+
+impl std::fmt::Display for Requirement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let bounds = [
+            self.at_least.map(|bound| format!("at least {bound}")),
+            self.at_most.map(|bound| format!("at most {bound}")),
+            self.equals.as_ref().map(|value| format!("exactly {value}")),
+        ];
+        f.write_str(&bounds.into_iter().flatten().collect::<Vec<_>>().join(" and "))
+    }
+}
+
+/// Equal as written, or as numbers with units. A flag and the word for it are the same: facts come from files.
+fn is_same(wanted: &Value, have: &Value) -> bool {
+    let (wanted, have) = (wanted.to_string(), have.to_string());
+    let as_numbers = || {
+        let wanted: Quantity = wanted.parse().ok()?;
+        let have: Quantity = have.parse().ok()?;
+        Some(have.to(wanted.unit()).ok()?.value() == wanted.value())
+    };
+    wanted == have || as_numbers().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compares_across_units_and_refuses_words() {
+        let rule = Requirement { at_least: Some("10 Gbit/s".parse().unwrap()), ..Requirement::default() };
+        assert_eq!(rule.met_by(&Value::from("25 Gbit/s")), Ok(true));
+        assert_eq!(rule.met_by(&Value::from("1 GB/s")), Ok(false));
+        assert!(rule.met_by(&Value::from("fast")).is_err());
+        assert!(rule.met_by(&Value::from("3 s")).is_err());
+    }
+
+    #[test]
+    fn equal_in_another_unit_is_equal() {
+        let facts: Params =
+            [("speed".to_owned(), "10000 Mbit/s".into()), ("up".to_owned(), Value::Flag(true))]
+                .into_iter()
+                .collect();
+        let wanted = |speed: &str| -> Params {
+            [("speed".to_owned(), speed.into()), ("up".to_owned(), "true".into())].into_iter().collect()
+        };
+        assert!(Requirement::selects(&wanted("10 Gbit/s"), &facts));
+        assert!(!Requirement::selects(&wanted("25 Gbit/s"), &facts));
+        assert!(!Requirement::selects(&wanted("10 Gbit/s"), &Params::default()));
+    }
+
+    #[test]
+    fn says_what_it_asks_for() {
+        let rule = Requirement {
+            at_least: Some("50 %".parse().unwrap()),
+            at_most: Some("90 %".parse().unwrap()),
+            equals: None,
+        };
+        assert_eq!(rule.to_string(), "at least 50 % and at most 90 %");
+    }
+}

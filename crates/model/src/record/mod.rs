@@ -1,0 +1,11 @@
+//! The record of a run: what is stored, printed as JSON, judged and reported.
+
+mod case;
+mod document;
+mod run;
+mod summary;
+
+pub use case::CaseRecord;
+pub use document::{Document, SCHEMA_VERSION, schema};
+pub use run::{ProfileRef, RunEnd, RunInfo};
+pub use summary::{Axis, MetricRecord, SeriesRecord, SeriesRow, Summary};

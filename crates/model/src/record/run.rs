@@ -1,0 +1,47 @@
+//! The record of an invocation as a whole.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// One invocation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct RunInfo {
+    /// Names the run folder: the start time and a few random letters.
+    pub id: String,
+    /// Version of Seatrial.
+    pub seatrial: String,
+    /// The command as typed.
+    pub command: Vec<String>,
+    /// The profile judged against, if any.
+    pub profile: Option<ProfileRef>,
+    /// The nodes measured.
+    pub nodes: Vec<String>,
+    /// When it started.
+    #[schemars(with = "String")]
+    pub started: Timestamp,
+    /// When and how it ended; null while it runs or when it was killed.
+    pub ended: Option<RunEnd>,
+}
+
+/// Which profile a run was judged against.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ProfileRef {
+    /// The name.
+    pub id: String,
+    /// A few words.
+    pub title: String,
+    /// The file, when it is not a shipped one.
+    pub file: Option<String>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct RunEnd {
+    /// When.
+    #[schemars(with = "String")]
+    pub at: Timestamp,
+    /// The exit code.
+    pub exit: u8,
+    /// The signal that ended it early, by name.
+    pub signal: Option<String>,
+}

@@ -1,0 +1,94 @@
+//! Verdicts, and how several roll up into one.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::subject::Subject;
+use crate::units::Quantity;
+
+/// The judgement of one criterion or of a whole run, in order of weight: the heaviest wins a roll-up.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Does not apply.
+    Skip,
+    /// Met.
+    Pass,
+    /// Met, but look at it.
+    Warn,
+    /// Could not tell.
+    Unknown,
+    /// Not met.
+    Fail,
+}
+
+impl Verdict {
+    /// The heaviest of `verdicts`; `None` when there are none.
+    pub fn roll_up(verdicts: impl IntoIterator<Item = Verdict>) -> Option<Verdict> {
+        verdicts.into_iter().max()
+    }
+
+    /// The word in the record and on the terminal.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Verdict::Skip => "skip",
+            Verdict::Pass => "pass",
+            Verdict::Warn => "warn",
+            Verdict::Unknown => "unknown",
+            Verdict::Fail => "fail",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+/// The judgement of one criterion on one subject of one node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct VerdictRecord {
+    /// Names the criterion: its `id`, or test and metric.
+    pub criterion: String,
+    /// The test it belongs to.
+    pub test: String,
+    /// The case judged, when there was one.
+    pub case: Option<String>,
+    /// The node judged, when it was one.
+    pub node: Option<String>,
+    /// The thing judged.
+    pub subject: Subject,
+    /// The judgement.
+    pub verdict: Verdict,
+    /// What was measured, in the unit of the bound.
+    pub measured: Option<Quantity>,
+    /// Ends of the 95 % interval of what was measured, in the unit of the bound.
+    pub interval: Option<(Quantity, Quantity)>,
+    /// The bound in words: `at least 9 Gbit/s`.
+    pub bound: String,
+    /// How far on the good side, in percent of the bound; negative on the bad side.
+    pub margin_percent: Option<f64>,
+    /// Why it is not a plain pass or fail.
+    pub reason: Option<String>,
+    /// Who waived it until when, if someone did.
+    pub waiver: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fail_outweighs_unknown_outweighs_warn_outweighs_pass_outweighs_skip() {
+        use Verdict::{Fail, Pass, Skip, Unknown, Warn};
+        assert_eq!(Verdict::roll_up([Pass, Unknown, Fail, Warn]), Some(Fail));
+        assert_eq!(Verdict::roll_up([Pass, Unknown, Warn]), Some(Unknown));
+        assert_eq!(Verdict::roll_up([Pass, Warn, Skip]), Some(Warn));
+        assert_eq!(Verdict::roll_up([Skip, Pass]), Some(Pass));
+        assert_eq!(Verdict::roll_up([]), None);
+    }
+}
