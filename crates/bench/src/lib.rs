@@ -1,0 +1,15 @@
+//! Every benchmark, one folder each: `src/<family>/<test>/`.
+//!
+//! A benchmark measures; it does not print, judge, store or loop over cases. `src/mem/bandwidth/` is the one to
+//! copy for a new benchmark; its one line in [`registry()`] is the only other place to touch.
+
+mod benchmark;
+pub mod common;
+mod error;
+mod registry;
+mod stop;
+
+pub use benchmark::{Benchmark, Offer, Part, Sink};
+pub use error::Error;
+pub use registry::Registry;
+pub use stop::Stop;

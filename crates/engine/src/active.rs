@@ -1,0 +1,140 @@
+//! A case that runs: its trials so far, and what is decided after each.
+
+use seatrial_bench::Benchmark;
+use seatrial_cluster::{NodeIndex, WorkerId};
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Case, Measures, Nanos, PartRecord, Reason, Site};
+
+use crate::disturbance::disturbance;
+use crate::summarise;
+use crate::trial::{Action, Deadlines, Trial, TrialEnd};
+
+/// Disturbed trials of a case that are repeated; later ones count, and the record says so.
+const MOST_REPEATS: u32 = 2;
+
+/// A case that runs.
+pub struct Active {
+    /// The case.
+    pub case: Case,
+    /// The node of each place.
+    pub nodes: Vec<NodeIndex>,
+    /// The trial that runs.
+    pub trial: Trial,
+    bench: &'static dyn Benchmark,
+    parts: Vec<PartRecord>,
+    number: u32,
+    counted: u32,
+    disturbed: Vec<String>,
+    repeated: u32,
+    started: Nanos,
+}
+
+/// What comes after a trial.
+pub enum After {
+    /// Another trial; do these first.
+    Again(Vec<Action>),
+    /// The case is over.
+    Over(Box<CaseRecord>),
+}
+
+impl Active {
+    /// Starts the first trial.
+    pub fn start(
+        bench: &'static dyn Benchmark,
+        case: Case,
+        nodes: Vec<NodeIndex>,
+        first: WorkerId,
+        now: Nanos,
+        deadlines: Deadlines,
+    ) -> (Self, Vec<Action>) {
+        let (trial, actions) = Trial::start(&case, 0, first, &nodes, now, deadlines);
+        let active = Self {
+            case,
+            nodes,
+            trial,
+            bench,
+            parts: Vec::new(),
+            number: 0,
+            counted: 0,
+            disturbed: Vec::new(),
+            repeated: 0,
+            started: now,
+        };
+        (active, actions)
+    }
+
+    /// The number of the trial that runs.
+    pub fn trial_number(&self) -> u32 {
+        self.number
+    }
+
+    /// Decides after the trial's `end`.
+    pub fn after(
+        &mut self,
+        end: TrialEnd,
+        first: WorkerId,
+        now: Nanos,
+        deadlines: Deadlines,
+        site: &Site,
+    ) -> After {
+        let seconds = now.since(self.started).as_secs();
+        if let Some(reason) = end.reason {
+            return After::Over(Box::new(self.without_numbers(&reason, &end.parts, seconds)));
+        }
+        let disturbance = disturbance(&end.parts);
+        if let Some(why) = &disturbance {
+            self.disturbed.push(format!("trial {}: {why}", self.number));
+        }
+        if disturbance.is_some() && self.repeated < MOST_REPEATS {
+            self.repeated += 1;
+        } else {
+            self.parts.extend(end.parts);
+            self.counted += 1;
+        }
+        if self.counted >= self.case.budget.trials {
+            match self.bench.reduce(&self.case, &self.parts) {
+                Err(reason) => return After::Over(Box::new(self.without_numbers(&reason, &[], seconds))),
+                Ok(measures) => {
+                    if self.counted >= self.case.budget.max_trials || self.is_precise(&measures) {
+                        return After::Over(Box::new(self.with_numbers(measures, seconds, site)));
+                    }
+                }
+            }
+        }
+        self.number += 1;
+        let (trial, actions) = Trial::start(&self.case, self.number, first, &self.nodes, now, deadlines);
+        self.trial = trial;
+        After::Again(actions)
+    }
+
+    /// Whether the headline metric is known precisely enough.
+    fn is_precise(&self, measures: &Measures) -> bool {
+        let headline = self.bench.about().metrics.first();
+        let values = headline.and_then(|metric| measures.metrics.get(metric.name));
+        values.is_some_and(|values| summarise::has_converged(values, self.case.budget.precision_percent))
+    }
+
+    fn with_numbers(&self, measures: Measures, seconds: f64, site: &Site) -> CaseRecord {
+        match summarise::record(self.bench, &self.case, measures, site) {
+            Ok(mut record) => {
+                record.seconds = seconds;
+                if !self.disturbed.is_empty() {
+                    record.evidence.insert("disturbed_trials".to_owned(), self.disturbed.clone().into());
+                    record.evidence.insert("repeated_trials".to_owned(), self.repeated.into());
+                }
+                record
+            }
+            Err(reason) => self.without_numbers(&reason, &[], seconds),
+        }
+    }
+
+    fn without_numbers(&self, reason: &Reason, parts: &[PartRecord], seconds: f64) -> CaseRecord {
+        let mut record = CaseRecord::without_numbers(&self.case, reason);
+        record.seconds = seconds;
+        record.evidence.insert("trials_completed".to_owned(), self.counted.into());
+        for part in parts.iter().filter(|part| !part.evidence.is_empty()) {
+            record.evidence.insert(format!("{} {}", part.part, part.index), serde_json::json!(part.evidence));
+        }
+        record
+    }
+}

@@ -1,0 +1,21 @@
+//! Studies, schedules and phases: what drives agents through the cases of a run.
+//!
+//! The engine knows no benchmark (the registry is passed in), starts no process (that is the fleet's) and renders
+//! nothing (it tells events). A trial is a state machine without a clock of its own, so that the same code runs
+//! against real agents and against scripted ones.
+
+mod active;
+mod disturbance;
+mod request;
+mod runner;
+mod schedule;
+mod study;
+mod summarise;
+mod trial;
+
+pub use request::{Plan, Request, RequestError};
+pub use runner::{Finished, RunError, Runner, Watch};
+pub use schedule::{Schedule, Waiting};
+pub use study::{Next, Study, Sweep};
+pub use summarise::MOST_SAMPLES_IN_RECORD;
+pub use trial::{Action, Deadlines, Trial, TrialEnd};

@@ -1,0 +1,205 @@
+//! What somebody wants measured, and the cases it makes on a site.
+
+use std::collections::{BTreeMap, HashSet};
+
+use seatrial_bench::{Benchmark, Registry};
+use seatrial_model::name::nearest;
+use seatrial_model::profile::{Profile, Requirement};
+use seatrial_model::{About, Budget, Case, CaseId, Cause, Nanos, ParamError, Params, Reason, Site, Subject};
+
+/// One benchmark with one or more values a parameter: a sweep over their product.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// The test of the profile, or the benchmark's id.
+    pub group: String,
+    /// The benchmark.
+    pub bench: String,
+    /// Values by parameter, as typed; parameters not named take their default.
+    pub params: BTreeMap<String, Vec<String>>,
+    /// Facts a subject must have.
+    pub on: Params,
+}
+
+/// Cases to run, and cases that already have their outcome.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// To run, in this order.
+    pub cases: Vec<Case>,
+    /// Not to run, each with the reason.
+    pub settled: Vec<(Case, Reason)>,
+}
+
+/// Why a request makes no plan: always the user's to mend.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RequestError {
+    /// No benchmark of that id.
+    #[error("there is no benchmark '{id}'{}; `seatrial list` shows all", seatrial_model::name::did_you_mean(.nearest))]
+    UnknownBenchmark {
+        /// What was typed.
+        id: String,
+        /// The nearest id.
+        nearest: Option<String>,
+    },
+    /// A parameter that does not exist or whose value does not fit.
+    #[error(transparent)]
+    Param(#[from] ParamError),
+    /// Values that cannot hold together.
+    #[error("{0}")]
+    Contradiction(String),
+    /// The product of all values is absurd.
+    #[error("{bench}: the sweep has {cases} combinations, more than {most}: give fewer values")]
+    TooMany {
+        /// The benchmark.
+        bench: String,
+        /// How many it would be.
+        cases: usize,
+        /// How many are allowed.
+        most: usize,
+    },
+}
+
+/// Combinations of values of one request at most.
+const MOST_COMBINATIONS: usize = 100_000;
+
+impl Request {
+    /// What `profile` wants measured: its tests whose benchmark exists.
+    pub fn of_profile(profile: &Profile) -> Vec<Self> {
+        let runnable = profile.tests.iter().filter(|test| !test.planned);
+        runnable
+            .map(|test| Self {
+                group: test.id.clone(),
+                bench: test.bench.clone(),
+                params: test.params.clone(),
+                on: test.on.clone(),
+            })
+            .collect()
+    }
+
+    /// Every combination of values with the defaults filled in, the last parameter varying fastest.
+    ///
+    /// # Errors
+    /// [`RequestError::Param`] for names and values that the benchmark does not know.
+    pub fn combinations(&self, about: &About) -> Result<Vec<Params>, RequestError> {
+        for name in self.params.keys() {
+            if about.param(name).is_none() {
+                let names = about.params.iter().map(|spec| spec.name);
+                return Err(RequestError::Param(ParamError::Unknown {
+                    bench: about.id.to_owned(),
+                    name: name.clone(),
+                    nearest: nearest(name, names.clone()).map(str::to_owned),
+                    known: names.collect::<Vec<_>>().join(", "),
+                }));
+            }
+        }
+        let mut combinations = vec![Params::default()];
+        for spec in about.params {
+            let mut values = Vec::new();
+            for typed in self.params.get(spec.name).map_or(&[][..], Vec::as_slice) {
+                let value = spec.parse(typed).map_err(|why| ParamError::Invalid {
+                    bench: about.id.to_owned(),
+                    name: spec.name.to_owned(),
+                    why,
+                })?;
+                if !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+            if values.is_empty() {
+                values.push(spec.default_value());
+            }
+            let cases = combinations.len().saturating_mul(values.len());
+            if cases > MOST_COMBINATIONS {
+                return Err(RequestError::TooMany {
+                    bench: about.id.to_owned(),
+                    cases,
+                    most: MOST_COMBINATIONS,
+                });
+            }
+            combinations = combinations
+                .iter()
+                .flat_map(|so_far| {
+                    values.iter().map(move |value| {
+                        let mut params = so_far.clone();
+                        params.set(spec.name, value.clone());
+                        params
+                    })
+                })
+                .collect();
+        }
+        Ok(combinations)
+    }
+}
+
+impl Plan {
+    /// The cases that `requests` make on `site`.
+    ///
+    /// # Errors
+    /// [`RequestError`] for what the user has to mend; what does not apply to the site is settled as skipped.
+    pub fn new(requests: &[Request], registry: &Registry, site: &Site) -> Result<Self, RequestError> {
+        let mut plan = Plan::default();
+        let mut seen = HashSet::new();
+        for request in requests {
+            let bench = registry.find(&request.bench).ok_or_else(|| RequestError::UnknownBenchmark {
+                id: request.bench.clone(),
+                nearest: registry.nearest(&request.bench).map(str::to_owned),
+            })?;
+            for params in request.combinations(bench.about())? {
+                plan.add(request, bench, &params, site, &mut seen)?;
+            }
+        }
+        Ok(plan)
+    }
+
+    fn add(
+        &mut self,
+        request: &Request,
+        bench: &dyn Benchmark,
+        params: &Params,
+        site: &Site,
+        seen: &mut HashSet<CaseId>,
+    ) -> Result<(), RequestError> {
+        let about = bench.about();
+        match bench.plan(params, site) {
+            Ok(cases) => {
+                let wanted = cases.into_iter().filter(|case| Requirement::selects(&request.on, &case.facts));
+                for case in wanted.map(|case| case.in_group(about, &request.group)) {
+                    // Two combinations may come to the same case, for example 64 KiB and 65536 B.
+                    if seen.insert(case.id.clone()) {
+                        self.cases.push(case);
+                    }
+                }
+            }
+            Err(reason) if reason.cause == Cause::Contradiction => {
+                return Err(RequestError::Contradiction(format!("{}: {}", about.id, reason.text)));
+            }
+            Err(reason) => {
+                let node = site.nodes.first().map_or("", |node| node.name.as_str());
+                let nothing = Budget {
+                    trials: 0,
+                    max_trials: 0,
+                    warm_up: Nanos(0),
+                    measure: Nanos(0),
+                    prepare: Nanos(0),
+                    overhead: Nanos(0),
+                    precision_percent: 0.0,
+                };
+                let case =
+                    Case::new(about, node, Subject::node(), params, nothing).in_group(about, &request.group);
+                self.settled.push((case, reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// The estimated time of all cases.
+    pub fn estimate(&self) -> Nanos {
+        self.cases.iter().fold(Nanos(0), |sum, case| sum.plus(case.estimate()))
+    }
+
+    /// The plan without the cases that `is_done`.
+    pub fn without(mut self, is_done: impl Fn(&CaseId) -> bool) -> Self {
+        self.cases.retain(|case| !is_done(&case.id));
+        self.settled.retain(|(case, _)| !is_done(&case.id));
+        self
+    }
+}

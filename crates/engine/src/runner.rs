@@ -1,0 +1,376 @@
+//! The event loop: studies in, agents driven, records out.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use seatrial_bench::Registry;
+use seatrial_cluster::{Fleet, NodeIndex, Notice, Report, WorkerId};
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Case, Cause, Event, Finding, Nanos, Reason, Site};
+
+use crate::active::{Active, After};
+use crate::schedule::{Schedule, Waiting};
+use crate::study::{Next, Study};
+use crate::trial::{Action, Deadlines};
+
+/// How often the loop looks whether it was cancelled.
+const LOOK: Nanos = Nanos::millis(100);
+
+/// Where events go: journal, progress. An error stops the run, since results would be lost.
+pub type Watch<'a> = dyn FnMut(&Event) -> Result<(), Box<dyn std::error::Error + Send + Sync>> + 'a;
+
+/// Drives a fleet through studies.
+pub struct Runner<'a> {
+    /// All benchmarks.
+    pub registry: Registry,
+    /// The nodes, as planned with.
+    pub site: &'a Site,
+    /// The agents.
+    pub fleet: &'a mut dyn Fleet,
+    /// Where events go.
+    pub watch: &'a mut Watch<'a>,
+    /// Raised to stop the run.
+    pub cancel: &'a AtomicBool,
+    /// Patience.
+    pub deadlines: Deadlines,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Finished {
+    /// Records in the order the cases ended.
+    pub records: Vec<CaseRecord>,
+    /// Conclusions of the study.
+    pub findings: Vec<Finding>,
+    /// Whether it was stopped before its end.
+    pub cancelled: bool,
+}
+
+/// Why a run stopped without finishing.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// An event could not be kept.
+    #[error("the run stopped because its results could not be kept")]
+    Watch(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// What the loop holds while a round runs.
+#[derive(Default)]
+struct Round {
+    schedule: Schedule,
+    active: HashMap<u64, Active>,
+    owners: HashMap<WorkerId, u64>,
+    deadlines: BinaryHeap<Reverse<(Nanos, u64)>>,
+    lost: HashMap<NodeIndex, String>,
+    keys: u64,
+    workers: u64,
+    /// Whether an event could not be kept: only the killing goes on.
+    broken: bool,
+}
+
+impl Runner<'_> {
+    /// Runs `study` to its end, or until cancelled. `done` holds records of an earlier, interrupted run.
+    ///
+    /// # Errors
+    /// [`RunError`] when an event could not be kept; workers are killed before it returns.
+    pub fn run(&mut self, study: &mut dyn Study, done: Vec<CaseRecord>) -> Result<Finished, RunError> {
+        let mut finished = Finished { records: done, ..Finished::default() };
+        let mut round = Round::default();
+        while !self.is_cancelled() {
+            match study.next(&finished.records) {
+                Next::Done(findings) => {
+                    finished.findings = findings;
+                    return Ok(finished);
+                }
+                Next::Round(cases) => self.round(&mut round, cases, &mut finished)?,
+            }
+        }
+        finished.cancelled = true;
+        Ok(finished)
+    }
+
+    fn round(
+        &mut self,
+        round: &mut Round,
+        cases: Vec<Case>,
+        finished: &mut Finished,
+    ) -> Result<(), RunError> {
+        let estimate = cases.iter().fold(Nanos(0), |sum, case| sum.plus(case.estimate()));
+        self.tell(&Event::RoundPlanned { cases: cases.clone(), estimate })?;
+        let by_name: HashMap<&str, NodeIndex> = self
+            .fleet
+            .agents()
+            .iter()
+            .enumerate()
+            .map(|(at, hello)| (hello.node.as_str(), NodeIndex(at)))
+            .collect();
+        let mut placed = Vec::new();
+        let mut homeless = Vec::new();
+        for case in cases {
+            let nodes: Option<Vec<_>> =
+                case.places.iter().map(|at| by_name.get(at.node.as_str()).copied()).collect();
+            match nodes {
+                Some(nodes) if !nodes.is_empty() => placed.push(Waiting { case, nodes }),
+                _ => homeless.push(case),
+            }
+        }
+        for case in homeless {
+            let reason = Reason::new(Cause::NeverReached, "no agent runs on a node of this case");
+            self.keep(CaseRecord::without_numbers(&case, &reason), finished)?;
+        }
+        round.schedule = Schedule::new(placed);
+        for node in round.schedule.nodes() {
+            if let Some(why) = round.lost.get(&node).cloned() {
+                self.give_up(round, node, &why, finished)?;
+            }
+            self.start_on(round, node)?;
+        }
+        let mut outcome = Ok(());
+        while !round.active.is_empty() {
+            if let Err(error) = self.step(round, finished) {
+                // Workers are still to be killed and waited for, so the loop goes on to its end.
+                round.broken = true;
+                outcome = outcome.and(Err(error));
+            }
+        }
+        round.schedule.drain();
+        outcome
+    }
+
+    /// Waits for one notice or deadline and does what follows from it.
+    fn step(&mut self, round: &mut Round, finished: &mut Finished) -> Result<(), RunError> {
+        let now = self.fleet.now();
+        if self.is_stopping(round) {
+            self.cancel_all(round, now)?;
+        }
+        let until = round.next_deadline().unwrap_or(now.plus(LOOK)).min(now.plus(LOOK));
+        let notice = self.fleet.next(until);
+        let now = self.fleet.now();
+        match notice {
+            Notice::From(_, Report::Said { worker, message }) => {
+                round.with(worker, |active| active.trial.said(&active.case, worker, message, now))
+            }
+            Notice::From(_, Report::Ended { worker, end }) => {
+                round.with(worker, |active| active.trial.ended(&active.case, worker, end, now))
+            }
+            Notice::From(_, Report::Hello(_)) => None,
+            Notice::Lost(node, why) => return self.lose(round, node, why, now, finished),
+            Notice::Quiet => return self.tick(round, now, finished),
+        }
+        .map_or(Ok(()), |(key, actions)| self.settle(round, key, actions, now, finished))
+    }
+
+    /// Looks at every case whose deadline passed.
+    fn tick(&mut self, round: &mut Round, now: Nanos, finished: &mut Finished) -> Result<(), RunError> {
+        while let Some(key) = round.overdue(now) {
+            let actions = match round.active.get_mut(&key) {
+                Some(active) => active.trial.tick(&active.case, now),
+                None => continue,
+            };
+            self.settle(round, key, actions, now, finished)?;
+        }
+        Ok(())
+    }
+
+    fn lose(
+        &mut self,
+        round: &mut Round,
+        node: NodeIndex,
+        why: String,
+        now: Nanos,
+        finished: &mut Finished,
+    ) -> Result<(), RunError> {
+        self.give_up(round, node, &why, finished)?;
+        let keys: Vec<_> = round
+            .active
+            .iter()
+            .filter(|(_, active)| active.nodes.contains(&node))
+            .map(|(key, _)| *key)
+            .collect();
+        for key in keys {
+            if let Some(active) = round.active.get_mut(&key) {
+                let actions = active.trial.lost(&active.case, node, &why, now);
+                self.settle(round, key, actions, now, finished)?;
+            }
+        }
+        round.lost.insert(node, why);
+        Ok(())
+    }
+
+    /// Records the waiting cases of a lost node.
+    fn give_up(
+        &mut self,
+        round: &mut Round,
+        node: NodeIndex,
+        why: &str,
+        finished: &mut Finished,
+    ) -> Result<(), RunError> {
+        for waiting in round.schedule.give_up(node) {
+            let reason =
+                Reason::new(Cause::NeverReached, format!("the agent was lost before this case: {why}"));
+            self.keep(CaseRecord::without_numbers(&waiting.case, &reason), finished)?;
+        }
+        Ok(())
+    }
+
+    fn cancel_all(&mut self, round: &mut Round, now: Nanos) -> Result<(), RunError> {
+        let reason = Reason::new(Cause::Interrupted, "the run was stopped during this case");
+        let keys: Vec<_> = round.active.keys().copied().collect();
+        for key in keys {
+            if let Some(active) = round.active.get_mut(&key) {
+                let actions = active.trial.cancel(&active.case, &reason, now);
+                self.act(round, key, actions)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries out `actions` of the case `key`, and goes on with it when its trial is over.
+    fn settle(
+        &mut self,
+        round: &mut Round,
+        key: u64,
+        actions: Vec<Action>,
+        now: Nanos,
+        finished: &mut Finished,
+    ) -> Result<(), RunError> {
+        self.act(round, key, actions)?;
+        let Some(active) = round.active.get(&key) else { return Ok(()) };
+        if !active.trial.is_over() {
+            round.deadlines.push(Reverse((active.trial.deadline(), key)));
+            return Ok(());
+        }
+        let Some(mut active) = round.active.remove(&key) else { return Ok(()) };
+        for worker in active.trial.workers() {
+            round.owners.remove(&worker);
+        }
+        let number = active.trial_number();
+        let first = round.new_workers(active.nodes.len());
+        let end = active.trial.end();
+        self.tell(&Event::TrialEnded {
+            case: active.case.id.clone(),
+            trial: number,
+            parts: end.parts.clone(),
+        })?;
+        let stopped = self.is_stopping(round);
+        match active.after(end, first, now, self.deadlines, self.site) {
+            _ if stopped => {
+                // Not kept in the results: a resumed run measures it anew.
+                round.schedule.release(&active.nodes);
+            }
+            After::Again(actions) => {
+                round.own(first, active.nodes.len(), key);
+                round.deadlines.push(Reverse((active.trial.deadline(), key)));
+                round.active.insert(key, active);
+                self.act(round, key, actions)?;
+            }
+            After::Over(record) => {
+                round.schedule.release(&active.nodes);
+                self.keep(*record, finished)?;
+                let mut nodes = active.nodes.clone();
+                nodes.dedup();
+                for node in nodes {
+                    self.start_on(round, node)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the next case on `node`, if it may.
+    fn start_on(&mut self, round: &mut Round, node: NodeIndex) -> Result<(), RunError> {
+        if self.is_stopping(round) {
+            return Ok(());
+        }
+        let Some(Waiting { case, nodes }) = round.schedule.take(node) else { return Ok(()) };
+        let Some(bench) = self.registry.find(&case.bench) else {
+            round.schedule.release(&nodes);
+            return Ok(());
+        };
+        self.tell(&Event::CaseStarted { case: case.id.clone() })?;
+        let first = round.new_workers(nodes.len());
+        let now = self.fleet.now();
+        let (active, actions) = Active::start(bench, case, nodes, first, now, self.deadlines);
+        round.keys += 1;
+        let key = round.keys;
+        round.own(first, active.nodes.len(), key);
+        round.deadlines.push(Reverse((active.trial.deadline(), key)));
+        round.active.insert(key, active);
+        self.act(round, key, actions)
+    }
+
+    fn act(&mut self, round: &Round, key: u64, actions: Vec<Action>) -> Result<(), RunError> {
+        for action in actions {
+            match action {
+                Action::Send(node, command) => self.fleet.send(node, command),
+                Action::Entered(phase) => {
+                    if let Some(active) = round.active.get(&key) {
+                        let (case, trial) = (active.case.id.clone(), active.trial_number());
+                        self.tell(&Event::PhaseEntered { case, trial, phase })?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, record: CaseRecord, finished: &mut Finished) -> Result<(), RunError> {
+        finished.records.push(record.clone());
+        self.tell(&Event::CaseEnded { record: Box::new(record) })
+    }
+
+    fn tell(&mut self, event: &Event) -> Result<(), RunError> {
+        (self.watch)(event).map_err(RunError::Watch)
+    }
+
+    fn is_stopping(&self, round: &Round) -> bool {
+        round.broken || self.is_cancelled()
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+}
+
+impl Round {
+    fn new_workers(&mut self, count: usize) -> WorkerId {
+        let first = WorkerId(self.workers);
+        self.workers += count as u64;
+        first
+    }
+
+    fn own(&mut self, first: WorkerId, count: usize, key: u64) {
+        for id in first.0..first.0 + count as u64 {
+            self.owners.insert(WorkerId(id), key);
+        }
+    }
+
+    /// Does something with the case that owns `worker`; a late word of a worker that nobody owns is dropped.
+    fn with(
+        &mut self,
+        worker: WorkerId,
+        act: impl FnOnce(&mut Active) -> Vec<Action>,
+    ) -> Option<(u64, Vec<Action>)> {
+        let key = *self.owners.get(&worker)?;
+        self.active.get_mut(&key).map(|active| (key, act(active)))
+    }
+
+    fn next_deadline(&self) -> Option<Nanos> {
+        self.deadlines.peek().map(|Reverse((at, _))| *at)
+    }
+
+    /// A case whose deadline has passed; entries that were overtaken by a later deadline fall out here.
+    fn overdue(&mut self, now: Nanos) -> Option<u64> {
+        while let Some(Reverse((at, key))) = self.deadlines.peek().copied() {
+            if at > now {
+                return None;
+            }
+            self.deadlines.pop();
+            if self.active.get(&key).is_some_and(|active| active.trial.deadline() <= now) {
+                return Some(key);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,247 @@
+//! The trial as a state machine: notices in, commands out, no clock and no waiting of its own.
+//!
+//! Between two phases stands a barrier: nobody is told to go on before everybody answered. Whatever goes wrong,
+//! the trial ends by killing what is left and waiting, for a bounded time, until it is gone.
+
+use seatrial_cluster::{Command, FromWorker, NodeIndex, ToWorker, WorkerEnd, WorkerId};
+use seatrial_model::{Case, Cause, Nanos, PartRecord, Phase, Reason};
+
+use super::Deadlines;
+use super::worker::Worker;
+
+/// What the trial wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Send this to a node.
+    Send(NodeIndex, Command),
+    /// Tell whoever watches that a phase began.
+    Entered(Phase),
+}
+
+/// One trial of one case.
+#[derive(Debug)]
+pub struct Trial {
+    number: u32,
+    workers: Vec<Worker>,
+    stage: Stage,
+    until: Nanos,
+    allowed: Nanos,
+    deadlines: Deadlines,
+}
+
+/// How far the trial is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// In a phase.
+    In(Phase),
+    /// All done, waiting for the workers to go.
+    Finishing,
+    /// Something went wrong, waiting for the workers to be gone.
+    Killing,
+}
+
+/// How a trial ended.
+#[derive(Debug)]
+pub struct TrialEnd {
+    /// What every part said, complete or not.
+    pub parts: Vec<PartRecord>,
+    /// Why the trial does not count, if it does not.
+    pub reason: Option<Reason>,
+}
+
+impl Trial {
+    /// A trial of `case` whose parts run as workers `first`, `first + 1`, … on `nodes` (by place), and the commands
+    /// that start it.
+    pub fn start(
+        case: &Case,
+        number: u32,
+        first: WorkerId,
+        nodes: &[NodeIndex],
+        now: Nanos,
+        deadlines: Deadlines,
+    ) -> (Self, Vec<Action>) {
+        let ids = (first.0..).map(WorkerId);
+        let workers: Vec<_> = ids
+            .zip(nodes)
+            .zip(&case.places)
+            .map(|((id, node), place)| Worker::new(id, *node, place.clone()))
+            .collect();
+        let mut actions = Vec::new();
+        for (place, worker) in (0..).zip(&workers) {
+            let case = Box::new(case.clone());
+            actions.push(Action::Send(
+                worker.node,
+                Command::Spawn { worker: worker.id, case, place, trial: number },
+            ));
+        }
+        let stage = Stage::In(Phase::Prepare);
+        let mut trial = Self { number, workers, stage, until: now, allowed: Nanos(0), deadlines };
+        actions.extend(trial.enter(case, Phase::Prepare, now));
+        (trial, actions)
+    }
+
+    /// When [`Self::tick`] must be called at the latest.
+    pub fn deadline(&self) -> Nanos {
+        self.until
+    }
+
+    /// Whether everything is over.
+    pub fn is_over(&self) -> bool {
+        self.workers.iter().all(|worker| worker.gone)
+    }
+
+    /// A worker said something.
+    pub fn said(&mut self, case: &Case, worker: WorkerId, message: FromWorker, now: Nanos) -> Vec<Action> {
+        let stage = self.stage;
+        if let (Stage::In(phase), Some(worker)) = (stage, self.find(worker)) {
+            worker.hear(phase, message);
+        }
+        self.proceed(case, now)
+    }
+
+    /// A worker ended.
+    pub fn ended(&mut self, case: &Case, worker: WorkerId, end: WorkerEnd, now: Nanos) -> Vec<Action> {
+        let phase = self.phase();
+        if let Some(worker) = self.find(worker) {
+            worker.end(phase, end);
+        }
+        self.proceed(case, now)
+    }
+
+    /// A node is lost: its workers are gone, and the loss inside its own case speaks against it.
+    pub fn lost(&mut self, case: &Case, node: NodeIndex, why: &str, now: Nanos) -> Vec<Action> {
+        for worker in self.workers.iter_mut().filter(|worker| worker.node == node && !worker.gone) {
+            let text = format!("the agent of {worker} was lost: {why}");
+            worker.give(Cause::Vanished, text);
+            worker.gone = true;
+        }
+        self.proceed(case, now)
+    }
+
+    /// Looks at the clock.
+    pub fn tick(&mut self, case: &Case, now: Nanos) -> Vec<Action> {
+        if now < self.until {
+            return Vec::new();
+        }
+        let (stage, allowed) = (self.stage, self.allowed);
+        for worker in self.workers.iter_mut().filter(|worker| !worker.gone) {
+            match stage {
+                Stage::In(phase) if !worker.answered => worker.overdue(phase, allowed),
+                Stage::In(_) => {}
+                Stage::Finishing => worker.give(Cause::Hang, format!("{worker} was done but did not exit")),
+                // The agent does not even report an abandoned worker: nothing more will come.
+                Stage::Killing => worker.gone = true,
+            }
+        }
+        self.proceed(case, now)
+    }
+
+    /// Ends the trial early.
+    pub fn cancel(&mut self, case: &Case, reason: &Reason, now: Nanos) -> Vec<Action> {
+        for worker in &mut self.workers {
+            worker.give(reason.cause, reason.text.clone());
+        }
+        self.proceed(case, now)
+    }
+
+    /// The ids of its workers.
+    pub fn workers(&self) -> impl Iterator<Item = WorkerId> {
+        self.workers.iter().map(|worker| worker.id)
+    }
+
+    /// What came of it; to be asked once.
+    pub fn end(&mut self) -> TrialEnd {
+        let number = self.number;
+        // Of several reasons the gravest names the culprit: the others are often its consequences, the loss of a
+        // partner always is.
+        let reasons = self.workers.iter().filter_map(|worker| worker.reason.clone());
+        let reason = reasons.min_by_key(|reason| match reason.cause {
+            Cause::Vanished => 0,
+            Cause::Crash => 1,
+            Cause::Hang => 2,
+            Cause::PartnerLost => 4,
+            _ => 3,
+        });
+        TrialEnd { parts: self.workers.drain(..).map(|worker| worker.record(number)).collect(), reason }
+    }
+
+    fn find(&mut self, id: WorkerId) -> Option<&mut Worker> {
+        self.workers.iter_mut().find(|worker| worker.id == id)
+    }
+
+    fn phase(&self) -> Option<Phase> {
+        match self.stage {
+            Stage::In(phase) => Some(phase),
+            Stage::Finishing | Stage::Killing => None,
+        }
+    }
+
+    /// Goes on as far as what is known allows.
+    fn proceed(&mut self, case: &Case, now: Nanos) -> Vec<Action> {
+        if self.workers.iter().any(|worker| worker.reason.is_some()) {
+            return self.kill(now);
+        }
+        match self.stage {
+            Stage::In(phase) if self.workers.iter().all(|worker| worker.answered) => match next(phase) {
+                Some(phase) => self.enter(case, phase, now),
+                None => self.finish(now),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    fn enter(&mut self, case: &Case, phase: Phase, now: Nanos) -> Vec<Action> {
+        self.stage = Stage::In(phase);
+        self.allowed = self.deadlines.of(phase, &case.budget);
+        self.until = now.plus(self.allowed);
+        let offers: Vec<_> = self.workers.iter().filter_map(|worker| worker.offer.clone()).collect();
+        let message = match phase {
+            Phase::Prepare => ToWorker::Prepare,
+            Phase::Connect => ToWorker::Connect { offers },
+            Phase::WarmUp => ToWorker::WarmUp { span: case.budget.warm_up },
+            Phase::Measure => ToWorker::Measure { span: case.budget.measure },
+            Phase::Verify => ToWorker::Verify,
+        };
+        self.tell_all(&message, Some(phase))
+    }
+
+    fn finish(&mut self, now: Nanos) -> Vec<Action> {
+        self.stage = Stage::Finishing;
+        self.until = now.plus(self.deadlines.grace);
+        self.tell_all(&ToWorker::Finish, None)
+    }
+
+    fn kill(&mut self, now: Nanos) -> Vec<Action> {
+        if self.stage == Stage::Killing {
+            return Vec::new();
+        }
+        self.stage = Stage::Killing;
+        self.until = now.plus(self.deadlines.kill);
+        let left = self.workers.iter_mut().filter(|worker| !worker.gone);
+        left.map(|worker| {
+            worker.killed = true;
+            Action::Send(worker.node, Command::Kill { worker: worker.id })
+        })
+        .collect()
+    }
+
+    fn tell_all(&mut self, message: &ToWorker, entered: Option<Phase>) -> Vec<Action> {
+        let mut actions: Vec<_> = entered.map(Action::Entered).into_iter().collect();
+        for worker in &mut self.workers {
+            worker.answered = false;
+            let command = Command::Tell { worker: worker.id, message: message.clone() };
+            actions.push(Action::Send(worker.node, command));
+        }
+        actions
+    }
+}
+
+fn next(phase: Phase) -> Option<Phase> {
+    match phase {
+        Phase::Prepare => Some(Phase::Connect),
+        Phase::Connect => Some(Phase::WarmUp),
+        Phase::WarmUp => Some(Phase::Measure),
+        Phase::Measure => Some(Phase::Verify),
+        Phase::Verify => None,
+    }
+}

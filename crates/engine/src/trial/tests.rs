@@ -1,0 +1,230 @@
+//! The trial's state machine, fed by hand.
+
+use seatrial_bench::Offer;
+use seatrial_cluster::{Command, EndKind, FromWorker, NodeIndex, ToWorker, WorkerEnd, WorkerId};
+use seatrial_model::{
+    Budget, Case, Cause, Evidence, Integrity, Nanos, Params, Phase, Place, Reason, Sample, Subject, Unit,
+};
+
+use super::{Action, Deadlines, Trial};
+
+fn case(parts: u32) -> Case {
+    let budget = Budget {
+        trials: 1,
+        max_trials: 1,
+        warm_up: Nanos::millis(10),
+        measure: Nanos::millis(100),
+        prepare: Nanos::secs(5),
+        overhead: Nanos(0),
+        precision_percent: 2.0,
+    };
+    let place =
+        |index| Place { part: "worker".to_owned(), index, node: format!("n{index}"), seats: Vec::new() };
+    Case {
+        id: "toy@n0/node[]".parse().unwrap(),
+        bench: "toy".to_owned(),
+        version: 1,
+        subject: Subject::node(),
+        key: None,
+        nodes: (0..parts).map(|index| format!("n{index}")).collect(),
+        group: "toy".to_owned(),
+        params: Params::default(),
+        chosen: Params::default(),
+        facts: Params::default(),
+        places: (0..parts).map(place).collect(),
+        budget,
+        findings: Vec::new(),
+    }
+}
+
+/// A trial with what it asked for so far.
+struct Played {
+    case: Case,
+    trial: Trial,
+    asked: Vec<Action>,
+    now: Nanos,
+}
+
+impl Played {
+    fn start(parts: u32) -> Self {
+        let case = case(parts);
+        let nodes: Vec<_> = (0..parts as usize).map(NodeIndex).collect();
+        let (trial, asked) = Trial::start(&case, 0, WorkerId(0), &nodes, Nanos(0), Deadlines::default());
+        Self { case, trial, asked, now: Nanos(0) }
+    }
+
+    fn says(&mut self, worker: u64, message: FromWorker) {
+        self.asked = self.trial.said(&self.case, WorkerId(worker), message, self.now);
+    }
+
+    fn ends(&mut self, worker: u64, how: EndKind) {
+        let end = WorkerEnd { how, output: String::new(), evidence: Evidence::new() };
+        self.asked = self.trial.ended(&self.case, WorkerId(worker), end, self.now);
+    }
+
+    fn waits(&mut self, span: Nanos) {
+        self.now = self.now.plus(span);
+        self.asked = self.trial.tick(&self.case, self.now);
+    }
+
+    fn offers(&mut self, worker: u64) {
+        let offer = Offer {
+            part: "worker".to_owned(),
+            index: u32::try_from(worker).unwrap(),
+            node: format!("n{worker}"),
+            data: serde_json::json!({ "port": 1000 + worker }),
+        };
+        self.says(worker, FromWorker::Prepared { offer });
+    }
+
+    /// The messages the trial wants told, by worker.
+    fn told(&self) -> Vec<(u64, &ToWorker)> {
+        let tells = self.asked.iter().filter_map(|action| match action {
+            Action::Send(_, Command::Tell { worker, message }) => Some((worker.0, message)),
+            _ => None,
+        });
+        tells.collect()
+    }
+
+    fn kills(&self) -> Vec<u64> {
+        let kills = self.asked.iter().filter_map(|action| match action {
+            Action::Send(_, Command::Kill { worker }) => Some(worker.0),
+            _ => None,
+        });
+        kills.collect()
+    }
+
+    fn reason(mut self) -> Reason {
+        assert!(self.trial.is_over());
+        self.trial.end().reason.expect("a reason")
+    }
+}
+
+fn verified() -> FromWorker {
+    FromWorker::Verified { integrity: Integrity::Verified { checked: 8 }, evidence: Evidence::new() }
+}
+
+#[test]
+fn nobody_goes_on_before_everybody_answered() {
+    let mut played = Played::start(2);
+    played.offers(1);
+    assert!(played.told().is_empty(), "the other part has not answered");
+    played.offers(0);
+    let told = played.told();
+    assert_eq!(told.len(), 2);
+    let ToWorker::Connect { offers } = told[0].1 else { panic!("{told:?}") };
+    assert_eq!(offers.iter().map(|offer| offer.index).collect::<Vec<_>>(), [0, 1]);
+}
+
+#[test]
+fn a_trial_goes_through_all_phases_and_keeps_what_was_measured() {
+    let mut played = Played::start(1);
+    played.offers(0);
+    played.says(0, FromWorker::Connected);
+    played.says(0, FromWorker::WarmedUp);
+    let sample = Sample {
+        channel: "work".to_owned(),
+        at: Params::default(),
+        start: Nanos(1),
+        end: Nanos(2),
+        amount: seatrial_model::Quantity::new(3.0, Unit::Byte).unwrap(),
+    };
+    played.says(0, FromWorker::Samples { batch: vec![sample.clone()] });
+    assert!(played.asked.is_empty(), "more samples may come");
+    played.says(0, FromWorker::Measured);
+    assert_eq!(played.told(), [(0, &ToWorker::Verify)]);
+    played.says(0, verified());
+    assert_eq!(played.told(), [(0, &ToWorker::Finish)]);
+    assert!(!played.trial.is_over());
+    played.ends(0, EndKind::Exited { code: 0 });
+    assert!(played.trial.is_over());
+    let end = played.trial.end();
+    assert_eq!(end.reason, None);
+    assert_eq!(end.parts[0].samples, [sample]);
+}
+
+#[test]
+fn an_exit_before_the_end_is_a_crash_even_with_code_0() {
+    let mut played = Played::start(1);
+    played.offers(0);
+    played.ends(0, EndKind::Exited { code: 0 });
+    let reason = played.reason();
+    assert_eq!(reason.cause, Cause::Crash);
+    assert_eq!(reason.text, "worker 0 on n0 exited with code 0 during connect, before it was done");
+}
+
+#[test]
+fn a_phase_past_its_deadline_is_a_hang_and_the_worker_is_killed() {
+    let mut played = Played::start(2);
+    played.offers(0);
+    played.waits(Nanos::secs(4));
+    assert!(played.asked.is_empty(), "the deadline is 5 s");
+    played.waits(Nanos::secs(1));
+    assert_eq!(played.kills(), [0, 1]);
+    played.ends(0, EndKind::Signalled { signal: 15, name: "SIGTERM".to_owned() });
+    played.ends(1, EndKind::Signalled { signal: 9, name: "SIGKILL".to_owned() });
+    let reason = played.reason();
+    assert_eq!(reason.cause, Cause::Hang);
+    assert_eq!(reason.text, "worker 1 on n1 did not finish to prepare within 5 s");
+}
+
+#[test]
+fn the_one_that_crashed_is_named_even_when_its_partner_complained_first() {
+    let mut played = Played::start(2);
+    let complaint = Reason::new(Cause::PartnerLost, "connection reset");
+    played.says(0, FromWorker::Failed { reason: complaint });
+    assert_eq!(played.kills(), [0, 1]);
+    played.ends(1, EndKind::Signalled { signal: 11, name: "SIGSEGV".to_owned() });
+    played.ends(0, EndKind::Signalled { signal: 15, name: "SIGTERM".to_owned() });
+    let reason = played.reason();
+    assert_eq!(reason.cause, Cause::Crash);
+    assert!(reason.text.contains("worker 1 on n1 was ended by SIGSEGV"), "{reason}");
+}
+
+#[test]
+fn a_node_lost_inside_its_own_case_speaks_against_it() {
+    let mut played = Played::start(2);
+    played.asked = played.trial.lost(&played.case, NodeIndex(1), "the pipe closed", played.now);
+    assert_eq!(played.kills(), [0]);
+    played.ends(0, EndKind::Signalled { signal: 15, name: "SIGTERM".to_owned() });
+    assert_eq!(played.reason().cause, Cause::Vanished);
+}
+
+#[test]
+fn a_worker_that_cannot_even_be_killed_does_not_hold_the_run_up() {
+    let mut played = Played::start(1);
+    played.waits(Nanos::secs(5));
+    played.waits(Nanos::secs(10));
+    assert_eq!(played.reason().cause, Cause::Hang);
+}
+
+#[test]
+fn corrupt_data_fails_the_trial() {
+    let mut played = Played::start(1);
+    played.offers(0);
+    played.says(0, FromWorker::Connected);
+    played.says(0, FromWorker::WarmedUp);
+    played.says(0, FromWorker::Measured);
+    let integrity = Integrity::Corrupt { wrong: 1, of: 8, first: "word 3".to_owned() };
+    played.says(0, FromWorker::Verified { integrity, evidence: Evidence::new() });
+    played.ends(0, EndKind::Signalled { signal: 15, name: "SIGTERM".to_owned() });
+    let reason = played.reason();
+    assert_eq!(reason.cause, Cause::CorruptData);
+    assert!(reason.text.contains("1 of 8 words wrong"), "{reason}");
+}
+
+#[test]
+fn an_answer_to_another_question_is_no_answer() {
+    let mut played = Played::start(1);
+    played.says(0, FromWorker::Measured);
+    played.ends(0, EndKind::Signalled { signal: 15, name: "SIGTERM".to_owned() });
+    assert_eq!(played.reason().cause, Cause::Protocol);
+}
+
+#[test]
+fn phases_are_announced_in_order() {
+    let mut played = Played::start(1);
+    assert!(played.asked.contains(&Action::Entered(Phase::Prepare)));
+    played.offers(0);
+    assert!(played.asked.contains(&Action::Entered(Phase::Connect)));
+}
