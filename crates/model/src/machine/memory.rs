@@ -74,9 +74,9 @@ pub struct NumaNode {
     pub total_bytes: Known<u64>,
     /// Memory of this node that nothing uses, in bytes.
     pub free_bytes: Known<u64>,
-    /// Estimate of what can be taken on this node without swapping, in bytes: the free memory and half of the
-    /// file pages and reclaimable slab, the floor of how the kernel itself counts `MemAvailable`, which it does
-    /// not offer for a node.
+    /// What can be taken on this node without swapping, in bytes. The kernel does not offer it for a node, so it is
+    /// the free memory and half of the file pages and reclaimable slab, the floor of how the kernel counts
+    /// `MemAvailable`; on a machine of one node it is `MemAvailable` itself.
     pub available_bytes: Known<u64>,
     /// Relative distance to every node, itself 10 (ACPI SLIT).
     pub distances: BTreeMap<u32, u32>,

@@ -1,0 +1,86 @@
+//! Memory devices as udev wrote them down at boot, for those who may not read the firmware's table.
+//!
+//! systemd since version 248 keeps them as properties of the device `dmi/id`; its database is world-readable.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::machine::{Dimm, DimmSource, Dimms, Known};
+use seatrial_sys::root::SysRoot;
+
+use super::said;
+
+const DATABASE: &str = "/run/udev/data/+dmi:id";
+
+pub(super) fn read(root: &SysRoot) -> Known<Dimms> {
+    Known::from(root.text(DATABASE)).and_then(|text| parse(&text))
+}
+
+fn parse(text: &str) -> Known<Dimms> {
+    let mut slots: BTreeMap<u32, BTreeMap<&str, &str>> = BTreeMap::new();
+    for line in text.lines() {
+        let Some((slot, key, value)) = property(line) else { continue };
+        slots.entry(slot).or_default().insert(key, value);
+    }
+    if slots.is_empty() {
+        return Known::unknown(format!("{DATABASE} lists no memory device"));
+    }
+    let modules = slots.values().filter(|slot| slot.get("PRESENT") != Some(&"0")).map(module).collect();
+    Known::Known(Dimms {
+        source: DimmSource::Udev,
+        slots: slots.len().try_into().unwrap_or(u32::MAX),
+        modules,
+    })
+}
+
+/// `E:MEMORY_DEVICE_3_LOCATOR=A1` as 3, `LOCATOR` and `A1`.
+fn property(line: &str) -> Option<(u32, &str, &str)> {
+    let (slot, rest) = line.strip_prefix("E:MEMORY_DEVICE_")?.split_once('_')?;
+    let (key, value) = rest.split_once('=')?;
+    Some((slot.parse().ok()?, key, value))
+}
+
+fn module(slot: &BTreeMap<&str, &str>) -> Dimm {
+    let text = |key: &str| slot.get(key).and_then(|value| said(value));
+    // udev hands on the firmware's "look elsewhere" (65535) for speeds without looking there.
+    let number = |key: &str| slot.get(key)?.parse::<u32>().ok().filter(|&n| n != 0 && n != 0xffff);
+    Dimm {
+        locator: text("LOCATOR").unwrap_or_default(),
+        bank: text("BANK_LOCATOR"),
+        channel: None,
+        size_bytes: slot.get("SIZE").and_then(|size| size.parse().ok()),
+        // Before version 256 the newer kinds, DDR5 among them, are "out of spec".
+        kind: text("TYPE").filter(|kind| kind != "<OUT OF SPEC>"),
+        rated_mts: number("SPEED_MTS"),
+        configured_mts: number("CONFIGURED_SPEED_MTS"),
+        data_width_bits: number("DATA_WIDTH"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_modules_and_empty_slots() {
+        let text = "I:123\nE:ID_VENDOR=X\nE:MEMORY_ARRAY_NUM_DEVICES=2\n\
+            E:MEMORY_DEVICE_0_DATA_WIDTH=64\nE:MEMORY_DEVICE_0_SIZE=34359738368\nE:MEMORY_DEVICE_0_LOCATOR=DIMM 0\n\
+            E:MEMORY_DEVICE_0_BANK_LOCATOR=P0 CHANNEL A\nE:MEMORY_DEVICE_0_TYPE=<OUT OF SPEC>\n\
+            E:MEMORY_DEVICE_0_SPEED_MTS=65535\nE:MEMORY_DEVICE_0_CONFIGURED_SPEED_MTS=4800\n\
+            E:MEMORY_DEVICE_1_PRESENT=0\nE:MEMORY_DEVICE_1_LOCATOR=DIMM 0\n";
+        let dimms = parse(text).known().cloned().expect("known");
+        let expected = Dimm {
+            locator: "DIMM 0".to_owned(),
+            bank: Some("P0 CHANNEL A".to_owned()),
+            size_bytes: Some(32 << 30),
+            configured_mts: Some(4800),
+            data_width_bits: Some(64),
+            ..Dimm::default()
+        };
+        assert_eq!(dimms, Dimms { source: DimmSource::Udev, slots: 2, modules: vec![expected] });
+    }
+
+    #[test]
+    fn knows_nothing_from_a_database_without_memory() {
+        assert!(!parse("E:ID_VENDOR=X\nE:MEMORY_DEVICE_x_SIZE=1\nE:MEMORY_DEVICE_9\n").is_known());
+    }
+}

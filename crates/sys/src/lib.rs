@@ -1,0 +1,18 @@
+//! The border to the operating system: the one crate that may be unsafe, behind safe functions.
+//!
+//! It knows no benchmarks. Everything that reads the kernel's files takes a [`root::SysRoot`], so that tests can
+//! stand a tree of their own in for the running system.
+
+pub mod affinity;
+pub mod cgroup;
+pub mod clock;
+pub mod cpuset;
+pub mod isa;
+pub mod libc_info;
+pub mod memory;
+pub mod probe;
+pub mod process;
+pub mod root;
+pub mod tether;
+
+pub use rustix::io::Errno;

@@ -1,0 +1,63 @@
+//! What the C library knows: its version, the page size, its own idea of the caches.
+#![expect(unsafe_code, reason = "sysconf and gnu_get_libc_version")]
+
+use std::ffi::CStr;
+
+/// A cache that sysconf(3) can be asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheQuery {
+    /// Level 1, data.
+    L1Data,
+    /// Level 2.
+    L2,
+    /// Level 3: one instance on Intel; on AMD, before glibc 2.37, all instances of a package together.
+    L3,
+}
+
+/// The size of a cache in bytes; none where the library does not know (it says 0 or an error).
+pub fn cache_bytes(cache: CacheQuery) -> Option<u64> {
+    let name = match cache {
+        CacheQuery::L1Data => libc::_SC_LEVEL1_DCACHE_SIZE,
+        CacheQuery::L2 => libc::_SC_LEVEL2_CACHE_SIZE,
+        CacheQuery::L3 => libc::_SC_LEVEL3_CACHE_SIZE,
+    };
+    // SAFETY: sysconf takes any number and has no memory effects.
+    let bytes = unsafe { libc::sysconf(name) };
+    u64::try_from(bytes).ok().filter(|&bytes| bytes > 0)
+}
+
+/// Base page size in bytes.
+pub fn page_bytes() -> u64 {
+    rustix::param::page_size() as u64
+}
+
+/// Ticks a second of the CPU times in `/proc` (`USER_HZ`).
+pub fn ticks_per_second() -> u64 {
+    rustix::param::clock_ticks_per_second()
+}
+
+/// The version of the C library, such as `2.36`.
+pub fn glibc_version() -> String {
+    // SAFETY: the function returns a static, NUL-terminated string.
+    let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
+    version.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn asks_the_library() {
+        assert!(page_bytes().is_power_of_two() && page_bytes() >= 4096);
+        assert!(ticks_per_second() > 0);
+        assert!(glibc_version().starts_with("2."), "{}", glibc_version());
+    }
+
+    #[test]
+    fn never_reports_a_cache_of_zero_bytes() {
+        for query in [CacheQuery::L1Data, CacheQuery::L2, CacheQuery::L3] {
+            assert_ne!(cache_bytes(query), Some(0));
+        }
+    }
+}

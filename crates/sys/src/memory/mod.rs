@@ -1,0 +1,18 @@
+//! Memory whose pages, place and size are chosen, and can be proven afterwards.
+
+mod element;
+mod mapping;
+mod pages;
+mod placement;
+mod policy;
+mod populate;
+mod region;
+mod residency;
+
+pub use element::Element;
+pub use mapping::{MapError, Mapping, Refusal, Request};
+pub use pages::Pages;
+pub use placement::Placement;
+pub use policy::{Place, PolicyError};
+pub use region::RegionError;
+pub use residency::Residency;

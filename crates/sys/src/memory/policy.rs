@@ -1,0 +1,113 @@
+//! Where the pages of a mapping shall come from.
+#![expect(unsafe_code, reason = "mbind, which neither libc nor rustix wraps")]
+
+use rustix::io::Errno;
+
+const MPOL_BIND: libc::c_int = 2;
+const MPOL_LOCAL: libc::c_int = 4;
+/// More nodes than any kernel is built for (`MAX_NUMNODES` is at most 1024).
+const MAX_NODE: u32 = 4095;
+
+/// Where the pages of a mapping shall come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Place {
+    /// The node of the CPU that touches them first, whatever policy the process was started under.
+    #[default]
+    Local,
+    /// This NUMA node and no other.
+    Node(u32),
+}
+
+/// Why memory could not be bound, or its place not be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyError {
+    /// A sandbox forbids the call, as container runtimes do without `CAP_SYS_NICE`.
+    #[error("{call}: {errno}; a container or security module forbids it")]
+    Denied {
+        /// The system call.
+        call: &'static str,
+        /// What the kernel answered.
+        errno: Errno,
+    },
+    /// The kernel was built without NUMA.
+    #[error("{call}: the kernel does not have this call")]
+    Unsupported {
+        /// The system call.
+        call: &'static str,
+    },
+    /// There is no such node, it has no memory, or the cpuset leaves it out.
+    #[error("{call}: node {node} has no memory that this process may use")]
+    NoSuchNode {
+        /// The system call.
+        call: &'static str,
+        /// The node asked for.
+        node: u32,
+    },
+    /// Anything else.
+    #[error("{call}: {errno}")]
+    Other {
+        /// The system call.
+        call: &'static str,
+        /// What the kernel answered.
+        errno: Errno,
+    },
+}
+
+impl PolicyError {
+    pub(super) fn new(call: &'static str, node: Option<u32>, errno: Errno) -> Self {
+        match (errno, node) {
+            (Errno::PERM | Errno::ACCESS, _) => Self::Denied { call, errno },
+            (Errno::NOSYS, _) => Self::Unsupported { call },
+            (Errno::INVAL, Some(node)) => Self::NoSuchNode { call, node },
+            _ => Self::Other { call, errno },
+        }
+    }
+}
+
+/// Sets the policy of memory that nobody has touched yet.
+pub(super) fn bind(memory: &[u8], place: Place) -> Result<(), PolicyError> {
+    let (mode, mask, node) = match place {
+        Place::Local => (MPOL_LOCAL, Vec::new(), None),
+        Place::Node(node) if node > MAX_NODE => {
+            return Err(PolicyError::NoSuchNode { call: "mbind", node });
+        }
+        Place::Node(node) => {
+            let mut mask = vec![0u64; node as usize / 64 + 1];
+            mask[node as usize / 64] = 1 << (node % 64);
+            (MPOL_BIND, mask, Some(node))
+        }
+    };
+    // The kernel takes one bit less than it is told (get_nodes() in mm/mempolicy.c).
+    let bits = if mask.is_empty() { 0 } else { mask.len() * 64 + 1 };
+    // SAFETY: the range is mapped and ours, the mask holds `bits - 1` bits, and a policy changes no content.
+    let rc = unsafe {
+        libc::syscall(
+            libc::SYS_mbind,
+            memory.as_ptr(),
+            memory.len(),
+            mode,
+            if mask.is_empty() { std::ptr::null() } else { mask.as_ptr() },
+            bits,
+            0,
+        )
+    };
+    if rc == 0 {
+        return Ok(());
+    }
+    let errno = Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO);
+    Err(PolicyError::new("mbind", node, errno))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorts_the_kernel_s_answers() {
+        let error = |node, errno| PolicyError::new("mbind", node, errno);
+        assert!(matches!(error(Some(1), Errno::PERM), PolicyError::Denied { .. }));
+        assert!(matches!(error(Some(1), Errno::NOSYS), PolicyError::Unsupported { .. }));
+        assert!(matches!(error(Some(1), Errno::INVAL), PolicyError::NoSuchNode { node: 1, .. }));
+        assert!(matches!(error(None, Errno::INVAL), PolicyError::Other { .. }));
+    }
+}

@@ -1,0 +1,104 @@
+//! What a probe read, and what changed between two readings.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// One reading of a probe. Names carry their unit where they have one: `steal_ns`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Numbers that only grow; their difference is what happened.
+    pub counts: BTreeMap<String, u64>,
+    /// Numbers that go up and down, such as a queue's length; they are kept as they are.
+    pub levels: BTreeMap<String, u64>,
+    /// Why something could not be read.
+    pub unreadable: Vec<String>,
+}
+
+/// What changed between two readings of a probe.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Difference {
+    /// How far each counter advanced; those that are in both readings.
+    pub counts: BTreeMap<String, u64>,
+    /// The later reading of each level.
+    pub levels: BTreeMap<String, u64>,
+    /// Counters that went backwards, having been reset or wrapped: nothing can be said about them.
+    pub backwards: Vec<String>,
+    /// Counters that are in only one of the readings, and what either could not read.
+    pub unreadable: Vec<String>,
+}
+
+impl Counters {
+    /// Adds a counter.
+    pub fn count(&mut self, name: impl Into<String>, value: u64) {
+        self.counts.insert(name.into(), value);
+    }
+
+    /// Adds a level.
+    pub fn level(&mut self, name: impl Into<String>, value: u64) {
+        self.levels.insert(name.into(), value);
+    }
+
+    /// Notes why something is not there.
+    pub fn unreadable(&mut self, why: impl fmt::Display) {
+        self.unreadable.push(why.to_string());
+    }
+
+    /// What changed since an earlier reading of the same probe.
+    pub fn since(&self, earlier: &Self) -> Difference {
+        let mut difference = Difference { levels: self.levels.clone(), ..Difference::default() };
+        for (name, &now) in &self.counts {
+            match earlier.counts.get(name) {
+                Some(&then) if then <= now => {
+                    difference.counts.insert(name.clone(), now - then);
+                }
+                Some(_) => difference.backwards.push(name.clone()),
+                None => difference.unreadable.push(format!("{name} appeared between the readings")),
+            }
+        }
+        let gone = earlier.counts.keys().filter(|name| !self.counts.contains_key(*name));
+        difference.unreadable.extend(gone.map(|name| format!("{name} vanished between the readings")));
+        let mut reasons: Vec<String> = earlier.unreadable.iter().chain(&self.unreadable).cloned().collect();
+        reasons.sort_unstable();
+        reasons.dedup();
+        difference.unreadable.extend(reasons);
+        difference
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counters(counts: &[(&str, u64)]) -> Counters {
+        let counts = counts.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        Counters { counts, ..Counters::default() }
+    }
+
+    #[test]
+    fn subtracts_and_never_wraps() {
+        let difference =
+            counters(&[("a", 7), ("b", 1), ("c", 5)]).since(&counters(&[("a", 3), ("b", 2), ("c", 5)]));
+        assert_eq!(difference.counts, counters(&[("a", 4), ("c", 0)]).counts);
+        assert_eq!(difference.backwards, ["b"]);
+    }
+
+    #[test]
+    fn notes_what_appeared_vanished_or_could_not_be_read() {
+        let mut earlier = counters(&[("old", 1)]);
+        earlier.unreadable("/proc/x does not exist");
+        let mut later = counters(&[("new", 1)]);
+        later.unreadable("/proc/x does not exist");
+        later.level("queue", 3);
+        let difference = later.since(&earlier);
+        assert!(difference.counts.is_empty());
+        assert_eq!(difference.levels["queue"], 3);
+        assert_eq!(
+            difference.unreadable,
+            [
+                "new appeared between the readings",
+                "old vanished between the readings",
+                "/proc/x does not exist"
+            ]
+        );
+    }
+}

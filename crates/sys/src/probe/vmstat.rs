@@ -1,0 +1,88 @@
+//! Events of the memory manager that disturb a measurement: faults, remote pages, swapping, failed huge pages.
+
+use super::{Counters, Probe};
+use crate::root::{ReadError, SysRoot};
+
+const PATH: &str = "/proc/vmstat";
+
+/// The events kept, by the kernel's names (Linux mm/vmstat.c). A kernel without NUMA or huge pages lacks some.
+const KEPT: [&str; 13] = [
+    "compact_stall",
+    "numa_foreign",
+    "numa_hit",
+    "numa_miss",
+    "numa_pages_migrated",
+    "oom_kill",
+    "pgfault",
+    "pgmajfault",
+    "pgmigrate_success",
+    "pswpin",
+    "pswpout",
+    "thp_fault_alloc",
+    "thp_fault_fallback",
+];
+
+/// Events since boot, over the whole machine.
+pub(super) struct VmStat;
+
+impl Probe for VmStat {
+    fn id(&self) -> &'static str {
+        "vmstat"
+    }
+
+    fn read(&self, root: &SysRoot) -> Counters {
+        let mut counters = Counters::default();
+        let text = match root.text(PATH) {
+            Ok(text) => text,
+            Err(error) => {
+                counters.unreadable(error);
+                return counters;
+            }
+        };
+        for line in text.lines() {
+            let Some((name, value)) = line.split_once(' ') else { continue };
+            if KEPT.binary_search(&name).is_err() {
+                continue;
+            }
+            match value.trim().parse() {
+                Ok(value) => counters.count(name, value),
+                Err(_) => counters.unreadable(ReadError::garbage(PATH, line, "a name and a number")),
+            }
+        }
+        if counters.counts.is_empty() && counters.unreadable.is_empty() {
+            counters.unreadable(ReadError::garbage(PATH, &text, "names and numbers"));
+        }
+        counters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Counters {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(dir.path().join("proc")).expect("made");
+        std::fs::write(dir.path().join("proc/vmstat"), text).expect("written");
+        VmStat.read(&SysRoot::at(dir.path()))
+    }
+
+    #[test]
+    fn keeps_the_events_that_disturb() {
+        let counters = read("nr_free_pages 9\nnuma_miss 4\nthp_fault_fallback 2\npgfault 77\n");
+        let found: Vec<_> = counters.counts.iter().map(|(name, &value)| (name.as_str(), value)).collect();
+        assert_eq!(found, [("numa_miss", 4), ("pgfault", 77), ("thp_fault_fallback", 2)]);
+    }
+
+    #[test]
+    fn notes_garbage_and_keeps_the_rest() {
+        let counters = read("numa_miss lots\npgfault 1\n");
+        assert_eq!((counters.counts.len(), counters.unreadable.len()), (1, 1));
+        assert_eq!(read("nothing here\n").unreadable.len(), 1);
+    }
+
+    #[test]
+    fn the_list_is_sorted_for_the_search() {
+        assert!(KEPT.is_sorted());
+    }
+}

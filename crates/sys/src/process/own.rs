@@ -1,0 +1,89 @@
+//! What a process sets about itself: when it dies, what it is called, whose group it is in.
+#![expect(unsafe_code, reason = "a hook between fork and exec")]
+
+use std::ffi::CString;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, getpid, getppid, set_child_subreaper, set_parent_process_death_signal, setsid,
+};
+
+/// Has the calling process killed as soon as its parent ends; ESRCH if the parent is gone already.
+///
+/// The "parent" is the thread that forked, not the whole process (`PR_SET_PDEATHSIG`, prctl(2)): a supervisor has
+/// to start workers from a thread that outlives them. `parent` is the process id the caller was told to serve.
+pub fn die_with_parent(parent: Pid) -> Result<(), Errno> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // It may have died before the line above took effect; then somebody else is our parent by now.
+    if getppid() == Some(parent) { Ok(()) } else { Err(Errno::SRCH) }
+}
+
+/// Has the process that `command` will start killed as soon as the calling thread ends, whatever program it runs.
+pub fn tie_to_parent(command: &mut Command) -> &mut Command {
+    let parent = getpid();
+    // SAFETY: the hook only makes two system calls, both async-signal-safe, and allocates nothing.
+    unsafe { command.pre_exec(move || die_with_parent(parent).map_err(io::Error::from)) }
+}
+
+/// Makes the calling process the leader of a session and process group of its own, so that a terminal's signals
+/// do not reach it and it can be killed with all it starts. EPERM if it leads a group already.
+pub fn lead_group() -> Result<Pid, Errno> {
+    setsid()
+}
+
+/// Has descendants whose parent died given to this process instead of init, so that it can reap them.
+pub fn reap_orphans() -> Result<(), Errno> {
+    // Any process id switches it on; the kernel only looks whether the number is 0.
+    set_child_subreaper(Some(getpid()))
+}
+
+/// Names the calling thread, as `ps` and `top` show it. The kernel keeps 15 bytes; more are cut off.
+pub fn name_thread(name: &str) -> Result<(), Errno> {
+    let bytes: Vec<u8> = name.bytes().filter(|&byte| byte != 0).take(15).collect();
+    rustix::thread::set_name(&CString::new(bytes).map_err(|_| Errno::INVAL)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Stdio;
+    use std::thread;
+
+    #[test]
+    fn a_tied_child_dies_with_the_thread_that_started_it() {
+        let spawn = || {
+            let mut sleep = Command::new("sleep");
+            tie_to_parent(sleep.arg("600").stdin(Stdio::null())).spawn().expect("started")
+        };
+        let mut child = thread::spawn(spawn).join().expect("joined");
+        let status = child.wait().expect("waited");
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(Signal::KILL.as_raw()));
+    }
+
+    #[test]
+    fn notices_a_parent_that_is_gone_already() {
+        let mut sleep = Command::new("true");
+        // SAFETY: the hook only makes two system calls, both async-signal-safe, and allocates nothing.
+        unsafe { sleep.pre_exec(|| die_with_parent(Pid::INIT).map_err(io::Error::from)) };
+        let error = sleep.spawn().expect_err("our child is not init's");
+        assert_eq!(error.raw_os_error(), Some(Errno::SRCH.raw_os_error()));
+    }
+
+    #[test]
+    fn names_are_cut_not_refused() {
+        let name = thread::spawn(|| {
+            name_thread("a-name-longer-than-the-kernel-keeps").expect("named");
+            rustix::thread::name().expect("read")
+        });
+        assert_eq!(name.join().expect("joined").to_bytes(), b"a-name-longer-t");
+    }
+
+    #[test]
+    fn orphans_come_to_the_reaper() {
+        reap_orphans().expect("set");
+        assert!(rustix::process::child_subreaper().expect("asked").is_some());
+    }
+}

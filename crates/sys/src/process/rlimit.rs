@@ -1,0 +1,70 @@
+//! Resource limits of this process (getrlimit(2)).
+
+use rustix::io::Errno;
+use rustix::process::{Rlimit, getrlimit, setrlimit};
+
+/// A resource that is limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// Locked memory in bytes; registering memory with a network or GPU driver counts.
+    LockedMemory,
+    /// Open descriptors.
+    OpenFiles,
+    /// Size of a core dump in bytes.
+    CoreDump,
+    /// Address space in bytes.
+    AddressSpace,
+    /// Processes and threads of this user.
+    Threads,
+}
+
+/// A resource limit; none is "no limit".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// The limit in force.
+    pub soft: Option<u64>,
+    /// How far it may be raised without privilege.
+    pub hard: Option<u64>,
+}
+
+/// The limit on a resource.
+pub fn limit(resource: Resource) -> Limit {
+    let Rlimit { current, maximum } = getrlimit(kernel(resource));
+    Limit { soft: current, hard: maximum }
+}
+
+/// Sets the limit in force and leaves the hard one as it is; EINVAL above the hard one.
+pub fn set_soft_limit(resource: Resource, soft: Option<u64>) -> Result<(), Errno> {
+    let hard = limit(resource).hard;
+    setrlimit(kernel(resource), Rlimit { current: soft, maximum: hard })
+}
+
+const fn kernel(resource: Resource) -> rustix::process::Resource {
+    match resource {
+        Resource::LockedMemory => rustix::process::Resource::Memlock,
+        Resource::OpenFiles => rustix::process::Resource::Nofile,
+        Resource::CoreDump => rustix::process::Resource::Core,
+        Resource::AddressSpace => rustix::process::Resource::As,
+        Resource::Threads => rustix::process::Resource::Nproc,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_the_soft_limit_and_keeps_the_hard_one() {
+        let before = limit(Resource::CoreDump);
+        set_soft_limit(Resource::CoreDump, Some(0)).expect("lowering is always allowed");
+        assert_eq!(limit(Resource::CoreDump), Limit { soft: Some(0), ..before });
+        set_soft_limit(Resource::CoreDump, before.soft).expect("raising up to the hard one too");
+        assert_eq!(limit(Resource::CoreDump), before);
+    }
+
+    #[test]
+    fn cannot_pass_the_hard_limit() {
+        let Limit { hard: Some(hard), .. } = limit(Resource::OpenFiles) else { return };
+        assert_eq!(set_soft_limit(Resource::OpenFiles, Some(hard + 1)), Err(Errno::INVAL));
+    }
+}

@@ -1,0 +1,193 @@
+//! The one door to the files of the kernel: `/sys`, `/proc`, `/etc`, `/run`, below a prefix that tests can choose.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use rustix::io::Errno;
+
+/// Where the kernel's file trees are: below `/`, or below a folder that stands in for it.
+///
+/// Paths given to the methods are absolute, as on the live system (`/proc/stat`), and errors name them so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SysRoot {
+    prefix: PathBuf,
+}
+
+/// Why a file of the kernel gave no value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// There is no such file; the feature behind it is absent.
+    #[error("{path} does not exist")]
+    Missing {
+        /// The file as it would be called on the live system.
+        path: String,
+    },
+    /// The file is there and the system refused to give it.
+    #[error("cannot read {path}: {errno}")]
+    Unreadable {
+        /// The file as it would be called on the live system.
+        path: String,
+        /// What the system answered.
+        errno: Errno,
+    },
+    /// The file was read and does not hold what its format promises.
+    #[error("{path} holds {text:?}, expected {expected}")]
+    Garbage {
+        /// The file as it would be called on the live system.
+        path: String,
+        /// The offending text, cut to a readable length.
+        text: String,
+        /// What should have been there.
+        expected: String,
+    },
+}
+
+impl ReadError {
+    /// A complaint about the content of a file; long texts are cut.
+    pub fn garbage(path: impl AsRef<Path>, text: &str, expected: &str) -> Self {
+        let text = text.trim_end().chars().take(60).collect();
+        Self::Garbage { path: path.as_ref().display().to_string(), text, expected: expected.to_owned() }
+    }
+
+    /// Whether the file simply is not there.
+    pub const fn is_missing(&self) -> bool {
+        matches!(self, Self::Missing { .. })
+    }
+
+    fn io(path: &Path, error: &io::Error) -> Self {
+        let path = path.display().to_string();
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Missing { path },
+            _ => Self::Unreadable { path, errno: Errno::from_io_error(error).unwrap_or(Errno::IO) },
+        }
+    }
+}
+
+impl Default for SysRoot {
+    fn default() -> Self {
+        Self::live()
+    }
+}
+
+impl SysRoot {
+    /// The running system.
+    pub fn live() -> Self {
+        Self::at("/")
+    }
+
+    /// A tree below `prefix` that stands in for the running system.
+    pub fn at(prefix: impl Into<PathBuf>) -> Self {
+        Self { prefix: prefix.into() }
+    }
+
+    /// Whether this is the running system, so that system calls and files speak of the same machine.
+    pub fn is_live(&self) -> bool {
+        self.prefix == Path::new("/")
+    }
+
+    /// The real place of an absolute path.
+    pub fn locate(&self, path: impl AsRef<Path>) -> PathBuf {
+        let path = path.as_ref();
+        self.prefix.join(path.strip_prefix("/").unwrap_or(path))
+    }
+
+    /// Whether something is there. What we may not look at counts as absent.
+    pub fn exists(&self, path: impl AsRef<Path>) -> bool {
+        self.locate(path).exists()
+    }
+
+    /// The bytes of a file.
+    pub fn bytes(&self, path: impl AsRef<Path>) -> Result<Vec<u8>, ReadError> {
+        fs::read(self.locate(&path)).map_err(|error| ReadError::io(path.as_ref(), &error))
+    }
+
+    /// The text of a file without the white space at its end.
+    pub fn text(&self, path: impl AsRef<Path>) -> Result<String, ReadError> {
+        let bytes = self.bytes(&path)?;
+        let mut text = String::from_utf8(bytes).map_err(|error| {
+            ReadError::garbage(&path, &String::from_utf8_lossy(error.as_bytes()), "text in UTF-8")
+        })?;
+        text.truncate(text.trim_end().len());
+        Ok(text)
+    }
+
+    /// The one value a file holds, such as a number.
+    pub fn value<T: FromStr>(&self, path: impl AsRef<Path>) -> Result<T, ReadError> {
+        let text = self.text(&path)?;
+        text.trim().parse().map_err(|_| ReadError::garbage(&path, &text, std::any::type_name::<T>()))
+    }
+
+    /// The names in a folder, sorted.
+    pub fn list(&self, path: impl AsRef<Path>) -> Result<Vec<String>, ReadError> {
+        let fail = |error| ReadError::io(path.as_ref(), &error);
+        let mut names = Vec::new();
+        for entry in fs::read_dir(self.locate(&path)).map_err(fail)? {
+            names.push(entry.map_err(fail)?.file_name().to_string_lossy().into_owned());
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// The numbers N of the entries `STEMN` in a folder (`cpu0`, `node3`), sorted as numbers.
+    pub fn numbered(&self, path: impl AsRef<Path>, stem: &str) -> Result<Vec<u32>, ReadError> {
+        let names = self.list(path)?;
+        let mut numbers: Vec<u32> =
+            names.iter().filter_map(|name| name.strip_prefix(stem)?.parse().ok()).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree() -> (tempfile::TempDir, SysRoot) {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let root = SysRoot::at(dir.path());
+        (dir, root)
+    }
+
+    #[test]
+    fn tells_missing_unreadable_and_garbage_apart() {
+        let (dir, root) = tree();
+        fs::write(dir.path().join("number"), "seven\n").expect("written");
+        fs::write(dir.path().join("bytes"), [0xff, 0xfe]).expect("written");
+        fs::create_dir(dir.path().join("folder")).expect("made");
+        assert_eq!(root.value::<u32>("/absent").unwrap_err().to_string(), "/absent does not exist");
+        assert!(root.text("/number/below").unwrap_err().is_missing());
+        let denied = root.text("/folder").unwrap_err();
+        assert!(matches!(denied, ReadError::Unreadable { errno: Errno::ISDIR, .. }), "{denied}");
+        let garbage = root.value::<u32>("/number").unwrap_err().to_string();
+        assert_eq!(garbage, r#"/number holds "seven", expected u32"#);
+        assert!(matches!(root.text("/bytes").unwrap_err(), ReadError::Garbage { .. }));
+    }
+
+    #[test]
+    fn reads_values_below_its_prefix() {
+        let (dir, root) = tree();
+        fs::create_dir_all(dir.path().join("proc/sys")).expect("made");
+        fs::write(dir.path().join("proc/sys/n"), " 42 \n").expect("written");
+        assert_eq!(root.value::<u64>("/proc/sys/n"), Ok(42));
+        assert!(root.exists("/proc/sys/n") && !root.exists("/proc/sys/m"));
+        assert!(!root.is_live() && SysRoot::default().is_live());
+    }
+
+    #[test]
+    fn sorts_numbered_entries_as_numbers() {
+        let (dir, root) = tree();
+        for name in ["cpu10", "cpu2", "cpufreq", "cpu", "node1"] {
+            fs::write(dir.path().join(name), "").expect("written");
+        }
+        assert_eq!(root.numbered("/", "cpu"), Ok(vec![2, 10]));
+        assert_eq!(root.list("/").map(|names| names.len()), Ok(5));
+    }
+
+    #[test]
+    fn cuts_long_garbage() {
+        let error = ReadError::garbage("/x", &"y".repeat(5000), "less");
+        assert!(error.to_string().len() < 120);
+    }
+}
