@@ -6,6 +6,8 @@
 mod benchmark;
 pub mod common;
 mod error;
+mod mem;
+mod planned;
 mod registry;
 mod stop;
 
@@ -13,3 +15,13 @@ pub use benchmark::{Benchmark, Offer, Part, Sink};
 pub use error::Error;
 pub use registry::Registry;
 pub use stop::Stop;
+
+/// The shipped benchmarks: one line each.
+static BENCHMARKS: &[&dyn Benchmark] = &[
+    &mem::bandwidth::Bandwidth, //
+];
+
+/// All shipped benchmarks, and the ones still to come.
+pub fn registry() -> Registry {
+    Registry { benchmarks: BENCHMARKS, planned: planned::PLANNED }
+}

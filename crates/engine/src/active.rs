@@ -3,7 +3,8 @@
 use seatrial_bench::Benchmark;
 use seatrial_cluster::{NodeIndex, WorkerId};
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Case, Measures, Nanos, PartRecord, Reason, Site};
+use seatrial_model::{Budget, Case, Measures, Nanos, PartRecord, Reason, Site};
+use seatrial_stats::{Stop, StopRule};
 
 use crate::disturbance::disturbance;
 use crate::summarise;
@@ -94,11 +95,10 @@ impl Active {
         if self.counted >= self.case.budget.trials {
             match self.bench.reduce(&self.case, &self.parts) {
                 Err(reason) => return After::Over(Box::new(self.without_numbers(&reason, &[], seconds))),
-                Ok(measures) => {
-                    if self.counted >= self.case.budget.max_trials || self.is_precise(&measures) {
-                        return After::Over(Box::new(self.with_numbers(measures, seconds, site)));
-                    }
+                Ok(measures) if self.is_enough(&measures) => {
+                    return After::Over(Box::new(self.with_numbers(measures, seconds, site)));
                 }
+                Ok(_) => {}
             }
         }
         self.number += 1;
@@ -107,11 +107,18 @@ impl Active {
         After::Again(actions)
     }
 
-    /// Whether the headline metric is known precisely enough.
-    fn is_precise(&self, measures: &Measures) -> bool {
-        let headline = self.bench.about().metrics.first();
-        let values = headline.and_then(|metric| measures.metrics.get(metric.name));
-        values.is_some_and(|values| summarise::has_converged(values, self.case.budget.precision_percent))
+    /// Whether the headline, the first metric there is, is known precisely enough or the trials are used up.
+    fn is_enough(&self, measures: &Measures) -> bool {
+        let Budget { trials, max_trials, precision_percent, .. } = self.case.budget;
+        let mut metrics = self.bench.about().metrics.iter();
+        let headline = metrics.find_map(|metric| measures.metrics.get(metric.name));
+        let rule = StopRule {
+            target_half_width: precision_percent / 100.0,
+            min_trials: trials as usize,
+            max_trials: max_trials as usize,
+        };
+        let stop = headline.and_then(|values| rule.decide(&values.trials).ok());
+        self.counted >= max_trials || matches!(stop, Some(Stop::Converged { .. } | Stop::Exhausted { .. }))
     }
 
     fn with_numbers(&self, measures: Measures, seconds: f64, site: &Site) -> CaseRecord {

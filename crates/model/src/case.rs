@@ -109,7 +109,8 @@ impl CaseId {
             .map(|(name, value)| (name.to_owned(), value.clone()))
             .collect();
         let group = if group == about.id { String::new() } else { format!("{group}:") };
-        Self(format!("{group}{}@{}/{subject}[{changed}]", about.id, nodes.join("+")))
+        let changed = if changed.is_empty() { String::new() } else { format!("[{changed}]") };
+        Self(format!("{group}{}@{}/{subject}{changed}", about.id, nodes.join("+")))
     }
 
     /// The text.

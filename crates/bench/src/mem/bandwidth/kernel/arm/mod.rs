@@ -1,0 +1,5 @@
+//! The loops for AArch64: NEON.
+
+mod kernel;
+
+pub(super) use kernel::find;

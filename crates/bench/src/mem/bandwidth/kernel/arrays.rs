@@ -1,0 +1,139 @@
+//! The arrays that a loop runs over, and what they must be like.
+
+use super::name::Kernel;
+
+/// Elements that the loops take in one turn: every array's length must be a multiple.
+///
+/// A turn is 512 bytes: four cache lines of each half of `a` for `read`, two turns of four lines for the others.
+pub const ELEMENTS_MULTIPLE: usize = 64;
+
+/// By how many bytes the n-th array should be moved against the start of its (page-aligned) mapping, times n.
+///
+/// Arrays that start alike meet in the same cache sets, and a load right behind a store to the same offset in another
+/// page waits for it (4 KiB aliasing). An odd number of 4 KiB pages keeps them apart at any thread's position.
+pub const ARRAY_OFFSET_BYTES: usize = 5 * 4096;
+
+/// Every array starts at a cache line, which is also the alignment that the widest stores ask for.
+const ALIGNMENT: usize = 64;
+
+/// One thread's share of the arrays; those that the kernel does not use may be empty.
+#[derive(Debug)]
+pub struct Arrays<'a> {
+    /// The first array.
+    pub a: &'a mut [f64],
+    /// The second array.
+    pub b: &'a mut [f64],
+    /// The third array.
+    pub c: &'a mut [f64],
+}
+
+/// Why a loop cannot run over some arrays.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misfit {
+    /// An array is empty, or ends within a turn of the loop.
+    #[error(
+        "array {array} holds {elements} elements, which is not a multiple of {ELEMENTS_MULTIPLE} above zero"
+    )]
+    PartialTurn {
+        /// Its name.
+        array: char,
+        /// Its length.
+        elements: usize,
+    },
+    /// An array does not start at a cache line.
+    #[error("array {array} starts {bytes} bytes into a cache line of {ALIGNMENT} bytes")]
+    Unaligned {
+        /// Its name.
+        array: char,
+        /// How far into the line.
+        bytes: usize,
+    },
+    /// The arrays differ in length.
+    #[error("array {array} holds {elements} elements, but array a holds {expected}")]
+    Unequal {
+        /// Its name.
+        array: char,
+        /// Its length.
+        elements: usize,
+        /// The length of `a`.
+        expected: usize,
+    },
+}
+
+impl Arrays<'_> {
+    /// Checks that the loop of `kernel` can run over these arrays.
+    ///
+    /// # Errors
+    /// When one that it uses does not start at a cache line, is empty, is no multiple of [`ELEMENTS_MULTIPLE`], or is
+    /// not as long as `a`.
+    pub fn fit(&self, kernel: Kernel) -> Result<(), Misfit> {
+        let expected = self.a.len();
+        for (array, slice) in self.used(kernel) {
+            let (elements, bytes) = (slice.len(), slice.as_ptr().addr() % ALIGNMENT);
+            if elements == 0 || elements % ELEMENTS_MULTIPLE != 0 {
+                return Err(Misfit::PartialTurn { array, elements });
+            }
+            if bytes != 0 {
+                return Err(Misfit::Unaligned { array, bytes });
+            }
+            if elements != expected {
+                return Err(Misfit::Unequal { array, elements, expected });
+            }
+        }
+        Ok(())
+    }
+
+    /// The arrays that `kernel` uses, by name.
+    pub(super) fn used(&self, kernel: Kernel) -> impl Iterator<Item = (char, &[f64])> {
+        [('a', &*self.a), ('b', &*self.b), ('c', &*self.c)].into_iter().take(kernel.arrays())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(memory: &mut [f64], skip: usize, elements: usize) -> &mut [f64] {
+        let start = memory.as_ptr().align_offset(ALIGNMENT) + skip;
+        &mut memory[start..start + elements]
+    }
+
+    fn fit(a: (usize, usize), b: (usize, usize), kernel: Kernel) -> Result<(), Misfit> {
+        let (mut of_a, mut of_b) = (vec![0.0; 512], vec![0.0; 512]);
+        Arrays { a: lines(&mut of_a, a.0, a.1), b: lines(&mut of_b, b.0, b.1), c: &mut [] }.fit(kernel)
+    }
+
+    #[test]
+    fn whole_turns_at_cache_lines_fit() {
+        assert_eq!(fit((0, 128), (8, 128), Kernel::Copy), Ok(()));
+    }
+
+    #[test]
+    fn an_array_that_the_kernel_does_not_use_may_be_anything() {
+        assert_eq!(fit((0, 64), (3, 17), Kernel::Read), Ok(()));
+    }
+
+    #[test]
+    fn refuses_a_partial_turn() {
+        assert_eq!(
+            fit((0, 65), (0, 65), Kernel::Copy),
+            Err(Misfit::PartialTurn { array: 'a', elements: 65 })
+        );
+        assert_eq!(fit((0, 0), (0, 0), Kernel::Read), Err(Misfit::PartialTurn { array: 'a', elements: 0 }));
+        assert_eq!(
+            fit((0, 64), (0, 64), Kernel::Triad),
+            Err(Misfit::PartialTurn { array: 'c', elements: 0 })
+        );
+    }
+
+    #[test]
+    fn refuses_an_array_that_starts_within_a_cache_line() {
+        assert_eq!(fit((0, 64), (1, 64), Kernel::Copy), Err(Misfit::Unaligned { array: 'b', bytes: 8 }));
+    }
+
+    #[test]
+    fn refuses_arrays_of_different_length() {
+        let unequal = Misfit::Unequal { array: 'b', elements: 128, expected: 64 };
+        assert_eq!(fit((0, 64), (0, 128), Kernel::Copy), Err(unequal));
+    }
+}

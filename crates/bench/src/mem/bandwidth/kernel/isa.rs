@@ -1,0 +1,99 @@
+//! Instruction sets that the loops are written in, and which of them this CPU runs.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::name::UnknownName;
+
+/// An instruction set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Isa {
+    /// 16-byte vectors; every x86-64 has them.
+    Sse2,
+    /// 16-byte vectors and pair loads and stores; every AArch64 has them.
+    Neon,
+    /// 32-byte vectors.
+    Avx2,
+    /// 64-byte vectors: a whole cache line an instruction (the foundation, AVX-512F, is enough).
+    Avx512,
+}
+
+impl Isa {
+    /// All of them, wider ones later.
+    pub const ALL: &'static [Self] = &[Self::Sse2, Self::Neon, Self::Avx2, Self::Avx512];
+
+    /// Those that this CPU and its operating system can run, the widest last.
+    pub fn available() -> Vec<Self> {
+        Self::ALL.iter().copied().filter(|isa| isa.is_available()).collect()
+    }
+
+    /// The name in parameters and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sse2 => "sse2",
+            Self::Neon => "neon",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        }
+    }
+
+    /// The name of the CPU feature that the loops need, as Rust and the inventory spell it.
+    pub const fn feature(self) -> &'static str {
+        match self {
+            Self::Avx512 => "avx512f",
+            other => other.name(),
+        }
+    }
+
+    /// Whether this CPU and its operating system can run it.
+    #[cfg(target_arch = "x86_64")]
+    pub fn is_available(self) -> bool {
+        match self {
+            Self::Sse2 => true,
+            Self::Neon => false,
+            Self::Avx2 => std::arch::is_x86_feature_detected!("avx2"),
+            Self::Avx512 => std::arch::is_x86_feature_detected!("avx512f"),
+        }
+    }
+
+    /// Whether this CPU and its operating system can run it.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn is_available(self) -> bool {
+        cfg!(target_arch = "aarch64") && self == Self::Neon
+    }
+}
+
+impl FromStr for Isa {
+    type Err = UnknownName;
+
+    fn from_str(word: &str) -> Result<Self, UnknownName> {
+        UnknownName::find("instruction set", Self::ALL, Self::name, word)
+    }
+}
+
+impl fmt::Display for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cpu_has_the_baseline_of_its_architecture_and_none_of_another() {
+        let available = Isa::available();
+        let baseline = if cfg!(target_arch = "x86_64") { Isa::Sse2 } else { Isa::Neon };
+        let foreign = if cfg!(target_arch = "x86_64") { Isa::Neon } else { Isa::Sse2 };
+        assert!(available.contains(&baseline));
+        assert!(!available.contains(&foreign));
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        for isa in Isa::ALL {
+            assert_eq!(isa.to_string().parse(), Ok(*isa));
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The hot loops of `mem.bandwidth`: what they are called, what they count, which the CPU can run, what they must leave
+//! in memory.
+//!
+//! A [`Pass`] is one loop in one instruction set, picked by [`Pass::select`]. It is assembly from label to branch, so
+//! that a debug build measures what a release build measures and no compiler can merge, hoist or drop an access;
+//! `tests/disassembly.rs` counts the bytes that each loop loads and stores.
+
+#[cfg(target_arch = "aarch64")]
+mod arm;
+mod arrays;
+mod isa;
+mod name;
+mod pass;
+mod pattern;
+mod prefetch;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub use arrays::{ARRAY_OFFSET_BYTES, Arrays, ELEMENTS_MULTIPLE, Misfit};
+pub use isa::Isa;
+pub use name::{Kernel, Store, UnknownName};
+pub use pass::Pass;
+pub use pattern::{Check, SCALAR};
+pub use prefetch::Prefetch;

@@ -1,0 +1,79 @@
+//! One loop, ready to run: what it is and how it is called.
+
+mod kernel;
+
+use kernel::Loop;
+pub(super) use kernel::{Code, Operands};
+
+use super::arrays::Arrays;
+use super::isa::Isa;
+use super::name::{Kernel, Store};
+use super::pattern::SCALAR;
+use super::prefetch::Prefetch;
+
+/// A loop that this CPU can run.
+#[derive(Clone, Debug)]
+pub struct Pass {
+    kernel: Kernel,
+    store: Option<Store>,
+    isa: Isa,
+    prefetch: Prefetch,
+    code: Loop,
+}
+
+impl Pass {
+    /// The loop of `kernel` with the prefetch that suits this CPU.
+    ///
+    /// `store` is a choice where [`Kernel::has_store_choice`] says so and `None` elsewhere; for the rows of the C library
+    /// `isa` says nothing. `None` for a contradiction in that, and where this CPU lacks `isa`.
+    pub fn select(kernel: Kernel, store: Option<Store>, isa: Isa) -> Option<Self> {
+        Self::select_with(kernel, store, isa, Prefetch::preferred(kernel, store))
+            .or_else(|| Self::select_with(kernel, store, isa, Prefetch::None))
+    }
+
+    /// The loop of `kernel` with a given prefetch; `None` also where `isa` has no such loop.
+    pub fn select_with(kernel: Kernel, store: Option<Store>, isa: Isa, prefetch: Prefetch) -> Option<Self> {
+        if kernel.has_store_choice() != store.is_some() {
+            return None;
+        }
+        let code = Loop::find(kernel, store, isa, prefetch)?;
+        Some(Self { kernel, store, isa, prefetch, code })
+    }
+
+    /// What the loop does.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// How it stores, where that is a choice.
+    pub fn store(&self) -> Option<Store> {
+        self.store
+    }
+
+    /// The instruction set that it is written in.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// What it prefetches.
+    pub fn prefetch(&self) -> Prefetch {
+        self.prefetch
+    }
+
+    /// Runs the loop once over the whole arrays; returns the exclusive or of all words of `a` for `read`, else 0.
+    ///
+    /// Non-temporal stores are fenced once, at the end. `scale` and `triad` multiply by [`SCALAR`].
+    ///
+    /// # Panics
+    /// When the arrays do not [fit](Arrays::fit), which is checked before the first access; ask beforehand where that is
+    /// not certain.
+    pub fn run(&self, arrays: &mut Arrays<'_>) -> u64 {
+        if let Err(misfit) = arrays.fit(self.kernel) {
+            panic!("the loop of {} cannot run: {misfit}", self.kernel);
+        }
+        self.code.run(arrays, SCALAR)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+//! Software prefetch in the loops: which kind helps depends on who made the CPU.
+
+use std::fmt;
+
+use super::name::{Kernel, Store};
+
+/// What a loop asks for ahead of its loads.
+///
+/// Every kind has its own distance, the best of 256 B to 8 KiB in paired measurements on the two families named below.
+/// The instructions are hints: beyond the end of an array they fetch a line or nothing, and never fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Prefetch {
+    /// Nothing: the hardware's prefetchers alone.
+    None,
+    /// `prefetchnta`, 1 KiB ahead: into the first cache, past the others.
+    Nta,
+    /// `prefetcht1`, 2 KiB ahead: into the second cache.
+    L2,
+    /// `prefetcht0`, 1 KiB ahead: into the first cache.
+    L1,
+}
+
+impl Prefetch {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[Self::None, Self::Nta, Self::L2, Self::L1];
+
+    /// The name in reports: that of the instruction.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Nta => "prefetchnta",
+            Self::L2 => "prefetcht1",
+            Self::L1 => "prefetcht0",
+        }
+    }
+
+    /// The kind for this CPU.
+    ///
+    /// AMD and Intel need opposite ones: `prefetchnta` gains 6 to 20 % on Zen 4 and loses 35 to 60 % on Emerald Rapids,
+    /// where the others gain 1 to 15 % (`docs/performance.md`). On a CPU by somebody else there is none.
+    pub(super) fn preferred(kernel: Kernel, store: Option<Store>) -> Self {
+        Self::by_vendor(&vendor(), kernel, store)
+    }
+
+    fn by_vendor(vendor: &[u8; 12], kernel: Kernel, store: Option<Store>) -> Self {
+        match (vendor, kernel, store) {
+            (_, Kernel::Write | Kernel::Memcpy | Kernel::Memset, _) => Self::None,
+            (b"AuthenticAMD" | b"HygonGenuine", _, Some(Store::Regular)) => Self::L2,
+            (b"AuthenticAMD" | b"HygonGenuine", _, _) => Self::Nta,
+            (b"GenuineIntel", _, Some(Store::Regular)) => Self::L1,
+            (b"GenuineIntel", _, _) => Self::L2,
+            _ => Self::None,
+        }
+    }
+}
+
+impl fmt::Display for Prefetch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+use super::x86::vendor;
+
+/// Nobody: the loops for other architectures have no prefetch.
+#[cfg(not(target_arch = "x86_64"))]
+const fn vendor() -> [u8; 12] {
+    [0; 12]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amd_is_never_given_intels_kind_nor_intel_amds() {
+        let of = |vendor, store| Prefetch::by_vendor(vendor, Kernel::Copy, Some(store));
+        assert_eq!(of(b"AuthenticAMD", Store::NonTemporal), Prefetch::Nta);
+        assert_eq!(of(b"AuthenticAMD", Store::Regular), Prefetch::L2);
+        assert_eq!(of(b"GenuineIntel", Store::NonTemporal), Prefetch::L2);
+        assert_eq!(of(b"GenuineIntel", Store::Regular), Prefetch::L1);
+        assert_eq!(of(b"CentaurHauls", Store::Regular), Prefetch::None);
+    }
+
+    #[test]
+    fn a_loop_without_loads_prefetches_nothing() {
+        assert_eq!(Prefetch::by_vendor(b"AuthenticAMD", Kernel::Write, Some(Store::Regular)), Prefetch::None);
+    }
+}

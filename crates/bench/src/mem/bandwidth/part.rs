@@ -1,0 +1,232 @@
+//! The worker: makes the memory, runs the cells in turn, checks the data.
+
+use seatrial_model::machine::Known;
+use seatrial_model::{Bytes, Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_sys::clock::Calibration;
+use seatrial_sys::memory::Pages;
+use seatrial_sys::root::SysRoot;
+use serde_json::json;
+
+use super::crew::Crew;
+use super::kernel::{ELEMENTS_MULTIPLE, Isa, Kernel, Pass, Store};
+use super::layout::Layout;
+use super::piece::Recipe;
+use super::plan::SLICE;
+use crate::{Error, Offer, Part, Sink, Stop};
+
+/// The worker of one trial.
+pub struct Worker {
+    place: Place,
+    layout: Layout,
+    kernel: Kernel,
+    pass: Pass,
+    elements: usize,
+    pages: Vec<Pages>,
+    crew: Option<Crew>,
+    calibration: Option<Calibration>,
+    slices: u64,
+}
+
+impl Worker {
+    /// The worker of `case` at `place`; allocates nothing yet.
+    ///
+    /// # Errors
+    /// When the case was not planned by the same version.
+    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+        let layout = Layout::of(&case.chosen, place);
+        let word = |params: &Params, name: &str| params.text(name).map(str::to_owned).map_err(Error::from);
+        let unknown = |what: &str| {
+            Error::new(Cause::Protocol, format!("the case names a {what} that is not known here"))
+        };
+        let kernel: Kernel = word(&case.params, "kernel")?.parse().map_err(|_| unknown("kernel"))?;
+        let isa: Isa = word(&case.chosen, "isa")?.parse().map_err(|_| unknown("instruction set"))?;
+        let store = match word(&case.chosen, "store")?.as_str() {
+            "nt" => Some(Store::NonTemporal),
+            "regular" => Some(Store::Regular),
+            _ => None,
+        };
+        let pass = Pass::select(kernel, store, isa).ok_or_else(|| {
+            let text = format!("kernel {kernel} has no loop for {}; this CPU may lack it", isa.name());
+            Error::new(Cause::Missing, text)
+        })?;
+        let array = case.chosen.bytes("array")?.unwrap_or_default();
+        let pieces = layout.cells.iter().map(|cell| cell.crew.len()).max().unwrap_or(1).max(1);
+        let elements = array.get() as usize / pieces / size_of::<f64>();
+        let pages = match word(&case.params, "pages")?.as_str() {
+            "1GiB" => vec![Pages::Explicit1G],
+            "2MiB" => vec![Pages::Explicit2M],
+            "transparent" => vec![Pages::Transparent],
+            "base" => vec![Pages::Base],
+            _ => Pages::LARGEST_FIRST.to_vec(),
+        };
+        Ok(Self {
+            place: place.clone(),
+            layout,
+            kernel,
+            pass,
+            elements: elements / ELEMENTS_MULTIPLE * ELEMENTS_MULTIPLE,
+            pages,
+            crew: None,
+            calibration: None,
+            slices: 0,
+        })
+    }
+
+    /// Memory may have become scarce since the plan: taking it then would end in swapping or in the kernel's killer.
+    fn require_room(&self) -> Result<(), Error> {
+        let wanted =
+            (self.elements * size_of::<f64>() * self.kernel.arrays() * self.layout.spots.len()) as u64;
+        match seatrial_inventory::read(&SysRoot::live()).memory.effective_available_bytes {
+            Known::Known(room) if room < wanted / 16 * 17 => {
+                let (wanted, room) = (Bytes(wanted).rounded(), Bytes(room).rounded());
+                let text = format!(
+                    "the arrays take {wanted}, but only {room} are left; free memory or set -p array="
+                );
+                Err(Error::new(Cause::NoSpace, text))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn crew(&self) -> Result<&Crew, Error> {
+        self.crew
+            .as_ref()
+            .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was told to prepare"))
+    }
+
+    /// Runs every cell once for a slice; samples go to `out` when they count.
+    fn round(&mut self, stop: &Stop, mut out: Option<&mut dyn Sink>) -> Result<(), Error> {
+        let shortest = self.calibration.as_ref().map_or(0, Calibration::shortest_ns);
+        for index in 0..self.layout.cells.len() {
+            let cell = &self.layout.cells[index];
+            let all = self.crew()?.slice(&cell.crew, SLICE, stop)?;
+            // A slice cut short by the end of the phase is no sample: it may hold a single block.
+            let whole = all.iter().all(|ran| ran.end.since(ran.start) >= Nanos(SLICE.get().max(shortest)));
+            if let (Some(out), true) = (out.as_deref_mut(), whole) {
+                for ran in all {
+                    let mut at = cell.at.clone();
+                    at.set("slice", self.slices);
+                    at.set("thread", ran.seat as u64);
+                    let amount = Quantity::new(ran.bytes as f64, Unit::Byte)
+                        .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
+                    let channel = "slice".to_owned();
+                    out.sample(Sample { channel, at, start: ran.start, end: ran.end, amount });
+                }
+            }
+            self.slices += 1;
+            if stop.is_over() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Every piece must have been gone through before the clock starts, so that the check of the data covers all of
+    /// it and no page is touched for the first time.
+    fn run_through(&self, stop: &Stop) -> Result<(), Error> {
+        let everyone: Vec<_> =
+            self.layout.spots.iter().enumerate().map(|(at, spot)| (spot.seat, at)).collect();
+        while self.crew()?.look(|piece| piece.passes()).contains(&0) {
+            let mut rest = everyone.as_slice();
+            while !rest.is_empty() {
+                // A seat that owns several spots takes them one after the other.
+                let mut batch: Vec<(usize, usize)> = Vec::new();
+                while let Some((next, tail)) = rest.split_first() {
+                    if batch.iter().any(|(seat, _)| *seat == next.0) {
+                        break;
+                    }
+                    batch.push(*next);
+                    rest = tail;
+                }
+                self.crew()?.slice(&batch, Nanos::millis(5), stop)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_place(&self, out: &mut dyn Sink) -> Result<(), Error> {
+        let crew = self.crew()?;
+        let spots = &self.layout.spots;
+        let placements = crew.look(|piece| (piece.placement(), piece.unbound));
+        let mut right = 0.0;
+        let mut denied = None;
+        for (spot, (placement, unbound)) in spots.iter().zip(&placements) {
+            denied = denied.or(unbound.map(|error| error.to_string()));
+            match (placement, spot.memory) {
+                (Ok(placement), Some(node)) => right += placement.share(node),
+                (Ok(_), None) => right += 1.0,
+                (Err(error), _) => denied = denied.or(Some(error.to_string())),
+            }
+        }
+        out.evidence(
+            "place",
+            match &denied {
+                Some(why) => json!({ "denied": why }),
+                None => json!({ "right_percent": 100.0 * right / spots.len().max(1) as f64 }),
+            },
+        );
+        let pages = crew.look(|piece| (piece.pages(), piece.refused()));
+        if let Some(((kind, _), refused)) = pages.first() {
+            let shares: Option<Vec<f64>> = pages.iter().map(|((_, share), _)| *share).collect();
+            let percent = shares.map(|shares| 100.0 * shares.iter().sum::<f64>() / shares.len() as f64);
+            out.evidence(
+                "pages",
+                json!({ "kind": kind.name(), "huge_percent": percent, "refused": refused }),
+            );
+        }
+        Ok(())
+    }
+}
+
+impl Part for Worker {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        self.require_room()?;
+        let calibration = Calibration::measure();
+        self.calibration = Some(calibration);
+        let crew = Crew::start(&self.place.seats, self.layout.spots.len())?;
+        let recipe = |memory| Recipe {
+            elements: self.elements,
+            pass: self.pass.clone(),
+            pages: self.pages.clone(),
+            memory,
+        };
+        crew.make(self.layout.spots.iter().map(|spot| (spot.seat, recipe(spot.memory))).collect())?;
+        self.crew = Some(crew);
+        Ok(Offer::new(&self.place, serde_json::Value::Null))
+    }
+
+    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        if phase == Phase::WarmUp {
+            self.run_through(&Stop::after(std::time::Duration::from_secs(3600)))?;
+            while !stop.is_over() {
+                self.round(stop, None)?;
+            }
+            return Ok(());
+        }
+        while !stop.is_over() {
+            self.round(stop, Some(out))?;
+        }
+        self.tell_place(out)?;
+        out.evidence("isa", json!(self.pass.isa().name()));
+        if let Some(calibration) = &self.calibration {
+            out.evidence("clock", json!({ "cost_ns": calibration.cost_ns, "step_ns": calibration.step_ns }));
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        let all = self.crew()?.verify(self.layout.spots.iter().map(|spot| spot.seat))?;
+        let mut checked_in_all = 0;
+        for integrity in all {
+            match integrity {
+                Integrity::Verified { checked } => checked_in_all += checked,
+                other => return Ok(other),
+            }
+        }
+        Ok(Integrity::Verified { checked: checked_in_all })
+    }
+}

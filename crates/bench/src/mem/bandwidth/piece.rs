@@ -1,0 +1,194 @@
+//! One thread's share of every array: its memory, the loop's position in it, and the check of the data.
+
+use seatrial_model::Integrity;
+use seatrial_sys::memory::{MapError, Mapping, Pages, Place, Placement, PolicyError, Request};
+
+use super::kernel::{Arrays, Check, Pass};
+
+/// Elements that the loop works on between two looks at the clock: 4 MiB of each array, a fraction of a millisecond.
+const BLOCK: usize = (4 << 20) / size_of::<f64>();
+
+/// How a piece is to be made.
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    /// Elements of each array; a multiple of what the loop unrolls.
+    pub elements: usize,
+    /// The loop.
+    pub pass: Pass,
+    /// Kinds of pages in the order of preference.
+    pub pages: Vec<Pages>,
+    /// The node to bind to.
+    pub memory: Option<u32>,
+}
+
+/// One thread's share of every array.
+#[derive(Debug)]
+pub struct Piece {
+    maps: Vec<Mapping>,
+    pass: Pass,
+    elements: usize,
+    /// Where the loop goes on.
+    next: usize,
+    /// What the loop folded since it last began at the start.
+    fold: u64,
+    /// Passes from start to end.
+    passes: u64,
+    /// Passes whose fold was not the expected one.
+    wrong_folds: u64,
+    /// The fold of a whole pass over untouched data.
+    expected_fold: u64,
+    /// Why the memory was not bound, if it was not.
+    pub unbound: Option<PolicyError>,
+}
+
+impl Piece {
+    /// Maps, binds, touches and fills. To be called on the pinned thread that will use it.
+    ///
+    /// # Errors
+    /// When no memory can be had. Memory that cannot be bound is taken where it falls, which [`Self::unbound`] tells.
+    pub fn new(recipe: &Recipe) -> Result<Self, MapError> {
+        let bytes = recipe.elements * size_of::<f64>();
+        let arrays = recipe.pass.kernel().arrays();
+        let mut maps = Vec::with_capacity(arrays);
+        let mut unbound = None;
+        for array in 0..arrays {
+            // Arrays that start at the same offset in a large page would meet in the same cache sets and memory banks.
+            let bytes = bytes + offset(array);
+            // Rounding up to whole huge pages may take a little more, but not more than the plan left free.
+            let cap_bytes = bytes + bytes / 8 + (4 << 20);
+            let mut request = Request { bytes, cap_bytes, pages: &recipe.pages, place: place(recipe.memory) };
+            let map = match Mapping::map(&request) {
+                Err(MapError::Policy(error)) => {
+                    unbound = Some(error);
+                    request.place = Place::Local;
+                    Mapping::map(&request)?
+                }
+                other => other?,
+            };
+            unbound = unbound.or(map.unbound());
+            maps.push(map);
+        }
+        let (pass, elements) = (recipe.pass.clone(), recipe.elements);
+        let mut piece = Self {
+            maps,
+            pass,
+            elements,
+            next: 0,
+            fold: 0,
+            passes: 0,
+            wrong_folds: 0,
+            expected_fold: 0,
+            unbound,
+        };
+        let kernel = piece.pass.kernel();
+        let mut whole = arrays_of(&mut piece.maps, 0, elements);
+        kernel.fill(&mut whole);
+        piece.expected_fold = kernel.expected_fold(&whole);
+        Ok(piece)
+    }
+
+    /// Runs the loop over the next block and returns the bytes that it names.
+    pub fn step(&mut self) -> u64 {
+        let end = (self.next + BLOCK).min(self.elements);
+        let mut block = arrays_of(&mut self.maps, self.next, end);
+        self.fold ^= self.pass.run(&mut block);
+        let done = end - self.next;
+        self.next = end;
+        if end == self.elements {
+            self.passes += 1;
+            self.wrong_folds += u64::from(self.pass.kernel().folds() && self.fold != self.expected_fold);
+            self.fold = 0;
+            self.next = 0;
+        }
+        (done * self.pass.kernel().counted_bytes_per_element()) as u64
+    }
+
+    /// Passes from start to end so far.
+    pub fn passes(&self) -> u64 {
+        self.passes
+    }
+
+    /// Compares every element with its exact expected value.
+    pub fn verify(&mut self) -> Integrity {
+        if self.passes == 0 {
+            return Integrity::Unverified { why: "the loop never reached the end of the arrays".to_owned() };
+        }
+        if self.wrong_folds > 0 {
+            let first = format!(
+                "{} of {} passes read something else than was written",
+                self.wrong_folds, self.passes
+            );
+            return Integrity::Corrupt { wrong: self.wrong_folds, of: self.passes, first };
+        }
+        let kernel = self.pass.kernel();
+        let whole = arrays_of(&mut self.maps, 0, self.elements);
+        match kernel.check(&whole) {
+            Check { wrong: 0, checked, .. } => {
+                Integrity::Verified { checked: checked * size_of::<f64>() as u64 }
+            }
+            Check { wrong, checked, first } => Integrity::Corrupt { wrong, of: checked, first },
+        }
+    }
+
+    /// Where the pages are, asked of a sample of each array.
+    ///
+    /// # Errors
+    /// When the kernel does not tell.
+    pub fn placement(&self) -> Result<Placement, PolicyError> {
+        const SAMPLED: usize = 4096;
+        let mut all = Placement::default();
+        for map in &self.maps {
+            let one = map.placement(Some(SAMPLED))?;
+            for (node, pages) in one.nodes {
+                *all.nodes.entry(node).or_default() += pages;
+            }
+            all.absent += one.absent;
+            all.refused += one.refused;
+            all.total += one.total;
+        }
+        Ok(all)
+    }
+
+    /// The kind of pages granted, and the part of the memory that really is in huge pages (0 to 1).
+    pub fn pages(&self) -> (Pages, Option<f64>) {
+        let shares: Option<Vec<f64>> =
+            self.maps.iter().map(|map| Some(map.residency().ok()?.huge_share())).collect();
+        let share = shares.map(|shares| shares.iter().sum::<f64>() / shares.len().max(1) as f64);
+        (self.maps.first().map_or(Pages::Base, Mapping::pages), share)
+    }
+
+    /// The kinds of pages that were refused, with the reasons.
+    pub fn refused(&self) -> Vec<String> {
+        let refusals = self.maps.first().map_or(&[][..], Mapping::refused);
+        refusals.iter().map(|refusal| format!("{}: {}", refusal.pages, refusal.why)).collect()
+    }
+
+    /// Flips one bit of one element of the last array that the loop writes or reads, so that a test can see the check
+    /// catch it.
+    #[cfg(test)]
+    pub fn flip(&mut self, element: usize) {
+        let map = self.maps.last_mut().expect("every loop has an array");
+        let start = map.len() / size_of::<f64>() - self.elements;
+        let word = &mut map.as_mut_slice::<u64>()[start + element];
+        *word ^= 1 << 17;
+    }
+}
+
+fn place(memory: Option<u32>) -> Place {
+    memory.map_or(Place::Local, Place::Node)
+}
+
+/// Bytes by which the array is moved against the start of its mapping.
+const fn offset(array: usize) -> usize {
+    array * super::kernel::ARRAY_OFFSET_BYTES
+}
+
+/// The elements `start..end` of every array.
+fn arrays_of(maps: &mut [Mapping], start: usize, end: usize) -> Arrays<'_> {
+    let mut slices = maps.iter_mut().enumerate().map(|(array, map)| {
+        let skip = offset(array) / size_of::<f64>();
+        &mut map.as_mut_slice::<f64>()[skip + start..skip + end]
+    });
+    let mut next = || slices.next().unwrap_or_default();
+    Arrays { a: next(), b: next(), c: next() }
+}

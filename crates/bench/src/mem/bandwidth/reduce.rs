@@ -1,0 +1,192 @@
+//! From the threads' slices to bandwidth: what all threads moved in the time they all ran.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::{
+    Case, Cause, Finding, Measures, Params, PartRecord, Reason, Row, Sample, Severity, Subject, Unit, Values,
+};
+use serde_json::json;
+
+use super::kernel::{Kernel, Store};
+
+/// Least part of the longest thread's time that all threads must have run together.
+const LEAST_OVERLAP: f64 = 0.5;
+
+/// All slices of one cell: bandwidth in GB/s by trial.
+struct CellRates {
+    at: Params,
+    trials: Vec<Vec<f64>>,
+}
+
+pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    let cells = rates(parts)?;
+    let mut measures = Measures::default();
+    let matrix = cells.iter().all(|cell| cell.at.get("memory_node").is_some());
+    let values = |cell: &CellRates| Values { unit: Unit::GigabytesPerSecond, trials: cell.trials.clone() };
+    let rows = cells.iter().map(|cell| Row { at: cell.at.clone(), values: values(cell) }).collect();
+    measures.series.insert(if matrix { "matrix" } else { "by_threads" }.to_owned(), rows);
+    if matrix {
+        let is_local = |cell: &&CellRates| cell.at.get("cpu_node") == cell.at.get("memory_node");
+        if let Some(cell) = slowest(cells.iter().filter(is_local)) {
+            measures.metrics.insert("local".to_owned(), values(cell));
+        }
+        if let Some(cell) = slowest(cells.iter().filter(|cell| !is_local(cell))) {
+            measures.metrics.insert("remote".to_owned(), values(cell));
+        }
+    } else {
+        let best = cells.iter().max_by(|a, b| median(a).total_cmp(&median(b)));
+        let all = cells.iter().max_by_key(|cell| threads(cell));
+        if let (Some(best), Some(all)) = (best, all) {
+            measures.metrics.insert("bandwidth".to_owned(), values(best));
+            measures.metrics.insert("bandwidth_all".to_owned(), values(all));
+            measures.evidence.insert("best_threads".to_owned(), json!(threads(best)));
+            if let Some(factor) = traffic_factor(case) {
+                let mut traffic = values(best);
+                traffic.trials.iter_mut().flatten().for_each(|rate| *rate *= factor);
+                measures.metrics.insert("traffic".to_owned(), traffic);
+                measures.evidence.insert("traffic_factor".to_owned(), json!(factor));
+            }
+        }
+    }
+    for name in ["place", "pages", "isa", "clock", "probes"] {
+        if let Some(value) = parts.first().and_then(|part| part.evidence.get(name)) {
+            measures.evidence.insert(name.to_owned(), value.clone());
+        }
+    }
+    measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
+    measures.findings.extend(parts.first().and_then(misplaced));
+    Ok(measures)
+}
+
+/// Bandwidth of every slice, cell by cell in the order they were first measured.
+fn rates(parts: &[PartRecord]) -> Result<Vec<CellRates>, Reason> {
+    let mut cells: Vec<CellRates> = Vec::new();
+    let mut trials: Vec<u32> = parts.iter().map(|part| part.trial).collect();
+    trials.dedup();
+    for part in parts {
+        let position = trials.iter().position(|trial| *trial == part.trial).unwrap_or(0);
+        let mut slices: BTreeMap<u64, Vec<&Sample>> = BTreeMap::new();
+        for (order, sample) in (0..).zip(part.samples.iter().filter(|sample| sample.channel == "slice")) {
+            // A sample that names no slice is one by itself.
+            slices.entry(sample.at.count("slice").unwrap_or(order)).or_default().push(sample);
+        }
+        for samples in slices.values() {
+            let at = axes(&samples[0].at);
+            let Some(rate) = common_rate(samples) else { continue };
+            let cell = match cells.iter().position(|cell| cell.at == at) {
+                Some(found) => &mut cells[found],
+                None => {
+                    cells.push(CellRates { at, trials: Vec::new() });
+                    cells.last_mut().expect("just pushed")
+                }
+            };
+            cell.trials.resize(cell.trials.len().max(position + 1), Vec::new());
+            cell.trials[position].push(rate);
+        }
+    }
+    cells.iter_mut().for_each(|cell| cell.trials.retain(|trial| !trial.is_empty()));
+    if cells.is_empty() {
+        let text = "no slice in which all threads ran together: something else holds the cores, or they are throttled";
+        return Err(Reason::new(Cause::TooShort, text));
+    }
+    Ok(cells)
+}
+
+/// GB/s over the window in which all threads of the slice ran; each thread's bytes count by the part of its own time
+/// that lies in the window. `None` when the threads hardly overlapped.
+fn common_rate(samples: &[&Sample]) -> Option<f64> {
+    let start = samples.iter().map(|sample| sample.start).max()?;
+    let end = samples.iter().map(|sample| sample.end).min()?;
+    let longest = samples.iter().map(|sample| sample.span()).max()?;
+    let window = end.since(start);
+    if window.as_secs() < LEAST_OVERLAP * longest.as_secs() || longest.get() == 0 {
+        return None;
+    }
+    samples.iter().map(|sample| sample.per_second()).sum::<Option<f64>>().map(|rate| rate / 1e9)
+}
+
+/// The place on the series' axes: without the counters that only tell samples apart.
+fn axes(at: &Params) -> Params {
+    at.iter()
+        .filter(|(name, _)| !matches!(*name, "slice" | "thread"))
+        .map(|(name, value)| (name.to_owned(), value.clone()))
+        .collect()
+}
+
+fn threads(cell: &CellRates) -> u64 {
+    cell.at.count("threads").unwrap_or(0)
+}
+
+fn median(cell: &CellRates) -> f64 {
+    let mut rates: Vec<f64> = cell.trials.iter().flatten().copied().collect();
+    rates.sort_by(f64::total_cmp);
+    rates.get(rates.len() / 2).copied().unwrap_or(0.0)
+}
+
+fn slowest<'a>(cells: impl Iterator<Item = &'a CellRates>) -> Option<&'a CellRates> {
+    cells.min_by(|a, b| median(a).total_cmp(&median(b)))
+}
+
+/// Estimated bus bytes for every byte that the loop names.
+fn traffic_factor(case: &Case) -> Option<f64> {
+    let kernel: Kernel = case.params.text("kernel").ok()?.parse().ok()?;
+    let store = match case.chosen.text("store").ok()? {
+        "nt" => Some(Store::NonTemporal),
+        "regular" => Some(Store::Regular),
+        _ => None,
+    };
+    kernel.traffic_factor(store)
+}
+
+/// A finding when pages are not where they were bound.
+fn misplaced(part: &PartRecord) -> Option<Finding> {
+    let place = part.evidence.get("place")?;
+    let share = place.get("right_percent").and_then(serde_json::Value::as_f64);
+    let (kind, text) = match (share, place.get("denied")) {
+        (Some(share), _) if share >= 99.0 => return None,
+        (Some(share), _) => {
+            let text = format!(
+                "only {share:.1} % of the pages are on the node they were bound to: memory was short there"
+            );
+            ("misplaced-memory", text)
+        }
+        (None, Some(why)) => {
+            let why = why.as_str().unwrap_or("unknown");
+            let text = format!(
+                "the place of the memory could not be verified: {why}; local and remote may be mixed"
+            );
+            ("placement-unverified", text)
+        }
+        (None, None) => return None,
+    };
+    Some(Finding::new(kind, Severity::Warning, Subject::node(), text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatrial_model::{Nanos, Value};
+
+    fn sample(thread: u64, start: u64, end: u64, gigabytes: u64) -> Sample {
+        let at = [("threads", 2), ("slice", 0), ("thread", thread)];
+        Sample {
+            channel: "slice".to_owned(),
+            at: at.into_iter().map(|(name, value)| (name.to_owned(), Value::Count(value))).collect(),
+            start: Nanos::millis(start),
+            end: Nanos::millis(end),
+            amount: format!("{gigabytes} GB").parse().unwrap(),
+        }
+    }
+
+    #[test]
+    fn threads_that_ran_together_add_up() {
+        let samples = [sample(0, 0, 1000, 10), sample(1, 100, 1100, 12)];
+        assert_eq!(common_rate(&samples.iter().collect::<Vec<_>>()), Some(22.0));
+    }
+
+    #[test]
+    fn threads_that_ran_one_after_the_other_make_no_rate() {
+        let samples = [sample(0, 0, 1000, 10), sample(1, 600, 1600, 10)];
+        assert_eq!(common_rate(&samples.iter().collect::<Vec<_>>()), None);
+    }
+}

@@ -1,0 +1,3 @@
+//! Memory.
+
+pub mod bandwidth;

@@ -1,0 +1,189 @@
+//! `toy.pair`: a sender and a receiver over TCP; the receiver counts.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+
+use seatrial_bench::{Benchmark, Error, Offer, Part, Sink, Stop};
+use seatrial_model::{
+    About, Case, Cause, Integrity, Limits, Measures, Nanos, Params, PartRecord, Phase, Place, Quantity,
+    Reason, Sample, Site, Unit, Values,
+};
+use seatrial_sys::clock::now_ns;
+
+use crate::toy;
+
+/// The toy.
+pub struct Pair;
+
+static ABOUT: About = toy::about("toy.pair", &[toy::FAULT], &["sender", "receiver"]);
+
+impl Benchmark for Pair {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        Ok(vec![toy::case(&ABOUT, ABOUT.parts, params, site)])
+    }
+
+    fn limits(&self, _: &Case, _: &Site) -> Limits {
+        Limits::new()
+    }
+
+    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+        let end = End {
+            place: place.clone(),
+            fault: case.params.text("fault")?.to_owned(),
+            stream: None,
+            moved: 0,
+        };
+        Ok(if place.part == "sender" { Box::new(Sender(end)) } else { Box::new(Receiver(end, None)) })
+    }
+
+    fn reduce(&self, _: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        let trials = parts.iter().map(|part| part.trial).max().map_or(0, |last| last + 1);
+        let (mut rates, mut lost) = (Vec::new(), Vec::new());
+        for trial in 0..trials {
+            let of = |name: &str| {
+                let part = parts.iter().find(|part| part.trial == trial && part.part == name);
+                part.and_then(|part| part.samples.last())
+                    .ok_or_else(|| Reason::new(Cause::TooShort, "no sample"))
+            };
+            let (sent, received) = (of("sender")?, of("receiver")?);
+            let rate =
+                received.per_second().ok_or_else(|| Reason::new(Cause::TooShort, "an empty window"))?;
+            rates.push(vec![rate / 1e6]);
+            lost.push(vec![sent.amount.value() - received.amount.value()]);
+        }
+        let mut measures = Measures::default();
+        measures
+            .metrics
+            .insert("throughput".to_owned(), Values { unit: Unit::MegabytesPerSecond, trials: rates });
+        measures.metrics.insert("lost".to_owned(), Values { unit: Unit::Byte, trials: lost });
+        Ok(measures)
+    }
+}
+
+struct End {
+    place: Place,
+    fault: String,
+    stream: Option<TcpStream>,
+    moved: u64,
+}
+
+struct Sender(End);
+struct Receiver(End, Option<TcpListener>);
+
+fn io(what: &str, error: &std::io::Error) -> Error {
+    let cause = match error.kind() {
+        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Cause::PartnerLost,
+        _ => Cause::IoError,
+    };
+    Error::new(cause, format!("{what}: {error}"))
+}
+
+impl End {
+    fn sample(&self, start: u64, out: &mut dyn Sink) {
+        let amount = Quantity::new(self.moved as f64, Unit::Byte).expect("finite");
+        out.sample(Sample {
+            channel: "moved".to_owned(),
+            at: Params::default(),
+            start: Nanos(start),
+            end: Nanos(now_ns()),
+            amount,
+        });
+    }
+
+    fn stream(&mut self) -> &mut TcpStream {
+        self.stream.as_mut().expect("connected")
+    }
+}
+
+impl Part for Sender {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        Ok(Offer::new(&self.0.place, serde_json::Value::Null))
+    }
+
+    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
+        let port = peers[1].data["port"].as_u64().expect("a port");
+        let stream = TcpStream::connect(("127.0.0.1", u16::try_from(port).expect("a port")));
+        self.0.stream = Some(stream.map_err(|error| io("connecting", &error))?);
+        Ok(())
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        if phase == Phase::WarmUp {
+            return Ok(());
+        }
+        if self.0.fault == "sender-hangs" {
+            loop {
+                std::thread::park();
+            }
+        }
+        let start = now_ns();
+        let block = vec![7_u8; 4096];
+        while !stop.is_over() {
+            self.0.stream().write_all(&block).map_err(|error| io("sending", &error))?;
+            self.0.moved += block.len() as u64;
+        }
+        // The final count crosses apart from the data, so that what is lost at the end counts.
+        if self.0.fault == "sender-loses-a-byte" {
+            self.0.moved += 1;
+        }
+        self.0.stream().shutdown(std::net::Shutdown::Write).map_err(|error| io("closing", &error))?;
+        self.0.sample(start, out);
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        Ok(Integrity::Unverified { why: "the receiver checks".to_owned() })
+    }
+}
+
+impl Part for Receiver {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| io("listening", &error))?;
+        let port = listener.local_addr().map_err(|error| io("asking the port", &error))?.port();
+        self.1 = Some(listener);
+        Ok(Offer::new(&self.0.place, serde_json::json!({ "port": port })))
+    }
+
+    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
+        let listener = self.1.take().expect("prepared");
+        let (stream, _) = listener.accept().map_err(|error| io("accepting", &error))?;
+        self.0.stream = Some(stream);
+        Ok(())
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        if phase == Phase::WarmUp {
+            return Ok(());
+        }
+        if self.0.fault == "receiver-aborts" {
+            std::process::abort();
+        }
+        let patience = Duration::from_secs(if self.0.fault == "endless" { 600 } else { 3 });
+        self.0.stream().set_read_timeout(Some(patience)).map_err(|error| io("setting a timeout", &error))?;
+        let start = now_ns();
+        let mut block = vec![0_u8; 65536];
+        // Reads past `stop` to the end of the stream: what was sent in the window must be counted.
+        let _ = stop;
+        loop {
+            match self.0.stream().read(&mut block) {
+                Ok(0) => break,
+                Ok(count) => self.0.moved += count as u64,
+                Err(error) => return Err(io("receiving", &error)),
+            }
+        }
+        self.0.sample(start, out);
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        if self.0.fault == "corrupt" {
+            return Ok(Integrity::Corrupt { wrong: 1, of: self.0.moved, first: "byte 12 is 6".to_owned() });
+        }
+        Ok(Integrity::Verified { checked: self.0.moved })
+    }
+}

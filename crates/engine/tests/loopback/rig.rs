@@ -1,0 +1,71 @@
+//! Runs toys through the engine.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use seatrial_cluster::{Fleet, Launcher, LocalLauncher};
+use seatrial_engine::{Deadlines, Finished, Plan, Request, RunError, Runner, Sweep};
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Event, Nanos, Params, Site, SiteNode};
+
+use crate::BUILD;
+use crate::toy::REGISTRY;
+
+/// A request for `bench` with `params`, written `name=v1,v2`.
+pub fn request(bench: &str, params: &[&str]) -> Request {
+    let split = |text: &&str| {
+        let (name, values) = text.split_once('=').expect("name=values");
+        (name.to_owned(), values.split(',').map(str::to_owned).collect())
+    };
+    let params: BTreeMap<String, Vec<String>> = params.iter().map(split).collect();
+    Request { group: bench.to_owned(), bench: bench.to_owned(), params, on: Params::default() }
+}
+
+/// An agent on this machine.
+pub fn fleet() -> Box<dyn Fleet> {
+    LocalLauncher::new(BUILD).node("here").launch().expect("an agent")
+}
+
+/// Runs `requests` on `fleet`; every event goes to `watch` first.
+pub fn run(
+    fleet: &mut dyn Fleet,
+    requests: &[Request],
+    cancel: &AtomicBool,
+    mut watch: impl FnMut(&Event) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
+) -> Result<Finished, RunError> {
+    let nodes = fleet.agents().iter();
+    let site = Site {
+        nodes: nodes.map(|h| SiteNode { name: h.node.clone(), machine: h.machine.clone() }).collect(),
+    };
+    let plan = Plan::new(requests, &REGISTRY, &site).expect("a plan");
+    let deadlines = Deadlines { grace: Nanos::secs(4), connect: Nanos::secs(5), kill: Nanos::secs(10) };
+    let mut runner = Runner { registry: REGISTRY, site: &site, fleet, watch: &mut watch, cancel, deadlines };
+    runner.run(&mut Sweep::new(plan.cases), Vec::new())
+}
+
+/// Runs one request to its only record.
+pub fn one(bench: &str, params: &[&str]) -> CaseRecord {
+    let mut fleet = fleet();
+    let finished = run(fleet.as_mut(), &[request(bench, params)], &AtomicBool::new(false), |_| Ok(()));
+    let mut records = finished.expect("finishes").records;
+    assert_eq!(records.len(), 1);
+    records.remove(0)
+}
+
+/// Processes of this test binary that work as `worker`, by pid: what must not be left.
+pub fn workers() -> Vec<u32> {
+    let own = std::process::id();
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").expect("/proc").flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let mut words = line.split(|byte| *byte == 0);
+        let same = words.next().is_some_and(|program| program.windows(8).any(|part| part == b"loopback"));
+        if pid != own && same && words.next() == Some(b"worker") {
+            found.push(pid);
+        }
+    }
+    found
+}

@@ -1,0 +1,82 @@
+//! What the toys share: their registry, their definition, their cases.
+
+use seatrial_bench::{Benchmark, Registry};
+use seatrial_model::{
+    About, Better, Budget, Case, Cost, Interaction, Kind, MetricSpec, Nanos, ParamSpec, Params, Place, Site,
+    Subject, Unit,
+};
+
+use crate::pair::Pair;
+use crate::ring::Ring;
+
+/// The toys.
+pub static REGISTRY: Registry = Registry { benchmarks: &[&Pair as &dyn Benchmark, &Ring], planned: &[] };
+
+const METRICS: &[MetricSpec] = &[
+    MetricSpec {
+        name: "throughput",
+        doc: "Bytes received in the common window.",
+        unit: Unit::MegabytesPerSecond,
+        better: Better::Higher,
+    },
+    MetricSpec { name: "lost", doc: "Bytes sent and not received.", unit: Unit::Byte, better: Better::Lower },
+    MetricSpec { name: "laps", doc: "Laps of the token.", unit: Unit::PerSecond, better: Better::Higher },
+];
+
+/// The definition of a toy with its own parameters.
+pub const fn about(id: &'static str, params: &'static [ParamSpec], parts: &'static [&'static str]) -> About {
+    About {
+        id,
+        version: 1,
+        title: "a toy",
+        doc: "# A toy",
+        params,
+        metrics: METRICS,
+        series: &[],
+        parts,
+        needs: &[],
+        probes: &[],
+        cost: Cost { seconds: 1, written: 0 },
+        interaction: Interaction::Passive,
+    }
+}
+
+/// The parameter that plants a fault.
+pub const FAULT: ParamSpec = ParamSpec {
+    name: "fault",
+    doc: "What goes wrong.",
+    kind: Kind::Choice(&[
+        "none",
+        "receiver-aborts",
+        "sender-hangs",
+        "sender-loses-a-byte",
+        "corrupt",
+        "endless",
+    ]),
+    word: None,
+    default: "none",
+};
+
+/// A case of `about` with parts `names`, all on the first node of `site`.
+pub fn case(about: &About, names: &[&str], params: &Params, site: &Site) -> Case {
+    let endless = params.text("fault").is_ok_and(|fault| fault == "endless");
+    let budget = Budget {
+        trials: 2,
+        max_trials: 2,
+        warm_up: Nanos::millis(20),
+        measure: if endless { Nanos::secs(600) } else { Nanos::millis(80) },
+        prepare: Nanos::secs(5),
+        overhead: Nanos(0),
+        precision_percent: 50.0,
+    };
+    let node = &site.nodes[0].name;
+    let mut case = Case::new(about, node, Subject::node(), params, budget);
+    let place = |(index, part): (u32, &&str)| Place {
+        part: (*part).to_owned(),
+        index,
+        node: node.clone(),
+        seats: Vec::new(),
+    };
+    case.places = (0..).zip(names).map(place).collect();
+    case
+}
