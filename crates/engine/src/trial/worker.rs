@@ -106,7 +106,7 @@ impl Worker {
                 );
             }
             EndKind::NotStarted { why } => {
-                self.give(Cause::Launcher, format!("{self} could not be started: {why}"))
+                self.give(Cause::Launcher, format!("{self} could not be started: {why}"));
             }
             EndKind::Garbled { why } => {
                 let text = format!("{self} sent something that is no message {during}: {why}{said}");

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::crew::Crew;
 use super::kernel::{ELEMENTS_MULTIPLE, Isa, Kernel, Pass, Store};
 use super::layout::Layout;
-use super::piece::Recipe;
+use super::piece::{Piece, Recipe};
 use super::plan::SLICE;
 use crate::{Error, Offer, Part, Sink, Stop};
 
@@ -126,7 +126,7 @@ impl Worker {
     fn run_through(&self, stop: &Stop) -> Result<(), Error> {
         let everyone: Vec<_> =
             self.layout.spots.iter().enumerate().map(|(at, spot)| (spot.seat, at)).collect();
-        while self.crew()?.look(|piece| piece.passes()).contains(&0) {
+        while self.crew()?.look(Piece::passes).contains(&0) {
             let mut rest = everyone.as_slice();
             while !rest.is_empty() {
                 // A seat that owns several spots takes them one after the other.

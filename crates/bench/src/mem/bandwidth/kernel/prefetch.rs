@@ -22,6 +22,7 @@ pub enum Prefetch {
 
 impl Prefetch {
     /// All of them.
+    #[cfg(test)]
     pub const ALL: &'static [Self] = &[Self::None, Self::Nta, Self::L2, Self::L1];
 
     /// The name in reports: that of the instruction.

@@ -2,6 +2,8 @@
 
 mod kernel;
 
+use std::fmt;
+
 use kernel::Loop;
 pub(super) use kernel::{Code, Operands};
 
@@ -45,11 +47,6 @@ impl Pass {
         self.kernel
     }
 
-    /// How it stores, where that is a choice.
-    pub fn store(&self) -> Option<Store> {
-        self.store
-    }
-
     /// The instruction set that it is written in.
     pub fn isa(&self) -> Isa {
         self.isa
@@ -69,9 +66,19 @@ impl Pass {
     /// not certain.
     pub fn run(&self, arrays: &mut Arrays<'_>) -> u64 {
         if let Err(misfit) = arrays.fit(self.kernel) {
-            panic!("the loop of {} cannot run: {misfit}", self.kernel);
+            panic!("the loop {self} cannot run: {misfit}");
         }
         self.code.run(arrays, SCALAR)
+    }
+}
+
+impl fmt::Display for Pass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kernel())?;
+        if let Some(store) = self.store {
+            write!(f, " {store}")?;
+        }
+        write!(f, " {} {}", self.isa(), self.prefetch())
     }
 }
 

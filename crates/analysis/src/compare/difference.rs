@@ -1,0 +1,164 @@
+//! The difference of one metric between two cases, with what can be said of it.
+
+use seatrial_model::record::{CaseRecord, MetricRecord};
+use seatrial_model::{Better, Outcome, Params, Subject, Unit};
+use seatrial_stats::{CompareRule, Interval};
+
+use super::pairing::pair;
+
+/// Two runs side by side. Run `a` is the baseline, `b` the candidate.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Comparison {
+    /// Metrics of cases that both runs have, in the order of `a`.
+    pub differences: Vec<Difference>,
+    /// Cases of `a` that `b` does not have, by id.
+    pub only_a: Vec<String>,
+    /// Cases of `b` that `a` does not have, by id.
+    pub only_b: Vec<String>,
+}
+
+/// One metric of a pair of cases.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// The benchmark.
+    pub bench: String,
+    /// The thing measured, as `b` calls it.
+    pub subject: Subject,
+    /// The parameters.
+    pub params: Params,
+    /// The metric; empty when the pair has no numbers to compare, and `change` says why.
+    pub metric: String,
+    /// The unit of the medians.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+    /// The baseline.
+    pub a: Side,
+    /// The candidate.
+    pub b: Side,
+    /// What can be said, or why nothing can.
+    pub change: Result<Change, String>,
+}
+
+/// One side of a difference.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    /// The case's id.
+    pub case: String,
+    /// The nodes.
+    pub nodes: Vec<String>,
+    /// The median, where there is one.
+    pub median: Option<f64>,
+}
+
+/// What can be said of a difference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// Better, worse, the same or cannot tell.
+    pub verdict: seatrial_stats::Verdict,
+    /// Candidate over baseline, in percent above 100: 2 is 2 % more.
+    pub percent: f64,
+    /// Ends of the 95 % interval of `percent`.
+    pub interval: Option<(f64, f64)>,
+    /// The smallest difference, in percent, that trials like these would have shown nine times in ten.
+    pub smallest_percent: Option<f64>,
+}
+
+/// Compares every metric that cases of both runs have.
+///
+/// With `same_within` (a share, 0.02 is 2 %) differences shown to be smaller count as the same; without it only
+/// counted values that are equal do. Samples that stand in a file of the run folder must have been put back into
+/// the records.
+pub fn compare(a: &[CaseRecord], b: &[CaseRecord], same_within: Option<f64>) -> Comparison {
+    let pairs = pair(a, b);
+    let ids = |cases: &[&CaseRecord]| cases.iter().map(|case| case.case.to_string()).collect();
+    Comparison {
+        differences: pairs.pairs.iter().flat_map(|(a, b)| of_pair(a, b, same_within)).collect(),
+        only_a: ids(&pairs.only_a),
+        only_b: ids(&pairs.only_b),
+    }
+}
+
+fn of_pair(a: &CaseRecord, b: &CaseRecord, same_within: Option<f64>) -> Vec<Difference> {
+    let side = |case: &CaseRecord, metric: Option<&MetricRecord>| Side {
+        case: case.case.to_string(),
+        nodes: case.nodes.clone(),
+        median: metric.map(|metric| metric.median),
+    };
+    let difference = |name: &str, of: (&MetricRecord, &MetricRecord), change| Difference {
+        bench: b.bench.clone(),
+        subject: b.subject.clone(),
+        params: b.params.clone(),
+        metric: name.to_owned(),
+        unit: of.1.unit,
+        better: of.1.better,
+        a: side(a, Some(of.0)),
+        b: side(b, Some(of.1)),
+        change,
+    };
+    if let Err(why) = comparable(a, b) {
+        return vec![Difference {
+            bench: b.bench.clone(),
+            subject: b.subject.clone(),
+            params: b.params.clone(),
+            metric: String::new(),
+            unit: Unit::Count,
+            better: Better::None,
+            a: side(a, None),
+            b: side(b, None),
+            change: Err(why),
+        }];
+    }
+    let common = a.metrics.iter().filter_map(|(name, metric)| Some((name, (metric, b.metrics.get(name)?))));
+    common.map(|(name, of)| difference(name, of, change(of.0, of.1, same_within))).collect()
+}
+
+/// Whether two cases can be compared at all; `Err` says why not.
+fn comparable(a: &CaseRecord, b: &CaseRecord) -> Result<(), String> {
+    if a.version != b.version {
+        return Err(format!(
+            "measured with version {} and version {} of {}, whose numbers are not comparable",
+            a.version, b.version, a.bench
+        ));
+    }
+    for (name, case) in [("first", a), ("second", b)] {
+        if case.outcome != Outcome::Measured {
+            let why = case.reason.as_deref().unwrap_or("the record does not say why");
+            return Err(format!("the {name} run has no numbers: {why}"));
+        }
+    }
+    Ok(())
+}
+
+fn change(a: &MetricRecord, b: &MetricRecord, same_within: Option<f64>) -> Result<Change, String> {
+    let better = match b.better {
+        Better::Higher => seatrial_stats::Better::Higher,
+        Better::Lower => seatrial_stats::Better::Lower,
+        Better::None => return Err("neither more nor less is better".to_owned()),
+    };
+    if a.unit != b.unit {
+        return Err(format!("measured in {} and in {}", a.unit, b.unit));
+    }
+    let (first, second) = (samples(a, "first")?, samples(b, "second")?);
+    if first.iter().chain(second).flatten().all(|value| *value == 0.0) {
+        // Nothing lost against nothing lost: a relative difference does not exist, and there is none.
+        let verdict = seatrial_stats::Verdict::Same;
+        return Ok(Change { verdict, percent: 0.0, interval: None, smallest_percent: None });
+    }
+    let rule = CompareRule { better, same_within };
+    let found = seatrial_stats::compare(first, second, &rule).map_err(|error| error.to_string())?;
+    let ends = |interval: Interval| (100.0 * interval.low, 100.0 * interval.high);
+    Ok(Change {
+        verdict: found.verdict,
+        percent: 100.0 * found.difference,
+        interval: found.ci95.map(ends),
+        smallest_percent: found.smallest_detectable.map(|share| 100.0 * share),
+    })
+}
+
+fn samples<'a>(metric: &'a MetricRecord, which: &str) -> Result<&'a [Vec<f64>], String> {
+    metric.samples.as_deref().ok_or_else(|| match &metric.samples_file {
+        Some(file) => format!("the samples of the {which} run stand in {file}, which is not at hand"),
+        None => format!("the {which} run kept no samples"),
+    })
+}

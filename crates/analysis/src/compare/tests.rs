@@ -1,0 +1,155 @@
+//! Comparisons of records made by hand, with exact numbers.
+
+use seatrial_model::record::{CaseRecord, MetricRecord};
+use seatrial_model::{Better, Outcome};
+use seatrial_stats::Verdict;
+
+use super::*;
+use crate::judge::fixture::{measured, params};
+
+/// A case whose trials have these medians, three samples each.
+fn with_trials(node: &str, medians: &[f64]) -> CaseRecord {
+    let mut case = measured(node);
+    let record = case.metrics.get_mut("bandwidth").unwrap();
+    record.samples = Some(medians.iter().map(|median| vec![*median; 3]).collect());
+    record.median = medians[medians.len() / 2];
+    case
+}
+
+fn only(comparison: &Comparison) -> &Difference {
+    let [difference] = comparison.differences.as_slice() else { panic!("{comparison:#?}") };
+    difference
+}
+
+#[test]
+fn a_difference_has_percent_interval_and_verdict() {
+    let (a, b) = (with_trials("n1", &[99.0, 100.0, 101.0]), with_trials("n1", &[119.0, 120.0, 121.0]));
+    let found = compare(&[a], &[b], None);
+    let difference = only(&found);
+    assert_eq!((difference.metric.as_str(), difference.better), ("bandwidth", Better::Higher));
+    assert_eq!((difference.a.median, difference.b.median), (Some(100.0), Some(120.0)));
+    let change = difference.change.as_ref().unwrap();
+    assert_eq!(change.verdict, Verdict::Better);
+    assert!((change.percent - 20.0).abs() < 0.01, "{change:?}");
+    let (low, high) = change.interval.unwrap();
+    assert!(low > 15.0 && low < change.percent && change.percent < high && high < 25.0, "{change:?}");
+    assert!(change.smallest_percent.unwrap() > 0.5, "{change:?}");
+}
+
+#[test]
+fn the_direction_of_the_metric_decides() {
+    let latency = |medians: &[f64]| {
+        let mut case = with_trials("n1", medians);
+        case.metrics.get_mut("bandwidth").unwrap().better = Better::Lower;
+        case
+    };
+    let found = compare(&[latency(&[99.0, 100.0, 101.0])], &[latency(&[119.0, 120.0, 121.0])], None);
+    assert_eq!(only(&found).change.as_ref().unwrap().verdict, Verdict::Worse);
+    let none = |case: CaseRecord| {
+        let mut case = case;
+        case.metrics.get_mut("bandwidth").unwrap().better = Better::None;
+        case
+    };
+    let found = compare(&[none(measured("n1"))], &[none(measured("n1"))], None);
+    assert_eq!(only(&found).change, Err("neither more nor less is better".to_owned()));
+}
+
+#[test]
+fn same_needs_a_margin_or_equal_counts() {
+    let (a, b) = (with_trials("n1", &[99.9, 100.0, 100.1]), with_trials("n1", &[100.0, 100.1, 100.2]));
+    let verdict = |same_within| {
+        let found = compare(std::slice::from_ref(&a), std::slice::from_ref(&b), same_within);
+        only(&found).change.as_ref().unwrap().verdict
+    };
+    assert_eq!((verdict(None), verdict(Some(0.01))), (Verdict::CannotTell, Verdict::Same));
+    let zero = with_trials("n1", &[0.0, 0.0, 0.0]);
+    let found = compare(std::slice::from_ref(&zero), std::slice::from_ref(&zero), None);
+    let change = only(&found).change.as_ref().unwrap();
+    assert_eq!((change.verdict, change.percent, change.interval), (Verdict::Same, 0.0, None));
+    let some = compare(&[zero], &[with_trials("n1", &[1.0, 1.0, 1.0])], None);
+    assert!(
+        only(&some).change.as_ref().unwrap_err().contains("relative difference needs medians above zero")
+    );
+}
+
+#[test]
+fn one_trial_cannot_tell() {
+    let found = compare(&[with_trials("n1", &[100.0])], &[with_trials("n1", &[200.0])], None);
+    let change = only(&found).change.as_ref().unwrap();
+    assert_eq!((change.verdict, change.interval, change.smallest_percent), (Verdict::CannotTell, None, None));
+    assert!((change.percent - 100.0).abs() < 1e-9);
+}
+
+#[test]
+fn cases_without_a_partner_are_listed_both_ways() {
+    let case = |node: &str, kernel: &str| {
+        let mut case = with_trials(node, &[100.0, 100.0]);
+        case.params = params(&[("kernel", kernel)]);
+        case.case = format!("{kernel}@{node}").parse().unwrap();
+        case
+    };
+    let a = [case("n1", "read"), case("n1", "copy"), case("n2", "copy")];
+    let b = [case("n2", "copy"), case("n1", "triad"), case("n1", "read"), case("n1", "read")];
+    let found = compare(&a, &b, None);
+    let pairs: Vec<_> = found.differences.iter().map(|it| (it.a.case.as_str(), it.b.case.as_str())).collect();
+    assert_eq!(pairs, [("read@n1", "read@n1"), ("copy@n2", "copy@n2")]);
+    assert_eq!(
+        (found.only_a, found.only_b),
+        (vec!["copy@n1".to_owned()], vec!["triad@n1".to_owned(), "read@n1".to_owned()])
+    );
+}
+
+#[test]
+fn a_renumbered_device_is_found_by_its_key() {
+    let disk = |name: &str, key: &str| {
+        let mut case = with_trials("n1", &[100.0, 100.0]);
+        case.subject = name.parse().unwrap();
+        case.key = Some(key.to_owned());
+        case
+    };
+    let found =
+        compare(&[disk("disk:sda", "wwn-1"), disk("disk:sdb", "wwn-2")], &[disk("disk:sda", "wwn-2")], None);
+    assert_eq!(only(&found).subject.as_str(), "disk:sda");
+    assert_eq!(found.only_a.len(), 1);
+}
+
+#[test]
+fn two_single_machines_are_held_against_each_other() {
+    let found = compare(&[with_trials("n1", &[100.0, 100.0])], &[with_trials("n2", &[100.0, 100.0])], None);
+    assert_eq!(
+        (only(&found).a.nodes.join(""), only(&found).b.nodes.join("")),
+        ("n1".to_owned(), "n2".to_owned())
+    );
+    let cluster = [with_trials("n1", &[100.0, 100.0]), with_trials("n3", &[100.0, 100.0])];
+    assert!(compare(&cluster, &[with_trials("n2", &[100.0, 100.0])], None).differences.is_empty());
+}
+
+#[test]
+fn what_cannot_be_compared_says_why() {
+    let why = |change: fn(&mut CaseRecord)| {
+        let (a, mut b) = (with_trials("n1", &[100.0, 100.0]), with_trials("n1", &[100.0, 100.0]));
+        change(&mut b);
+        only(&compare(&[a], &[b], None)).change.clone().unwrap_err()
+    };
+    assert!(
+        why(|case| case.version = 2).starts_with("measured with version 1 and version 2 of mem.bandwidth")
+    );
+    let failed = why(|case| {
+        case.outcome = Outcome::Failed;
+        case.reason = Some("the worker hung".to_owned());
+    });
+    assert_eq!(failed, "the second run has no numbers: the worker hung");
+    let edit = |case: &mut CaseRecord, file: Option<&str>| {
+        let record = case.metrics.get_mut("bandwidth").unwrap();
+        *record = MetricRecord { samples: None, samples_file: file.map(str::to_owned), ..record.clone() };
+    };
+    let (a, mut b) = (with_trials("n1", &[100.0, 100.0]), with_trials("n1", &[100.0, 100.0]));
+    edit(&mut b, Some("samples/x.json"));
+    let found = compare(std::slice::from_ref(&a), std::slice::from_ref(&b), None);
+    assert_eq!(
+        only(&found).change.clone().unwrap_err(),
+        "the samples of the second run stand in samples/x.json, which is not at hand"
+    );
+    edit(&mut b, None);
+    assert_eq!(only(&compare(&[b], &[a], None)).change.clone().unwrap_err(), "the first run kept no samples");
+}

@@ -1,0 +1,67 @@
+//! Conclusions that follow from records alone: one file a rule, one line in [`RULES`].
+
+mod did_not_converge;
+mod disturbed;
+mod limit_exceeded;
+
+use seatrial_model::Finding;
+use seatrial_model::record::CaseRecord;
+
+/// A rule that draws conclusions.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// The kind of its findings.
+    pub kind: &'static str,
+    /// One sentence: when it finds something.
+    pub doc: &'static str,
+    /// All its findings over the cases of a run.
+    pub find: fn(&[CaseRecord]) -> Vec<Finding>,
+}
+
+/// Every rule, in the order of their findings.
+pub const RULES: &[Rule] = &[limit_exceeded::RULE, disturbed::RULE, did_not_converge::RULE];
+
+/// What all rules find over the cases of a run.
+pub fn findings(records: &[CaseRecord]) -> Vec<Finding> {
+    RULES.iter().flat_map(|rule| (rule.find)(records)).collect()
+}
+
+/// Ties a finding to the case it is about.
+fn about(case: &CaseRecord, finding: Finding) -> Finding {
+    let node = match case.nodes.as_slice() {
+        [node] => Some(node.clone()),
+        _ => None,
+    };
+    Finding { case: Some(case.case.to_string()), node, ..finding }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::fixture::measured;
+
+    #[test]
+    fn every_rule_has_a_kind_of_its_own_and_says_when_it_finds_something() {
+        for rule in RULES {
+            assert_eq!(RULES.iter().filter(|other| other.kind == rule.kind).count(), 1);
+            assert!(rule.doc.ends_with('.'), "{}", rule.kind);
+        }
+    }
+
+    #[test]
+    fn a_sound_case_gives_no_finding() {
+        assert_eq!(findings(&[measured("n1")]), []);
+    }
+
+    #[test]
+    fn a_finding_names_its_case_and_its_node() {
+        let mut case = measured("n1");
+        case.metrics.get_mut("bandwidth").unwrap().converged = false;
+        let found = findings(std::slice::from_ref(&case));
+        let [finding] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(finding.case.as_deref(), Some(case.case.as_str()));
+        assert_eq!(finding.node.as_deref(), Some("n1"));
+        case.nodes.push("n2".to_owned());
+        assert_eq!(findings(&[case])[0].node, None);
+    }
+}

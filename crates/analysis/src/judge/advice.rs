@@ -1,0 +1,55 @@
+//! What to do when nothing could be judged.
+
+use std::collections::BTreeSet;
+
+use seatrial_model::Unit;
+use seatrial_model::profile::Profile;
+
+use super::Judgement;
+
+/// A limit without which a criterion could not be judged.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MissingLimit {
+    /// The test.
+    pub test: String,
+    /// Its metric.
+    pub metric: String,
+    /// The metric's unit.
+    pub unit: Unit,
+    /// Why there is no limit.
+    pub reason: String,
+}
+
+impl Judgement {
+    /// What to tell a person when no criterion could be judged at all; none when one was.
+    ///
+    /// Where limits are missing it holds a profile to copy that supplies them.
+    pub fn advice(&self, profile: &Profile) -> Option<String> {
+        if self.has_judged_something() {
+            return None;
+        }
+        if self.missing_limits.is_empty() {
+            return Some("nothing could be judged; the reasons stand beside the criteria".to_owned());
+        }
+        let reasons: BTreeSet<&str> =
+            self.missing_limits.iter().map(|missing| missing.reason.as_str()).collect();
+        let reasons: Vec<&str> = reasons.into_iter().collect();
+        let places: BTreeSet<_> = self
+            .missing_limits
+            .iter()
+            .map(|missing| (&missing.test, &missing.metric, missing.unit))
+            .collect();
+        let mut text = format!(
+            "nothing could be judged: the limits that the bounds are percentages of are not known ({}).\n\
+             Supply them by a file such as my.toml, then run `seatrial check ./my.toml`:\n\n  extends = [\"{}\"]\n",
+            reasons.join("; "),
+            profile.id
+        );
+        for (test, metric, unit) in places {
+            text += &format!(
+                "\n  [[limit]]\n  test = \"{test}\"\n  metric = \"{metric}\"\n  value = \"... {unit}\"\n  source = \"where it is known from\"\n"
+            );
+        }
+        Some(text)
+    }
+}

@@ -1,0 +1,215 @@
+//! One criterion on one case.
+
+use seatrial_model::profile::{Bar, Bounds, Statistic, Test};
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Outcome, Unit, Verdict, VerdictRecord};
+
+use super::advice::MissingLimit;
+use super::level::{Gap, Matter};
+use super::measured::{Measured, measured};
+use super::range::Range;
+use super::scope::judged_node;
+use crate::limit::is_beyond;
+use crate::number::{in_unit, quantity, significant};
+
+/// The verdict on a case, and the limit that was missing for it.
+pub(super) struct Ruling {
+    pub record: VerdictRecord,
+    pub missing: Option<MissingLimit>,
+}
+
+impl From<VerdictRecord> for Ruling {
+    fn from(record: VerdictRecord) -> Self {
+        Self { record, missing: None }
+    }
+}
+
+/// Judges one case by one criterion of `test`.
+pub(super) fn judge_case(test: &Test, matter: Matter<'_>) -> Ruling {
+    let plain = |verdict, reason: String| Ruling::from(blank(test, &matter, verdict, reason));
+    let case = matter.case;
+    let why = || case.reason.clone().unwrap_or_else(|| "the record does not say why".to_owned());
+    match case.outcome {
+        Outcome::Failed => return plain(Verdict::Fail, why()),
+        Outcome::Unmeasured => return plain(Verdict::Unknown, why()),
+        Outcome::Skipped => return plain(Verdict::Skip, why()),
+        Outcome::Measured => {}
+    }
+    if let Err(why) = requirements(test, case) {
+        return plain(Verdict::Unknown, why);
+    }
+    match measured(case, matter.criterion) {
+        Err(why) => plain(Verdict::Unknown, why),
+        // Of a series the heaviest row speaks, the one that is furthest off among equals.
+        Ok(rows) => rows
+            .iter()
+            .map(|found| judge_number(test, &matter, found))
+            .reduce(|a, b| if weight(&b) > weight(&a) { b } else { a })
+            .unwrap_or_else(|| plain(Verdict::Unknown, "there is nothing to judge".to_owned())),
+    }
+}
+
+fn weight(ruling: &Ruling) -> (Verdict, i64) {
+    // Thousandths of a percent order margins well enough, and integers order totally.
+    let margin = ruling.record.margin_percent.map_or(0, |percent| (percent * 1000.0) as i64);
+    (ruling.record.verdict, -margin)
+}
+
+/// Whether the subject is in the state that the test requires; `Err` says which fact is not.
+fn requirements(test: &Test, case: &CaseRecord) -> Result<(), String> {
+    for (name, requirement) in &test.require {
+        let Some(fact) = case.facts.get(name) else {
+            return Err(format!("required is {name} {requirement}, and it is not known"));
+        };
+        match requirement.met_by(fact) {
+            Ok(true) => {}
+            Ok(false) => return Err(format!("required is {name} {requirement}, and it is {fact}")),
+            Err(why) => return Err(format!("required is {name} {requirement}, which cannot be told: {why}")),
+        }
+    }
+    Ok(())
+}
+
+fn blank(test: &Test, matter: &Matter<'_>, verdict: Verdict, reason: String) -> VerdictRecord {
+    VerdictRecord {
+        criterion: matter.criterion.id.clone(),
+        test: test.id.clone(),
+        case: Some(matter.case.case.to_string()),
+        node: judged_node(test, matter.case).map(str::to_owned),
+        subject: matter.case.subject.clone(),
+        verdict,
+        measured: None,
+        interval: None,
+        bound: matter.criterion.bounds.to_string(),
+        margin_percent: None,
+        reason: (!reason.is_empty()).then_some(reason),
+        waiver: None,
+    }
+}
+
+fn judge_number(test: &Test, matter: &Matter<'_>, found: &Measured<'_>) -> Ruling {
+    let criterion = matter.criterion;
+    let place = found.at.map(|at| format!("at {at}"));
+    let with_place =
+        |reason: String| place.clone().into_iter().chain([reason]).collect::<Vec<_>>().join(": ");
+    let value = match found.statistic(criterion.of) {
+        Ok(value) => value,
+        Err(why) => return blank(test, matter, Verdict::Unknown, with_place(why)).into(),
+    };
+    let unit = shown_unit(&criterion.bounds, found.unit);
+    let scale = found.unit.factor() / unit.factor();
+    let mut record = blank(test, matter, Verdict::Unknown, String::new());
+    record.measured = quantity(value * scale, unit);
+    if criterion.of == Statistic::Median {
+        let ends =
+            found.summary.ci95.map(|(low, high)| (quantity(low * scale, unit), quantity(high * scale, unit)));
+        record.interval = ends.and_then(|(low, high)| low.zip(high));
+    }
+    if let Ok(ceiling) = matter.ceiling(found)
+        && let Some(wrong) =
+            [value, found.summary.median].into_iter().find(|v| is_beyond(*v, ceiling.value, found.better))
+    {
+        record.reason = Some(with_place(format!(
+            "limit or measurement wrong: {} is {} % of the limit {} ({})",
+            in_unit(wrong, found.unit),
+            significant(100.0 * wrong / ceiling.value),
+            in_unit(ceiling.value, found.unit),
+            ceiling.source
+        )));
+        return record.into();
+    }
+    let range = match range(matter, found) {
+        Ok(range) => range,
+        Err(Gap::Other(why)) => {
+            record.reason = Some(with_place(why));
+            return record.into();
+        }
+        Err(Gap::NoLimit(why)) => {
+            let missing = MissingLimit {
+                test: test.id.clone(),
+                metric: criterion.metric.clone(),
+                unit: found.unit,
+                reason: why.clone(),
+            };
+            record.reason =
+                Some(with_place(format!("no limit: {why}; a [[limit]] in the profile supplies one")));
+            return Ruling { record, missing: Some(missing) };
+        }
+    };
+    let decision = range.decide(value, found.spread(criterion.of, value));
+    record.verdict = decision.verdict;
+    record.margin_percent = range.margin_percent(value);
+    record.bound = bound_words(&criterion.bounds, range, found.unit);
+    let mut reasons: Vec<String> = place.into_iter().collect();
+    if decision.is_noise {
+        reasons.push(noise_words(decision.verdict, found));
+    }
+    if !found.converged {
+        reasons.push("did not converge: the interval is wider than asked for".to_owned());
+    }
+    record.reason = (!reasons.is_empty()).then(|| reasons.join("; "));
+    record.into()
+}
+
+fn noise_words(verdict: Verdict, found: &Measured<'_>) -> String {
+    let met = if verdict == Verdict::Warn { "the median meets it" } else { "the median misses it" };
+    match found.summary.ci95 {
+        Some(_) => format!("within noise: the bound lies inside the 95 % interval, {met}"),
+        None => {
+            let n = found.summary.n;
+            format!(
+                "within noise: {n} values are too few for an interval, and the bound lies among them, {met}"
+            )
+        }
+    }
+}
+
+/// The values that satisfy the criterion, in the unit of the metric.
+fn range(matter: &Matter<'_>, found: &Measured<'_>) -> Result<Range, Gap> {
+    let level = |bar: &Bar| matter.level(bar, found);
+    Ok(match &matter.criterion.bounds {
+        Bounds::AtLeast(bar) => Range { low: level(bar)?, high: f64::INFINITY },
+        Bounds::AtMost(bar) => Range { low: f64::NEG_INFINITY, high: level(bar)? },
+        Bounds::Equals(bar) => {
+            let level = level(bar)?;
+            Range { low: level, high: level }
+        }
+        Bounds::Within(low, high) => {
+            let range = Range { low: level(low)?, high: level(high)? };
+            if range.low > range.high {
+                let (low, high) = (in_unit(range.low, found.unit), in_unit(range.high, found.unit));
+                return Err(Gap::Other(format!(
+                    "nothing lies from {low} to {high}: the bars contradict each other"
+                )));
+            }
+            range
+        }
+    })
+}
+
+/// The unit a person gave the bound in; the metric's own where the bound is a percentage.
+fn shown_unit(bounds: &Bounds, own: Unit) -> Unit {
+    let bars = match bounds {
+        Bounds::AtLeast(bar) | Bounds::AtMost(bar) | Bounds::Equals(bar) => [bar, bar],
+        Bounds::Within(low, high) => [low, high],
+    };
+    let units = bars.into_iter().filter_map(|bar| match bar {
+        Bar::Absolute(quantity) => Some(quantity.unit()),
+        _ => None,
+    });
+    units.into_iter().find(|unit| unit.dimension() == own.dimension()).unwrap_or(own)
+}
+
+/// The bound, with what its percentages come to.
+fn bound_words(bounds: &Bounds, range: Range, unit: Unit) -> String {
+    let bar = |bar: &Bar, level: f64| match bar {
+        Bar::Absolute(quantity) => quantity.to_string(),
+        _ => format!("{bar} ({})", in_unit(level, unit)),
+    };
+    match bounds {
+        Bounds::AtLeast(low) => format!("at least {}", bar(low, range.low)),
+        Bounds::AtMost(high) => format!("at most {}", bar(high, range.high)),
+        Bounds::Equals(level) => format!("exactly {}", bar(level, range.low)),
+        Bounds::Within(low, high) => format!("from {} to {}", bar(low, range.low), bar(high, range.high)),
+    }
+}

@@ -1,0 +1,60 @@
+//! All verdicts of a run, and the one they roll up to.
+
+use seatrial_model::profile::Profile;
+use seatrial_model::{Verdict, VerdictRecord};
+
+use super::advice::MissingLimit;
+use super::scope::judge_test;
+use super::{Grounds, demand, waiver};
+
+/// All verdicts of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// One a criterion and case; one a criterion and node where no case was found; settings; roles.
+    pub verdicts: Vec<VerdictRecord>,
+    /// The heaviest of them; none when there was nothing to judge.
+    ///
+    /// `skip` and none both mean that nothing at all was judged: no pass, and incomplete for an exit code.
+    pub verdict: Option<Verdict>,
+    /// The limits without which criteria came out unknown, each once.
+    pub missing_limits: Vec<MissingLimit>,
+}
+
+impl Judgement {
+    /// Whether one criterion at least came to a verdict of its own: pass, warn or fail.
+    pub fn has_judged_something(&self) -> bool {
+        self.verdicts
+            .iter()
+            .any(|record| matches!(record.verdict, Verdict::Pass | Verdict::Warn | Verdict::Fail))
+    }
+}
+
+/// Judges what was measured by what `profile` demands. Pure: the same grounds give the same judgement.
+///
+/// The rules, in the order in which they are tried for one criterion and case:
+/// 1. a failed case is `fail`, an unmeasured one `unknown`, a skipped one `skip`;
+/// 2. a fact that the test requires and that is not so makes it `unknown`;
+/// 3. a result beyond 101 % of its limit is `unknown`: limit or measurement wrong;
+/// 4. a bar that comes to no number (no limit, no reference, too small a fleet) makes it `unknown`;
+/// 5. the interval on one side of the bound is `pass` or `fail`; across it, `warn` when the statistic meets the bound
+///    and `unknown` when it does not.
+///
+/// A test that found nothing to measure on a node, or less than it expects, is `unknown` there; so is a benchmark
+/// that is only planned. A partner is never judged. A waiver turns `fail` into `warn`.
+pub fn judge(profile: &Profile, grounds: &Grounds<'_>) -> Judgement {
+    let rulings = profile.tests.iter().flat_map(|test| judge_test(test, profile, grounds));
+    let mut judgement = Judgement::default();
+    for ruling in rulings {
+        judgement.verdicts.push(ruling.record);
+        judgement.missing_limits.extend(ruling.missing);
+    }
+    judgement.missing_limits.sort();
+    judgement.missing_limits.dedup();
+    judgement.verdicts.extend(demand::settings(profile, grounds));
+    judgement.verdicts.extend(demand::roles(profile, grounds));
+    for record in &mut judgement.verdicts {
+        waiver::apply(record, &profile.waivers, grounds.today);
+    }
+    judgement.verdict = Verdict::roll_up(judgement.verdicts.iter().map(|record| record.verdict));
+    judgement
+}

@@ -1,0 +1,77 @@
+//! The number of a case that a criterion is about.
+
+use seatrial_model::profile::{Criterion, Requirement, Statistic};
+use seatrial_model::record::{CaseRecord, Summary};
+use seatrial_model::{Better, LimitRecord, Params, Unit};
+
+/// A metric of a case, or one row of a series.
+#[derive(Clone, Debug)]
+pub(super) struct Measured<'a> {
+    pub unit: Unit,
+    pub better: Better,
+    pub summary: Summary,
+    /// The limit that the benchmark derived; series have none.
+    pub limit: Option<&'a LimitRecord>,
+    pub converged: bool,
+    /// The place on the series.
+    pub at: Option<&'a Params>,
+}
+
+/// What `case` measured of the criterion's metric: one number, or the rows of a series that its `at` picks.
+///
+/// # Errors
+/// A fragment that says what is not there.
+pub(super) fn measured<'a>(case: &'a CaseRecord, criterion: &Criterion) -> Result<Vec<Measured<'a>>, String> {
+    let name = &criterion.metric;
+    if let Some(metric) = case.metrics.get(name) {
+        return Ok(vec![Measured {
+            unit: metric.unit,
+            better: metric.better,
+            summary: metric.summary(),
+            limit: Some(&metric.limit),
+            converged: metric.converged,
+            at: None,
+        }]);
+    }
+    let series = case.series.get(name).ok_or_else(|| format!("the case has no '{name}'"))?;
+    let rows = series.rows.iter().filter(|row| Requirement::selects(&criterion.at, &row.at));
+    let rows: Vec<_> = rows
+        .map(|row| Measured {
+            unit: series.unit,
+            better: series.better,
+            summary: row.summary.clone(),
+            limit: None,
+            converged: true,
+            at: Some(&row.at),
+        })
+        .collect();
+    if rows.is_empty() { Err(format!("series '{name}' has no row at {}", criterion.at)) } else { Ok(rows) }
+}
+
+impl Measured<'_> {
+    /// The number that `of` names.
+    ///
+    /// # Errors
+    /// A fragment, when there are too few samples for it.
+    pub fn statistic(&self, of: Statistic) -> Result<f64, String> {
+        let summary = &self.summary;
+        match (of, self.better) {
+            (Statistic::Median, _) => Ok(summary.median),
+            (Statistic::P99, _) => summary
+                .p99
+                .ok_or_else(|| format!("no 99th percentile: {} samples are fewer than 100", summary.n)),
+            (Statistic::Max, _) | (Statistic::Worst, Better::Lower) => Ok(summary.max),
+            (Statistic::Min, _) | (Statistic::Worst, Better::Higher) => Ok(summary.min),
+            (Statistic::Worst, Better::None) => Err("neither more nor less is worse".to_owned()),
+        }
+    }
+
+    /// Where a repeat would find the number: the 95 % interval of a median; without one, for there are too few
+    /// values, everything that was seen. Extremes and percentiles have no interval and stand for themselves.
+    pub fn spread(&self, of: Statistic, value: f64) -> (f64, f64) {
+        match of {
+            Statistic::Median => self.summary.ci95.unwrap_or((self.summary.min, self.summary.max)),
+            _ => (value, value),
+        }
+    }
+}

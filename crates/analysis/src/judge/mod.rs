@@ -1,0 +1,22 @@
+//! Verdicts: what a profile demands against what was measured.
+
+mod advice;
+mod assignment;
+mod case;
+mod demand;
+#[cfg(test)]
+pub(crate) mod fixture;
+mod grounds;
+mod judgement;
+mod level;
+mod measured;
+mod range;
+mod scope;
+#[cfg(test)]
+mod tests;
+mod waiver;
+
+pub use advice::MissingLimit;
+pub use assignment::Assignment;
+pub use grounds::{Grounds, Reading};
+pub use judgement::{Judgement, judge};

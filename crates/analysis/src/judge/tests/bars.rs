@@ -1,0 +1,191 @@
+//! Bars that are percentages: of a limit, of a fleet, of a reference.
+
+use seatrial_model::profile::{Bar, Bounds, LimitRule};
+use seatrial_model::{Better, Unit, Verdict};
+
+use super::*;
+use crate::judge::fixture::{case, limit, measured, metric, no_limit, params};
+use crate::judge::{MissingLimit, Reading};
+
+fn of_limit(percent: f64) -> Profile {
+    profile(Bounds::AtLeast(Bar::PercentOfLimit(percent)))
+}
+
+fn without_limit(node: &str) -> CaseRecord {
+    let mut case = case(node, "node");
+    case.metrics.insert("bandwidth".to_owned(), metric(90.0, (89.0, 91.0), no_limit()));
+    case
+}
+
+fn rule(value: &str) -> LimitRule {
+    LimitRule {
+        test: "memory".to_owned(),
+        metric: "bandwidth".to_owned(),
+        cases: params(&[]),
+        value: value.parse().unwrap(),
+        source: "data sheet".to_owned(),
+    }
+}
+
+#[test]
+fn a_percentage_of_the_limit_says_what_it_comes_to() {
+    let judgement = judged(&of_limit(70.0), &[measured("n1")]);
+    let (verdict, measured_value, bound, _) = only(&judgement);
+    assert_eq!((verdict, measured_value.as_str()), (Verdict::Pass, "90 GB/s"));
+    assert_eq!(bound, "at least 70 % of the limit (70 GB/s)");
+    let margin = judgement.verdicts[0].margin_percent.unwrap();
+    assert!((margin - 100.0 * 20.0 / 70.0).abs() < 1e-9, "{margin}");
+    assert_eq!(only(&judged(&of_limit(95.0), &[measured("n1")])).0, Verdict::Fail);
+    assert_eq!(only(&judged(&of_limit(89.5), &[measured("n1")])).0, Verdict::Warn);
+}
+
+#[test]
+fn without_a_limit_a_percentage_of_it_is_unknown_and_says_how_to_supply_one() {
+    let judgement = judged(&of_limit(70.0), &[without_limit("n1"), without_limit("n2")]);
+    assert_eq!(
+        lines(&judgement)[0],
+        "fast n1: unknown no limit: the DIMMs are not readable: permission denied; run as root; \
+         a [[limit]] in the profile supplies one"
+    );
+    assert_eq!(judgement.verdicts[0].measured.unwrap().to_string(), "90 GB/s", "it is reported all the same");
+    let reason = "the DIMMs are not readable: permission denied; run as root".to_owned();
+    let missing = MissingLimit {
+        test: "memory".to_owned(),
+        metric: "bandwidth".to_owned(),
+        unit: Unit::GigabytesPerSecond,
+        reason,
+    };
+    assert_eq!(judgement.missing_limits, [missing]);
+}
+
+#[test]
+fn a_plain_bound_needs_no_limit() {
+    assert_eq!(only(&judged(&profile(at_least("80 GB/s")), &[without_limit("n1")])).0, Verdict::Pass);
+}
+
+#[test]
+fn a_profile_supplies_the_limit() {
+    let mut profile = of_limit(70.0);
+    profile.limits = vec![rule("1000 Gbit/s")];
+    let (verdict, _, bound, _) = only(&judged(&profile, &[without_limit("n1")]));
+    assert_eq!((verdict, bound.as_str()), (Verdict::Pass, "at least 70 % of the limit (87.5 GB/s)"));
+    profile.limits[0].cases = params(&[("kernel", "triad")]);
+    assert_eq!(only(&judged(&profile, &[without_limit("n1")])).0, Verdict::Unknown, "it is for other cases");
+    profile.limits = vec![rule("50 GB/s")];
+    assert_eq!(
+        only(&judged(&profile, &[without_limit("n1")])).3,
+        "limit or measurement wrong: 90 GB/s is 180 % of the limit 50 GB/s (data sheet, profile)"
+    );
+}
+
+#[test]
+fn the_tighter_of_two_limits_binds() {
+    let mut profile = of_limit(70.0);
+    for (stated, bound) in [("200 GB/s", "(70 GB/s)"), ("95 GB/s", "(66.5 GB/s)")] {
+        profile.limits = vec![rule(stated)];
+        let found = only(&judged(&profile, &[measured("n1")])).2;
+        assert!(found.ends_with(bound), "{found}");
+    }
+    // A limit of latency is a floor, and the higher floor is the tighter one.
+    let mut case = case("n1", "node");
+    let mut latency = metric(90.0, (89.0, 91.0), limit(80.0));
+    (latency.better, latency.unit) = (Better::Lower, Unit::Nanosecond);
+    case.metrics.insert("bandwidth".to_owned(), latency);
+    let mut profile = super::profile(Bounds::AtMost(Bar::PercentOfLimit(120.0)));
+    profile.limits = vec![rule("85 ns")];
+    let found = only(&judged(&profile, &[case]));
+    assert_eq!((found.0, found.2.as_str()), (Verdict::Pass, "at most 120 % of the limit (102 ns)"));
+}
+
+#[test]
+fn nothing_judged_comes_with_a_profile_to_copy() {
+    let profile = of_limit(70.0);
+    let judgement = judged(&profile, &[without_limit("n1")]);
+    assert!(!judgement.has_judged_something());
+    assert_eq!(judgement.verdict, Some(Verdict::Unknown));
+    let advice = judgement.advice(&profile).expect("there is advice");
+    let file = advice.split_once(":\n\n").expect("a file to copy").1;
+    assert_eq!(
+        file,
+        "  extends = [\"site\"]\n\n  [[limit]]\n  test = \"memory\"\n  metric = \"bandwidth\"\n  \
+         value = \"... GB/s\"\n  source = \"where it is known from\"\n"
+    );
+    assert!(advice.contains("permission denied; run as root"), "{advice}");
+    assert_eq!(judged(&profile, &[measured("n1")]).advice(&profile), None);
+    let nothing = judged(&Profile::default(), &[]);
+    assert_eq!((nothing.verdict, nothing.verdicts.len()), (None, 0));
+    assert!(nothing.advice(&profile).is_some_and(|advice| !advice.contains("[[limit]]")));
+}
+
+#[test]
+fn skips_alone_judge_nothing() {
+    let mut case = case("n1", "node");
+    case.outcome = seatrial_model::Outcome::Skipped;
+    let profile = of_limit(70.0);
+    let judgement = judged(&profile, &[case]);
+    assert_eq!(judgement.verdict, Some(Verdict::Skip));
+    assert!(!judgement.has_judged_something() && judgement.advice(&profile).is_some());
+}
+
+#[test]
+fn a_fleet_is_three_nodes_and_its_median_includes_the_one_judged() {
+    let record = |node: &str, median: f64| {
+        let mut case = case(node, "node");
+        case.metrics.insert("bandwidth".to_owned(), metric(median, (median - 0.5, median + 0.5), no_limit()));
+        case
+    };
+    let profile = profile(Bounds::AtLeast(Bar::PercentOfFleetMedian(95.0)));
+    let two = judged(&profile, &[record("n1", 100.0), record("n2", 80.0)]);
+    assert_eq!(two.verdict, Some(Verdict::Unknown));
+    assert_eq!(
+        two.verdicts[0].reason.as_deref(),
+        Some("a fleet median needs 3 nodes that measured this; there are 2")
+    );
+    let fleet = [record("n1", 100.0), record("n2", 80.0), record("n3", 102.0), record("n4", 103.0)];
+    let found = judged(&profile, &fleet);
+    let verdicts: Vec<_> = found.verdicts.iter().map(|record| record.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Pass, Verdict::Fail, Verdict::Pass, Verdict::Pass]);
+    // The median of 80, 100, 102 and 103 is 101.
+    assert_eq!(found.verdicts[0].bound, "at least 95 % of the fleet median (95.95 GB/s)");
+    let mut other = fleet.to_vec();
+    other[3].params = params(&[("kernel", "read")]);
+    assert_eq!(judged(&profile, &other).verdicts[0].bound, "at least 95 % of the fleet median (95 GB/s)");
+}
+
+#[test]
+fn a_reference_is_the_same_thing_or_a_golden_node() {
+    let profile = profile(Bounds::AtLeast(Bar::PercentOfReference(95.0)));
+    let nodes = Assignment::new(&profile, &["n1".to_owned()], &BTreeMap::new());
+    let records = [measured("n1")];
+    let against = |reference: Option<&[CaseRecord]>| {
+        let readings: &[Reading] = &[];
+        let grounds = Grounds { nodes: &nodes, records: &records, reference, readings, today: TODAY };
+        only(&judge(&profile, &grounds))
+    };
+    assert_eq!(against(None).3, "no reference run was given");
+    assert_eq!(against(Some(&[])).3, "the reference run has no case like it");
+    let reference = |node: &str, median: f64| {
+        let mut case = case(node, "node");
+        case.metrics.insert("bandwidth".to_owned(), metric(median, (median, median), no_limit()));
+        case
+    };
+    let same = against(Some(&[reference("n1", 90.0), reference("n2", 200.0)]));
+    assert_eq!((same.0, same.2.as_str()), (Verdict::Pass, "at least 95 % of the reference (85.5 GB/s)"));
+    assert_eq!(against(Some(&[reference("gold", 100.0)])).0, Verdict::Fail);
+    assert_eq!(
+        against(Some(&[reference("a", 90.0), reference("b", 90.0)])).3,
+        "the reference run has no case like it"
+    );
+    let mut newer = reference("n1", 90.0);
+    newer.version = 2;
+    assert!(against(Some(&[newer])).3.contains("version 2 of mem.bandwidth, this one with version 1"));
+    assert_eq!(against(Some(&[case("n1", "node")])).3, "the reference run did not measure it");
+}
+
+#[test]
+fn bars_that_contradict_each_other_are_unknown() {
+    let bounds = Bounds::Within(bar("85 GB/s"), Bar::PercentOfLimit(80.0));
+    let found = only(&judged(&profile(bounds), &[measured("n1")]));
+    assert_eq!(found.0, Verdict::Unknown);
+    assert_eq!(found.3, "nothing lies from 85 GB/s to 80 GB/s: the bars contradict each other");
+}

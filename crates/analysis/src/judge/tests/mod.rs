@@ -1,0 +1,98 @@
+//! Every rule of a judgement on records made by hand, with exact numbers.
+
+mod bars;
+mod demands;
+mod numbers;
+mod scopes;
+
+use std::collections::BTreeMap;
+
+use jiff::civil::{Date, date};
+use seatrial_model::Verdict;
+use seatrial_model::profile::{Bar, Bounds, Criterion, Profile, Statistic, Test};
+use seatrial_model::record::CaseRecord;
+
+use super::{Assignment, Grounds, Judgement, judge};
+
+const TODAY: Date = date(2026, 3, 1);
+
+/// `9 GB/s` as a bar.
+fn bar(text: &str) -> Bar {
+    Bar::Absolute(text.parse().unwrap())
+}
+
+fn at_least(text: &str) -> Bounds {
+    Bounds::AtLeast(bar(text))
+}
+
+/// The test `memory` of the fixture.
+fn memory() -> Test {
+    Test {
+        id: "memory".to_owned(),
+        bench: "mem.bandwidth".to_owned(),
+        planned: false,
+        pattern: None,
+        roles: Vec::new(),
+        params: BTreeMap::new(),
+        on: Default::default(),
+        require: BTreeMap::new(),
+        expect: None,
+        partner: None,
+    }
+}
+
+/// The criterion `fast` on the median of `bandwidth`.
+fn fast(bounds: Bounds) -> Criterion {
+    Criterion {
+        id: "fast".to_owned(),
+        test: "memory".to_owned(),
+        metric: "bandwidth".to_owned(),
+        cases: Default::default(),
+        at: Default::default(),
+        of: Statistic::Median,
+        bounds,
+    }
+}
+
+/// A profile of the test `memory` and the criterion `fast`.
+fn profile(bounds: Bounds) -> Profile {
+    Profile {
+        id: "site".to_owned(),
+        tests: vec![memory()],
+        criteria: vec![fast(bounds)],
+        ..Profile::default()
+    }
+}
+
+/// Judges `records` of the nodes that occur in them, and of `n1` at least.
+fn judged(profile: &Profile, records: &[CaseRecord]) -> Judgement {
+    let mut nodes = vec!["n1".to_owned()];
+    nodes.extend(records.iter().flat_map(|case| case.nodes.clone()));
+    nodes.sort();
+    nodes.dedup();
+    let nodes = Assignment::new(profile, &nodes, &BTreeMap::new());
+    judge(profile, &Grounds { nodes: &nodes, records, reference: None, readings: &[], today: TODAY })
+}
+
+/// The verdict, measured number, bound and reason of the only record.
+fn only(judgement: &Judgement) -> (Verdict, String, String, String) {
+    let [record] = judgement.verdicts.as_slice() else { panic!("{:#?}", judgement.verdicts) };
+    let measured = record.measured.map(|measured| measured.to_string()).unwrap_or_default();
+    (record.verdict, measured, record.bound.clone(), record.reason.clone().unwrap_or_default())
+}
+
+/// Verdict and reason of every record, with its criterion and node.
+fn lines(judgement: &Judgement) -> Vec<String> {
+    let line = |record: &seatrial_model::VerdictRecord| {
+        format!(
+            "{} {}: {} {}",
+            record.criterion,
+            record.node.as_deref().unwrap_or("-"),
+            record.verdict,
+            record.reason.as_deref().unwrap_or("")
+        )
+        .trim_end()
+        .to_owned()
+    };
+    judgement.verdicts.iter().map(line).collect()
+}

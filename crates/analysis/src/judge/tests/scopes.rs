@@ -1,0 +1,170 @@
+//! Which cases a test judges, and what is missing.
+
+use seatrial_model::profile::{Expect, Requirement, Role};
+use seatrial_model::{Cause, Outcome, Value, Verdict};
+
+use super::*;
+use crate::judge::fixture::{case, measured, params};
+
+fn nic(node: &str, name: &str, speed: &str) -> CaseRecord {
+    let mut nic = measured(node);
+    nic.subject = name.parse().unwrap();
+    nic.facts = params(&[("kind", "nic"), ("speed", speed)]);
+    nic
+}
+
+fn on_nics() -> Profile {
+    let mut profile = profile(at_least("80 GB/s"));
+    profile.tests[0].on = params(&[("kind", "nic"), ("speed", "10 Gbit/s")]);
+    profile
+}
+
+#[test]
+fn cases_of_other_tests_and_benchmarks_are_not_judged() {
+    let (mut other_test, mut other_bench) = (measured("n1"), measured("n1"));
+    other_test.group = "disks".to_owned();
+    other_bench.bench = "mem.latency".to_owned();
+    let judgement = judged(&profile(at_least("80 GB/s")), &[other_test, other_bench]);
+    assert_eq!(lines(&judgement), ["fast n1: unknown nothing was run"]);
+}
+
+#[test]
+fn only_subjects_with_the_facts_of_on_are_judged() {
+    let records = [nic("n1", "nic:eth0", "10000 Mbit/s"), nic("n1", "nic:eth1", "1 Gbit/s")];
+    let judgement = judged(&on_nics(), &records);
+    let subjects: Vec<_> = judgement.verdicts.iter().map(|record| record.subject.to_string()).collect();
+    assert_eq!((subjects, judgement.verdict), (vec!["nic:eth0".to_owned()], Some(Verdict::Pass)));
+}
+
+#[test]
+fn nothing_that_matches_on_is_unknown_on_each_node() {
+    let mut nowhere = case("n2", "node");
+    (nowhere.outcome, nowhere.cause) = (Outcome::Skipped, Some(Cause::Inapplicable));
+    nowhere.reason = Some("no NIC is up".to_owned());
+    let judgement = judged(&on_nics(), &[nic("n1", "nic:eth0", "1 Gbit/s"), nowhere]);
+    assert_eq!(
+        lines(&judgement),
+        [
+            "fast n1: unknown nothing here has kind=nic,speed=10 Gbit/s",
+            "fast n2: unknown nothing here has kind=nic,speed=10 Gbit/s; no NIC is up",
+        ]
+    );
+}
+
+#[test]
+fn fewer_than_expected_is_unknown_beside_what_was_judged() {
+    let mut profile = on_nics();
+    profile.tests[0].expect = Some(Expect { at_least: Some(2), exactly: None });
+    let one = [nic("n1", "nic:eth0", "10 Gbit/s")];
+    assert_eq!(
+        lines(&judged(&profile, &one)),
+        ["fast n1: pass", "memory n1: unknown 1 found with kind=nic,speed=10 Gbit/s, at least 2 expected"]
+    );
+    let two = [nic("n1", "nic:eth0", "10 Gbit/s"), nic("n1", "nic:eth1", "10 Gbit/s")];
+    assert_eq!(lines(&judged(&profile, &two)), ["fast n1: pass", "fast n1: pass"]);
+    let mut skipped = two.clone();
+    skipped[1].outcome = Outcome::Skipped;
+    assert_eq!(
+        judged(&profile, &skipped).verdict,
+        Some(Verdict::Unknown),
+        "what does not apply is not there"
+    );
+    profile.tests[0].expect = Some(Expect { at_least: None, exactly: Some(1) });
+    assert_eq!(judged(&profile, &two).verdict, Some(Verdict::Unknown));
+    profile.criteria.clear();
+    assert_eq!(judged(&profile, &[]).verdicts[0].criterion, "memory");
+}
+
+#[test]
+fn an_unmet_or_unknown_requirement_is_unknown() {
+    let mut profile = profile(at_least("80 GB/s"));
+    let half_full = Requirement { at_least: Some("50".parse().unwrap()), ..Requirement::default() };
+    profile.tests[0].require.insert("fill_percent".to_owned(), half_full);
+    let with = |fact: Option<Value>| {
+        let mut case = measured("n1");
+        if let Some(fact) = fact {
+            case.facts.set("fill_percent", fact);
+        }
+        only(&judged(&profile, &[case]))
+    };
+    assert_eq!(with(Some(Value::Count(60))).0, Verdict::Pass);
+    let unmet = with(Some(Value::Count(40)));
+    assert_eq!(
+        (unmet.0, unmet.3.as_str()),
+        (Verdict::Unknown, "required is fill_percent at least 50, and it is 40")
+    );
+    assert_eq!(with(None).3, "required is fill_percent at least 50, and it is not known");
+    assert!(with(Some("full".into())).3.ends_with("which cannot be told: 'full' is no number"));
+    let mut crashed = measured("n1");
+    crashed.outcome = Outcome::Failed;
+    assert_eq!(only(&judged(&profile, &[crashed])).0, Verdict::Fail, "a crash speaks for itself");
+}
+
+#[test]
+fn a_planned_benchmark_is_unknown_once() {
+    let mut profile = profile(at_least("80 GB/s"));
+    profile.tests[0].planned = true;
+    assert_eq!(
+        lines(&judged(&profile, &[measured("n1"), measured("n2")])),
+        ["fast -: unknown mem.bandwidth is planned: this version cannot measure it yet"]
+    );
+}
+
+#[test]
+fn where_picks_cases_and_misses_are_told() {
+    let mut profile = profile(at_least("80 GB/s"));
+    profile.criteria[0].cases = params(&[("kernel", "read")]);
+    let with = |kernel: &str| {
+        let mut case = measured("n1");
+        case.params = params(&[("kernel", kernel), ("store", "nt")]);
+        case
+    };
+    assert_eq!(lines(&judged(&profile, &[with("read"), with("copy")])), ["fast n1: pass"]);
+    assert_eq!(
+        lines(&judged(&profile, &[with("copy")])),
+        ["fast n1: unknown nothing was run with kernel=read"]
+    );
+}
+
+#[test]
+fn roles_bound_a_test_to_their_players() {
+    let mut profile = profile(at_least("80 GB/s"));
+    let role = |nodes: &str| Role { nodes: nodes.parse().unwrap(), expect: None };
+    profile.roles = [("head".to_owned(), role("n1")), ("spare".to_owned(), role(""))].into_iter().collect();
+    profile.tests[0].roles = vec!["head".to_owned()];
+    assert_eq!(lines(&judged(&profile, &[measured("n1"), measured("n2")])), ["fast n1: pass"]);
+    profile.tests[0].roles = vec!["spare".to_owned()];
+    assert_eq!(
+        lines(&judged(&profile, &[measured("n1"), measured("n2")])),
+        ["fast -: unknown no node of the run plays spare"]
+    );
+    // One machine without an assignment plays every role.
+    profile.roles.values_mut().for_each(|role| *role = Role::default());
+    assert_eq!(lines(&judged(&profile, &[measured("n1")])), ["fast n1: pass"]);
+}
+
+#[test]
+fn a_partner_is_never_judged() {
+    let mut profile = profile(at_least("95 GB/s"));
+    let role = |nodes: &str| Role { nodes: nodes.parse().unwrap(), expect: None };
+    profile.roles =
+        [("head".to_owned(), role("n1")), ("production".to_owned(), role("n2"))].into_iter().collect();
+    profile.tests[0].roles = vec!["production".to_owned()];
+    profile.tests[0].partner = Some("head".to_owned());
+    let mut pair = measured("n2");
+    pair.nodes = vec!["n2".to_owned(), "n1".to_owned()];
+    assert_eq!(lines(&judged(&profile, &[pair.clone()])), ["fast n2: fail"]);
+    // Without a partner the case is about both, and both must play the role.
+    profile.tests[0].partner = None;
+    assert_eq!(lines(&judged(&profile, &[pair.clone()])), ["fast n2: unknown nothing was run"]);
+    profile.tests[0].roles.clear();
+    assert_eq!(lines(&judged(&profile, &[pair])), ["fast -: fail"]);
+}
+
+#[test]
+fn a_test_without_criteria_is_not_judged() {
+    let mut profile = profile(at_least("80 GB/s"));
+    profile.criteria.clear();
+    let judgement = judged(&profile, &[measured("n1")]);
+    assert_eq!((judgement.verdicts.len(), judgement.verdict), (0, None));
+}

@@ -1,0 +1,18 @@
+//! Pure functions on records: verdicts, findings, comparisons.
+//!
+//! Nothing here reads the machine, the clock or a file, so an old run can be judged again, by the same profile or a
+//! new one, and comes out the same.
+
+mod compare;
+mod finding;
+mod judge;
+mod limit;
+mod number;
+mod same;
+mod stated;
+
+pub use compare::{Change, Comparison, Difference, Side, compare};
+pub use finding::{RULES, Rule, findings};
+pub use judge::{Assignment, Grounds, Judgement, MissingLimit, Reading, judge};
+pub use limit::BELIEVABLE_PERCENT;
+pub use stated::state_limits;

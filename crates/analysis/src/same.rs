@@ -1,0 +1,67 @@
+//! Which cases measure the same thing, on the same node or on another.
+
+use seatrial_model::record::CaseRecord;
+
+/// Whether two cases ask for the same: benchmark and parameters. Versions are compared by the caller, because a
+/// difference in them is worth a word.
+pub(crate) fn is_same_question(a: &CaseRecord, b: &CaseRecord) -> bool {
+    a.bench == b.bench && a.params == b.params
+}
+
+/// Whether two cases are about the same thing on the same nodes. The stable key decides where both have one:
+/// devices are renumbered.
+pub(crate) fn is_same_thing(a: &CaseRecord, b: &CaseRecord) -> bool {
+    let same_subject = match (&a.key, &b.key) {
+        (Some(a), Some(b)) => a == b,
+        _ => a.subject == b.subject,
+    };
+    a.nodes == b.nodes && same_subject
+}
+
+/// Whether two cases are about things of the same name on whatever nodes: `eth0` of one and `eth0` of another.
+pub(crate) fn is_same_class(a: &CaseRecord, b: &CaseRecord) -> bool {
+    class(a) == class(b)
+}
+
+/// The subject without the names of the case's own nodes: `n1/eth0->n2/eth0` is `eth0->eth0`.
+fn class(case: &CaseRecord) -> String {
+    let end = |end: &str| match end.split_once('/') {
+        Some((node, rest)) if case.nodes.iter().any(|known| known == node) => rest.to_owned(),
+        _ => end.to_owned(),
+    };
+    case.subject.as_str().split("->").map(end).collect::<Vec<_>>().join("->")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::fixture::case;
+
+    #[test]
+    fn the_key_decides_before_the_name() {
+        let mut a = case("n1", "disk:sda");
+        let mut b = case("n1", "disk:sdb");
+        assert!(!is_same_thing(&a, &b));
+        a.key = Some("wwn-1".to_owned());
+        assert!(!is_same_thing(&a, &b), "one key alone says nothing");
+        b.key = Some("wwn-1".to_owned());
+        assert!(is_same_thing(&a, &b));
+        b.subject = a.subject.clone();
+        b.key = Some("wwn-2".to_owned());
+        assert!(!is_same_thing(&a, &b), "another disk under the old name");
+        b.key = a.key.clone();
+        b.nodes = vec!["n2".to_owned()];
+        assert!(!is_same_thing(&a, &b));
+    }
+
+    #[test]
+    fn a_class_has_no_node_names() {
+        let mut a = case("n1", "n1/eth0->n2/eth0");
+        a.nodes.push("n2".to_owned());
+        let mut b = case("n3", "n3/eth0->n4/eth0");
+        b.nodes.push("n4".to_owned());
+        assert!(is_same_class(&a, &b));
+        assert!(is_same_class(&case("n1", "fs:/scratch"), &case("n2", "fs:/scratch")));
+        assert!(!is_same_class(&case("n1", "numa:0->1"), &case("n2", "numa:0->0")));
+    }
+}

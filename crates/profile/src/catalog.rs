@@ -1,0 +1,37 @@
+//! What a profile may name: the benchmarks, settings and patterns of this build.
+
+use seatrial_model::{About, Planned};
+
+/// What a profile may name. The command line fills it from the registry; tests bring their own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Catalog<'a> {
+    /// Benchmarks that can run.
+    pub abouts: &'a [&'static About],
+    /// Benchmarks still to come: they may be named, and judge as unknown.
+    pub planned: &'a [Planned],
+    /// Ids of host settings.
+    pub settings: &'a [&'a str],
+    /// Names of patterns.
+    pub patterns: &'a [&'a str],
+}
+
+/// What stands behind the id of a benchmark.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Known<'a> {
+    /// It can run.
+    Here(&'static About),
+    /// It is still to come.
+    Planned(&'a Planned),
+}
+
+impl<'a> Catalog<'a> {
+    pub(crate) fn find(&self, id: &str) -> Option<Known<'a>> {
+        let here = self.abouts.iter().find(|about| about.id == id).map(|about| Known::Here(about));
+        here.or_else(|| self.planned.iter().find(|planned| planned.id == id).map(Known::Planned))
+    }
+
+    /// Ids of all benchmarks, those that can run first.
+    pub(crate) fn benchmarks(&self) -> impl Iterator<Item = &'a str> + Clone {
+        self.abouts.iter().map(|about| about.id).chain(self.planned.iter().map(|planned| planned.id))
+    }
+}

@@ -1,0 +1,93 @@
+//! Whether a bound makes sense for what it judges.
+
+use seatrial_model::profile::{Bar, Bounds};
+use seatrial_model::{Better, Dimension, Quantity, Unit};
+
+use super::criterion::Judged;
+use crate::Diagnostics;
+use crate::diagnostic::Position;
+
+/// A fleet or a reference that one node beats by more than this is not one it can be compared with.
+const MOST_PERCENT: f64 = 1000.0;
+
+/// Reports bars that no result could meet or miss, or of another kind than `judged`; `places` has one place a bar.
+pub(super) fn bars(bounds: &Bounds, places: &[Position], judged: Judged, found: &mut Diagnostics) {
+    let bars: Vec<&Bar> = match bounds {
+        Bounds::AtLeast(bar) | Bounds::AtMost(bar) | Bounds::Equals(bar) => vec![bar],
+        Bounds::Within(low, high) => vec![low, high],
+    };
+    let sound = bars.iter().zip(places).filter(|(bar, at)| one_bar(bar, **at, judged, found)).count();
+    if let Bounds::Within(low, high) = bounds
+        && sound == bars.len()
+        && is_empty(low, high)
+    {
+        found.error(places[0], "nothing lies within these: the low bar is above the high one");
+    }
+}
+
+fn one_bar(bar: &Bar, at: Position, judged: Judged, found: &mut Diagnostics) -> bool {
+    match *bar {
+        Bar::Absolute(quantity) => absolute(quantity, at, judged, found),
+        Bar::PercentOfLimit(percent) => {
+            if judged.axes.is_some() {
+                found.error(at, "a series has no limit").help("judge a metric, or give the bar as a number");
+                return false;
+            }
+            // A derived limit is the best that the hardware could do, and a result beyond it is not believed.
+            let (is_reachable, range) = match judged.better {
+                Better::Higher => (percent > 0.0 && percent <= 100.0, "above 0 and at most 100"),
+                Better::Lower => {
+                    (percent >= 100.0, "100 or more, for the limit is the smallest value possible")
+                }
+                Better::None => (percent > 0.0, "above 0"),
+            };
+            in_range(percent, is_reachable, range, at, found)
+        }
+        Bar::PercentOfFleetMedian(percent) | Bar::PercentOfReference(percent) => {
+            let is_sensible = percent > 0.0 && percent <= MOST_PERCENT;
+            in_range(percent, is_sensible, "above 0 and at most 1000", at, found)
+        }
+    }
+}
+
+fn in_range(percent: f64, is_inside: bool, range: &str, at: Position, found: &mut Diagnostics) -> bool {
+    if !is_inside {
+        found.error(at, format!("{percent} % makes no sense here")).label(format!("must be {range}"));
+    }
+    is_inside
+}
+
+fn absolute(quantity: Quantity, at: Position, judged: Judged, found: &mut Diagnostics) -> bool {
+    if let Err(error) = quantity.to(judged.unit) {
+        if quantity.unit() == Unit::Count {
+            let advice = format!("write the number with its unit: \"{} {}\"", quantity.value(), judged.unit);
+            found.error(at, format!("{} has no unit", quantity.value())).help(advice);
+        } else {
+            found.error(at, error.to_string());
+        }
+        return false;
+    }
+    if quantity.value() < 0.0 && is_never_negative(judged.unit) {
+        found.error(at, format!("{} is never negative", judged.unit.dimension()));
+        return false;
+    }
+    true
+}
+
+/// Whether every result in `unit` is zero or more; counts and shares may be differences.
+pub(super) fn is_never_negative(unit: Unit) -> bool {
+    !matches!(unit.dimension(), Dimension::Count | Dimension::Share)
+}
+
+/// Whether two bars of one kind leave nothing between them; bars of two kinds are known only when judged.
+fn is_empty(low: &Bar, high: &Bar) -> bool {
+    match (low, high) {
+        (Bar::Absolute(low), Bar::Absolute(high)) => {
+            high.to(low.unit()).is_ok_and(|high| low.value() > high.value())
+        }
+        (Bar::PercentOfLimit(low), Bar::PercentOfLimit(high))
+        | (Bar::PercentOfFleetMedian(low), Bar::PercentOfFleetMedian(high))
+        | (Bar::PercentOfReference(low), Bar::PercentOfReference(high)) => low > high,
+        _ => false,
+    }
+}

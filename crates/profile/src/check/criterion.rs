@@ -1,0 +1,198 @@
+//! Criteria and limits against the tests and metrics that they name.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::profile::{Bar, Bounds, Criterion, LimitRule, Statistic};
+use seatrial_model::{About, AxisSpec, Better, Params, Quantity, Unit, Value};
+
+use super::Names;
+use super::bar::{bars, is_never_negative};
+use super::test::Checked;
+use crate::Diagnostics;
+use crate::catalog::Known;
+use crate::diagnostic::At;
+use crate::layer::{CriterionEntry, LimitEntry, Pairs, plain};
+
+/// Tests by id.
+pub(super) type Tests<'t, 'a> = BTreeMap<&'t str, &'t Checked<'a>>;
+
+/// What a criterion judges.
+#[derive(Clone, Copy)]
+pub(super) struct Judged {
+    pub unit: Unit,
+    pub better: Better,
+    /// The axes of a series; none for a metric.
+    pub axes: Option<&'static [AxisSpec]>,
+}
+
+pub(super) fn criterion(
+    entry: &CriterionEntry,
+    tests: &Tests<'_, '_>,
+    names: &Names<'_>,
+    found: &mut Diagnostics,
+) -> Option<Criterion> {
+    let checked = find(&entry.test, tests, names, found)?;
+    let judged = judged(&entry.metric, checked.known?, found)?;
+    let cases = cases(&entry.cases, checked, found);
+    let at = match judged.axes {
+        Some(axes) => places(&entry.axes, axes, found),
+        None => {
+            if let Some((axis, _)) = entry.axes.first() {
+                let title =
+                    format!("'{}' is a metric, and 'at' picks a place on a series", entry.metric.value);
+                found.error(axis.at, title);
+            }
+            plain(&entry.axes)
+        }
+    };
+    if entry.of.value == Statistic::Worst && judged.better == Better::None {
+        let title = format!("'{}' has no worst value: neither more nor less is better", entry.metric.value);
+        found.error(entry.of.at, title);
+    }
+    bars(&entry.bounds, &entry.bars, judged, found);
+    Some(Criterion {
+        id: entry.id.value.clone(),
+        test: entry.test.value.clone(),
+        metric: entry.metric.value.clone(),
+        cases,
+        at,
+        of: entry.of.value,
+        bounds: entry.bounds.clone(),
+    })
+}
+
+pub(super) fn limit(
+    entry: &LimitEntry,
+    tests: &Tests<'_, '_>,
+    names: &Names<'_>,
+    found: &mut Diagnostics,
+) -> Option<LimitRule> {
+    let checked = find(&entry.test, tests, names, found)?;
+    let judged = judged(&entry.metric, checked.known?, found)?;
+    let cases = cases(&entry.cases, checked, found);
+    if judged.axes.is_some() {
+        found.error(
+            entry.metric.at,
+            format!("'{}' is a series, and limits are of metrics", entry.metric.value),
+        );
+    }
+    bars(&Bounds::AtLeast(Bar::Absolute(entry.value.value)), &[entry.value.at], judged, found);
+    if entry.value.value.value() == 0.0 && is_never_negative(judged.unit) {
+        found.error(entry.value.at, "a limit of nothing is no limit");
+    }
+    Some(LimitRule {
+        test: entry.test.value.clone(),
+        metric: entry.metric.value.clone(),
+        cases,
+        value: entry.value.value,
+        source: entry.source.clone(),
+    })
+}
+
+fn find<'t, 'a>(
+    name: &At<String>,
+    tests: &Tests<'t, 'a>,
+    names: &Names<'_>,
+    found: &mut Diagnostics,
+) -> Option<&'t Checked<'a>> {
+    let checked = tests.get(name.value.as_str()).copied();
+    if checked.is_none() {
+        names.missing("test", name, tests.keys().copied(), found);
+    }
+    checked
+}
+
+fn judged(name: &At<String>, known: Known<'_>, found: &mut Diagnostics) -> Option<Judged> {
+    let (id, metrics, series) = match known {
+        Known::Here(about) => (about.id, about.metrics, about.series),
+        Known::Planned(planned) => (planned.id, planned.metrics, &[][..]),
+    };
+    let metric = metrics.iter().find(|metric| metric.name == name.value);
+    let of_metric = metric.map(|spec| Judged { unit: spec.unit, better: spec.better, axes: None });
+    let series_of = || series.iter().find(|series| series.name == name.value);
+    let of_series =
+        || series_of().map(|spec| Judged { unit: spec.unit, better: spec.better, axes: Some(spec.axes) });
+    let judged = of_metric.or_else(of_series);
+    if judged.is_none() {
+        let known = metrics.iter().map(|spec| spec.name).chain(series.iter().map(|spec| spec.name));
+        found.error(name.at, format!("{id} has no metric '{}'", name.value)).suggest(&name.value, known);
+    }
+    judged
+}
+
+/// `where` in canonical form. Values that the test never runs are reported: such a criterion would judge nothing.
+fn cases(pairs: &Pairs<At<Value>>, checked: &Checked<'_>, found: &mut Diagnostics) -> Params {
+    let Some(Known::Here(about)) = checked.known else {
+        for (name, value) in pairs {
+            if let Some(run) = checked.test.params.get(&name.value) {
+                refuse_unless_run(name, value, &value.value.to_string(), run, checked, found);
+            }
+        }
+        return plain(pairs);
+    };
+    pairs
+        .iter()
+        .filter_map(|(name, value)| Some((name.value.clone(), case(name, value, about, checked, found)?)))
+        .collect()
+}
+
+fn case(
+    name: &At<String>,
+    value: &At<Value>,
+    about: &'static About,
+    checked: &Checked<'_>,
+    found: &mut Diagnostics,
+) -> Option<Value> {
+    let Some(spec) = about.param(&name.value) else {
+        let known = about.params.iter().map(|spec| spec.name);
+        let title = format!("{} has no parameter '{}'", about.id, name.value);
+        found.error(name.at, title).suggest(&name.value, known);
+        return None;
+    };
+    let canonical = match spec.parse(&value.value.to_string()) {
+        Ok(canonical) => canonical,
+        Err(why) => {
+            found.error(value.at, format!("parameter '{}': {why}", name.value));
+            return None;
+        }
+    };
+    let default = [spec.default_value().to_string()];
+    let run = checked.test.params.get(spec.name).map_or(&default[..], Vec::as_slice);
+    refuse_unless_run(name, value, &canonical.to_string(), run, checked, found);
+    Some(canonical)
+}
+
+fn refuse_unless_run(
+    name: &At<String>,
+    value: &At<Value>,
+    canonical: &str,
+    run: &[String],
+    checked: &Checked<'_>,
+    found: &mut Diagnostics,
+) {
+    // A test whose values were all refused is reported for that.
+    if run.is_empty() || run.iter().any(|value| value == canonical) {
+        return;
+    }
+    let title = format!("test '{}' never runs {} = {canonical}", checked.test.id, name.value);
+    found.error(value.at, title).label(format!("it runs {}", run.join(", ")));
+}
+
+/// `at` as written; axes that the series does not have and values of the wrong kind are reported.
+fn places(pairs: &Pairs<At<Value>>, axes: &'static [AxisSpec], found: &mut Diagnostics) -> Params {
+    for (name, value) in pairs {
+        let Some(axis) = axes.iter().find(|axis| axis.name == name.value) else {
+            let title = format!("the series has no axis '{}'", name.value);
+            found.error(name.at, title).suggest(&name.value, axes.iter().map(|axis| axis.name));
+            continue;
+        };
+        let text = value.value.to_string();
+        if axis.unit == Unit::Count {
+            continue;
+        }
+        if let Err(error) = text.parse::<Quantity>().and_then(|quantity| quantity.to(axis.unit)) {
+            found.error(value.at, format!("axis '{}': {error}", axis.name));
+        }
+    }
+    plain(pairs)
+}

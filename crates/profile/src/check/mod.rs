@@ -1,0 +1,77 @@
+//! The meaning of a profile: names that must exist, values that must fit, bounds that must make sense.
+
+mod bar;
+mod criterion;
+mod demand;
+mod test;
+
+use seatrial_model::profile::Profile;
+
+use self::criterion::{Tests, criterion, limit};
+use crate::diagnostic::At;
+use crate::layer::Layer;
+use crate::{Catalog, Diagnostics};
+
+/// Makes the profile of `layer`, and reports whatever does not hold.
+///
+/// With `is_whole` false some entries could not be read, and a name that leads nowhere may be only a consequence:
+/// such names are then not reported.
+pub(crate) fn check(
+    layer: Layer,
+    extends: Vec<String>,
+    catalog: &Catalog<'_>,
+    today: jiff::civil::Date,
+    is_whole: bool,
+    found: &mut Diagnostics,
+) -> Profile {
+    let roles: Vec<&str> = layer.roles.iter().map(|role| role.id.value.as_str()).collect();
+    let names = Names { roles, is_whole };
+    let tests = test::tests(&layer.tests, catalog, &names, found);
+    let by_id: Tests<'_, '_> = tests.iter().map(|checked| (checked.test.id.as_str(), checked)).collect();
+    let criteria =
+        layer.criteria.iter().filter_map(|entry| criterion(entry, &by_id, &names, found)).collect();
+    let limits = layer.limits.iter().filter_map(|entry| limit(entry, &by_id, &names, found)).collect();
+    let settings = demand::settings(&layer.settings, catalog, &names, found);
+    let waivers = demand::waivers(&layer, today, &names, found);
+    Profile {
+        id: layer.id,
+        title: layer.title,
+        description: layer.description,
+        extends,
+        tests: tests.into_iter().map(|checked| checked.test).collect(),
+        criteria,
+        settings,
+        roles: demand::roles(layer.roles),
+        waivers,
+        limits,
+    }
+}
+
+/// Names that entries may refer to.
+struct Names<'a> {
+    roles: Vec<&'a str>,
+    is_whole: bool,
+}
+
+impl Names<'_> {
+    /// Reports a name that leads nowhere.
+    fn missing<'k>(
+        &self,
+        what: &str,
+        name: &At<String>,
+        known: impl IntoIterator<Item = &'k str> + Clone,
+        found: &mut Diagnostics,
+    ) {
+        if self.is_whole {
+            found.error(name.at, format!("there is no {what} '{}'", name.value)).suggest(&name.value, known);
+        }
+    }
+
+    /// The role names as they are; those that no `[roles.NAME]` defines are reported.
+    fn roles(&self, roles: &[At<String>], found: &mut Diagnostics) -> Vec<String> {
+        for role in roles.iter().filter(|role| !self.roles.contains(&role.value.as_str())) {
+            self.missing("role", role, self.roles.iter().copied(), found);
+        }
+        roles.iter().map(|role| role.value.clone()).collect()
+    }
+}

@@ -1,0 +1,111 @@
+//! Tests against the benchmarks that exist.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::About;
+use seatrial_model::profile::Test;
+
+use super::Names;
+use crate::catalog::Known;
+use crate::layer::TestEntry;
+use crate::{Catalog, Diagnostics};
+
+/// Patterns place the parts of a benchmark; one that has a single part has nothing to place.
+const FEWEST_PARTS: usize = 2;
+
+/// A test with the benchmark that it uses.
+pub(super) struct Checked<'a> {
+    pub test: Test,
+    /// None when there is no such benchmark, which is reported already.
+    pub known: Option<Known<'a>>,
+}
+
+pub(super) fn tests<'a>(
+    entries: &[TestEntry],
+    catalog: &Catalog<'a>,
+    names: &Names<'_>,
+    found: &mut Diagnostics,
+) -> Vec<Checked<'a>> {
+    entries.iter().map(|entry| test(entry, catalog, names, found)).collect()
+}
+
+fn test<'a>(
+    entry: &TestEntry,
+    catalog: &Catalog<'a>,
+    names: &Names<'_>,
+    found: &mut Diagnostics,
+) -> Checked<'a> {
+    let known = catalog.find(&entry.bench.value);
+    if known.is_none() {
+        let title = format!("there is no benchmark '{}'", entry.bench.value);
+        found.error(entry.bench.at, title).suggest(&entry.bench.value, catalog.benchmarks());
+    }
+    let params = match known {
+        Some(Known::Here(about)) => params(entry, about, found),
+        _ => as_written(entry),
+    };
+    pattern(entry, known, catalog, found);
+    if let Some(partner) = entry.partner.as_ref().filter(|partner| partner.value != "any") {
+        names.roles(std::slice::from_ref(partner), found);
+    }
+    let test = Test {
+        id: entry.id.value.clone(),
+        bench: entry.bench.value.clone(),
+        planned: matches!(known, Some(Known::Planned(_))),
+        pattern: entry.pattern.as_ref().map(|pattern| pattern.value.clone()),
+        roles: names.roles(&entry.roles, found),
+        params,
+        on: entry.on.clone(),
+        require: entry.require.clone(),
+        expect: entry.expect,
+        partner: entry.partner.as_ref().map(|partner| partner.value.clone()),
+    };
+    Checked { test, known }
+}
+
+/// Parameter values in their canonical form; what the benchmark does not take is reported.
+fn params(
+    entry: &TestEntry,
+    about: &'static About,
+    found: &mut Diagnostics,
+) -> BTreeMap<String, Vec<String>> {
+    let mut params = BTreeMap::new();
+    for (name, values) in &entry.params {
+        let Some(spec) = about.param(&name.value) else {
+            let title = format!("{} has no parameter '{}'", about.id, name.value);
+            let known = about.params.iter().map(|spec| spec.name);
+            found.error(name.at, title).suggest(&name.value, known);
+            continue;
+        };
+        let mut canonical = Vec::new();
+        for value in values {
+            match spec.parse(&value.value.to_string()) {
+                Ok(value) => canonical.push(value.to_string()),
+                Err(why) => drop(found.error(value.at, format!("parameter '{}': {why}", name.value))),
+            }
+        }
+        params.insert(name.value.clone(), canonical);
+    }
+    params
+}
+
+/// Nobody knows the parameters of a benchmark that is still to come.
+fn as_written(entry: &TestEntry) -> BTreeMap<String, Vec<String>> {
+    let texts = |values: &[crate::diagnostic::At<seatrial_model::Value>]| {
+        values.iter().map(|value| value.value.to_string()).collect()
+    };
+    entry.params.iter().map(|(name, values)| (name.value.clone(), texts(values))).collect()
+}
+
+fn pattern(entry: &TestEntry, known: Option<Known<'_>>, catalog: &Catalog<'_>, found: &mut Diagnostics) {
+    let Some(pattern) = &entry.pattern else { return };
+    if let Some(Known::Here(about)) = known
+        && about.parts.len() < FEWEST_PARTS
+    {
+        let title = format!("{} has one part, and a pattern needs two", about.id);
+        found.error(pattern.at, title).label("nothing to place");
+    } else if !catalog.patterns.contains(&pattern.value.as_str()) {
+        let title = format!("there is no pattern '{}'", pattern.value);
+        found.error(pattern.at, title).suggest(&pattern.value, catalog.patterns.iter().copied());
+    }
+}

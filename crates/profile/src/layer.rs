@@ -1,0 +1,91 @@
+//! A profile as one file writes it: its entries with their places, nothing looked up yet.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::profile::{Bounds, Expect, NodeSet, Requirement, Statistic};
+use seatrial_model::{Params, Quantity, Value};
+
+use crate::diagnostic::{At, Position};
+
+/// Names with a value each, all with their places.
+pub(crate) type Pairs<T> = Vec<(At<String>, T)>;
+
+/// One file's entries, or those of several files after the merge.
+#[derive(Debug, Default)]
+pub(crate) struct Layer {
+    /// Whether every entry of the file is here; one that could not be read is not.
+    pub is_whole: bool,
+    pub id: String,
+    pub title: String,
+    pub description: String,
+    pub extends: Vec<At<String>>,
+    pub tests: Vec<TestEntry>,
+    pub criteria: Vec<CriterionEntry>,
+    pub settings: Vec<SettingEntry>,
+    pub roles: Vec<RoleEntry>,
+    pub waivers: Vec<WaiverEntry>,
+    pub limits: Vec<LimitEntry>,
+}
+
+#[derive(Debug)]
+pub(crate) struct TestEntry {
+    pub id: At<String>,
+    pub bench: At<String>,
+    pub pattern: Option<At<String>>,
+    pub roles: Vec<At<String>>,
+    pub params: Pairs<Vec<At<Value>>>,
+    pub on: Params,
+    pub require: BTreeMap<String, Requirement>,
+    pub expect: Option<Expect>,
+    pub partner: Option<At<String>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct CriterionEntry {
+    pub id: At<String>,
+    pub test: At<String>,
+    pub metric: At<String>,
+    pub cases: Pairs<At<Value>>,
+    pub axes: Pairs<At<Value>>,
+    pub of: At<Statistic>,
+    pub bounds: Bounds,
+    /// One place a bar of `bounds`.
+    pub bars: Vec<Position>,
+}
+
+#[derive(Debug)]
+pub(crate) struct SettingEntry {
+    pub id: At<String>,
+    pub require: Requirement,
+    pub roles: Vec<At<String>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct RoleEntry {
+    pub id: At<String>,
+    pub nodes: NodeSet,
+    pub expect: Option<Expect>,
+}
+
+#[derive(Debug)]
+pub(crate) struct WaiverEntry {
+    pub criterion: At<String>,
+    pub nodes: NodeSet,
+    pub owner: String,
+    pub reason: String,
+    pub until: At<jiff::civil::Date>,
+}
+
+#[derive(Debug)]
+pub(crate) struct LimitEntry {
+    pub test: At<String>,
+    pub metric: At<String>,
+    pub cases: Pairs<At<Value>>,
+    pub value: At<Quantity>,
+    pub source: String,
+}
+
+/// The values of `pairs` without their places.
+pub(crate) fn plain(pairs: &Pairs<At<Value>>) -> Params {
+    pairs.iter().map(|(name, value)| (name.value.clone(), value.value.clone())).collect()
+}

@@ -1,0 +1,105 @@
+//! From a source to a checked profile, with everything it extends.
+
+use std::collections::HashSet;
+
+use seatrial_model::profile::Profile;
+
+use crate::check::check;
+use crate::diagnostic::At;
+use crate::layer::Layer;
+use crate::merge::merge;
+use crate::read::read;
+use crate::source::{Opened, Refusal};
+use crate::{Catalog, Diagnostics, Shipped, Source};
+
+/// Files that extend each other, one behind the other, at most.
+const LONGEST_CHAIN: usize = 32;
+
+/// A profile that can be used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// The profile, everything it extends merged in.
+    pub profile: Profile,
+    /// What a person should read all the same, such as waivers that have expired.
+    pub warnings: Diagnostics,
+}
+
+/// Reads `source` and what it extends, and checks it against `catalog`. Waivers that ended before `today` are left
+/// out, with a warning.
+///
+/// # Errors
+/// Everything that is wrong with it, with the places; warnings are among it.
+pub fn load(
+    source: &Source,
+    shipped: &[Shipped],
+    catalog: &Catalog<'_>,
+    today: jiff::civil::Date,
+) -> Result<Loaded, Diagnostics> {
+    let mut loader = Loader { shipped, is_whole: true, ..Loader::default() };
+    match source.open(shipped) {
+        Ok(opened) => loader.add(opened),
+        Err(Refusal { why, help }) => loader.found.error_nowhere(why).help = help,
+    }
+    let Loader { mut found, layers, merged, is_whole, .. } = loader;
+    // Nearest first: the profile itself is the last one merged.
+    let extends = merged.into_iter().rev().skip(1).collect();
+    let profile = check(merge(layers), extends, catalog, today, is_whole, &mut found);
+    found.sort();
+    if found.has_errors() { Err(found) } else { Ok(Loaded { profile, warnings: found }) }
+}
+
+#[derive(Default)]
+struct Loader<'a> {
+    shipped: &'a [Shipped],
+    found: Diagnostics,
+    /// Whether every file and every entry could be read.
+    is_whole: bool,
+    layers: Vec<Layer>,
+    /// Ids of `layers`.
+    merged: Vec<String>,
+    /// Identities of sources that were read.
+    seen: HashSet<String>,
+    /// Identity and name of the sources that are being read, the first one outermost.
+    chain: Vec<(String, String)>,
+}
+
+impl Loader<'_> {
+    /// Adds the layers of what `opened` extends, then its own. A source that several others extend is merged once,
+    /// where it is first met, so that a second mention does not undo what stands between.
+    fn add(&mut self, opened: Opened) {
+        self.seen.insert(opened.identity.clone());
+        let file = self.found.add_text(&opened.name, &opened.text);
+        let layer = read(file, &opened.stem, &opened.text, &mut self.found);
+        self.is_whole &= layer.as_ref().is_some_and(|layer| layer.is_whole);
+        let Some(layer) = layer else { return };
+        self.chain.push((opened.identity, opened.name));
+        for name in &layer.extends {
+            self.extend(name, opened.folder.as_deref());
+        }
+        self.chain.pop();
+        self.merged.push(layer.id.clone());
+        self.layers.push(layer);
+    }
+
+    fn extend(&mut self, name: &At<String>, folder: Option<&std::path::Path>) {
+        let opened = Source::extended(&name.value, folder).and_then(|source| source.open(self.shipped));
+        let opened = match opened {
+            Ok(opened) => opened,
+            Err(Refusal { why, help }) => {
+                self.found.error(name.at, why).help = help;
+                self.is_whole = false;
+                return;
+            }
+        };
+        if let Some(start) = self.chain.iter().position(|(identity, _)| *identity == opened.identity) {
+            let circle = self.chain[start..].iter().map(|(_, name)| name.as_str());
+            let circle: Vec<_> = circle.chain([self.chain[start].1.as_str()]).collect();
+            self.found.error(name.at, "profiles extend each other in a circle").help(circle.join(" -> "));
+        } else if self.chain.len() >= LONGEST_CHAIN {
+            self.is_whole = false;
+            self.found.error(name.at, format!("more than {LONGEST_CHAIN} profiles extend one another"));
+        } else if !self.seen.contains(&opened.identity) {
+            self.add(opened);
+        }
+    }
+}

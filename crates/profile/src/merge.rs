@@ -1,0 +1,125 @@
+//! The entries of several files as those of one.
+//!
+//! An entry replaces the whole entry of the same name in the files before it, and keeps its place in the order:
+//! half of an old criterion under a new bound would be a criterion that nobody wrote. Entries have the same name
+//! when their `id` is the same (given or derived); waivers when criterion and nodes are; limits when test, metric
+//! and `where` are. Title and description are those of the last file, for they say what it is for.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use crate::Diagnostics;
+use crate::diagnostic::Position;
+use crate::layer::{
+    CriterionEntry, Layer, LimitEntry, RoleEntry, SettingEntry, TestEntry, WaiverEntry, plain,
+};
+
+/// The layers in order, the ones extended before the one that extends them, as one.
+pub(crate) fn merge(layers: Vec<Layer>) -> Layer {
+    layers.into_iter().fold(Layer::default(), |base, layer| Layer {
+        tests: replace(base.tests, layer.tests),
+        criteria: replace(base.criteria, layer.criteria),
+        settings: replace(base.settings, layer.settings),
+        roles: replace(base.roles, layer.roles),
+        waivers: replace(base.waivers, layer.waivers),
+        limits: replace(base.limits, layer.limits),
+        ..layer
+    })
+}
+
+/// Something with a name that a later file may replace.
+pub(crate) trait Named {
+    fn name(&self) -> String;
+
+    /// Where the name is written, or the entry that it comes from.
+    fn named_at(&self) -> Position;
+}
+
+fn replace<T: Named>(mut base: Vec<T>, later: Vec<T>) -> Vec<T> {
+    let mut places: HashMap<String, usize> =
+        base.iter().enumerate().map(|(place, entry)| (entry.name(), place)).collect();
+    for entry in later {
+        match places.entry(entry.name()) {
+            Entry::Occupied(place) => base[*place.get()] = entry,
+            Entry::Vacant(place) => {
+                place.insert(base.len());
+                base.push(entry);
+            }
+        }
+    }
+    base
+}
+
+/// Reports entries of one file that have the same name; `what` they are, `advice` how to tell them apart.
+pub(crate) fn refuse_twins<T: Named>(entries: &[T], what: &str, advice: &str, found: &mut Diagnostics) {
+    let mut first: HashMap<String, Position> = HashMap::new();
+    for entry in entries {
+        match first.entry(entry.name()) {
+            Entry::Occupied(twin) => {
+                let title = format!("two {what} are called '{}'", twin.key());
+                found.error(entry.named_at(), title).also(*twin.get(), "the first one").help(advice);
+            }
+            Entry::Vacant(place) => drop(place.insert(entry.named_at())),
+        }
+    }
+}
+
+impl Named for TestEntry {
+    fn name(&self) -> String {
+        self.id.value.clone()
+    }
+
+    fn named_at(&self) -> Position {
+        self.id.at
+    }
+}
+
+impl Named for CriterionEntry {
+    fn name(&self) -> String {
+        self.id.value.clone()
+    }
+
+    fn named_at(&self) -> Position {
+        self.id.at
+    }
+}
+
+impl Named for SettingEntry {
+    fn name(&self) -> String {
+        self.id.value.clone()
+    }
+
+    fn named_at(&self) -> Position {
+        self.id.at
+    }
+}
+
+impl Named for RoleEntry {
+    fn name(&self) -> String {
+        self.id.value.clone()
+    }
+
+    fn named_at(&self) -> Position {
+        self.id.at
+    }
+}
+
+impl Named for WaiverEntry {
+    fn name(&self) -> String {
+        format!("{} on {}", self.criterion.value, self.nodes)
+    }
+
+    fn named_at(&self) -> Position {
+        self.criterion.at
+    }
+}
+
+impl Named for LimitEntry {
+    fn name(&self) -> String {
+        format!("{}.{}[{}]", self.test.value, self.metric.value, plain(&self.cases))
+    }
+
+    fn named_at(&self) -> Position {
+        self.metric.at
+    }
+}

@@ -1,0 +1,48 @@
+//! `[[criterion]]`: what must hold of what a test measured.
+
+use seatrial_model::Value;
+use seatrial_model::profile::{Criterion, Statistic};
+
+use crate::Diagnostics;
+use crate::diagnostic::At;
+use crate::layer::{CriterionEntry, Pairs, plain};
+use crate::read::bounds::bounds;
+use crate::read::test::name;
+use crate::table::Table;
+
+pub(super) fn criterion(mut table: Table<'_>, found: &mut Diagnostics) -> Option<CriterionEntry> {
+    let id = table.text("id", found);
+    let test = table.required_text("test", found);
+    let metric = table.required_text("metric", found);
+    let cases = pairs(&mut table, "where", found);
+    let axes = pairs(&mut table, "at", found);
+    let of = statistic(&mut table, found);
+    let bounds = bounds(&mut table, found);
+    let at = table.at;
+    table.finish(found);
+
+    let (test, metric, (bounds, bars)) = (test?, metric?, bounds?);
+    let id = id.unwrap_or_else(|| At {
+        value: Criterion::derived_id(&test.value, &metric.value, of.value, &plain(&cases), &plain(&axes)),
+        at,
+    });
+    Some(CriterionEntry { id, test, metric, cases, axes, of, bounds, bars })
+}
+
+/// A table of names of the reader's own, with one value each.
+pub(super) fn pairs(table: &mut Table<'_>, key: &'static str, found: &mut Diagnostics) -> Pairs<At<Value>> {
+    let table = table.table(key, found);
+    let cells = table.iter().flat_map(Table::entries);
+    cells.filter_map(|cell| Some((name(&cell), cell.scalar(found)?))).collect()
+}
+
+fn statistic(table: &mut Table<'_>, found: &mut Diagnostics) -> At<Statistic> {
+    let Some(of) = table.text("of", found) else { return At { value: Statistic::default(), at: table.at } };
+    let known = Statistic::ALL.map(|statistic| statistic.to_string());
+    let value = Statistic::ALL.into_iter().find(|statistic| statistic.to_string() == of.value);
+    if value.is_none() {
+        let title = format!("'{}' is none of {}", of.value, known.join(", "));
+        found.error(of.at, title).suggest(&of.value, known.iter().map(String::as_str));
+    }
+    At { value: value.unwrap_or_default(), at: of.at }
+}

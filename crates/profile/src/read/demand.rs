@@ -1,0 +1,96 @@
+//! Settings, roles, waivers and limits.
+
+use seatrial_model::profile::NodeSet;
+
+use crate::Diagnostics;
+use crate::diagnostic::At;
+use crate::layer::{LimitEntry, RoleEntry, SettingEntry, WaiverEntry};
+use crate::read::bounds::requirement;
+use crate::read::criterion::pairs;
+use crate::read::test::{expect, name};
+use crate::table::{Cell, Table};
+
+pub(super) fn setting(mut table: Table<'_>, found: &mut Diagnostics) -> Option<SettingEntry> {
+    let id = table.required_text("id", found);
+    let require = requirement(&mut table, found);
+    let roles = table.texts("roles", found);
+    if require.is_empty() {
+        found.error(table.at, "a [[setting]] needs equals, at_least or at_most");
+    }
+    table.finish(found);
+    Some(SettingEntry { id: id?, require, roles })
+}
+
+/// `[roles.head]` and its siblings; `is_whole` falls when one of them could not be read.
+pub(super) fn roles(profile: &mut Table<'_>, is_whole: &mut bool, found: &mut Diagnostics) -> Vec<RoleEntry> {
+    let Some(cell) = profile.take("roles") else { return Vec::new() };
+    let Some(roles) = cell.table(found) else {
+        *is_whole = false;
+        return Vec::new();
+    };
+    let role = |cell: Cell<'_>| {
+        let mut table = cell.table(found)?.called(format!("[roles.{}]", cell.key));
+        let nodes = nodes(&mut table, found);
+        let expect = table.take("expect").and_then(|cell| expect(&cell, found));
+        table.finish(found);
+        Some(RoleEntry { id: name(&cell), nodes, expect })
+    };
+    let entries: Vec<RoleEntry> = roles.entries().filter_map(role).collect();
+    *is_whole &= entries.len() == roles.entries().count();
+    entries
+}
+
+pub(super) fn waiver(mut table: Table<'_>, found: &mut Diagnostics) -> Option<WaiverEntry> {
+    let criterion = table.required_text("criterion", found);
+    let nodes = nodes(&mut table, found);
+    let owner = table.required_text("owner", found);
+    let reason = table.required_text("reason", found);
+    let until = table.take("until");
+    if until.is_none() {
+        found.error(table.at, "[[waiver]] needs 'until', the last day it holds");
+    }
+    let until = until.and_then(|cell| cell.date(found)).and_then(|date| day(&date, found));
+    table.finish(found);
+    Some(WaiverEntry {
+        criterion: criterion?,
+        nodes,
+        owner: owner?.value,
+        reason: reason?.value,
+        until: until?,
+    })
+}
+
+pub(super) fn limit(mut table: Table<'_>, found: &mut Diagnostics) -> Option<LimitEntry> {
+    let test = table.required_text("test", found);
+    let metric = table.required_text("metric", found);
+    let cases = pairs(&mut table, "where", found);
+    let value = table.take("value");
+    if value.is_none() {
+        found.error(table.at, "[[limit]] needs 'value', such as \"204.8 GB/s\"");
+    }
+    let value = value.and_then(|cell| cell.quantity(found));
+    let source = table.required_text("source", found);
+    table.finish(found);
+    Some(LimitEntry { test: test?, metric: metric?, cases, value: value?, source: source?.value })
+}
+
+fn nodes(table: &mut Table<'_>, found: &mut Diagnostics) -> NodeSet {
+    let Some(text) = table.text("nodes", found) else { return NodeSet::default() };
+    text.value.parse().unwrap_or_else(|error| {
+        found.error(text.at, format!("no node set: {error}")).help("a node set is written 'n[01-16],head'");
+        NodeSet::default()
+    })
+}
+
+fn day(text: &At<String>, found: &mut Diagnostics) -> Option<At<jiff::civil::Date>> {
+    // A date with a time parses as a date too, but says more than a day.
+    let is_short = text.value.trim().len() == "2026-12-31".len();
+    match text.value.trim().parse::<jiff::civil::Date>() {
+        Ok(value) if is_short => Some(At { value, at: text.at }),
+        _ => {
+            let title = format!("'{}' is no date", text.value);
+            found.error(text.at, title).help("a date is written 2026-12-31");
+            None
+        }
+    }
+}

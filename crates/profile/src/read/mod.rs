@@ -1,0 +1,96 @@
+//! From TOML to entries: the shape of every table is checked here, and no name is looked up.
+
+mod bounds;
+mod criterion;
+mod demand;
+mod test;
+
+use toml::de::DeTable;
+
+use self::criterion::criterion;
+use self::demand::{limit, roles, setting, waiver};
+use self::test::test;
+use crate::Diagnostics;
+use crate::depth::too_deep;
+use crate::diagnostic::Position;
+use crate::layer::Layer;
+use crate::merge::refuse_twins;
+use crate::table::Table;
+
+/// Syntax errors shown of one file: those behind the first few are mostly echoes of them.
+const MOST_SYNTAX_ERRORS: usize = 3;
+
+/// Reads text number `file`; what is wrong goes to `found`, and the layer holds what could be understood.
+pub(crate) fn read(file: usize, stem: &str, text: &str, found: &mut Diagnostics) -> Option<Layer> {
+    if let Some(at) = too_deep(text) {
+        let at = Position { file, start: at, end: at + 1 };
+        found.error(at, "the text nests too deep to be a profile").label("one level too many");
+        return None;
+    }
+    let (table, errors) = DeTable::parse_recoverable(text);
+    for error in errors.iter().take(MOST_SYNTAX_ERRORS) {
+        let span = error.span().unwrap_or(0..0);
+        let at = Position { file, start: span.start, end: span.end };
+        let (what, wanted) = error.message().split_once(", expected ").unwrap_or((error.message(), ""));
+        let diagnostic = found.error(at, format!("this is no TOML: {what}"));
+        if !wanted.is_empty() {
+            diagnostic.label(format!("expected {wanted}"));
+        }
+    }
+    if !errors.is_empty() {
+        return None;
+    }
+    let whole = Position { file, start: 0, end: 0 };
+    let errors_before = found.count();
+    let layer = layer(Table::new("a profile", whole, table.get_ref()), stem, found);
+    if layer.is_empty() && found.count() == errors_before {
+        let advice = "a profile has at least one [[test]], one [[setting]], or `extends`";
+        found.error(whole, "the profile asks for nothing").help(advice);
+    }
+    Some(layer)
+}
+
+fn layer(mut table: Table<'_>, stem: &str, found: &mut Diagnostics) -> Layer {
+    let id = table.text("id", found).map_or_else(|| stem.to_owned(), |id| id.value);
+    let title = table.text("title", found).map_or_else(String::new, |title| title.value);
+    let description = table.text("description", found).map_or_else(String::new, |text| text.value);
+    let extends = table.texts("extends", found);
+    let mut is_whole = true;
+    let tests = entries(&mut table, "test", test, &mut is_whole, found);
+    let criteria = entries(&mut table, "criterion", criterion, &mut is_whole, found);
+    let settings = entries(&mut table, "setting", setting, &mut is_whole, found);
+    let roles = roles(&mut table, &mut is_whole, found);
+    let waivers = entries(&mut table, "waiver", waiver, &mut is_whole, found);
+    let limits = entries(&mut table, "limit", limit, &mut is_whole, found);
+    table.finish(found);
+
+    refuse_twins(&tests, "tests", "give each test an `id` of its own", found);
+    refuse_twins(&criteria, "criteria", "give each an `id`, or bound one of them with `within`", found);
+    refuse_twins(&settings, "settings", "put all that the setting must satisfy into one [[setting]]", found);
+    refuse_twins(&waivers, "waivers", "one waiver a criterion and node set", found);
+    refuse_twins(&limits, "limits", "one limit a test, metric and `where`", found);
+    Layer { is_whole, id, title, description, extends, tests, criteria, settings, roles, waivers, limits }
+}
+
+/// The entries of `[[key]]`; `is_whole` falls when one of them could not be read.
+fn entries<'t, T>(
+    table: &mut Table<'t>,
+    key: &'static str,
+    read: fn(Table<'t>, &mut Diagnostics) -> Option<T>,
+    is_whole: &mut bool,
+    found: &mut Diagnostics,
+) -> Vec<T> {
+    let errors_before = found.count();
+    let tables = table.tables(key, found);
+    let wanted = tables.len();
+    *is_whole &= found.count() == errors_before;
+    let entries: Vec<T> = tables.into_iter().filter_map(|table| read(table, found)).collect();
+    *is_whole &= entries.len() == wanted;
+    entries
+}
+
+impl Layer {
+    fn is_empty(&self) -> bool {
+        self.tests.is_empty() && self.settings.is_empty() && self.extends.is_empty()
+    }
+}

@@ -1,0 +1,82 @@
+//! `[[test]]`: what is to be measured.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::Params;
+use seatrial_model::profile::{Expect, Requirement};
+
+use crate::Diagnostics;
+use crate::diagnostic::At;
+use crate::layer::TestEntry;
+use crate::read::bounds::requirement;
+use crate::table::{Cell, Table};
+
+pub(super) fn test(mut table: Table<'_>, found: &mut Diagnostics) -> Option<TestEntry> {
+    let id = table.required_text("id", found);
+    let bench = table.required_text("use", found);
+    let pattern = table.text("pattern", found);
+    let roles = table.texts("roles", found);
+    let params = table.table("params", found);
+    let params =
+        params.iter().flat_map(Table::entries).map(|cell| (name(&cell), values(&cell, found))).collect();
+    let on: Params = table
+        .table("on", found)
+        .iter()
+        .flat_map(Table::entries)
+        .filter_map(|cell| Some((cell.key.to_owned(), cell.scalar(found)?.value)))
+        .collect();
+    let require = table.table("require", found);
+    let require: BTreeMap<_, _> = require
+        .iter()
+        .flat_map(Table::entries)
+        .filter_map(|cell| Some((cell.key.to_owned(), fact(&cell, found)?)))
+        .collect();
+    let expect = table.take("expect").and_then(|cell| expect(&cell, found));
+    let partner = table.text("partner", found);
+    table.finish(found);
+    let id = id?;
+    // The id becomes part of case names, file names and shell commands.
+    if !id.value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte)) {
+        found.error(id.at, "an id has letters, digits, '.', '_' and '-' only");
+    }
+    Some(TestEntry { id, bench: bench?, pattern, roles, params, on, require, expect, partner })
+}
+
+pub(super) fn name(cell: &Cell<'_>) -> At<String> {
+    At { value: cell.key.to_owned(), at: cell.key_at }
+}
+
+fn values(cell: &Cell<'_>, found: &mut Diagnostics) -> Vec<At<seatrial_model::Value>> {
+    let cells = cell.one_or_more();
+    if cells.is_empty() {
+        found.error(cell.at, format!("'{}' is a sweep over no values", cell.key));
+    }
+    cells.iter().filter_map(|cell| cell.scalar(found)).collect()
+}
+
+fn fact(cell: &Cell<'_>, found: &mut Diagnostics) -> Option<Requirement> {
+    let mut table = cell.table(found)?;
+    let requirement = requirement(&mut table, found);
+    if requirement.is_empty() {
+        found.error(cell.at, format!("'{}' needs at_least, at_most or equals", cell.key));
+    }
+    table.finish(found);
+    Some(requirement)
+}
+
+pub(super) fn expect(cell: &Cell<'_>, found: &mut Diagnostics) -> Option<Expect> {
+    let mut table = cell.table(found)?;
+    let at_least = table.take("at_least").and_then(|cell| cell.count(found));
+    let exactly = table.take("exactly").and_then(|cell| cell.count(found));
+    table.finish(found);
+    match (at_least, exactly) {
+        (None, None) => {
+            found.error(cell.at, "'expect' needs at_least or exactly");
+        }
+        (Some(least), Some(exact)) if exact < least => {
+            found.error(cell.at, format!("exactly {exact} is never at least {least}"));
+        }
+        _ => {}
+    }
+    Some(Expect { at_least, exactly })
+}

@@ -1,0 +1,14 @@
+//! The profiles inside the binary.
+
+/// A profile that needs no file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shipped {
+    /// The name that `check` and `extends` know it by.
+    pub name: &'static str,
+    /// Its TOML.
+    pub text: &'static str,
+}
+
+/// Every shipped profile, in the order that lists show them.
+pub const SHIPPED: &[Shipped] =
+    &[Shipped { name: "host", text: include_str!("../../../profiles/host.toml") }];

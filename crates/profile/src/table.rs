@@ -1,0 +1,233 @@
+//! A TOML table that remembers which keys were asked for, and values that know where they stand.
+
+use seatrial_model::{Quantity, Value};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::Diagnostics;
+use crate::diagnostic::{At, Position};
+
+/// A table of a profile while it is read.
+pub(crate) struct Table<'t> {
+    /// What it is, for messages: `[[test]]`.
+    what: String,
+    /// The whole table.
+    pub at: Position,
+    cells: Vec<Cell<'t>>,
+    asked: Vec<&'static str>,
+}
+
+/// One value of a table or array.
+#[derive(Clone, Copy)]
+pub(crate) struct Cell<'t> {
+    /// The key, or nothing for elements of arrays.
+    pub key: &'t str,
+    pub key_at: Position,
+    pub at: Position,
+    value: &'t DeValue<'t>,
+}
+
+impl<'t> Table<'t> {
+    pub fn new(what: impl Into<String>, at: Position, table: &'t DeTable<'t>) -> Self {
+        let position =
+            |span: std::ops::Range<usize>| Position { file: at.file, start: span.start, end: span.end };
+        let cells = table.iter().map(|(key, value)| Cell {
+            key: key.get_ref().as_ref(),
+            key_at: position(key.span()),
+            at: position(value.span()),
+            value: value.get_ref(),
+        });
+        Self { what: what.into(), at, cells: cells.collect(), asked: Vec::new() }
+    }
+
+    /// The same, with a name for messages.
+    pub fn called(self, what: String) -> Self {
+        Self { what, ..self }
+    }
+
+    /// The value of `key`, which thereby is a known key.
+    pub fn take(&mut self, key: &'static str) -> Option<Cell<'t>> {
+        self.asked.push(key);
+        self.cells.iter().find(|cell| cell.key == key).copied()
+    }
+
+    /// The text of `key`, if there is one.
+    pub fn text(&mut self, key: &'static str, found: &mut Diagnostics) -> Option<At<String>> {
+        self.take(key)?.text(found)
+    }
+
+    /// The text of `key`, which must be there.
+    pub fn required_text(&mut self, key: &'static str, found: &mut Diagnostics) -> Option<At<String>> {
+        let Some(cell) = self.take(key) else {
+            found.error(self.at, format!("{} needs '{key}'", self.what));
+            return None;
+        };
+        let text = cell.text(found)?;
+        if text.value.trim().is_empty() {
+            found.error(text.at, format!("'{key}' is empty"));
+            return None;
+        }
+        Some(text)
+    }
+
+    /// The texts of the array `key`; empty when it is not there.
+    pub fn texts(&mut self, key: &'static str, found: &mut Diagnostics) -> Vec<At<String>> {
+        let items = self.take(key).and_then(|cell| cell.array(found)).unwrap_or_default();
+        items.into_iter().filter_map(|item| item.text(found)).collect()
+    }
+
+    /// The table in `key`.
+    pub fn table(&mut self, key: &'static str, found: &mut Diagnostics) -> Option<Table<'t>> {
+        self.take(key)?.table(found)
+    }
+
+    /// The tables of `[[key]]`.
+    pub fn tables(&mut self, key: &'static str, found: &mut Diagnostics) -> Vec<Table<'t>> {
+        let what = format!("[[{key}]]");
+        let Some(cell) = self.take(key) else { return Vec::new() };
+        let DeValue::Array(items) = cell.value else {
+            found.error(cell.key_at, format!("'{key}' is written {what}, once for each"));
+            return Vec::new();
+        };
+        let tables =
+            items.iter().filter_map(|item| Some(cell.element(item).table(found)?.called(what.clone())));
+        tables.collect()
+    }
+
+    /// All entries of a table whose keys are names of the reader's own.
+    pub fn entries(&self) -> impl Iterator<Item = Cell<'t>> {
+        self.cells.iter().copied()
+    }
+
+    /// Reports every key that nobody asked for.
+    pub fn finish(self, found: &mut Diagnostics) {
+        for cell in self.cells.iter().filter(|cell| !self.asked.contains(&cell.key)) {
+            let title = format!("unknown key '{}' in {}", cell.key, self.what);
+            found.error(cell.key_at, title).suggest(cell.key, self.asked.iter().copied());
+        }
+    }
+}
+
+impl<'t> Cell<'t> {
+    fn element(&self, item: &'t Spanned<DeValue<'t>>) -> Self {
+        let span = item.span();
+        let at = Position { file: self.at.file, start: span.start, end: span.end };
+        Self { at, value: item.get_ref(), ..*self }
+    }
+
+    fn mismatch(&self, wanted: &str, found: &mut Diagnostics) {
+        let have = match self.value {
+            DeValue::String(_) => "a text",
+            DeValue::Integer(_) | DeValue::Float(_) => "a number",
+            DeValue::Boolean(_) => "true or false",
+            DeValue::Datetime(_) => "a date",
+            DeValue::Array(_) => "an array",
+            DeValue::Table(_) => "a table",
+        };
+        found.error(self.at, format!("'{}' must be {wanted}, not {have}", self.key));
+    }
+
+    pub fn is_table(&self) -> bool {
+        matches!(self.value, DeValue::Table(_))
+    }
+
+    pub fn text(&self, found: &mut Diagnostics) -> Option<At<String>> {
+        if let DeValue::String(text) = self.value {
+            return Some(At { value: text.clone().into_owned(), at: self.at });
+        }
+        self.mismatch("a text", found);
+        None
+    }
+
+    /// A date, with or without quotes, as text.
+    pub fn date(&self, found: &mut Diagnostics) -> Option<At<String>> {
+        match self.value {
+            DeValue::Datetime(date) => Some(At { value: date.to_string(), at: self.at }),
+            DeValue::String(text) => Some(At { value: text.clone().into_owned(), at: self.at }),
+            _ => {
+                self.mismatch("a date such as 2026-12-31", found);
+                None
+            }
+        }
+    }
+
+    pub fn table(&self, found: &mut Diagnostics) -> Option<Table<'t>> {
+        if let DeValue::Table(table) = self.value {
+            return Some(Table::new(format!("'{}'", self.key), self.at, table));
+        }
+        self.mismatch("a table", found);
+        None
+    }
+
+    pub fn array(&self, found: &mut Diagnostics) -> Option<Vec<Cell<'t>>> {
+        if let DeValue::Array(items) = self.value {
+            return Some(items.iter().map(|item| self.element(item)).collect());
+        }
+        self.mismatch("an array", found);
+        None
+    }
+
+    /// The elements of an array, or the value itself as the only one.
+    pub fn one_or_more(&self) -> Vec<Cell<'t>> {
+        match self.value {
+            DeValue::Array(items) => items.iter().map(|item| self.element(item)).collect(),
+            _ => vec![*self],
+        }
+    }
+
+    /// A text, a finite number or a flag.
+    pub fn scalar(&self, found: &mut Diagnostics) -> Option<At<Value>> {
+        let value = match self.value {
+            DeValue::String(text) => Value::Text(text.clone().into_owned()),
+            DeValue::Boolean(flag) => Value::Flag(*flag),
+            DeValue::Integer(_) | DeValue::Float(_) => self.number(found)?,
+            _ => {
+                self.mismatch("a text, a number, true or false", found);
+                return None;
+            }
+        };
+        Some(At { value, at: self.at })
+    }
+
+    /// A number with its unit in a text, or a plain number.
+    pub fn quantity(&self, found: &mut Diagnostics) -> Option<At<Quantity>> {
+        let value = self.scalar(found)?.value;
+        match value.to_string().parse::<Quantity>() {
+            Ok(value) => Some(At { value, at: self.at }),
+            Err(error) => {
+                found.error(self.at, format!("'{}': {error}", self.key));
+                None
+            }
+        }
+    }
+
+    /// A count.
+    pub fn count(&self, found: &mut Diagnostics) -> Option<u64> {
+        match self.scalar(found)?.value {
+            Value::Count(count) => Some(count),
+            _ => {
+                self.mismatch("a whole number, 0 or more", found);
+                None
+            }
+        }
+    }
+
+    fn number(&self, found: &mut Diagnostics) -> Option<Value> {
+        let number = match self.value {
+            DeValue::Integer(integer) => {
+                if let Ok(count) = u64::from_str_radix(integer.as_str(), integer.radix()) {
+                    return Some(Value::Count(count));
+                }
+                i64::from_str_radix(integer.as_str(), integer.radix())
+                    .map_or(f64::INFINITY, |number| number as f64)
+            }
+            DeValue::Float(float) => float.as_str().parse().unwrap_or(f64::NAN),
+            _ => f64::NAN,
+        };
+        if !number.is_finite() {
+            found.error(self.at, format!("'{}' must be a finite number", self.key));
+            return None;
+        }
+        Some(Value::Number(number))
+    }
+}

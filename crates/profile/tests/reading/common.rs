@@ -1,0 +1,89 @@
+//! A catalog of invented benchmarks, and profiles read against it.
+
+use jiff::civil::{Date, date};
+use seatrial_model::{
+    About, AxisSpec, Better, Bytes, Cost, Interaction, Kind, MetricSpec, ParamSpec, Planned, SeriesSpec, Unit,
+};
+use seatrial_profile::{Catalog, Diagnostics, Loaded, SHIPPED, Source, load};
+
+/// The day on which the tests take place.
+pub const TODAY: Date = date(2026, 3, 1);
+
+const fn metric(name: &'static str, unit: Unit, better: Better) -> MetricSpec {
+    MetricSpec { name, doc: "A metric.", unit, better }
+}
+
+const fn param(
+    name: &'static str,
+    kind: Kind,
+    word: Option<&'static str>,
+    default: &'static str,
+) -> ParamSpec {
+    ParamSpec { name, doc: "A parameter.", kind, word, default }
+}
+
+static MEMORY: About = About {
+    id: "mem.bandwidth",
+    version: 1,
+    title: "invented",
+    doc: "",
+    params: &[
+        param("kernel", Kind::Choice(&["read", "write", "copy", "triad"]), None, "triad"),
+        param("store", Kind::Choice(&["regular", "nt"]), Some("auto"), "auto"),
+        param("array", Kind::Size(Bytes::mib(1), Bytes::gib(1024)), Some("auto"), "auto"),
+        param("trials", Kind::Count(1, 100), None, "3"),
+    ],
+    metrics: &[
+        metric("bandwidth", Unit::GigabytesPerSecond, Better::Higher),
+        metric("bandwidth_all", Unit::GigabytesPerSecond, Better::Higher),
+        metric("threads", Unit::Count, Better::None),
+    ],
+    series: &[SeriesSpec {
+        name: "by_size",
+        doc: "A series.",
+        unit: Unit::GigabytesPerSecond,
+        better: Better::Higher,
+        axes: &[AxisSpec { name: "size", unit: Unit::Byte }],
+    }],
+    parts: &["worker"],
+    needs: &[],
+    probes: &[],
+    cost: Cost { seconds: 1, written: 0 },
+    interaction: Interaction::Passive,
+};
+
+static ECHO: About = About {
+    id: "net.echo",
+    params: &[],
+    metrics: &[
+        metric("latency", Unit::Nanosecond, Better::Lower),
+        metric("loss", Unit::Percent, Better::Lower),
+    ],
+    series: &[],
+    parts: &["client", "server"],
+    ..MEMORY
+};
+
+const PLANNED: &[Planned] = &[Planned {
+    id: "gpu.host_copy",
+    metrics: &[metric("bandwidth", Unit::GigabytesPerSecond, Better::Higher)],
+}];
+
+/// What the profiles of the tests may name.
+pub const CATALOG: Catalog<'static> = Catalog {
+    abouts: &[&MEMORY, &ECHO],
+    planned: PLANNED,
+    settings: &["cpu.governor", "net.mtu"],
+    patterns: &["pair", "ring"],
+};
+
+/// Reads `text` as the profile `p.toml`.
+pub fn read(text: &str) -> Result<Loaded, Diagnostics> {
+    let source = Source::Text { name: "p.toml".to_owned(), text: text.to_owned() };
+    load(&source, SHIPPED, &CATALOG, TODAY)
+}
+
+/// What a person sees of the profile `text`, which must not be usable.
+pub fn complaint(text: &str) -> String {
+    read(text).expect_err("the profile was taken").render(false)
+}

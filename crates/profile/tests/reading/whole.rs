@@ -1,0 +1,165 @@
+//! Profiles that are right: what becomes of every key.
+
+use crate::common::{CATALOG, TODAY, read};
+use seatrial_model::profile::{Bar, Bounds, Expect, Statistic};
+use seatrial_model::{Unit, Value};
+use seatrial_profile::{SHIPPED, Severity, Source, load};
+
+const WHOLE: &str = r#"
+id = "site"
+title = "our site"
+description = "All keys there are."
+
+[[test]]
+id = "memory"
+use = "mem.bandwidth"
+roles = ["head", "production"]
+params = { kernel = ["read", "triad"], store = "nt", array = "65536 KiB", trials = 5 }
+on = { kind = "node", cores = 64, smt = false }
+require = { fill_percent = { at_least = "50 %", at_most = 90 }, turbo = { equals = "off" } }
+expect = { at_least = 1 }
+
+[[test]]
+id = "echo"
+use = "net.echo"
+pattern = "pair"
+partner = "head"
+
+[[test]]
+id = "gpu"
+use = "gpu.host_copy"
+params = { size = "1 GiB" }
+
+[[criterion]]
+id = "fast"
+test = "memory"
+metric = "bandwidth"
+where = { kernel = "triad", array = "64 MiB" }
+of = "worst"
+at_least = { percent_of = "limit", value = "70 %" }
+
+[[criterion]]
+test = "memory"
+metric = "by_size"
+at = { size = "64 KiB" }
+within = ["8 Gbit/s", { percent_of = "reference", value = 110.5 }]
+
+[[criterion]]
+test = "memory"
+metric = "threads"
+equals = 8
+
+[[criterion]]
+test = "gpu"
+metric = "bandwidth"
+where = { size = "1 GiB" }
+at_least = { percent_of = "fleet_median", value = 95 }
+
+[[setting]]
+id = "net.mtu"
+at_least = 9000
+roles = ["head"]
+
+[roles.head]
+nodes = "n1"
+expect = { exactly = 1 }
+
+[roles.production]
+nodes = "n[2-9]"
+
+[[waiver]]
+criterion = "fast"
+nodes = "n[3-4]"
+owner = "Ada"
+reason = "DIMM ordered"
+until = 2026-03-01
+
+[[waiver]]
+criterion = "net.mtu"
+owner = "Ada"
+reason = "switch not ready"
+until = "2026-02-28"
+
+[[limit]]
+test = "memory"
+metric = "bandwidth"
+where = { kernel = "read" }
+value = "204.8 GB/s"
+source = "8 channels of DDR4-3200"
+"#;
+
+#[test]
+fn every_key_reaches_the_profile() {
+    let profile = read(WHOLE).expect("it loads").profile;
+    assert_eq!((profile.id.as_str(), profile.title.as_str()), ("site", "our site"));
+    let memory = profile.test("memory").expect("it is there");
+    assert_eq!(memory.roles, ["head", "production"]);
+    let values = |name: &str| memory.params[name].join(" ");
+    assert_eq!(
+        (values("kernel"), values("array"), values("trials")),
+        ("read triad".into(), "64 MiB".into(), "5".into())
+    );
+    assert_eq!(
+        (memory.on.get("cores"), memory.on.get("smt")),
+        (Some(&Value::Count(64)), Some(&Value::Flag(false)))
+    );
+    assert_eq!(memory.require["fill_percent"].to_string(), "at least 50 % and at most 90");
+    assert_eq!(memory.require["turbo"].equals, Some(Value::from("off")));
+    assert_eq!(memory.expect, Some(Expect { at_least: Some(1), exactly: None }));
+    let echo = profile.test("echo").expect("it is there");
+    assert_eq!((echo.pattern.as_deref(), echo.partner.as_deref()), (Some("pair"), Some("head")));
+    assert!(profile.test("gpu").is_some_and(|test| test.planned) && !memory.planned);
+
+    let [fast, series, threads, gpu] = profile.criteria.as_slice() else { panic!("{:?}", profile.criteria) };
+    assert_eq!((fast.id.as_str(), fast.of), ("fast", Statistic::Worst));
+    assert_eq!(fast.cases.get("array"), Some(&Value::from("64 MiB")));
+    assert_eq!(fast.bounds, Bounds::AtLeast(Bar::PercentOfLimit(70.0)));
+    assert_eq!(series.id, "memory.by_size@size=64 KiB");
+    assert_eq!(series.bounds.to_string(), "from 8 Gbit/s to 110.5 % of the reference");
+    assert_eq!(threads.bounds.to_string(), "exactly 8");
+    assert_eq!(gpu.bounds, Bounds::AtLeast(Bar::PercentOfFleetMedian(95.0)));
+
+    assert_eq!(profile.settings[0].require.to_string(), "at least 9000");
+    assert_eq!(profile.roles["production"].nodes.names().count(), 8);
+    assert_eq!(profile.roles["head"].expect, Some(Expect { at_least: None, exactly: Some(1) }));
+    let limit = &profile.limits[0];
+    assert_eq!((limit.value.value(), limit.value.unit()), (204.8, Unit::GigabytesPerSecond));
+}
+
+#[test]
+fn a_waiver_holds_on_its_last_day_and_warns_after_it() {
+    let loaded = read(WHOLE).expect("it loads");
+    let [waiver] = loaded.profile.waivers.as_slice() else { panic!("{:?}", loaded.profile.waivers) };
+    assert_eq!((waiver.criterion.as_str(), waiver.until), ("fast", TODAY));
+    assert!(loaded.warnings.titles().all(|(severity, _)| severity == Severity::Warning));
+    insta::assert_snapshot!(loaded.warnings);
+}
+
+#[test]
+fn a_profile_survives_its_own_json() {
+    let profile = read(WHOLE).expect("it loads").profile;
+    let json = serde_json::to_string(&profile).expect("it is written");
+    let again: seatrial_model::profile::Profile = serde_json::from_str(&json).expect("it is read");
+    assert_eq!(again, profile);
+}
+
+#[test]
+fn every_shipped_profile_loads_without_a_word() {
+    for shipped in SHIPPED {
+        let source = Source::named(shipped.name);
+        let loaded = load(&source, SHIPPED, &CATALOG, TODAY).unwrap_or_else(|error| panic!("{error}"));
+        assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
+        assert_eq!(loaded.profile.id, shipped.name);
+        assert!(!loaded.profile.title.is_empty() && !loaded.profile.description.is_empty());
+        assert!(!loaded.profile.criteria.is_empty());
+    }
+}
+
+#[test]
+fn a_limit_supplied_by_a_site_extends_host() {
+    let text = "extends = [\"host\"]\n[[limit]]\ntest = \"memory\"\nmetric = \"bandwidth\"\nvalue = \"204.8 GB/s\"\n\
+                source = \"data sheet\"\n";
+    let profile = read(text).expect("it loads").profile;
+    assert_eq!((profile.limits.len(), profile.extends.as_slice()), (1, &["host".to_owned()][..]));
+    assert!(profile.criteria.iter().any(|criterion| criterion.test == "memory"));
+}
