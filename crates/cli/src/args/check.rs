@@ -1,0 +1,19 @@
+//! `seatrial check`.
+
+use clap::Args;
+
+use super::MeasureArgs;
+
+/// Measure what a profile demands and judge it.
+#[derive(Clone, Debug, Args)]
+pub struct CheckArgs {
+    /// A shipped profile or a TOML file [default: host, what this machine can do against its own limits]
+    #[arg(value_name = "PROFILE")]
+    pub profile: Option<String>,
+    /// Exit 1 on warnings too
+    #[arg(long)]
+    pub strict: bool,
+    /// What measuring commands share.
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+}

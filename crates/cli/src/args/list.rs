@@ -1,0 +1,16 @@
+//! `seatrial list`.
+
+use clap::Args;
+
+use super::ColorChoice;
+
+/// Show benchmarks and profiles, or explain one.
+#[derive(Clone, Debug, Args)]
+pub struct ListArgs {
+    /// A benchmark or profile to explain
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// When to use colour; NO_COLOR is honoured by auto
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub color: ColorChoice,
+}

@@ -1,0 +1,38 @@
+//! `seatrial run`, and what it shares with `check`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::OutputArgs;
+
+/// What measuring commands share.
+#[derive(Clone, Debug, Args)]
+pub struct MeasureArgs {
+    /// Print the cases, the time and what is disturbed, and run nothing
+    #[arg(long)]
+    pub plan: bool,
+    /// Continue an interrupted run: only the cases without a result are measured
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last")]
+    pub resume: Option<String>,
+    /// How the result is shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Play a script instead of measuring: simulated nodes with exact numbers
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub script: Option<PathBuf>,
+}
+
+/// Measure without judging.
+#[derive(Clone, Debug, Args)]
+pub struct RunArgs {
+    /// Benchmarks, for example mem.bandwidth; `seatrial list` shows all
+    #[arg(value_name = "BENCH", required_unless_present = "resume")]
+    pub benchmarks: Vec<String>,
+    /// Give a parameter a value, or several for a sweep: -p kernel=copy,triad
+    #[arg(short, long = "param", value_name = "NAME=V1,V2")]
+    pub params: Vec<String>,
+    /// What measuring commands share.
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+}

@@ -1,0 +1,24 @@
+//! Commands that Seatrial starts itself.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Serve a controller over standard input and output.
+#[derive(Clone, Debug, Args)]
+pub struct AgentArgs {
+    /// Read the inventory below this folder instead of below /
+    #[arg(long, value_name = "DIR")]
+    pub sysroot: Option<PathBuf>,
+    /// The name to go by; the host name when not given
+    #[arg(long, value_name = "NAME")]
+    pub node: Option<String>,
+}
+
+/// Be one part of a case.
+#[derive(Clone, Debug, Args)]
+pub struct WorkerArgs {
+    /// The inherited descriptor of the channel to the supervisor
+    #[arg(long, value_name = "FD")]
+    pub fd: i32,
+}

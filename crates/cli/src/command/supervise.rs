@@ -1,0 +1,21 @@
+//! The hidden commands that Seatrial starts itself.
+
+use std::process::ExitCode;
+
+use seatrial_cluster::{AgentOptions, agent_main, worker_main};
+
+use crate::args::{AgentArgs, WorkerArgs};
+use crate::error::CliError;
+use crate::fleet;
+
+/// Serves a controller over standard input and output.
+pub fn agent(args: &AgentArgs) -> Result<ExitCode, CliError> {
+    let options =
+        AgentOptions { node: args.node.clone(), sysroot: args.sysroot.clone(), build: fleet::build()? };
+    Ok(agent_main(&options))
+}
+
+/// Is one part of a case.
+pub fn worker(args: &WorkerArgs) -> Result<ExitCode, CliError> {
+    Ok(worker_main(&seatrial_bench::registry(), args.fd))
+}

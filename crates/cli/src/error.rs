@@ -1,0 +1,60 @@
+//! Two sorts of errors: what the user can mend, and defects of Seatrial.
+
+use seatrial_cluster::LaunchError;
+use seatrial_engine::{RequestError, RunError};
+use seatrial_profile::Diagnostics;
+use seatrial_store::StoreError;
+
+use crate::exit::Exit;
+
+/// Why a command ended without its result.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// Something typed wrong.
+    #[error("{0}")]
+    Usage(String),
+    /// A request that makes no plan.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// A profile with errors; already rendered with places and carets.
+    #[error("{0}")]
+    Profile(String),
+    /// No agent came up.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// The run folder cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The run had to stop.
+    #[error("{0}: {1}")]
+    Run(RunError, String),
+    /// The result could not be printed.
+    #[error("cannot write the result: {0}")]
+    Output(#[from] std::io::Error),
+}
+
+impl CliError {
+    /// The profile's errors as a person sees them.
+    pub fn profile(found: &Diagnostics, color: bool) -> Self {
+        Self::Profile(found.render(color))
+    }
+
+    /// How the process ends.
+    pub fn exit(&self) -> Exit {
+        match self {
+            CliError::Usage(_)
+            | CliError::Request(_)
+            | CliError::Profile(_)
+            | CliError::Store(_)
+            | CliError::Output(_) => Exit::USAGE,
+            CliError::Launch(_) | CliError::Run(..) => Exit::INCOMPLETE,
+        }
+    }
+}
+
+impl From<RunError> for CliError {
+    fn from(error: RunError) -> Self {
+        let why = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+        CliError::Run(error, why)
+    }
+}

@@ -1,0 +1,31 @@
+//! Findings and verdicts of a document.
+
+use std::collections::BTreeMap;
+
+use jiff::Zoned;
+use seatrial_analysis::{Assignment, Grounds};
+use seatrial_model::profile::Profile;
+use seatrial_model::record::Document;
+
+/// Adds findings, and verdicts if there is a profile. Returns what to tell a person when nothing could be judged.
+pub fn judge(document: &mut Document, profile: Option<&Profile>) -> Option<String> {
+    if let Some(profile) = profile {
+        seatrial_analysis::state_limits(profile, &mut document.results);
+    }
+    document.findings.extend(seatrial_analysis::findings(&document.results));
+    let profile = profile?;
+    // Roles on the command line come with the node options.
+    let nodes = Assignment::new(profile, &document.run.nodes, &BTreeMap::new());
+    let grounds = Grounds {
+        nodes: &nodes,
+        records: &document.results,
+        reference: None,
+        readings: &[],
+        today: Zoned::now().date(),
+    };
+    let judgement = seatrial_analysis::judge(profile, &grounds);
+    let advice = judgement.advice(profile);
+    document.verdicts = judgement.verdicts;
+    document.verdict = judgement.verdict;
+    advice
+}

@@ -1,0 +1,67 @@
+//! The binary `seatrial`: wiring and exit codes, no logic of its own.
+
+mod args;
+mod command;
+mod error;
+pub mod exit;
+mod fleet;
+mod judge;
+mod output;
+mod params;
+mod progress;
+mod session;
+mod signals;
+
+use std::io::{ErrorKind, Write, stderr};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::args::{Cli, Command};
+use crate::error::CliError;
+use crate::exit::Exit;
+
+/// The definition of the command line, for man pages and completions.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors; everything else is exit 2, as documented.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { Exit::USAGE.0 } else { Exit::MET.0 });
+        }
+    };
+    trace();
+    let ended = match &cli.command {
+        Command::Check(args) => command::check::run(args).map(Exit::into),
+        Command::Run(args) => command::run::run(args).map(Exit::into),
+        Command::List(args) => command::list::run(args).map(Exit::into),
+        Command::Compare(args) => command::compare::run(args).map(Exit::into),
+        Command::History(args) => command::history::run(args).map(Exit::into),
+        Command::Report(args) => command::report::run(args).map(Exit::into),
+        Command::Agent(args) => command::supervise::agent(args),
+        Command::Worker(args) => command::supervise::worker(args),
+    };
+    match ended {
+        Ok(code) => code,
+        // A reader that has seen enough, such as `head`, is no failure.
+        Err(CliError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(Exit::MET.0),
+        Err(error) => {
+            let _ = writeln!(stderr(), "seatrial: {error}");
+            ExitCode::from(error.exit().0)
+        }
+    }
+}
+
+/// Diagnostics of Seatrial itself, on standard error, when SEATRIAL_LOG asks for them (for example `debug`).
+fn trace() {
+    if let Ok(filter) = tracing_subscriber::EnvFilter::try_from_env("SEATRIAL_LOG") {
+        // Another subscriber cannot be there: this is the only place that sets one.
+        let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr).try_init();
+    }
+}

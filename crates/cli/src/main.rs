@@ -1,0 +1,7 @@
+//! The binary `seatrial`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    seatrial::main()
+}

@@ -1,0 +1,62 @@
+//! Printing the result.
+
+use std::io::{IsTerminal, Write, stderr, stdout};
+use std::path::Path;
+
+use seatrial_model::record::Document;
+use seatrial_report::terminal::Context;
+use seatrial_report::{Look, Style, csv, json, terminal};
+
+use crate::args::{ColorChoice, OutputArgs, OutputFormat};
+use crate::error::CliError;
+
+/// How text for people is to look on standard output.
+pub fn look(color: ColorChoice) -> Look {
+    let style = if is_colored(color, stdout().is_terminal()) { Style::Coloured } else { Style::Plain };
+    let width = terminal_size::terminal_size_of(stdout()).map(|(width, _)| width.0);
+    Look::new(style, width)
+}
+
+/// Whether a stream gets colour; [`no-color.org`](https://no-color.org) says what NO_COLOR means.
+pub fn is_colored(color: ColorChoice, is_terminal: bool) -> bool {
+    match color {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
+    }
+}
+
+/// Prints a run in the form that was asked for.
+///
+/// # Errors
+/// When standard output is closed or full.
+pub fn document(document: &Document, args: &OutputArgs, folder: Option<&Path>) -> Result<(), CliError> {
+    let mut out = stdout().lock();
+    match args.output {
+        OutputFormat::Table => {
+            let context = Context { folder, ..Context::default() };
+            out.write_all(terminal::render(document, &context, look(args.color)).as_bytes())?;
+        }
+        OutputFormat::Json => json::write(document, json::Spacing::Pretty, &mut out)?,
+        OutputFormat::Csv => csv::write(document, &mut out).map_err(std::io::Error::from)?,
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// Writes the one text that standard output is for.
+///
+/// # Errors
+/// When standard output is closed or full.
+pub fn print(text: &str) -> Result<(), CliError> {
+    let mut out = stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Says something beside the result.
+pub fn warn(text: &str) {
+    // Nobody to tell when standard error is closed.
+    let _ = writeln!(stderr(), "{}", text.trim_end());
+}

@@ -1,0 +1,113 @@
+//! Progress on standard error: a bar on a terminal, a line a case elsewhere.
+
+use std::io::{IsTerminal, Write, stderr};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use seatrial_model::{Event, Nanos, Outcome, Phase};
+
+/// Shows a run as it goes.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    started: Instant,
+    estimates: Vec<(String, Nanos)>,
+    total: usize,
+    done: usize,
+}
+
+impl Progress {
+    /// A bar when standard error is a terminal, plain lines otherwise.
+    pub fn new() -> Self {
+        let bar = stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(8));
+            // The template is a constant; should it not parse, the default bar does.
+            if let Ok(style) = ProgressStyle::with_template("{bar:24.cyan/dim} {pos}/{len}  {wide_msg}") {
+                bar.set_style(style.progress_chars("━━─"));
+            }
+            bar.enable_steady_tick(Duration::from_millis(250));
+            bar
+        });
+        Self { bar, started: Instant::now(), estimates: Vec::new(), total: 0, done: 0 }
+    }
+
+    /// Takes note of an event.
+    pub fn show(&mut self, event: &Event) {
+        match event {
+            Event::RoundPlanned { cases, .. } => {
+                self.total += cases.len();
+                self.estimates.extend(cases.iter().map(|case| (case.id.to_string(), case.estimate())));
+                if let Some(bar) = &self.bar {
+                    bar.set_length(self.total as u64);
+                }
+                self.line(&format!("{} cases, about {} s", cases.len(), self.left().as_secs()));
+            }
+            Event::PhaseEntered { case, trial, phase } => {
+                if let Some(bar) = &self.bar {
+                    let word = if *phase == Phase::Measure { "measuring" } else { phase.word() };
+                    bar.set_message(format!(
+                        "{case}  trial {}: {word}, about {} s left",
+                        trial + 1,
+                        self.left().as_secs()
+                    ));
+                }
+            }
+            Event::CaseEnded { record } => {
+                self.done += 1;
+                self.estimates.retain(|(case, _)| case != record.case.as_str());
+                if let Some(bar) = &self.bar {
+                    bar.set_position(self.done as u64);
+                }
+                let headline = match record.outcome {
+                    Outcome::Measured => String::new(),
+                    _ => format!(": {}", record.reason.as_deref().unwrap_or("no numbers")),
+                };
+                let (done, total, left) = (self.done, self.total, self.left().as_secs());
+                self.line(&format!(
+                    "{done}/{total} {} in {:.1} s{headline}, about {left} s left",
+                    record.case, record.seconds
+                ));
+            }
+            Event::Note { text, .. } => self.say(text),
+            Event::CaseStarted { .. } | Event::TrialEnded { .. } => {}
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Says something that must be read, above the bar.
+    pub fn say(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| write_line(text)),
+            None => write_line(text),
+        }
+    }
+
+    /// A line that only stands in for the bar.
+    fn line(&self, text: &str) {
+        if self.bar.is_none() {
+            write_line(text);
+        }
+    }
+
+    /// Time left: the estimates of what is not done, corrected by how the estimates of what is done came out.
+    fn left(&self) -> Duration {
+        let left: u64 = self.estimates.iter().map(|(_, estimate)| estimate.get()).sum();
+        let each = if self.done == 0 {
+            return Duration::from_nanos(left);
+        } else {
+            self.started.elapsed() / u32::try_from(self.done).unwrap_or(u32::MAX)
+        };
+        let by_pace = each * u32::try_from(self.total - self.done.min(self.total)).unwrap_or(u32::MAX);
+        (by_pace + Duration::from_nanos(left)) / 2
+    }
+}
+
+fn write_line(text: &str) {
+    // Nobody to tell when standard error is closed.
+    let _ = writeln!(stderr(), "{text}");
+}

@@ -1,0 +1,225 @@
+//! One measuring run from plan to exit code: what `run` and `check` share.
+
+use std::sync::atomic::Ordering;
+
+use jiff::Timestamp;
+use seatrial_bench::Registry;
+use seatrial_cluster::Fleet;
+use seatrial_engine::{Deadlines, Finished, Plan, Request, Runner, Sweep};
+use seatrial_model::profile::Profile;
+use seatrial_model::record::{CaseRecord, Document, ProfileRef, RunEnd, RunInfo, SCHEMA_VERSION};
+use seatrial_model::{Event, Outcome, Site, SiteNode};
+use seatrial_store::{Home, HomeEnv, Journal, RunFolder};
+
+use crate::args::MeasureArgs;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::progress::Progress;
+use crate::signals::Signals;
+use crate::{fleet, judge, output};
+
+/// What is to be measured, and judged if there is a profile.
+pub struct Job {
+    /// Benchmarks with their parameters.
+    pub requests: Vec<Request>,
+    /// What must hold.
+    pub profile: Option<(Profile, ProfileRef)>,
+}
+
+/// Measures `job`, or what is left of the run that `args.resume` names.
+///
+/// # Errors
+/// Everything that keeps the result from being made or printed.
+pub fn run(
+    job: impl FnOnce() -> Result<Job, CliError>,
+    args: &MeasureArgs,
+    strict: bool,
+) -> Result<Exit, CliError> {
+    let registry = seatrial_bench::registry();
+    if let Some(name) = &args.resume {
+        return resume(name, registry, args, strict);
+    }
+    let job = job()?;
+    let mut fleet = fleet::launch(args)?;
+    let site = site_of(fleet.as_ref());
+    let plan = Plan::new(&job.requests, &registry, &site)?;
+    if args.plan {
+        let abouts: Vec<_> = registry.abouts().collect();
+        output::print(&seatrial_report::plan::render(
+            &plan.cases,
+            &plan.settled,
+            &abouts,
+            output::look(args.output.color),
+        ))?;
+        return Ok(Exit::MET);
+    }
+    let info = RunInfo {
+        id: String::new(),
+        seatrial: env!("CARGO_PKG_VERSION").to_owned(),
+        command: std::env::args().collect(),
+        profile: job.profile.as_ref().map(|(_, name)| name.clone()),
+        nodes: site.nodes.iter().map(|node| node.name.clone()).collect(),
+        started: Timestamp::now(),
+        ended: None,
+    };
+    let home = Home::resolve(&HomeEnv::of_process())?;
+    let mut journal = RunFolder::create(&home, info)?;
+    journal.keep_site(&site)?;
+    if let Some((profile, _)) = &job.profile {
+        journal.keep_profile(profile)?;
+    }
+    let settled: Vec<_> =
+        plan.settled.iter().map(|(case, reason)| CaseRecord::without_numbers(case, reason)).collect();
+    let work =
+        Work { site, plan: plan.cases, settled, done: Vec::new(), profile: job.profile.map(|(p, _)| p) };
+    work.measure(registry, fleet.as_mut(), journal, args, strict)
+}
+
+/// Goes on with a run that was stopped.
+fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> Result<Exit, CliError> {
+    let home = Home::resolve(&HomeEnv::of_process())?;
+    let resumed = RunFolder::resume(&home.find(name)?)?;
+    let done = resumed.run.done();
+    let Some(plan) = resumed.run.plan.present() else {
+        let text = format!("run {} was stopped before it had a plan: start it anew", resumed.run.name());
+        return Err(CliError::Usage(text));
+    };
+    let cases = plan.cases().filter(|case| !done.contains(&case.id)).cloned().collect();
+    let mut fleet = fleet::launch(args)?;
+    let work = Work {
+        site: site_of(fleet.as_ref()),
+        plan: cases,
+        settled: Vec::new(),
+        done: resumed.run.finished().cloned().collect(),
+        profile: resumed.run.profile()?.into_present(),
+    };
+    work.measure(registry, fleet.as_mut(), resumed.journal, args, strict)
+}
+
+/// The nodes as their agents described them.
+fn site_of(fleet: &dyn Fleet) -> Site {
+    let node = |hello: &seatrial_cluster::Hello| SiteNode {
+        name: hello.node.clone(),
+        machine: hello.machine.clone(),
+    };
+    Site { nodes: fleet.agents().iter().map(node).collect() }
+}
+
+/// What a run has before it.
+struct Work {
+    site: Site,
+    plan: Vec<seatrial_model::Case>,
+    settled: Vec<CaseRecord>,
+    done: Vec<CaseRecord>,
+    profile: Option<Profile>,
+}
+
+impl Work {
+    fn measure(
+        self,
+        registry: Registry,
+        fleet: &mut dyn Fleet,
+        mut journal: Journal,
+        args: &MeasureArgs,
+        strict: bool,
+    ) -> Result<Exit, CliError> {
+        let signals = Signals::listen()?;
+        let mut progress = Progress::new();
+        let mut done = self.done;
+        for record in self.settled {
+            journal.record(&Event::CaseEnded { record: Box::new(record.clone()) })?;
+            done.push(record);
+        }
+        let finished = {
+            let mut watch = |event: &Event| {
+                progress.show(event);
+                journal.record(event).map_err(Into::into)
+            };
+            let mut runner = Runner {
+                registry,
+                site: &self.site,
+                fleet,
+                watch: &mut watch,
+                cancel: signals.flag(),
+                deadlines: Deadlines::default(),
+            };
+            runner.run(&mut Sweep::new(self.plan), done)
+        };
+        progress.finish();
+        let finished = match finished {
+            Ok(finished) => finished,
+            Err(error) => {
+                progress.say(&format!("what was measured before stands in {}", journal.path().display()));
+                return Err(error.into());
+            }
+        };
+        if finished.cancelled || signals.flag().load(Ordering::Relaxed) {
+            return interrupted(journal, &signals, &progress);
+        }
+        conclude(finished, self.profile.as_ref(), journal, args, strict)
+    }
+}
+
+/// The orderly end after a signal: what was measured stays, and the way to go on is named.
+fn interrupted(journal: Journal, signals: &Signals, progress: &Progress) -> Result<Exit, CliError> {
+    let number = signals.number().unwrap_or(2);
+    let exit = Exit::signal(number);
+    let name = if number == 15 { "SIGTERM" } else { "SIGINT" };
+    let (id, path) = (journal.info().id.clone(), journal.path().to_owned());
+    journal.end(RunEnd { at: Timestamp::now(), exit: exit.0, signal: Some(name.to_owned()) })?;
+    progress.say(&format!(
+        "stopped by {name}; what was measured stands in {}\ngo on with: seatrial run --resume {id}",
+        path.display()
+    ));
+    Ok(exit)
+}
+
+/// Judges, keeps and prints.
+fn conclude(
+    finished: Finished,
+    profile: Option<&Profile>,
+    mut journal: Journal,
+    args: &MeasureArgs,
+    strict: bool,
+) -> Result<Exit, CliError> {
+    let mut document = Document {
+        schema: SCHEMA_VERSION,
+        run: journal.info().clone(),
+        results: finished.records,
+        findings: finished.findings,
+        verdicts: Vec::new(),
+        verdict: None,
+    };
+    let advice = judge::judge(&mut document, profile);
+    let exit = exit_of(&document, profile.is_some(), strict);
+    journal.keep_verdicts(&document.findings, &document.verdicts, document.verdict)?;
+    let folder = journal.path().to_owned();
+    document.run = journal.end(RunEnd { at: Timestamp::now(), exit: exit.0, signal: None })?;
+    output::document(&document, &args.output, Some(&folder))?;
+    if let Some(advice) = advice {
+        output::warn(&advice);
+    }
+    Ok(exit)
+}
+
+/// The exit code of a run that came to its end.
+fn exit_of(document: &Document, judged: bool, strict: bool) -> Exit {
+    use seatrial_model::Verdict::{Fail, Pass, Skip, Unknown, Warn};
+    if judged {
+        return match document.verdict {
+            Some(Pass) => Exit::MET,
+            Some(Warn) if !strict => Exit::MET,
+            Some(Fail | Warn) => Exit::NOT_MET,
+            // A profile of which nothing could be judged is no pass.
+            Some(Unknown | Skip) | None => Exit::INCOMPLETE,
+        };
+    }
+    let has = |outcome| document.results.iter().any(|record| record.outcome == outcome);
+    if has(Outcome::Failed) {
+        Exit::NOT_MET
+    } else if has(Outcome::Unmeasured) || !has(Outcome::Measured) {
+        Exit::INCOMPLETE
+    } else {
+        Exit::MET
+    }
+}
