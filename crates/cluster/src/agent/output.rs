@@ -1,0 +1,109 @@
+//! The last words of a process: what it printed, drained always and kept in part.
+//!
+//! A pipe that nobody reads stops the process that writes to it, in the middle of a measurement; one that is kept
+//! whole lets a library that complains in a loop fill the memory. So everything is read and only the end is kept.
+
+use std::collections::VecDeque;
+use std::io::{self, Read};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// How much of the end is kept, in bytes.
+const KEPT: usize = 4096;
+
+/// A stream being drained in the background.
+#[derive(Debug)]
+pub(crate) struct Output {
+    tail: Arc<Mutex<Tail>>,
+    ended: Receiver<()>,
+}
+
+#[derive(Debug, Default)]
+struct Tail {
+    bytes: VecDeque<u8>,
+    dropped: u64,
+}
+
+impl Output {
+    /// Drains `stream` to its end on a thread.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub(crate) fn drain(mut stream: impl Read + Send + 'static) -> io::Result<Self> {
+        let tail = Arc::new(Mutex::new(Tail::default()));
+        let (end, ended) = mpsc::channel();
+        let kept = tail.clone();
+        thread::Builder::new().name("output".to_owned()).spawn(move || {
+            // Dropped at the end, which is what the other side waits for.
+            let _end = end;
+            let mut chunk = [0; 16 << 10];
+            loop {
+                match stream.read(&mut chunk) {
+                    Ok(0) => break,
+                    Ok(got) => kept.lock().unwrap_or_else(PoisonError::into_inner).push(&chunk[..got]),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(_) => break,
+                }
+            }
+        })?;
+        Ok(Self { tail, ended })
+    }
+
+    /// What was printed, after waiting for the end of the stream for at most `patience`: a process that was left
+    /// behind, or a descendant that escaped, may keep it open for ever.
+    pub(crate) fn last_words(&self, patience: Duration) -> String {
+        let _ = self.ended.recv_timeout(patience);
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner).text()
+    }
+}
+
+impl Tail {
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend(bytes);
+        let surplus = self.bytes.len().saturating_sub(KEPT);
+        self.bytes.drain(..surplus);
+        self.dropped += surplus as u64;
+    }
+
+    fn text(&self) -> String {
+        let (front, back) = self.bytes.as_slices();
+        let bytes = [front, back].concat();
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.trim_end();
+        if self.dropped == 0 { text.to_owned() } else { format!("[{} bytes before] {text}", self.dropped) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOON: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn short_output_is_kept_whole() {
+        let output = Output::drain(&b"one\ntwo \xff\n"[..]).expect("started");
+        assert_eq!(output.last_words(SOON), "one\ntwo \u{fffd}");
+    }
+
+    #[test]
+    fn of_a_flood_only_the_end_is_kept() {
+        let flood = io::repeat(b'x').take(1 << 20).chain(&b"the end"[..]);
+        let text = Output::drain(flood).expect("started").last_words(SOON);
+        assert!(text.starts_with("[1044487 bytes before] xxx") && text.ends_with("xxxthe end"), "{text}");
+        assert!(text.len() < KEPT + 40);
+    }
+
+    #[test]
+    fn a_stream_that_stays_open_is_not_waited_for() {
+        let (reader, mut writer) = io::pipe().expect("a pipe");
+        io::Write::write_all(&mut writer, b"so far").expect("written");
+        let output = Output::drain(reader).expect("started");
+        let seen = std::iter::repeat_with(|| output.last_words(Duration::from_millis(1)))
+            .find(|text| !text.is_empty());
+        assert_eq!(seen.as_deref(), Some("so far"));
+        drop(writer);
+    }
+}

@@ -1,0 +1,241 @@
+//! The agent's main function and main loop.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use seatrial_model::{Case, Evidence};
+use seatrial_sys::root::SysRoot;
+use seatrial_sys::{process, tether};
+
+use super::group::sweep;
+use super::reports::Reports;
+use super::spawn::{self, Handle};
+use super::stdio;
+use super::supervise::{Ask, GRACE, PATIENCE};
+use crate::frame::FrameReader;
+use crate::message::{Command, EndKind, Hello, PROTOCOL, Report, ToWorker, WorkerEnd, WorkerId};
+
+/// What an agent is told on its command line.
+#[derive(Clone, Debug, Default)]
+pub struct AgentOptions {
+    /// The name the launcher knows the node by; without one, the host name.
+    pub node: Option<String>,
+    /// A tree that stands in for the kernel's files while the machine is looked at.
+    pub sysroot: Option<PathBuf>,
+    /// What [`build_id`](crate::build_id) says.
+    pub build: String,
+}
+
+/// What the main loop reacts to.
+pub(super) enum Event {
+    /// The controller wants something.
+    Command(Box<Command>),
+    /// The controller is gone, or mad.
+    Closed(String),
+    /// A worker has ended or was left behind, and that was reported.
+    Gone { worker: WorkerId, abandoned: bool },
+}
+
+/// Serves a controller on standard input and output until it says `Quit` or goes away. Then all workers are killed;
+/// nothing stays behind but, at worst, a process in uninterruptible sleep with a SIGKILL waiting for it.
+///
+/// Call it on the main thread and as the first thing of the process: workers die with the thread that calls it, and
+/// it takes over the standard streams.
+pub fn agent_main(options: &AgentOptions) -> ExitCode {
+    // Ctrl-C is for the controller; workers inherit this.
+    let ignored = tether::ignore(Signal::INT);
+    // Orphans of workers come here instead of to init, which in a container may not reap them.
+    let adopted = process::reap_orphans();
+    for errno in [ignored, adopted].into_iter().filter_map(Result::err) {
+        tracing::warn!("the agent could not set up its process: {errno}");
+    }
+    let _ = process::name_thread("seatrial-agent");
+    let streams = match stdio::claim() {
+        Ok(streams) => streams,
+        Err(error) => {
+            tracing::error!("an agent cannot take its standard streams: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let (events, inbox) = mpsc::channel();
+    let reports = Reports::new(streams.reports, events.clone());
+    let options = options.clone();
+    let first = reports.clone();
+    let listener = events.clone();
+    let started = thread::Builder::new()
+        .name("listen".to_owned())
+        .spawn(move || listen(streams.commands, &listener))
+        .and_then(|_| thread::Builder::new().name("hello".to_owned()).spawn(move || hello(&options, &first)));
+    if let Err(error) = started {
+        tracing::error!("an agent cannot start its threads: {error}");
+        return ExitCode::FAILURE;
+    }
+    Agent { reports, events, workers: BTreeMap::new(), abandoned: BTreeMap::new() }.serve(&inbox)
+}
+
+/// Looks at the machine on a thread of its own, since a sick driver may answer late or never.
+fn hello(options: &AgentOptions, reports: &Reports) {
+    let root = options.sysroot.as_ref().map_or_else(SysRoot::live, SysRoot::at);
+    let machine = seatrial_inventory::read(&root);
+    let node = options
+        .node
+        .clone()
+        .or_else(|| machine.hostname.known().cloned())
+        .unwrap_or_else(|| "localhost".to_owned());
+    let hello = Hello { protocol: PROTOCOL, build: options.build.clone(), node, machine };
+    if let Err(error) = reports.send(&Report::Hello(Box::new(hello))) {
+        tracing::error!("the machine's description does not fit a message: {error}");
+    }
+}
+
+fn listen(commands: File, events: &Sender<Event>) {
+    let mut frames = FrameReader::new(commands);
+    loop {
+        let event = match frames.read::<Command>() {
+            Ok(Some(command)) => Event::Command(Box::new(command)),
+            Ok(None) => Event::Closed("it closed the pipe".to_owned()),
+            Err(error) => Event::Closed(error.to_string()),
+        };
+        let last = matches!(event, Event::Closed(_));
+        if events.send(event).is_err() || last {
+            return;
+        }
+    }
+}
+
+struct Agent {
+    reports: Reports,
+    events: Sender<Event>,
+    workers: BTreeMap<WorkerId, Handle>,
+    /// Processes that did not die and may yet.
+    abandoned: BTreeMap<WorkerId, u32>,
+}
+
+impl Agent {
+    fn serve(mut self, inbox: &Receiver<Event>) -> ExitCode {
+        loop {
+            match inbox.recv() {
+                Ok(Event::Command(command)) => match *command {
+                    Command::Spawn { worker, case, place, trial } => self.spawn(worker, case, place, trial),
+                    Command::Tell { worker, message } => self.tell(worker, message),
+                    Command::Kill { worker } => self.ask(worker, Ask::Kill),
+                    Command::Quit => return self.leave(inbox, Ask::Kill),
+                },
+                Ok(Event::Gone { worker, abandoned }) => self.forget(worker, abandoned),
+                Ok(Event::Closed(why)) => {
+                    tracing::debug!("the controller is gone: {why}");
+                    return self.leave(inbox, Ask::KillNow);
+                }
+                // Not possible while this loop holds a sender itself.
+                Err(_) => return self.leave(inbox, Ask::KillNow),
+            }
+        }
+    }
+
+    fn spawn(&mut self, worker: WorkerId, case: Box<Case>, place: u32, trial: u32) {
+        if self.workers.contains_key(&worker) {
+            tracing::error!("{worker} was to be started twice");
+            return;
+        }
+        let (reports, events) = (self.reports.clone(), self.events.clone());
+        match spawn::start(worker, &reports) {
+            Ok((handle, supervised)) => {
+                // The worker cannot have hung up before it was told what to be.
+                let _ = handle.tell.send(ToWorker::Task { case, place, trial });
+                let see_off = move || {
+                    let (end, left) = supervised.see_off();
+                    let abandoned = left.is_some();
+                    report_end(&reports, worker, end);
+                    let _ = events.send(Event::Gone { worker, abandoned });
+                    if let Some(left) = left {
+                        left.bury();
+                        let _ = events.send(Event::Gone { worker, abandoned: false });
+                    }
+                };
+                self.workers.insert(worker, handle);
+                self.on_thread(worker, see_off);
+            }
+            Err(why) => {
+                let end = WorkerEnd {
+                    how: EndKind::NotStarted { why },
+                    output: String::new(),
+                    evidence: Evidence::new(),
+                };
+                self.on_thread(worker, move || report_end(&reports, worker, end));
+            }
+        }
+    }
+
+    /// Runs `work` aside, since what it reports may have to wait for the controller.
+    fn on_thread(&self, worker: WorkerId, work: impl FnOnce() + Send + 'static) {
+        if let Err(error) = thread::Builder::new().name(format!("supervise {}", worker.0)).spawn(work) {
+            // Without a supervisor a worker could hang unseen; an agent that has no thread left is of no use.
+            let _ = self
+                .events
+                .send(Event::Closed(format!("cannot start a thread to supervise {worker}: {error}")));
+        }
+    }
+
+    fn tell(&self, worker: WorkerId, message: ToWorker) {
+        if let Some(handle) = self.workers.get(&worker) {
+            let _ = handle.tell.send(message);
+        }
+    }
+
+    fn ask(&self, worker: WorkerId, ask: Ask) {
+        if let Some(handle) = self.workers.get(&worker) {
+            let _ = handle.ask.send(ask);
+        }
+    }
+
+    fn forget(&mut self, worker: WorkerId, abandoned: bool) {
+        let gone = self.workers.remove(&worker);
+        match gone.filter(|_| abandoned) {
+            Some(handle) => drop(self.abandoned.insert(worker, handle.pid)),
+            None => drop(self.abandoned.remove(&worker)),
+        }
+        if self.workers.is_empty() {
+            self.sweep();
+        }
+    }
+
+    /// Only while no worker runs: the orphans of one that does may be part of its test.
+    fn sweep(&self) {
+        let ours: BTreeSet<u32> = self.abandoned.values().copied().collect();
+        sweep(&ours);
+    }
+
+    /// Ends all workers and waits for them, a bounded time.
+    fn leave(mut self, inbox: &Receiver<Event>, ask: Ask) -> ExitCode {
+        self.ask_all(ask);
+        let deadline = Instant::now() + GRACE + PATIENCE + Duration::from_secs(1);
+        while !self.workers.is_empty() {
+            match inbox.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(Event::Gone { worker, abandoned }) => self.forget(worker, abandoned),
+                Ok(Event::Closed(_)) => self.ask_all(Ask::KillNow),
+                Ok(Event::Command(_)) => {}
+                Err(_) => break,
+            }
+        }
+        self.sweep();
+        ExitCode::SUCCESS
+    }
+
+    fn ask_all(&self, ask: Ask) {
+        for handle in self.workers.values() {
+            let _ = handle.ask.send(ask);
+        }
+    }
+}
+
+fn report_end(reports: &Reports, worker: WorkerId, end: WorkerEnd) {
+    if let Err(error) = reports.send(&Report::Ended { worker, end }) {
+        tracing::error!("how {worker} ended does not fit a message: {error}");
+    }
+}

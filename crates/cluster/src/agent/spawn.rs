@@ -1,0 +1,125 @@
+//! Starting a worker's process and the threads that serve it.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+
+use rustix::process::Signal;
+use seatrial_sys::process::{inherit, socket_pair, tie_to_parent};
+
+use super::group::Group;
+use super::output::Output;
+use super::reports::Reports;
+use super::supervise::{Ask, Supervised};
+use crate::frame::{FrameReader, FrameWriter};
+use crate::message::{FromWorker, Report, ToWorker, WorkerId};
+
+/// The main loop's side of a worker.
+pub(super) struct Handle {
+    /// What the worker is to be told.
+    pub(super) tell: Sender<ToWorker>,
+    /// What its supervisor is asked.
+    pub(super) ask: Sender<Ask>,
+    /// Its process.
+    pub(super) pid: u32,
+}
+
+/// Starts a worker, from the agent's main thread: the kernel ties a child to the thread that forked it.
+///
+/// # Errors
+/// What was tried and what the system answered; nothing is left running.
+pub(super) fn start(id: WorkerId, reports: &Reports) -> Result<(Handle, Supervised), String> {
+    let (ours, theirs) = socket_pair().map_err(|error| format!("cannot make a socket pair: {error}"))?;
+    let (output, printed) = io::pipe().map_err(|error| format!("cannot make a pipe: {error}"))?;
+    let child = spawn(theirs, printed).map_err(|error| format!("cannot start a worker process: {error}"))?;
+    let group = Group::of(&child);
+    serve(id, child, ours, output, reports).map_err(|(mut child, error)| {
+        group.signal(Signal::KILL);
+        let _ = child.wait();
+        format!("cannot start a thread for a worker: {error}")
+    })
+}
+
+/// The same program, even if its file was replaced meanwhile, in a process group of its own.
+fn spawn(channel: UnixStream, printed: io::PipeWriter) -> io::Result<Child> {
+    let mut command = Command::new("/proc/self/exe");
+    if let Some(name) = std::env::args_os().next() {
+        command.arg0(name);
+    }
+    let number = inherit(&mut command, channel);
+    command.args(["worker", "--fd", &number.to_string()]);
+    command.stdin(Stdio::null()).stdout(printed.try_clone()?).stderr(printed);
+    tie_to_parent(&mut command).process_group(0).spawn()
+}
+
+fn serve(
+    id: WorkerId,
+    child: Child,
+    channel: UnixStream,
+    output: io::PipeReader,
+    reports: &Reports,
+) -> Result<(Handle, Supervised), (Child, io::Error)> {
+    let (ask, asked) = mpsc::channel();
+    let (tell, told) = mpsc::channel();
+    let group = Group::of(&child);
+    let threads = || {
+        let (incoming, outgoing) = (channel.try_clone()?, channel.try_clone()?);
+        let relay = relay(id, incoming, reports.clone(), ask.clone())?;
+        let output = Output::drain(output)?;
+        thread::Builder::new().name(format!("tell {}", id.0)).spawn(move || pass_on(&told, outgoing))?;
+        let exited = ask.clone();
+        thread::Builder::new().name(format!("wait {}", id.0)).spawn(move || {
+            group.wait_for_leader();
+            let _ = exited.send(Ask::Bury);
+        })?;
+        Ok((relay, output))
+    };
+    match threads() {
+        Ok((relay, output)) => {
+            let handle = Handle { tell, ask, pid: group.pid() };
+            Ok((handle, Supervised { child, channel, relay, output, asked }))
+        }
+        Err(error) => Err((child, error)),
+    }
+}
+
+/// Passes on what the worker says until it hangs up; gives what was wrong when it said something that is no message.
+fn relay(
+    id: WorkerId,
+    channel: UnixStream,
+    reports: Reports,
+    ask: Sender<Ask>,
+) -> io::Result<JoinHandle<Option<String>>> {
+    thread::Builder::new().name(format!("relay {}", id.0)).spawn(move || {
+        let mut frames = FrameReader::new(channel);
+        let wrong = loop {
+            let passed = match frames.read::<FromWorker>() {
+                Ok(Some(message)) => reports.send(&Report::Said { worker: id, message }),
+                // A worker that dies in the middle of a message is explained by its death.
+                Ok(None) => return None,
+                Err(error) if error.is_hang_up() => return None,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = passed {
+                break error.to_string();
+            }
+        };
+        // What follows cannot be understood, so there is no way to go on with it.
+        let _ = ask.send(Ask::KillNow);
+        Some(wrong)
+    })
+}
+
+/// Tells the worker what comes for it, on a thread since a worker that hangs does not read.
+fn pass_on(told: &Receiver<ToWorker>, channel: UnixStream) {
+    let mut frames = FrameWriter::new(channel);
+    for message in told {
+        if let Err(error) = frames.write(&message) {
+            tracing::debug!("a worker was not told {message:?}: {error}");
+            return;
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The agent's standard streams, taken over for frames.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+
+/// The two ends that lead to the controller.
+pub(super) struct Streams {
+    pub(super) commands: File,
+    pub(super) reports: File,
+}
+
+/// Takes standard input and output for frames and puts `/dev/null` and standard error in their place.
+///
+/// A library that prints a greeting, or a child that reads a line, would otherwise put the stream out of step.
+pub(super) fn claim() -> io::Result<Streams> {
+    let commands = io::stdin().as_fd().try_clone_to_owned()?.into();
+    let reports = io::stdout().as_fd().try_clone_to_owned()?.into();
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    rustix::stdio::dup2_stdout(io::stderr())?;
+    Ok(Streams { commands, reports })
+}

@@ -1,0 +1,139 @@
+//! How a worker ends: by itself, by SIGTERM, by SIGKILL, or not at all.
+
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use seatrial_model::Evidence;
+use seatrial_sys::root::SysRoot;
+use serde_json::json;
+
+use super::group::Group;
+use super::output::Output;
+use super::signal::signal_name;
+use super::vitals::vitals;
+use crate::message::{EndKind, WorkerEnd};
+
+/// From SIGTERM to SIGKILL: time for a part to put back what it changed.
+pub(super) const GRACE: Duration = Duration::from_millis(500);
+
+/// From SIGKILL to giving up. Only uninterruptible sleep keeps a process from dying by it.
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long the end of the output is waited for, which a descendant outside the group may hold open.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// What a supervisor is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ask {
+    /// End the worker: SIGTERM, then SIGKILL after the grace.
+    Kill,
+    /// End it at once.
+    KillNow,
+    /// It has ended and is to be reaped.
+    Bury,
+}
+
+/// A worker with what belongs to it.
+pub(super) struct Supervised {
+    pub(super) child: Child,
+    pub(super) channel: UnixStream,
+    pub(super) relay: JoinHandle<Option<String>>,
+    pub(super) output: Output,
+    pub(super) asked: Receiver<Ask>,
+}
+
+/// A worker that was left behind: it waits to be reaped, should it ever die.
+pub(super) struct Abandoned {
+    child: Child,
+    asked: Receiver<Ask>,
+}
+
+impl Supervised {
+    /// Waits until the worker has ended, ending it when asked to, and says how.
+    pub(super) fn see_off(mut self) -> (WorkerEnd, Option<Abandoned>) {
+        let group = Group::of(&self.child);
+        let mut evidence = Evidence::new();
+        let dead = match self.asked.recv() {
+            Ok(Ask::Bury) => true,
+            Ok(Ask::Kill) => self.terminate(group, &mut evidence),
+            Ok(Ask::KillNow) | Err(_) => self.kill(group),
+        };
+        let how =
+            if dead { group.bury(&mut self.child).map_or_else(lost, end_of) } else { EndKind::Abandoned };
+        if !dead {
+            evidence.insert("when_abandoned".to_owned(), vitals(&SysRoot::live(), group.pid()));
+        }
+        // What was sent before still comes out of the socket and then the end, whoever else holds its other side.
+        let _ = self.channel.shutdown(Shutdown::Both);
+        let how = match self.relay.join() {
+            Ok(Some(why)) => EndKind::Garbled { why },
+            Ok(None) | Err(_) => how,
+        };
+        let output = self.output.last_words(LAST_WORDS);
+        let left = (!dead).then_some(Abandoned { child: self.child, asked: self.asked });
+        (WorkerEnd { how, output, evidence }, left)
+    }
+
+    fn terminate(&self, group: Group, evidence: &mut Evidence) -> bool {
+        // First the evidence, for the signal changes what there is to see.
+        evidence.insert("when_killed".to_owned(), vitals(&SysRoot::live(), group.pid()));
+        group.signal(Signal::TERM);
+        // A stopped process acts on the signal only when it goes on.
+        group.signal(Signal::CONT);
+        if self.died_within(GRACE, Some(Ask::KillNow)) {
+            return true;
+        }
+        evidence.insert("ignored".to_owned(), json!("SIGTERM"));
+        self.kill(group)
+    }
+
+    fn kill(&self, group: Group) -> bool {
+        group.signal(Signal::KILL);
+        self.died_within(PATIENCE, None)
+    }
+
+    /// Whether the worker dies within `limit`, which being asked for `hurry` cuts short.
+    fn died_within(&self, limit: Duration, hurry: Option<Ask>) -> bool {
+        let deadline = Instant::now() + limit;
+        loop {
+            match self.asked.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(Ask::Bury) => return true,
+                Ok(ask) if Some(ask) == hurry => return false,
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return false,
+            }
+        }
+    }
+}
+
+impl Abandoned {
+    /// Reaps the worker when it dies after all, so that no zombie stays.
+    pub(super) fn bury(mut self) {
+        while let Ok(ask) = self.asked.recv() {
+            if ask == Ask::Bury {
+                let _ = Group::of(&self.child).bury(&mut self.child);
+                return;
+            }
+        }
+    }
+}
+
+fn end_of(status: ExitStatus) -> EndKind {
+    match status.signal() {
+        Some(signal) => EndKind::Signalled { signal, name: signal_name(signal) },
+        // A status without a signal has a code (wait(2)).
+        None => EndKind::Exited { code: status.code().unwrap_or(-1) },
+    }
+}
+
+/// The worker is gone but somebody else took its status; that nobody here does.
+fn lost(error: std::io::Error) -> EndKind {
+    tracing::error!("cannot reap a worker: {error}");
+    EndKind::Exited { code: -1 }
+}

@@ -1,0 +1,34 @@
+//! Which build a binary is, so that a controller and agents of different builds never talk past each other.
+
+use std::fs::File;
+use std::io;
+
+/// The identity of the running binary: its version and the first 64 bits of the BLAKE3 hash of its file.
+///
+/// The content is hashed, since neither path, size nor modification time survives a copy to another node, and a
+/// linker's build id is not always there. The file is the one that runs (`/proc/self/exe`), even if another one has
+/// taken its name meanwhile. It costs some ten milliseconds, so it is asked for when agents are started, not before.
+///
+/// # Errors
+/// When the binary's file cannot be read.
+pub fn build_id(version: &str) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(File::open("/proc/self/exe")?)?;
+    let hash = hasher.finalize().to_hex();
+    Ok(format!("{version}+{}", &hash[..16]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_is_its_version_and_its_content() {
+        let id = build_id("1.2.3").expect("our own binary is readable");
+        let hash = id.strip_prefix("1.2.3+").expect("the version comes first");
+        assert!(hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");
+        assert_ne!(build_id("1.2.4").expect("readable"), id);
+        let own = std::fs::read("/proc/self/exe").expect("readable");
+        assert!(blake3::hash(&own).to_hex().starts_with(hash));
+    }
+}

@@ -1,0 +1,106 @@
+//! This machine as a fleet of one: an agent that is a child of the controller.
+//!
+//! The agent is the same program in a process of its own, spoken to as an agent on another node would be, so that
+//! there is no second code path for one machine and a worker's accident cannot reach the controller.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use super::linked::LinkedFleet;
+use crate::fleet::{Fleet, LaunchError, Launcher};
+
+/// Time for a machine with sick drivers to be looked at.
+const HELLO_WITHIN: Duration = Duration::from_secs(30);
+
+/// The file that runs, even if another one has taken its name meanwhile.
+const RUNNING: &str = "/proc/self/exe";
+
+/// Starts an agent on this machine.
+#[derive(Clone, Debug)]
+pub struct LocalLauncher {
+    build: String,
+    program: PathBuf,
+    args: Vec<OsString>,
+    node: Option<String>,
+    sysroot: Option<PathBuf>,
+    hello_within: Duration,
+}
+
+impl LocalLauncher {
+    /// A launcher of `agent` from the running binary, which is of `build`.
+    pub fn new(build: impl Into<String>) -> Self {
+        Self {
+            build: build.into(),
+            program: PathBuf::from(RUNNING),
+            args: vec!["agent".into()],
+            node: None,
+            sysroot: None,
+            hello_within: HELLO_WITHIN,
+        }
+    }
+
+    /// Starts another command than `agent` of the running binary.
+    #[must_use]
+    pub fn command(
+        mut self,
+        program: impl Into<PathBuf>,
+        args: impl IntoIterator<Item = impl Into<OsString>>,
+    ) -> Self {
+        self.program = program.into();
+        self.args = args.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The node's name, given to the agent as `--node`; without one it takes the host name.
+    #[must_use]
+    pub fn node(mut self, name: impl Into<String>) -> Self {
+        self.node = Some(name.into());
+        self
+    }
+
+    /// A tree that stands in for the kernel's files, given to the agent as `--sysroot`.
+    #[must_use]
+    pub fn sysroot(mut self, tree: impl Into<PathBuf>) -> Self {
+        self.sysroot = Some(tree.into());
+        self
+    }
+
+    /// How long the agent may take to say hello.
+    #[must_use]
+    pub fn hello_within(mut self, limit: Duration) -> Self {
+        self.hello_within = limit;
+        self
+    }
+
+    fn agent(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        if self.program.as_os_str() == RUNNING
+            && let Some(name) = std::env::args_os().next()
+        {
+            command.arg0(name);
+        }
+        command.args(&self.args);
+        for (option, value) in [
+            ("--node", self.node.as_ref().map(OsString::from)),
+            ("--sysroot", self.sysroot.as_ref().map(OsString::from)),
+        ] {
+            if let Some(value) = value {
+                command.arg(option).arg(value);
+            }
+        }
+        // Out of the terminal's foreground group: Ctrl-C is for the controller, which then decides.
+        command.process_group(0);
+        command
+    }
+}
+
+impl Launcher for LocalLauncher {
+    fn launch(&self) -> Result<Box<dyn Fleet>, LaunchError> {
+        let label = self.node.clone().unwrap_or_else(|| "this machine".to_owned());
+        let fleet = LinkedFleet::launch(vec![(label, self.agent())], &self.build, self.hello_within)?;
+        Ok(Box::new(fleet))
+    }
+}

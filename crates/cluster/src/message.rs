@@ -1,0 +1,202 @@
+//! What controller, agent and worker say to each other; every message is one frame of JSON.
+
+use std::fmt;
+
+use seatrial_bench::Offer;
+use seatrial_model::machine::Machine;
+use seatrial_model::{Case, Evidence, Integrity, Nanos, Reason, Sample};
+use serde::{Deserialize, Serialize};
+
+/// Rises when an older agent would misread a message.
+pub const PROTOCOL: u32 = 1;
+
+/// Names a worker of one controller, never used twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct WorkerId(pub u64);
+
+impl fmt::Display for WorkerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "worker {}", self.0)
+    }
+}
+
+/// The first message of an agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`PROTOCOL`] of the agent.
+    pub protocol: u32,
+    /// The build of the agent's binary; a controller refuses another one.
+    pub build: String,
+    /// The node, as the launcher knows it.
+    pub node: String,
+    /// What the node is.
+    pub machine: Machine,
+}
+
+/// Controller to agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Command {
+    /// Start a worker for one part of a case.
+    Spawn {
+        /// The name it will go by.
+        worker: WorkerId,
+        /// The case.
+        case: Box<Case>,
+        /// Index into the case's places.
+        place: u32,
+        /// The trial, from 0.
+        trial: u32,
+    },
+    /// Pass a message on to a worker.
+    Tell {
+        /// Which.
+        worker: WorkerId,
+        /// What.
+        message: ToWorker,
+    },
+    /// End a worker: SIGTERM, then SIGKILL after a grace, then give it up.
+    Kill {
+        /// Which.
+        worker: WorkerId,
+    },
+    /// End all workers and the agent.
+    Quit,
+}
+
+/// Agent to controller, after its [`Hello`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Report {
+    /// The first message.
+    Hello(Box<Hello>),
+    /// A worker said something.
+    Said {
+        /// Which.
+        worker: WorkerId,
+        /// What.
+        message: FromWorker,
+    },
+    /// A worker is gone, or given up.
+    Ended {
+        /// Which.
+        worker: WorkerId,
+        /// How.
+        end: WorkerEnd,
+    },
+}
+
+/// Supervisor to worker. Each is answered by exactly one message but `Stop`, which is answered by the end of the
+/// phase that runs, `Task`, which only a failure answers, and `Finish`, which the end of the process answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToWorker {
+    /// What to be; always the first message, sent by the agent.
+    Task {
+        /// The case.
+        case: Box<Case>,
+        /// Index into the case's places.
+        place: u32,
+        /// The trial, from 0.
+        trial: u32,
+    },
+    /// Allocate, pin, listen. Answered by `Prepared`.
+    Prepare,
+    /// Reach the peers. Answered by `Connected`.
+    Connect {
+        /// Offers of all parts, by index.
+        offers: Vec<Offer>,
+    },
+    /// Run without keeping samples. Answered by `WarmedUp`.
+    WarmUp {
+        /// For how long.
+        span: Nanos,
+    },
+    /// Run and keep samples. Answered by `Measured`.
+    Measure {
+        /// For how long.
+        span: Nanos,
+    },
+    /// End the phase that runs.
+    Stop,
+    /// Check the data. Answered by `Verified`.
+    Verify,
+    /// Go.
+    Finish,
+}
+
+/// Worker to supervisor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FromWorker {
+    /// Ready to be reached.
+    Prepared {
+        /// What the peers must know.
+        offer: Offer,
+    },
+    /// All peers reached.
+    Connected,
+    /// The warm-up is over.
+    WarmedUp,
+    /// Samples so far; may come several times while measuring.
+    Samples {
+        /// In order.
+        batch: Vec<Sample>,
+    },
+    /// The measuring is over and all samples are sent.
+    Measured,
+    /// The data was checked.
+    Verified {
+        /// What the check found.
+        integrity: Integrity,
+        /// Facts the part collected, probes' differences among them.
+        evidence: Evidence,
+    },
+    /// The part cannot go on; nothing else follows.
+    Failed {
+        /// Why.
+        reason: Reason,
+    },
+}
+
+/// How a worker's process ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkerEnd {
+    /// The way.
+    pub how: EndKind,
+    /// The last of what it wrote to standard output and error, cut to a few KiB.
+    pub output: String,
+    /// What was seen of the process when it did not answer: task state, wait channel, kernel stack, system call.
+    pub evidence: Evidence,
+}
+
+/// The way a worker's process ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndKind {
+    /// It returned.
+    Exited {
+        /// The exit code.
+        code: i32,
+    },
+    /// A signal ended it.
+    Signalled {
+        /// The number.
+        signal: i32,
+        /// The name, for example `SIGSEGV`.
+        name: String,
+    },
+    /// It could not be started.
+    NotStarted {
+        /// What was tried and what the system answered.
+        why: String,
+    },
+    /// It said something that is no message; it was killed.
+    Garbled {
+        /// What was wrong with it.
+        why: String,
+    },
+    /// It did not even die by SIGKILL (uninterruptible sleep) and was left behind.
+    Abandoned,
+}

@@ -1,0 +1,278 @@
+//! Scripts in a file, so that the whole program can be driven with exact numbers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use seatrial_model::machine::Machine;
+use seatrial_model::{Case, Cause, Evidence, Integrity, Phase, Place, Reason, SiteNode};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::fault::Fault;
+use super::fleet::ScriptedFleet;
+use super::glob::fits;
+use super::pattern::{Pattern, mix};
+use super::script::Script;
+
+/// The version of the file's form that this build reads.
+const SCHEMA: u32 = 1;
+
+/// More nodes than any cluster; a slip of the keyboard must not fill the memory.
+const MOST_NODES: u32 = 100_000;
+
+/// A simulated cluster in JSON: its nodes, and rules for what is measured on them.
+///
+/// The first rule whose `when` fits decides what a worker does; a case that no rule fits fails, so that a script with
+/// a slip is never taken for a result.
+///
+/// ```
+/// use seatrial_cluster::{Fleet, ScriptFile};
+/// let file = ScriptFile::parse(
+///     r#"{
+///     "schema": 1,
+///     "nodes": [{"name": "n", "count": 4000}],
+///     "rules": [
+///         {"when": {"node": "n0007", "trial": 1}, "fault": {"hangs": {"phase": "measure"}}},
+///         {"when": {"bench": "mem.*", "case": "*kernel=copy*"},
+///          "samples": [{"channel": "pass", "at": {"threads": 2}, "unit": "GB", "span": "100 ms",
+///                       "amounts": [2.1, 2.0, 2.05], "repeat": 4, "noise_percent": 0.5}]}
+///     ]
+/// }"#,
+/// )?;
+/// assert_eq!(file.into_fleet().agents().last().map(|agent| agent.node.as_str()), Some("n4000"));
+/// # Ok::<(), seatrial_cluster::ScriptError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptFile {
+    /// 1.
+    pub schema: u32,
+    /// The cluster.
+    pub nodes: Vec<SimulatedNodes>,
+    /// What is measured; the first that fits counts.
+    pub rules: Vec<Rule>,
+}
+
+/// One node, or many that are alike.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SimulatedNodes {
+    /// The name; with a count, what stands before the number.
+    pub name: String,
+    /// How many; they are numbered from 1 in equal width: `n0001` to `n4000`.
+    #[serde(default)]
+    pub count: Option<u32>,
+    /// What each of them is.
+    #[serde(default)]
+    pub machine: Machine,
+}
+
+/// What some workers do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// Which workers; all of them when nothing is said.
+    #[serde(default)]
+    pub when: When,
+    /// What they measure.
+    #[serde(default)]
+    pub samples: Vec<Pattern>,
+    /// What their check of the data finds; everything in order when nothing is said.
+    #[serde(default)]
+    pub integrity: Option<Integrity>,
+    /// The facts they collect.
+    #[serde(default)]
+    pub evidence: Evidence,
+    /// What their peers are told.
+    #[serde(default)]
+    pub offer: Value,
+    /// What goes wrong.
+    #[serde(default)]
+    pub fault: Option<Fault>,
+}
+
+/// Which workers a rule is for. Texts are patterns in which `*` stands for any text; what is not said fits all.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct When {
+    /// The benchmark: `mem.*`.
+    pub bench: Option<String>,
+    /// The case's id: `*kernel=triad*`.
+    pub case: Option<String>,
+    /// The node: `n00*`.
+    pub node: Option<String>,
+    /// The part: `sender`.
+    pub part: Option<String>,
+    /// The position among the case's parts.
+    pub index: Option<u32>,
+    /// The trial, from 0.
+    pub trial: Option<u32>,
+}
+
+/// Why a script cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ScriptError {
+    /// The file cannot be read.
+    #[error("cannot read the script {}: {error}", path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// What the system answered.
+        error: std::io::Error,
+    },
+    /// It is no script.
+    #[error("the script does not parse: {0}")]
+    Parse(#[from] serde_json::Error),
+    /// It is of another form.
+    #[error("the script is of schema {0}, this build reads schema {SCHEMA}")]
+    Schema(u32),
+    /// It parses and makes no sense.
+    #[error("the script makes no sense: {0}")]
+    Flaw(String),
+}
+
+impl ScriptFile {
+    /// The script in a file.
+    ///
+    /// # Errors
+    /// See [`ScriptError`].
+    pub fn read(path: &Path) -> Result<Self, ScriptError> {
+        let text =
+            fs::read_to_string(path).map_err(|error| ScriptError::Read { path: path.to_owned(), error })?;
+        Self::parse(&text)
+    }
+
+    /// The script in a text.
+    ///
+    /// # Errors
+    /// See [`ScriptError`].
+    pub fn parse(text: &str) -> Result<Self, ScriptError> {
+        let file: Self = serde_json::from_str(text)?;
+        if file.schema != SCHEMA {
+            return Err(ScriptError::Schema(file.schema));
+        }
+        let count = file.nodes.iter().fold(0_u32, |sum, nodes| sum.saturating_add(nodes.count.unwrap_or(1)));
+        if count == 0 || count > MOST_NODES {
+            return Err(ScriptError::Flaw(format!("it has {count} nodes, not between 1 and {MOST_NODES}")));
+        }
+        let flaws = file.rules.iter().zip(1..).flat_map(|(rule, number)| {
+            rule.samples.iter().filter_map(Pattern::flaw).map(move |flaw| format!("rule {number}: {flaw}"))
+        });
+        match flaws.into_iter().next() {
+            Some(flaw) => Err(ScriptError::Flaw(flaw)),
+            None => Ok(file),
+        }
+    }
+
+    /// The cluster it describes.
+    pub fn into_fleet(self) -> ScriptedFleet {
+        let Self { nodes, rules, .. } = self;
+        let nodes = nodes.into_iter().flat_map(SimulatedNodes::each).collect();
+        ScriptedFleet::new(nodes, move |case, place, trial| {
+            let rule = rules.iter().find(|rule| rule.when.fits(case, place, trial));
+            rule.map_or_else(|| nothing_for(case, place, trial), |rule| rule.script(case, place, trial))
+        })
+    }
+}
+
+impl SimulatedNodes {
+    fn each(self) -> impl Iterator<Item = SiteNode> {
+        let Self { name, count, machine } = self;
+        let width = count.map_or(0, |count| count.to_string().len());
+        (1..=count.unwrap_or(1)).map(move |number| {
+            let name = if width == 0 { name.clone() } else { format!("{name}{number:0width$}") };
+            SiteNode { name, machine: machine.clone() }
+        })
+    }
+}
+
+impl When {
+    fn fits(&self, case: &Case, place: &Place, trial: u32) -> bool {
+        let text =
+            |pattern: &Option<String>, text: &str| pattern.as_ref().is_none_or(|pattern| fits(pattern, text));
+        text(&self.bench, &case.bench)
+            && text(&self.case, case.id.as_str())
+            && text(&self.node, &place.node)
+            && text(&self.part, &place.part)
+            && self.index.is_none_or(|index| index == place.index)
+            && self.trial.is_none_or(|wanted| wanted == trial)
+    }
+}
+
+impl Rule {
+    fn script(&self, case: &Case, place: &Place, trial: u32) -> Script {
+        let seed = seed(case, place);
+        let patterns = self.samples.iter().zip(0_u64..);
+        let samples =
+            patterns.flat_map(|(pattern, number)| pattern.samples(trial, mix(seed ^ number))).collect();
+        Script {
+            samples,
+            integrity: self.integrity.clone().unwrap_or(Integrity::Verified { checked: 0 }),
+            evidence: self.evidence.clone(),
+            offer: self.offer.clone(),
+            fault: self.fault.clone(),
+        }
+    }
+}
+
+/// FNV-1a of what tells two workers of a trial apart.
+fn seed(case: &Case, place: &Place) -> u64 {
+    let bytes = case.id.as_str().bytes().chain(place.node.bytes()).chain(place.index.to_le_bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+fn nothing_for(case: &Case, place: &Place, trial: u32) -> Script {
+    let text = format!("no rule of the script fits {} on {}, trial {trial}", case.id, place.node);
+    Script::faulty(Fault::Fails { phase: Phase::Prepare, reason: Reason::new(Cause::Protocol, text) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_refused_with_their_place() {
+        for (text, complaint) in [
+            (r#"{"schema": 1, "nodes": [{"name": "n"}], "rules": [{"wen": {}}]}"#, "unknown field `wen`"),
+            (
+                r#"{"schema": 1, "nodes": [{"name": "n"}], "rules": [{"fault": {"hangs": {"phase": "lunch"}}}]}"#,
+                "lunch",
+            ),
+            (r#"{"schema": 2, "nodes": [], "rules": []}"#, "schema 2"),
+            (r#"{"schema": 1, "nodes": [], "rules": []}"#, "0 nodes"),
+            (
+                r#"{"schema": 1, "nodes": [{"name": "n", "count": 4000000000}], "rules": []}"#,
+                "4000000000 nodes",
+            ),
+            (
+                r#"{"schema": 1, "nodes": [{"name": "n"}], "rules": [{}, {"samples":
+                    [{"channel": "x", "unit": "B", "span": "1 s", "amounts": [1e300]}]}]}"#,
+                "rule 2: 'x' holds",
+            ),
+        ] {
+            let error = ScriptFile::parse(text).expect_err(complaint).to_string();
+            assert!(error.contains(complaint), "{error}");
+        }
+        let error = ScriptFile::read(Path::new("/no/such/script.json")).expect_err("not there").to_string();
+        assert!(error.starts_with("cannot read the script /no/such/script.json: No such file"), "{error}");
+    }
+
+    #[test]
+    fn a_script_is_written_and_read_back() {
+        let text = r#"{"schema": 1, "nodes": [{"name": "n", "count": 12}], "rules": [
+            {"when": {"part": "sender"}, "integrity": {"corrupt": {"wrong": 1, "of": 2, "first": "bit 3"}},
+             "fault": {"fails": {"phase": "verify", "reason": {"cause": "io_error", "text": "EIO"}}}}]}"#;
+        let file = ScriptFile::parse(text).expect("a script");
+        let again = serde_json::to_string(&file).expect("written");
+        assert_eq!(ScriptFile::parse(&again).expect("read back"), file);
+    }
+
+    #[test]
+    fn names_are_numbered_in_equal_width() {
+        let nodes = SimulatedNodes { name: "n".to_owned(), count: Some(10), machine: Machine::default() };
+        let names: Vec<String> = nodes.each().map(|node| node.name).collect();
+        assert_eq!((names.len(), names[0].as_str(), names[9].as_str()), (10, "n01", "n10"));
+    }
+}

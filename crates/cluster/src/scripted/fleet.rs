@@ -1,0 +1,169 @@
+//! A fleet of simulated agents whose clock moves only when somebody waits.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::{Case, Cause, Evidence, Nanos, Phase, Place, Reason, SiteNode};
+
+use super::fault::Fault;
+use super::script::Script;
+use super::worker::{Act, Worker};
+use crate::fleet::{Fleet, NodeIndex, Notice};
+use crate::message::{Command, EndKind, FromWorker, Hello, PROTOCOL, Report, WorkerEnd, WorkerId};
+
+type Author = Box<dyn Fn(&Case, &Place, u32) -> Script>;
+
+/// Simulated agents. What their workers say comes from a function of case, place and trial; it takes no real time, and
+/// the same commands get the same notices in the same order.
+pub struct ScriptedFleet {
+    agents: Vec<Hello>,
+    lost: Vec<bool>,
+    author: Author,
+    workers: BTreeMap<WorkerId, Worker>,
+    /// By time, and by the order of causes at the same time.
+    agenda: BTreeMap<(Nanos, u64), Entry>,
+    planned: u64,
+    now: Nanos,
+}
+
+/// Something that will happen.
+enum Entry {
+    Says(WorkerId, FromWorker),
+    EndsPhase(WorkerId, u32),
+    Ends(WorkerId, NodeIndex, WorkerEnd),
+    Loses(NodeIndex, String),
+}
+
+impl ScriptedFleet {
+    /// One agent a node, with `author` writing the script of every worker.
+    pub fn new(nodes: Vec<SiteNode>, author: impl Fn(&Case, &Place, u32) -> Script + 'static) -> Self {
+        let hello = |SiteNode { name, machine }| Hello {
+            protocol: PROTOCOL,
+            build: "scripted".to_owned(),
+            node: name,
+            machine,
+        };
+        let agents: Vec<Hello> = nodes.into_iter().map(hello).collect();
+        Self {
+            lost: vec![false; agents.len()],
+            agents,
+            author: Box::new(author),
+            workers: BTreeMap::new(),
+            agenda: BTreeMap::new(),
+            planned: 0,
+            now: Nanos(0),
+        }
+    }
+
+    fn plan(&mut self, at: Nanos, entry: Entry) {
+        self.agenda.insert((at, self.planned), entry);
+        self.planned += 1;
+    }
+
+    fn plan_acts(&mut self, id: WorkerId, node: NodeIndex, acts: Vec<Act>) {
+        for act in acts {
+            match act {
+                Act::Say(message) => self.plan(self.now, Entry::Says(id, message)),
+                Act::EndPhase { at, turn } => self.plan(at, Entry::EndsPhase(id, turn)),
+                Act::End { at, end } => self.plan(at, Entry::Ends(id, node, end)),
+                Act::LoseNode(why) => self.plan(self.now, Entry::Loses(node, why)),
+            }
+        }
+    }
+
+    fn spawn(&mut self, node: NodeIndex, id: WorkerId, case: &Case, place: u32, trial: u32) {
+        let found = usize::try_from(place).ok().and_then(|index| case.places.get(index));
+        let Some(place) = found else {
+            let how = EndKind::NotStarted { why: format!("{} has no place {place}", case.id) };
+            let end = WorkerEnd { how, output: String::new(), evidence: Evidence::new() };
+            return self.plan(self.now, Entry::Ends(id, node, end));
+        };
+        let mut script = (self.author)(case, place, trial);
+        if self.agents[node.0].node != place.node {
+            // The scheduler sent the part to the wrong node; a real one would bind memory that is not there.
+            let text = format!("the part for {} was started on {}", place.node, self.agents[node.0].node);
+            let reason = Reason::new(Cause::Protocol, text);
+            script.fault = Some(Fault::Fails { phase: Phase::Prepare, reason });
+        }
+        let (worker, acts) = Worker::start(node, place.clone(), script, self.now);
+        self.workers.insert(id, worker);
+        self.plan_acts(id, node, acts);
+    }
+
+    /// What an entry of the agenda means to the controller; nothing if the worker or node is gone by now.
+    fn play(&mut self, entry: Entry) -> Option<Notice> {
+        match entry {
+            Entry::Says(id, message) => {
+                let node = self.workers.get(&id)?.node;
+                Some(Notice::From(node, Report::Said { worker: id, message }))
+            }
+            Entry::EndsPhase(id, turn) => {
+                let worker = self.workers.get_mut(&id)?;
+                let node = worker.node;
+                let acts = worker.end_phase(turn).into_iter().map(Act::Say).collect();
+                self.plan_acts(id, node, acts);
+                None
+            }
+            Entry::Ends(id, node, end) => {
+                // Two ends may be planned, by a crash and by a kill: the first one counts.
+                let known =
+                    self.workers.remove(&id).is_some() || matches!(end.how, EndKind::NotStarted { .. });
+                let heard = known && !self.lost[node.0];
+                heard.then_some(Notice::From(node, Report::Ended { worker: id, end }))
+            }
+            Entry::Loses(node, why) => {
+                let first = !std::mem::replace(&mut self.lost[node.0], true);
+                self.workers.retain(|_, worker| worker.node != node);
+                first.then_some(Notice::Lost(node, why))
+            }
+        }
+    }
+}
+
+impl Fleet for ScriptedFleet {
+    fn agents(&self) -> &[Hello] {
+        &self.agents
+    }
+
+    fn send(&mut self, node: NodeIndex, command: Command) {
+        if self.lost.get(node.0).is_none_or(|lost| *lost) {
+            return;
+        }
+        let now = self.now;
+        let (id, acts) = match command {
+            Command::Spawn { worker, case, place, trial } => {
+                return self.spawn(node, worker, &case, place, trial);
+            }
+            Command::Quit => return self.workers.retain(|_, worker| worker.node != node),
+            Command::Tell { worker: id, message } => match self.workers.get_mut(&id) {
+                Some(worker) if worker.node == node => (id, worker.hear(message, now)),
+                _ => return,
+            },
+            Command::Kill { worker: id } => match self.workers.get(&id) {
+                Some(worker) if worker.node == node => (id, vec![worker.kill(now)]),
+                _ => return,
+            },
+        };
+        self.plan_acts(id, node, acts);
+    }
+
+    fn next(&mut self, deadline: Nanos) -> Notice {
+        while let Some(entry) =
+            self.agenda.first_entry().filter(|entry| entry.key().0 <= deadline.max(self.now))
+        {
+            let ((at, _), entry) = entry.remove_entry();
+            self.now = self.now.max(at);
+            if let Some(notice) = self.play(entry) {
+                return notice;
+            }
+        }
+        self.now = self.now.max(deadline);
+        Notice::Quiet
+    }
+
+    fn now(&self) -> Nanos {
+        self.now
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! What connects the `Stop` of a supervisor with the phase it is meant for.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use seatrial_bench::Stop;
+
+/// Shared by the thread that hears `Stop` and the one that runs the phase.
+///
+/// A phase's time starts when the part starts, not when the order for it arrives: the probes are read between the
+/// two. So a stop may come before there is anything to stop, and is kept until then.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Brake(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Released,
+    Pulled,
+    Running(Stop),
+}
+
+impl Brake {
+    /// A new phase is ordered: what was said about the one before is void.
+    pub(super) fn release(&self) {
+        *self.state() = State::Released;
+    }
+
+    /// Stops the phase that runs, or the one that was ordered and is about to.
+    pub(super) fn pull(&self) {
+        let mut state = self.state();
+        match &*state {
+            State::Running(stop) => stop.raise(),
+            State::Released | State::Pulled => *state = State::Pulled,
+        }
+    }
+
+    /// The phase starts now and takes `span` at most.
+    pub(super) fn start(&self, span: Duration) -> Stop {
+        let mut state = self.state();
+        let stop = Stop::after(span);
+        if matches!(*state, State::Pulled) {
+            stop.raise();
+        }
+        *state = State::Running(stop.clone());
+        stop
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(3600);
+
+    #[test]
+    fn stops_the_phase_that_runs() {
+        let brake = Brake::default();
+        let stop = brake.start(LONG);
+        assert!(!stop.is_over());
+        brake.pull();
+        assert!(stop.is_over());
+    }
+
+    #[test]
+    fn stops_a_phase_that_is_about_to_run() {
+        let brake = Brake::default();
+        brake.release();
+        brake.pull();
+        assert!(brake.start(LONG).is_over());
+    }
+
+    #[test]
+    fn a_late_stop_does_not_reach_the_next_phase() {
+        let brake = Brake::default();
+        brake.start(LONG);
+        brake.pull();
+        brake.release();
+        assert!(!brake.start(LONG).is_over());
+        brake.pull();
+        brake.pull();
+        brake.release();
+        assert!(!brake.start(LONG).is_over());
+    }
+}

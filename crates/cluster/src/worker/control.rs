@@ -1,0 +1,73 @@
+//! The thread that listens to the supervisor while the part is busy.
+
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use seatrial_bench::Offer;
+use seatrial_model::{Nanos, Phase};
+use seatrial_sys::tether;
+
+use super::brake::Brake;
+use crate::frame::FrameReader;
+use crate::message::ToWorker;
+
+/// What the part's thread is to do next.
+pub(super) enum Order {
+    /// Prepare the part.
+    Prepare,
+    /// Connect it.
+    Connect(Vec<Offer>),
+    /// Run a phase for a time at most.
+    Run(Phase, Duration),
+    /// Check the data.
+    Verify,
+    /// Leave.
+    Finish,
+}
+
+/// The listening side of a worker.
+pub(super) struct Control {
+    frames: FrameReader<UnixStream>,
+    orders: Sender<Order>,
+    brake: Brake,
+}
+
+impl Control {
+    pub(super) fn new(frames: FrameReader<UnixStream>, orders: Sender<Order>, brake: Brake) -> Self {
+        Self { frames, orders, brake }
+    }
+
+    /// Passes orders on until the supervisor is gone, and then ends the process in the middle of whatever it does:
+    /// nobody is left to read the result, and a load without an owner would disturb the next measurement.
+    pub(super) fn listen(mut self) -> ! {
+        loop {
+            match self.frames.read::<ToWorker>() {
+                Ok(Some(message)) => self.obey(message),
+                Ok(None) | Err(_) => tether::die_with_group(),
+            }
+        }
+    }
+
+    fn obey(&self, message: ToWorker) {
+        let order = match message {
+            ToWorker::Prepare => Order::Prepare,
+            ToWorker::Connect { offers } => Order::Connect(offers),
+            ToWorker::WarmUp { span } => self.run(Phase::WarmUp, span),
+            ToWorker::Measure { span } => self.run(Phase::Measure, span),
+            ToWorker::Verify => Order::Verify,
+            ToWorker::Finish => Order::Finish,
+            ToWorker::Stop => return self.brake.pull(),
+            // A second task means that the two sides disagree about everything that follows.
+            ToWorker::Task { .. } => tether::die_with_group(),
+        };
+        // The part may have failed and its thread be gone; the supervisor knows by now.
+        let _ = self.orders.send(order);
+    }
+
+    /// Released here and not by the part's thread, so that a `Stop` right behind the order is not lost.
+    fn run(&self, phase: Phase, span: Nanos) -> Order {
+        self.brake.release();
+        Order::Run(phase, span.into())
+    }
+}

@@ -1,0 +1,21 @@
+//! Cases for the toys.
+
+use seatrial_model::{Budget, Case, Nanos, Params, Place, Subject};
+
+/// A case in which the toy does `what` on node `n1`.
+pub fn case(what: &str) -> Case {
+    let mut params = Params::default();
+    params.set("does", what);
+    let budget = Budget {
+        trials: 1,
+        max_trials: 1,
+        warm_up: Nanos::millis(10),
+        measure: Nanos::millis(30),
+        prepare: Nanos::secs(10),
+        overhead: Nanos(0),
+        precision_percent: 2.0,
+    };
+    let mut case = Case::new(&crate::toys::ABOUT, "n1", Subject::node(), &params, budget);
+    case.places = vec![Place { part: "toy".to_owned(), index: 0, node: "n1".to_owned(), seats: vec![] }];
+    case
+}

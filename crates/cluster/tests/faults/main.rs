@@ -1,0 +1,51 @@
+//! What the cluster layer survives: real agents and workers, made of this very binary, that misbehave.
+//!
+//! The binary is its own agent, worker and controller: launchers start `/proc/self/exe`. So it has a main function
+//! of its own and no test harness before it.
+
+mod agents;
+mod cases;
+mod ends;
+mod frozen;
+mod process;
+mod rig;
+mod toys;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial, run};
+use seatrial_cluster::{AgentOptions, agent_main, worker_main};
+
+/// The build that agents of this binary say they are.
+const BUILD: &str = "toys";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().collect();
+    let option = |name: &str| args.iter().skip_while(|arg| *arg != name).nth(1).cloned();
+    match args.get(1).map(String::as_str) {
+        Some("worker") => {
+            let fd = option("--fd").and_then(|fd| fd.parse().ok()).unwrap_or(-1);
+            worker_main(&toys::REGISTRY, toys::share_channel(fd))
+        }
+        Some("agent") => agent_main(&AgentOptions {
+            node: option("--node"),
+            sysroot: option("--sysroot").map(Into::into),
+            build: option("--build").unwrap_or_else(|| BUILD.to_owned()),
+        }),
+        Some("controller") => agents::doomed_controller(),
+        _ => {
+            let mut trials = ends::trials();
+            trials.extend(agents::trials());
+            trials.extend(frozen::trials());
+            run(&Arguments::from_args(), trials).exit_code()
+        }
+    }
+}
+
+/// A trial that fails by panicking.
+fn trial(name: &str, test: fn()) -> Trial {
+    Trial::test(name, move || {
+        test();
+        Ok(())
+    })
+}

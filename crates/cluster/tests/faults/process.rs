@@ -1,0 +1,57 @@
+//! Whether processes are still there.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use seatrial_sys::process::{Task, tasks};
+use seatrial_sys::root::SysRoot;
+
+/// Far more than anything here takes; a test that waits this long has failed.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits until there is no such process, not even a zombie.
+pub fn assert_gone(pid: u32) {
+    wait_until(&format!("process {pid} to be gone"), || state(pid).is_none());
+}
+
+/// Waits until the process has ended. As an orphan it may wait for the machine's init to reap it.
+pub fn assert_dead(pid: u32) {
+    wait_until(&format!("process {pid} to be dead"), || matches!(state(pid), None | Some('Z' | 'X')));
+}
+
+/// The kernel's letter for what the process does, if there is one: that of its first thread, unless that one has
+/// ended before another, as happens in a process that was killed while a thread cannot die.
+pub fn state(pid: u32) -> Option<char> {
+    let tasks = tasks(&SysRoot::live(), pid).ok()?;
+    let alive = tasks.iter().find(|task| !matches!(task.state, 'Z' | 'X'));
+    alive.or(tasks.first()).map(|task| task.state)
+}
+
+/// The thread of a worker that runs the part.
+pub fn part(pid: u32) -> Task {
+    let threads = tasks(&SysRoot::live(), pid).expect("alive");
+    threads.into_iter().find(|thread| thread.name == "part").expect("the part's thread")
+}
+
+/// The bytes that a process has written so far, to wherever (proc_pid_io(5)).
+pub fn written(pid: u32) -> u64 {
+    let text = SysRoot::live().text(format!("/proc/{pid}/io")).expect("alive");
+    let count = text.lines().find_map(|line| line.strip_prefix("wchar: "));
+    count.and_then(|count| count.parse().ok()).expect("a count")
+}
+
+pub fn kill(pid: u32, signal: Signal) {
+    kill_process(process_id(pid), signal).expect("sent");
+}
+
+pub fn process_id(pid: u32) -> Pid {
+    i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process id")
+}
+
+pub fn wait_until(what: &str, done: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < PATIENCE, "waited {PATIENCE:?} for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,125 @@
+//! A fleet held by a test: starts workers, leads them through phases, and waits for what they say, never for ever.
+
+use seatrial_bench::Offer;
+use seatrial_cluster::{
+    Command, Fleet, FromWorker, Launcher, LocalLauncher, NodeIndex, Notice, Report, ToWorker, WorkerEnd,
+    WorkerId,
+};
+use seatrial_model::{Case, Nanos};
+
+use crate::process::PATIENCE;
+use crate::{BUILD, cases};
+
+pub const NODE: NodeIndex = NodeIndex(0);
+
+pub struct Rig {
+    pub fleet: Box<dyn Fleet>,
+    last: u64,
+}
+
+/// A worker with what it offered.
+pub struct Toy {
+    pub id: WorkerId,
+    pub pid: u32,
+    pub agent: u32,
+    pub child: Option<u32>,
+    offer: Offer,
+}
+
+impl Rig {
+    /// An agent on this machine.
+    pub fn new() -> Self {
+        Self::with(&LocalLauncher::new(BUILD).node("n1").hello_within(PATIENCE))
+    }
+
+    pub fn with(launcher: &impl Launcher) -> Self {
+        Self { fleet: launcher.launch().expect("the agent starts"), last: 0 }
+    }
+
+    /// Starts a worker and no more.
+    pub fn spawn(&mut self, case: &Case) -> WorkerId {
+        self.last += 1;
+        let worker = WorkerId(self.last);
+        self.fleet.send(NODE, Command::Spawn { worker, case: Box::new(case.clone()), place: 0, trial: 0 });
+        worker
+    }
+
+    /// Starts a worker that does `what` and prepares it.
+    pub fn prepare(&mut self, what: &str) -> Toy {
+        let id = self.spawn(&cases::case(what));
+        self.tell(id, ToWorker::Prepare);
+        let FromWorker::Prepared { offer } = self.said(id) else { panic!("not prepared") };
+        let number = |name: &str| offer.data[name].as_u64().map(|pid| pid as u32);
+        let (pid, agent) = (number("pid").expect("a pid"), number("agent").expect("a pid"));
+        Toy { id, pid, agent, child: number("child"), offer }
+    }
+
+    /// Starts a worker and takes it into its measuring phase, for as long as it likes.
+    pub fn measure(&mut self, what: &str) -> Toy {
+        let toy = self.prepare(what);
+        self.tell(toy.id, ToWorker::Connect { offers: vec![toy.offer.clone()] });
+        assert_eq!(self.said(toy.id), FromWorker::Connected);
+        self.tell(toy.id, ToWorker::WarmUp { span: Nanos::millis(5) });
+        assert_eq!(self.said(toy.id), FromWorker::WarmedUp);
+        self.tell(toy.id, ToWorker::Measure { span: Nanos::secs(3600) });
+        toy
+    }
+
+    pub fn tell(&mut self, worker: WorkerId, message: ToWorker) {
+        self.fleet.send(NODE, Command::Tell { worker, message });
+    }
+
+    pub fn kill(&mut self, worker: WorkerId) {
+        self.fleet.send(NODE, Command::Kill { worker });
+    }
+
+    pub fn next(&mut self) -> Notice {
+        let deadline = self.fleet.now().plus(PATIENCE.into());
+        match self.fleet.next(deadline) {
+            Notice::Quiet => panic!("nothing came for {PATIENCE:?}"),
+            notice => notice,
+        }
+    }
+
+    /// The next thing this worker says, past what others do.
+    pub fn said(&mut self, worker: WorkerId) -> FromWorker {
+        loop {
+            match self.next() {
+                Notice::From(_, Report::Said { worker: who, message }) if who == worker => return message,
+                Notice::From(_, Report::Ended { worker: who, end }) if who == worker => {
+                    panic!("{who} ended: {end:?}")
+                }
+                Notice::Lost(_, why) => panic!("the agent is lost: {why}"),
+                _ => {}
+            }
+        }
+    }
+
+    /// How this worker ends, past what it says before, which is counted in samples.
+    pub fn ended(&mut self, worker: WorkerId) -> (WorkerEnd, usize) {
+        let mut samples = 0;
+        loop {
+            match self.next() {
+                Notice::From(_, Report::Ended { worker: who, end }) if who == worker => {
+                    return (end, samples);
+                }
+                Notice::From(_, Report::Said { worker: who, message: FromWorker::Samples { batch } })
+                    if who == worker =>
+                {
+                    samples += batch.len();
+                }
+                Notice::Lost(_, why) => panic!("the agent is lost: {why}"),
+                _ => {}
+            }
+        }
+    }
+
+    /// Why the agent was lost.
+    pub fn lost(&mut self) -> String {
+        loop {
+            if let Notice::Lost(NODE, why) = self.next() {
+                return why;
+            }
+        }
+    }
+}

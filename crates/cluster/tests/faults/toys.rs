@@ -1,0 +1,191 @@
+//! One benchmark whose part does what its case says, most of it wrong.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::{IntoRawFd, OwnedFd, RawFd};
+use std::process::{Child, Command};
+use std::sync::{Arc, OnceLock};
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Signal, getpid, getppid, kill_process};
+use seatrial_bench::{Benchmark, Error, Offer, Part, Registry, Sink, Stop};
+use seatrial_model::{
+    About, Case, Cause, Cost, Integrity, Interaction, Limits, Measures, Nanos, Params, PartRecord, Phase,
+    Place, Quantity, Reason, Sample, Site, Unit,
+};
+use seatrial_sys::clock::now_ns;
+use seatrial_sys::process::adopt;
+use serde_json::json;
+
+/// The benchmarks of a worker of this binary.
+pub static REGISTRY: Registry = Registry { benchmarks: &[&Toy], planned: &[] };
+
+pub static ABOUT: About = About {
+    id: "toy.part",
+    version: 1,
+    title: "does what its case says",
+    doc: "",
+    params: &[],
+    metrics: &[],
+    series: &[],
+    parts: &["toy"],
+    needs: &[],
+    probes: &["vmstat", "no_such_probe"],
+    cost: Cost { seconds: 1, written: 0 },
+    interaction: Interaction::Passive,
+};
+
+/// The socket to the agent, so that a toy can write on it what it should not.
+static CHANNEL: OnceLock<OwnedFd> = OnceLock::new();
+
+/// Keeps a copy of the socket inherited as `fd`, and gives the number under which a worker can inherit it still.
+pub fn share_channel(fd: RawFd) -> RawFd {
+    let channel = adopt(fd).expect("started by an agent");
+    CHANNEL.get_or_init(|| channel.try_clone().expect("cloned"));
+    fcntl_setfd(&channel, FdFlags::empty()).expect("as it was inherited");
+    channel.into_raw_fd()
+}
+
+struct Toy;
+
+impl Benchmark for Toy {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, _: &Params, _: &Site) -> Result<Vec<Case>, Reason> {
+        Ok(Vec::new())
+    }
+
+    fn limits(&self, _: &Case, _: &Site) -> Limits {
+        Limits::new()
+    }
+
+    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+        let does = case.params.text("does")?;
+        let (does, file) = does.split_once(' ').unwrap_or((does, ""));
+        if does == "is_refused" {
+            return Err(Error::new(Cause::Missing, "no toys today"));
+        }
+        let (does, file) = (does.to_owned(), file.to_owned());
+        Ok(Box::new(ToyPart { does, file, place: place.clone(), child: None, open: None }))
+    }
+
+    fn reduce(&self, _: &Case, _: &[PartRecord]) -> Result<Measures, Reason> {
+        Ok(Measures::default())
+    }
+}
+
+struct ToyPart {
+    does: String,
+    file: String,
+    place: Place,
+    child: Option<Child>,
+    open: Option<File>,
+}
+
+impl Part for ToyPart {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        let io = |error: io::Error| Error::new(Cause::IoError, error.to_string());
+        match self.does.as_str() {
+            "starts_a_child" => self.child = Some(Command::new("sleep").arg("600").spawn().map_err(io)?),
+            "starts_a_stray" => {
+                self.child = Some(Command::new("setsid").args(["sleep", "600"]).spawn().map_err(io)?);
+            }
+            "writes_to" => self.open = Some(OpenOptions::new().append(true).open(&self.file).map_err(io)?),
+            "is_stubborn" => {
+                // A handler that only takes a note, so the signal no longer ends the process.
+                signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::default()).map_err(io)?;
+            }
+            "has_no_memory" => {
+                return Err(Error::new(Cause::NoSpace, "mmap of 1 PiB: Cannot allocate memory"));
+            }
+            _ => {}
+        }
+        let number = |pid: Option<rustix::process::Pid>| pid.map(|pid| pid.as_raw_nonzero().get());
+        let child = self.child.as_ref().map(Child::id);
+        Ok(Offer::new(
+            &self.place,
+            json!({ "pid": number(Some(getpid())), "agent": number(getppid()), "child": child }),
+        ))
+    }
+
+    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
+        let known = peers.iter().filter(|offer| offer.data["pid"].is_u64()).count();
+        if known == 0 { Err(Error::new(Cause::PartnerLost, "no peer has a pid")) } else { Ok(()) }
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        if phase == Phase::WarmUp {
+            out.sample(sample("warm"));
+            return Ok(());
+        }
+        match self.does.as_str() {
+            "crashes" => loop {
+                // Twice, since the standard library's handler takes the first as no stack overflow and steps aside.
+                let _ = kill_process(getpid(), Signal::SEGV);
+            },
+            "aborts" => std::process::abort(),
+            "leaves" => leave(),
+            "loops" => loop {
+                std::hint::spin_loop();
+            },
+            "is_stubborn" => loop {
+                sleep(Duration::from_secs(1));
+            },
+            "panics" => panic!("the toy broke on {}", self.place.node),
+            "says_garbage" => blurt(b"\x05\0\0\0hello"),
+            "says_no_frame" => blurt(b"Segmentation fault (core dumped)\n"),
+            "floods_its_output" => {
+                while !stop.is_over() {
+                    let _ = io::stdout()
+                        .write_all(&[b'o'; 4096])
+                        .and_then(|()| io::stderr().write_all(b"the end\n"));
+                }
+            }
+            "floods_its_samples" => loop {
+                out.sample(sample("flood"));
+            },
+            "writes_to" => {
+                let write = self.open.as_mut().map(|file| file.write_all(b"x"));
+                write.transpose().map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
+            }
+            // One at least, however late it starts.
+            _ => loop {
+                out.sample(sample("tick"));
+                if stop.is_over() {
+                    break;
+                }
+                sleep(Duration::from_millis(1));
+            },
+        }
+        out.evidence("toy", json!(self.does));
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        Ok(Integrity::Verified { checked: 7 })
+    }
+}
+
+fn sample(channel: &str) -> Sample {
+    let now = Nanos(now_ns());
+    let amount = Quantity::new(1.0, Unit::Count).expect("finite");
+    Sample { channel: channel.to_owned(), at: Params::default(), start: now, end: now, amount }
+}
+
+#[expect(clippy::exit, reason = "what a library does that thinks it owns the process")]
+fn leave() -> ! {
+    std::process::exit(0)
+}
+
+/// Writes to the agent past everything that frames messages, and waits to be killed for it.
+fn blurt(bytes: &[u8]) -> ! {
+    let channel = CHANNEL.get().expect("shared before the worker began").try_clone().expect("cloned");
+    File::from(channel).write_all(bytes).expect("written");
+    loop {
+        sleep(Duration::from_secs(1));
+    }
+}
