@@ -6,7 +6,7 @@
 mod benchmark;
 pub mod common;
 mod error;
-mod mem;
+pub mod mem;
 mod planned;
 mod registry;
 mod stop;

@@ -52,8 +52,8 @@ mod arch {
     pub const ISAS: &[&str] = &["sse2", "avx2", "avx512"];
     pub const BRANCH: &str = "jne";
     pub const FENCE: &str = "sfence";
-    /// Three instruction sets, each with two loops that write and nine that load with each of four prefetches.
-    pub const LOOPS: usize = 3 * (2 + 4 * 9);
+    /// Three instruction sets, each with two loops that write and nine that load with each of three prefetches.
+    pub const LOOPS: usize = 3 * (2 + 3 * 9);
 
     pub fn width(function: &str) -> usize {
         match function.split("::").next() {
@@ -78,7 +78,6 @@ mod arch {
         match function.split("::").nth(1) {
             Some("nta") => Some("prefetchnta"),
             Some("l2") => Some("prefetcht1"),
-            Some("l1") => Some("prefetcht0"),
             _ => None,
         }
     }

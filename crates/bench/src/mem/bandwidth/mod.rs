@@ -138,7 +138,7 @@ const ABOUT: About = About {
     parts: &["worker"],
     needs: &[],
     probes: &["steal", "load"],
-    cost: Cost { seconds: 6, written: 0 },
+    cost: Cost { seconds: 8, written: 0 },
     interaction: Interaction::Loads("memory and all cores of the node"),
 };
 

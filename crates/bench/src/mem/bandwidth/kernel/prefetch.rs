@@ -16,14 +16,12 @@ pub enum Prefetch {
     Nta,
     /// `prefetcht1`, 2 KiB ahead: into the second cache.
     L2,
-    /// `prefetcht0`, 1 KiB ahead: into the first cache.
-    L1,
 }
 
 impl Prefetch {
     /// All of them.
     #[cfg(test)]
-    pub const ALL: &'static [Self] = &[Self::None, Self::Nta, Self::L2, Self::L1];
+    pub const ALL: &'static [Self] = &[Self::None, Self::Nta, Self::L2];
 
     /// The name in reports: that of the instruction.
     pub const fn name(self) -> &'static str {
@@ -31,14 +29,15 @@ impl Prefetch {
             Self::None => "none",
             Self::Nta => "prefetchnta",
             Self::L2 => "prefetcht1",
-            Self::L1 => "prefetcht0",
         }
     }
 
     /// The kind for this CPU.
     ///
-    /// AMD and Intel need opposite ones: `prefetchnta` gains 6 to 20 % on Zen 4 and loses 35 to 60 % on Emerald Rapids,
-    /// where the others gain 1 to 15 % (`docs/performance.md`). On a CPU by somebody else there is none.
+    /// AMD and Intel need opposite ones. Against the same loop without prefetch, Zen 4 gained 4 to 20 % by
+    /// `prefetchnta` where the stores are non-temporal or absent, and more by `prefetcht1` where they are regular. A
+    /// Xeon of the fifth generation lost 35 to 60 % by `prefetchnta`; `prefetcht1` gained 3 to 15 % with non-temporal
+    /// stores, made up for the fold of `read`, and lost 4 % with regular ones. A CPU by somebody else gets none.
     pub(super) fn preferred(kernel: Kernel, store: Option<Store>) -> Self {
         Self::by_vendor(&vendor(), kernel, store)
     }
@@ -48,8 +47,7 @@ impl Prefetch {
             (_, Kernel::Write | Kernel::Memcpy | Kernel::Memset, _) => Self::None,
             (b"AuthenticAMD" | b"HygonGenuine", _, Some(Store::Regular)) => Self::L2,
             (b"AuthenticAMD" | b"HygonGenuine", _, _) => Self::Nta,
-            (b"GenuineIntel", _, Some(Store::Regular)) => Self::L1,
-            (b"GenuineIntel", _, _) => Self::L2,
+            (b"GenuineIntel", _, None | Some(Store::NonTemporal)) => Self::L2,
             _ => Self::None,
         }
     }
@@ -80,7 +78,7 @@ mod tests {
         assert_eq!(of(b"AuthenticAMD", Store::NonTemporal), Prefetch::Nta);
         assert_eq!(of(b"AuthenticAMD", Store::Regular), Prefetch::L2);
         assert_eq!(of(b"GenuineIntel", Store::NonTemporal), Prefetch::L2);
-        assert_eq!(of(b"GenuineIntel", Store::Regular), Prefetch::L1);
+        assert_eq!(of(b"GenuineIntel", Store::Regular), Prefetch::None);
         assert_eq!(of(b"CentaurHauls", Store::Regular), Prefetch::None);
     }
 

@@ -139,7 +139,6 @@ macro_rules! loops {
             loading!(plain, $feature, $v, $regular, $nt);
             loading!(nta, $feature, $v, $regular, $nt);
             loading!(l2, $feature, $v, $regular, $nt);
-            loading!(l1, $feature, $v, $regular, $nt);
 
             pub(super) fn find(kernel: Kernel, store: Option<Store>, prefetch: Prefetch) -> Option<Code> {
                 match (kernel, store, prefetch) {
@@ -148,7 +147,6 @@ macro_rules! loops {
                     (_, _, Prefetch::None) => plain::find(kernel, store),
                     (_, _, Prefetch::Nta) => nta::find(kernel, store),
                     (_, _, Prefetch::L2) => l2::find(kernel, store),
-                    (_, _, Prefetch::L1) => l1::find(kernel, store),
                 }
             }
         }

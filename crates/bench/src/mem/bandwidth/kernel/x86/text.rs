@@ -24,7 +24,6 @@ macro_rules! ahead {
     (plain $stream:ident) => { "" };
     (nta $stream:ident) => { ahead!("prefetchnta ", $stream 1024) };
     (l2 $stream:ident) => { ahead!("prefetcht1 ", $stream 2048) };
-    (l1 $stream:ident) => { ahead!("prefetcht0 ", $stream 1024) };
     ($hint:literal, $stream:ident $distance:literal) => {
         concat!(
             $hint, at!($stream 0 $distance), "\n", $hint, at!($stream 64 $distance), "\n",
@@ -52,13 +51,13 @@ macro_rules! vector {
         concat!(load!($v a $o), $store, " ", at!(b $o), ", ", stringify!($v), "0")
     };
     ($v:ident scale $store:literal $o:literal) => {
-        concat!(load!($v a $o), times_scalar!($v), $store, " ", at!(b $o), ", ", stringify!($v), "0")
+        concat!(scaled!($v a $o), $store, " ", at!(b $o), ", ", stringify!($v), "0")
     };
     ($v:ident add $store:literal $o:literal) => {
         concat!(load!($v a $o), plus!($v b $o), $store, " ", at!(c $o), ", ", stringify!($v), "0")
     };
     ($v:ident triad $store:literal $o:literal) => {
-        concat!(load!($v c $o), times_scalar!($v), plus!($v b $o), $store, " ", at!(a $o), ", ", stringify!($v), "0")
+        concat!(scaled!($v c $o), plus!($v b $o), $store, " ", at!(a $o), ", ", stringify!($v), "0")
     };
 }
 
@@ -68,13 +67,11 @@ macro_rules! load {
     ($v:ident $stream:ident $o:literal) => { concat!("vmovapd ", stringify!($v), "0, ", at!($stream $o), "\n") };
 }
 
-/// Multiplies register 0 by the scalar.
-macro_rules! times_scalar {
-    (xmm) => {
-        "mulpd xmm0, xmm15\n"
-    };
-    ($v:ident) => {
-        concat!("vmulpd ", stringify!($v), "0, ", stringify!($v), "0, ", stringify!($v), "15\n")
+/// Loads register 0 and multiplies it by the scalar.
+macro_rules! scaled {
+    (xmm $stream:ident $o:literal) => { concat!(load!(xmm $stream $o), "mulpd xmm0, xmm15\n") };
+    ($v:ident $stream:ident $o:literal) => {
+        concat!("vmulpd ", stringify!($v), "0, ", stringify!($v), "15, ", at!($stream $o), "\n")
     };
 }
 

@@ -1,0 +1,137 @@
+//! A table: a thin line under the head, two blanks between columns, nothing else.
+
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
+
+use crate::ink::Ink;
+
+/// Blank before a cell's text. The place where other tables have a vertical line is the second one between columns.
+const PADDING: u16 = 1;
+
+/// On which side a column's text stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Words.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// A column before it is laid out.
+#[derive(Clone, Debug)]
+pub struct Column {
+    head: String,
+    side: Side,
+    cells: Vec<String>,
+}
+
+impl Column {
+    /// A column of words.
+    pub fn words(head: impl Into<String>, cells: Vec<String>) -> Self {
+        Self { head: head.into(), side: Side::Left, cells }
+    }
+
+    /// A column of numbers.
+    pub fn numbers(head: impl Into<String>, cells: Vec<String>) -> Self {
+        Self { head: head.into(), side: Side::Right, cells }
+    }
+
+    /// A column whose text stands on `side`.
+    pub fn new(head: impl Into<String>, side: Side, cells: Vec<String>) -> Self {
+        Self { head: head.into(), side, cells }
+    }
+
+    /// Adds a cell at the bottom.
+    pub fn push(&mut self, cell: String) {
+        self.cells.push(cell);
+    }
+
+    /// Whether no cell says anything.
+    pub fn is_empty(&self) -> bool {
+        self.cells.iter().all(String::is_empty)
+    }
+}
+
+/// The table of `columns`: one line a row, unless `width` asks for words to be wrapped.
+pub fn fitted(columns: &[Column], width: u16) -> String {
+    if columns.is_empty() {
+        return String::new();
+    }
+    if self::width(columns) <= width { lines(&lay_out(columns)) } else { wrap_words(columns, width) }
+}
+
+fn wrap_words(columns: &[Column], width: u16) -> String {
+    let mut table = lay_out(columns);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    for (position, column) in columns.iter().enumerate() {
+        if let Some(laid) = table.column_mut(position).filter(|_| column.side == Side::Right) {
+            laid.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
+    lines(&table)
+}
+
+/// Columns of a terminal that the table takes.
+pub fn width(columns: &[Column]) -> u16 {
+    let between = u16::try_from(columns.len().saturating_sub(1)).unwrap_or(u16::MAX);
+    let cells = lay_out(columns).column_max_content_widths();
+    cells.iter().map(|width| width + PADDING).sum::<u16>().saturating_add(between)
+}
+
+fn lay_out(columns: &[Column]) -> Table {
+    let line = LineStyle::none().fill('─').junction('─');
+    let mut table = Table::new();
+    table
+        .load_style(TableStyle::new().header_separator(line))
+        .set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(columns.iter().map(|column| heading(&column.head)).collect::<Vec<_>>());
+    let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
+    for row in 0..rows {
+        table.add_row(
+            columns.iter().map(|column| column.cells.get(row).map_or("", String::as_str)).collect::<Vec<_>>(),
+        );
+    }
+    for (position, column) in columns.iter().enumerate() {
+        if let Some(laid) = table.column_mut(position) {
+            laid.set_padding((PADDING, 0));
+            laid.set_cell_alignment(match column.side {
+                Side::Left => CellAlignment::Left,
+                Side::Right => CellAlignment::Right,
+            });
+        }
+    }
+    table
+}
+
+/// Every line of a heading is marked by itself, since a mark ends with its line.
+fn heading(text: &str) -> String {
+    text.split('\n').map(|line| Ink::Faint.on(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// Label and text, the text wrapped to `width` behind its label.
+pub fn paragraphs(rows: &[(String, String)], width: u16) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new();
+    table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    for (label, text) in rows {
+        table.add_row([label.as_str(), text.as_str()]);
+    }
+    let widest = table.column_max_content_widths().first().copied().unwrap_or(0) + 2;
+    if let Some(labels) = table.column_mut(0) {
+        labels.set_constraint(ColumnConstraint::Absolute(Width::Fixed(widest)));
+    }
+    lines(&table)
+}
+
+/// `text` wrapped to `width`.
+pub fn wrapped(text: &str, width: u16) -> String {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    table.add_row([text]);
+    lines(&table)
+}
+
+fn lines(table: &Table) -> String {
+    table.lines().fold(String::new(), |text, line| text + &line + "\n")
+}

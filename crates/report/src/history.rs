@@ -1,0 +1,84 @@
+//! The list of runs, the newest last, where the eye is when the command has ended.
+
+use jiff::Timestamp;
+use seatrial_model::Verdict;
+
+use crate::Look;
+use crate::grid::{self, Column};
+use crate::ink::{Ink, develop};
+use crate::words::{between, clean, count, span, verdict};
+
+/// One run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// The id.
+    pub id: String,
+    /// What it is doing now: `running`, `ended`, `killed`.
+    pub state: String,
+    /// When it started; the id shows it too.
+    pub started: Option<Timestamp>,
+    /// When it ended.
+    pub ended: Option<Timestamp>,
+    /// The roll-up of its judgement.
+    pub verdict: Option<Verdict>,
+    /// The profile, or the command without the program.
+    pub what: String,
+    /// The nodes.
+    pub nodes: Vec<String>,
+    /// Cases that ended with numbers.
+    pub measured: u64,
+    /// Cases planned.
+    pub planned: u64,
+    /// What is wrong with its folder.
+    pub remark: Option<String>,
+}
+
+/// The list as text for a terminal; `remark` says when it was not read in the usual way.
+pub fn render(rows: &[Row], remark: Option<&str>, look: Look) -> String {
+    let mut text = if rows.is_empty() {
+        "no runs yet; `seatrial check` makes one\n".to_owned()
+    } else {
+        list(rows, look.width())
+    };
+    let wrong = rows.iter().filter_map(|row| Some((row.id.as_str(), row.remark.as_deref()?)));
+    let wrong = wrong.map(|(id, why)| format!("{id}: {why}"));
+    let remarks: Vec<_> =
+        wrong.chain(remark.map(str::to_owned)).map(|text| (Ink::Doubt.on("!"), clean(&text))).collect();
+    text += &grid::paragraphs(&remarks, look.width());
+    develop(&text, look.style)
+}
+
+fn list(rows: &[Row], width: u16) -> String {
+    let cells = |text: &dyn Fn(&Row) -> String| rows.iter().map(text).collect::<Vec<_>>();
+    let took = |row: &Row| {
+        row.started.zip(row.ended).and_then(|(start, end)| between(start, end)).map_or(String::new(), span)
+    };
+    let mut columns = vec![
+        Column::words("run", cells(&|row| clean(&row.id))),
+        Column::numbers("took", cells(&took)),
+        Column::words("what", cells(&|row| clean(&row.what))),
+        Column::words("nodes", cells(&nodes)),
+        Column::numbers("cases", cells(&|row| format!("{}/{}", row.measured, row.planned))),
+        Column::words("result", cells(&result)),
+    ];
+    columns.retain(|column| !column.is_empty());
+    grid::fitted(&columns, width)
+}
+
+fn nodes(row: &Row) -> String {
+    match row.nodes.as_slice() {
+        [] => String::new(),
+        [node] => clean(node),
+        nodes => count(nodes.len(), "node"),
+    }
+}
+
+/// The verdict of a run that ended; else what became of it.
+fn result(row: &Row) -> String {
+    match (row.state.as_str(), row.verdict) {
+        ("ended", Some(judged)) => verdict(judged),
+        ("ended", None) if row.measured < row.planned => Ink::Doubt.on("partly measured"),
+        ("ended", None) => "measured".to_owned(),
+        (state, _) => Ink::Doubt.on(&clean(state)),
+    }
+}

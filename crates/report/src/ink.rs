@@ -1,0 +1,98 @@
+//! Colours that survive layout: text is marked first, laid out, and coloured last.
+//!
+//! A mark is an invisible character without width (Unicode calls these default ignorable), so that columns line up
+//! whether or not there will be colour. Text from a record is cleaned of such characters before it comes near.
+
+use anstyle::{AnsiColor, Style as Ansi};
+
+use crate::Style;
+
+/// What a piece of text is, and thereby its colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ink {
+    /// As it should be.
+    Good,
+    /// Not as it should be.
+    Bad,
+    /// To be looked at.
+    Doubt,
+    /// There for completeness.
+    Faint,
+    /// A title.
+    Strong,
+}
+
+const INKS: [(Ink, char); 5] = [
+    (Ink::Good, '\u{2061}'),
+    (Ink::Bad, '\u{2062}'),
+    (Ink::Doubt, '\u{2063}'),
+    (Ink::Faint, '\u{2064}'),
+    (Ink::Strong, '\u{206a}'),
+];
+const END: char = '\u{2060}';
+
+impl Ink {
+    /// Marks `text`.
+    pub fn on(self, text: &str) -> String {
+        let mark = INKS.iter().find(|(ink, _)| *ink == self).map_or(END, |(_, mark)| *mark);
+        format!("{mark}{text}{END}")
+    }
+
+    fn ansi(self) -> Ansi {
+        match self {
+            Ink::Good => AnsiColor::Green.on_default(),
+            Ink::Bad => AnsiColor::Red.on_default().bold(),
+            Ink::Doubt => AnsiColor::Yellow.on_default(),
+            Ink::Faint => Ansi::new().dimmed(),
+            Ink::Strong => Ansi::new().bold(),
+        }
+    }
+}
+
+/// Whether `character` is one of the marks.
+pub fn is_mark(character: char) -> bool {
+    character == END || INKS.iter().any(|(_, mark)| *mark == character)
+}
+
+/// Turns marks into colours, or takes them out; drops blanks at the ends of lines.
+pub fn develop(text: &str, style: Style) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        let mut open: Option<Ink> = None;
+        for character in line.trim_end_matches(|c: char| c.is_whitespace() || is_mark(c)).chars() {
+            let ink = INKS.iter().find(|(_, mark)| *mark == character).map(|(ink, _)| *ink);
+            match (ink, style) {
+                (Some(ink), Style::Coloured) => {
+                    out += &ink.ansi().render().to_string();
+                    open = Some(ink);
+                }
+                (None, Style::Coloured) if character == END => {
+                    out += open.take().map_or("", |_| RESET);
+                }
+                _ if is_mark(character) => {}
+                _ => out.push(character),
+            }
+        }
+        out += open.map_or("", |_| RESET);
+        out.push('\n');
+    }
+    out
+}
+
+const RESET: &str = "\u{1b}[0m";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_text_loses_its_marks_and_its_trailing_blanks() {
+        assert_eq!(develop(&format!("a {}  \n", Ink::Bad.on("b")), Style::Plain), "a b\n");
+    }
+
+    #[test]
+    fn colour_ends_with_its_line() {
+        let text = develop(&format!("{}\nnext", Ink::Strong.on("title")), Style::Coloured);
+        assert_eq!(text, "\u{1b}[1mtitle\u{1b}[0m\nnext\n");
+    }
+}

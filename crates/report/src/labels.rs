@@ -1,0 +1,120 @@
+//! What tells the rows of a table apart: only what differs between them is a column.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use seatrial_analysis::Difference;
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Params, Value};
+
+use crate::grid::{Column, Side};
+use crate::words::clean;
+
+/// Parameters with columns of their own; when more differ they share one.
+const MOST_COLUMNS: usize = 4;
+
+/// All that may tell one row from the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    test: String,
+    node: String,
+    subject: String,
+    params: BTreeMap<String, String>,
+}
+
+impl Label {
+    /// The label of a case: where the person left a parameter open, what the plan chose.
+    pub fn of_case(case: &CaseRecord) -> Self {
+        let chosen = |(name, value): (&str, &Value)| {
+            let chosen = case.chosen.get(name).filter(|_| *value == Value::from("auto"));
+            (clean(name), clean(&chosen.unwrap_or(value).to_string()))
+        };
+        Self {
+            test: clean(&case.group),
+            node: clean(&case.nodes.join("+")),
+            subject: clean(case.subject.as_str()),
+            params: case.params.iter().map(chosen).collect(),
+        }
+    }
+
+    /// The label of a pair of cases.
+    pub fn of_difference(row: &Difference) -> Self {
+        Self {
+            test: String::new(),
+            node: clean(&row.b.nodes.join("+")),
+            subject: clean(row.subject.as_str()),
+            params: texts(&row.params),
+        }
+    }
+}
+
+fn texts(params: &Params) -> BTreeMap<String, String> {
+    params.iter().map(|(name, value)| (clean(name), clean(&value.to_string()))).collect()
+}
+
+/// The columns that tell rows apart; none for a single row, at least one for several.
+pub fn columns(labels: &[Label]) -> Vec<Column> {
+    if labels.len() < 2 {
+        return Vec::new();
+    }
+    let cells =
+        |text: &dyn Fn(&Label) -> &str| labels.iter().map(|label| text(label).to_owned()).collect::<Vec<_>>();
+    let differ = |cells: &Vec<String>| cells.iter().any(|cell| *cell != cells[0]);
+    let mut fixed = vec![("node", cells(&|label| &label.node)), ("subject", cells(&|label| &label.subject))];
+    fixed.retain(|(_, cells)| differ(cells));
+    let names: BTreeSet<&String> = labels.iter().flat_map(|label| label.params.keys()).collect();
+    let mut params: Vec<(&str, Vec<String>)> = Vec::new();
+    for name in names {
+        let cells = cells(&|label| label.params.get(name).map_or("", String::as_str));
+        if differ(&cells) {
+            params.push((name, cells));
+        }
+    }
+    let told: BTreeSet<Vec<&String>> = (0..labels.len())
+        .map(|row| fixed.iter().chain(&params).map(|(_, cells)| &cells[row]).collect())
+        .collect();
+    // Two tests of a profile may ask for the same case; then the test tells them apart.
+    let tests = cells(&|label| &label.test);
+    if told.len() < labels.len() && differ(&tests) {
+        fixed.insert(0, ("test", tests));
+    }
+    if fixed.is_empty() && params.is_empty() {
+        fixed.push(("subject", cells(&|label| &label.subject)));
+    }
+    if params.len() > MOST_COLUMNS {
+        params = vec![("parameters", share_one(&params))];
+    }
+    let columns = fixed.into_iter().chain(params);
+    columns.map(|(name, cells)| Column::new(name, side(&cells), cells)).collect()
+}
+
+/// One cell a row for all of `params`.
+fn share_one(params: &[(&str, Vec<String>)]) -> Vec<String> {
+    let rows = params.first().map_or(0, |(_, cells)| cells.len());
+    let pairs = |row: usize| {
+        let told = params.iter().filter(|(_, cells)| !cells[row].is_empty());
+        told.map(|(name, cells)| format!("{name}={}", cells[row])).collect::<Vec<_>>().join(" ")
+    };
+    (0..rows).map(pairs).collect()
+}
+
+/// Whole numbers line up by their ones.
+fn side(cells: &[String]) -> Side {
+    let is_number = |cell: &String| cell.is_empty() || cell.parse::<f64>().is_ok();
+    if cells.iter().all(is_number) { Side::Right } else { Side::Left }
+}
+
+/// The parameters of `case` that are not default, which are those that its id names: `kernel=triad`.
+pub fn named_params(case: &CaseRecord) -> Vec<String> {
+    let id = case.case.as_str();
+    let named = id.rfind('[').map_or("", |start| &id[start + 1..]);
+    let named = format!(",{},", named.trim_end_matches(']'));
+    let pairs = case.params.iter().map(|(name, value)| format!("{name}={value}"));
+    pairs.filter(|pair| named.contains(&format!(",{pair},"))).collect()
+}
+
+/// The parameters that are not default and the same in all of `cases`.
+pub fn shared_params(cases: &[&CaseRecord]) -> String {
+    let shared = |pair: &String| cases.iter().all(|case| named_params(case).contains(pair));
+    let pairs = cases.first().map(|case| named_params(case)).unwrap_or_default();
+    pairs.into_iter().filter(shared).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,23 @@
+//! Renders records for people and programs; reads nothing but what it is given.
+//!
+//! Everything is returned as text or written to a given sink. Lists of runs and benchmarks come in as plain
+//! structures, so that this crate knows no store and no registry.
+
+pub mod compare;
+pub mod compare_json;
+pub mod csv;
+mod grid;
+pub mod history;
+mod ink;
+pub mod json;
+mod labels;
+pub mod list;
+mod look;
+mod markdown;
+mod notes;
+mod number;
+pub mod plan;
+pub mod terminal;
+mod words;
+
+pub use look::{Look, Style};

@@ -1,0 +1,44 @@
+//! How text for people is to look.
+
+/// Columns of a terminal whose width is not known, and of a pipe.
+const USUAL_WIDTH: u16 = 80;
+
+/// Least width that tables are fitted to; a narrower terminal wraps lines by itself.
+const LEAST_WIDTH: u16 = 60;
+
+/// Whether to colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// Text only.
+    #[default]
+    Plain,
+    /// With escape sequences for colours. Colour never says anything that the text does not say.
+    Coloured,
+}
+
+/// How text for people is to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// Whether to colour.
+    pub style: Style,
+    width: u16,
+}
+
+impl Look {
+    /// For a terminal of `width` columns; `None` when there is no terminal.
+    pub fn new(style: Style, width: Option<u16>) -> Self {
+        Self { style, width: width.unwrap_or(USUAL_WIDTH).max(LEAST_WIDTH) }
+    }
+
+    /// Columns that a line may take.
+    pub fn width(self) -> u16 {
+        self.width
+    }
+}
+
+impl Default for Look {
+    /// Plain text of the usual width.
+    fn default() -> Self {
+        Self::new(Style::Plain, None)
+    }
+}

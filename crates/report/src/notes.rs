@@ -1,0 +1,41 @@
+//! Footnotes: a reason that many rows share is told once.
+
+use crate::grid;
+use crate::ink::Ink;
+use crate::words::clean;
+
+/// The notes of one report, in the order they were first referred to.
+#[derive(Debug, Default)]
+pub struct Notes {
+    texts: Vec<String>,
+    /// How many of them were printed already.
+    shown: usize,
+}
+
+impl Notes {
+    /// The reference to a note of `text`: `[3]`.
+    pub fn refer(&mut self, text: &str) -> String {
+        let text = clean(text);
+        let position = self.texts.iter().position(|known| *known == text).unwrap_or_else(|| {
+            self.texts.push(text);
+            self.texts.len() - 1
+        });
+        format!("[{}]", position + 1)
+    }
+
+    /// Whether some note tells `text` already.
+    pub fn tell(&self, text: &str) -> bool {
+        let text = clean(text);
+        self.texts.iter().any(|known| known.contains(&text))
+    }
+
+    /// The notes referred to since the last time.
+    pub fn flush(&mut self, width: u16) -> String {
+        let fresh = self.texts.iter().enumerate().skip(self.shown);
+        let rows: Vec<_> = fresh
+            .map(|(position, text)| (Ink::Faint.on(&format!("[{}]", position + 1)), text.clone()))
+            .collect();
+        self.shown = self.texts.len();
+        grid::paragraphs(&rows, width)
+    }
+}

@@ -1,0 +1,92 @@
+//! Numbers for people: as many digits as they carry, the same in all of a column.
+
+/// Significant digits of the smallest number of a column.
+const DIGITS: i32 = 3;
+
+/// Decimals at most; what is smaller than that shows as zero, so a benchmark should choose a smaller unit.
+const MOST_DECIMALS: i32 = 6;
+
+/// Decimals that give the smallest of `values` three significant digits; zeros do not count.
+pub fn decimals(values: impl IntoIterator<Item = f64>) -> usize {
+    let magnitude = values.into_iter().map(f64::abs).filter(|value| *value > 0.0).reduce(f64::min);
+    let Some(magnitude) = magnitude else { return 0 };
+    // A value just under a power of ten may round up to it; the one decimal too many does no harm.
+    let leading = magnitude.log10().floor() as i32;
+    (DIGITS - 1 - leading).clamp(0, MOST_DECIMALS) as usize
+}
+
+/// A number by itself.
+pub fn plain(value: f64) -> String {
+    let decimals = decimals([value]);
+    format!("{value:.decimals$}")
+}
+
+/// Half the width of an interval around `median`, in percent of it: `±0.6%`. Absolute when the median is zero.
+pub fn half_width(median: f64, interval: (f64, f64)) -> String {
+    let half = (interval.1 - interval.0).abs() / 2.0;
+    if median == 0.0 {
+        format!("±{}", plain(half))
+    } else {
+        format!("±{}", share(100.0 * half / median.abs()))
+    }
+}
+
+/// A percentage with the digits that matter: `0.04%`, `0.6%`, `12%`.
+pub fn share(percent: f64) -> String {
+    let decimals = match percent.abs() {
+        0.0 => 0,
+        small if small < 0.095 => 2,
+        middling if middling < 9.95 => 1,
+        _ => 0,
+    };
+    format!("{percent:.decimals$}%")
+}
+
+/// A whole percentage, for what is held against a limit or a bound: `83%`, `-14%`. A difference keeps its sign.
+pub fn whole_share(percent: f64) -> String {
+    // Neither 99.6 % is the limit nor is -0.4 % nothing: close to such a border a decimal is shown.
+    let near = (percent - 100.0).abs() < 0.95 || percent.abs() < 0.95;
+    if near && percent != 0.0 && percent != 100.0 {
+        format!("{percent:.1}%")
+    } else {
+        format!("{percent:.0}%")
+    }
+}
+
+/// As [`whole_share`], with a plus.
+pub fn signed_share(percent: f64) -> String {
+    let plus = if percent > 0.0 { "+" } else { "" };
+    format!("{plus}{}", whole_share(percent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_has_the_decimals_of_its_smallest_number() {
+        assert_eq!(decimals([148.23, 21.34]), 1);
+        assert_eq!(decimals([9.412, 0.0]), 2);
+        assert_eq!(decimals([1234.0, 812.5]), 0);
+        assert_eq!(decimals([0.0]), 0);
+        assert_eq!(decimals([1e-30]), 6);
+        assert_eq!(decimals([]), 0);
+    }
+
+    #[test]
+    fn half_widths_are_percent_of_the_median() {
+        assert_eq!(half_width(20.0, (19.9, 20.1)), "±0.5%");
+        assert_eq!(half_width(20.0, (19.999, 20.001)), "±0.01%");
+        assert_eq!(half_width(-20.0, (-24.0, -16.0)), "±20%");
+        assert_eq!(half_width(0.0, (-0.1, 0.1)), "±0.100");
+    }
+
+    #[test]
+    fn a_share_close_to_a_border_shows_on_which_side_it_is() {
+        assert_eq!(
+            [83.4, 99.7, 100.0, 100.4, -0.3, 0.0].map(whole_share),
+            ["83%", "99.7%", "100%", "100.4%", "-0.3%", "0%"]
+        );
+        assert_eq!([51.2, -14.0, 0.2].map(signed_share), ["+51%", "-14%", "+0.2%"]);
+    }
+}

@@ -1,0 +1,77 @@
+//! What a run would do: cases, time, bytes written, privileges, what is disturbed. Nothing has run yet.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use seatrial_model::{About, Case, Interaction, Nanos, Need, Reason};
+
+use crate::Look;
+use crate::grid::{Column, fitted};
+use crate::ink::{Ink, develop};
+use crate::words::{clean, span};
+
+/// The plan as text for a terminal: `cases` would run, the `settled` ones would not, each with its reason.
+pub fn render(cases: &[Case], settled: &[(Case, Reason)], abouts: &[&About], look: Look) -> String {
+    let total = cases.iter().fold(Nanos(0), |sum, case| sum.plus(case.estimate()));
+    let count = cases.len();
+    let plural = if count == 1 { "case" } else { "cases" };
+    let title = format!("{count} {plural}, about {}; nothing was run", span(Duration::from(total)));
+    let mut text = format!("{}\n\n", Ink::Strong.on(&title));
+    if count > 0 {
+        let cells = |of: &dyn Fn(&Case) -> String| cases.iter().map(of).collect::<Vec<_>>();
+        let columns = [
+            Column::words("case", cells(&|case| clean(case.id.as_str()))),
+            Column::numbers("trials", cells(&trials)),
+            Column::numbers("about", cells(&|case| span(case.estimate().into()))),
+            Column::words("chosen", cells(&|case| clean(&case.chosen.to_string().replace(',', ", ")))),
+        ];
+        text += &fitted(&columns, look.width());
+        text.push('\n');
+    }
+    if !settled.is_empty() {
+        let columns = [
+            Column::words("left out", settled.iter().map(|(case, _)| clean(case.id.as_str())).collect()),
+            Column::words("because", settled.iter().map(|(_, reason)| clean(&reason.text)).collect()),
+        ];
+        text += &fitted(&columns, look.width());
+        text.push('\n');
+    }
+    for case in cases {
+        for finding in &case.findings {
+            text +=
+                &format!("{} {}: {}\n", Ink::Doubt.on("!"), clean(case.id.as_str()), clean(&finding.text));
+        }
+    }
+    text += &effects(cases, abouts);
+    develop(&text, look.style)
+}
+
+fn trials(case: &Case) -> String {
+    let (least, most) = (case.budget.trials, case.budget.max_trials);
+    if least == most { least.to_string() } else { format!("{least}..{most}") }
+}
+
+/// What the run needs and does to others, a line each.
+fn effects(cases: &[Case], abouts: &[&About]) -> String {
+    let used: BTreeSet<&str> = cases.iter().map(|case| case.bench.as_str()).collect();
+    let mut lines = BTreeSet::new();
+    let mut written = 0;
+    for about in abouts.iter().filter(|about| used.contains(about.id)) {
+        written += about.cost.written * cases.iter().filter(|case| case.bench == about.id).count() as u64;
+        match about.interaction {
+            Interaction::Passive => {}
+            Interaction::Loads(what) => _ = lines.insert(format!("loads     {what} ({})", about.id)),
+            Interaction::Disrupts(what) => _ = lines.insert(format!("changes   {what} ({})", about.id)),
+        }
+        for need in about.needs {
+            lines.insert(match need {
+                Need::Library(name) => format!("needs     {name} ({})", about.id),
+                Need::Privilege(what) => format!("needs     privilege: {what} ({})", about.id),
+                Need::Nodes(count) => format!("needs     {count} nodes ({})", about.id),
+                Need::Directory => format!("needs     a directory ({})", about.id),
+            });
+        }
+    }
+    lines.insert(format!("writes    {} to storage, besides the run folder", seatrial_model::Bytes(written)));
+    lines.into_iter().map(|line| line + "\n").collect()
+}

@@ -1,0 +1,201 @@
+//! The numbers: one table a benchmark, a row a case, a column a metric, beside its limit.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::record::{CaseRecord, Document, MetricRecord};
+use seatrial_model::{Outcome, Unit, Verdict};
+
+use super::series;
+use crate::grid::{self, Column};
+use crate::ink::Ink;
+use crate::labels::{self, Label};
+use crate::notes::Notes;
+use crate::number::{decimals, half_width, whole_share};
+use crate::words;
+
+/// Of more cases only the first piece of a table is shown.
+const MOST_CASES: usize = 24;
+
+/// One block a table: title, numbers, notes, series.
+pub fn blocks(document: &Document, notes: &mut Notes, width: u16) -> Vec<String> {
+    let verdicts = verdict_by_case(document);
+    tables(&document.results)
+        .into_iter()
+        .map(|(bench, cases)| {
+            let unit = common_unit(&cases);
+            let mut text = format!("{}\n", Ink::Strong.on(&title(bench, unit, &cases)));
+            let pieces = fitting(&cases, &verdicts, notes, width);
+            let shown = if cases.len() > MOST_CASES { 1 } else { pieces.len() };
+            for piece in &pieces[..shown] {
+                text += &grid::fitted(piece, width);
+            }
+            if shown < pieces.len() {
+                text += " more metrics in a wider terminal, and in the CSV and JSON forms\n";
+            }
+            note_limits(&cases, notes);
+            text + &notes.flush(width) + &series::text(&cases, width)
+        })
+        .collect()
+}
+
+/// Cases of one benchmark that report the same metrics, in the order of the first of each. Cases without numbers go
+/// with the first table of their benchmark.
+fn tables(results: &[CaseRecord]) -> Vec<(&str, Vec<&CaseRecord>)> {
+    let mut tables: Vec<(&str, Vec<&String>, Vec<&CaseRecord>)> = Vec::new();
+    let measured_first = results.iter().filter(|case| !case.metrics.is_empty());
+    for case in measured_first.chain(results.iter().filter(|case| case.metrics.is_empty())) {
+        let names: Vec<&String> = case.metrics.keys().collect();
+        let fits = |(bench, metrics, _): &&mut (&str, Vec<&String>, Vec<&CaseRecord>)| {
+            *bench == case.bench && (names.is_empty() || *metrics == names)
+        };
+        match tables.iter_mut().find(fits) {
+            Some((_, _, cases)) => cases.push(case),
+            None => tables.push((&case.bench, names, vec![case])),
+        }
+    }
+    let position = |case: &CaseRecord| results.iter().position(|record| std::ptr::eq(record, case));
+    tables
+        .into_iter()
+        .map(|(bench, _, mut cases)| {
+            cases.sort_by_key(|case| position(case));
+            (bench, cases)
+        })
+        .collect()
+}
+
+/// The unit of every metric, when it is one.
+fn common_unit(cases: &[&CaseRecord]) -> Option<Unit> {
+    let mut units = cases.iter().flat_map(|case| case.metrics.values()).map(|metric| metric.unit);
+    let first = units.next()?;
+    units.all(|unit| unit == first).then_some(first)
+}
+
+/// The benchmark, and what all of its cases share.
+fn title(bench: &str, unit: Option<Unit>, cases: &[&CaseRecord]) -> String {
+    let shared = |text: fn(&CaseRecord) -> String| {
+        let first = text(cases[0]);
+        cases.iter().all(|case| text(case) == first).then_some(first)
+    };
+    let subject = shared(|case| case.subject.to_string());
+    let nodes = shared(|case| case.nodes.join("+"));
+    let place = match (subject, nodes) {
+        (Some(subject), Some(nodes)) => Some(format!("{subject} of {nodes}")),
+        (subject, nodes) => subject.or(nodes),
+    };
+    let named = labels::shared_params(cases);
+    let unit = unit.filter(|unit| *unit != Unit::Count).map(|unit| format!("in {unit}"));
+    let parts = [Some(bench.to_owned()), place, (!named.is_empty()).then_some(named), unit];
+    words::clean(&parts.into_iter().flatten().collect::<Vec<_>>().join(" · "))
+}
+
+fn verdict_by_case(document: &Document) -> BTreeMap<&str, Verdict> {
+    let mut verdicts = BTreeMap::new();
+    for record in &document.verdicts {
+        let Some(case) = record.case.as_deref() else { continue };
+        let heaviest = verdicts.entry(case).or_insert(record.verdict);
+        *heaviest = record.verdict.max(*heaviest);
+    }
+    verdicts
+}
+
+/// The table in one piece, or where the width does not allow it with further metrics in further pieces, whose rows
+/// carry the same labels. The first piece holds the first metric, its limit, and how each case came out.
+fn fitting(
+    cases: &[&CaseRecord],
+    verdicts: &BTreeMap<&str, Verdict>,
+    notes: &mut Notes,
+    width: u16,
+) -> Vec<Vec<Column>> {
+    let all_labels: Vec<Label> = cases.iter().map(|case| Label::of_case(case)).collect();
+    let labels = labels::columns(&all_labels);
+    let mut ends = end_columns(cases, verdicts, notes);
+    let mut pieces = Vec::new();
+    let mut piece = labels.clone();
+    for group in number_columns(cases) {
+        let whole: Vec<Column> = piece.iter().chain(&group).chain(&ends).cloned().collect();
+        if grid::width(&whole) > width && piece.len() > labels.len() {
+            piece.append(&mut ends);
+            pieces.push(std::mem::replace(&mut piece, labels.clone()));
+        }
+        piece.extend(group);
+    }
+    piece.append(&mut ends);
+    pieces.push(piece);
+    pieces
+}
+
+/// Columns that must stay together: a metric, and behind the first one that has a limit, the limit.
+fn number_columns(cases: &[&CaseRecord]) -> Vec<Vec<Column>> {
+    let names = cases.iter().map(|case| &case.metrics).find(|metrics| !metrics.is_empty());
+    let mut groups = Vec::new();
+    let mut limit_shown = false;
+    let units_differ = common_unit(cases).is_none();
+    for name in names.into_iter().flat_map(BTreeMap::keys) {
+        let metrics: Vec<Option<&MetricRecord>> = cases.iter().map(|case| case.metrics.get(name)).collect();
+        let unit =
+            if units_differ { metrics.iter().flatten().map(|metric| metric.unit).next() } else { None };
+        let mut group = vec![metric_column(name, &metrics, unit)];
+        if !limit_shown && metrics.iter().flatten().any(|metric| metric.limit.value.is_some()) {
+            group.extend(limit_columns(&metrics));
+            limit_shown = true;
+        }
+        groups.push(group);
+    }
+    groups
+}
+
+/// Median and half-width, both lined up, since they stand in one column.
+fn metric_column(name: &str, metrics: &[Option<&MetricRecord>], unit: Option<Unit>) -> Column {
+    let decimals = decimals(metrics.iter().flatten().map(|metric| metric.median));
+    let spread =
+        |metric: &MetricRecord| metric.ci95.map_or("±?".to_owned(), |ci| half_width(metric.median, ci));
+    let longest = metrics.iter().flatten().map(|metric| spread(metric).chars().count()).max().unwrap_or(0);
+    let cell = |metric: &Option<&MetricRecord>| match metric {
+        Some(metric) => format!("{:.decimals$} {:>longest$}", metric.median, spread(metric)),
+        None => String::new(),
+    };
+    let unit = unit.filter(|unit| *unit != Unit::Count).map(|unit| format!("\n{unit}")).unwrap_or_default();
+    Column::numbers(words::clean(name) + &unit, metrics.iter().map(cell).collect())
+}
+
+fn limit_columns(metrics: &[Option<&MetricRecord>]) -> [Column; 2] {
+    let values = || metrics.iter().map(|metric| metric.and_then(|metric| metric.limit.value));
+    let decimals = decimals(values().flatten());
+    let limits = values().map(|limit| limit.map_or(String::new(), |limit| format!("{limit:.decimals$}")));
+    let shares = metrics.iter().map(|metric| metric.and_then(MetricRecord::percent_of_limit));
+    let shares = shares.map(|share| share.map_or(String::new(), whole_share));
+    [Column::numbers("limit", limits.collect()), Column::numbers("of it", shares.collect())]
+}
+
+/// How the case ended where it was not measured, and how it was judged.
+fn end_columns(cases: &[&CaseRecord], verdicts: &BTreeMap<&str, Verdict>, notes: &mut Notes) -> Vec<Column> {
+    let mut outcome = |case: &&CaseRecord| {
+        if case.outcome == Outcome::Measured {
+            return String::new();
+        }
+        let note = case.reason.as_deref().map(|reason| format!(" {}", notes.refer(reason)));
+        words::outcome(case.outcome) + &note.unwrap_or_default()
+    };
+    let outcomes = Column::words("outcome", cases.iter().map(&mut outcome).collect());
+    let judged =
+        |case: &&CaseRecord| verdicts.get(case.case.as_str()).copied().map_or(String::new(), words::verdict);
+    let judged = Column::words("verdict", cases.iter().map(judged).collect());
+    [outcomes, judged].into_iter().filter(|column| !column.is_empty()).collect()
+}
+
+/// How the limit of the first metric was derived, or why there is none, unless a verdict said so already.
+fn note_limits(cases: &[&CaseRecord], notes: &mut Notes) {
+    for (name, metric) in cases.iter().filter_map(|case| case.metrics.first_key_value()) {
+        let limit = &metric.limit;
+        match (&limit.formula, &limit.reason) {
+            (Some(formula), _) => {
+                let provenance = limit.provenance.as_deref().unwrap_or("of unknown source");
+                notes.refer(&format!("limit of {name}: {formula} ({provenance})"));
+            }
+            (None, Some(reason)) if !notes.tell(reason) => {
+                notes.refer(&format!("no limit of {name}: {reason}"));
+            }
+            (None, _) => {}
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What to do next: the command that repeats the worst row, and where everything is kept.
+
+use seatrial_model::record::{CaseRecord, Document};
+use seatrial_model::{Outcome, Verdict};
+
+use super::Context;
+use crate::grid;
+use crate::ink::Ink;
+use crate::labels::named_params;
+use crate::words::{clean, shell_word};
+
+pub fn block(document: &Document, context: &Context<'_>, width: u16) -> String {
+    let mut rows = Vec::new();
+    if let Some(case) = worst(document) {
+        rows.push(("repeat".to_owned(), repeat(case, document.run.nodes.len())));
+    }
+    rows.extend(context.next.iter().map(|(label, text)| (clean(label), clean(text))));
+    if let Some(folder) = context.folder {
+        rows.push(("kept in".to_owned(), clean(&folder.display().to_string())));
+    }
+    let label = |(label, text): (String, String)| (Ink::Faint.on(&label), text);
+    let rows: Vec<_> = rows.into_iter().map(label).collect();
+    // Commands and paths are copied, so they are never broken into lines.
+    let unbroken = rows.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
+    grid::paragraphs(&rows, width.max(u16::try_from(unbroken).unwrap_or(u16::MAX).saturating_add(32)))
+}
+
+/// The case most worth running again: judged worst, or failed.
+fn worst(document: &Document) -> Option<&CaseRecord> {
+    let judged =
+        document.verdicts.iter().filter(|record| record.verdict > Verdict::Warn && record.case.is_some());
+    // Of several that are as bad, the first one stands at the top of the table.
+    let heaviest = judged.rev().max_by_key(|record| record.verdict).and_then(|record| record.case.as_deref());
+    let case = heaviest.and_then(|id| document.results.iter().find(|case| case.case.as_str() == id));
+    case.or_else(|| document.results.iter().find(|case| case.outcome == Outcome::Failed))
+}
+
+/// The command that runs `case` alone.
+fn repeat(case: &CaseRecord, nodes: usize) -> String {
+    let mut command = format!("seatrial run {}", case.bench);
+    for pair in named_params(case) {
+        command += &format!(" -p {}", shell_word(&pair));
+    }
+    if nodes > 1 {
+        command += &format!(" -w {}", shell_word(&case.nodes.join(",")));
+    }
+    clean(&command)
+}

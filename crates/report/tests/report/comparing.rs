@@ -1,0 +1,73 @@
+//! Runs side by side.
+
+use seatrial_analysis::{Change, Comparison, Difference, Side};
+use seatrial_model::{Better, Subject, Unit};
+use seatrial_report::compare::{Names, render};
+use seatrial_report::{Look, Style};
+use seatrial_stats::Verdict;
+
+use super::fixture::params;
+use super::golden;
+
+const NAMES: Names<'_> = Names { a: "bcdf", b: "ghjk" };
+
+fn row(kernel: &str, before: f64, after: Option<f64>, change: Result<(Verdict, f64), &str>) -> Difference {
+    let side = |median: Option<f64>| Side {
+        case: format!("mem.bandwidth@n1/node[kernel={kernel}]"),
+        nodes: vec!["n1".to_owned()],
+        median,
+    };
+    let percent = after.map_or(0.0, |after| 100.0 * (after / before - 1.0));
+    Difference {
+        bench: "mem.bandwidth".to_owned(),
+        subject: Subject::node(),
+        params: params(&[("kernel", kernel), ("store", "nt")]),
+        metric: "bandwidth".to_owned(),
+        unit: Unit::GigabytesPerSecond,
+        better: Better::Higher,
+        a: side(Some(before)),
+        b: side(after),
+        change: change.map_err(str::to_owned).map(|(verdict, half)| Change {
+            verdict,
+            percent,
+            interval: Some((percent - half, percent + half)),
+            smallest_percent: Some(half * 1.3),
+        }),
+    }
+}
+
+fn comparison() -> Comparison {
+    let mut latency = row("", 812.0, Some(655.0), Ok((Verdict::Better, 1.2)));
+    (latency.bench, latency.metric) = ("net.tcp_rr".to_owned(), "latency".to_owned());
+    (latency.unit, latency.better) = (Unit::Microsecond, Better::Lower);
+    Comparison {
+        differences: vec![
+            row("copy", 214.2, Some(214.5), Ok((Verdict::Same, 0.3))),
+            row("triad", 218.9, Some(131.9), Ok((Verdict::Worse, 0.8))),
+            row("scale", 217.1, Some(214.9), Ok((Verdict::CannotTell, 1.9))),
+            row("add", 219.4, None, Err("the second run has no numbers: stopped by SIGINT")),
+            latency,
+        ],
+        only_a: vec!["mem.bandwidth@n1/node[kernel=read]".to_owned()],
+        only_b: (0..9).map(|number| format!("toy.echo@n{number}/node[]")).collect(),
+    }
+}
+
+#[test]
+fn two_runs() {
+    let text = render(NAMES, &comparison(), Look::default());
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    golden!("two_runs", text);
+}
+
+#[test]
+fn worse_is_told_by_word_and_sign_not_by_colour_alone() {
+    let text = render(NAMES, &comparison(), Look::new(Style::Coloured, None));
+    assert!(text.contains("▼ worse") && text.contains("▲ better"), "{text}");
+}
+
+#[test]
+fn runs_without_a_common_case_say_so() {
+    let text = render(NAMES, &Comparison::default(), Look::default());
+    assert_eq!(text, "nothing to compare: bcdf and ghjk share no case\n");
+}

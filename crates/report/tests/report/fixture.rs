@@ -1,0 +1,323 @@
+//! Made-up records that look like real ones.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::record::{
+    Axis, CaseRecord, Document, MetricRecord, ProfileRef, RunEnd, RunInfo, SCHEMA_VERSION, SeriesRecord,
+    SeriesRow, Summary,
+};
+use seatrial_model::{
+    Better, Bound, Cause, Finding, LimitRecord, Outcome, Params, Quantity, Severity, Subject, Unit, Value,
+    Verdict, VerdictRecord,
+};
+
+pub const NO_LIMIT: &str = "the firmware's DIMM table cannot be read: /sys/firmware/dmi/tables/DMI: Permission denied \
+                            (os error 13); run as root, or state the limit in a profile ([[limit]])";
+
+pub fn params(pairs: &[(&str, &str)]) -> Params {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect()
+}
+
+pub fn summary(median: f64, half_percent: f64) -> Summary {
+    let half = median * half_percent / 100.0;
+    Summary {
+        n: 240,
+        trials: 3,
+        median,
+        mad: half * 2.0,
+        min: median - 9.0 * half,
+        max: median + 4.0 * half,
+        mean: median - half,
+        p99: Some(median + 3.0 * half),
+        ci95: Some((median - half, median + half)),
+    }
+}
+
+pub fn limit(value: f64) -> LimitRecord {
+    let formula = "8 channels x 4800 MT/s x 8 B".to_owned();
+    let bound = Bound {
+        value: Quantity::new(value, Unit::GigabytesPerSecond).unwrap(),
+        formula: formula.clone(),
+        provenance: "dmi".to_owned(),
+    };
+    LimitRecord {
+        value: Some(value),
+        formula: Some(formula),
+        provenance: Some("dmi".to_owned()),
+        reason: None,
+        chain: vec![bound],
+    }
+}
+
+pub fn metric(median: f64, half_percent: f64, limit: LimitRecord) -> MetricRecord {
+    let mut metric =
+        MetricRecord::new(Unit::GigabytesPerSecond, Better::Higher, &summary(median, half_percent), limit);
+    metric.converged = half_percent < 2.0;
+    metric
+}
+
+/// A case of `mem.bandwidth` without numbers.
+pub fn case(node: &str, kernel: &str, store: &str) -> CaseRecord {
+    let mut asked = params(&[("array", "auto"), ("kernel", kernel), ("store", store), ("threads", "auto")]);
+    asked.set("trials", 3);
+    let changed = params(&[("kernel", kernel), ("store", store)]);
+    let Ok(id) = format!("mem.bandwidth@{node}/node[{changed}]").parse();
+    CaseRecord {
+        case: id,
+        bench: "mem.bandwidth".to_owned(),
+        version: 1,
+        subject: Subject::node(),
+        key: None,
+        nodes: vec![node.to_owned()],
+        group: "memory".to_owned(),
+        params: asked,
+        chosen: params(&[("array", "1 GiB"), ("store", if kernel == "read" { "none" } else { store })]),
+        facts: Params::default(),
+        outcome: Outcome::Measured,
+        cause: None,
+        reason: None,
+        metrics: BTreeMap::new(),
+        series: BTreeMap::new(),
+        evidence: BTreeMap::new(),
+        findings: Vec::new(),
+        seconds: 6.2,
+    }
+}
+
+/// A measured case: best and all-core bandwidth, traffic, and the series over threads.
+pub fn measured(node: &str, kernel: &str, store: &str, median: f64, limit: &LimitRecord) -> CaseRecord {
+    let mut record = case(node, kernel, store);
+    record.metrics.insert("bandwidth".to_owned(), metric(median, 0.4, limit.clone()));
+    record.metrics.insert("bandwidth_all".to_owned(), metric(median * 0.97, 0.7, limit.clone()));
+    let factor = if store == "regular" { 4.0 / 3.0 } else { 1.0 };
+    record.metrics.insert("traffic".to_owned(), metric(median * factor, 0.4, limit.clone()));
+    let row = |threads: u64, share: f64| {
+        let at = [("threads".to_owned(), Value::Count(threads))].into_iter().collect();
+        SeriesRow { at, summary: summary(median * share, 0.5) }
+    };
+    let rows = vec![row(1, 0.12), row(2, 0.24), row(4, 0.47), row(16, 0.97)];
+    record.series.insert("by_threads".to_owned(), series(vec![("threads", Unit::Count)], rows));
+    record
+}
+
+pub fn series(axes: Vec<(&str, Unit)>, rows: Vec<SeriesRow>) -> SeriesRecord {
+    let axes = axes.into_iter().map(|(name, unit)| Axis { name: name.to_owned(), unit }).collect();
+    SeriesRecord { unit: Unit::GigabytesPerSecond, better: Better::Higher, axes, rows }
+}
+
+pub fn without_numbers(node: &str, kernel: &str, cause: Cause, reason: &str) -> CaseRecord {
+    let mut record = case(node, kernel, "nt");
+    record.outcome = cause.outcome();
+    record.cause = Some(cause);
+    record.reason = Some(reason.to_owned());
+    record
+}
+
+pub fn judged(record: &CaseRecord, verdict: Verdict, percent: f64, reason: Option<&str>) -> VerdictRecord {
+    let metric = record.metrics.get("bandwidth");
+    let rate = |value: f64| Quantity::new(value, Unit::GigabytesPerSecond).unwrap();
+    let margin = |metric: &MetricRecord| Some(100.0 * (metric.percent_of_limit()? / percent - 1.0));
+    let kernel = record.params.get("kernel").unwrap();
+    VerdictRecord {
+        criterion: format!("memory-{kernel}"),
+        test: "memory".to_owned(),
+        case: Some(record.case.to_string()),
+        node: Some(record.nodes[0].clone()),
+        subject: record.subject.clone(),
+        verdict,
+        measured: metric.map(|metric| rate(metric.median)),
+        interval: metric.and_then(|metric| metric.ci95).map(|(low, high)| (rate(low), rate(high))),
+        bound: format!("at least {percent} % of the limit"),
+        margin_percent: metric.and_then(margin),
+        reason: reason.map(str::to_owned),
+        waiver: None,
+    }
+}
+
+pub fn document(nodes: &[&str], results: Vec<CaseRecord>) -> Document {
+    let run = RunInfo {
+        id: "20260921-083015-bcdf".to_owned(),
+        seatrial: "0.1.0".to_owned(),
+        command: vec!["seatrial".to_owned(), "run".to_owned(), "mem.bandwidth".to_owned()],
+        profile: None,
+        nodes: nodes.iter().map(|node| (*node).to_owned()).collect(),
+        started: "2026-09-21T08:30:15Z".parse().unwrap(),
+        ended: Some(RunEnd { at: "2026-09-21T08:31:04Z".parse().unwrap(), exit: 0, signal: None }),
+    };
+    Document {
+        schema: SCHEMA_VERSION,
+        run,
+        results,
+        findings: Vec::new(),
+        verdicts: Vec::new(),
+        verdict: None,
+    }
+}
+
+/// Adds verdicts, their roll-up and the profile.
+pub fn checked(mut document: Document, verdicts: Vec<VerdictRecord>) -> Document {
+    document.run.profile = Some(ProfileRef {
+        id: "host".to_owned(),
+        title: "this machine against its own limits".to_owned(),
+        file: None,
+    });
+    document.verdict = Verdict::roll_up(verdicts.iter().map(|record| record.verdict));
+    document.verdicts = verdicts;
+    document
+}
+
+/// `check` of one machine whose limit is known: one criterion fails, one is met within noise.
+pub fn host() -> Document {
+    let limit = limit(307.2);
+    let rows = [
+        ("read", "auto", 236.4),
+        ("write", "nt", 171.0),
+        ("copy", "nt", 214.2),
+        ("triad", "nt", 131.9),
+        ("write", "regular", 118.3),
+        ("copy", "regular", 160.4),
+        ("triad", "regular", 190.2),
+    ];
+    let mut results: Vec<_> =
+        rows.iter().map(|(kernel, store, median)| measured("n1", kernel, store, *median, &limit)).collect();
+    results[0].group = "memory-read".to_owned();
+    let mut cold = Finding::new(
+        "did-not-converge",
+        Severity::Warning,
+        Subject::node(),
+        "the interval is ±3.1 % after 5 trials, wider than the 2 % asked for: something else used the machine; stop it, \
+         or allow more trials with -p max_trials=10",
+    );
+    cold.case = Some(results[3].case.to_string());
+    results[3].findings.push(cold.clone());
+    let pages = Finding::new("pages", Severity::Info, Subject::node(), "transparent huge pages were used");
+    results[0].findings.push(pages.clone());
+    results[1].findings.push(pages.clone());
+    results[2].findings.push(pages);
+    let verdicts = vec![
+        judged(&results[0], Verdict::Pass, 65.0, None),
+        judged(
+            &results[2],
+            Verdict::Warn,
+            69.6,
+            Some("within noise: the bound lies inside the 95 % interval"),
+        ),
+        judged(&results[3], Verdict::Fail, 55.0, None),
+    ];
+    let mut document = checked(document(&["n1"], results), verdicts);
+    document.findings.push(cold);
+    document.run.ended.as_mut().unwrap().exit = 1;
+    document
+}
+
+/// `check` on a virtual machine: no limit, so nothing can be judged.
+pub fn virtual_machine() -> Document {
+    let limit = LimitRecord::unknown(NO_LIMIT);
+    let results: Vec<_> = [("read", "auto", 18.42), ("copy", "nt", 14.11), ("triad", "nt", 15.87)]
+        .iter()
+        .map(|(kernel, store, median)| measured("vm-1", kernel, store, *median, &limit))
+        .collect();
+    let reason = format!("the metric has no limit: {NO_LIMIT}");
+    let verdicts =
+        results.iter().map(|record| judged(record, Verdict::Unknown, 55.0, Some(&reason))).collect();
+    checked(document(&["vm-1"], results), verdicts)
+}
+
+/// `check` of twenty nodes with three kernels each; one node is slow, one is gone.
+pub fn fleet() -> Document {
+    let names: Vec<String> = (1..=20).map(|number| format!("n{number:02}")).collect();
+    let nodes: Vec<&str> = names.iter().map(String::as_str).collect();
+    let limit = limit(307.2);
+    let mut results = Vec::new();
+    let mut verdicts = Vec::new();
+    for (position, node) in nodes.iter().enumerate() {
+        for (kernel, median) in [("read", 236.4), ("copy", 214.2), ("triad", 218.9)] {
+            // A small spread that is the same in every run of the test.
+            let drift = 1.0 + ((position * 7 + kernel.len()) % 11) as f64 / 1000.0;
+            let slow = if *node == "n13" { 0.61 } else { 1.0 };
+            let record = if *node == "n17" {
+                without_numbers(
+                    node,
+                    kernel,
+                    Cause::NeverReached,
+                    "ssh to n17: no route to host (os error 113)",
+                )
+            } else {
+                measured(node, kernel, "nt", median * drift * slow, &limit)
+            };
+            let verdict = match *node {
+                "n13" => Verdict::Fail,
+                "n17" => Verdict::Unknown,
+                _ => Verdict::Pass,
+            };
+            verdicts.push(judged(&record, verdict, 55.0, record.reason.as_deref()));
+            results.push(record);
+        }
+    }
+    let mut document = checked(document(&nodes, results), verdicts);
+    let mut culprit = Finding::new(
+        "outlier",
+        Severity::Problem,
+        Subject::node(),
+        "all kernels are 39 % under the median of the 19 nodes measured: compare its DIMMs with those of n12",
+    );
+    culprit.node = Some("n13".to_owned());
+    document.findings.push(culprit);
+    document
+}
+
+/// `run` with every way a case can end.
+pub fn mixed() -> Document {
+    let limit = LimitRecord::unknown(NO_LIMIT);
+    let crash = "worker 3 ended by SIGBUS in phase measure; the kernel log says: Memory failure: 0x1a2b3c: recovery \
+                 action for dirty LRU page: Recovered";
+    let mut stopped = document(
+        &["n1"],
+        vec![
+            measured("n1", "copy", "nt", 14.11, &limit),
+            without_numbers("n1", "scale", Cause::Crash, crash),
+            without_numbers(
+                "n1",
+                "add",
+                Cause::Denied,
+                "binding memory: Operation not permitted (os error 1)",
+            ),
+            without_numbers(
+                "n1",
+                "triad",
+                Cause::Interrupted,
+                "the run was stopped by SIGINT before the case began",
+            ),
+            without_numbers("n1", "memcpy", Cause::Inapplicable, "the C library exports no memcpy"),
+        ],
+    );
+    stopped.run.ended.as_mut().unwrap().signal = Some("SIGINT".to_owned());
+    stopped
+}
+
+/// `run` of the node x node matrix on a machine with four NUMA nodes.
+pub fn matrix() -> Document {
+    let mut record = case("n1", "triad", "nt");
+    record.params.set("scope", "matrix");
+    let limit = limit(153.6);
+    record.metrics.insert("local".to_owned(), metric(104.2, 0.3, limit.clone()));
+    record.metrics.insert("remote".to_owned(), metric(41.7, 0.9, limit));
+    let rows = (0..4_u64).flat_map(|cpu| (0..4_u64).map(move |memory| (cpu, memory)));
+    let rows = rows
+        .map(|(cpu, memory)| {
+            let pairs = [("cpu_node", cpu), ("memory_node", memory)];
+            let at = pairs.into_iter().map(|(name, value)| (name.to_owned(), Value::Count(value))).collect();
+            let hops = if cpu == memory {
+                1.0
+            } else if cpu / 2 == memory / 2 {
+                0.71
+            } else {
+                0.4
+            };
+            SeriesRow { at, summary: summary(104.2 * hops + (cpu + memory) as f64 / 10.0, 0.3) }
+        })
+        .collect();
+    let axes = vec![("cpu_node", Unit::Count), ("memory_node", Unit::Count)];
+    record.series.insert("matrix".to_owned(), series(axes, rows));
+    document(&["n1"], vec![record])
+}

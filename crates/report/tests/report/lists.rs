@@ -1,0 +1,95 @@
+//! The list of runs, the list of benchmarks, and the page of one.
+
+use seatrial_model::{
+    About, AxisSpec, Better, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Planned,
+    SeriesSpec, Unit, Verdict,
+};
+use seatrial_report::list::{ProfileLine, overview, page};
+use seatrial_report::{Look, history};
+
+use super::golden;
+
+const RATE: MetricSpec = MetricSpec {
+    name: "rate",
+    doc: "Bytes sent over the common window of all parts, headers not counted, as the receiver saw them.",
+    unit: Unit::GigabitsPerSecond,
+    better: Better::Higher,
+};
+
+const ECHO: About = About {
+    id: "toy.echo",
+    version: 1,
+    title: "round trips between two processes",
+    doc: "# toy.echo\n\nHow fast two processes *answer* each other.\n\n## How\n\n- One message at a time, `a * b` bytes long,\n  over a socket.\n- The clock runs on the sender.\n\n| size | what it is like |\n|---|---|\n| 1 B | a signal |\n| 64 KiB | a block of a file, which is larger than what the socket takes at once |\n\n```\nseatrial run toy.echo -p size=1B\n```\n",
+    params: &[ParamSpec {
+        name: "size",
+        doc: "Bytes of a message; auto is what the socket takes at once.",
+        kind: Kind::Size(Bytes(1), Bytes::mib(64)),
+        word: Some("auto"),
+        default: "64 KiB",
+    }],
+    metrics: &[RATE],
+    series: &[SeriesSpec {
+        name: "by_size",
+        doc: "Rate by size of the message.",
+        unit: Unit::GigabitsPerSecond,
+        better: Better::Higher,
+        axes: &[AxisSpec { name: "size", unit: Unit::Byte }],
+    }],
+    parts: &["sender", "receiver"],
+    needs: &[Need::Nodes(2), Need::Library("libibverbs.so.1")],
+    probes: &["steal"],
+    cost: Cost { seconds: 6, written: 3 << 20 },
+    interaction: Interaction::Loads("one core of each node"),
+};
+
+#[test]
+fn the_list_of_benchmarks() {
+    let planned = [Planned { id: "net.tcp_stream", metrics: &[RATE] }];
+    let profiles =
+        [ProfileLine { id: "host".to_owned(), title: "this machine against its own limits".to_owned() }];
+    golden!("the_list_of_benchmarks", overview(&[&ECHO], &planned, &profiles, Look::default()));
+}
+
+#[test]
+fn the_page_of_a_benchmark() {
+    golden!("the_page_of_a_benchmark", page(&ECHO, Look::default()));
+}
+
+fn run(id: &str, state: &str, verdict: Option<Verdict>) -> history::Row {
+    history::Row {
+        id: id.to_owned(),
+        state: state.to_owned(),
+        started: Some("2026-09-21T08:30:15Z".parse().unwrap()),
+        ended: (state == "ended").then(|| "2026-09-21T08:31:19Z".parse().unwrap()),
+        verdict,
+        what: "check host".to_owned(),
+        nodes: vec!["n1".to_owned()],
+        measured: 7,
+        planned: 8,
+        remark: None,
+    }
+}
+
+#[test]
+fn the_list_of_runs() {
+    let mut damaged = run("20260922-090000-mnpq", "killed", None);
+    damaged.remark = Some("run.json: EOF while parsing a value at line 1 column 0".to_owned());
+    (damaged.started, damaged.what, damaged.nodes) = (None, String::new(), Vec::new());
+    let mut whole = run("20260920-083015-bcdf", "ended", None);
+    whole.measured = 8;
+    let rows = [
+        whole,
+        run("20260921-083015-bcdf", "ended", Some(Verdict::Pass)),
+        run("20260921-091200-ghjk", "ended", None),
+        damaged,
+        run("20260923-070000-rstv", "running", None),
+    ];
+    let remark = "the index was not used (Read-only file system); every folder was read";
+    golden!("the_list_of_runs", history::render(&rows, Some(remark), Look::default()));
+}
+
+#[test]
+fn no_runs_say_how_to_make_one() {
+    assert_eq!(history::render(&[], None, Look::default()), "no runs yet; `seatrial check` makes one\n");
+}

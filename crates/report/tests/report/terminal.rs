@@ -1,0 +1,127 @@
+//! What a person sees.
+
+use std::path::Path;
+
+use seatrial_model::record::Document;
+use seatrial_model::{Cause, Finding, Severity, Subject, Verdict};
+use seatrial_report::terminal::{Context, render};
+use seatrial_report::{Look, Style};
+
+use super::{fixture, golden};
+
+fn plain(document: &Document) -> String {
+    let context = Context {
+        folder: Some(Path::new("/home/ada/.local/share/seatrial/runs/20260921-083015-bcdf")),
+        next: &[],
+    };
+    let text = render(document, &context, Look::default());
+    for line in text.lines().filter(|line| !line.contains("kept in") && !line.contains("repeat")) {
+        assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+        assert_eq!(line, line.trim_end());
+    }
+    text
+}
+
+#[test]
+fn check_of_one_machine() {
+    golden!("check_of_one_machine", plain(&fixture::host()));
+}
+
+#[test]
+fn check_in_which_nothing_could_be_judged() {
+    golden!("check_in_which_nothing_could_be_judged", plain(&fixture::virtual_machine()));
+}
+
+#[test]
+fn check_of_a_fleet() {
+    golden!("check_of_a_fleet", plain(&fixture::fleet()));
+}
+
+#[test]
+fn run_of_one_case() {
+    let limit = fixture::limit(307.2);
+    golden!(
+        "run_of_one_case",
+        plain(&fixture::document(&["n1"], vec![fixture::measured("n1", "triad", "nt", 218.9, &limit)]))
+    );
+}
+
+#[test]
+fn run_with_every_way_to_end() {
+    golden!("run_with_every_way_to_end", plain(&fixture::mixed()));
+}
+
+#[test]
+fn run_of_the_matrix_of_nodes() {
+    golden!("run_of_the_matrix_of_nodes", plain(&fixture::matrix()));
+}
+
+#[test]
+fn run_in_which_nothing_was_measured() {
+    let mut document = fixture::document(&[], Vec::new());
+    document.run.ended = None;
+    golden!("run_in_which_nothing_was_measured", plain(&document));
+}
+
+#[test]
+fn colour_changes_nothing_but_colour() {
+    for document in [fixture::host(), fixture::fleet(), fixture::mixed()] {
+        let coloured = render(&document, &Context::default(), Look::new(Style::Coloured, None));
+        let plain = render(&document, &Context::default(), Look::default());
+        assert!(coloured.contains("\u{1b}[") && !plain.contains('\u{1b}'));
+        assert_eq!(without_escapes(&coloured), plain);
+    }
+}
+
+/// Takes out what stands from ESC to `m`.
+fn without_escapes(text: &str) -> String {
+    let mut pieces = text.split('\u{1b}');
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |text, piece| text + piece.split_once('m').map_or("", |(_, rest)| rest))
+}
+
+#[test]
+fn a_wider_terminal_takes_all_metrics_side_by_side() {
+    let text = render(&fixture::host(), &Context::default(), Look::new(Style::Plain, Some(140)));
+    let head = text.lines().find(|line| line.contains("bandwidth_all")).unwrap();
+    assert!(head.contains("traffic") && head.contains("verdict"), "{head}");
+}
+
+#[test]
+fn a_record_cannot_steer_the_terminal() {
+    let mut document = fixture::mixed();
+    document.results[1].reason = Some("\u{1b}]0;owned\u{7}\u{1b}[2J".to_owned());
+    document.findings.push(Finding::new(
+        "\u{1b}[31m",
+        Severity::Info,
+        Subject::device("nic", "\u{1b}[2K"),
+        "a\u{8}b",
+    ));
+    document.run.nodes = vec!["\u{9b}31m".to_owned()];
+    let text = render(&document, &Context::default(), Look::default());
+    assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
+}
+
+#[test]
+fn the_command_that_repeats_a_row_is_ready_to_paste() {
+    let mut document = fixture::host();
+    document.run.nodes = vec!["n1".to_owned(), "n2".to_owned()];
+    let text = render(&document, &Context::default(), Look::default());
+    assert!(text.contains("seatrial run mem.bandwidth -p kernel=triad -p store=nt -w n1\n"), "{text}");
+}
+
+#[test]
+fn every_waiver_is_shown_even_where_passes_are_counted_only() {
+    let mut document = fixture::fleet();
+    let passed = document.verdicts.iter().position(|record| record.verdict == Verdict::Pass).unwrap();
+    document.verdicts[passed].waiver = Some("ada until 2026-12-31: new DIMMs are ordered".to_owned());
+    let text = render(&document, &Context::default(), Look::default());
+    assert!(text.contains("waived: ada until 2026-12-31"), "{text}");
+}
+
+#[test]
+fn a_failed_case_is_offered_for_another_try() {
+    let record = fixture::without_numbers("n1", "scale", Cause::Hang, "no answer for 30 s");
+    let text = render(&fixture::document(&["n1"], vec![record]), &Context::default(), Look::default());
+    assert!(text.contains("-p kernel=scale -p store=nt\n"), "{text}");
+}

@@ -1,0 +1,264 @@
+//! Reading a run back, whatever state it was left in.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
+use std::{fs, io};
+
+use seatrial_model::profile::Profile;
+use seatrial_model::record::{CaseRecord, Document, RunInfo, SCHEMA_VERSION};
+use seatrial_model::{CaseId, Cause, Finding, PartRecord, Site, SiteNode, Verdict, VerdictRecord};
+use serde::de::DeserializeOwned;
+
+use super::files::{
+    Files, JudgedFile, LoggedEvent, NodeFile, Plan, ProfileFile, RunFile, SCHEMA, SamplesFile,
+};
+use crate::write::whole_lines;
+use crate::{Damage, Piece, StoreError, lock};
+
+/// What a run is doing now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// A process is writing it.
+    Running,
+    /// It said how it ended.
+    Ended,
+    /// Nobody writes it and it never said how it ended: killed, or the machine went down.
+    Killed,
+    /// It never said how it ended, and the file system cannot tell whether a process still writes it.
+    Unclear,
+}
+
+/// Everything of a run that can still be read. The bulk of it (samples, inventories, events) is read when asked for.
+#[derive(Clone, Debug)]
+pub struct StoredRun {
+    files: Files,
+    /// What the run is doing now.
+    pub state: State,
+    /// The invocation.
+    pub info: Piece<RunInfo>,
+    /// What was planned.
+    pub plan: Piece<Plan>,
+    /// The last record of every case, in the order they ended.
+    pub results: Vec<CaseRecord>,
+    /// Conclusions over cases and groups.
+    pub findings: Vec<Finding>,
+    /// Judgements; empty before the run was judged.
+    pub verdicts: Vec<VerdictRecord>,
+    /// The roll-up; none before the run was judged, or when nothing was to be judged.
+    pub verdict: Option<Verdict>,
+    /// What should have been readable and was not.
+    pub damage: Vec<Damage>,
+}
+
+impl State {
+    /// The word for lists.
+    pub const fn word(self) -> &'static str {
+        match self {
+            State::Running => "running",
+            State::Ended => "ended",
+            State::Killed => "killed",
+            State::Unclear => "unclear",
+        }
+    }
+
+    /// The state of the run of `files`, which said how it ended or not.
+    pub(crate) fn of(files: &Files, has_ended: bool) -> Self {
+        match (has_ended, lock::is_held(&files.lock())) {
+            (_, Some(true)) => State::Running,
+            (true, _) => State::Ended,
+            (false, Some(false)) => State::Killed,
+            (false, None) => State::Unclear,
+        }
+    }
+}
+
+impl StoredRun {
+    /// Reads the run of `files`; damage is reported, not an error.
+    ///
+    /// # Errors
+    /// [`StoreError::NotARun`] without a folder, [`StoreError::TooNew`] when a newer Seatrial wrote it.
+    pub(super) fn read(files: Files) -> Result<Self, StoreError> {
+        if !files.folder().is_dir() {
+            return Err(StoreError::NotARun { path: files.folder().to_owned() });
+        }
+        let info = versioned::<RunFile>(&files.run(), |file| file.schema)?.map(|file| file.run);
+        let plan = versioned::<Plan>(&files.plan(), |plan| plan.schema)?;
+        let judged = versioned::<JudgedFile>(&files.verdicts(), |file| file.schema)?;
+        let has_ended = info.present().is_some_and(|info: &RunInfo| info.ended.is_some());
+        let state = State::of(&files, has_ended);
+        let mut damage: Vec<Damage> =
+            [info.damage(), plan.damage(), judged.damage()].into_iter().flatten().cloned().collect();
+        let results = last_of_each_case(lines(&files.results(), state, &mut damage));
+        let (findings, verdicts, verdict) = match judged {
+            Piece::Present(file) => (file.findings, file.verdicts, file.verdict),
+            Piece::Absent | Piece::Damaged(_) => Default::default(),
+        };
+        Ok(Self { files, state, info, plan, results, findings, verdicts, verdict, damage })
+    }
+
+    /// Where the files are.
+    pub fn files(&self) -> &Files {
+        &self.files
+    }
+
+    /// The name of the folder, which is the run's id unless someone renamed it.
+    pub fn name(&self) -> String {
+        let name = self.files.folder().file_name();
+        name.map_or_else(
+            || self.files.folder().display().to_string(),
+            |name| name.to_string_lossy().into_owned(),
+        )
+    }
+
+    /// The records that stand: every case that ended and is not to be run again.
+    pub fn finished(&self) -> impl Iterator<Item = &CaseRecord> {
+        self.results.iter().filter(|record| record.cause != Some(Cause::Interrupted))
+    }
+
+    /// The cases that resuming leaves alone. A case that was interrupted is not among them.
+    pub fn done(&self) -> BTreeSet<CaseId> {
+        self.finished().map(|record| record.case.clone()).collect()
+    }
+
+    /// The run as one document.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`] when `run.json` is not to be read: nothing is made up in its place.
+    pub fn document(&self) -> Result<Document, StoreError> {
+        let run = self.info().cloned()?;
+        Ok(Document {
+            schema: SCHEMA_VERSION,
+            run,
+            results: self.results.clone(),
+            findings: self.findings.clone(),
+            verdicts: self.verdicts.clone(),
+            verdict: self.verdict,
+        })
+    }
+
+    /// The invocation.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`] when `run.json` is not to be read.
+    pub fn info(&self) -> Result<&RunInfo, StoreError> {
+        let why = match &self.info {
+            Piece::Present(info) => return Ok(info),
+            Piece::Absent => format!("{} is missing", self.files.run().display()),
+            Piece::Damaged(damage) => damage.to_string(),
+        };
+        Err(StoreError::Unreadable { id: self.name(), why })
+    }
+
+    /// The profile that it was judged against, as it was then.
+    ///
+    /// # Errors
+    /// [`StoreError::TooNew`].
+    pub fn profile(&self) -> Result<Piece<Profile>, StoreError> {
+        Ok(versioned::<ProfileFile>(&self.files.profile(), |file| file.schema)?.map(|file| file.profile))
+    }
+
+    /// What `node` was when the run began.
+    ///
+    /// # Errors
+    /// [`StoreError::TooNew`].
+    pub fn node(&self, node: &str) -> Result<Piece<SiteNode>, StoreError> {
+        Ok(versioned::<NodeFile>(&self.files.inventory(node), |file| file.schema)?.map(|file| file.node))
+    }
+
+    /// The nodes whose inventory can be read, in the order of the run.
+    ///
+    /// # Errors
+    /// [`StoreError::TooNew`].
+    pub fn site(&self) -> Result<Site, StoreError> {
+        let names = self.info.present().map(|info| info.nodes.as_slice()).unwrap_or_default();
+        let mut site = Site::default();
+        for name in names {
+            site.nodes.extend(self.node(name)?.into_present());
+        }
+        Ok(site)
+    }
+
+    /// The raw samples of `case`, of all trials.
+    ///
+    /// # Errors
+    /// [`StoreError::TooNew`].
+    pub fn samples(&self, case: &CaseId) -> Result<Piece<Vec<PartRecord>>, StoreError> {
+        Ok(versioned::<SamplesFile>(&self.files.samples(case), |file| file.schema)?.map(|file| file.parts))
+    }
+
+    /// What happened when, as far as it can be read.
+    pub fn events(&self) -> Vec<LoggedEvent> {
+        lines(&self.files.events(), State::Running, &mut Vec::new())
+    }
+}
+
+impl<T> Piece<T> {
+    fn map<U>(self, change: impl FnOnce(T) -> U) -> Piece<U> {
+        match self {
+            Piece::Present(value) => Piece::Present(change(value)),
+            Piece::Absent => Piece::Absent,
+            Piece::Damaged(damage) => Piece::Damaged(damage),
+        }
+    }
+}
+
+/// Reads a whole file that says its version.
+fn versioned<T: DeserializeOwned>(path: &Path, schema: fn(&T) -> u32) -> Result<Piece<T>, StoreError> {
+    let damaged = |why: String| Piece::Damaged(Damage { file: path.to_owned(), line: None, why });
+    let text = match fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Piece::Absent),
+        Err(error) => return Ok(damaged(error.to_string())),
+    };
+    // The version is looked at first: a newer form may not even parse as this one.
+    let newer = serde_json::from_slice::<Version>(&text).map_or(0, |version| version.schema);
+    if newer > SCHEMA {
+        return Err(StoreError::TooNew { path: path.to_owned(), schema: newer, known: SCHEMA });
+    }
+    Ok(match serde_json::from_slice::<T>(&text) {
+        Ok(value) if schema(&value) == 0 => damaged("schema 0 does not exist".to_owned()),
+        Ok(value) => Piece::Present(value),
+        Err(error) => damaged(error.to_string()),
+    })
+}
+
+#[derive(serde::Deserialize)]
+struct Version {
+    schema: u32,
+}
+
+/// Reads lines of JSON. A last line without its line feed was torn, or is being written right now by a running run.
+fn lines<T: DeserializeOwned>(path: &Path, state: State, damage: &mut Vec<Damage>) -> Vec<T> {
+    let mut report = |line, why| damage.push(Damage { file: path.to_owned(), line, why });
+    let text = match fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => {
+            report(None, error.to_string());
+            return Vec::new();
+        }
+    };
+    let (whole, torn) = text.split_at(whole_lines(&text));
+    let mut values = Vec::new();
+    let mut count = 0;
+    for line in whole.split_inclusive(|byte| *byte == b'\n') {
+        count += 1;
+        match serde_json::from_slice(line) {
+            Ok(value) => values.push(value),
+            Err(error) => report(Some(count), error.to_string()),
+        }
+    }
+    if !torn.is_empty() && state != State::Running {
+        report(Some(count + 1), "torn in the middle of writing; dropped".to_owned());
+    }
+    values
+}
+
+/// A resumed run may hold two records of a case: interrupted, then measured. The later one stands.
+fn last_of_each_case(mut records: Vec<CaseRecord>) -> Vec<CaseRecord> {
+    let mut seen = HashSet::new();
+    records.reverse();
+    records.retain(|record| seen.insert(record.case.clone()));
+    records.reverse();
+    records
+}

@@ -1,0 +1,143 @@
+//! Making a run folder, and going on with one.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use seatrial_model::record::RunInfo;
+
+use super::files::{Files, RunFile, SCHEMA};
+use super::read::StoredRun;
+use crate::lock::{self, Locking};
+use crate::write::{replace, sync_folder};
+use crate::{Home, Journal, StoreError, id};
+
+/// Attempts to find a free name before giving up; each draws new letters.
+const ATTEMPTS: u32 = 64;
+
+/// The folder of one run. It names the three ways in.
+#[derive(Clone, Copy, Debug)]
+pub struct RunFolder;
+
+/// A run that goes on.
+#[derive(Debug)]
+pub struct Resumed {
+    /// Writes the rest of it.
+    pub journal: Journal,
+    /// What it holds already.
+    pub run: StoredRun,
+}
+
+impl RunFolder {
+    /// Makes the folder of a new run in `home` and writes `run.json`. `info.id` is replaced by the id of the folder,
+    /// which no other run has; read it back from [`Journal::info`].
+    ///
+    /// # Errors
+    /// When the folder or its first files cannot be made: an error of environment, before anything is measured.
+    pub fn create(home: &Home, mut info: RunInfo) -> Result<Journal, StoreError> {
+        let runs = home.runs();
+        fs::create_dir_all(&runs).map_err(|source| StoreError::io("making", &runs, source))?;
+        let (path, id) = make_exclusively(&runs, || {
+            let newest = home.ids()?.pop();
+            Ok(id::fresh(info.started, newest.as_deref()))
+        })?;
+        info.id = id;
+        let files = Files::of(&path);
+        for folder in [files.all_samples(), files.inventories()] {
+            fs::create_dir(&folder).map_err(|source| StoreError::io("making", &folder, source))?;
+        }
+        let locking =
+            lock::take(&files.lock()).map_err(|source| StoreError::io("locking", &files.lock(), source))?;
+        let lock = match locking {
+            Locking::Held(lock) => Some(lock),
+            // Without locks the run is as good; only `history` cannot tell whether it is still running.
+            Locking::Unsupported(_) => None,
+            Locking::Taken => return Err(StoreError::Running { id: info.id }),
+        };
+        sync_folder(&runs)?;
+        write_info(&files, &info)?;
+        Journal::open(files, info, None, lock)
+    }
+
+    /// Reads the run at `path` back, whatever state it was left in.
+    ///
+    /// # Errors
+    /// [`StoreError::NotARun`] when there is no folder, [`StoreError::TooNew`] when a newer Seatrial wrote it. Damage
+    /// is no error; it stands in [`StoredRun::damage`].
+    pub fn open(path: &Path) -> Result<StoredRun, StoreError> {
+        StoredRun::read(Files::of(path))
+    }
+
+    /// Goes on with the run at `path`, which must have stopped. What a crash tore off is cut, and `run.json` says
+    /// again that the run has not ended.
+    ///
+    /// # Errors
+    /// [`StoreError::Running`] while a process writes it, [`StoreError::NoLocks`] where that cannot be told,
+    /// [`StoreError::Unreadable`] without a readable `run.json`, and whatever keeps the folder from being written.
+    pub fn resume(path: &Path) -> Result<Resumed, StoreError> {
+        let before = Self::open(path)?;
+        let files = before.files().clone();
+        let mut info = before.info()?.clone();
+        let at = files.lock();
+        let lock = match lock::take(&at).map_err(|source| StoreError::io("locking", &at, source))? {
+            Locking::Held(lock) => lock,
+            Locking::Taken => return Err(StoreError::Running { id: info.id }),
+            Locking::Unsupported(source) => {
+                return Err(StoreError::NoLocks { id: info.id, path: at, source });
+            }
+        };
+        // Read again under the lock: another process may have gone on with it in the meantime.
+        let run = Self::open(path)?;
+        info.clone_from(run.info()?);
+        info.ended = None;
+        write_info(&files, &info)?;
+        let plan = run.plan.present().cloned();
+        let mut journal = Journal::open(files, info, plan, Some(lock))?;
+        journal.log(serde_json::json!({ "event": "resumed" }))?;
+        Ok(Resumed { journal, run })
+    }
+}
+
+/// Writes `run.json`.
+pub fn write_info(files: &Files, info: &RunInfo) -> Result<(), StoreError> {
+    replace(&files.run(), &RunFile { schema: SCHEMA, run: info.clone() })
+}
+
+/// Makes the folder: mkdir(2) fails when the name exists, on NFS too, so that two runs at once never share one.
+fn make_exclusively(
+    runs: &Path,
+    mut fresh: impl FnMut() -> Result<String, StoreError>,
+) -> Result<(PathBuf, String), StoreError> {
+    let mut attempts = 0;
+    loop {
+        let id = fresh()?;
+        let path = runs.join(&id);
+        attempts += 1;
+        match fs::create_dir(&path) {
+            Ok(()) => return Ok((path, id)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempts < ATTEMPTS => {}
+            Err(source) => return Err(StoreError::io("making", &path, source)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_taken_is_drawn_again() {
+        let runs = tempfile::tempdir().unwrap();
+        fs::create_dir(runs.path().join("taken")).unwrap();
+        let mut names = ["taken", "taken", "free"].into_iter();
+        let (path, id) = make_exclusively(runs.path(), || Ok(names.next().unwrap().to_owned())).unwrap();
+        assert_eq!((path, id.as_str()), (runs.path().join("free"), "free"));
+    }
+
+    #[test]
+    fn drawing_ends_when_no_name_is_free() {
+        let runs = tempfile::tempdir().unwrap();
+        fs::create_dir(runs.path().join("taken")).unwrap();
+        assert!(make_exclusively(runs.path(), || Ok("taken".to_owned())).is_err());
+    }
+}

@@ -1,0 +1,153 @@
+//! Writes a run while it happens: what the journal has recorded, a crash cannot take back.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use jiff::Timestamp;
+use seatrial_model::profile::Profile;
+use seatrial_model::record::{RunEnd, RunInfo};
+use seatrial_model::{CaseId, Event, Finding, PartRecord, Site, Verdict, VerdictRecord};
+use serde_json::{Value, json};
+
+use crate::StoreError;
+use crate::folder::{Files, JudgedFile, LoggedEvent, NodeFile, Plan, ProfileFile, SCHEMA, SamplesFile};
+use crate::lock::Lock;
+use crate::write::{Lines, replace};
+
+/// The one writer of a run folder, from its creation or resumption until it is dropped.
+///
+/// A case is on storage when [`Journal::record`] returns from its `CaseEnded`. Nothing is synced in between: a disk
+/// that is being measured must not be disturbed while the clock runs.
+#[derive(Debug)]
+pub struct Journal {
+    files: Files,
+    info: RunInfo,
+    plan: Plan,
+    results: Lines,
+    events: Lines,
+    /// Samples of cases that have not ended.
+    open_cases: BTreeMap<CaseId, Vec<PartRecord>>,
+    /// Tells the others that this run is alive; none where the file system does not lock.
+    _lock: Option<Lock>,
+}
+
+impl Journal {
+    pub(crate) fn open(
+        files: Files,
+        info: RunInfo,
+        plan: Option<Plan>,
+        lock: Option<Lock>,
+    ) -> Result<Self, StoreError> {
+        let results = Lines::open(&files.results())?;
+        let events = Lines::open(&files.events())?;
+        let plan = plan.unwrap_or(Plan { schema: SCHEMA, rounds: Vec::new() });
+        Ok(Self { files, info, plan, results, events, open_cases: BTreeMap::new(), _lock: lock })
+    }
+
+    /// The invocation, with the id that the folder got.
+    pub fn info(&self) -> &RunInfo {
+        &self.info
+    }
+
+    /// The run folder.
+    pub fn path(&self) -> &Path {
+        self.files.folder()
+    }
+
+    /// Keeps what the nodes are, one file a node, and their names in `run.json`.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn keep_site(&mut self, site: &Site) -> Result<(), StoreError> {
+        for node in &site.nodes {
+            replace(&self.files.inventory(&node.name), &NodeFile { schema: SCHEMA, node: node.clone() })?;
+        }
+        self.info.nodes = site.nodes.iter().map(|node| node.name.clone()).collect();
+        crate::folder::write_info(&self.files, &self.info)
+    }
+
+    /// Keeps the profile that the run is judged against, so that it can be judged the same way later.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn keep_profile(&mut self, profile: &Profile) -> Result<(), StoreError> {
+        replace(&self.files.profile(), &ProfileFile { schema: SCHEMA, profile: profile.clone() })
+    }
+
+    /// Keeps what happened: planned rounds, samples, and the record of a case, which is on storage when this returns.
+    ///
+    /// # Errors
+    /// When something cannot be written. Numbers would be lost: stop the run. What was recorded before still stands.
+    pub fn record(&mut self, event: &Event) -> Result<(), StoreError> {
+        match event {
+            Event::RoundPlanned { cases, estimate } => {
+                self.plan.add(cases, *estimate);
+                replace(&self.files.plan(), &self.plan)?;
+            }
+            Event::TrialEnded { case, parts, .. } => {
+                self.open_cases.entry(case.clone()).or_default().extend(parts.iter().cloned());
+            }
+            Event::CaseEnded { record } => {
+                // Samples first: a result that stands always has its samples, and never those of an earlier try.
+                let parts = self.open_cases.remove(&record.case).unwrap_or_default();
+                let samples = SamplesFile { schema: SCHEMA, case: record.case.clone(), parts };
+                replace(&self.files.samples(&record.case), &samples)?;
+                self.results.append(record)?;
+                self.results.sync()?;
+            }
+            Event::CaseStarted { .. } | Event::PhaseEntered { .. } | Event::Note { .. } => {}
+        }
+        self.log(slim(event))
+    }
+
+    /// Keeps conclusions and judgements, in place of earlier ones.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn keep_verdicts(
+        &mut self,
+        findings: &[Finding],
+        verdicts: &[VerdictRecord],
+        verdict: Option<Verdict>,
+    ) -> Result<(), StoreError> {
+        let judged =
+            JudgedFile { schema: SCHEMA, findings: findings.to_vec(), verdicts: verdicts.to_vec(), verdict };
+        replace(&self.files.verdicts(), &judged)
+    }
+
+    /// Says in `run.json` how the run ended, and gives the folder free.
+    ///
+    /// # Errors
+    /// When the file cannot be written; the run then counts as killed, with all its results.
+    pub fn end(mut self, end: RunEnd) -> Result<RunInfo, StoreError> {
+        self.events.sync()?;
+        self.info.ended = Some(end);
+        crate::folder::write_info(&self.files, &self.info)?;
+        Ok(self.info)
+    }
+
+    /// Notes in the log that the run goes on.
+    pub(crate) fn log(&mut self, event: Value) -> Result<(), StoreError> {
+        self.events.append(&LoggedEvent { at: Timestamp::now(), event })
+    }
+}
+
+/// The event without what stands in other files.
+fn slim(event: &Event) -> Value {
+    match event {
+        Event::RoundPlanned { cases, estimate } => {
+            json!({ "event": "round_planned", "cases": cases.len(), "estimate": estimate })
+        }
+        Event::CaseStarted { case } => json!({ "event": "case_started", "case": case }),
+        Event::PhaseEntered { case, trial, phase } => {
+            json!({ "event": "phase_entered", "case": case, "trial": trial, "phase": phase })
+        }
+        Event::TrialEnded { case, trial, parts } => {
+            json!({ "event": "trial_ended", "case": case, "trial": trial, "parts": parts.len() })
+        }
+        Event::Note { case, text } => json!({ "event": "note", "case": case, "text": text }),
+        Event::CaseEnded { record } => {
+            json!({ "event": "case_ended", "case": record.case, "outcome": record.outcome })
+        }
+    }
+}

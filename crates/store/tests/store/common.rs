@@ -1,0 +1,167 @@
+//! A made-up run, and what the tests of the store do with it.
+
+use std::path::Path;
+
+use seatrial_model::record::{CaseRecord, MetricRecord, ProfileRef, RunEnd, RunInfo, Summary};
+use seatrial_model::{
+    Better, Budget, Case, Cause, Event, Finding, Integrity, LimitRecord, Nanos, Params, PartRecord, Reason,
+    Sample, Severity, Site, SiteNode, Subject, Unit, Verdict, VerdictRecord,
+};
+use seatrial_store::{Home, Journal, RunFolder};
+
+/// A home in a folder that goes away with the test.
+pub fn home() -> (tempfile::TempDir, Home) {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path().join("home"));
+    (folder, home)
+}
+
+pub fn info() -> RunInfo {
+    RunInfo {
+        id: String::new(),
+        seatrial: "0.1.0".to_owned(),
+        command: vec!["seatrial".to_owned(), "check".to_owned()],
+        profile: Some(ProfileRef { id: "host".to_owned(), title: "This machine".to_owned(), file: None }),
+        nodes: vec!["n1".to_owned()],
+        started: "2026-09-21T08:30:15.25Z".parse().unwrap(),
+        ended: None,
+    }
+}
+
+pub fn end() -> RunEnd {
+    RunEnd { at: "2026-09-21T08:31:00Z".parse().unwrap(), exit: 1, signal: None }
+}
+
+pub fn case(kernel: &str) -> Case {
+    let params: Params = [("kernel".to_owned(), kernel.into())].into_iter().collect();
+    let Ok(id) = format!("mem.bandwidth@n1/node[kernel={kernel}]").parse();
+    Case {
+        id,
+        bench: "mem.bandwidth".to_owned(),
+        version: 1,
+        subject: Subject::node(),
+        key: None,
+        nodes: vec!["n1".to_owned()],
+        group: "mem.bandwidth".to_owned(),
+        params,
+        chosen: Params::default(),
+        facts: Params::default(),
+        places: Vec::new(),
+        budget: Budget {
+            trials: 3,
+            max_trials: 5,
+            warm_up: Nanos::millis(100),
+            measure: Nanos::secs(1),
+            prepare: Nanos::secs(10),
+            overhead: Nanos::secs(1),
+            precision_percent: 2.0,
+        },
+        findings: Vec::new(),
+    }
+}
+
+pub fn measured(case: &Case, median: f64) -> CaseRecord {
+    let summary = Summary {
+        n: 6,
+        trials: 3,
+        median,
+        mad: 0.1,
+        min: median - 1.0,
+        max: median + 1.0,
+        mean: median,
+        p99: None,
+        ci95: Some((median - 0.5, median + 0.5)),
+    };
+    let limit = LimitRecord::unknown("no DIMM table");
+    let metric = MetricRecord::new(Unit::GigabytesPerSecond, Better::Higher, &summary, limit);
+    let mut record = CaseRecord::measured(case);
+    record.metrics.insert("bandwidth".to_owned(), metric);
+    record.seconds = 4.0;
+    record
+}
+
+pub fn unmeasured(case: &Case, cause: Cause) -> CaseRecord {
+    CaseRecord::without_numbers(case, &Reason::new(cause, "stopped by SIGINT"))
+}
+
+pub fn parts(trial: u32) -> Vec<PartRecord> {
+    let sample = Sample {
+        channel: "pass".to_owned(),
+        at: Params::default(),
+        start: Nanos(1000),
+        end: Nanos(2000),
+        amount: "64 KiB".parse().unwrap(),
+    };
+    let integrity = Integrity::Verified { checked: 65536 };
+    vec![PartRecord {
+        part: "worker".to_owned(),
+        index: 0,
+        node: "n1".to_owned(),
+        trial,
+        samples: vec![sample],
+        integrity,
+        evidence: Default::default(),
+    }]
+}
+
+pub fn verdict(case: &Case, verdict: Verdict) -> VerdictRecord {
+    VerdictRecord {
+        criterion: "memory.bandwidth".to_owned(),
+        test: "memory".to_owned(),
+        case: Some(case.id.to_string()),
+        node: Some("n1".to_owned()),
+        subject: Subject::node(),
+        verdict,
+        measured: Some("21 GB/s".parse().unwrap()),
+        interval: None,
+        bound: "at least 90 % of the limit".to_owned(),
+        margin_percent: None,
+        reason: None,
+        waiver: None,
+    }
+}
+
+pub fn finding() -> Finding {
+    Finding::new("knee", Severity::Info, Subject::node(), "two threads fill the memory")
+}
+
+/// Records a case from plan to record.
+pub fn record_case(journal: &mut Journal, record: CaseRecord) {
+    let id = record.case.clone();
+    journal.record(&Event::CaseStarted { case: id.clone() }).unwrap();
+    for trial in 0..2 {
+        journal.record(&Event::TrialEnded { case: id.clone(), trial, parts: parts(trial) }).unwrap();
+    }
+    journal.record(&Event::CaseEnded { record: Box::new(record) }).unwrap();
+}
+
+pub fn plan(journal: &mut Journal, cases: &[Case]) {
+    journal.record(&Event::RoundPlanned { cases: cases.to_vec(), estimate: Nanos::secs(8) }).unwrap();
+}
+
+/// A run that holds something in every file: copy and triad measured, judged, not ended.
+pub fn small_run(home: &Home) -> Journal {
+    let mut journal = RunFolder::create(home, info()).unwrap();
+    let node = SiteNode { name: "n1".to_owned(), machine: Default::default() };
+    journal.keep_site(&Site { nodes: vec![node] }).unwrap();
+    journal.keep_profile(&Default::default()).unwrap();
+    let (copy, triad) = (case("copy"), case("triad"));
+    plan(&mut journal, &[copy.clone(), triad.clone()]);
+    record_case(&mut journal, measured(&copy, 20.0));
+    record_case(&mut journal, measured(&triad, 21.0));
+    journal.keep_verdicts(&[finding()], &[verdict(&triad, Verdict::Warn)], Some(Verdict::Warn)).unwrap();
+    journal
+}
+
+pub fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
