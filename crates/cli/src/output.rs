@@ -38,7 +38,12 @@ pub fn document(document: &Document, args: &OutputArgs, folder: Option<&Path>) -
             out.write_all(terminal::render(document, &context, look(args.color)).as_bytes())?;
         }
         OutputFormat::Json => json::write(document, json::Spacing::Pretty, &mut out)?,
-        OutputFormat::Csv => csv::write(document, &mut out).map_err(std::io::Error::from)?,
+        OutputFormat::Csv => {
+            // By way of memory: an error of the CSV writer hides what the system answered, such as a closed pipe.
+            let mut text = Vec::new();
+            csv::write(document, &mut text).map_err(std::io::Error::from)?;
+            out.write_all(&text)?;
+        }
     }
     out.flush()?;
     Ok(())

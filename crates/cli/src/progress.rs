@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use seatrial_model::{Event, Nanos, Outcome, Phase};
 
+use crate::args::ColorChoice;
+use crate::output::is_colored;
+
 /// Shows a run as it goes.
 pub struct Progress {
     bar: Option<ProgressBar>,
@@ -17,11 +20,14 @@ pub struct Progress {
 
 impl Progress {
     /// A bar when standard error is a terminal, plain lines otherwise.
-    pub fn new() -> Self {
+    pub fn new(color: ColorChoice) -> Self {
         let bar = stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(8));
+            let bar_in = if is_colored(color, true) { "{bar:24.cyan/dim}" } else { "{bar:24}" };
             // The template is a constant; should it not parse, the default bar does.
-            if let Ok(style) = ProgressStyle::with_template("{bar:24.cyan/dim} {pos}/{len}  {wide_msg}") {
+            if let Ok(style) =
+                ProgressStyle::with_template(&format!("{bar_in} {{pos}}/{{len}}  {{wide_msg}}"))
+            {
                 bar.set_style(style.progress_chars("━━─"));
             }
             bar.enable_steady_tick(Duration::from_millis(250));

@@ -124,7 +124,7 @@ impl Work {
         strict: bool,
     ) -> Result<Exit, CliError> {
         let signals = Signals::listen()?;
-        let mut progress = Progress::new();
+        let mut progress = Progress::new(args.output.color);
         let mut done = self.done;
         for record in self.settled {
             journal.record(&Event::CaseEnded { record: Box::new(record.clone()) })?;

@@ -40,3 +40,40 @@ fn job(args: &CheckArgs) -> Result<Job, CliError> {
     let name = ProfileRef { id: loaded.profile.id.clone(), title: loaded.profile.title.clone(), file };
     Ok(Job { requests: Request::of_profile(&loaded.profile), profile: Some((loaded.profile, name)) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatrial_profile::Loaded;
+
+    /// What a newcomer's first check may take after the build, in seconds.
+    const FIRST_CHECK: u64 = 90;
+
+    fn shipped(name: &str) -> Loaded {
+        let registry = seatrial_bench::registry();
+        let abouts: Vec<_> = registry.abouts().collect();
+        let catalog = Catalog { abouts: &abouts, planned: registry.planned, settings: &[], patterns: &[] };
+        let loaded =
+            seatrial_profile::load(&Source::Shipped(name.to_owned()), SHIPPED, &catalog, Zoned::now().date());
+        loaded.unwrap_or_else(|found| panic!("{}", found.render(false)))
+    }
+
+    #[test]
+    fn every_shipped_profile_is_right_for_the_shipped_benchmarks() {
+        for profile in SHIPPED {
+            assert!(shipped(profile.name).warnings.is_empty(), "{}", profile.name);
+        }
+    }
+
+    #[test]
+    fn the_declared_costs_of_a_first_check_fit_into_its_time() {
+        let registry = seatrial_bench::registry();
+        let requests = Request::of_profile(&shipped(DEFAULT_PROFILE).profile);
+        let cost = |request: &Request| {
+            let about = registry.find(&request.bench).expect("a runnable benchmark").about();
+            request.combinations(about).expect("checked").len() as u64 * about.cost.seconds
+        };
+        let seconds: u64 = requests.iter().map(cost).sum();
+        assert!(seconds > 0 && seconds <= FIRST_CHECK, "{seconds} s of {FIRST_CHECK} s");
+    }
+}
