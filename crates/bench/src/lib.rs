@@ -1,12 +1,11 @@
 //! Every benchmark, one folder each: `src/<family>/<test>/`.
 //!
 //! A benchmark measures; it does not print, judge, store or loop over cases. `src/mem/bandwidth/` is the one to
-//! copy for a new benchmark; its one line in [`registry()`] is the only other place to touch.
+//! copy for a new benchmark; its one line in `benchmarks!` below is the only other place to touch.
 
 mod benchmark;
 pub mod common;
 mod error;
-pub mod mem;
 mod planned;
 mod registry;
 mod stop;
@@ -16,10 +15,24 @@ pub use error::Error;
 pub use registry::Registry;
 pub use stop::Stop;
 
-/// The shipped benchmarks: one line each.
-static BENCHMARKS: &[&dyn Benchmark] = &[
-    &mem::bandwidth::Bandwidth, //
-];
+/// Declares the modules of the families and lists their benchmarks.
+macro_rules! benchmarks {
+    ($($(#[$doc:meta])* $family:ident { $($test:ident::$benchmark:ident,)+ })+) => {
+        $($(#[$doc])* pub mod $family {
+            $(pub mod $test;)+
+        })+
+
+        static BENCHMARKS: &[&dyn Benchmark] = &[$($(&$family::$test::$benchmark,)+)+];
+    };
+}
+
+// One line a benchmark, in the order of lists.
+benchmarks! {
+    /// Memory.
+    mem {
+        bandwidth::Bandwidth,
+    }
+}
 
 /// All shipped benchmarks, and the ones still to come.
 pub fn registry() -> Registry {

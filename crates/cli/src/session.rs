@@ -1,5 +1,6 @@
 //! One measuring run from plan to exit code: what `run` and `check` share.
 
+use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
@@ -80,11 +81,15 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
     let home = Home::resolve(&HomeEnv::of_process())?;
     let resumed = RunFolder::resume(&home.find(name)?)?;
     let done = resumed.run.done();
-    let Some(plan) = resumed.run.plan.present() else {
-        let text = format!("run {} was stopped before it had a plan: start it anew", resumed.run.name());
-        return Err(CliError::Usage(text));
+    let cases = match resumed.run.plan.present() {
+        Some(plan) => plan.cases().filter(|case| !done.contains(&case.id)).cloned().collect(),
+        // It came to its end without a plan: every case was skipped.
+        None if resumed.run.info()?.ended.as_ref().is_some_and(|end| end.signal.is_none()) => Vec::new(),
+        None => {
+            let text = format!("run {} was stopped before it had a plan: start it anew", resumed.run.name());
+            return Err(CliError::Usage(text));
+        }
     };
-    let cases = plan.cases().filter(|case| !done.contains(&case.id)).cloned().collect();
     let mut fleet = fleet::launch(args)?;
     let work = Work {
         site: site_of(fleet.as_ref()),
@@ -195,7 +200,11 @@ fn conclude(
     journal.keep_verdicts(&document.findings, &document.verdicts, document.verdict)?;
     let folder = journal.path().to_owned();
     document.run = journal.end(RunEnd { at: Timestamp::now(), exit: exit.0, signal: None })?;
-    output::document(&document, &args.output, Some(&folder))?;
+    match output::document(&document, &args.output, Some(&folder)) {
+        // A reader that has seen enough, such as `head`, changes nothing about what was found.
+        Err(CliError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => {}
+        printed => printed?,
+    }
     if let Some(advice) = advice {
         output::warn(&advice);
     }

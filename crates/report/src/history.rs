@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use seatrial_model::Verdict;
+use serde::Serialize;
 
 use crate::Look;
 use crate::grid::{self, Column};
@@ -9,7 +10,7 @@ use crate::ink::{Ink, develop};
 use crate::words::{between, clean, count, span, verdict};
 
 /// One run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
     /// The id.
     pub id: String,

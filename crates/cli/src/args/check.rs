@@ -8,7 +8,7 @@ use super::MeasureArgs;
 #[derive(Clone, Debug, Args)]
 pub struct CheckArgs {
     /// A shipped profile or a TOML file [default: host, what this machine can do against its own limits]
-    #[arg(value_name = "PROFILE")]
+    #[arg(value_name = "PROFILE", conflicts_with = "resume")]
     pub profile: Option<String>,
     /// Exit 1 on warnings too
     #[arg(long)]

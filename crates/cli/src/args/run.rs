@@ -10,7 +10,7 @@ use super::OutputArgs;
 #[derive(Clone, Debug, Args)]
 pub struct MeasureArgs {
     /// Print the cases, the time and what is disturbed, and run nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with = "resume")]
     pub plan: bool,
     /// Continue an interrupted run: only the cases without a result are measured
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last")]
@@ -27,10 +27,10 @@ pub struct MeasureArgs {
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
     /// Benchmarks, for example mem.bandwidth; `seatrial list` shows all
-    #[arg(value_name = "BENCH", required_unless_present = "resume")]
+    #[arg(value_name = "BENCH", required_unless_present = "resume", conflicts_with = "resume")]
     pub benchmarks: Vec<String>,
     /// Give a parameter a value, or several for a sweep: -p kernel=copy,triad
-    #[arg(short, long = "param", value_name = "NAME=V1,V2")]
+    #[arg(short, long = "param", value_name = "NAME=V1,V2", conflicts_with = "resume")]
     pub params: Vec<String>,
     /// What measuring commands share.
     #[command(flatten)]

@@ -18,18 +18,24 @@ pub fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
         let metrics = home.metrics(&filter)?;
         rows.retain(|row| metrics.rows.iter().any(|metric| metric.run == row.id));
     }
-    if args.output.output != OutputFormat::Table {
-        return Err(CliError::Usage(
-            "history has no other form than a table yet; `report RUN -o json` has".to_owned(),
-        ));
-    }
     let remark = match history.source {
         Source::Index => None,
         Source::Folders { why } => {
             Some(format!("read from the run folders, since the index cannot be used: {why}"))
         }
     };
-    output::print(&render(&rows, remark.as_deref(), output::look(args.output.color)))?;
+    match args.output.output {
+        OutputFormat::Table => {
+            output::print(&render(&rows, remark.as_deref(), output::look(args.output.color)))?;
+        }
+        OutputFormat::Json => {
+            output::print(&format!(
+                "{:#}\n",
+                serde_json::json!({ "schema": 1, "runs": rows, "remark": remark })
+            ))?;
+        }
+        OutputFormat::Csv => return Err(CliError::Usage("history has the forms table and json".to_owned())),
+    }
     Ok(Exit::MET)
 }
 

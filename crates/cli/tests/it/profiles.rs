@@ -1,0 +1,117 @@
+//! Profiles that are wrong: exit 2 with file, line, column and a caret, and nothing is measured.
+
+use std::fs;
+
+use crate::rig::{Home, Script, bound};
+
+/// Checks `text` and insists that it is refused with `complaint` before anything happens.
+fn refused(text: &str, place: &str, complaint: &str) {
+    let home = Home::new();
+    let file = home.file("wrong.toml", text);
+    let ended = home.seatrial("check").word(&file).script(&Script::measuring(60.0)).run().exits(2);
+    let at = format!("{}:{place}", file.display());
+    assert!(ended.err.contains(&at), "no '{at}' in:\n{}", ended.err);
+    assert!(ended.err.contains('^'), "no caret in:\n{}", ended.err);
+    let ended = ended.says(complaint);
+    assert_eq!(ended.out, "");
+    assert!(!home.path().exists(), "a home was made for nothing");
+}
+
+const TEST: &str = "[[test]]\nid = \"memory\"\nuse = \"mem.bandwidth\"\n";
+
+#[test]
+fn an_unknown_key_suggests_the_nearest() {
+    refused(&format!("{TEST}parms = {{ kernel = \"copy\" }}\n"), "4:1", "did you mean 'params'?");
+}
+
+#[test]
+fn a_value_of_the_wrong_type_says_what_it_should_be() {
+    refused(&format!("title = 5\n{TEST}"), "1:9", "text");
+    refused(&TEST.replace("\"memory\"", "[1]"), "2:6", "text");
+}
+
+#[test]
+fn an_unknown_benchmark_suggests_the_nearest() {
+    refused(&TEST.replace("bandwidth", "bandwith"), "3:7", "did you mean 'mem.bandwidth'?");
+}
+
+#[test]
+fn a_parameter_value_that_the_benchmark_refuses_is_shown_in_the_profile() {
+    refused(&format!("{TEST}params = {{ kernel = \"traid\" }}\n"), "4:21", "did you mean 'triad'?");
+    refused(&format!("{TEST}params = {{ array = \"1 PiB\" }}\n"), "4:20", "outside 1 MiB to 16 TiB");
+}
+
+#[test]
+fn a_criterion_on_a_metric_that_does_not_exist_suggests_the_nearest() {
+    let text = bound("at_least = \"1 GB/s\"").replace("metric = \"bandwidth\"", "metric = \"bandwith\"");
+    refused(&text, "11:10", "did you mean 'bandwidth'?");
+}
+
+#[test]
+fn a_bound_that_is_not_a_number_is_refused() {
+    refused(&bound("at_least = nan"), "13:12", "finite");
+    refused(&bound("at_least = \"NaN GB/s\""), "13:12", "NaN");
+}
+
+#[test]
+fn a_bound_in_a_unit_of_the_wrong_kind_is_refused() {
+    refused(&bound("at_least = \"3 ms\""), "13:12", "GB/s");
+}
+
+#[test]
+fn a_cycle_of_extends_is_shown() {
+    let home = Home::new();
+    home.file("a.toml", "extends = [\"./b.toml\"]\n");
+    home.file("b.toml", "extends = [\"./a.toml\"]\n");
+    let ended =
+        home.seatrial("check").word(home.folder().join("a.toml")).script(&Script::measuring(60.0)).run();
+    let ended = ended.exits(2).says("a.toml").says("b.toml");
+    assert!(ended.err.contains('^') && ended.err.contains(":1:12"), "{}", ended.err);
+    assert!(!home.path().exists());
+}
+
+#[test]
+fn two_hundred_thousand_brackets_are_refused_without_a_crash() {
+    for text in
+        ["[".repeat(200_000), format!("x = {}", "[".repeat(200_000)), format!("x = {}", "{a=".repeat(66_666))]
+    {
+        let home = Home::new();
+        let file = home.file("deep.toml", text);
+        let ended = home.seatrial("check").word(&file).script(&Script::measuring(60.0)).run().exits(2);
+        let ended = ended.says(&format!("{}:1:", file.display()));
+        assert!(ended.err.len() < 10_000, "a complaint of {} bytes", ended.err.len());
+        assert!(!home.path().exists());
+    }
+}
+
+#[test]
+fn a_profile_that_is_not_there_or_no_text_names_the_file() {
+    let home = Home::new();
+    let file = home.folder().join("none.toml");
+    home.seatrial("check").word(&file).run().exits(2).says("none.toml").says("No such file or directory");
+    fs::write(&file, [0xff, 0xfe, 0x00]).expect("written");
+    home.seatrial("check").word(&file).run().exits(2).says("none.toml").says("UTF-8");
+    home.seatrial("check").word(home.folder().join("")).run().exits(2).says("Is a directory");
+    home.seatrial("check hots").run().exits(2).says("did you mean 'host'?");
+    assert!(!home.path().exists());
+}
+
+#[test]
+fn several_faults_are_told_at_once() {
+    let text = format!("titel = \"x\"\n{TEST}roles = \"head\"\n");
+    let home = Home::new();
+    let file = home.file("wrong.toml", text);
+    let name = file.display().to_string();
+    let ended = home.seatrial("check").word(&file).run().exits(2);
+    ended.says(&format!("{name}:1:1")).says(&format!("{name}:5:9"));
+}
+
+#[test]
+fn a_benchmark_still_to_come_is_unknown_and_no_error() {
+    let text = "[[test]]\nid = \"net\"\nuse = \"net.tcp_stream\"\n[[criterion]]\ntest = \"net\"\n\
+                metric = \"throughput\"\nat_least = \"9 Gbit/s\"\n";
+    let home = Home::new();
+    let file = home.file("planned.toml", text);
+    let ended = home.seatrial("check").word(file).script(&Script::measuring(60.0)).run();
+    ended.exits(3).shows("? UNKNOWN").shows("net.tcp_stream");
+}

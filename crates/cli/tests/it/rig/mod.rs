@@ -1,0 +1,21 @@
+//! What the tests are made of: a home of their own, scripts, and processes that never outlive a test.
+
+mod call;
+mod cgroup;
+mod ended;
+mod home;
+mod own;
+mod process;
+mod profile;
+mod script;
+mod started;
+
+pub use call::{Call, ENDLESS, SMALL};
+pub use cgroup::Cgroup;
+pub use ended::Ended;
+pub use home::Home;
+pub use own::{is_installed, skipped, with_private_mounts, without_privilege_over_files};
+pub use process::{Process, Role, assert_nothing_runs, of_home, wait_until};
+pub use profile::{bound, profile};
+pub use script::Script;
+pub use started::Started;

@@ -1,0 +1,93 @@
+//! Simulated nodes with exact numbers; the form is that of the hidden option `--script`.
+
+use serde_json::{Value, json};
+
+/// The bandwidth limit of a simulated node in GB/s: 2 channels x 5000 MT/s x 8 B.
+const MODULES: [&str; 2] = ["A", "B"];
+
+/// Nodes of two cores and what is measured on them. Rules added later win.
+#[derive(Clone)]
+pub struct Script {
+    nodes: Vec<Value>,
+    rules: Vec<Value>,
+}
+
+impl Script {
+    /// One node `n1`, limited to 80 GB/s by its two memory modules, on which every loop measures exactly `rate` GB/s.
+    pub fn measuring(rate: f64) -> Self {
+        let rules = vec![json!({ "samples": samples(rate, &[]) })];
+        Self { nodes: vec![json!({ "name": "n1", "machine": machine() })], rules }
+    }
+
+    /// So many nodes, `n1` and on.
+    pub fn nodes(mut self, count: u32) -> Self {
+        self.nodes = vec![json!({ "name": "n", "count": count, "machine": machine() })];
+        self
+    }
+
+    /// A node whose memory modules nobody can see, so that it has no limit.
+    pub fn without_limit(mut self) -> Self {
+        for node in &mut self.nodes {
+            node["machine"]["dimms"] = json!({ "unknown": "no table of memory modules" });
+        }
+        self
+    }
+
+    /// Cases whose id fits `case` measure `rate` GB/s.
+    pub fn case(self, case: &str, rate: f64) -> Self {
+        self.rule(json!({ "when": { "case": case }, "samples": samples(rate, &[]) }))
+    }
+
+    /// Cases whose id fits `case` measure `rate` GB/s times one of `factors`, another one in each trial.
+    pub fn spread(self, case: &str, rate: f64, factors: &[f64]) -> Self {
+        self.rule(json!({ "when": { "case": case }, "samples": samples(rate, factors) }))
+    }
+
+    /// The workers of cases whose id fits `case` meet with a fault, such as `{"hangs": {"phase": "measure"}}`.
+    pub fn fault(self, case: &str, fault: Value) -> Self {
+        self.rule(json!({ "when": { "case": case }, "samples": samples(60.0, &[]), "fault": fault }))
+    }
+
+    /// The check of the data finds a wrong word in cases whose id fits `case`.
+    pub fn corrupt(self, case: &str) -> Self {
+        let integrity = json!({ "corrupt": { "wrong": 1, "of": 1024, "first": "bit 17 of element 3" } });
+        self.rule(json!({ "when": { "case": case }, "samples": samples(60.0, &[]), "integrity": integrity }))
+    }
+
+    fn rule(mut self, rule: Value) -> Self {
+        self.rules.insert(0, rule);
+        self
+    }
+
+    /// The text of the file.
+    pub(super) fn to_json(&self) -> Value {
+        json!({ "schema": 1, "nodes": self.nodes, "rules": self.rules })
+    }
+}
+
+/// Six slices of a tenth of a second for each thread count: one thread has half the bandwidth of two.
+fn samples(rate: f64, factors: &[f64]) -> Value {
+    let slices = |threads: u32, rate: f64, start: &str| {
+        json!({ "channel": "slice", "at": { "threads": threads }, "unit": "GB", "span": "100 ms", "start": start,
+                "amounts": [rate / 10.0], "repeat": 6, "trial_factors": factors })
+    };
+    json!([slices(1, rate / 2.0, "0 ms"), slices(2, rate, "600 ms")])
+}
+
+fn machine() -> Value {
+    let thread =
+        |id: u32| json!({ "id": id, "core": id, "node": 0, "l3": 0, "online": true, "allowed": true });
+    let module = |channel: &str| {
+        json!({ "locator": format!("DIMM {channel}"), "channel": channel, "kind": "DDR5",
+                "configured_mts": 5000, "data_width_bits": 64 })
+    };
+    let available = json!({ "known": 60_000_000_000_u64 });
+    json!({
+        "cpu": { "isa": { "known": ["sse2", "avx2"] }, "threads": [thread(0), thread(1)] },
+        "caches": { "instances": [{ "level": 3, "size_bytes": 32 << 20, "cpus": [0, 1] }] },
+        "numa": [{ "id": 0, "cpus": [0, 1], "total_bytes": { "known": 64_u64 << 30 }, "available_bytes": available }],
+        "memory": { "effective_available_bytes": available },
+        "virtualization": { "known": {} },
+        "dimms": { "known": { "slots": 2, "modules": MODULES.map(module) } },
+    })
+}

@@ -1,0 +1,100 @@
+//! SIGINT and SIGTERM in the middle of a run: an orderly end, nothing left running, and a way to go on.
+
+use std::fs;
+
+use rustix::process::{Signal, kill_process};
+
+use crate::rig::{ENDLESS, Ended, Home, Role, SMALL, assert_nothing_runs, of_home, profile, wait_until};
+
+fn measures(event: &serde_json::Value) -> bool {
+    event["event"] == "phase_entered" && event["phase"] == "measure"
+}
+
+/// Interrupts a run whose first case has ended and whose second one is measuring.
+fn interrupt(home: &Home, signal: Signal) -> Ended {
+    let mut run = home.seatrial(&format!("run mem.bandwidth -p kernel=read,copy,triad {SMALL}")).start();
+    run.wait_for_event("the second case to start", |event| {
+        event["event"] == "case_started" && event["case"].to_string().contains("kernel=copy")
+    });
+    run.signal_group(signal);
+    run.ended()
+}
+
+#[test]
+fn a_signal_ends_a_run_in_order_and_resuming_measures_only_what_is_missing() {
+    for (signal, code, name) in [(Signal::INT, 130, "SIGINT"), (Signal::TERM, 143, "SIGTERM")] {
+        let home = Home::new();
+        interrupt(&home, signal)
+            .exits(code)
+            .says(&format!("stopped by {name}"))
+            .says(&format!("seatrial run --resume {}", home.id()));
+        assert_nothing_runs(home.path());
+        let kept = home.results();
+        assert!((1..3).contains(&kept.len()), "{kept:#?}");
+        home.seatrial("history").run().exits(0).shows("1/3");
+        home.seatrial("report").run().exits(0).shows(&format!("stopped by {name}"));
+
+        let document = home.seatrial("run -o json --resume").word(home.id()).run().exits(0).document();
+        assert_eq!(document.results.len(), 3);
+        assert_eq!(home.results()[..kept.len()], kept, "what was measured before stands as it was");
+        assert_eq!(home.results().len(), 3, "no case was measured twice");
+        assert_eq!(document.run.ended.map(|end| (end.exit, end.signal)), Some((0, None)));
+    }
+}
+
+#[test]
+fn a_signal_in_the_middle_of_an_hour_of_measuring_ends_it_at_once() {
+    let home = Home::new();
+    let mut run = home.seatrial(ENDLESS).start();
+    run.wait_for_event("measuring", measures);
+    run.signal(Signal::INT);
+    run.ended().exits(130);
+    assert_nothing_runs(home.path());
+    assert_eq!(home.results().len(), 0, "an interrupted case is no result");
+}
+
+#[test]
+fn a_second_signal_ends_at_once_what_does_not_end_in_order() {
+    let home = Home::new();
+    let mut run = home.seatrial(ENDLESS).start();
+    run.wait_for_event("measuring", measures);
+    // An agent that does not answer keeps the orderly end from coming about.
+    let agent = of_home(home.path()).into_iter().find(|process| process.role == Role::Agent);
+    let agent = agent.expect("an agent").pid;
+    kill_process(agent, Signal::STOP).expect("sent");
+    run.signal(Signal::INT);
+    // Two signals of a kind that wait at the same time are one: the first must have been taken.
+    let status = format!("/proc/{}/status", run.pid().as_raw_nonzero());
+    wait_until("the first signal to be taken", || {
+        let text = fs::read_to_string(&status).expect("the run waits for its agent");
+        let pending = |line: &str| line.starts_with("ShdPnd:") && !line.ends_with("0000000000000000");
+        !text.lines().any(pending)
+    });
+    run.signal(Signal::INT);
+    run.ended().exits(130);
+    // Where it became an orphan, the kernel has hung it up by now (setpgid(2)); else it waits as it was told.
+    let _ = kill_process(agent, Signal::CONT);
+    assert_nothing_runs(home.path());
+    home.seatrial("history").run().exits(0).shows("killed");
+}
+
+#[test]
+fn a_check_that_was_interrupted_is_judged_when_it_goes_on() {
+    let home = Home::new();
+    let text = profile(&[("copy", "at_least = \"1 kB/s\""), ("triad", "at_least = \"1 kB/s\"")]);
+    // The script and this machine plan different cases, so the whole check measures this machine.
+    let text = text.replace(
+        "params = { ",
+        "params = { array = \"4 MiB\", threads = 1, time = \"50 ms\", trials = 1, max_trials = 1, ",
+    );
+    let file = home.file("profile.toml", text);
+    let mut run = home.seatrial("check").word(&file).start();
+    run.wait_for_event("a case to end", |event| event["event"] == "case_ended");
+    run.signal(Signal::TERM);
+    run.ended().exits(143);
+    // The run folder holds the profile as it was: what becomes of the file no longer matters.
+    fs::remove_file(file).expect("removed");
+    let document = home.seatrial("check -o json --resume").run().exits(0).document();
+    let judged: Vec<&str> = document.verdicts.iter().map(|verdict| verdict.criterion.as_str()).collect();
+    assert_eq!(judged, ["copy", "triad"]);
+}

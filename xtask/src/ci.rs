@@ -1,0 +1,130 @@
+//! `cargo xtask ci`: everything that a change must pass, as stages with their minutes.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+
+use crate::{deny, generate, test, workspace};
+
+/// Run the stages that a change must pass; all of them, or those named.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The stages to run.
+    #[arg(value_name = "STAGE", default_values_t = [Stage::Fmt, Stage::Deny, Stage::Clippy, Stage::Doc, Stage::Generate, Stage::Test])]
+    pub stages: Vec<Stage>,
+}
+
+/// A stage; the tests come last, so that their closing lines end the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Stage {
+    /// The code is formatted.
+    Fmt,
+    /// Licences, bans and sources of the dependencies.
+    Deny,
+    /// No warnings, in any target.
+    Clippy,
+    /// The documentation builds without warnings.
+    Doc,
+    /// Generated files are unchanged.
+    Generate,
+    /// All tests.
+    Test,
+}
+
+impl std::fmt::Display for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Stage::Fmt => "fmt",
+            Stage::Deny => "deny",
+            Stage::Clippy => "clippy",
+            Stage::Doc => "doc",
+            Stage::Generate => "generate",
+            Stage::Test => "test",
+        })
+    }
+}
+
+impl Stage {
+    fn run(self) -> Result<()> {
+        let cargo = |line: &str| workspace::cargo(line.split_whitespace());
+        match self {
+            Stage::Fmt => {
+                workspace::run(&mut cargo("fmt --all --check"))?;
+                // The registry declares the modules of benchmarks by a macro, behind which `cargo fmt` does not look.
+                let mut rustfmt = Command::new("rustfmt");
+                rustfmt.args(["--edition", "2024", "--check"]).args(benchmark_modules()?);
+                workspace::run(rustfmt.current_dir(workspace::root()))
+            }
+            Stage::Deny => deny::check(),
+            Stage::Clippy => {
+                workspace::run(&mut cargo("clippy --locked --workspace --all-targets -- -D warnings"))
+            }
+            Stage::Doc => {
+                workspace::run(cargo("doc --locked --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings"))
+            }
+            Stage::Generate => generate::run(&generate::Args { check: true }),
+            Stage::Test => test::run(&test::Args { args: Vec::new() }),
+        }
+    }
+}
+
+/// The `mod.rs` of every benchmark; rustfmt finds the other files of the folder from there.
+fn benchmark_modules() -> Result<Vec<PathBuf>> {
+    let mut modules = Vec::new();
+    for family in std::fs::read_dir(workspace::root().join("crates/bench/src"))? {
+        let family = family?.path();
+        if family.is_dir() {
+            for test in std::fs::read_dir(family)? {
+                modules.push(test?.path().join("mod.rs"));
+            }
+        }
+    }
+    modules.sort();
+    Ok(modules)
+}
+
+/// Runs the stages, all of them whatever the earlier ones said, and prints the minutes of each.
+///
+/// # Errors
+/// When a stage failed; names all that did.
+pub fn run(args: &Args) -> Result<()> {
+    let mut times = Vec::new();
+    let mut failed = Vec::new();
+    for &stage in &args.stages {
+        eprintln!("== {stage}");
+        let started = Instant::now();
+        if let Err(error) = stage.run().with_context(|| format!("stage {stage}")) {
+            eprintln!("{error:#}");
+            failed.push(stage.to_string());
+        }
+        times.push((stage, started.elapsed()));
+    }
+    println!("{}", minutes(&times));
+    if failed.is_empty() {
+        return Ok(());
+    }
+    bail!("failed: {}", failed.join(", "))
+}
+
+/// One line, so that the closing lines of the tests stay in sight.
+fn minutes(times: &[(Stage, Duration)]) -> String {
+    let part = |name: &str, time: Duration| format!("{name} {:.1}", time.as_secs_f64() / 60.0);
+    let total = times.iter().map(|(_, time)| *time).sum();
+    let stages = times.iter().map(|(stage, time)| part(&stage.to_string(), *time));
+    let parts: Vec<String> = stages.chain([part("total", total)]).collect();
+    format!("minutes: {}", parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_minutes_of_every_stage_and_their_sum_stand_in_one_line() {
+        let times = [(Stage::Fmt, Duration::from_secs(6)), (Stage::Test, Duration::from_secs(120))];
+        assert_eq!(minutes(&times), "minutes: fmt 0.1, test 2.0, total 2.1");
+    }
+}

@@ -1,0 +1,10 @@
+//! `cargo xtask generate`: every file that is made from the code, so that no fact is written down twice.
+
+mod benchmarks;
+mod cli;
+mod run;
+mod schema;
+mod tree;
+
+pub use run::{Args, run};
+pub use tree::{File, Stale};

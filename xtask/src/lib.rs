@@ -1,0 +1,10 @@
+//! The tasks behind `cargo xtask`, one module each.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a task talks to the person who started it")]
+
+pub mod ci;
+mod deny;
+pub mod generate;
+pub mod packages;
+pub mod test;
+pub mod versus;
+pub mod workspace;

@@ -1,0 +1,145 @@
+//! Counts what the test programs print, and hides what only repeats the list of passed tests.
+
+use std::fmt;
+
+/// What the test programs said so far. Feed it every line of `cargo test -- --show-output`.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Digest {
+    /// Programs that came to a result; each crate's doc tests are one.
+    pub programs: u32,
+    /// Tests passed, those that skipped themselves too.
+    pub passed: u32,
+    /// Tests failed.
+    pub failed: u32,
+    /// Tests marked `#[ignore]`.
+    pub ignored: u32,
+    /// Names of failed tests.
+    pub failures: Vec<String>,
+    /// Tests that skipped themselves: name, where known, and why.
+    pub skipped: Vec<(String, String)>,
+    hidden: bool,
+    test: String,
+}
+
+/// How a test says that it did not look.
+const SKIPPED: &str = "skipped: ";
+
+impl Digest {
+    /// Takes one line, without its end; says whether a person wants to see it.
+    pub fn take(&mut self, line: &str) -> bool {
+        if line == "successes:" {
+            // Output of passed tests, then their names once more.
+            self.hidden = true;
+        } else if line == "failures:" {
+            self.hidden = false;
+        } else if let Some(counts) = line.strip_prefix("test result: ") {
+            self.hidden = false;
+            self.test.clear();
+            self.count(counts);
+        } else if let Some(name) =
+            line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----"))
+        {
+            name.clone_into(&mut self.test);
+        } else if let Some(why) = line.trim_start().strip_prefix(SKIPPED) {
+            self.skipped.push((self.test.clone(), why.to_owned()));
+        } else if let Some(name) =
+            line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"))
+        {
+            self.failures.push(name.to_owned());
+        }
+        !self.hidden
+    }
+
+    /// `ok. 3 passed; 0 failed; 1 ignored; ...`
+    fn count(&mut self, counts: &str) {
+        self.programs += 1;
+        let of = |word: &str| {
+            let number = counts.split(['.', ';']).find_map(|part| part.trim().strip_suffix(word));
+            number.and_then(|number| number.trim().parse::<u32>().ok()).unwrap_or(0)
+        };
+        self.passed += of("passed");
+        self.failed += of("failed");
+        self.ignored += of("ignored");
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (test, why) in &self.skipped {
+            writeln!(f, "skipped {test}: {why}")?;
+        }
+        for test in &self.failures {
+            writeln!(f, "FAILED {test}")?;
+        }
+        write!(
+            f,
+            "{} test programs: {} passed ({} of them skipped themselves), {} failed, {} ignored",
+            self.programs,
+            self.passed,
+            self.skipped.len(),
+            self.failed,
+            self.ignored
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OUTPUT: &str = "\
+running 3 tests
+test a::reads_dmi ... ok
+test a::adds ... ok
+test a::breaks ... FAILED
+
+successes:
+
+---- a::reads_dmi stdout ----
+skipped: no permission to read the DMI table
+
+successes:
+    a::adds
+    a::reads_dmi
+
+failures:
+
+---- a::breaks stdout ----
+assertion failed
+
+failures:
+    a::breaks
+
+test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+running 2 tests
+test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 4 filtered out; finished in 0.00s";
+
+    #[test]
+    fn counts_all_programs_and_names_failures_and_skips() {
+        let mut digest = Digest::default();
+        OUTPUT.lines().for_each(|line| {
+            digest.take(line);
+        });
+        assert_eq!((digest.programs, digest.passed, digest.failed, digest.ignored), (2, 3, 1, 1));
+        assert_eq!(digest.failures, ["a::breaks"]);
+        let why = "no permission to read the DMI table".to_owned();
+        assert_eq!(digest.skipped, [("a::reads_dmi".to_owned(), why)]);
+    }
+
+    #[test]
+    fn hides_passed_output_and_shows_failures_and_results() {
+        let mut digest = Digest::default();
+        let shown: Vec<&str> = OUTPUT.lines().filter(|line| digest.take(line)).collect();
+        assert!(shown.contains(&"assertion failed"), "{shown:?}");
+        assert!(shown.contains(&"test a::adds ... ok"), "{shown:?}");
+        assert_eq!(shown.iter().filter(|line| line.starts_with("test result:")).count(), 2);
+        assert!(!shown.iter().any(|line| line.contains("skipped:") || *line == "    a::adds"), "{shown:?}");
+    }
+
+    #[test]
+    fn the_last_line_tells_the_whole() {
+        let digest = Digest { programs: 2, passed: 3, failed: 1, ignored: 0, ..Digest::default() };
+        let text = digest.to_string();
+        assert_eq!(text, "2 test programs: 3 passed (0 of them skipped themselves), 1 failed, 0 ignored");
+    }
+}

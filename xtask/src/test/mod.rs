@@ -1,0 +1,7 @@
+//! `cargo xtask test`: every test of the workspace, doc tests too, with a summary that can be read.
+
+mod digest;
+mod run;
+
+pub use digest::Digest;
+pub use run::{Args, run};

@@ -1,0 +1,101 @@
+//! Runs the tests and passes their output on, line by line.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{ExitStatus, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+
+use super::Digest;
+use crate::packages;
+use crate::workspace;
+
+/// Run all tests of the workspace, doc tests too.
+///
+/// Installs the Debian packages that the tests need when it is root; names them when it is not and goes on:
+/// tests that need one then say that they were skipped. With CI=true in the environment nothing may be missing
+/// or skipped.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Arguments for `cargo test`, for example `-p seatrial-stats -- median`.
+    #[arg(last = true, value_name = "ARGS")]
+    pub args: Vec<String>,
+}
+
+/// Runs the tests.
+///
+/// # Errors
+/// When a test fails, something does not compile, or, in continuous integration, a test was skipped.
+pub fn run(args: &Args) -> Result<()> {
+    packages::ensure(packages::TESTS)?;
+    let started = Instant::now();
+    let (status, digest) = test(&cargo_arguments(&args.args))?;
+    let minutes = started.elapsed().as_secs_f64() / 60.0;
+    println!("{digest} in {minutes:.1} min");
+    ensure!(status.success(), "cargo test ended with {status}");
+    ensure!(
+        !workspace::is_ci() || digest.skipped.is_empty(),
+        "{} tests were skipped, and CI=true allows none",
+        digest.skipped.len()
+    );
+    Ok(())
+}
+
+/// Ours around those of the person: `--show-output` makes passed tests give away why they skipped themselves.
+fn cargo_arguments(given: &[String]) -> Vec<String> {
+    let (to_cargo, to_tests) = match given.iter().position(|word| word == "--") {
+        Some(border) => (&given[..border], &given[border + 1..]),
+        None => (given, &[][..]),
+    };
+    let narrowed = to_cargo.iter().any(|word| word.starts_with("-p") || word.starts_with("--package"));
+    let mut words = vec!["test", "--locked", "--no-fail-fast"];
+    if !narrowed {
+        words.push("--workspace");
+    }
+    words.extend(to_cargo.iter().map(String::as_str));
+    words.extend(["--", "--show-output"]);
+    words.extend(to_tests.iter().map(String::as_str));
+    words.into_iter().map(str::to_owned).collect()
+}
+
+fn test(args: &[String]) -> Result<(ExitStatus, Digest)> {
+    let mut command = workspace::cargo(args);
+    eprintln!("> {}", workspace::show(&command));
+    let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start cargo test")?;
+    let output = child.stdout.take().context("cargo test has no output")?;
+    let mut digest = Digest::default();
+    let mut lines = BufReader::new(output);
+    let mut line = Vec::new();
+    // Bytes, because a test may print what is no text.
+    while lines.read_until(b'\n', &mut line).context("cannot read the output of cargo test")? > 0 {
+        if digest.take(String::from_utf8_lossy(&line).trim_end()) {
+            let mut out = std::io::stdout().lock();
+            out.write_all(&line).and_then(|()| out.flush()).context("cannot write to standard output")?;
+        }
+        line.clear();
+    }
+    let status = child.wait().context("cannot wait for cargo test")?;
+    Ok((status, digest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn without_arguments_the_whole_workspace_is_tested() {
+        assert_eq!(cargo_arguments(&[]), words("test --locked --no-fail-fast --workspace -- --show-output"));
+    }
+
+    #[test]
+    fn a_package_and_a_filter_reach_cargo_and_the_tests() {
+        assert_eq!(
+            cargo_arguments(&words("-p seatrial-stats -- median")),
+            words("test --locked --no-fail-fast -p seatrial-stats -- --show-output median")
+        );
+    }
+}

@@ -1,0 +1,15 @@
+//! `cargo xtask versus AREA`: Seatrial and its peers in turn, doing the same work on the same cores.
+
+mod area;
+pub mod bare;
+mod memory;
+mod paired;
+mod rounds;
+mod run;
+mod table;
+
+pub use area::{AREAS, Area, Row, Work};
+pub use paired::{Paired, Side, Standing};
+pub use rounds::Rounds;
+pub use run::{Args, run};
+pub use table::table;

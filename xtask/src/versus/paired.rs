@@ -1,0 +1,178 @@
+//! What rounds amount to: the paired ratio with its interval, beside the peer against itself.
+
+use std::fmt;
+
+use anyhow::{Context, Result, ensure};
+use seatrial_stats::{Better, FEWEST_VALUES, Interval, Summary, median_interval};
+
+use super::Rounds;
+
+/// The advantage of one side over the peer, paired by round; above 1 is better, whatever the direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Side {
+    /// Median over the rounds of the ratio within a round.
+    pub ratio: f64,
+    /// 95 % interval of the ratio, from Student's t on the logarithms of the rounds' ratios.
+    pub ci95: Interval,
+}
+
+/// A row's result.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Paired {
+    /// Our median, in the row's unit.
+    pub ours: f64,
+    /// The peer's median, in the row's unit; both of its turns.
+    pub peer: f64,
+    /// We against the peer.
+    pub against: Side,
+    /// The peer against itself: what no difference looks like here.
+    pub itself: Side,
+    /// How the goal stands.
+    pub standing: Standing,
+}
+
+/// How a goal stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The median reaches the goal, and the interval goes no lower than the peer's own does.
+    Met,
+    /// The whole interval lies below the goal.
+    Missed,
+    /// The rounds do not decide it.
+    NotResolved,
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Standing::Met => "met",
+            Standing::Missed => "missed",
+            Standing::NotResolved => "not resolved here",
+        })
+    }
+}
+
+impl Paired {
+    /// Compares `rounds` with `goal`.
+    ///
+    /// # Errors
+    /// With fewer than six rounds, from which no interval is made.
+    pub fn of(rounds: &Rounds, better: Better, goal: f64) -> Result<Self> {
+        let count = rounds.ours.len();
+        ensure!(
+            count >= FEWEST_VALUES,
+            "{count} rounds are too few for an interval; {FEWEST_VALUES} at least"
+        );
+        let against = Side::of(&rounds.ours, &rounds.peer, better)?;
+        let itself = Side::of(&rounds.again, &rounds.peer, better)?;
+        Ok(Self {
+            ours: median(&rounds.ours)?,
+            peer: median(&[rounds.peer.as_slice(), &rounds.again].concat())?,
+            against,
+            itself,
+            standing: standing(&against, &itself, goal),
+        })
+    }
+}
+
+impl Side {
+    fn of(side: &[f64], peer: &[f64], better: Better) -> Result<Self> {
+        let sign = if better == Better::Higher { 1.0 } else { -1.0 };
+        // Logarithms, so that twice as fast and half as fast are equally far from the same.
+        let logs: Vec<f64> = side.iter().zip(peer).map(|(side, peer)| sign * (side / peer).ln()).collect();
+        // Each round ran fresh processes and so is a trial of one value.
+        let trials: Vec<Vec<f64>> = logs.iter().map(|log| vec![*log]).collect();
+        let ci95 = median_interval(&trials)?.context("the rounds support no interval")?;
+        let ci95 = Interval { low: ci95.low.exp(), high: ci95.high.exp() };
+        Ok(Self { ratio: median(&logs)?.exp(), ci95 })
+    }
+}
+
+/// A goal of 1 allows the interval to go as low as noise alone makes it go; other goals scale that.
+fn standing(against: &Side, itself: &Side, goal: f64) -> Standing {
+    if against.ci95.high < goal {
+        Standing::Missed
+    } else if against.ratio >= goal && against.ci95.low >= goal * itself.ci95.low {
+        Standing::Met
+    } else {
+        Standing::NotResolved
+    }
+}
+
+fn median(values: &[f64]) -> Result<f64> {
+    Ok(Summary::of(&[values.to_vec()])?.median)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten rounds: a machine that slows down by 3 % a round, `gain` of ours, and 0.2 % of noise by a fixed pattern.
+    fn rounds(gain: f64) -> Rounds {
+        let noise = [0.3, -0.1, -0.2, 0.2, 0.0, -0.3, 0.1, 0.2, -0.2, 0.1];
+        let mut rounds = Rounds::default();
+        for (round, noise) in noise.iter().enumerate() {
+            let speed = 100.0 * 0.97f64.powf(round as f64);
+            rounds.ours.push(speed * gain * (1.0 + noise / 100.0));
+            rounds.peer.push(speed);
+            rounds.again.push(speed * (1.0 - noise / 100.0));
+        }
+        rounds
+    }
+
+    #[test]
+    fn pairing_sees_two_percent_through_a_drift_of_thirty() {
+        let paired = Paired::of(&rounds(1.02), Better::Higher, 1.0).unwrap();
+        assert!((paired.against.ratio - 1.02).abs() < 0.002, "{paired:?}");
+        assert!(paired.against.ci95.low > 1.015, "{paired:?}");
+        assert!(paired.itself.ci95.contains(1.0), "{paired:?}");
+        assert_eq!(paired.standing, Standing::Met);
+    }
+
+    #[test]
+    fn the_peer_in_our_place_is_no_better_and_no_worse() {
+        let same = Rounds { ours: rounds(1.0).again, ..rounds(1.0) };
+        let paired = Paired::of(&same, Better::Higher, 1.0).unwrap();
+        assert_eq!(paired.against, paired.itself);
+        assert_ne!(paired.standing, Standing::Missed);
+    }
+
+    #[test]
+    fn a_clear_loss_is_missed_and_a_loss_inside_the_noise_is_not_resolved() {
+        assert_eq!(Paired::of(&rounds(0.98), Better::Higher, 1.0).unwrap().standing, Standing::Missed);
+        assert_eq!(Paired::of(&rounds(0.9995), Better::Higher, 1.0).unwrap().standing, Standing::NotResolved);
+    }
+
+    #[test]
+    fn a_wide_interval_does_not_meet_the_goal_though_its_median_does() {
+        let mut wide = rounds(1.001);
+        wide.ours[0] *= 0.8;
+        let paired = Paired::of(&wide, Better::Higher, 1.0).unwrap();
+        assert!(paired.against.ratio >= 1.0, "{paired:?}");
+        assert_eq!(paired.standing, Standing::NotResolved);
+    }
+
+    #[test]
+    fn a_goal_below_one_leaves_room_for_a_known_cost() {
+        assert_eq!(Paired::of(&rounds(0.995), Better::Higher, 0.99).unwrap().standing, Standing::Met);
+        assert_eq!(Paired::of(&rounds(0.985), Better::Higher, 0.99).unwrap().standing, Standing::Missed);
+    }
+
+    #[test]
+    fn for_times_the_smaller_one_wins() {
+        let paired = Paired::of(&rounds(0.5), Better::Lower, 1.0).unwrap();
+        assert!((paired.against.ratio - 2.0).abs() < 0.01, "{paired:?}");
+        assert_eq!(paired.standing, Standing::Met);
+    }
+
+    #[test]
+    fn five_rounds_are_refused() {
+        let mut few = rounds(1.0);
+        for values in [&mut few.ours, &mut few.peer, &mut few.again] {
+            values.truncate(5);
+        }
+        assert!(
+            Paired::of(&few, Better::Higher, 1.0).unwrap_err().to_string().contains("5 rounds are too few")
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! Measures the rows of an area and prints the table.
+
+use anyhow::{Context, Result, bail, ensure};
+use seatrial_stats::FEWEST_VALUES;
+
+use super::{AREAS, Area, Paired, Rounds, table};
+use crate::packages;
+
+/// Compare Seatrial with its peers: in turn, same work, same cores.
+#[derive(clap::Args)]
+pub struct Args {
+    /// What to compare.
+    area: String,
+    /// Rounds a row; a round is one turn of ours and two of the peer's.
+    #[arg(long, default_value_t = 12)]
+    rounds: usize,
+    /// Only rows whose name contains this.
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+}
+
+/// Runs the comparison.
+///
+/// # Errors
+/// When there is no such area or row, a peer is missing, a side fails, or a goal is missed.
+pub fn run(args: &Args) -> Result<()> {
+    ensure!(
+        args.rounds >= FEWEST_VALUES,
+        "--rounds must be {FEWEST_VALUES} at least: fewer make no interval"
+    );
+    let area = find(&args.area)?;
+    packages::ensure(area.packages)?;
+    let mut rows = (area.rows)().with_context(|| format!("cannot prepare the area '{}'", area.name))?;
+    rows.retain(|row| args.only.as_ref().is_none_or(|text| row.name.contains(text)));
+    ensure!(!rows.is_empty(), "no row of '{}' contains the text of --only", area.name);
+
+    let mut results = Vec::new();
+    for mut row in rows {
+        eprintln!("{}: {} rounds", row.name, args.rounds);
+        let rounds =
+            Rounds::measure(args.rounds, &mut row.ours, &mut row.peer).with_context(|| row.name.clone())?;
+        let paired = Paired::of(&rounds, row.better, row.goal).with_context(|| row.name.clone())?;
+        results.push((row.name, row.unit, row.goal, paired));
+    }
+    println!("{}\n{} rounds a row; {}.\n\n{}", area.about, args.rounds, machine(), table(&results));
+    let missed =
+        results.iter().filter(|(_, _, _, paired)| paired.standing == super::Standing::Missed).count();
+    ensure!(missed == 0, "{missed} of {} goals were missed", results.len());
+    Ok(())
+}
+
+fn find(name: &str) -> Result<&'static Area> {
+    if let Some(area) = AREAS.iter().copied().find(|area| area.name == name) {
+        return Ok(area);
+    }
+    let known: Vec<&str> = AREAS.iter().map(|area| area.name).collect();
+    bail!("there is no area '{name}' to compare; there is: {}", known.join(", "))
+}
+
+/// Processor, how many threads of it, and kernel: without them a figure says nothing.
+fn machine() -> String {
+    let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model =
+        cpus.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or(": unknown processor");
+    let threads = std::thread::available_parallelism().map_or(0, usize::from);
+    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    format!("{}, {threads} threads, Linux {}", model.trim_start_matches([' ', '\t', ':']), kernel.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_area_is_refused_with_those_there_are() {
+        let error = find("sailing").err().unwrap().to_string();
+        assert!(error.contains("no area 'sailing'"), "{error}");
+        for area in AREAS {
+            assert!(error.contains(area.name), "{error}");
+        }
+    }
+
+    #[test]
+    fn too_few_rounds_are_refused_before_anything_runs() {
+        let args = Args { area: "sailing".to_owned(), rounds: 5, only: None };
+        assert!(run(&args).unwrap_err().to_string().contains("--rounds must be 6"));
+    }
+}

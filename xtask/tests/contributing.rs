@@ -1,0 +1,88 @@
+//! The example in CONTRIBUTING is built and tested exactly as a newcomer would do it, in a copy of the workspace.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use xtask::workspace;
+
+/// What cargo needs of the workspace to build one of its crates.
+const COPIED: &[&str] = &["Cargo.toml", "Cargo.lock", "rustfmt.toml", "crates", "xtask", "profiles"];
+
+/// The module of the example's folder; rustfmt finds its other files from there.
+const FOLDER_MODULE: &str = "crates/bench/src/mem/first_touch/mod.rs";
+
+/// Where the benchmarks of the example's family are registered.
+const FAMILY: &str = "    mem {\n";
+
+/// A fenced block of CONTRIBUTING, and the path in backquotes at the end of the text before it.
+struct Block {
+    path: String,
+    text: String,
+}
+
+fn blocks() -> Vec<Block> {
+    let text = std::fs::read_to_string(workspace::root().join("CONTRIBUTING.md")).unwrap();
+    let mut blocks = Vec::new();
+    let mut before = "";
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.starts_with("```") {
+            let text: String =
+                lines.by_ref().take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect();
+            let path = before.strip_suffix("`:").and_then(|line| line.rsplit('`').next());
+            blocks.extend(path.map(|path| Block { path: path.to_owned(), text }));
+        } else if !line.is_empty() {
+            before = line;
+        }
+    }
+    blocks
+}
+
+/// Times of change are kept, so that cargo rebuilds only what the example touches.
+fn copy_workspace() -> PathBuf {
+    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("contributing");
+    let _ = std::fs::remove_dir_all(&copy);
+    std::fs::create_dir_all(&copy).unwrap();
+    for name in COPIED {
+        let status =
+            Command::new("cp").arg("-a").arg(workspace::root().join(name)).arg(&copy).status().unwrap();
+        assert!(status.success(), "cannot copy {name}: {status}");
+    }
+    copy
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {}\n{text}", workspace::show(command), output.status);
+}
+
+#[test]
+fn the_example_benchmark_meets_what_every_benchmark_owes() {
+    let copy = copy_workspace();
+    let mut new = 0;
+    for block in blocks() {
+        let path = copy.join(&block.path);
+        let text = match std::fs::read_to_string(&path) {
+            // A whole file of the new folder.
+            Err(_) => {
+                new += 1;
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                block.text.clone()
+            }
+            // The line to add to its family.
+            Ok(old) => {
+                let (head, tail) = old.split_once(FAMILY).expect("the family stands in the registry");
+                format!("{head}{FAMILY}{}{tail}", block.text)
+            }
+        };
+        std::fs::write(path, text).unwrap();
+    }
+    assert_eq!(new, 3, "mod.rs, part.rs and doc.md");
+
+    run(Command::new("rustfmt").current_dir(&copy).args(["--edition=2024", "--check", FOLDER_MODULE]));
+    // What it owes, and its own tests; the other benchmarks were tested where they are.
+    let test = ["test", "--offline", "--locked", "--package=seatrial-bench"];
+    run(workspace::cargo(test).args(["--test=conformance"]).current_dir(&copy));
+    run(workspace::cargo(test).args(["--lib", "first_touch"]).current_dir(&copy));
+}
