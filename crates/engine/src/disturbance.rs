@@ -1,17 +1,79 @@
 //! Whether something else used the machine while a trial measured.
 
 use seatrial_model::PartRecord;
+use serde_json::Value;
 
-/// Share of CPU time stolen by the hypervisor above which a trial is repeated, in percent.
-const MOST_STEAL_PERCENT: f64 = 5.0;
+/// Share of the CPU time that the hypervisor gave to others above which a trial is repeated, in percent.
+const MOST_STOLEN: f64 = 5.0;
+
+/// Share of the CPU time used that went to other processes above which a trial is repeated, in percent.
+const MOST_FOREIGN: f64 = 10.0;
 
 /// What disturbed the trial, in words; `None` when nothing is known to have.
 ///
-/// Looks at the probes' differences that the workers left in their evidence.
+/// Looks at the differences of the probes `steal` and `load` that workers leave in their evidence; what could not be
+/// read disturbs nothing.
 pub fn disturbance(parts: &[PartRecord]) -> Option<String> {
-    let worst = parts
-        .iter()
-        .filter_map(|part| part.evidence.get("probes")?.get("steal")?.get("steal_percent")?.as_f64())
-        .fold(0.0, f64::max);
-    (worst > MOST_STEAL_PERCENT).then(|| format!("{worst:.1} % of the CPU time was stolen by the hypervisor"))
+    let worst = |share: fn(&Value) -> Option<f64>| {
+        parts.iter().filter_map(|part| share(part.evidence.get("probes")?)).fold(0.0, f64::max)
+    };
+    let (stolen, foreign) = (worst(stolen), worst(foreign));
+    if stolen > MOST_STOLEN {
+        return Some(format!("the hypervisor gave {stolen:.0} % of the CPU time to others"));
+    }
+    (foreign > MOST_FOREIGN).then(|| format!("other processes took {foreign:.0} % of the CPU time used"))
+}
+
+fn stolen(probes: &Value) -> Option<f64> {
+    let stolen = count(probes, "steal", "steal_ns")?;
+    percent(stolen, stolen + count(probes, "load", "busy_ns")?)
+}
+
+fn foreign(probes: &Value) -> Option<f64> {
+    let busy = count(probes, "load", "busy_ns")?;
+    percent(busy - count(probes, "load", "own_ns")?, busy)
+}
+
+fn count(probes: &Value, probe: &str, name: &str) -> Option<f64> {
+    probes.get(probe)?.get("counts")?.get(name)?.as_f64()
+}
+
+fn percent(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| 100.0 * part / whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatrial_model::{Evidence, Integrity};
+    use serde_json::json;
+
+    fn part(probes: Value) -> PartRecord {
+        PartRecord {
+            part: "worker".to_owned(),
+            index: 0,
+            node: "n1".to_owned(),
+            trial: 0,
+            samples: Vec::new(),
+            integrity: Integrity::Verified { checked: 0 },
+            evidence: Evidence::from([("probes".to_owned(), probes)]),
+        }
+    }
+
+    fn probes(steal: u64, busy: u64, own: u64) -> Value {
+        json!({ "steal": { "counts": { "steal_ns": steal } }, "load": { "counts": { "busy_ns": busy, "own_ns": own } } })
+    }
+
+    #[test]
+    fn a_machine_of_our_own_disturbs_nothing() {
+        assert_eq!(disturbance(&[part(probes(0, 1000, 990)), part(json!({}))]), None);
+    }
+
+    #[test]
+    fn the_worst_part_tells_what_took_the_cpu() {
+        let stolen = disturbance(&[part(probes(0, 100, 100)), part(probes(100, 900, 900))]);
+        assert_eq!(stolen.as_deref(), Some("the hypervisor gave 10 % of the CPU time to others"));
+        let foreign = disturbance(&[part(probes(0, 1000, 250))]);
+        assert_eq!(foreign.as_deref(), Some("other processes took 75 % of the CPU time used"));
+    }
 }

@@ -71,7 +71,10 @@ impl Bare {
     }
 
     fn measure(&self) -> Result<f64> {
-        let isa = *Isa::ALL.iter().rfind(|isa| isa.is_available()).context("no instruction set that we have loops for")?;
+        let isa = *Isa::ALL
+            .iter()
+            .rfind(|isa| isa.is_available())
+            .context("no instruction set that we have loops for")?;
         let pass = Pass::select(self.kernel, self.store, isa).context("no such loop")?;
         let cpus: Vec<u32> = affinity::allowed()?.iter().take(self.threads).collect();
         ensure!(cpus.len() == self.threads, "{} CPUs are not to be had", self.threads);

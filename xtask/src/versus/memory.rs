@@ -4,6 +4,7 @@
 //! we do: bytes that the loop names, no write-allocate. Its STREAM triad is `stream_mem` (its `triad` has four arrays,
 //! which is other work), so our `triad` is held against that.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
@@ -41,7 +42,10 @@ const LOOPS: [(Kernel, Option<Store>, &str); 4] = [
 
 fn rows() -> Result<Vec<Row>> {
     workspace::run(&mut workspace::cargo(["build", "--release", "--locked", "--package", "seatrial"]))?;
-    let widest = *Isa::ALL.iter().rfind(|isa| isa.is_available()).context("no instruction set that we have loops for")?;
+    let widest = *Isa::ALL
+        .iter()
+        .rfind(|isa| isa.is_available())
+        .context("no instruction set that we have loops for")?;
     let suffix = match widest {
         Isa::Avx512 => "_avx512",
         Isa::Avx2 => "_avx",
@@ -76,7 +80,9 @@ fn row(name: &str, threads: usize, goal: f64, ours: Work, peer: Work) -> Row {
 fn ours(kernel: Kernel, threads: usize) -> Work {
     Box::new(move || {
         let home = std::env::temp_dir().join(format!("seatrial-versus-{}", std::process::id()));
-        let mut command = Command::new(workspace::root().join("target/release/seatrial"));
+        let target = std::env::var_os("CARGO_TARGET_DIR")
+            .map_or_else(|| workspace::root().join("target"), PathBuf::from);
+        let mut command = Command::new(target.join("release/seatrial"));
         command.args(["run", "mem.bandwidth", "-o", "json", "-p", &format!("kernel={kernel}")]);
         command.args(["-p", &format!("threads={threads}"), "-p", &format!("array={ARRAY_MIB} MiB")]);
         command.args(["-p", "trials=1", "-p", "max_trials=1", "-p", "time=600 ms"]);

@@ -22,8 +22,7 @@ impl Isa {
     /// All of them, wider ones later.
     pub const ALL: &'static [Self] = &[Self::Sse2, Self::Neon, Self::Avx2, Self::Avx512];
 
-    /// Those that this CPU and its operating system can run, the widest last. (A case is planned from the inventory.)
-    #[cfg(test)]
+    /// Those that this CPU and its operating system can run, the widest last.
     pub fn available() -> Vec<Self> {
         Self::ALL.iter().copied().filter(|isa| isa.is_available()).collect()
     }

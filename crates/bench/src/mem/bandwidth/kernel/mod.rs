@@ -16,8 +16,9 @@ mod prefetch;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use arrays::{ARRAY_OFFSET_BYTES, Arrays, ELEMENTS_MULTIPLE};
+pub use arrays::{ARRAY_OFFSET_BYTES, Arrays, ELEMENTS_MULTIPLE, Misfit};
 pub use isa::Isa;
-pub use name::{Kernel, Store};
+pub use name::{Kernel, Store, UnknownName};
 pub use pass::Pass;
-pub use pattern::Check;
+pub use pattern::{Check, SCALAR};
+pub use prefetch::Prefetch;

@@ -24,12 +24,21 @@ pub struct Pass {
 }
 
 impl Pass {
-    /// The loop of `kernel` with the prefetch that suits this CPU.
+    /// The loop of `kernel` with the prefetch that suits this CPU and huge pages.
     ///
     /// `store` is a choice where [`Kernel::has_store_choice`] says so and `None` elsewhere; for the rows of the C library
     /// `isa` says nothing. `None` for a contradiction in that, and where this CPU lacks `isa`.
     pub fn select(kernel: Kernel, store: Option<Store>, isa: Isa) -> Option<Self> {
-        Self::select_with(kernel, store, isa, Prefetch::preferred(kernel, store))
+        Self::select_for(kernel, store, isa, false)
+    }
+
+    /// The same loop with the prefetch that suits base pages (4 KiB): for memory that did not come in larger ones.
+    pub fn on_base_pages(self) -> Self {
+        Self::select_for(self.kernel, self.store, self.isa, true).unwrap_or(self)
+    }
+
+    fn select_for(kernel: Kernel, store: Option<Store>, isa: Isa, base_pages: bool) -> Option<Self> {
+        Self::select_with(kernel, store, isa, Prefetch::preferred(kernel, store, base_pages))
             .or_else(|| Self::select_with(kernel, store, isa, Prefetch::None))
     }
 

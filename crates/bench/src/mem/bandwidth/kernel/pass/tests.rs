@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 
 use super::Pass;
-use crate::mem::bandwidth::kernel::prefetch::Prefetch;
-use crate::mem::bandwidth::kernel::{Arrays, Check, ELEMENTS_MULTIPLE, Isa, Kernel, Store};
+use crate::mem::bandwidth::kernel::{Arrays, Check, ELEMENTS_MULTIPLE, Isa, Kernel, Prefetch, Store};
 
 /// Three arrays that start at cache lines, with a line of guard words on each side.
 struct Memory {
@@ -105,6 +104,9 @@ fn the_choice_for_this_cpu_exists_for_every_kernel_and_store() {
             for store in stores {
                 let pass = Pass::select(*kernel, *store, isa).expect("a loop");
                 assert_eq!((pass.kernel, pass.store, pass.isa), (*kernel, *store, isa));
+                let pass = pass.on_base_pages();
+                assert_eq!((pass.kernel, pass.store, pass.isa), (*kernel, *store, isa));
+                assert_ne!(pass.prefetch, Prefetch::Nta);
             }
         }
     }
