@@ -104,6 +104,8 @@ fn likwid(kernel: &str, ours: Kernel, threads: usize) -> Work {
     Box::new(move || {
         let mut command = Command::new("likwid-bench");
         command.args(["-t", &kernel, "-s", "1", "-w", &format!("N:{megabytes}MB:{threads}")]);
+        // The same kind of pages on both sides: ours are huge where the kernel gives them.
+        command.env("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1");
         let output = command.output().context("cannot start likwid-bench")?;
         ensure!(output.status.success(), "likwid-bench: {}", String::from_utf8_lossy(&output.stderr));
         let text = String::from_utf8_lossy(&output.stdout).into_owned();

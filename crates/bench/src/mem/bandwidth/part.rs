@@ -167,6 +167,7 @@ impl Worker {
         );
         let pages = crew.look(|piece| (piece.pages(), piece.refused()));
         if let Some(((kind, _), refused)) = pages.first() {
+            out.evidence("prefetch", json!(crew.look(Piece::prefetch).first()));
             let shares: Option<Vec<f64>> = pages.iter().map(|((_, share), _)| *share).collect();
             let percent = shares.map(|shares| 100.0 * shares.iter().sum::<f64>() / shares.len() as f64);
             out.evidence(

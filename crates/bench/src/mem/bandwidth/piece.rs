@@ -80,11 +80,27 @@ impl Piece {
             expected_fold: 0,
             unbound,
         };
+        if piece.is_on_base_pages() {
+            piece.pass = piece.pass.on_base_pages();
+        }
         let kernel = piece.pass.kernel();
         let mut whole = arrays_of(&mut piece.maps, 0, elements);
         kernel.fill(&mut whole);
         piece.expected_fold = kernel.expected_fold(&whole);
         Ok(piece)
+    }
+
+    /// Whether most of the memory came in base pages, over which prefetching has to be done otherwise.
+    fn is_on_base_pages(&self) -> bool {
+        match self.pages() {
+            (Pages::Base, _) => true,
+            (_, share) => share.is_some_and(|share| share < 0.5),
+        }
+    }
+
+    /// How the loop that runs here prefetches.
+    pub fn prefetch(&self) -> &'static str {
+        self.pass.prefetch().name()
     }
 
     /// Runs the loop over the next block and returns the bytes that it names.

@@ -48,7 +48,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
             }
         }
     }
-    for name in ["place", "pages", "isa", "clock", "probes"] {
+    for name in ["place", "pages", "isa", "prefetch", "clock", "probes"] {
         if let Some(value) = parts.first().and_then(|part| part.evidence.get(name)) {
             measures.evidence.insert(name.to_owned(), value.clone());
         }

@@ -33,12 +33,12 @@ impl Prefetch {
 
     /// The kind for this CPU.
     ///
-    /// AMD and Intel need opposite ones. Against the same loop without prefetch, Zen 4 gained 4 to 20 % by
+    /// AMD and Intel need opposite ones. Against the loop form that likwid-bench uses, Zen 4 gained 4 to 20 % by
     /// `prefetchnta` where the stores are non-temporal or absent, and more by `prefetcht1` where they are regular. A
     /// Xeon of the fifth generation lost 35 to 60 % by `prefetchnta`; `prefetcht1` gained 3 to 15 % with non-temporal
     /// stores, made up for the fold of `read`, and lost 4 % with regular ones. A CPU by somebody else gets none.
     ///
-    /// In base pages `prefetchnta` lost 5 to 15 % on Zen 4 too: with a page every 4 KiB it waits for translations.
+    /// In base pages `prefetchnta` lost 6 to 19 % on Zen 4 too: with a page every 4 KiB it waits for translations.
     pub(super) fn preferred(kernel: Kernel, store: Option<Store>, base_pages: bool) -> Self {
         Self::by_vendor(&vendor(), kernel, store, base_pages)
     }
