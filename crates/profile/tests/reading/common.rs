@@ -32,6 +32,7 @@ static MEMORY: About = About {
         param("store", Kind::Choice(&["regular", "nt"]), Some("auto"), "auto"),
         param("array", Kind::Size(Bytes::mib(1), Bytes::gib(1024)), Some("auto"), "auto"),
         param("trials", Kind::Count(1, 100), None, "3"),
+        param("max_trials", Kind::Count(1, 100), Some("auto"), "auto"),
     ],
     metrics: &[
         metric("bandwidth", Unit::GigabytesPerSecond, Better::Higher),
