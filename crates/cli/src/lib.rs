@@ -52,7 +52,9 @@ pub fn main() -> ExitCode {
         // A reader that has seen enough, such as `head`, is no failure.
         Err(CliError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(Exit::MET.0),
         Err(error) => {
-            let _ = writeln!(stderr(), "seatrial: {error}");
+            // A profile's errors are rendered with their own headings.
+            let prefix = if matches!(error, CliError::Profile(_)) { "" } else { "seatrial: " };
+            let _ = writeln!(stderr(), "{prefix}{error}");
             ExitCode::from(error.exit().0)
         }
     }

@@ -45,7 +45,9 @@ impl Progress {
                 if let Some(bar) = &self.bar {
                     bar.set_length(self.total as u64);
                 }
-                self.line(&format!("{} cases, about {} s", cases.len(), self.left().as_secs()));
+                let count = cases.len();
+                let cases = if count == 1 { "case" } else { "cases" };
+                self.line(&format!("{count} {cases}, about {} s", self.left().as_secs()));
             }
             Event::PhaseEntered { case, trial, phase } => {
                 if let Some(bar) = &self.bar {

@@ -11,8 +11,9 @@ use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document, ProfileRef, RunEnd, RunInfo, SCHEMA_VERSION};
 use seatrial_model::{Event, Outcome, Site, SiteNode};
 use seatrial_store::{Home, HomeEnv, Journal, RunFolder};
+use serde_json::json;
 
-use crate::args::MeasureArgs;
+use crate::args::{MeasureArgs, OutputFormat};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::progress::Progress;
@@ -46,6 +47,14 @@ pub fn run(
     let plan = Plan::new(&job.requests, &registry, &site)?;
     if args.plan {
         let abouts: Vec<_> = registry.abouts().collect();
+        if args.output.output == OutputFormat::Json {
+            let settled: Vec<_> =
+                plan.settled.iter().map(|(case, why)| json!({ "case": case, "reason": why })).collect();
+            let text =
+                json!({ "schema": 1, "cases": plan.cases, "settled": settled, "estimate": plan.estimate() });
+            output::print(&format!("{text:#}\n"))?;
+            return Ok(Exit::MET);
+        }
         output::print(&seatrial_report::plan::render(
             &plan.cases,
             &plan.settled,
@@ -159,21 +168,31 @@ impl Work {
             }
         };
         if finished.cancelled || signals.flag().load(Ordering::Relaxed) {
-            return interrupted(journal, &signals, &progress);
+            let command = match (&self.profile, strict) {
+                (None, _) => "run",
+                (Some(_), false) => "check",
+                (Some(_), true) => "check --strict",
+            };
+            return interrupted(journal, &signals, &progress, command);
         }
         conclude(finished, self.profile.as_ref(), journal, args, strict)
     }
 }
 
 /// The orderly end after a signal: what was measured stays, and the way to go on is named.
-fn interrupted(journal: Journal, signals: &Signals, progress: &Progress) -> Result<Exit, CliError> {
+fn interrupted(
+    journal: Journal,
+    signals: &Signals,
+    progress: &Progress,
+    command: &str,
+) -> Result<Exit, CliError> {
     let number = signals.number().unwrap_or(2);
     let exit = Exit::signal(number);
     let name = if number == 15 { "SIGTERM" } else { "SIGINT" };
     let (id, path) = (journal.info().id.clone(), journal.path().to_owned());
     journal.end(RunEnd { at: Timestamp::now(), exit: exit.0, signal: Some(name.to_owned()) })?;
     progress.say(&format!(
-        "stopped by {name}; what was measured stands in {}\ngo on with: seatrial run --resume {id}",
+        "stopped by {name}; what was measured stands in {}\ngo on with: seatrial {command} --resume {id}",
         path.display()
     ));
     Ok(exit)

@@ -138,13 +138,19 @@ impl Plan {
     pub fn new(requests: &[Request], registry: &Registry, site: &Site) -> Result<Self, RequestError> {
         let mut plan = Plan::default();
         let mut seen = HashSet::new();
+        // A benchmark of one part is planned node by node, so that a node it cannot be planned on is told by itself.
+        let each: Vec<Site> = site.nodes.iter().map(|node| Site { nodes: vec![node.clone()] }).collect();
         for request in requests {
             let bench = registry.find(&request.bench).ok_or_else(|| RequestError::UnknownBenchmark {
                 id: request.bench.clone(),
                 nearest: registry.nearest(&request.bench).map(str::to_owned),
             })?;
+            let sites =
+                if bench.about().parts.len() == 1 { each.as_slice() } else { std::slice::from_ref(site) };
             for params in request.combinations(bench.about())? {
-                plan.add(request, bench, &params, site, &mut seen)?;
+                for site in sites {
+                    plan.add(request, bench, &params, site, &mut seen)?;
+                }
             }
         }
         Ok(plan)

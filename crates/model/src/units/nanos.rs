@@ -75,6 +75,10 @@ impl FromStr for Nanos {
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let quantity: Quantity = text.parse()?;
         let unit = quantity.unit();
+        if unit == Unit::Count {
+            let why = "a duration has a unit, such as ms or s".to_owned();
+            return Err(QuantityError::OutOfRange { text: text.to_owned(), why });
+        }
         if unit.dimension() != Dimension::Time {
             return Err(QuantityError::WrongKind { from: unit, to: Unit::Second });
         }
@@ -96,7 +100,8 @@ mod tests {
 
     #[test]
     fn a_bare_number_is_no_duration() {
-        assert!("5".parse::<Nanos>().is_err());
+        let error = "5".parse::<Nanos>().unwrap_err();
+        assert_eq!(error.to_string(), "'5' is out of range: a duration has a unit, such as ms or s");
         assert_eq!("1.5 s".parse::<Nanos>().unwrap(), Nanos::millis(1500));
     }
 

@@ -70,7 +70,7 @@ fn columns(records: &[&VerdictRecord], notes: &mut Notes) -> Vec<Column> {
         cells(&|record| record.margin_percent.map_or(String::new(), signed_share)),
     ));
     let mut why = |record: &&VerdictRecord| {
-        let waiver = record.waiver.as_ref().map(|waiver| format!("waived: {waiver}"));
+        let waiver = record.waiver.clone();
         let texts = [record.reason.clone(), waiver];
         texts.into_iter().flatten().map(|text| notes.refer(&text)).collect::<Vec<_>>().join(" ")
     };

@@ -34,16 +34,15 @@ pub fn is_installed(program: &str) -> bool {
 /// see. Needs root.
 pub fn with_private_mounts(size: &str, test: impl FnOnce(&Path) + Send + 'static) {
     let options = CString::new(format!("size={size}")).expect("no zero byte");
+    // Made and removed out here, where nothing is mounted on it.
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_owned();
     on_own_thread(move || {
         if let Err(errno) = unshare_mounts() {
             return skipped(&format!("no mount namespace ({errno}); it needs root"));
         }
-        let folder = tempfile::tempdir().expect("a folder");
-        mount("seatrial-test", folder.path(), "tmpfs", MountFlags::empty(), options.as_c_str())
-            .expect("mounted");
-        test(folder.path());
-        // The folder goes before the thread does, and can only go without the mount on it.
-        rustix::mount::unmount(folder.path(), rustix::mount::UnmountFlags::DETACH).expect("unmounted");
+        mount("seatrial-test", &path, "tmpfs", MountFlags::empty(), options.as_c_str()).expect("mounted");
+        test(&path);
     });
 }
 
