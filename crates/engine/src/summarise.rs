@@ -8,7 +8,7 @@ use seatrial_model::{Case, Cause, Finding, LimitRecord, Measures, Reason, Site, 
 use seatrial_stats::{Sorted, Summary as Statistics};
 
 /// More samples than this stand in a file of their own, not in the record.
-pub const MOST_SAMPLES_IN_RECORD: usize = 2000;
+pub const MOST_SAMPLES_IN_RECORD: usize = 50_000;
 
 /// Fewest samples that a 99th percentile is read from.
 const FEWEST_FOR_P99: usize = 100;

@@ -114,7 +114,8 @@ fn the_command_that_repeats_a_row_is_ready_to_paste() {
 fn every_waiver_is_shown_even_where_passes_are_counted_only() {
     let mut document = fixture::fleet();
     let passed = document.verdicts.iter().position(|record| record.verdict == Verdict::Pass).unwrap();
-    document.verdicts[passed].waiver = Some("waived by ada until 2026-12-31: new DIMMs are ordered".to_owned());
+    document.verdicts[passed].waiver =
+        Some("waived by ada until 2026-12-31: new DIMMs are ordered".to_owned());
     let text = render(&document, &Context::default(), Look::default());
     assert!(text.contains("waived by ada until 2026-12-31"), "{text}");
 }
