@@ -57,7 +57,7 @@ fn rows() -> Result<Vec<Row>> {
         for threads in [cores, 1] {
             let theirs = format!("{peer}{suffix}");
             rows.push(row(
-                &format!("{kernel} | {theirs}"),
+                &format!("{kernel} vs {theirs}"),
                 threads,
                 1.0,
                 ours(kernel, threads),
@@ -66,7 +66,7 @@ fn rows() -> Result<Vec<Row>> {
         }
         let bare = Bare { kernel, store, threads: cores, array_mib: ARRAY_MIB };
         let peer: Work = Box::new(move || bare.in_process());
-        rows.push(row(&format!("{kernel} | bare loop"), cores, 0.99, ours(kernel, cores), peer));
+        rows.push(row(&format!("{kernel} vs bare loop"), cores, 0.99, ours(kernel, cores), peer));
     }
     Ok(rows)
 }
