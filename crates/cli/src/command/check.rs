@@ -3,9 +3,10 @@
 use std::io::{IsTerminal, stderr};
 
 use jiff::Zoned;
+use jiff::civil::Date;
 use seatrial_engine::Request;
 use seatrial_model::record::ProfileRef;
-use seatrial_profile::{Catalog, SHIPPED, Source};
+use seatrial_profile::{Catalog, Diagnostics, Loaded, SHIPPED, Source};
 
 use crate::args::CheckArgs;
 use crate::error::CliError;
@@ -22,14 +23,10 @@ pub fn run(args: &CheckArgs) -> Result<Exit, CliError> {
 }
 
 fn job(args: &CheckArgs) -> Result<Job, CliError> {
-    let registry = seatrial_bench::registry();
-    let abouts: Vec<_> = registry.abouts().collect();
-    let catalog = Catalog { abouts: &abouts, planned: registry.planned, settings: &[], patterns: &[] };
     let typed = args.profile.as_deref().unwrap_or(DEFAULT_PROFILE);
     let source = Source::named(typed);
     let color = output::is_colored(args.measure.output.color, stderr().is_terminal());
-    let loaded = seatrial_profile::load(&source, SHIPPED, &catalog, Zoned::now().date())
-        .map_err(|found| CliError::profile(&found, color))?;
+    let loaded = load(&source, Zoned::now().date()).map_err(|found| CliError::profile(&found, color))?;
     if !loaded.warnings.is_empty() {
         output::warn(&loaded.warnings.render(color));
     }
@@ -41,20 +38,23 @@ fn job(args: &CheckArgs) -> Result<Job, CliError> {
     Ok(Job { requests: Request::of_profile(&loaded.profile), profile: Some((loaded.profile, name)) })
 }
 
+/// Loads a profile that may name the shipped benchmarks. Settings and patterns come with later versions.
+fn load(source: &Source, today: Date) -> Result<Loaded, Diagnostics> {
+    let registry = seatrial_bench::registry();
+    let abouts: Vec<_> = registry.abouts().collect();
+    let catalog = Catalog { abouts: &abouts, planned: registry.planned, settings: &[], patterns: &[] };
+    seatrial_profile::load(source, SHIPPED, &catalog, today)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatrial_profile::Loaded;
 
     /// What a newcomer's first check may take after the build, in seconds.
     const FIRST_CHECK: u64 = 90;
 
     fn shipped(name: &str) -> Loaded {
-        let registry = seatrial_bench::registry();
-        let abouts: Vec<_> = registry.abouts().collect();
-        let catalog = Catalog { abouts: &abouts, planned: registry.planned, settings: &[], patterns: &[] };
-        let loaded =
-            seatrial_profile::load(&Source::Shipped(name.to_owned()), SHIPPED, &catalog, Zoned::now().date());
+        let loaded = load(&Source::Shipped(name.to_owned()), Zoned::now().date());
         loaded.unwrap_or_else(|found| panic!("{}", found.render(false)))
     }
 
@@ -62,6 +62,17 @@ mod tests {
     fn every_shipped_profile_is_right_for_the_shipped_benchmarks() {
         for profile in SHIPPED {
             assert!(shipped(profile.name).warnings.is_empty(), "{}", profile.name);
+        }
+    }
+
+    #[test]
+    fn the_profile_in_the_docs_is_right() {
+        let page = include_str!("../../../../docs/profiles.md");
+        let text = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block");
+        let source = Source::Text { name: "docs".to_owned(), text: text.to_owned() };
+        // A day on which its waiver still holds.
+        if let Err(found) = load(&source, jiff::civil::date(2026, 11, 21)) {
+            panic!("{}", found.render(false));
         }
     }
 
