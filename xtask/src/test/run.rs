@@ -32,6 +32,8 @@ pub fn run(args: &Args) -> Result<()> {
     let (status, digest) = test(&cargo_arguments(&args.args))?;
     let minutes = started.elapsed().as_secs_f64() / 60.0;
     println!("{digest} in {minutes:.1} min");
+    // The same for programs, in the plainest form there is: the last result that cargo prints is of one crate only.
+    println!("tests: {} passed, {} failed", digest.passed, digest.failed);
     ensure!(status.success(), "cargo test ended with {status}");
     ensure!(
         !workspace::is_ci() || digest.skipped.is_empty(),
