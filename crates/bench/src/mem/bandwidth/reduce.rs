@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use seatrial_model::{
     Case, Cause, Finding, Measures, Params, PartRecord, Reason, Row, Sample, Severity, Subject, Unit, Values,
 };
+use seatrial_stats::Sorted;
 use serde_json::json;
 
 use super::kernel::{Kernel, Store};
@@ -118,9 +119,8 @@ fn threads(cell: &CellRates) -> u64 {
 }
 
 fn median(cell: &CellRates) -> f64 {
-    let mut rates: Vec<f64> = cell.trials.iter().flatten().copied().collect();
-    rates.sort_by(f64::total_cmp);
-    rates.get(rates.len() / 2).copied().unwrap_or(0.0)
+    // Cells have samples, and rates are finite.
+    Sorted::pooled(&cell.trials).map_or(0.0, |rates| rates.median())
 }
 
 fn slowest<'a>(cells: impl Iterator<Item = &'a CellRates>) -> Option<&'a CellRates> {
