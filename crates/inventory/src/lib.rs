@@ -18,6 +18,7 @@ mod topology;
 mod virtualization;
 
 pub use bandwidth::{memory_bandwidth, node_memory_bandwidth};
+pub use memory::available;
 pub use process::Process;
 
 use reading::Reading;

@@ -18,11 +18,7 @@ pub(crate) fn read(at: &mut Reading<'_>, numa: &[NumaNode]) -> Memory {
     let available_bytes = size("MemAvailable");
     compare_with_nodes(at, total_bytes.known().copied(), numa);
     let cgroup = Known::from(cgroup(at.root));
-    let effective = available_bytes.as_ref().and_then(|&available| {
-        cgroup.as_ref().map(|group| {
-            group.as_ref().map_or(available, |group: &CgroupMemory| available.min(group.left_bytes()))
-        })
-    });
+    let effective = effective(&available_bytes, &cgroup);
     Memory {
         total_bytes,
         available_bytes,
@@ -32,6 +28,22 @@ pub(crate) fn read(at: &mut Reading<'_>, numa: &[NumaNode]) -> Memory {
         transparent_huge_pages: transparent(at.root).into(),
         numa_balancing: numa_balancing(at.root),
     }
+}
+
+/// What this process could take right now; see
+/// [`Memory::effective_available_bytes`](seatrial_model::machine::Memory::effective_available_bytes).
+pub fn available(root: &SysRoot) -> Known<u64> {
+    let info = Keyed::read(root, "/proc/meminfo");
+    let available = Known::from(info.and_then(|info| info.kib("MemAvailable")));
+    effective(&available, &Known::from(cgroup(root)))
+}
+
+fn effective(available: &Known<u64>, cgroup: &Known<Option<CgroupMemory>>) -> Known<u64> {
+    available.as_ref().and_then(|&available| {
+        cgroup
+            .as_ref()
+            .map(|group| group.as_ref().map_or(available, |group| available.min(group.left_bytes())))
+    })
 }
 
 /// Remarks nodes that add up to clearly less memory than the machine claims.

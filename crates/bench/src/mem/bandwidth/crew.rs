@@ -5,11 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use seatrial_model::{Cause, Integrity, Nanos, Seat};
-use seatrial_sys::cpuset::CpuSet;
-use seatrial_sys::{affinity, clock};
+use seatrial_sys::clock;
 
-use super::gate::Gate;
 use super::piece::{Piece, Recipe};
+use crate::common::{Gate, pin};
 use crate::{Error, Stop};
 
 /// What a thread is told to do.
@@ -135,9 +134,16 @@ impl Crew {
     }
 
     /// Looks at every piece.
-    pub fn look<T>(&self, mut at: impl FnMut(&Piece) -> T) -> Vec<T> {
-        let locks = self.pieces.iter().map(|piece| piece.lock().unwrap_or_else(PoisonError::into_inner));
-        locks.filter_map(|piece| piece.as_ref().map(&mut at)).collect()
+    pub fn look<T>(&self, at: impl FnMut(&Piece) -> T) -> Vec<T> {
+        self.look_at_all(|pieces| pieces.iter().copied().map(at).collect())
+    }
+
+    /// Looks at all pieces together.
+    pub fn look_at_all<T>(&self, at: impl FnOnce(&[&Piece]) -> T) -> T {
+        let locks: Vec<_> =
+            self.pieces.iter().map(|piece| piece.lock().unwrap_or_else(PoisonError::into_inner)).collect();
+        let pieces: Vec<&Piece> = locks.iter().filter_map(|piece| piece.as_ref()).collect();
+        at(&pieces)
     }
 
     fn gather_made(&self, count: usize) -> Result<(), Error> {
@@ -171,14 +177,6 @@ impl Drop for Crew {
 
 fn gone() -> Error {
     Error::new(Cause::Crash, "a measuring thread is gone")
-}
-
-fn pin(cpu: u32) -> Result<(), Error> {
-    let set = CpuSet::of(cpu);
-    let pinned = affinity::pin(&set).and_then(|()| affinity::verify(&set));
-    pinned
-        .map(|_| ())
-        .map_err(|error| Error::new(Cause::Denied, format!("cannot pin a thread to CPU {cpu}: {error}")))
 }
 
 fn work(seat: usize, orders: &Receiver<Order>, answer: &Sender<Answer>, pieces: &Pieces) {

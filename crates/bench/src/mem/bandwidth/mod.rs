@@ -1,7 +1,6 @@
 //! `mem.bandwidth`: how fast this machine's cores move data to and from memory.
 
 mod crew;
-mod gate;
 pub mod kernel;
 mod layout;
 mod part;
@@ -65,13 +64,7 @@ const ABOUT: About = About {
             word: Some("auto"),
             default: "auto",
         },
-        ParamSpec {
-            name: "pages",
-            doc: "Kind of pages; auto takes the largest that can be had.",
-            kind: Kind::Choice(&["1GiB", "2MiB", "transparent", "base"]),
-            word: Some("auto"),
-            default: "auto",
-        },
+        common::PAGES,
         ParamSpec {
             name: "isa",
             doc: "Instruction set of the loop; auto is the widest this CPU has.",

@@ -1,10 +1,8 @@
 //! The worker: makes the memory, runs the cells in turn, checks the data.
 
-use seatrial_model::machine::Known;
-use seatrial_model::{Bytes, Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
 use seatrial_sys::clock::Calibration;
 use seatrial_sys::memory::Pages;
-use seatrial_sys::root::SysRoot;
 use serde_json::json;
 
 use super::crew::Crew;
@@ -12,6 +10,7 @@ use super::kernel::{ELEMENTS_MULTIPLE, Isa, Kernel, Pass, Store};
 use super::layout::Layout;
 use super::piece::{Piece, Recipe};
 use super::plan::SLICE;
+use crate::common;
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// The worker of one trial.
@@ -52,13 +51,7 @@ impl Worker {
         let array = case.chosen.bytes("array")?.unwrap_or_default();
         let pieces = layout.cells.iter().map(|cell| cell.crew.len()).max().unwrap_or(1).max(1);
         let elements = array.get() as usize / pieces / size_of::<f64>();
-        let pages = match word(&case.params, "pages")?.as_str() {
-            "1GiB" => vec![Pages::Explicit1G],
-            "2MiB" => vec![Pages::Explicit2M],
-            "transparent" => vec![Pages::Transparent],
-            "base" => vec![Pages::Base],
-            _ => Pages::LARGEST_FIRST.to_vec(),
-        };
+        let pages = common::pages(&case.params)?;
         Ok(Self {
             place: place.clone(),
             layout,
@@ -70,22 +63,6 @@ impl Worker {
             calibration: None,
             slices: 0,
         })
-    }
-
-    /// Memory may have become scarce since the plan: taking it then would end in swapping or in the kernel's killer.
-    fn require_room(&self) -> Result<(), Error> {
-        let wanted =
-            (self.elements * size_of::<f64>() * self.kernel.arrays() * self.layout.spots.len()) as u64;
-        match seatrial_inventory::read(&SysRoot::live()).memory.effective_available_bytes {
-            Known::Known(room) if room < wanted / 16 * 17 => {
-                let (wanted, room) = (Bytes(wanted).rounded(), Bytes(room).rounded());
-                let text = format!(
-                    "the arrays take {wanted}, but only {room} are left; free memory or set -p array="
-                );
-                Err(Error::new(Cause::NoSpace, text))
-            }
-            _ => Ok(()),
-        }
     }
 
     fn crew(&self) -> Result<&Crew, Error> {
@@ -146,42 +123,20 @@ impl Worker {
 
     fn tell_place(&self, out: &mut dyn Sink) -> Result<(), Error> {
         let crew = self.crew()?;
-        let spots = &self.layout.spots;
-        let placements = crew.look(|piece| (piece.placement(), piece.unbound));
-        let mut right = 0.0;
-        let mut denied = None;
-        for (spot, (placement, unbound)) in spots.iter().zip(&placements) {
-            denied = denied.or(unbound.map(|error| error.to_string()));
-            match (placement, spot.memory) {
-                (Ok(placement), Some(node)) => right += placement.share(node),
-                (Ok(_), None) => right += 1.0,
-                (Err(error), _) => denied = denied.or(Some(error.to_string())),
-            }
-        }
-        out.evidence(
-            "place",
-            match &denied {
-                Some(why) => json!({ "denied": why }),
-                None => json!({ "right_percent": 100.0 * right / spots.len().max(1) as f64 }),
-            },
-        );
-        let pages = crew.look(|piece| (piece.pages(), piece.refused()));
-        if let Some(((kind, _), refused)) = pages.first() {
-            out.evidence("prefetch", json!(crew.look(Piece::prefetch).first()));
-            let shares: Option<Vec<f64>> = pages.iter().map(|((_, share), _)| *share).collect();
-            let percent = shares.map(|shares| 100.0 * shares.iter().sum::<f64>() / shares.len() as f64);
-            out.evidence(
-                "pages",
-                json!({ "kind": kind.name(), "huge_percent": percent, "refused": refused }),
-            );
-        }
+        crew.look_at_all(|pieces| {
+            let held = || pieces.iter().flat_map(|piece| piece.held());
+            out.evidence("place", common::evidence_of_place(held()));
+            out.evidence("pages", common::evidence_of_pages(held()));
+            out.evidence("prefetch", json!(pieces.first().map(|piece| piece.prefetch())));
+        });
         Ok(())
     }
 }
 
 impl Part for Worker {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        self.require_room()?;
+        let wanted = self.elements * size_of::<f64>() * self.kernel.arrays() * self.layout.spots.len();
+        common::require_room(wanted as u64, "the arrays take", "free memory or set -p array=")?;
         let calibration = Calibration::measure();
         self.calibration = Some(calibration);
         let crew = Crew::start(&self.place.seats, self.layout.spots.len())?;

@@ -1,9 +1,10 @@
 //! One thread's share of every array: its memory, the loop's position in it, and the check of the data.
 
 use seatrial_model::Integrity;
-use seatrial_sys::memory::{MapError, Mapping, Pages, Place, Placement, PolicyError, Request};
+use seatrial_sys::memory::{MapError, Pages};
 
 use super::kernel::{Arrays, Check, Pass};
+use crate::common::Held;
 
 /// Elements that the loop works on between two looks at the clock: 4 MiB of each array, a fraction of a millisecond.
 const BLOCK: usize = (4 << 20) / size_of::<f64>();
@@ -24,7 +25,7 @@ pub struct Recipe {
 /// One thread's share of every array.
 #[derive(Debug)]
 pub struct Piece {
-    maps: Vec<Mapping>,
+    held: Vec<Held>,
     pass: Pass,
     elements: usize,
     /// Where the loop goes on.
@@ -37,54 +38,29 @@ pub struct Piece {
     wrong_folds: u64,
     /// The fold of a whole pass over untouched data.
     expected_fold: u64,
-    /// Why the memory was not bound, if it was not.
-    pub unbound: Option<PolicyError>,
 }
 
 impl Piece {
     /// Maps, binds, touches and fills. To be called on the pinned thread that will use it.
     ///
     /// # Errors
-    /// When no memory can be had. Memory that cannot be bound is taken where it falls, which [`Self::unbound`] tells.
+    /// When no memory can be had.
     pub fn new(recipe: &Recipe) -> Result<Self, MapError> {
         let bytes = recipe.elements * size_of::<f64>();
         let arrays = recipe.pass.kernel().arrays();
-        let mut maps = Vec::with_capacity(arrays);
-        let mut unbound = None;
+        let mut held = Vec::with_capacity(arrays);
         for array in 0..arrays {
             // Arrays that start at the same offset in a large page would meet in the same cache sets and memory banks.
-            let bytes = bytes + offset(array);
-            // Rounding up to whole huge pages may take a little more, but not more than the plan left free.
-            let cap_bytes = bytes + bytes / 8 + (4 << 20);
-            let mut request = Request { bytes, cap_bytes, pages: &recipe.pages, place: place(recipe.memory) };
-            let map = match Mapping::map(&request) {
-                Err(MapError::Policy(error)) => {
-                    unbound = Some(error);
-                    request.place = Place::Local;
-                    Mapping::map(&request)?
-                }
-                other => other?,
-            };
-            unbound = unbound.or(map.unbound());
-            maps.push(map);
+            held.push(Held::take(bytes + offset(array), &recipe.pages, recipe.memory)?);
         }
         let (pass, elements) = (recipe.pass.clone(), recipe.elements);
-        let mut piece = Self {
-            maps,
-            pass,
-            elements,
-            next: 0,
-            fold: 0,
-            passes: 0,
-            wrong_folds: 0,
-            expected_fold: 0,
-            unbound,
-        };
+        let mut piece =
+            Self { held, pass, elements, next: 0, fold: 0, passes: 0, wrong_folds: 0, expected_fold: 0 };
         if piece.is_on_base_pages() {
             piece.pass = piece.pass.on_base_pages();
         }
         let kernel = piece.pass.kernel();
-        let mut whole = arrays_of(&mut piece.maps, 0, elements);
+        let mut whole = arrays_of(&mut piece.held, 0, elements);
         kernel.fill(&mut whole);
         piece.expected_fold = kernel.expected_fold(&whole);
         Ok(piece)
@@ -92,10 +68,10 @@ impl Piece {
 
     /// Whether most of the memory came in base pages, over which prefetching has to be done otherwise.
     fn is_on_base_pages(&self) -> bool {
-        match self.pages() {
-            (Pages::Base, _) => true,
-            (_, share) => share.is_some_and(|share| share < 0.5),
-        }
+        let maps = || self.held.iter().map(|held| &held.map);
+        let shares: Option<Vec<f64>> = maps().map(|map| Some(map.residency().ok()?.huge_share())).collect();
+        let share = shares.map(|shares| shares.iter().sum::<f64>() / shares.len().max(1) as f64);
+        maps().next().is_none_or(|map| map.pages() == Pages::Base) || share.is_some_and(|share| share < 0.5)
     }
 
     /// How the loop that runs here prefetches.
@@ -106,7 +82,7 @@ impl Piece {
     /// Runs the loop over the next block and returns the bytes that it names.
     pub fn step(&mut self) -> u64 {
         let end = (self.next + BLOCK).min(self.elements);
-        let mut block = arrays_of(&mut self.maps, self.next, end);
+        let mut block = arrays_of(&mut self.held, self.next, end);
         self.fold ^= self.pass.run(&mut block);
         let done = end - self.next;
         self.next = end;
@@ -137,7 +113,7 @@ impl Piece {
             return Integrity::Corrupt { wrong: self.wrong_folds, of: self.passes, first };
         }
         let kernel = self.pass.kernel();
-        let whole = arrays_of(&mut self.maps, 0, self.elements);
+        let whole = arrays_of(&mut self.held, 0, self.elements);
         match kernel.check(&whole) {
             Check { wrong: 0, checked, .. } => {
                 Integrity::Verified { checked: checked * size_of::<f64>() as u64 }
@@ -146,52 +122,20 @@ impl Piece {
         }
     }
 
-    /// Where the pages are, asked of a sample of each array.
-    ///
-    /// # Errors
-    /// When the kernel does not tell.
-    pub fn placement(&self) -> Result<Placement, PolicyError> {
-        const SAMPLED: usize = 4096;
-        let mut all = Placement::default();
-        for map in &self.maps {
-            let one = map.placement(Some(SAMPLED))?;
-            for (node, pages) in one.nodes {
-                *all.nodes.entry(node).or_default() += pages;
-            }
-            all.absent += one.absent;
-            all.refused += one.refused;
-            all.total += one.total;
-        }
-        Ok(all)
-    }
-
-    /// The kind of pages granted, and the part of the memory that really is in huge pages (0 to 1).
-    pub fn pages(&self) -> (Pages, Option<f64>) {
-        let shares: Option<Vec<f64>> =
-            self.maps.iter().map(|map| Some(map.residency().ok()?.huge_share())).collect();
-        let share = shares.map(|shares| shares.iter().sum::<f64>() / shares.len().max(1) as f64);
-        (self.maps.first().map_or(Pages::Base, Mapping::pages), share)
-    }
-
-    /// The kinds of pages that were refused, with the reasons.
-    pub fn refused(&self) -> Vec<String> {
-        let refusals = self.maps.first().map_or(&[][..], Mapping::refused);
-        refusals.iter().map(|refusal| format!("{}: {}", refusal.pages, refusal.why)).collect()
+    /// The memory of every array.
+    pub fn held(&self) -> &[Held] {
+        &self.held
     }
 
     /// Flips one bit of one element of the last array that the loop writes or reads, so that a test can see the check
     /// catch it.
     #[cfg(test)]
     pub fn flip(&mut self, element: usize) {
-        let map = self.maps.last_mut().expect("every loop has an array");
+        let map = &mut self.held.last_mut().expect("every loop has an array").map;
         let start = map.len() / size_of::<f64>() - self.elements;
         let word = &mut map.as_mut_slice::<u64>()[start + element];
         *word ^= 1 << 17;
     }
-}
-
-fn place(memory: Option<u32>) -> Place {
-    memory.map_or(Place::Local, Place::Node)
 }
 
 /// Bytes by which the array is moved against the start of its mapping.
@@ -200,10 +144,10 @@ const fn offset(array: usize) -> usize {
 }
 
 /// The elements `start..end` of every array.
-fn arrays_of(maps: &mut [Mapping], start: usize, end: usize) -> Arrays<'_> {
-    let mut slices = maps.iter_mut().enumerate().map(|(array, map)| {
+fn arrays_of(held: &mut [Held], start: usize, end: usize) -> Arrays<'_> {
+    let mut slices = held.iter_mut().enumerate().map(|(array, held)| {
         let skip = offset(array) / size_of::<f64>();
-        &mut map.as_mut_slice::<f64>()[skip + start..skip + end]
+        &mut held.map.as_mut_slice::<f64>()[skip + start..skip + end]
     });
     let mut next = || slices.next().unwrap_or_default();
     Arrays { a: next(), b: next(), c: next() }

@@ -10,6 +10,7 @@ use seatrial_model::{
 use super::kernel::{Isa, Kernel, Store};
 use super::layout::{ALL, Layout};
 use crate::common;
+use crate::common::{room, seats};
 
 /// Times the caches in use that an array must have, so that they hold none of it worth speaking of. STREAM asks the
 /// same (McCalpin, "Memory Bandwidth and Machine Balance", run rules).
@@ -123,30 +124,6 @@ fn wanted_isa(params: &Params, machine: &Machine) -> Result<Isa, Reason> {
     })
 }
 
-/// One seat a core that we may use, with the memory of its own node.
-fn seats(machine: &Machine) -> Result<Vec<Seat>, Reason> {
-    let seats: Vec<Seat> = machine
-        .cpu
-        .one_per_core()
-        .map(|thread| {
-            let node = thread.node.unwrap_or(0);
-            let memory =
-                machine.node(node).filter(|node| node.total_bytes.known().is_none_or(|bytes| *bytes > 0));
-            Seat {
-                cpu: thread.id,
-                node,
-                // A machine that does not tell its L3 domains has one a NUMA node for our purpose.
-                domain: thread.l3.unwrap_or(1 << 16 | node),
-                memory: memory.map(|node| node.id),
-            }
-        })
-        .collect();
-    if seats.is_empty() {
-        return Err(Reason::new(Cause::Missing, "no CPU is known that this process may run on"));
-    }
-    Ok(seats)
-}
-
 /// The layout, and how it is written down among the chosen values.
 fn layout(
     params: &Params,
@@ -236,20 +213,6 @@ fn array(
         return Err(Reason::new(Cause::NoSpace, text));
     }
     Ok(Bytes(size))
-}
-
-/// Bytes that we may take without swapping or being killed: the least of what the machine, the control group and, times
-/// their number, the fullest NUMA node leave.
-fn room(machine: &Machine) -> Option<u64> {
-    let whole = machine.memory.effective_available_bytes.known().copied();
-    let nodes: Vec<u64> = machine
-        .numa
-        .iter()
-        .filter(|node| node.total_bytes.known().is_none_or(|bytes| *bytes > 0))
-        .filter_map(|node| node.available_bytes.known().copied())
-        .collect();
-    let fullest = nodes.iter().min().map(|least| least.saturating_mul(nodes.len() as u64));
-    whole.into_iter().chain(fullest).min()
 }
 
 fn cache_resident(array: Bytes, l3: Bytes) -> Finding {

@@ -1,6 +1,19 @@
-//! Parameters that every repeated measurement has, and the budget they make.
+//! What several benchmarks share: parameters, budgets, seats, pinned threads, memory at a place.
+
+mod gate;
+mod held;
+mod pin;
+mod seats;
+
+pub use gate::Gate;
+pub use held::{Held, evidence_of_pages, evidence_of_place, require_room};
+pub use pin::pin;
+pub use seats::{room, seats};
 
 use seatrial_model::{Budget, Cause, Kind, Nanos, ParamSpec, Params, Reason, Value};
+use seatrial_sys::memory::Pages;
+
+use crate::Error;
 
 /// Measuring time of a trial.
 pub const TIME: ParamSpec = ParamSpec {
@@ -37,6 +50,29 @@ pub const PRECISION: ParamSpec = ParamSpec {
     word: None,
     default: "2",
 };
+
+/// Kind of pages.
+pub const PAGES: ParamSpec = ParamSpec {
+    name: "pages",
+    doc: "Kind of pages; auto takes the largest that can be had.",
+    kind: Kind::Choice(&["1GiB", "2MiB", "transparent", "base"]),
+    word: Some("auto"),
+    default: "auto",
+};
+
+/// The kinds of pages that [`PAGES`] asks for, in the order of preference.
+///
+/// # Errors
+/// When the case carries no such parameter.
+pub fn pages(params: &Params) -> Result<Vec<Pages>, Error> {
+    Ok(match params.text(PAGES.name)? {
+        "1GiB" => vec![Pages::Explicit1G],
+        "2MiB" => vec![Pages::Explicit2M],
+        "transparent" => vec![Pages::Transparent],
+        "base" => vec![Pages::Base],
+        _ => Pages::LARGEST_FIRST.to_vec(),
+    })
+}
 
 /// The budget that the common parameters ask for; the benchmark adds what it knows of its own preparation.
 ///

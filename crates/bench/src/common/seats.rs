@@ -1,0 +1,45 @@
+//! Who may work where: one thread a core, and how much memory there is to take.
+
+use seatrial_model::machine::Machine;
+use seatrial_model::{Cause, Reason, Seat};
+
+/// One seat a core that we may use, with the memory of its own node.
+///
+/// # Errors
+/// When no CPU is known that we may run on.
+pub fn seats(machine: &Machine) -> Result<Vec<Seat>, Reason> {
+    let seats: Vec<Seat> = machine
+        .cpu
+        .one_per_core()
+        .map(|thread| {
+            let node = thread.node.unwrap_or(0);
+            let memory =
+                machine.node(node).filter(|node| node.total_bytes.known().is_none_or(|bytes| *bytes > 0));
+            Seat {
+                cpu: thread.id,
+                node,
+                // A machine that does not tell its L3 domains has one a NUMA node for our purpose.
+                domain: thread.l3.unwrap_or(1 << 16 | node),
+                memory: memory.map(|node| node.id),
+            }
+        })
+        .collect();
+    if seats.is_empty() {
+        return Err(Reason::new(Cause::Missing, "no CPU is known that this process may run on"));
+    }
+    Ok(seats)
+}
+
+/// Bytes that we may take without swapping or being killed: the least of what the machine, the control group and, times
+/// their number, the fullest NUMA node leave.
+pub fn room(machine: &Machine) -> Option<u64> {
+    let whole = machine.memory.effective_available_bytes.known().copied();
+    let nodes: Vec<u64> = machine
+        .numa
+        .iter()
+        .filter(|node| node.total_bytes.known().is_none_or(|bytes| *bytes > 0))
+        .filter_map(|node| node.available_bytes.known().copied())
+        .collect();
+    let fullest = nodes.iter().min().map(|least| least.saturating_mul(nodes.len() as u64));
+    whole.into_iter().chain(fullest).min()
+}
