@@ -33,7 +33,7 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RequestError {
     /// No benchmark of that id.
-    #[error("there is no benchmark '{id}'{}; `seatrial list` shows all", seatrial_model::name::did_you_mean(.nearest))]
+    #[error("there is no benchmark '{id}' (`seatrial list` shows all){}", seatrial_model::name::did_you_mean(.nearest))]
     UnknownBenchmark {
         /// What was typed.
         id: String,

@@ -8,8 +8,12 @@ use crate::words::clean;
 #[derive(Debug, Default)]
 pub struct Notes {
     texts: Vec<String>,
+    /// Texts that no row refers to: they are about the whole table.
+    remarks: Vec<String>,
     /// How many of them were printed already.
     shown: usize,
+    /// How many remarks were.
+    remarked: usize,
 }
 
 impl Notes {
@@ -23,19 +27,29 @@ impl Notes {
         format!("[{}]", position + 1)
     }
 
+    /// Tells `text` below the table, once, without a reference to it.
+    pub fn remark(&mut self, text: &str) {
+        let text = clean(text);
+        if !self.tell(&text) {
+            self.remarks.push(text);
+        }
+    }
+
     /// Whether some note tells `text` already.
     pub fn tell(&self, text: &str) -> bool {
         let text = clean(text);
-        self.texts.iter().any(|known| known.contains(&text))
+        self.texts.iter().chain(&self.remarks).any(|known| known.contains(&text))
     }
 
     /// The notes referred to since the last time.
     pub fn flush(&mut self, width: u16) -> String {
         let fresh = self.texts.iter().enumerate().skip(self.shown);
-        let rows: Vec<_> = fresh
+        let mut rows: Vec<_> = fresh
             .map(|(position, text)| (Ink::Faint.on(&format!("[{}]", position + 1)), text.clone()))
             .collect();
         self.shown = self.texts.len();
+        rows.extend(self.remarks[self.remarked..].iter().map(|text| (Ink::Faint.on("·"), text.clone())));
+        self.remarked = self.remarks.len();
         grid::paragraphs(&rows, width)
     }
 }

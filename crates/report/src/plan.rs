@@ -6,7 +6,7 @@ use std::time::Duration;
 use seatrial_model::{About, Case, Interaction, Nanos, Need, Reason};
 
 use crate::Look;
-use crate::grid::{Column, fitted};
+use crate::grid::{Column, fitted, paragraphs};
 use crate::ink::{Ink, develop};
 use crate::words::{clean, span};
 
@@ -20,7 +20,7 @@ pub fn render(cases: &[Case], settled: &[(Case, Reason)], abouts: &[&About], loo
     if count > 0 {
         let cells = |of: &dyn Fn(&Case) -> String| cases.iter().map(of).collect::<Vec<_>>();
         let columns = [
-            Column::words("case", cells(&|case| clean(case.id.as_str()))),
+            Column::words("case", cells(&|case| breakable(case.id.as_str()))),
             Column::numbers("trials", cells(&trials)),
             Column::numbers("about", cells(&|case| span(case.estimate().into()))),
             Column::words("chosen", cells(&|case| clean(&case.chosen.to_string().replace(',', ", ")))),
@@ -30,20 +30,43 @@ pub fn render(cases: &[Case], settled: &[(Case, Reason)], abouts: &[&About], loo
     }
     if !settled.is_empty() {
         let columns = [
-            Column::words("left out", settled.iter().map(|(case, _)| clean(case.id.as_str())).collect()),
+            Column::words("left out", settled.iter().map(|(case, _)| breakable(case.id.as_str())).collect()),
             Column::words("because", settled.iter().map(|(_, reason)| clean(&reason.text)).collect()),
         ];
         text += &fitted(&columns, look.width());
         text.push('\n');
     }
-    for case in cases {
-        for finding in &case.findings {
-            text +=
-                &format!("{} {}: {}\n", Ink::Doubt.on("!"), clean(case.id.as_str()), clean(&finding.text));
-        }
-    }
+    text += &warnings(cases, look.width());
     text += &effects(cases, abouts);
     develop(&text, look.style)
+}
+
+/// An id that may be broken into lines between its parameters, not inside a word.
+fn breakable(id: &str) -> String {
+    clean(&id.replace('[', " [").replace(',', ", "))
+}
+
+/// What the plan already knows to be wrong, told once however many cases it is about.
+fn warnings(cases: &[Case], width: u16) -> String {
+    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+    for case in cases {
+        for finding in &case.findings {
+            let text = clean(&finding.text);
+            match told.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, ids)) => ids.push(case.id.as_str()),
+                None => told.push((text, vec![case.id.as_str()])),
+            }
+        }
+    }
+    let row = |(text, ids): &(String, Vec<&str>)| {
+        let of = match &ids[..] {
+            all if all.len() == cases.len() => String::new(),
+            [one] => format!(" ({})", clean(one)),
+            some => format!(" ({} cases)", some.len()),
+        };
+        (Ink::Doubt.on("!"), format!("{text}{of}"))
+    };
+    paragraphs(&told.iter().map(row).collect::<Vec<_>>(), width)
 }
 
 fn trials(case: &Case) -> String {

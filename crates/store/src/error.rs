@@ -63,7 +63,7 @@ pub enum StoreError {
     )]
     NoHome,
     /// No run goes by that name.
-    #[error("no run '{typed}' in {}{}; `seatrial history` lists the runs", home.display(), seatrial_model::name::did_you_mean(nearest))]
+    #[error("no run '{typed}' in {} (`seatrial history` lists the runs){}", home.display(), seatrial_model::name::did_you_mean(nearest))]
     NoSuchRun {
         /// What was typed.
         typed: String,

@@ -2,7 +2,7 @@
 
 use seatrial_model::profile::{Bar, Bounds, Statistic, Test};
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Outcome, Unit, Verdict, VerdictRecord};
+use seatrial_model::{Outcome, Severity, Unit, Verdict, VerdictRecord};
 
 use super::advice::MissingLimit;
 use super::level::{Gap, Matter};
@@ -144,11 +144,29 @@ fn judge_number(test: &Test, matter: &Matter<'_>, found: &Measured<'_>) -> Rulin
     if decision.is_noise {
         reasons.push(noise_words(decision.verdict, found));
     }
+    if decision.verdict == Verdict::Fail {
+        reasons.push(miss_words(range, value, matter.case));
+    }
     if !found.converged {
         reasons.push("did not converge: the interval is wider than asked for".to_owned());
     }
     record.reason = (!reasons.is_empty()).then(|| reasons.join("; "));
     record.into()
+}
+
+/// Where a number that missed the bound lies, and what was found in its case that may be why.
+fn miss_words(range: Range, value: f64, case: &CaseRecord) -> String {
+    let side = if value < range.low { "below" } else { "above" };
+    let mut kinds: Vec<&str> = case
+        .findings
+        .iter()
+        .filter(|finding| finding.severity > Severity::Info)
+        .map(|finding| finding.kind.as_str())
+        .collect();
+    kinds.dedup();
+    let found =
+        if kinds.is_empty() { "no finding says why".to_owned() } else { format!("see {}", kinds.join(", ")) };
+    format!("{side} the bound; {found}")
 }
 
 fn noise_words(verdict: Verdict, found: &Measured<'_>) -> String {

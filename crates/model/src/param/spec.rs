@@ -22,7 +22,7 @@ pub struct ParamSpec {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ParamError {
     /// No parameter of this name.
-    #[error("{bench} has no parameter '{name}'{}; it has {known}", did_you_mean(.nearest))]
+    #[error("{bench} has no parameter '{name}' (it has {known}){}", did_you_mean(.nearest))]
     Unknown {
         /// The benchmark.
         bench: String,

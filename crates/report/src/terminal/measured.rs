@@ -190,10 +190,10 @@ fn note_limits(cases: &[&CaseRecord], notes: &mut Notes) {
         match (&limit.formula, &limit.reason) {
             (Some(formula), _) => {
                 let provenance = limit.provenance.as_deref().unwrap_or("of unknown source");
-                notes.refer(&format!("limit of {name}: {formula} ({provenance})"));
+                notes.remark(&format!("limit of {name}: {formula} ({provenance})"));
             }
             (None, Some(reason)) if !notes.tell(reason) => {
-                notes.refer(&format!("no limit of {name}: {reason}"));
+                notes.remark(&format!("no limit of {name}: {reason}"));
             }
             (None, _) => {}
         }

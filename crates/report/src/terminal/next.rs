@@ -12,7 +12,10 @@ use crate::words::{clean, shell_word};
 pub fn block(document: &Document, context: &Context<'_>, width: u16) -> String {
     let mut rows = Vec::new();
     if let Some(case) = worst(document) {
-        rows.push(("repeat".to_owned(), repeat(case, document.run.nodes.len())));
+        rows.push(("that case alone".to_owned(), repeat(case, document.run.nodes.len())));
+        if document.verdicts.iter().any(|record| record.verdict == Verdict::Fail) {
+            rows.push(("what may be wrong".to_owned(), format!("seatrial list {}", clean(&case.bench))));
+        }
     }
     rows.extend(context.next.iter().map(|(label, text)| (clean(label), clean(text))));
     if let Some(folder) = context.folder {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use seatrial_model::profile::{Bounds, Statistic};
 use seatrial_model::record::{Axis, MetricRecord, SeriesRecord, SeriesRow};
-use seatrial_model::{Better, Cause, Reason, Unit, Verdict};
+use seatrial_model::{Better, Cause, Finding, Reason, Severity, Subject, Unit, Verdict};
 
 use super::*;
 use crate::judge::fixture::{case, limit, measured, metric, no_limit, params, summary};
@@ -195,7 +195,10 @@ fn of_a_series_the_heaviest_row_speaks() {
     };
     assert_eq!(judged(&[("size", "65536 B")]).0, Verdict::Pass);
     let worst = judged(&[]);
-    assert_eq!((worst.0, worst.1.as_str(), worst.3.as_str()), (Verdict::Fail, "50 GB/s", "at size=4 MiB"));
+    assert_eq!(
+        (worst.0, worst.1.as_str(), worst.3.as_str()),
+        (Verdict::Fail, "50 GB/s", "at size=4 MiB; below the bound; no finding says why")
+    );
     assert_eq!(judged(&[("size", "2 MiB")]).3, "series 'bandwidth' has no row at size=2 MiB");
 }
 
@@ -235,4 +238,13 @@ proptest! {
         records.reverse();
         prop_assert_eq!(judged(&profile, &records).verdict, heaviest);
     }
+}
+
+#[test]
+fn a_failed_number_points_at_what_was_found_in_its_case() {
+    let mut low = of(80.0, (79.0, 81.0));
+    let found = |kind: &str, severity| Finding::new(kind, severity, Subject::node(), "what it says");
+    low.findings.extend([found("cache-resident", Severity::Warning), found("pages", Severity::Info)]);
+    let (verdict, _, _, reason) = only(&judged(&profile(at_least("89.5 GB/s")), &[low]));
+    assert_eq!((verdict, reason.as_str()), (Verdict::Fail, "below the bound; see cache-resident"));
 }

@@ -153,12 +153,15 @@ fn a_partner_is_never_judged() {
     profile.tests[0].partner = Some("head".to_owned());
     let mut pair = measured("n2");
     pair.nodes = vec!["n2".to_owned(), "n1".to_owned()];
-    assert_eq!(lines(&judged(&profile, &[pair.clone()])), ["fast n2: fail"]);
+    assert_eq!(
+        lines(&judged(&profile, &[pair.clone()])),
+        ["fast n2: fail below the bound; no finding says why"]
+    );
     // Without a partner the case is about both, and both must play the role.
     profile.tests[0].partner = None;
     assert_eq!(lines(&judged(&profile, &[pair.clone()])), ["fast n2: unknown nothing was run"]);
     profile.tests[0].roles.clear();
-    assert_eq!(lines(&judged(&profile, &[pair])), ["fast -: fail"]);
+    assert_eq!(lines(&judged(&profile, &[pair])), ["fast -: fail below the bound; no finding says why"]);
 }
 
 #[test]
