@@ -4,23 +4,36 @@
 //! itself is remarked. One file a reader; all of them read below a [`SysRoot`], so that trees of files can stand
 //! in for machines we do not have.
 
-mod bandwidth;
 mod cache;
+mod confinement;
 mod cpu;
 mod dimm;
+mod disk;
+mod file_system;
+mod gpu;
+mod hca;
 mod keyed;
+mod limits;
 mod memory;
+mod nic;
 mod numa;
 mod os;
+mod pci;
 mod process;
+mod product;
 mod reading;
 mod topology;
 mod virtualization;
 
-pub use bandwidth::{memory_bandwidth, node_memory_bandwidth};
+pub use limits::{
+    disk_limit, disk_rate, hca_limit, hca_rate, memory_bandwidth, nic_limit, nic_rate, node_memory_bandwidth,
+    part_limits, pcie_bandwidth, pcie_limit, port_rate,
+};
 pub use memory::available;
-pub use process::Process;
+pub use process::{Process, Spaces};
+pub use seatrial_sys::root::space::Space;
 
+use pci::Functions;
 use reading::Reading;
 use seatrial_model::machine::Machine;
 use seatrial_sys::root::SysRoot;
@@ -42,6 +55,16 @@ pub fn read_as(root: &SysRoot, process: &Process) -> Machine {
     let numa = numa::read(&mut at, &topology);
     let cpu = cpu::read(&mut at, &topology, &caches, &numa);
     let memory = memory::read(&mut at, &numa);
+    let virtualization = virtualization::read(root);
+    let dimms = dimm::read(&mut at);
+    let in_virtual_machine = virtualization.known().is_some_and(|v| v.hypervisor.is_some());
+    let mut functions = Functions::default();
+    let nics = nic::read(&mut at, &mut functions, in_virtual_machine);
+    let hcas = hca::read(&mut at, &mut functions);
+    let gpus = gpu::read(&mut at, &mut functions);
+    let mut disks = disk::read(&mut at, &mut functions);
+    let file_systems = file_system::read(&mut at, &mut disks);
+    functions.report(&numa, &mut at);
     Machine {
         schema: Machine::SCHEMA,
         hostname: os::hostname(root),
@@ -49,10 +72,17 @@ pub fn read_as(root: &SysRoot, process: &Process) -> Machine {
         kernel: os::kernel(root),
         architecture: os::architecture(root),
         distribution: os::distribution(root),
-        virtualization: virtualization::read(root),
+        virtualization,
+        product: product::read(root),
+        confinement: confinement::read(root),
         page_size_bytes: process.page_size_bytes.clone(),
         memory,
-        dimms: dimm::read(&mut at),
+        dimms,
+        nics,
+        hcas,
+        gpus,
+        disks,
+        file_systems,
         cpu,
         caches,
         numa,

@@ -1,10 +1,19 @@
 //! What a process knows of its machine without reading files: by asking the kernel, the C library and the CPU.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use seatrial_model::machine::Known;
 use seatrial_sys::cpuset::CpuSet;
 use seatrial_sys::libc_info::{CacheQuery, cache_bytes, page_bytes};
 use seatrial_sys::root::SysRoot;
+use seatrial_sys::root::space::{self, Space};
 use seatrial_sys::{affinity, isa};
+
+/// How long all file systems together are waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+const FILES_ONLY: &str = "only the files of this machine are at hand";
 
 /// The view of one process.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +26,30 @@ pub struct Process {
     pub page_size_bytes: Known<u64>,
     /// The C library's idea of the level 3 cache, in bytes.
     pub l3_by_libc_bytes: Known<u64>,
+    /// How full file systems are.
+    pub spaces: Spaces,
+}
+
+/// Who tells how full a file system is: no file of the kernel does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Spaces {
+    /// The kernel, within a time.
+    Ask(Duration),
+    /// These, by mount point; for machines that we only have the files of.
+    Told(BTreeMap<String, Known<Space>>),
+}
+
+impl Spaces {
+    /// The room on the file system at each of these mount points.
+    pub(crate) fn of(&self, mounts: &[String]) -> Vec<Known<Space>> {
+        match self {
+            Self::Ask(within) => space::ask(mounts, *within).into_iter().map(Known::from).collect(),
+            Self::Told(told) => {
+                let one = |mount| told.get(mount).cloned().unwrap_or_else(|| Known::unknown(FILES_ONLY));
+                mounts.iter().map(one).collect()
+            }
+        }
+    }
 }
 
 impl Process {
@@ -30,6 +63,7 @@ impl Process {
                 Some(bytes) => Known::Known(bytes),
                 None => Known::unknown("sysconf(_SC_LEVEL3_CACHE_SIZE) does not know"),
             },
+            spaces: Spaces::Ask(PATIENCE),
         }
     }
 
@@ -41,12 +75,12 @@ impl Process {
             let list = list.ok_or_else(|| format!("{STATUS} has no Cpus_allowed_list"))?;
             list.parse().map_err(|error| format!("{STATUS}: {error}"))
         });
-        let files_only = "only the files of this machine are at hand";
         Self {
             allowed: allowed.into(),
-            isa: Known::unknown(files_only),
-            page_size_bytes: Known::unknown(files_only),
-            l3_by_libc_bytes: Known::unknown(files_only),
+            isa: Known::unknown(FILES_ONLY),
+            page_size_bytes: Known::unknown(FILES_ONLY),
+            l3_by_libc_bytes: Known::unknown(FILES_ONLY),
+            spaces: Spaces::Told(BTreeMap::new()),
         }
     }
 }

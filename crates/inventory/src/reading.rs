@@ -26,6 +26,29 @@ impl<'a> Reading<'a> {
         self.remarks.push(Remark { subject: subject.to_owned(), text: text.to_string() });
     }
 
+    /// The folder of a device that the kernel lists by a link, `/sys/class/net/eth0`; none where the link leads nowhere
+    /// or away from the devices, which is remarked.
+    pub fn folder(&mut self, subject: &str, list: &str, name: &str) -> Option<String> {
+        let folder = self.root.resolve(format!("{list}/{name}")).map_err(|error| error.to_string());
+        let found = folder.and_then(|folder| match folder.starts_with("/sys/") {
+            true => Ok(folder),
+            false => Err(format!("its link leads to {folder}")),
+        });
+        found.map_err(|why| self.remark(subject, format!("{name:?} left out: {why}"))).ok()
+    }
+
+    /// The same with the names of the files in it.
+    pub fn device(&mut self, subject: &str, list: &str, name: &str) -> Option<(String, Vec<String>)> {
+        let folder = self.folder(subject, list, name)?;
+        match self.root.list(&folder) {
+            Ok(files) => Some((folder, files)),
+            Err(error) => {
+                self.remark(subject, format!("{name:?} left out: {error}"));
+                None
+            }
+        }
+    }
+
     pub fn into_remarks(self) -> Vec<Remark> {
         self.remarks
     }

@@ -1,50 +1,26 @@
 //! Whole machines, from their trees of files to what is known of them.
 
+mod portrait;
 mod tree;
 
-use std::fmt::Write;
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
 
-use seatrial_inventory::{Process, memory_bandwidth, node_memory_bandwidth, read, read_as};
+use portrait::portrait;
+use seatrial_inventory::{Process, Space, Spaces, memory_bandwidth, part_limits, read, read_as};
 use seatrial_model::machine::{Known, Machine};
-use seatrial_model::{Bound, Bytes};
 use tree::{Module, Shape, Tree};
 
-/// Everything known of a machine: threads and caches as tables, the rest as it stands in a record.
-fn portrait(machine: &Machine) -> String {
-    let mut text = String::new();
-    let place = |place: Option<u32>| place.map_or("-".to_owned(), |place| place.to_string());
-    text += "cpu  core socket node l3 rank online allowed\n";
-    for t in &machine.cpu.threads {
-        let places = [t.core, t.socket, t.node, t.l3, t.smt_rank].map(place);
-        let [core, socket, node, l3, rank] = &places;
-        let (online, allowed) = (u8::from(t.online), u8::from(t.allowed));
-        writeln!(text, "{:<4} {core:<4} {socket:<6} {node:<4} {l3:<2} {rank:<4} {online:<6} {allowed}", t.id)
-            .expect("text");
-    }
-    text += "\n";
-    for cache in &machine.caches.instances {
-        let (level, kind, size) = (cache.level, cache.kind, Bytes(cache.size_bytes));
-        let line = place(cache.line_bytes);
-        writeln!(text, "L{level} {kind:?} {size}, line {line}, CPUs {:?}", cache.cpus).expect("text");
-    }
-    let all: Vec<u32> = machine.cpu.usable().map(|thread| thread.id).collect();
-    writeln!(text, "\nlast level of the usable CPUs: {:?}", machine.last_level_cache(&all)).expect("text");
-    writeln!(text, "memory bandwidth: {}", limit(&memory_bandwidth(machine))).expect("text");
-    for node in &machine.numa {
-        let bound = node_memory_bandwidth(machine, node.id);
-        writeln!(text, "memory bandwidth of node {}: {}", node.id, limit(&bound)).expect("text");
-    }
-    let mut rest = machine.clone();
-    rest.cpu.threads.clear();
-    rest.caches.instances.clear();
-    text + "\n" + &serde_json::to_string_pretty(&rest).expect("serialises")
+/// What a machine would answer about how full its file systems are.
+fn told(spaces: &[(&str, Known<Space>)]) -> Spaces {
+    Spaces::Told(
+        spaces.iter().map(|(mount, space)| ((*mount).to_owned(), space.clone())).collect::<BTreeMap<_, _>>(),
+    )
 }
 
-fn limit(bound: &Known<Bound>) -> String {
-    match bound {
-        Known::Known(bound) => format!("{} = {} ({})", bound.value, bound.formula, bound.provenance),
-        Known::Unknown(why) => format!("unknown: {why}"),
-    }
+fn gib(size: u64, free: u64, available: u64) -> Known<Space> {
+    let [size_bytes, free_bytes, available_bytes] = [size, free, available].map(|gib| gib << 30);
+    Known::Known(Space { size_bytes, free_bytes, available_bytes })
 }
 
 #[test]
@@ -55,9 +31,21 @@ fn virtual_machine_whose_sources_disagree() {
         isa: Known::Known(["sse2", "avx2", "avx512f"].map(str::to_owned).to_vec()),
         page_size_bytes: Known::Known(4096),
         l3_by_libc_bytes: Known::Known(335_544_320),
+        spaces: told(&[("/", gib(252, 236, 223)), ("/dev/shm", gib(23, 23, 23))]),
         ..Process::elsewhere(&root)
     };
     insta::assert_snapshot!(portrait(&read_as(&root, &process)));
+}
+
+#[test]
+fn card_passed_through_to_a_virtual_machine() {
+    let tree = Tree::fixture("vm-h200");
+    let full = Space { size_bytes: 318_373_888, ..Space::default() };
+    let root =
+        Space { size_bytes: 270_553_174_016, free_bytes: 253_256_437_760, available_bytes: 68_692_201_472 };
+    let spaces = told(&[("/", Known::Known(root)), ("/usr/local/nvidia", Known::Known(full))]);
+    let process = Process { spaces, ..Process::elsewhere(&tree.root()) };
+    insta::assert_snapshot!(portrait(&read_as(&tree.root(), &process)));
 }
 
 #[test]
@@ -85,7 +73,18 @@ fn two_sockets_with_memory_below_its_rating() {
         .map(|(cpu, channel, n)| slot(cpu, channel, n))
         .collect();
     let tree = Tree::fixture("xeon-2s").with(&shape).with_modules(&modules);
-    insta::assert_snapshot!(portrait(&read(&tree.root())));
+    let silent = Known::unknown("statvfs(/projects) did not answer within 2 s");
+    let spaces = told(&[
+        ("/", gib(100, 60, 60)),
+        ("/boot", gib(1, 1, 1)),
+        ("/home", gib(793, 120, 120)),
+        ("/local", gib(3576, 3000, 3000)),
+        ("/scratch", gib(1_000_000, 381_000, 330_000)),
+        ("/projects", silent),
+        ("/dev/shm", gib(125, 125, 125)),
+    ]);
+    let process = Process { spaces, ..Process::elsewhere(&tree.root()) };
+    insta::assert_snapshot!(portrait(&read_as(&tree.root(), &process)));
 }
 
 #[test]
@@ -154,7 +153,12 @@ fn machine_that_shows_next_to_nothing() {
 
 #[test]
 fn machine_of_contradictions() {
-    insta::assert_snapshot!(portrait(&read(&Tree::fixture("garbage").root())));
+    let tree = Tree::fixture("garbage");
+    let full = Space { size_bytes: 10, free_bytes: 20, available_bytes: 30 };
+    let nothing = Known::Known(Space::default());
+    let spaces = told(&[("/", Known::Known(full)), ("/d", nothing)]);
+    let process = Process { spaces, ..Process::elsewhere(&tree.root()) };
+    insta::assert_snapshot!(portrait(&read_as(&tree.root(), &process)));
 }
 
 #[test]
@@ -164,6 +168,65 @@ fn an_empty_tree_is_all_unknown_and_no_panic() {
     assert!(machine.cpu.threads.is_empty());
     assert!(!machine.memory.effective_available_bytes.is_known() && !machine.dimms.is_known());
     assert!(!memory_bandwidth(&machine).is_known());
+    let parts = [
+        machine.nics.is_known(),
+        machine.hcas.is_known(),
+        machine.gpus.is_known(),
+        machine.disks.is_known(),
+        machine.file_systems.is_known(),
+    ];
+    assert_eq!(parts, [false; 5], "what nobody told is not an empty list");
+}
+
+#[test]
+fn a_container_without_sysfs_has_unknown_devices_and_known_mounts() {
+    let tree = Tree::fixture("xeon-2s").without("/sys");
+    let machine = read(&tree.root());
+    for why in [machine.nics.why(), machine.hcas.why(), machine.gpus.why(), machine.disks.why()] {
+        assert!(
+            why.is_some_and(|why| why.starts_with("/sys/") && why.ends_with("does not exist")),
+            "{why:?}"
+        );
+    }
+    let systems = machine.file_systems.known().expect("they are in /proc");
+    let root = systems.iter().find(|one| one.mount == "/").expect("the root");
+    assert!(root.disks.is_empty() && root.device.is_none(), "nothing tells what /dev/mapper/vg0-root is");
+    assert!(machine.confinement.locked_memory.is_known());
+}
+
+#[test]
+fn files_that_are_empty_or_hold_no_sense_become_no_facts() {
+    let contents: [&[u8]; 4] = [b"", b"\xff\xfe", b"-1", b"18446744073709551615"];
+    for name in ["xeon-2s", "epyc-nps4"] {
+        let tree = Tree::fixture(name);
+        for content in contents {
+            tree.fill_with(content);
+            let machine = read(&tree.root());
+            let text = serde_json::to_string(&machine).expect("serialises");
+            assert_eq!(serde_json::from_str::<Machine>(&text).expect("reads"), machine);
+            for nic in machine.nics.known().expect("they are listed") {
+                assert!(!nic.speed_mbit_s.is_known() && nic.up != Known::Known(true), "{content:?}: {nic:?}");
+            }
+            let bounds = part_limits(&machine).into_iter().filter_map(|part| part.binding().cloned());
+            assert_eq!(bounds.collect::<Vec<_>>(), [], "{name} {content:?}");
+        }
+    }
+}
+
+#[test]
+fn a_name_that_is_not_utf_8_is_left_out_and_said_so() {
+    let tree = Tree::fixture("vm-epyc");
+    let odd = tree.root().locate("/sys/class/net").join(std::ffi::OsStr::from_bytes(b"eth\xff"));
+    std::os::unix::fs::symlink("../../devices/virtual/net/lo", odd).expect("linked");
+    let mounts = tree.root().locate("/proc/self/mountinfo");
+    let mut text = std::fs::read(&mounts).expect("read");
+    text.extend(b"40 27 0:66 / /mnt/\xff rw - ext4 /dev/sdb1 rw\n");
+    std::fs::write(mounts, text).expect("written");
+    let machine = read(&tree.root());
+    let remark = machine.remarks.iter().find(|remark| remark.subject == "nic").expect("a remark");
+    assert!(remark.text.contains("left out"), "{remark:?}");
+    assert_eq!(machine.nics.known().map(Vec::len), Some(3));
+    assert_eq!(machine.file_systems.known().map(Vec::len), Some(3));
 }
 
 #[test]

@@ -4,16 +4,35 @@
 //! field tolerates being absent, so that a record written by an older or newer version still reads.
 
 mod cache;
+mod confinement;
 mod cpu;
 mod dimm;
+mod disk;
+mod facts;
+mod file_system;
+mod gpu;
+mod hca;
 mod known;
 mod memory;
+mod nic;
+mod part_limit;
+mod pci;
+mod product;
 
 pub use cache::{Cache, CacheKind, Caches, LastLevelCache};
+pub use confinement::{Confinement, ProcessLimit};
 pub use cpu::{Cpu, CpuQuota, CpuThread};
 pub use dimm::{Dimm, DimmSource, Dimms};
+pub use disk::{Disk, DiskBus, Partition};
+pub use file_system::{FileSystem, Medium};
+pub use gpu::Gpu;
+pub use hca::{Hca, HcaPort};
 pub use known::Known;
 pub use memory::{CgroupMemory, HugePagePool, Memory, NumaNode};
+pub use nic::{Nic, NicKind};
+pub use part_limit::PartLimit;
+pub use pci::{PciDevice, PciLink, PciPath, PciPort};
+pub use product::Product;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +55,10 @@ pub struct Machine {
     pub distribution: Known<String>,
     /// Whether something stands between this kernel and the hardware.
     pub virtualization: Known<Virtualization>,
+    /// What was sold, and its firmware.
+    pub product: Product,
+    /// What the system leaves to this process.
+    pub confinement: Confinement,
     /// Base page size in bytes.
     pub page_size_bytes: Known<u64>,
     /// Processors.
@@ -48,6 +71,16 @@ pub struct Machine {
     pub memory: Memory,
     /// Memory modules as the firmware lists them.
     pub dimms: Known<Dimms>,
+    /// Network interfaces, by name.
+    pub nics: Known<Vec<Nic>>,
+    /// RDMA devices, by name; known and empty where the kernel has none.
+    pub hcas: Known<Vec<Hca>>,
+    /// Accelerators, by PCI address; known and empty where the bus has none.
+    pub gpus: Known<Vec<Gpu>>,
+    /// Block devices, by name.
+    pub disks: Known<Vec<Disk>>,
+    /// Mounted file systems, by mount point.
+    pub file_systems: Known<Vec<FileSystem>>,
     /// What was odd while reading: contradictions, garbage, parts left out. Never needed to use the rest.
     pub remarks: Vec<Remark>,
 }
@@ -66,7 +99,7 @@ pub struct Virtualization {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Remark {
-    /// The part: `cpu`, `cache`, `numa`, `memory`, `dimm`.
+    /// The part: `cpu`, `cache`, `numa`, `memory`, `dimm`, `nic:eth0`, `gpu:0`.
     pub subject: String,
     /// What is odd about it, as a fragment.
     pub text: String,

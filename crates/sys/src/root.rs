@@ -1,5 +1,8 @@
 //! The one door to the files of the kernel: `/sys`, `/proc`, `/etc`, `/run`, below a prefix that tests can choose.
 
+mod link;
+pub mod space;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

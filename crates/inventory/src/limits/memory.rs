@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::machine::{Dimm, Dimms, Known, Machine};
-use seatrial_model::{Bound, Quantity, Unit};
+use seatrial_model::{Bound, Unit};
 
 const CHANNEL_BYTES: u64 = 8;
 
@@ -52,9 +52,7 @@ pub fn node_memory_bandwidth(machine: &Machine, node: u32) -> Known<Bound> {
 }
 
 fn bound(bytes_per_second: u64, formula: String, provenance: &str) -> Bound {
-    let value = bytes_per_second as f64 / 1e9;
-    let value = Quantity::new(value, Unit::GigabytesPerSecond).expect("a whole number is finite");
-    Bound { value, formula, provenance: provenance.to_owned() }
+    super::bound(bytes_per_second as f64 / 1e9, Unit::GigabytesPerSecond, formula, provenance)
 }
 
 /// Channels of one socket, and what they run at.

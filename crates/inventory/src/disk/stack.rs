@@ -1,0 +1,111 @@
+//! Which block devices are made of which: from the number of a mounted device down to the disks under it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use seatrial_model::machine::Disk;
+use seatrial_sys::root::SysRoot;
+
+/// Block devices by number, and what each is made of.
+#[derive(Default)]
+pub(crate) struct Stack {
+    /// `8:2` to `sda2`.
+    by_number: BTreeMap<String, String>,
+    /// `vg-home` to `dm-3`.
+    by_mapping: BTreeMap<String, String>,
+    /// A partition to its disk, a made device to what it is made of.
+    below: BTreeMap<String, Vec<String>>,
+}
+
+impl Stack {
+    pub fn read(root: &SysRoot, disks: &[Disk]) -> Self {
+        let mut stack = Self::default();
+        for disk in disks {
+            let folder = format!("/sys/block/{}", disk.name);
+            let Ok(folder) = root.resolve(&folder) else { continue };
+            stack.number(root, &folder, &disk.name);
+            stack.below.insert(disk.name.clone(), disk.slaves.clone());
+            if let Ok(mapping) = root.text(format!("{folder}/dm/name")) {
+                stack.by_mapping.insert(mapping, disk.name.clone());
+            }
+            for part in &disk.partitions {
+                stack.number(root, &format!("{folder}/{}", part.name), &part.name);
+                stack.below.insert(part.name.clone(), vec![disk.name.clone()]);
+            }
+        }
+        stack
+    }
+
+    fn number(&mut self, root: &SysRoot, folder: &str, name: &str) {
+        if let Ok(number) = root.text(format!("{folder}/dev")) {
+            self.by_number.insert(number, name.to_owned());
+        }
+    }
+
+    /// The block device of a mount, by its number, else by the name that was mounted: file systems that span devices
+    /// (btrfs) have a number of their own.
+    pub fn device(&self, number: &str, source: &str) -> Option<String> {
+        if let Some(name) = self.by_number.get(number) {
+            return Some(name.clone());
+        }
+        let name = source.strip_prefix("/dev/")?;
+        let mapped = name.strip_prefix("mapper/").and_then(|mapping| self.by_mapping.get(mapping));
+        mapped.cloned().or_else(|| self.below.contains_key(name).then(|| name.to_owned()))
+    }
+
+    /// The devices under one, itself first, down to the disks that are made of nothing.
+    pub fn under(&self, name: &str) -> Vec<String> {
+        let mut seen = BTreeSet::new();
+        let mut ahead = vec![name.to_owned()];
+        let mut found = Vec::new();
+        // A circle cannot be built, but files may say so.
+        while let Some(name) = ahead.pop() {
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            if let Some(below) = self.below.get(&name) {
+                ahead.extend(below.iter().rev().cloned());
+                found.push(name);
+            }
+        }
+        found
+    }
+
+    /// Of the devices under one, those that are made of nothing else.
+    pub fn disks(&self, name: &str) -> Vec<String> {
+        let is_disk = |name: &String| self.below.get(name).is_some_and(Vec::is_empty);
+        self.under(name).into_iter().filter(is_disk).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stack(below: &[(&str, &[&str])]) -> Stack {
+        let names = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect();
+        let below = below.iter().map(|(name, list)| ((*name).to_owned(), names(list))).collect();
+        Stack { below, ..Stack::default() }
+    }
+
+    #[test]
+    fn finds_the_disks_under_a_volume() {
+        let stack = stack(&[
+            ("dm-0", &["md0", "sdc1"]),
+            ("md0", &["sda", "sdb"]),
+            ("sdc1", &["sdc"]),
+            ("sda", &[]),
+            ("sdb", &[]),
+            ("sdc", &[]),
+        ]);
+        assert_eq!(stack.disks("dm-0"), ["sda", "sdb", "sdc"]);
+        assert_eq!(stack.under("sdc1"), ["sdc1", "sdc"]);
+        assert!(stack.disks("sdx").is_empty());
+    }
+
+    #[test]
+    fn a_circle_ends() {
+        let stack = stack(&[("dm-0", &["dm-1"]), ("dm-1", &["dm-0"])]);
+        assert_eq!(stack.under("dm-0"), ["dm-0", "dm-1"]);
+        assert!(stack.disks("dm-0").is_empty());
+    }
+}

@@ -1,0 +1,80 @@
+//! Disks: the rate of the link they hang on. What the medium behind it can do, no file tells.
+//!
+//! SATA and SAS up to 12 Gbit/s use 8b/10b (Serial ATA Specification, SAS Protocol Layer 3), 24G SAS moves 22.5 Gbit/s
+//! with 128b/150b (SAS Protocol Layer 4).
+
+use seatrial_model::machine::{Disk, DiskBus, Known};
+use seatrial_model::{Bound, Limit, Unit};
+
+use super::{bound, pcie_limit, tightest, with_way};
+
+/// All bounds on a disk's rate in one direction.
+pub fn disk_limit(disk: &Disk) -> Limit {
+    let unknown = |reason: &str| Limit::Unknown { reason: reason.to_owned() };
+    if disk.is_emulated {
+        return unknown("a disk that a hypervisor plays has no link that would limit it");
+    }
+    match disk.bus {
+        DiskBus::Nvme => match &disk.pci {
+            Known::Known(pci) => pcie_limit(&pci.path),
+            Known::Unknown(reason) => unknown(reason),
+        },
+        DiskBus::Sata | DiskBus::Sas => with_way(link(disk), &disk.pci),
+        bus if bus.is_made() => {
+            let below = disk.slaves.join(", ");
+            match below.is_empty() {
+                true => unknown("it is made of memory or of a file, not of a disk"),
+                false => Limit::Unknown { reason: format!("it is made of other devices; see {below}") },
+            }
+        }
+        bus => Limit::Unknown {
+            reason: format!("no file tells the rate of a link of this kind ({})", bus.word()),
+        },
+    }
+}
+
+/// The tightest bound on a disk's rate in one direction.
+pub fn disk_rate(disk: &Disk) -> Known<Bound> {
+    tightest(disk_limit(disk))
+}
+
+fn link(disk: &Disk) -> Known<Bound> {
+    disk.link_gbit_s.as_ref().map(|&gbit| {
+        let (code, share) = if gbit > 12.0 { ("128/150", 128.0 / 150.0) } else { ("8/10", 8.0 / 10.0) };
+        let value = gbit * share / 8.0 * 1000.0;
+        let formula = format!("{gbit} Gbit/s x {code} / 8 bit");
+        bound(value.round(), Unit::MegabytesPerSecond, formula, "disk link")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disk(bus: DiskBus, gbit: f64) -> Disk {
+        Disk { bus, link_gbit_s: Known::Known(gbit), ..Disk::default() }
+    }
+
+    fn rate(disk: &Disk) -> String {
+        disk_rate(disk).known().map(|bound| bound.value.to_string()).expect("known")
+    }
+
+    #[test]
+    fn takes_the_line_code_off_the_link() {
+        assert_eq!(rate(&disk(DiskBus::Sata, 1.5)), "150 MB/s");
+        assert_eq!(rate(&disk(DiskBus::Sata, 6.0)), "600 MB/s");
+        assert_eq!(rate(&disk(DiskBus::Sas, 12.0)), "1200 MB/s");
+        assert_eq!(rate(&disk(DiskBus::Sas, 22.5)), "2400 MB/s");
+    }
+
+    #[test]
+    fn says_why_a_disk_has_no_limit() {
+        let why = |disk: &Disk| disk_rate(disk).why().expect("unknown").to_owned();
+        let made = Disk { slaves: vec!["sda2".to_owned()], ..disk(DiskBus::Dm, 6.0) };
+        assert_eq!(why(&made), "it is made of other devices; see sda2");
+        assert!(why(&Disk { is_emulated: true, ..disk(DiskBus::Sata, 6.0) }).contains("hypervisor"));
+        assert!(why(&disk(DiskBus::Loop, 6.0)).contains("file"));
+        assert!(why(&disk(DiskBus::Usb, 6.0)).contains("usb"));
+        assert_eq!(why(&Disk { bus: DiskBus::Nvme, ..Disk::default() }), "not recorded");
+    }
+}

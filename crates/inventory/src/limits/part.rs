@@ -1,0 +1,47 @@
+//! The limits of all parts of a machine, one after the other.
+
+use seatrial_model::Subject;
+use seatrial_model::machine::{Known, Machine, PartLimit};
+
+use super::{alone, disk_limit, hca_limit, memory_bandwidth, nic_limit, node_memory_bandwidth, pcie_limit};
+
+const ONE_WAY: &str = "rate in one direction";
+
+/// The limit of memory, of every NUMA node where there are several, of every interface, RDMA port, accelerator and
+/// block device; in this order.
+pub fn part_limits(machine: &Machine) -> Vec<PartLimit> {
+    let mut parts = Vec::new();
+    let mut add =
+        |subject, what: &str, limit| parts.push(PartLimit { subject, what: what.to_owned(), limit });
+    add(Subject::node(), "memory bandwidth", alone(memory_bandwidth(machine)));
+    if machine.numa.len() > 1 {
+        for node in &machine.numa {
+            let bound = node_memory_bandwidth(machine, node.id);
+            add(Subject::numa(node.id), "memory bandwidth", alone(bound));
+        }
+    }
+    for nic in all(&machine.nics) {
+        add(Subject::device("nic", &nic.name), ONE_WAY, nic_limit(nic));
+    }
+    for hca in all(&machine.hcas) {
+        for port in &hca.ports {
+            let name = format!("{}/{}", hca.name, port.number);
+            add(Subject::device("hca", &name), ONE_WAY, hca_limit(hca, port));
+        }
+    }
+    for gpu in all(&machine.gpus) {
+        add(
+            Subject::device("gpu", &gpu.index.to_string()),
+            "host link in one direction",
+            pcie_limit(&gpu.pci.path),
+        );
+    }
+    for disk in all(&machine.disks) {
+        add(Subject::device("disk", &disk.name), ONE_WAY, disk_limit(disk));
+    }
+    parts
+}
+
+fn all<T>(parts: &Known<Vec<T>>) -> &[T] {
+    parts.known().map_or(&[], Vec::as_slice)
+}

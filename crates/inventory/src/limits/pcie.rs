@@ -1,0 +1,170 @@
+//! PCI Express: what the links between a device and the processor can carry in one direction.
+//!
+//! A lane moves one bit a transfer, of which the line code takes a part (PCI Express Base Specification 6.0, sections
+//! 4.2.1 to 4.2.3): 8b/10b up to 5 GT/s, 128b/130b from 8 to 32 GT/s. From 64 GT/s on a transfer is counted as one bit
+//! although two go in a symbol, and 256 B flits carry 242 B beside their CRC (8 B) and error correction (6 B). Headers
+//! of packets are not counted: how many there are depends on the payload that the device was allowed.
+//!
+//! Both ends of a link say what they are capable of, and the lesser counts. What the link runs at now is not taken, as
+//! an idle device may have lowered it; where it falls short the inventory remarks it.
+
+use seatrial_model::machine::{Known, PciLink, PciPath, PciPort};
+use seatrial_model::{Bound, Limit, Unit};
+
+use super::{bound, tightest};
+use crate::pci::either;
+
+/// The tightest bound on the way, with the link that sets it.
+pub fn pcie_bandwidth(path: &PciPath) -> Known<Bound> {
+    tightest(pcie_limit(path))
+}
+
+/// All bounds on the way, one for each link.
+pub fn pcie_limit(path: &PciPath) -> Limit {
+    match bounds(path) {
+        Known::Known(bounds) => Limit::Chain(bounds),
+        Known::Unknown(reason) => Limit::Unknown { reason },
+    }
+}
+
+/// A bound for each link whose numbers are told, the device's own first.
+pub(super) fn bounds(path: &PciPath) -> Known<Vec<Bound>> {
+    let links = path.links();
+    if links.is_empty() {
+        return Known::unknown("no PCI Express link between it and the processor is told");
+    }
+    let mut found = Vec::new();
+    let mut why = None;
+    for link in links {
+        match link_bound(&link) {
+            Known::Known(bound) => found.push(bound),
+            Known::Unknown(reason) => why = why.or(Some(reason)),
+        }
+    }
+    // A link that does not tell can only make the way slower, so the others still bound it.
+    match why {
+        Some(why) if found.is_empty() => Known::Unknown(why),
+        _ => Known::Known(found),
+    }
+}
+
+fn link_bound(link: &PciLink<'_>) -> Known<Bound> {
+    // The numbers of a port that a hypervisor made up are those of a command line.
+    let mut ends = [Some(link.lower), link.upper].into_iter().flatten().filter(|end| !end.emulated);
+    let Some(first) = ends.next() else {
+        return Known::unknown(format!("{} is a port that a hypervisor made up", link.lower.address));
+    };
+    let second = ends.next();
+    let least = |own: fn(&PciPort) -> &Known<f64>| either(own(first), second.map(own));
+    let lanes = |own: fn(&PciPort) -> &Known<u32>| either(own(first), second.map(own));
+    let speed = or_now(least(|end| &end.max_speed_gts), least(|end| &end.speed_gts));
+    let width = or_now(lanes(|end| &end.max_width), lanes(|end| &end.width));
+    speed.and_then(|(gts, speed_now)| {
+        width.map(|(lanes, width_now)| {
+            let (code, share) = line_code(gts);
+            let value = gts * f64::from(lanes) * share / 8.0;
+            let ends =
+                second.map_or(first.address.clone(), |end| format!("{} - {}", first.address, end.address));
+            let now = if speed_now || width_now { ", as it runs now" } else { "" };
+            let formula = format!("{gts} GT/s x {lanes} lanes x {code} / 8 bit, link {ends}{now}");
+            bound(value, Unit::GigabytesPerSecond, formula, "pcie link")
+        })
+    })
+}
+
+/// The capability; where no end tells it, the present state, marked as such.
+fn or_now<T>(most: Known<T>, now: Known<T>) -> Known<(T, bool)> {
+    most.map(|value| (value, false)).or_else(|| now.map(|value| (value, true)))
+}
+
+fn line_code(gts: f64) -> (&'static str, f64) {
+    match gts {
+        _ if gts <= 5.0 => ("8/10", 8.0 / 10.0),
+        _ if gts <= 32.0 => ("128/130", 128.0 / 130.0),
+        _ => ("242/256", 242.0 / 256.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn port(address: &str, gts: f64, lanes: u32) -> PciPort {
+        PciPort {
+            address: address.to_owned(),
+            express: true,
+            max_speed_gts: Known::Known(gts),
+            max_width: Known::Known(lanes),
+            ..PciPort::default()
+        }
+    }
+
+    fn told(ports: Vec<PciPort>) -> (String, String) {
+        let bound = pcie_bandwidth(&PciPath { ports }).known().cloned().expect("known");
+        (format!("{:.3}", bound.value), bound.formula)
+    }
+
+    #[test]
+    fn every_generation_has_its_line_code() {
+        for (gts, lanes, expected) in [
+            (2.5, 1, "0.250 GB/s"),
+            (5.0, 8, "4.000 GB/s"),
+            (8.0, 16, "15.754 GB/s"),
+            (16.0, 16, "31.508 GB/s"),
+            (32.0, 16, "63.015 GB/s"),
+            (64.0, 16, "121.000 GB/s"),
+        ] {
+            assert_eq!(told(vec![port("a", gts, lanes)]).0, expected);
+        }
+    }
+
+    #[test]
+    fn the_lesser_end_of_the_narrowest_link_binds_and_is_named() {
+        let ports =
+            vec![port("nic", 16.0, 16), port("down", 16.0, 16), port("up", 16.0, 16), port("root", 16.0, 8)];
+        let (value, formula) = told(ports);
+        assert_eq!(value, "15.754 GB/s");
+        assert_eq!(formula, "16 GT/s x 8 lanes x 128/130 / 8 bit, link up - root");
+    }
+
+    #[test]
+    fn a_link_that_is_slow_while_idle_keeps_its_limit() {
+        let idle = PciPort { speed_gts: Known::Known(2.5), width: Known::Known(16), ..port("gpu", 32.0, 16) };
+        assert_eq!(told(vec![idle]).0, "63.015 GB/s");
+    }
+
+    #[test]
+    fn says_when_only_the_present_state_is_told() {
+        let now = PciPort {
+            address: "gpu".to_owned(),
+            express: true,
+            speed_gts: Known::Known(8.0),
+            width: Known::Known(4),
+            ..PciPort::default()
+        };
+        assert_eq!(told(vec![now]).1, "8 GT/s x 4 lanes x 128/130 / 8 bit, link gpu, as it runs now");
+    }
+
+    #[test]
+    fn made_up_ports_bound_nothing() {
+        let made_up = PciPort { emulated: true, ..port("root", 2.5, 1) };
+        assert_eq!(
+            told(vec![port("gpu", 32.0, 16), made_up.clone()]).1,
+            "32 GT/s x 16 lanes x 128/130 / 8 bit, link gpu"
+        );
+        assert!(!pcie_bandwidth(&PciPath { ports: vec![made_up] }).is_known());
+        assert!(!pcie_bandwidth(&PciPath::default()).is_known());
+    }
+
+    #[test]
+    fn a_silent_link_hides_no_other() {
+        let silent = PciPort { express: true, ..PciPort::default() };
+        let (_, formula) =
+            told(vec![silent.clone(), silent.clone(), port("up", 8.0, 8), port("root", 8.0, 8)]);
+        assert!(formula.ends_with("link up - root"), "{formula}");
+        assert_eq!(
+            pcie_bandwidth(&PciPath { ports: vec![silent] }).why(),
+            Some("not recorded; not recorded")
+        );
+    }
+}

@@ -1,0 +1,183 @@
+//! What an interface is: a port of a card, a hypervisor's device, or something made by software.
+
+use seatrial_model::machine::{NicKind, PciDevice};
+use seatrial_sys::root::SysRoot;
+
+/// Drivers of hypervisors' and clouds' own devices.
+const PARAVIRTUAL: [&str; 6] = ["vmxnet3", "vif", "hv_netvsc", "ena", "gve", "mana"];
+
+/// Drivers of the cards that hypervisors imitate; in a virtual machine the card is not there.
+const IMITATED: [&str; 7] = ["e1000", "e1000e", "8139cp", "8139too", "pcnet32", "ne2k-pci", "tulip"];
+
+/// Drivers that serve nothing but virtual functions.
+const OF_VIRTUAL_FUNCTIONS: [&str; 7] =
+    ["iavf", "i40evf", "ixgbevf", "igbvf", "cxgb4vf", "fm10k_vf", "liquidio_vf"];
+
+const MELLANOX: u16 = 0x15b3;
+
+/// Device ids of ConnectX and BlueField virtual functions, which a virtual machine sees as plain functions (Linux
+/// drivers/net/ethernet/mellanox: mlx5/core/main.c, entries with `MLX5_PCI_DEV_IS_VF`; mlx4/main.c for the first two).
+const CONNECTX_VF: [u16; 10] =
+    [0x1002, 0x1004, 0x1012, 0x1014, 0x1016, 0x1018, 0x101a, 0x101c, 0x101e, 0xa2d3];
+
+/// What is at hand to tell by.
+pub(super) struct Told<'a> {
+    pub root: &'a SysRoot,
+    pub folder: &'a str,
+    pub files: &'a [String],
+    pub driver: Option<&'a str>,
+    pub pci: Option<&'a PciDevice>,
+    pub has_device: bool,
+    pub in_virtual_machine: bool,
+}
+
+impl Told<'_> {
+    pub fn kind(&self) -> NicKind {
+        if self.has_device { self.of_a_device() } else { self.of_software() }
+    }
+
+    fn has(&self, file: &str) -> bool {
+        self.files.iter().any(|name| name == file)
+    }
+
+    fn of_a_device(&self) -> NicKind {
+        let bus = self.root.link_name(format!("{}/device/subsystem", self.folder));
+        let driver = self.driver.unwrap_or_default();
+        match bus.as_deref() {
+            Ok("virtio") => NicKind::Virtio,
+            Ok("xen" | "vmbus") => NicKind::Paravirtual,
+            _ if PARAVIRTUAL.contains(&driver) => NicKind::Paravirtual,
+            _ if self.in_virtual_machine && IMITATED.contains(&driver) => NicKind::Emulated,
+            _ if self.is_virtual_function(driver) => NicKind::VirtualFunction,
+            _ => NicKind::Physical,
+        }
+    }
+
+    fn is_virtual_function(&self, driver: &str) -> bool {
+        let connectx = |pci: &PciDevice| {
+            pci.vendor() == Some(MELLANOX) && pci.device().is_some_and(|id| CONNECTX_VF.contains(&id))
+        };
+        OF_VIRTUAL_FUNCTIONS.contains(&driver)
+            || self.pci.is_some_and(|pci| pci.is_virtual_function || connectx(pci))
+    }
+
+    /// By the kernel's name for the type of device, by the files that only one kind has, by the hardware type.
+    fn of_software(&self) -> NicKind {
+        let uevent = self.root.text(format!("{}/uevent", self.folder)).unwrap_or_default();
+        let kind = uevent.lines().find_map(|line| line.strip_prefix("DEVTYPE=")).unwrap_or_default();
+        match kind {
+            "bridge" => return NicKind::Bridge,
+            "bond" => return NicKind::Bond,
+            "vlan" => return NicKind::Vlan,
+            "macvlan" | "macvtap" | "ipvlan" => return NicKind::Macvlan,
+            "vxlan" | "geneve" | "gre" | "wireguard" | "bareudp" | "macsec" | "gtp" => {
+                return NicKind::Tunnel;
+            }
+            _ => {}
+        }
+        if self.has("bridge") {
+            return NicKind::Bridge;
+        }
+        if self.has("bonding") {
+            return NicKind::Bond;
+        }
+        if let Ok(flags) = self.root.text(format!("{}/tun_flags", self.folder)) {
+            // linux/if_tun.h: IFF_TUN 0x1, IFF_TAP 0x2.
+            let flags = u32::from_str_radix(flags.trim_start_matches("0x"), 16).unwrap_or_default();
+            return if flags & 2 == 0 { NicKind::Tun } else { NicKind::Tap };
+        }
+        let number = |file: &str| self.root.value::<u32>(format!("{}/{file}", self.folder)).ok();
+        match number("type") {
+            // linux/if_arp.h: loopback; the tunnels of IPv4, IPv6, SIT, GRE over either.
+            Some(772) => NicKind::Loopback,
+            Some(768 | 769 | 776 | 778 | 823) => NicKind::Tunnel,
+            // A pair's end points at the other end, which is not below it and may be in another namespace.
+            Some(1) => {
+                let apart = number("iflink").is_some_and(|link| link != 0 && Some(link) != number("ifindex"));
+                let stands_on_one = self.files.iter().any(|name| name.starts_with("lower_"));
+                if apart && !stands_on_one { NicKind::Veth } else { NicKind::Software }
+            }
+            _ => NicKind::Software,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatrial_model::machine::Known;
+    use std::fs;
+
+    /// The kind of an interface with a device, by bus, driver and ids.
+    fn device(bus: &str, driver: &str, ids: &str, in_virtual_machine: bool) -> NicKind {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir_all(dir.path().join("eth0/device")).expect("made");
+        let subsystem = dir.path().join("eth0/device/subsystem");
+        std::os::unix::fs::symlink(format!("../../../bus/{bus}"), subsystem).expect("linked");
+        let pci = PciDevice { ids: Known::Known(ids.to_owned()), ..PciDevice::default() };
+        let root = SysRoot::at(dir.path());
+        let told = Told {
+            root: &root,
+            folder: "/eth0",
+            files: &[],
+            driver: Some(driver),
+            pci: Some(&pci),
+            has_device: true,
+            in_virtual_machine,
+        };
+        told.kind()
+    }
+
+    /// The kind of an interface without a device, by its files.
+    fn software(files: &[(&str, &str)]) -> NicKind {
+        let dir = tempfile::tempdir().expect("a folder");
+        for (file, text) in files {
+            fs::write(dir.path().join(file), text).expect("written");
+        }
+        let names: Vec<String> = files.iter().map(|(file, _)| (*file).to_owned()).collect();
+        let root = SysRoot::at(dir.path());
+        let told = Told {
+            root: &root,
+            folder: "/",
+            files: &names,
+            driver: None,
+            pci: None,
+            has_device: false,
+            in_virtual_machine: false,
+        };
+        told.kind()
+    }
+
+    #[test]
+    fn an_imitated_card_is_only_virtual_in_a_virtual_machine() {
+        assert_eq!(device("pci", "e1000e", "8086:10d3", true), NicKind::Emulated);
+        assert_eq!(device("pci", "e1000e", "8086:10d3", false), NicKind::Physical);
+    }
+
+    #[test]
+    fn knows_the_devices_of_hypervisors_and_clouds() {
+        assert_eq!(device("virtio", "virtio_net", "1af4:1041", true), NicKind::Virtio);
+        assert_eq!(device("vmbus", "hv_netvsc", "", true), NicKind::Paravirtual);
+        assert_eq!(device("pci", "ena", "1d0f:ec20", true), NicKind::Paravirtual);
+    }
+
+    #[test]
+    fn knows_a_share_of_a_card_by_its_id_where_the_card_itself_is_out_of_sight() {
+        assert_eq!(device("pci", "mlx5_core", "15b3:101e", true), NicKind::VirtualFunction);
+        assert_eq!(device("pci", "iavf", "8086:1889", true), NicKind::VirtualFunction);
+        assert_eq!(device("pci", "mlx5_core", "15b3:101d", true), NicKind::Physical, "passed through whole");
+    }
+
+    #[test]
+    fn tells_what_software_makes_by_the_files_that_only_it_has() {
+        let pair = [("type", "1"), ("ifindex", "5"), ("iflink", "4")];
+        assert_eq!(software(&pair), NicKind::Veth);
+        assert_eq!(software(&[pair[0], pair[1], pair[2], ("lower_eth0", "")]), NicKind::Software);
+        assert_eq!(software(&[("type", "1"), ("ifindex", "5"), ("iflink", "5")]), NicKind::Software);
+        assert_eq!(software(&[("tun_flags", "0x1002")]), NicKind::Tap);
+        assert_eq!(software(&[("tun_flags", "0x1001")]), NicKind::Tun);
+        assert_eq!(software(&[("type", "776")]), NicKind::Tunnel);
+        assert_eq!(software(&[("uevent", "DEVTYPE=macvlan\nIFINDEX=7")]), NicKind::Macvlan);
+        assert_eq!(software(&[("bonding", "")]), NicKind::Bond);
+    }
+}

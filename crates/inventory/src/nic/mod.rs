@@ -1,0 +1,225 @@
+//! Network interfaces.
+//!
+//! Source: `/sys/class/net` (Linux Documentation: ABI/testing/sysfs-class-net, sysfs-class-net-queues).
+
+mod kind;
+
+use seatrial_model::machine::{Known, Nic, NicKind};
+use seatrial_sys::root::{ReadError, SysRoot};
+
+use crate::pci::Functions;
+use crate::reading::Reading;
+
+const CLASS: &str = "/sys/class/net";
+
+/// A file of the bonding driver that stands among the interfaces.
+const NO_INTERFACE: &str = "bonding_masters";
+
+/// Of what software makes: bridges, tunnels, the loopback.
+const NO_DEVICE: &str = "no device stands behind it";
+
+/// Packets above this are no IP packets: 65,535 bytes (RFC 791, total length), and one more for the loopback.
+const MOST_OF_IP: u64 = 65_536;
+
+/// 10 Tbit/s. Nothing is as fast; drivers that do not know leave all bits set.
+const MOST_MBIT_S: i64 = 10_000_000;
+
+pub(crate) fn read(
+    at: &mut Reading<'_>,
+    functions: &mut Functions,
+    in_virtual_machine: bool,
+) -> Known<Vec<Nic>> {
+    let names = match at.root.list(CLASS) {
+        Ok(names) => names,
+        Err(error) => return Known::unknown(error.to_string()),
+    };
+    let mut nics = Vec::new();
+    for name in names.into_iter().filter(|name| name != NO_INTERFACE) {
+        let Some((folder, files)) = at.device("nic", CLASS, &name) else { continue };
+        let nic = interface(at.root, functions, &name, &folder, &files, in_virtual_machine);
+        contradictions(at, &nic);
+        nics.push(nic);
+    }
+    Known::Known(nics)
+}
+
+fn interface(
+    root: &SysRoot,
+    functions: &mut Functions,
+    name: &str,
+    folder: &str,
+    files: &[String],
+    in_virtual_machine: bool,
+) -> Nic {
+    let file = |file: &str| format!("{folder}/{file}");
+    let device = root.resolve(file("device"));
+    let pci = match &device {
+        Ok(device) => functions.behind(root, device),
+        Err(error) if error.is_missing() => Known::unknown(NO_DEVICE),
+        Err(error) => Known::unknown(error.to_string()),
+    };
+    let driver = root.link_name(file("device/driver"));
+    let told = kind::Told {
+        root,
+        folder,
+        files,
+        driver: driver.as_deref().ok(),
+        pci: pci.known(),
+        has_device: device.is_ok(),
+        in_virtual_machine,
+    };
+    let kind = told.kind();
+    let link_layer = link_layer(root, folder);
+    let mac = mac(root, &file("address"));
+    let queues = root.list(file("queues"));
+    let count = |stem: &str| {
+        let queues = queues.as_ref().map_err(Clone::clone);
+        Known::from(queues.map(|all| all.iter().filter(|name| name.starts_with(stem)).count() as u32))
+    };
+    let state = Known::from(root.text(file("operstate")));
+    let up = up(root, folder, &state);
+    Nic {
+        name: name.to_owned(),
+        kind,
+        permanent_mac: permanent_mac(root, folder, &mac, &link_layer),
+        mac,
+        link_layer,
+        driver: match device {
+            Ok(_) => driver.into(),
+            Err(_) => Known::unknown(NO_DEVICE),
+        },
+        firmware: firmware(root, folder),
+        speed_mbit_s: speed(root, folder, &up),
+        duplex: duplex(root, folder, &up),
+        mtu: root.value(file("mtu")).into(),
+        up,
+        state,
+        master: root.link_name(file("master")).ok(),
+        lower: files.iter().filter_map(|name| name.strip_prefix("lower_")).map(str::to_owned).collect(),
+        rx_queues: count("rx-"),
+        tx_queues: count("tx-"),
+        port: pci.known().and_then(|_| root.value(file("dev_port")).ok()),
+        pci,
+    }
+}
+
+/// Tunnels of packets have no address, and an empty file for it.
+fn mac(root: &SysRoot, path: &str) -> Known<String> {
+    Known::from(root.text(path)).and_then(|mac| match mac.is_empty() {
+        true => Known::unknown("it has none"),
+        false => Known::Known(mac),
+    })
+}
+
+/// The ARP hardware type (linux/if_arp.h) as a word.
+fn link_layer(root: &SysRoot, folder: &str) -> Known<String> {
+    Known::from(root.value::<u32>(format!("{folder}/type"))).map(|number| match number {
+        1 => "ethernet".to_owned(),
+        32 => "infiniband".to_owned(),
+        772 => "loopback".to_owned(),
+        65_534 => "none".to_owned(),
+        other => format!("type {other}"),
+    })
+}
+
+/// The address the device came with. A member of a bond takes the bond's and the bonding driver keeps its own; else
+/// `addr_assign_type` tells: 0 permanent, 1 random, 2 taken from another, 3 set by somebody.
+fn permanent_mac(
+    root: &SysRoot,
+    folder: &str,
+    mac: &Known<String>,
+    link_layer: &Known<String>,
+) -> Known<String> {
+    if let Ok(own) = root.text(format!("{folder}/bonding_slave/perm_hwaddr")) {
+        return Known::Known(own);
+    }
+    Known::from(root.value::<u32>(format!("{folder}/addr_assign_type"))).and_then(|kind| match kind {
+        0 => mac.as_ref().and_then(|mac| match mac.as_str() {
+            empty if empty.bytes().all(|byte| matches!(byte, b'0' | b':')) => Known::unknown("it has none"),
+            // The 20 bytes of IP over InfiniBand (RFC 4391, 9.1.1): queue pair and subnet change, the GUID stays.
+            long if link_layer.known().is_some_and(|layer| layer == "infiniband") => {
+                Known::Known(long.get(long.len().saturating_sub(23)..).unwrap_or(long).to_owned())
+            }
+            mac => Known::Known(mac.to_owned()),
+        }),
+        1 => Known::unknown("the address in use was made up at random"),
+        2 => Known::unknown("the address in use is another interface's"),
+        3 => Known::unknown("the address in use was set by somebody"),
+        other => Known::unknown(format!("{folder}/addr_assign_type holds {other}, expected 0 to 3")),
+    })
+}
+
+/// Drivers that do not know say -1, old ones the same in 32 bits without a sign.
+fn speed(root: &SysRoot, folder: &str, up: &Known<bool>) -> Known<u64> {
+    let path = format!("{folder}/speed");
+    match root.value::<i64>(&path) {
+        Ok(-1 | 0 | 65_535 | 4_294_967_295) => Known::unknown("the driver does not tell a speed"),
+        Ok(mbit @ 1..=MOST_MBIT_S) => Known::Known(mbit.unsigned_abs()),
+        Ok(other) => {
+            Known::unknown(ReadError::garbage(&path, &other.to_string(), "a speed in Mbit/s").to_string())
+        }
+        Err(error) => Known::Unknown(refused(error, up)),
+    }
+}
+
+/// EINVAL is how the kernel says that an interface is down, or has no such thing.
+fn refused(error: ReadError, up: &Known<bool>) -> String {
+    match (error, up) {
+        (ReadError::Unreadable { .. }, Known::Known(true)) => "it has none".to_owned(),
+        (ReadError::Unreadable { .. }, Known::Known(false)) => "the interface is down".to_owned(),
+        (error, _) => error.to_string(),
+    }
+}
+
+fn duplex(root: &SysRoot, folder: &str, up: &Known<bool>) -> Known<String> {
+    let path = format!("{folder}/duplex");
+    match root.text(&path) {
+        Ok(word) if word == "full" || word == "half" => Known::Known(word),
+        Ok(word) if word == "unknown" => Known::unknown("the driver does not tell it"),
+        Ok(word) => Known::unknown(ReadError::garbage(&path, &word, "full or half").to_string()),
+        Err(error) => Known::Unknown(refused(error, up)),
+    }
+}
+
+/// The state is `unknown` for drivers that never set it (the loopback's, tun); then the carrier tells (Linux
+/// Documentation: networking/operstates.rst).
+fn up(root: &SysRoot, folder: &str, state: &Known<String>) -> Known<bool> {
+    state.as_ref().and_then(|state| match state.as_str() {
+        "up" => Known::Known(true),
+        "unknown" => match root.value::<u32>(format!("{folder}/carrier")) {
+            Ok(carrier) => Known::Known(carrier == 1),
+            // No carrier is told of an interface that is switched off.
+            Err(ReadError::Unreadable { .. }) => Known::Known(false),
+            Err(error) => Known::unknown(error.to_string()),
+        },
+        "down" | "dormant" | "lowerlayerdown" | "notpresent" | "testing" => Known::Known(false),
+        other => Known::unknown(format!("the state {other:?} is none of the kernel's")),
+    })
+}
+
+/// Only RDMA devices tell the version in a file; for the others it takes ethtool.
+fn firmware(root: &SysRoot, folder: &str) -> Known<String> {
+    let rdma = format!("{folder}/device/infiniband");
+    let devices = root.list(&rdma).unwrap_or_default();
+    match devices.first() {
+        Some(device) => root.text(format!("{rdma}/{device}/fw_ver")).into(),
+        None => Known::unknown("no file tells it"),
+    }
+}
+
+fn contradictions(at: &mut Reading<'_>, nic: &Nic) {
+    let subject = format!("nic:{}", nic.name);
+    if let Some(mtu) = nic.mtu.known().filter(|&&mtu| mtu > MOST_OF_IP) {
+        at.remark(&subject, format!("an MTU of {mtu} bytes is more than an IP packet can have"));
+    }
+    if nic.master.as_ref() == Some(&nic.name) || nic.lower.contains(&nic.name) {
+        at.remark(&subject, "it is said to stand on itself");
+    }
+    if nic.duplex.known().is_some_and(|duplex| duplex == "half") && !nic.kind.is_virtual() {
+        at.remark(&subject, "it runs at half duplex, which is the mark of a failed negotiation");
+    }
+    let claims = nic.speed_mbit_s.is_known() && nic.up == Known::Known(false);
+    if claims && nic.kind == NicKind::Physical {
+        at.remark(&subject, "it claims a speed and is not up");
+    }
+}

@@ -1,0 +1,175 @@
+//! PCI functions, and the ports between them and the processor.
+//!
+//! Source: `/sys/devices/pci…` (Linux Documentation: ABI/testing/sysfs-bus-pci, drivers/pci/pci-sysfs.c). The folder
+//! of a function lies inside the folder of the bridge above it, so its path is its way to the processor.
+
+mod port;
+mod remarks;
+
+pub(crate) use port::either;
+
+use std::collections::BTreeMap;
+
+use seatrial_model::machine::{Known, NumaNode, PciDevice, PciPath};
+use seatrial_sys::root::{ReadError, SysRoot};
+
+use crate::reading::Reading;
+use crate::topology::list;
+
+/// The functions met so far: many disks share a controller, many devices a bridge.
+#[derive(Default)]
+pub(crate) struct Functions {
+    known: BTreeMap<String, PciDevice>,
+}
+
+impl Functions {
+    /// The function that a device's folder lies in; `folder` is a path without symbolic links.
+    pub fn behind(&mut self, root: &SysRoot, folder: &str) -> Known<PciDevice> {
+        let Some(own) = function_folder(folder) else {
+            return Known::unknown("no PCI function stands behind it");
+        };
+        let device = self.known.entry(own.to_owned()).or_insert_with(|| function(root, own));
+        Known::Known(device.clone())
+    }
+
+    /// Notes what is odd about the functions that were met and their links, each link once.
+    pub fn report(self, numa: &[NumaNode], at: &mut Reading<'_>) {
+        remarks::report(self.known.values(), numa, at);
+    }
+}
+
+/// The folder of the innermost PCI function on a path.
+pub(crate) fn function_folder(path: &str) -> Option<&str> {
+    let mut end = 0;
+    let mut found = None;
+    for part in path.split_inclusive('/') {
+        end += part.len();
+        if is_address(part.trim_end_matches('/')) {
+            found = Some(path[..end].trim_end_matches('/'));
+        }
+    }
+    found
+}
+
+/// `0000:3b:00.0`: domain, bus, device, function. Domains behind Intel VMD have five digits.
+pub(crate) fn is_address(text: &str) -> bool {
+    let hex = |part: &str, least: usize, most: usize| {
+        (least..=most).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    let mut parts = text.split(':');
+    let (Some(domain), Some(bus), Some(slot), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return false;
+    };
+    let (device, function) = slot.split_once('.').unwrap_or((slot, ""));
+    hex(domain, 4, 8) && hex(bus, 2, 2) && hex(device, 2, 2) && hex(function, 1, 1)
+}
+
+fn function(root: &SysRoot, folder: &str) -> PciDevice {
+    let physical =
+        root.resolve(format!("{folder}/physfn")).ok().filter(|path| function_folder(path).is_some());
+    PciDevice {
+        address: last_part(folder).to_owned(),
+        ids: ids(root, folder, ["vendor", "device"]).into(),
+        card_ids: ids(root, folder, ["subsystem_vendor", "subsystem_device"]).into(),
+        class: hex(root, &format!("{folder}/class")).map(|class| format!("{class:06x}")).into(),
+        driver: root.link_name(format!("{folder}/driver")).ok(),
+        numa_node: numa_node(root, folder),
+        local_cpus: local_cpus(root, folder),
+        is_virtual_function: root.exists(format!("{folder}/physfn")),
+        // A virtual function has no link of its own: its link registers are reserved, and the physical function's hold
+        // for it (Single Root I/O Virtualization and Sharing Specification).
+        path: path(root, physical.as_deref().unwrap_or(folder)),
+    }
+}
+
+/// The ports on the way up: the function's own and those of the bridges it lies below.
+///
+/// The way ends at the host bridge (`pci0000:3a`). Behind a VMD controller there is a second one further out, and its
+/// own way is not a link that data take.
+fn path(root: &SysRoot, folder: &str) -> PciPath {
+    let mut folders = Vec::new();
+    let mut end = folder.len();
+    loop {
+        let here = &folder[..end];
+        if !is_address(last_part(here)) {
+            break;
+        }
+        folders.push(here);
+        match here.rfind('/') {
+            Some(cut) if cut > 0 => end = cut,
+            _ => break,
+        }
+    }
+    PciPath { ports: folders.into_iter().map(|folder| port::read(root, folder)).collect() }
+}
+
+pub(crate) fn last_part(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// A number as the kernel prints it for identifiers: `0x8086`.
+pub(crate) fn hex(root: &SysRoot, path: &str) -> Result<u32, ReadError> {
+    let text = root.text(path)?;
+    let number = text.trim().strip_prefix("0x").and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    number.ok_or_else(|| ReadError::garbage(path, &text, "a number such as 0x8086"))
+}
+
+/// `15b3:101d` of two files.
+fn ids(root: &SysRoot, folder: &str, files: [&str; 2]) -> Result<String, ReadError> {
+    let id = |file: &str| {
+        let path = format!("{folder}/{file}");
+        let id = hex(root, &path)?;
+        u16::try_from(id).map_err(|_| ReadError::garbage(&path, &format!("{id:#x}"), "an id of 16 bits"))
+    };
+    let [vendor, device] = files.map(id);
+    Ok(format!("{:04x}:{:04x}", vendor?, device?))
+}
+
+fn numa_node(root: &SysRoot, folder: &str) -> Known<u32> {
+    let path = format!("{folder}/numa_node");
+    Known::from(root.value::<i64>(&path)).and_then(|node| match u32::try_from(node) {
+        Ok(node) => Known::Known(node),
+        Err(_) if node == -1 => Known::unknown("the firmware does not tell the NUMA node (-1)"),
+        Err(_) => Known::unknown(ReadError::garbage(&path, &node.to_string(), "a node, or -1").to_string()),
+    })
+}
+
+fn local_cpus(root: &SysRoot, folder: &str) -> Known<Vec<u32>> {
+    list(root, &format!("{folder}/local_cpulist")).map(|cpus| cpus.iter().collect()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_an_address_when_it_sees_one() {
+        for yes in ["0000:3b:00.0", "10000:e1:00.7", "ffff:ff:1f.7"] {
+            assert!(is_address(yes), "{yes}");
+        }
+        for no in ["pci0000:3a", "0000:3b:00", "2:0:0:0", "0000:3b:00.0:x", "", "target2:0:0", "000g:3b:00.0"]
+        {
+            assert!(!is_address(no), "{no}");
+        }
+    }
+
+    #[test]
+    fn finds_the_innermost_function() {
+        let path =
+            "/sys/devices/pci0000:64/0000:64:00.5/pci10000:00/10000:00:02.0/10000:01:00.0/nvme/nvme0/nvme0n1";
+        let own = "/sys/devices/pci0000:64/0000:64:00.5/pci10000:00/10000:00:02.0/10000:01:00.0";
+        assert_eq!(function_folder(path), Some(own));
+        assert_eq!(function_folder(own), Some(own));
+        assert_eq!(function_folder("/sys/devices/virtual/net/lo"), None);
+    }
+
+    #[test]
+    fn a_way_ends_at_its_own_host_bridge() {
+        let root = SysRoot::at("/nowhere/at/all");
+        let own = "/sys/devices/pci0000:64/0000:64:00.5/pci10000:00/10000:00:02.0/10000:01:00.0";
+        let ports: Vec<_> = path(&root, own).ports.into_iter().map(|port| port.address).collect();
+        assert_eq!(ports, ["10000:01:00.0", "10000:00:02.0"]);
+    }
+}

@@ -1,0 +1,139 @@
+//! RDMA devices: InfiniBand adapters, RoCE and iWARP cards.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::facts::Facts;
+use super::{Known, PciDevice};
+use crate::param::Params;
+
+/// An RDMA device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Hca {
+    /// The kernel's name: `mlx5_0`.
+    pub name: String,
+    /// Whether software plays the device over an ordinary interface (rxe, siw).
+    pub is_software: bool,
+    /// Its unique id, as the firmware has it: `0c42:a103:00d4:1d2c`.
+    pub node_guid: Known<String>,
+    /// Version of its firmware.
+    pub firmware: Known<String>,
+    /// Model code: `MT4123`.
+    pub model: Known<String>,
+    /// Code of the card's build: `MT_0000000223`.
+    pub board_id: Known<String>,
+    /// The driver.
+    pub driver: Known<String>,
+    /// The PCI function behind it.
+    pub pci: Known<PciDevice>,
+    /// Its ports, counted from 1.
+    pub ports: Vec<HcaPort>,
+}
+
+/// A port of an RDMA device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct HcaPort {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Logical state, as the kernel names it: `ACTIVE`, `INIT`, `DOWN`.
+    pub state: Known<String>,
+    /// Physical state: `LinkUp`, `Polling`, `Disabled`.
+    pub physical_state: Known<String>,
+    /// `InfiniBand` or `Ethernet`.
+    pub link_layer: Known<String>,
+    /// The rate in the kernel's words: `200 Gb/sec (4X HDR)`.
+    pub rate_text: Known<String>,
+    /// The number of these words in Gbit/s. Up to QDR it counts the line code's bits too.
+    pub rate_gbit_s: Known<f64>,
+    /// Lanes in use.
+    pub lanes: Known<u32>,
+    /// Speed class of a lane: `SDR`, `DDR`, `QDR`, `FDR10`, `FDR`, `EDR`, `HDR`, `NDR`, `XDR`.
+    pub speed_class: Known<String>,
+    /// Local identifier in the subnet; 0 before a subnet manager has seen the port, and on Ethernet.
+    pub lid: Known<u32>,
+    /// Network interfaces on this port.
+    pub netdevs: Vec<String>,
+}
+
+impl HcaPort {
+    /// Whether data can pass.
+    pub fn is_active(&self) -> Known<bool> {
+        self.state.as_ref().map(|state| state == "ACTIVE")
+    }
+}
+
+impl Hca {
+    /// The NUMA node it is next to.
+    pub fn numa_node(&self) -> Known<u32> {
+        self.pci.as_ref().and_then(|pci| pci.numa_node.clone())
+    }
+
+    /// The port with this number.
+    pub fn port(&self, number: u32) -> Option<&HcaPort> {
+        self.ports.iter().find(|port| port.number == number)
+    }
+
+    /// What stays the same when the kernel names it otherwise: the GUID, else its PCI function, else the name.
+    ///
+    /// A GUID of zeros is one that nobody has set yet, as on virtual functions.
+    pub fn key(&self) -> String {
+        let guid =
+            self.node_guid.known().filter(|guid| guid.bytes().any(|byte| !matches!(byte, b'0' | b':')));
+        match (guid, self.pci.known()) {
+            (Some(guid), _) if !self.is_software => format!("guid:{guid}"),
+            (_, Some(pci)) if !self.is_software => format!("pci:{}", pci.address),
+            _ => format!("name:{}", self.name),
+        }
+    }
+
+    /// What a profile may select a port by.
+    pub fn facts(&self, port: &HcaPort) -> Params {
+        Facts::of("hca")
+            .text("name", Some(&self.name))
+            .count("port", Some(port.number.into()))
+            .flag("virtual", Some(self.is_software))
+            .known("model", &self.model)
+            .known("board_id", &self.board_id)
+            .known("driver", &self.driver)
+            .known("firmware", &self.firmware)
+            .known("link_layer", &port.link_layer)
+            .rate("speed", port.rate_gbit_s.known().map(|gbit| gbit * 1000.0))
+            .known("speed_class", &port.speed_class)
+            .count("lanes", port.lanes.known().map(|&lanes| lanes.into()))
+            .known("state", &port.state)
+            .flag("up", port.is_active().known().copied())
+            .count("numa_node", self.numa_node().known().map(|&node| node.into()))
+            .done()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guid_that_nobody_set_is_no_key() {
+        let pci = Known::Known(PciDevice { address: "0000:5e:00.0".to_owned(), ..PciDevice::default() });
+        let hca =
+            |guid: &str| Hca { node_guid: Known::Known(guid.to_owned()), pci: pci.clone(), ..Hca::default() };
+        assert_eq!(hca("0c42:a103:00d4:1d2c").key(), "guid:0c42:a103:00d4:1d2c");
+        assert_eq!(hca("0000:0000:0000:0000").key(), "pci:0000:5e:00.0");
+        assert_eq!(Hca { name: "rxe0".to_owned(), is_software: true, ..hca("1:2") }.key(), "name:rxe0");
+    }
+
+    #[test]
+    fn facts_are_of_one_port() {
+        let port = HcaPort {
+            number: 1,
+            state: Known::Known("ACTIVE".to_owned()),
+            rate_gbit_s: Known::Known(200.0),
+            ..HcaPort::default()
+        };
+        let facts = Hca::default().facts(&port);
+        assert_eq!(facts.flag("up"), Ok(true));
+        assert_eq!(facts.text("speed"), Ok("200 Gbit/s"));
+        assert!(facts.get("lanes").is_none());
+    }
+}

@@ -1,0 +1,130 @@
+//! How full file systems are, asked so that one that does not answer keeps nobody waiting.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+
+/// The room on a file system, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Space {
+    /// Size.
+    pub size_bytes: u64,
+    /// Not in use, the part kept for root included.
+    pub free_bytes: u64,
+    /// What an ordinary user may still write.
+    pub available_bytes: u64,
+}
+
+/// Why the room on a file system is not known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpaceError {
+    /// The system's answer.
+    #[error("statvfs({path}): {errno}")]
+    Refused {
+        /// What was asked about.
+        path: String,
+        /// What the system answered.
+        errno: Errno,
+    },
+    /// No answer in time: a server that is gone, a disk that hangs.
+    #[error("statvfs({path}) did not answer within {} s", within.as_secs())]
+    Silent {
+        /// What was asked about.
+        path: String,
+        /// How long it was waited for.
+        within: Duration,
+    },
+}
+
+/// The room on the file system at each path (statvfs(3)); waits for all of them together no longer than `within`.
+///
+/// A file system whose server is gone may keep a caller for ever, so each is asked by a thread of its own. One that
+/// gets no answer is left behind; it holds no lock and ends with the process.
+pub fn ask(paths: &[String], within: Duration) -> Vec<Result<Space, SpaceError>> {
+    ask_by(paths, within, statvfs)
+}
+
+fn ask_by(
+    paths: &[String],
+    within: Duration,
+    how: fn(&str) -> Result<Space, Errno>,
+) -> Vec<Result<Space, SpaceError>> {
+    let (answers, mailbox) = mpsc::channel();
+    let silent = |path: &String| Err(SpaceError::Silent { path: path.clone(), within });
+    let mut found: Vec<_> = paths.iter().map(silent).collect();
+    for (number, path) in paths.iter().enumerate() {
+        let (answers, path) = (answers.clone(), path.clone());
+        let asker = thread::Builder::new().name("statvfs".to_owned()).stack_size(64 << 10);
+        let asked = asker.spawn(move || {
+            let answer = how(&path).map_err(|errno| SpaceError::Refused { path, errno });
+            // Nobody listens any more when the answer comes too late.
+            let _ = answers.send((number, answer));
+        });
+        if let Err(error) = asked {
+            let errno = Errno::from_io_error(&error).unwrap_or(Errno::AGAIN);
+            found[number] = Err(SpaceError::Refused { path: paths[number].clone(), errno });
+        }
+    }
+    drop(answers);
+    let end = Instant::now() + within;
+    // Ends early when every asker has answered and hung up.
+    while let Ok((number, answer)) = mailbox.recv_timeout(end.saturating_duration_since(Instant::now())) {
+        found[number] = answer;
+    }
+    found
+}
+
+fn statvfs(path: &str) -> Result<Space, Errno> {
+    let room = rustix::fs::statvfs(path)?;
+    // POSIX counts blocks in fragments; old systems leave the fragment size 0.
+    let unit = if room.f_frsize == 0 { room.f_bsize } else { room.f_frsize };
+    Ok(Space {
+        size_bytes: room.f_blocks.saturating_mul(unit),
+        free_bytes: room.f_bfree.saturating_mul(unit),
+        available_bytes: room.f_bavail.saturating_mul(unit),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn paths(paths: &[&str]) -> Vec<String> {
+        paths.iter().map(|path| (*path).to_owned()).collect()
+    }
+
+    #[test]
+    fn asks_the_system_and_hands_on_its_refusal() {
+        let answers = ask(&paths(&["/", "/no/such/place"]), LONG);
+        let room = answers[0].as_ref().expect("the root answers");
+        assert!(
+            room.size_bytes > 0
+                && room.available_bytes <= room.free_bytes
+                && room.free_bytes <= room.size_bytes
+        );
+        let refused = answers[1].as_ref().expect_err("nothing is there").to_string();
+        assert!(refused.starts_with("statvfs(/no/such/place): No such file"), "{refused}");
+    }
+
+    #[test]
+    fn one_that_hangs_is_left_behind_and_costs_the_others_nothing() {
+        // Never returns, as statvfs on the mount of a dead server.
+        fn how(path: &str) -> Result<Space, Errno> {
+            if path == "/dead" {
+                loop {
+                    thread::park();
+                }
+            }
+            Ok(Space { size_bytes: 7, ..Space::default() })
+        }
+        let within = Duration::from_secs(2);
+        let answers = ask_by(&paths(&["/dead", "/alive"]), within, how);
+        let silent = answers[0].as_ref().expect_err("it hangs").to_string();
+        assert_eq!(silent, "statvfs(/dead) did not answer within 2 s");
+        assert_eq!(answers[1].as_ref().map(|room| room.size_bytes), Ok(7));
+    }
+}
