@@ -17,6 +17,7 @@ mod place;
 pub mod profile;
 pub mod record;
 mod sample;
+pub mod setting;
 mod site;
 mod subject;
 mod units;

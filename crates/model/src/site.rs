@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::machine::Machine;
+use crate::setting::SettingReading;
 
 /// The nodes at hand.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -18,11 +19,30 @@ pub struct SiteNode {
     pub name: String,
     /// What it is.
     pub machine: Machine,
+    /// The settings of its host, as read when the run began.
+    #[serde(default)]
+    pub settings: Vec<SettingReading>,
+}
+
+impl SiteNode {
+    /// A node of whose settings nothing is known.
+    pub fn new(name: impl Into<String>, machine: Machine) -> Self {
+        Self { name: name.into(), machine, settings: Vec::new() }
+    }
 }
 
 impl Site {
     /// The machine called `name`.
     pub fn machine(&self, name: &str) -> Option<&Machine> {
-        self.nodes.iter().find(|node| node.name == name).map(|node| &node.machine)
+        self.node(name).map(|node| &node.machine)
+    }
+
+    /// The settings of the node called `name`; none when there is no such node.
+    pub fn settings(&self, name: &str) -> &[SettingReading] {
+        self.node(name).map_or(&[], |node| &node.settings)
+    }
+
+    fn node(&self, name: &str) -> Option<&SiteNode> {
+        self.nodes.iter().find(|node| node.name == name)
     }
 }

@@ -1,5 +1,6 @@
 //! What a profile may name: the benchmarks, settings and patterns of this build.
 
+use seatrial_model::setting::SettingAbout;
 use seatrial_model::{About, Planned};
 
 /// What a profile may name. The command line fills it from the registry; tests bring their own.
@@ -9,8 +10,8 @@ pub struct Catalog<'a> {
     pub abouts: &'a [&'static About],
     /// Benchmarks still to come: they may be named, and judge as unknown.
     pub planned: &'a [Planned],
-    /// Ids of host settings.
-    pub settings: &'a [&'a str],
+    /// Settings of hosts.
+    pub settings: &'a [&'static SettingAbout],
     /// Names of patterns.
     pub patterns: &'a [&'a str],
 }
@@ -28,6 +29,10 @@ impl<'a> Catalog<'a> {
     pub(crate) fn find(&self, id: &str) -> Option<Known<'a>> {
         let here = self.abouts.iter().find(|about| about.id == id).map(|about| Known::Here(about));
         here.or_else(|| self.planned.iter().find(|planned| planned.id == id).map(Known::Planned))
+    }
+
+    pub(crate) fn setting(&self, id: &str) -> Option<&'static SettingAbout> {
+        self.settings.iter().copied().find(|about| about.id == id)
     }
 
     /// Ids of all benchmarks, those that can run first.

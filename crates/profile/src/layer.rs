@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::profile::{Bounds, Expect, NodeSet, Requirement, Statistic};
+use seatrial_model::profile::{Bounds, Expect, NodeSet, Requirement, Statistic, WithoutLimit};
 use seatrial_model::{Params, Quantity, Value};
 
 use crate::diagnostic::{At, Position};
@@ -51,13 +51,26 @@ pub(crate) struct CriterionEntry {
     pub bounds: Bounds,
     /// One place a bar of `bounds`.
     pub bars: Vec<Position>,
+    pub without_limit: Option<At<WithoutLimit>>,
 }
 
 #[derive(Debug)]
 pub(crate) struct SettingEntry {
     pub id: At<String>,
-    pub require: Requirement,
+    /// `equals`, `at_least` and `at_most` in this order, those that are there.
+    pub bounds: Vec<SettingBound>,
+    pub on: Pairs<At<Value>>,
     pub roles: Vec<At<String>>,
+    pub why: Option<String>,
+}
+
+/// One bound of a setting, with a value for each value that the setting has.
+#[derive(Debug)]
+pub(crate) struct SettingBound {
+    pub key: &'static str,
+    /// The place of all of them.
+    pub at: Position,
+    pub values: Vec<At<Value>>,
 }
 
 #[derive(Debug)]

@@ -2,8 +2,9 @@
 //!
 //! An entry replaces the whole entry of the same name in the files before it, and keeps its place in the order:
 //! half of an old criterion under a new bound would be a criterion that nobody wrote. Entries have the same name
-//! when their `id` is the same (given or derived); waivers when criterion and nodes are; limits when test, metric
-//! and `where` are. Title and description are those of the last file, for they say what it is for.
+//! when their `id` is the same (given or derived); settings when `id`, `on` and roles are; waivers when criterion and
+//! nodes are; limits when test, metric and `where` are. Title and description are those of the last file, for they
+//! say what it is for.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -84,9 +85,19 @@ impl Named for CriterionEntry {
     }
 }
 
+/// The same setting may be wanted otherwise of other subjects and of other nodes.
 impl Named for SettingEntry {
     fn name(&self) -> String {
-        self.id.value.clone()
+        let mut name = self.id.value.clone();
+        if !self.on.is_empty() {
+            name += &format!("[{}]", plain(&self.on));
+        }
+        if !self.roles.is_empty() {
+            let mut roles: Vec<&str> = self.roles.iter().map(|role| role.value.as_str()).collect();
+            roles.sort_unstable();
+            name += &format!(" of {}", roles.join(","));
+        }
+        name
     }
 
     fn named_at(&self) -> Position {

@@ -10,5 +10,7 @@ pub struct Shipped {
 }
 
 /// Every shipped profile, in the order that lists show them.
-pub const SHIPPED: &[Shipped] =
-    &[Shipped { name: "host", text: include_str!("../../../profiles/host.toml") }];
+pub const SHIPPED: &[Shipped] = &[
+    Shipped { name: "host", text: include_str!("../../../profiles/host.toml") },
+    Shipped { name: "cobalt2-2018", text: include_str!("../../../profiles/cobalt2-2018.toml") },
+];

@@ -4,6 +4,7 @@ mod benchmarks;
 mod cli;
 mod run;
 mod schema;
+mod settings;
 mod tree;
 
 pub use run::{Args, run};

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 
 use super::tree::{File, Stale, Tree};
-use super::{benchmarks, cli, schema};
+use super::{benchmarks, cli, schema, settings};
 use crate::workspace;
 
 /// Regenerate what is made from the code: JSON schema, man pages, completions, reference pages.
@@ -36,11 +36,12 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 fn files() -> Result<Vec<File>> {
-    let mut files = vec![schema::document()?];
+    let mut files = vec![schema::document()?, schema::settings()?];
     files.extend(cli::man_pages(&seatrial::command())?);
     files.extend(cli::completions(&seatrial::command()));
     files.push(cli::reference(&seatrial::command()));
     files.extend(benchmarks::pages(&seatrial_bench::registry()));
+    files.push(settings::page(&seatrial_settings::registry().abouts().collect::<Vec<_>>()));
     Ok(files)
 }
 

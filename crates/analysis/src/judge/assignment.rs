@@ -35,6 +35,14 @@ impl Assignment {
         self.nodes.iter().map(String::as_str).filter(|node| self.plays(node, roles))
     }
 
+    /// The roles that `node` plays, by name.
+    pub fn roles_of(&self, node: &str) -> Vec<String> {
+        let plays = |(role, players): (&String, &Vec<String>)| {
+            players.iter().any(|player| player == node).then(|| role.clone())
+        };
+        self.players.iter().filter_map(plays).collect()
+    }
+
     /// Whether `node` takes part in the run and plays one of `roles`, or `roles` is empty.
     pub fn plays(&self, node: &str, roles: &[String]) -> bool {
         let has = |nodes: &[String]| nodes.iter().any(|known| known == node);

@@ -1,6 +1,6 @@
 //! One criterion on one case.
 
-use seatrial_model::profile::{Bar, Bounds, Statistic, Test};
+use seatrial_model::profile::{Bar, Bounds, Statistic, Test, WithoutLimit};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Outcome, Severity, Unit, Verdict, VerdictRecord};
 
@@ -131,6 +131,9 @@ fn judge_number(test: &Test, matter: &Matter<'_>, found: &Measured<'_>) -> Rulin
                 unit: found.unit,
                 reason: why.clone(),
             };
+            if criterion.without_limit == WithoutLimit::Skip {
+                record.verdict = Verdict::Skip;
+            }
             record.reason =
                 Some(with_place(format!("no limit: {why}; a [[limit]] in the profile supplies one")));
             return Ruling { record, missing: Some(missing) };

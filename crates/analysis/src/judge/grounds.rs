@@ -1,8 +1,9 @@
 //! What a judgement rests on.
 
 use jiff::civil::Date;
-use seatrial_model::Value;
+use seatrial_model::Site;
 use seatrial_model::record::CaseRecord;
+use seatrial_model::setting::SettingAbout;
 
 use super::Assignment;
 
@@ -15,19 +16,10 @@ pub struct Grounds<'a> {
     pub records: &'a [CaseRecord],
     /// What a run that counts as the reference measured, if one was named.
     pub reference: Option<&'a [CaseRecord]>,
-    /// Host settings as read.
-    pub readings: &'a [Reading],
+    /// The nodes as they were when the run began, with the settings of their hosts.
+    pub site: &'a Site,
+    /// The settings there are, for how to change one that is not as wanted.
+    pub settings: &'a [&'static SettingAbout],
     /// The day, for waivers.
     pub today: Date,
-}
-
-/// One host setting of one node, as read.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reading {
-    /// The node.
-    pub node: String,
-    /// The setting's id.
-    pub setting: String,
-    /// Its value, or why it could not be read.
-    pub value: Result<Value, String>,
 }

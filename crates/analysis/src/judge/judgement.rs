@@ -5,7 +5,7 @@ use seatrial_model::{Verdict, VerdictRecord};
 
 use super::advice::MissingLimit;
 use super::scope::judge_test;
-use super::{Grounds, demand, waiver};
+use super::{Grounds, demand, setting, waiver};
 
 /// All verdicts of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,7 +40,8 @@ impl Judgement {
 ///    and `unknown` when it does not.
 ///
 /// A test that found nothing to measure on a node, or less than it expects, is `unknown` there; so is a benchmark
-/// that is only planned. A partner is never judged. A waiver turns `fail` into `warn`.
+/// that is only planned. A partner is never judged. A setting that differs is `fail`, one that is not there or could
+/// not be read `unknown`. A waiver turns `fail` into `warn`.
 pub fn judge(profile: &Profile, grounds: &Grounds<'_>) -> Judgement {
     let rulings = profile.tests.iter().flat_map(|test| judge_test(test, profile, grounds));
     let mut judgement = Judgement::default();
@@ -50,11 +51,11 @@ pub fn judge(profile: &Profile, grounds: &Grounds<'_>) -> Judgement {
     }
     judgement.missing_limits.sort();
     judgement.missing_limits.dedup();
-    judgement.verdicts.extend(demand::settings(profile, grounds));
-    judgement.verdicts.extend(demand::roles(profile, grounds));
     for record in &mut judgement.verdicts {
         waiver::apply(record, &profile.waivers, grounds.today);
     }
+    judgement.verdicts.extend(setting::judge_settings(profile, grounds).map(|ruling| ruling.record));
+    judgement.verdicts.extend(demand::roles(profile, grounds));
     judgement.verdict = Verdict::roll_up(judgement.verdicts.iter().map(|record| record.verdict));
     judgement
 }

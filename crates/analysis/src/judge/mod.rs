@@ -12,11 +12,13 @@ mod level;
 mod measured;
 mod range;
 mod scope;
+mod setting;
 #[cfg(test)]
 mod tests;
 mod waiver;
 
 pub use advice::MissingLimit;
 pub use assignment::Assignment;
-pub use grounds::{Grounds, Reading};
+pub use grounds::Grounds;
 pub use judgement::{Judgement, judge};
+pub(crate) use setting::{SettingRuling, judge_settings};

@@ -3,6 +3,7 @@
 mod bound;
 mod nodes;
 mod require;
+mod setting;
 mod test;
 
 use std::collections::BTreeMap;
@@ -12,7 +13,8 @@ use serde::{Deserialize, Serialize};
 pub use bound::{Bar, Bounds, Statistic};
 pub use nodes::{NodeSet, NodeSetError};
 pub use require::Requirement;
-pub use test::{Criterion, Expect, Test};
+pub use setting::SettingRule;
+pub use test::{Criterion, Expect, Test, WithoutLimit};
 
 use crate::param::Params;
 use crate::units::Quantity;
@@ -49,17 +51,6 @@ pub struct Role {
     pub nodes: NodeSet,
     /// How many nodes must play it.
     pub expect: Option<Expect>,
-}
-
-/// A host setting that must have a value.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct SettingRule {
-    /// The setting's id.
-    pub id: String,
-    /// What its value must satisfy.
-    pub require: Requirement,
-    /// Roles it applies to; empty means all.
-    pub roles: Vec<String>,
 }
 
 /// A limit that a person states for a metric of a test, with provenance `profile`.

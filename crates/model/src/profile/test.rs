@@ -58,6 +58,20 @@ pub struct Criterion {
     pub of: Statistic,
     /// What it must satisfy.
     pub bounds: Bounds,
+    /// What a number is without the limit that its bound is a percentage of.
+    #[serde(default)]
+    pub without_limit: WithoutLimit,
+}
+
+/// What a number is that is held against a limit which nobody knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WithoutLimit {
+    /// Not judged, which leaves the whole judgement open: an acceptance test rests on it.
+    #[default]
+    Unknown,
+    /// Reported and left out of the judgement.
+    Skip,
 }
 
 impl Expect {

@@ -50,6 +50,9 @@ pub(super) fn criterion(
         found.error(entry.of.at, title);
     }
     bars(&entry.bounds, &entry.bars, judged, found);
+    if let Some(without) = entry.without_limit.as_ref().filter(|_| !rests_on_limit(&entry.bounds)) {
+        found.error(without.at, "'without_limit' is for a bound that is a percentage of the limit");
+    }
     Some(Criterion {
         id: entry.id.value.clone(),
         test: entry.test.value.clone(),
@@ -58,7 +61,16 @@ pub(super) fn criterion(
         at,
         of: entry.of.value,
         bounds: entry.bounds.clone(),
+        without_limit: entry.without_limit.as_ref().map(|without| without.value).unwrap_or_default(),
     })
+}
+
+fn rests_on_limit(bounds: &Bounds) -> bool {
+    let is_share = |bar: &Bar| matches!(bar, Bar::PercentOfLimit(_));
+    match bounds {
+        Bounds::AtLeast(bar) | Bounds::AtMost(bar) | Bounds::Equals(bar) => is_share(bar),
+        Bounds::Within(low, high) => is_share(low) || is_share(high),
+    }
 }
 
 pub(super) fn limit(

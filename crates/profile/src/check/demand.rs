@@ -1,33 +1,12 @@
-//! Settings, roles and waivers against the names that exist.
+//! Roles and waivers against the names that exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use seatrial_model::profile::{Role, SettingRule, Waiver};
+use seatrial_model::profile::{Role, Waiver};
 
 use super::Names;
-use crate::layer::{Layer, RoleEntry, SettingEntry};
-use crate::{Catalog, Diagnostics};
-
-pub(super) fn settings(
-    entries: &[SettingEntry],
-    catalog: &Catalog<'_>,
-    names: &Names<'_>,
-    found: &mut Diagnostics,
-) -> Vec<SettingRule> {
-    let mut rules = Vec::new();
-    for entry in entries {
-        if !catalog.settings.contains(&entry.id.value.as_str()) {
-            let title = format!("there is no setting '{}'", entry.id.value);
-            found.error(entry.id.at, title).suggest(&entry.id.value, catalog.settings.iter().copied());
-        }
-        rules.push(SettingRule {
-            id: entry.id.value.clone(),
-            require: entry.require.clone(),
-            roles: names.roles(&entry.roles, found),
-        });
-    }
-    rules
-}
+use crate::Diagnostics;
+use crate::layer::{Layer, RoleEntry};
 
 pub(super) fn roles(entries: Vec<RoleEntry>) -> BTreeMap<String, Role> {
     let role = |entry: RoleEntry| (entry.id.value, Role { nodes: entry.nodes, expect: entry.expect });

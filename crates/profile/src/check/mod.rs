@@ -3,6 +3,7 @@
 mod bar;
 mod criterion;
 mod demand;
+mod setting;
 mod test;
 
 use seatrial_model::profile::Profile;
@@ -31,7 +32,7 @@ pub(crate) fn check(
     let criteria =
         layer.criteria.iter().filter_map(|entry| criterion(entry, &by_id, &names, found)).collect();
     let limits = layer.limits.iter().filter_map(|entry| limit(entry, &by_id, &names, found)).collect();
-    let settings = demand::settings(&layer.settings, catalog, &names, found);
+    let settings = setting::settings(&layer.settings, catalog, &names, found);
     let waivers = demand::waivers(&layer, today, &names, found);
     Profile {
         id: layer.id,

@@ -1,7 +1,7 @@
 //! `[[criterion]]`: what must hold of what a test measured.
 
 use seatrial_model::Value;
-use seatrial_model::profile::{Criterion, Statistic};
+use seatrial_model::profile::{Criterion, Statistic, WithoutLimit};
 
 use crate::Diagnostics;
 use crate::diagnostic::At;
@@ -18,6 +18,7 @@ pub(super) fn criterion(mut table: Table<'_>, found: &mut Diagnostics) -> Option
     let axes = pairs(&mut table, "at", found);
     let of = statistic(&mut table, found);
     let bounds = bounds(&mut table, found);
+    let without_limit = without_limit(&mut table, found);
     let at = table.at;
     table.finish(found);
 
@@ -26,7 +27,7 @@ pub(super) fn criterion(mut table: Table<'_>, found: &mut Diagnostics) -> Option
         value: Criterion::derived_id(&test.value, &metric.value, of.value, &plain(&cases), &plain(&axes)),
         at,
     });
-    Some(CriterionEntry { id, test, metric, cases, axes, of, bounds, bars })
+    Some(CriterionEntry { id, test, metric, cases, axes, of, bounds, bars, without_limit })
 }
 
 /// A table of names of the reader's own, with one value each.
@@ -45,4 +46,18 @@ fn statistic(table: &mut Table<'_>, found: &mut Diagnostics) -> At<Statistic> {
         found.error(of.at, title).suggest(&of.value, known.iter().map(String::as_str));
     }
     At { value: value.unwrap_or_default(), at: of.at }
+}
+
+fn without_limit(table: &mut Table<'_>, found: &mut Diagnostics) -> Option<At<WithoutLimit>> {
+    let word = table.text("without_limit", found)?;
+    let value = match word.value.as_str() {
+        "unknown" => WithoutLimit::Unknown,
+        "skip" => WithoutLimit::Skip,
+        _ => {
+            let title = format!("'{}' is none of skip, unknown", word.value);
+            found.error(word.at, title).suggest(&word.value, ["skip", "unknown"]);
+            return None;
+        }
+    };
+    Some(At { value, at: word.at })
 }

@@ -4,21 +4,32 @@ use seatrial_model::profile::NodeSet;
 
 use crate::Diagnostics;
 use crate::diagnostic::At;
-use crate::layer::{LimitEntry, RoleEntry, SettingEntry, WaiverEntry};
-use crate::read::bounds::requirement;
+use crate::layer::{LimitEntry, RoleEntry, SettingBound, SettingEntry, WaiverEntry};
 use crate::read::criterion::pairs;
 use crate::read::test::{expect, name};
 use crate::table::{Cell, Table};
 
 pub(super) fn setting(mut table: Table<'_>, found: &mut Diagnostics) -> Option<SettingEntry> {
     let id = table.required_text("id", found);
-    let require = requirement(&mut table, found);
+    let bounds: Vec<SettingBound> = ["equals", "at_least", "at_most"]
+        .into_iter()
+        .filter_map(|key| bound(&mut table, key, found))
+        .collect();
+    let on = pairs(&mut table, "on", found);
     let roles = table.texts("roles", found);
-    if require.is_empty() {
+    let why = table.text("why", found).map(|why| why.value);
+    if bounds.is_empty() {
         found.error(table.at, "a [[setting]] needs equals, at_least or at_most");
     }
     table.finish(found);
-    Some(SettingEntry { id: id?, require, roles })
+    Some(SettingEntry { id: id?, bounds, on, roles, why })
+}
+
+/// One value, or an array of them for a setting that has several.
+fn bound(table: &mut Table<'_>, key: &'static str, found: &mut Diagnostics) -> Option<SettingBound> {
+    let cell = table.take(key)?;
+    let values = cell.one_or_more().iter().filter_map(|cell| cell.scalar(found)).collect();
+    Some(SettingBound { key, at: cell.at, values })
 }
 
 /// `[roles.head]` and its siblings; `is_whole` falls when one of them could not be read.

@@ -66,7 +66,12 @@ fn layer(mut table: Table<'_>, stem: &str, found: &mut Diagnostics) -> Layer {
 
     refuse_twins(&tests, "tests", "give each test an `id` of its own", found);
     refuse_twins(&criteria, "criteria", "give each an `id`, or bound one of them with `within`", found);
-    refuse_twins(&settings, "settings", "put all that the setting must satisfy into one [[setting]]", found);
+    refuse_twins(
+        &settings,
+        "settings",
+        "put all that it must satisfy into one [[setting]], or part them by `on` or `roles`",
+        found,
+    );
     refuse_twins(&waivers, "waivers", "one waiver a criterion and node set", found);
     refuse_twins(&limits, "limits", "one limit a test, metric and `where`", found);
     Layer { is_whole, id, title, description, extends, tests, criteria, settings, roles, waivers, limits }

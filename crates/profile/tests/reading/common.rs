@@ -1,10 +1,11 @@
 //! A catalog of invented benchmarks, and profiles read against it.
 
 use jiff::civil::{Date, date};
+use seatrial_model::setting::{Privilege, SettingAbout};
 use seatrial_model::{
     About, AxisSpec, Better, Bytes, Cost, Interaction, Kind, MetricSpec, ParamSpec, Planned, SeriesSpec, Unit,
 };
-use seatrial_profile::{Catalog, Diagnostics, Loaded, SHIPPED, Source, load};
+use seatrial_profile::{Catalog, Diagnostics, Loaded, Shipped, Source, load};
 
 /// The day on which the tests take place.
 pub const TODAY: Date = date(2026, 3, 1);
@@ -65,16 +66,56 @@ static ECHO: About = About {
     ..MEMORY
 };
 
+static GOVERNOR: SettingAbout = SettingAbout {
+    id: "cpu.governor",
+    title: "invented",
+    doc: "",
+    kind: Kind::Choice(&["performance", "powersave"]),
+    unit: "",
+    fields: &[],
+    unlimited: None,
+    subject: "node",
+    facts: &["by"],
+    source: "",
+    ways: &[],
+    privilege: Privilege::Root,
+    traps: "",
+};
+
+static MTU: SettingAbout = SettingAbout {
+    id: "net.mtu",
+    kind: Kind::Count(68, 65535),
+    unlimited: Some("-1"),
+    subject: "nic",
+    facts: &["name", "speed", "up"],
+    ..GOVERNOR
+};
+
+static MEMORY_SHARES: SettingAbout = SettingAbout {
+    id: "net.shares",
+    kind: Kind::Size(Bytes(1), Bytes::gib(4)),
+    fields: &["min", "max"],
+    ..GOVERNOR
+};
+
 const PLANNED: &[Planned] = &[Planned {
     id: "gpu.host_copy",
     metrics: &[metric("bandwidth", Unit::GigabytesPerSecond, Better::Higher)],
+}];
+
+/// A shipped profile of the tests. The real ones name real benchmarks, and are tested where these are known.
+pub const SHIPPED: &[Shipped] = &[Shipped {
+    name: "host",
+    text: "title = \"invented\"\ndescription = \"for tests\"\n\
+           [[test]]\nid = \"memory\"\nuse = \"mem.bandwidth\"\n\
+           [[criterion]]\ntest = \"memory\"\nmetric = \"bandwidth\"\nat_least = { percent_of = \"limit\", value = 55 }\n",
 }];
 
 /// What the profiles of the tests may name.
 pub const CATALOG: Catalog<'static> = Catalog {
     abouts: &[&MEMORY, &ECHO],
     planned: PLANNED,
-    settings: &["cpu.governor", "net.mtu"],
+    settings: &[&GOVERNOR, &MTU, &MEMORY_SHARES],
     patterns: &["pair", "ring"],
 };
 

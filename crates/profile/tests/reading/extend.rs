@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{CATALOG, TODAY, read};
+use crate::common::{CATALOG, SHIPPED, TODAY, read};
 use insta::assert_snapshot;
-use seatrial_profile::{Diagnostics, Loaded, SHIPPED, Source, load};
+use seatrial_profile::{Diagnostics, Loaded, Source, load};
 use tempfile::TempDir;
 
 const BASE: &str = r#"

@@ -159,6 +159,29 @@ fn roles_patterns_and_partners_that_are_not_defined() {
 }
 
 #[test]
+fn settings_that_are_no_settings_of_the_subject_and_values_that_they_do_not_have() {
+    let rule = |id: &str, lines: &str| format!("[[setting]]\nid = \"{id}\"\n{lines}\n");
+    let text = [
+        rule("cpu.governor", "equals = \"performence\"\non = { kind = \"nic\" }"),
+        rule("cpu.governor", "at_least = \"performance\"\nroles = [\"head\"]"),
+        rule("net.mtu", "equals = true\non = { sped = \"10 Gbit/s\" }"),
+        rule("net.mtu", "at_least = 9000\nat_most = 1500\nequals = [9000, 1500]"),
+        rule("net.mtu", "at_most = \"unlimited\"\non = { name = \"a\" }"),
+        rule("net.mtu", "at_least = \"9 kB\"\nequals = 9000\non = { name = \"b\" }"),
+        rule("net.shares", "equals = [\"4 KiB\", \"8 GiB\"]"),
+        rule("net.shares", "equals = \"4096\"\nroles = [\"head\"]"),
+        "[roles.head]\nnodes = \"n1\"\n".to_owned(),
+    ];
+    assert_snapshot!(complaint(&text.concat()));
+}
+
+#[test]
+fn a_setting_wanted_twice_of_the_same_subjects_is_refused() {
+    let rule = "[[setting]]\nid = \"net.mtu\"\nequals = 9000\non = { up = true }\n";
+    assert_snapshot!(complaint(&format!("{rule}{rule}")));
+}
+
+#[test]
 fn waivers_of_nothing_and_without_a_date() {
     let text = format!(
         "{TEST}\n[[criterion]]\nid = \"memory\"\ntest = \"memory\"\nmetric = \"bandwidth\"\nat_least = \"1 GB/s\"\n\

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use crate::common::{CATALOG, TODAY, complaint};
+use crate::common::{CATALOG, SHIPPED, TODAY, complaint};
 use insta::assert_snapshot;
-use seatrial_profile::{Diagnostics, LARGEST, SHIPPED, Source, load};
+use seatrial_profile::{Diagnostics, LARGEST, Source, load};
 
 /// What a person sees of a file with `bytes`, the folder's name taken out.
 fn file_complaint(bytes: &[u8]) -> String {

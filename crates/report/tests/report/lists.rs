@@ -1,5 +1,6 @@
 //! The list of runs, the list of benchmarks, and the page of one.
 
+use seatrial_model::setting::{Privilege, SettingAbout};
 use seatrial_model::{
     About, AxisSpec, Better, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Planned,
     SeriesSpec, Unit, Verdict,
@@ -43,12 +44,28 @@ const ECHO: About = About {
     interaction: Interaction::Loads("one core of each node"),
 };
 
+static SETTING: SettingAbout = SettingAbout {
+    id: "toy.buffer",
+    title: "largest buffer to be asked for",
+    doc: "",
+    kind: Kind::Flag,
+    unit: "",
+    fields: &[],
+    unlimited: None,
+    subject: "node",
+    facts: &[],
+    source: "",
+    ways: &[],
+    privilege: Privilege::Root,
+    traps: "",
+};
+
 #[test]
 fn the_list_of_benchmarks() {
     let planned = [Planned { id: "net.tcp_stream", metrics: &[RATE] }];
     let profiles =
         [ProfileLine { id: "host".to_owned(), title: "this machine against its own limits".to_owned() }];
-    golden!("the_list_of_benchmarks", overview(&[&ECHO], &planned, &profiles, Look::default()));
+    golden!("the_list_of_benchmarks", overview(&[&ECHO], &planned, &[&SETTING], &profiles, Look::default()));
 }
 
 #[test]

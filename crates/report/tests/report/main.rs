@@ -3,7 +3,9 @@
 mod comparing;
 mod fixture;
 mod formats;
+mod inventory;
 mod lists;
+mod settings;
 mod terminal;
 
 /// The golden text of a view stands in `snapshots/`; `INSTA_UPDATE=always cargo test` writes it anew.

@@ -4,8 +4,8 @@ use seatrial_model::profile::{Bar, Bounds, LimitRule};
 use seatrial_model::{Better, Unit, Verdict};
 
 use super::*;
+use crate::judge::MissingLimit;
 use crate::judge::fixture::{case, limit, measured, metric, no_limit, params};
-use crate::judge::{MissingLimit, Reading};
 
 fn of_limit(percent: f64) -> Profile {
     profile(Bounds::AtLeast(Bar::PercentOfLimit(percent)))
@@ -56,6 +56,19 @@ fn without_a_limit_a_percentage_of_it_is_unknown_and_says_how_to_supply_one() {
         reason,
     };
     assert_eq!(judgement.missing_limits, [missing]);
+}
+
+#[test]
+fn a_criterion_may_leave_out_what_has_no_limit() {
+    let mut profile = profile(Bounds::AtLeast(Bar::PercentOfLimit(80.0)));
+    profile.criteria[0].without_limit = WithoutLimit::Skip;
+    let mut unlimited = case("n1", "node");
+    unlimited.metrics.insert("bandwidth".to_owned(), metric(90.0, (89.0, 91.0), no_limit()));
+    let judgement = judged(&profile, &[unlimited]);
+    assert_eq!(judgement.verdicts[0].verdict, Verdict::Skip);
+    assert_eq!(judgement.verdicts[0].measured.map(|it| it.to_string()).as_deref(), Some("90 GB/s"));
+    assert!(judgement.advice(&profile).is_some_and(|text| text.contains("[[limit]]")), "nothing was judged");
+    assert_eq!(judged(&profile, &[measured("n1")]).verdict, Some(Verdict::Pass), "90 of 100 is known");
 }
 
 #[test]
@@ -157,11 +170,8 @@ fn a_reference_is_the_same_thing_or_a_golden_node() {
     let profile = profile(Bounds::AtLeast(Bar::PercentOfReference(95.0)));
     let nodes = Assignment::new(&profile, &["n1".to_owned()], &BTreeMap::new());
     let records = [measured("n1")];
-    let against = |reference: Option<&[CaseRecord]>| {
-        let readings: &[Reading] = &[];
-        let grounds = Grounds { nodes: &nodes, records: &records, reference, readings, today: TODAY };
-        only(&judge(&profile, &grounds))
-    };
+    let against =
+        |reference: Option<&[CaseRecord]>| only(&judge(&profile, &grounds(&nodes, &records, reference)));
     assert_eq!(against(None).3, "no reference run was given");
     assert_eq!(against(Some(&[])).3, "the reference run has no case like it");
     let reference = |node: &str, median: f64| {

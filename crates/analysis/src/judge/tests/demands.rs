@@ -1,10 +1,9 @@
-//! Settings, roles and waivers.
+//! Roles and waivers.
 
 use seatrial_model::Verdict;
-use seatrial_model::profile::{Expect, Requirement, Role, SettingRule, Waiver};
+use seatrial_model::profile::{Expect, Role, Waiver};
 
 use super::*;
-use crate::judge::Reading;
 use crate::judge::fixture::{case, measured};
 
 fn waiver(until: Date, nodes: &str) -> Waiver {
@@ -66,40 +65,6 @@ fn a_waiver_of_some_nodes_does_not_cover_a_case_of_many() {
         judged(&profile, std::slice::from_ref(&pair)).verdict
     };
     assert_eq!((with("n[1-2]"), with("")), (Some(Verdict::Fail), Some(Verdict::Warn)));
-}
-
-#[test]
-fn settings_pass_fail_or_are_unknown() {
-    let rule = SettingRule {
-        id: "net.mtu".to_owned(),
-        require: Requirement { at_least: Some("9000".parse().unwrap()), ..Requirement::default() },
-        roles: Vec::new(),
-    };
-    let profile = Profile { settings: vec![rule], ..Profile::default() };
-    let names = ["n1", "n2", "n3", "n4", "n5"].map(str::to_owned);
-    let nodes = Assignment::new(&profile, &names, &BTreeMap::new());
-    let reading = |node: &str, value: Result<&str, &str>| Reading {
-        node: node.to_owned(),
-        setting: "net.mtu".to_owned(),
-        value: value.map(Into::into).map_err(str::to_owned),
-    };
-    let readings = [
-        reading("n1", Ok("9000")),
-        reading("n2", Ok("1500")),
-        reading("n3", Err("permission denied")),
-        reading("n4", Ok("large")),
-    ];
-    let grounds = Grounds { nodes: &nodes, records: &[], reference: None, readings: &readings, today: TODAY };
-    assert_eq!(
-        lines(&judge(&profile, &grounds)),
-        [
-            "net.mtu n1: pass",
-            "net.mtu n2: fail it is 1500",
-            "net.mtu n3: unknown the setting could not be read: permission denied",
-            "net.mtu n4: unknown 'large' is no number",
-            "net.mtu n5: unknown the setting was not read",
-        ]
-    );
 }
 
 #[test]

@@ -4,13 +4,14 @@ mod bars;
 mod demands;
 mod numbers;
 mod scopes;
+mod settings;
 
 use std::collections::BTreeMap;
 
 use jiff::civil::{Date, date};
-use seatrial_model::Verdict;
-use seatrial_model::profile::{Bar, Bounds, Criterion, Profile, Statistic, Test};
+use seatrial_model::profile::{Bar, Bounds, Criterion, Profile, Statistic, Test, WithoutLimit};
 use seatrial_model::record::CaseRecord;
+use seatrial_model::{Site, Verdict};
 
 use super::{Assignment, Grounds, Judgement, judge};
 
@@ -51,6 +52,7 @@ fn fast(bounds: Bounds) -> Criterion {
         at: Default::default(),
         of: Statistic::Median,
         bounds,
+        without_limit: WithoutLimit::Unknown,
     }
 }
 
@@ -64,6 +66,16 @@ fn profile(bounds: Bounds) -> Profile {
     }
 }
 
+/// Grounds without any setting.
+fn grounds<'a>(
+    nodes: &'a Assignment,
+    records: &'a [CaseRecord],
+    reference: Option<&'a [CaseRecord]>,
+) -> Grounds<'a> {
+    const NOWHERE: &Site = &Site { nodes: Vec::new() };
+    Grounds { nodes, records, reference, site: NOWHERE, settings: &[], today: TODAY }
+}
+
 /// Judges `records` of the nodes that occur in them, and of `n1` at least.
 fn judged(profile: &Profile, records: &[CaseRecord]) -> Judgement {
     let mut nodes = vec!["n1".to_owned()];
@@ -71,7 +83,7 @@ fn judged(profile: &Profile, records: &[CaseRecord]) -> Judgement {
     nodes.sort();
     nodes.dedup();
     let nodes = Assignment::new(profile, &nodes, &BTreeMap::new());
-    judge(profile, &Grounds { nodes: &nodes, records, reference: None, readings: &[], today: TODAY })
+    judge(profile, &grounds(&nodes, records, None))
 }
 
 /// The verdict, measured number, bound and reason of the only record.

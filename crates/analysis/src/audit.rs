@@ -1,0 +1,160 @@
+//! An audit: every setting of every node beside what profiles want of it.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::Date;
+use seatrial_model::profile::Profile;
+use seatrial_model::setting::{AuditedSetting, Present, SettingAbout, SettingReading, Wanted};
+use seatrial_model::{Site, Verdict, VerdictRecord};
+
+use crate::judge::{Assignment, Grounds, SettingRuling, judge_settings};
+
+/// Every setting of a site, and how it came out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Audit {
+    /// One a setting and subject of a node, as read.
+    pub settings: Vec<AuditedSetting>,
+    /// One judgement a rule and subject; also rules that found nothing to judge.
+    pub verdicts: Vec<VerdictRecord>,
+    /// The heaviest of them; none when nothing was to be judged.
+    pub verdict: Option<Verdict>,
+}
+
+/// Holds the settings of `site` against what `profiles` want of them, which nodes play which role included. `abouts`
+/// are the settings there are.
+pub fn audit(profiles: &[Profile], site: &Site, abouts: &[&'static SettingAbout], today: Date) -> Audit {
+    let names: Vec<String> = site.nodes.iter().map(|node| node.name.clone()).collect();
+    let read = |node: &str, reading: &SettingReading| AuditedSetting {
+        node: node.to_owned(),
+        reading: reading.clone(),
+        wanted: Vec::new(),
+    };
+    let of_node = |node| site.settings(node).iter().map(move |reading| read(node, reading));
+    let mut audit =
+        Audit { settings: names.iter().flat_map(|name| of_node(name)).collect(), ..Audit::default() };
+    for profile in profiles {
+        let nodes = Assignment::new(profile, &names, &BTreeMap::new());
+        let grounds = Grounds { nodes: &nodes, records: &[], reference: None, site, settings: abouts, today };
+        for ruling in judge_settings(profile, &grounds) {
+            audit.add(ruling, &profile.id);
+        }
+    }
+    audit.verdict = Verdict::roll_up(audit.verdicts.iter().map(|record| record.verdict));
+    audit
+}
+
+impl Audit {
+    fn add(&mut self, ruling: SettingRuling<'_>, profile: &str) {
+        let SettingRuling { rule, reading, record, change } = ruling;
+        let is_judged = |setting: &&mut AuditedSetting| {
+            record.node.as_ref() == Some(&setting.node) && reading == Some(&setting.reading)
+        };
+        if let Some(setting) = self.settings.iter_mut().find(is_judged) {
+            setting.wanted.push(Wanted {
+                profile: profile.to_owned(),
+                bound: record.bound.clone(),
+                why: rule.why.clone(),
+                verdict: record.verdict,
+                reason: record.reason.clone(),
+                change,
+                waiver: record.waiver.clone(),
+            });
+        }
+        self.verdicts.push(record);
+    }
+}
+
+/// Gives the nodes of a resumed run the settings that were `kept` when it began, where they still are what they are
+/// `now`. One that was changed since is no more known: part of the run was measured with the one value and part with
+/// the other.
+pub fn changed_since(kept: &Site, now: &mut Site) {
+    for node in &mut now.nodes {
+        let before = kept.settings(&node.name);
+        // A folder that lost its inventory is judged by what is.
+        if !before.is_empty() {
+            node.settings = before.iter().map(|before| compared(before, &node.settings)).collect();
+        }
+    }
+}
+
+fn compared(kept: &SettingReading, now: &[SettingReading]) -> SettingReading {
+    let same = |now: &&SettingReading| now.setting == kept.setting && now.subject == kept.subject;
+    let (before, after) = match (&kept.present, now.iter().find(same).map(|now| &now.present)) {
+        (Present::Value(before), Some(Present::Value(after))) if before != after => (before, after),
+        _ => return kept.clone(),
+    };
+    let why = format!("it was {before} when the run began and {after} when it was resumed");
+    SettingReading { present: Present::Unreadable(why), ..kept.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use seatrial_model::profile::{Requirement, SettingRule};
+    use seatrial_model::{SiteNode, Subject, Value};
+
+    use super::*;
+
+    fn reading(setting: &str, subject: Subject, present: Present) -> SettingReading {
+        SettingReading {
+            setting: setting.to_owned(),
+            subject,
+            facts: Default::default(),
+            present,
+            note: None,
+        }
+    }
+
+    fn value(setting: &str, value: impl Into<Value>) -> SettingReading {
+        reading(setting, Subject::node(), Present::Value(value.into()))
+    }
+
+    fn profile(id: &str, setting: &str, wanted: &str) -> Profile {
+        let require = Requirement { equals: Some(wanted.into()), ..Requirement::default() };
+        let rule = SettingRule { id: setting.to_owned(), require: vec![require], ..SettingRule::default() };
+        Profile { id: id.to_owned(), settings: vec![rule], ..Profile::default() }
+    }
+
+    #[test]
+    fn every_reading_is_listed_with_what_each_profile_wants_of_it() {
+        let mut n1 = SiteNode::new("n1", Default::default());
+        n1.settings = vec![value("a", "on"), value("b", "off")];
+        let mut n2 = SiteNode::new("n2", Default::default());
+        n2.settings = vec![value("a", "off")];
+        let site = Site { nodes: vec![n1, n2] };
+        let profiles = [profile("p", "a", "on"), profile("q", "a", "off"), profile("r", "c", "on")];
+        let audit = audit(&profiles, &site, &[], jiff::civil::date(2026, 3, 1));
+        let lines: Vec<String> = audit
+            .settings
+            .iter()
+            .map(|setting| {
+                let wanted: Vec<_> =
+                    setting.wanted.iter().map(|want| format!("{} {}", want.profile, want.verdict)).collect();
+                format!("{} {}: {}", setting.node, setting.reading.setting, wanted.join(", "))
+            })
+            .collect();
+        assert_eq!(lines, ["n1 a: p pass, q fail", "n1 b: ", "n2 a: p fail, q pass"]);
+        // What nobody read is judged, and stands nowhere else.
+        let of_c: Vec<_> = audit.verdicts.iter().filter(|record| record.criterion == "c").collect();
+        assert_eq!(of_c.len(), 2);
+        assert_eq!(audit.verdict, Some(Verdict::Fail));
+    }
+
+    #[test]
+    fn a_setting_that_was_changed_while_the_run_lay_still_is_not_known() {
+        let gone = reading("c", Subject::node(), Present::Unreadable("EACCES".to_owned()));
+        let site = |name: &str, settings: Vec<SettingReading>| Site {
+            nodes: vec![SiteNode { settings, ..SiteNode::new(name, Default::default()) }],
+        };
+        let kept = vec![value("a", "on"), value("b", "on"), gone.clone()];
+        let mut now = site("n1", vec![value("a", "on"), value("b", "off"), value("c", "on")]);
+        changed_since(&site("n1", kept.clone()), &mut now);
+        let compared = now.settings("n1");
+        assert_eq!((&compared[0], &compared[2]), (&kept[0], &gone));
+        let why = "it was on when the run began and off when it was resumed";
+        assert_eq!(compared[1].present, Present::Unreadable(why.to_owned()));
+        // Of a node that the folder does not tell about, what is now counts.
+        let mut other = site("n2", vec![value("a", "off")]);
+        changed_since(&site("n1", kept), &mut other);
+        assert_eq!(other.settings("n2"), [value("a", "off")]);
+    }
+}

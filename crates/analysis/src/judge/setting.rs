@@ -1,0 +1,139 @@
+//! Settings against the rules that want something of them.
+
+use std::collections::BTreeSet;
+
+use seatrial_model::profile::{Profile, Requirement, SettingRule};
+use seatrial_model::setting::{Present, SettingReading};
+use seatrial_model::{Subject, Verdict, VerdictRecord};
+
+use super::{Grounds, waiver};
+
+/// One rule on one subject of one node.
+pub(crate) struct SettingRuling<'a> {
+    pub rule: &'a SettingRule,
+    /// What was judged; none when the rule found nothing to judge.
+    pub reading: Option<&'a SettingReading>,
+    pub record: VerdictRecord,
+    /// The command that sets it as wanted, when it is not and a way is known.
+    pub change: Option<String>,
+}
+
+/// One ruling a rule, node and subject that the rule selects. A rule that selects nothing is unknown.
+pub(crate) fn judge_settings<'a>(
+    profile: &'a Profile,
+    grounds: &'a Grounds<'a>,
+) -> impl Iterator<Item = SettingRuling<'a>> {
+    profile.settings.iter().flat_map(move |rule| {
+        let mut rulings: Vec<_> =
+            grounds.nodes.players(&rule.roles).flat_map(|node| on_node(rule, node, grounds)).collect();
+        if rulings.is_empty() {
+            let why = format!("no node of the run plays {}", rule.roles.join(" or "));
+            rulings.push(unknown(rule, None, why));
+        }
+        for ruling in &mut rulings {
+            waiver::apply(&mut ruling.record, &profile.waivers, grounds.today);
+        }
+        rulings
+    })
+}
+
+fn on_node<'a>(rule: &'a SettingRule, node: &str, grounds: &'a Grounds<'a>) -> Vec<SettingRuling<'a>> {
+    let readings = || grounds.site.settings(node).iter().filter(|reading| reading.setting == rule.id);
+    let chosen: Vec<_> =
+        readings().filter(|reading| Requirement::selects(&rule.on, &reading.facts)).collect();
+    if !chosen.is_empty() {
+        return chosen.into_iter().map(|reading| rule_on(rule, reading, node, grounds)).collect();
+    }
+    let why = match readings().next() {
+        None if rule.on.is_empty() => "the setting was not read".to_owned(),
+        None => format!("nothing here has {}", rule.on),
+        Some(_) => nothing_has(rule, readings()),
+    };
+    vec![unknown(rule, Some(node), why)]
+}
+
+/// Why `on` selects nothing: a fact that is not known of a subject may be the reason.
+fn nothing_has<'a>(rule: &SettingRule, readings: impl Iterator<Item = &'a SettingReading>) -> String {
+    let mut why = vec![format!("nothing here has {}", rule.on)];
+    let mut gaps = BTreeSet::new();
+    for reading in readings {
+        let missing: Vec<&str> =
+            rule.on.iter().map(|(name, _)| name).filter(|name| reading.facts.get(name).is_none()).collect();
+        if missing.is_empty() {
+            continue;
+        }
+        gaps.insert(match &reading.present {
+            Present::Unreadable(reason) => reason.clone(),
+            _ => format!("{} of {} not known", missing.join(" and "), reading.subject),
+        });
+    }
+    why.extend(gaps);
+    why.join("; ")
+}
+
+fn rule_on<'a>(
+    rule: &'a SettingRule,
+    reading: &'a SettingReading,
+    node: &str,
+    grounds: &Grounds<'_>,
+) -> SettingRuling<'a> {
+    let of = |verdict, reason| {
+        let record = record(rule, Some(node), reading.subject.clone(), verdict, reason);
+        SettingRuling { rule, reading: Some(reading), record, change: None }
+    };
+    let value = match &reading.present {
+        Present::Value(value) => value,
+        Present::Absent(why) => {
+            return of(Verdict::Unknown, Some(format!("there is nothing to set here: {why}")));
+        }
+        Present::Unreadable(why) => {
+            return of(Verdict::Unknown, Some(format!("the setting could not be read: {why}")));
+        }
+    };
+    match rule.met_by(value) {
+        Ok(true) => of(Verdict::Pass, None),
+        Err(why) => of(Verdict::Unknown, Some(why)),
+        Ok(false) => {
+            let about = grounds.settings.iter().find(|about| about.id == rule.id);
+            let target = rule.target(value).ok();
+            let change = about.zip(target).and_then(|(about, target)| about.command(reading, &target));
+            let mut reasons = vec![match &reading.note {
+                Some(note) => format!("it is {value} ({note})"),
+                None => format!("it is {value}"),
+            }];
+            reasons.extend(rule.why.as_ref().map(|why| format!("wanted: {why}")));
+            if let (Some(about), Some(change)) = (about, &change) {
+                reasons.push(format!("set it with: {change} (needs {})", about.privilege.words()));
+            }
+            SettingRuling { change, ..of(Verdict::Fail, Some(reasons.join("; "))) }
+        }
+    }
+}
+
+fn unknown<'a>(rule: &'a SettingRule, node: Option<&str>, why: String) -> SettingRuling<'a> {
+    let record = record(rule, node, Subject::node(), Verdict::Unknown, Some(why));
+    SettingRuling { rule, reading: None, record, change: None }
+}
+
+fn record(
+    rule: &SettingRule,
+    node: Option<&str>,
+    subject: Subject,
+    verdict: Verdict,
+    reason: Option<String>,
+) -> VerdictRecord {
+    VerdictRecord {
+        criterion: rule.id.clone(),
+        test: String::new(),
+        case: None,
+        node: node.map(str::to_owned),
+        subject,
+        verdict,
+        measured: None,
+        interval: None,
+        bound: rule.bound(),
+        margin_percent: None,
+        reason,
+        waiver: None,
+    }
+}

@@ -1,0 +1,162 @@
+//! What a profile wants of the settings of its hosts.
+
+use serde::{Deserialize, Serialize};
+
+use super::Requirement;
+use crate::param::{Params, Value};
+use crate::setting::{SettingAbout, UNLIMITED};
+
+/// A host setting that must have a value.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct SettingRule {
+    /// The setting's id.
+    pub id: String,
+    /// What its values must satisfy, one for each in their order; most settings have one value.
+    pub require: Vec<Requirement>,
+    /// Facts that a subject must have to be held to it; empty means every subject of the setting.
+    #[serde(default)]
+    pub on: Params,
+    /// Roles it applies to; empty means all.
+    pub roles: Vec<String>,
+    /// Who wants it, for a person.
+    #[serde(default)]
+    pub why: Option<String>,
+}
+
+impl SettingRule {
+    /// Whether `value`, as it was read, is as wanted.
+    ///
+    /// # Errors
+    /// When that cannot be told: see [`Requirement::met_by`]; also when the setting has another number of values.
+    pub fn met_by(&self, value: &Value) -> Result<bool, String> {
+        let mut met = true;
+        for (require, value) in self.require.iter().zip(self.values(value)?) {
+            met &= is_met(require, &value)?;
+        }
+        Ok(met)
+    }
+
+    /// What to set in the place of `value`: each of its values that is not as wanted becomes the bound it misses, and
+    /// the others stay.
+    ///
+    /// # Errors
+    /// As [`Self::met_by`].
+    pub fn target(&self, value: &Value) -> Result<Value, String> {
+        let targets = self.require.iter().zip(self.values(value)?);
+        let targets: Result<Vec<Value>, String> = targets
+            .map(|(require, value)| match is_met(require, &value)? {
+                true => Ok(value),
+                false => Ok(missed(require, &value).unwrap_or(value)),
+            })
+            .collect();
+        Ok(SettingAbout::join(&targets?))
+    }
+
+    /// What is wanted, in words: `at least 16 MiB`, `exactly 4 KiB, 64 KiB, 16 MiB`.
+    pub fn bound(&self) -> String {
+        let all = |of: fn(&Requirement) -> Option<String>| {
+            let texts: Vec<String> = self.require.iter().filter_map(of).collect();
+            (!texts.is_empty()).then(|| texts.join(", "))
+        };
+        let bounds = [
+            ("at least", all(|require| require.at_least.map(|bound| bound.to_string()))),
+            ("at most", all(|require| require.at_most.map(|bound| bound.to_string()))),
+            ("exactly", all(|require| require.equals.as_ref().map(Value::to_string))),
+        ];
+        let words = bounds.into_iter().filter_map(|(word, bound)| Some(format!("{word} {}", bound?)));
+        words.collect::<Vec<_>>().join(" and ")
+    }
+
+    fn values(&self, value: &Value) -> Result<Vec<Value>, String> {
+        if let [_] = self.require.as_slice() {
+            return Ok(vec![value.clone()]);
+        }
+        let text = value.to_string();
+        let values: Vec<Value> = text.split(',').map(|value| Value::from(value.trim())).collect();
+        if values.len() == self.require.len() {
+            Ok(values)
+        } else {
+            Err(format!("'{value}' has {} values, and {} are judged", values.len(), self.require.len()))
+        }
+    }
+}
+
+/// No limit is at least anything and at most nothing.
+fn is_met(require: &Requirement, value: &Value) -> Result<bool, String> {
+    let unlimited = Value::from(UNLIMITED);
+    if *value == unlimited {
+        let is_same = require.equals.as_ref().is_none_or(|wanted| *wanted == unlimited);
+        return Ok(is_same && require.at_most.is_none());
+    }
+    require.met_by(value)
+}
+
+/// The bound that `value` misses.
+fn missed(require: &Requirement, value: &Value) -> Option<Value> {
+    if let Some(equals) = &require.equals {
+        return Some(equals.clone());
+    }
+    let low = Requirement { at_least: require.at_least, ..Requirement::default() };
+    let is_low = matches!(is_met(&low, value), Ok(false));
+    let bound = if is_low { require.at_least } else { require.at_most };
+    bound.map(|bound| Value::Text(bound.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at_least(bounds: &[&str]) -> SettingRule {
+        let require = |bound: &&str| Requirement {
+            at_least: Some(bound.parse().expect("a quantity")),
+            ..Requirement::default()
+        };
+        SettingRule { require: bounds.iter().map(require).collect(), ..SettingRule::default() }
+    }
+
+    fn equals(value: impl Into<Value>) -> SettingRule {
+        let require = Requirement { equals: Some(value.into()), ..Requirement::default() };
+        SettingRule { require: vec![require], ..SettingRule::default() }
+    }
+
+    #[test]
+    fn several_values_are_held_each_against_its_own_bound() {
+        let rule = at_least(&["262144", "327680", "393216"]);
+        assert_eq!(rule.bound(), "at least 262144, 327680, 393216");
+        assert_eq!(rule.met_by(&"262144, 327680, 400000".into()), Ok(true));
+        assert_eq!(rule.met_by(&"300000, 300000, 400000".into()), Ok(false));
+        assert!(rule.met_by(&"300000, 300000".into()).is_err());
+    }
+
+    #[test]
+    fn the_target_keeps_what_is_good_already() {
+        let rule = at_least(&["262144", "327680", "393216"]);
+        assert_eq!(rule.target(&"300000, 300000, 100".into()), Ok("300000, 327680, 393216".into()));
+        assert_eq!(at_least(&["16 MiB"]).target(&"208 KiB".into()), Ok("16 MiB".into()));
+        let mut between = at_least(&["10"]);
+        between.require[0].at_most = Some("20".parse().expect("a quantity"));
+        assert_eq!(between.target(&Value::Count(60)), Ok("20".into()));
+        assert_eq!(between.target(&Value::Count(5)), Ok("10".into()));
+        assert_eq!(between.target(&Value::Count(15)), Ok(Value::Count(15)));
+    }
+
+    #[test]
+    fn no_limit_is_at_least_anything_and_at_most_nothing() {
+        let unlimited = Value::from(UNLIMITED);
+        assert_eq!(at_least(&["1 GiB"]).met_by(&unlimited), Ok(true));
+        let most = Requirement { at_most: Some("10 us".parse().expect("a time")), ..Requirement::default() };
+        let most = SettingRule { require: vec![most], ..SettingRule::default() };
+        assert_eq!(most.met_by(&unlimited), Ok(false));
+        assert_eq!(most.target(&unlimited), Ok("10 us".into()));
+        assert_eq!(equals(UNLIMITED).met_by(&unlimited), Ok(true));
+        assert_eq!(equals(UNLIMITED).met_by(&"950 ms".into()), Ok(false));
+        assert_eq!(equals("950 ms").met_by(&unlimited), Ok(false));
+    }
+
+    #[test]
+    fn a_word_with_a_comma_is_one_value_where_one_is_wanted() {
+        assert_eq!(equals("a, b").met_by(&"a, b".into()), Ok(true));
+        assert_eq!(equals(Value::Flag(false)).met_by(&Value::Flag(true)), Ok(false));
+        assert_eq!(equals("16 MiB").met_by(&"16384 KiB".into()), Ok(true));
+    }
+}

@@ -1,0 +1,307 @@
+//! What a setting says of itself: the one definition that audits, profiles, lists and docs come from.
+
+use std::borrow::Cow;
+
+use super::SettingReading;
+use crate::name::did_you_mean;
+use crate::param::{Kind, Value};
+use crate::units::{Bytes, Nanos};
+
+/// The word for "no limit", in readings and profiles, whatever the system calls it.
+pub const UNLIMITED: &str = "unlimited";
+
+/// The description of a setting of the host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SettingAbout {
+    /// `family.name`. Settings of the network go by the name that sysctl(8) knows them by, where they have one.
+    pub id: &'static str,
+    /// A few words for lists.
+    pub title: &'static str,
+    /// Why it matters and which measurements it moves, in plain sentences.
+    pub doc: &'static str,
+    /// Type and range of a value.
+    pub kind: Kind,
+    /// What a count counts, for example `packets`; empty where that is plain.
+    pub unit: &'static str,
+    /// Names of the values of a setting that has several, in their order; empty for one value.
+    pub fields: &'static [&'static str],
+    /// What the system itself writes for [`UNLIMITED`], where a value may be that.
+    pub unlimited: Option<&'static str>,
+    /// What it is set for: `node`, `nic`.
+    pub subject: &'static str,
+    /// Facts that readings may carry besides `kind`; a profile selects subjects by them.
+    pub facts: &'static [&'static str],
+    /// Where it is read.
+    pub source: &'static str,
+    /// How to change it by hand; the first that fits a reading counts, none is "not while the system runs".
+    pub ways: &'static [Way],
+    /// What changing it takes.
+    pub privilege: Privilege,
+    /// What to mind: what the change disturbs, how it is put back, who else sets it.
+    pub traps: &'static str,
+}
+
+/// One way to change a setting by hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// The fact `by` that a reading must have; empty for every reading.
+    pub by: &'static str,
+    /// The command: `{value}` stands for the value as the system takes it, `{name}` for the subject's own name.
+    pub command: &'static str,
+    /// What the system calls a value, where that is not how it is written here.
+    pub words: &'static [(&'static str, &'static str)],
+}
+
+/// What changing a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Privilege {
+    /// Nothing.
+    None,
+    /// The superuser.
+    Root,
+    /// The capability to administer the network.
+    NetAdmin,
+}
+
+impl Privilege {
+    /// What it is called.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Privilege::None => "none",
+            Privilege::Root => "root",
+            Privilege::NetAdmin => "root or CAP_NET_ADMIN",
+        }
+    }
+}
+
+impl Way {
+    /// The same way for every reading.
+    pub const fn always(command: &'static str) -> Self {
+        Self { by: "", command, words: &[] }
+    }
+
+    fn fits(&self, reading: &SettingReading) -> bool {
+        self.by.is_empty() || reading.facts.text("by") == Ok(self.by)
+    }
+}
+
+impl SettingAbout {
+    /// How many values it has.
+    pub fn count(&self) -> usize {
+        self.fields.len().max(1)
+    }
+
+    /// Whether one value can be more than another.
+    pub fn is_ordered(&self) -> bool {
+        matches!(self.kind, Kind::Count(..) | Kind::Number(..) | Kind::Size(..) | Kind::Time(..))
+    }
+
+    /// Reads one of its values as a person typed it.
+    ///
+    /// # Errors
+    /// What is wrong with it, as a fragment to stand behind "setting X: ".
+    pub fn parse(&self, typed: &str) -> Result<Value, String> {
+        let typed = typed.trim();
+        if self.unlimited.is_some_and(|raw| typed == UNLIMITED || typed == raw) {
+            return Ok(Value::from(UNLIMITED));
+        }
+        self.kind.parse(typed).map_err(|why| match self.unlimited {
+            Some(_) => {
+                let near = crate::name::nearest(typed, [UNLIMITED]).map(str::to_owned);
+                format!("{why}; '{UNLIMITED}' is possible too{}", did_you_mean(&near))
+            }
+            None => why,
+        })
+    }
+
+    /// The parts of a text that holds all of its values, parted as sysctl(8) does or by commas.
+    pub fn split<'t>(&self, typed: &'t str) -> Vec<&'t str> {
+        match (self.count(), typed.contains(',')) {
+            (1, _) => vec![typed.trim()],
+            (_, true) => typed.split(',').map(str::trim).collect(),
+            (_, false) => typed.split_whitespace().collect(),
+        }
+    }
+
+    /// One value of several, as readings have it.
+    pub fn join(values: &[Value]) -> Value {
+        match values {
+            [one] => one.clone(),
+            some => Value::Text(some.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")),
+        }
+    }
+
+    /// The command that sets what was read to `wanted`; none where no way is known.
+    pub fn command(&self, reading: &SettingReading, wanted: &Value) -> Option<String> {
+        let way = self.ways.iter().find(|way| way.fits(reading))?;
+        let name = reading.subject.as_str().split_once(':').map_or("", |(_, name)| name);
+        let values = wanted.to_string();
+        let raw: Vec<_> = self.split(&values).into_iter().map(|value| self.raw(way, value)).collect();
+        Some(way.command.replace("{name}", &quoted(name)).replace("{value}", &quoted(&raw.join(" "))))
+    }
+
+    /// The commands with what is to be put in left open, for pages; each with a remark on how the value is written.
+    pub fn commands(&self) -> impl Iterator<Item = (String, String)> {
+        let fields: Vec<String> = self.fields.iter().map(|field| field.to_uppercase()).collect();
+        let open = if fields.is_empty() { "VALUE".to_owned() } else { format!("'{}'", fields.join(" ")) };
+        self.ways.iter().map(move |way| {
+            let command = way.command.replace("{name}", "NAME").replace("{value}", &open);
+            (command, if way.command.contains("{value}") { self.spelling(way) } else { String::new() })
+        })
+    }
+
+    /// How the system wants a value to be written.
+    fn spelling(&self, way: &Way) -> String {
+        let mut words: Vec<String> = match self.kind {
+            Kind::Size(..) => vec!["in bytes".to_owned()],
+            Kind::Time(..) => vec!["in microseconds".to_owned()],
+            Kind::Flag => ["true", "false"].map(|flag| format!("{} for {flag}", self.raw(way, flag))).into(),
+            _ => Vec::new(),
+        };
+        words.extend(
+            self.unlimited.filter(|raw| *raw != UNLIMITED).map(|raw| format!("{raw} for {UNLIMITED}")),
+        );
+        words.join(", ")
+    }
+
+    /// The value as the system takes it: sizes in bytes, times in microseconds, flags as 1 and 0.
+    fn raw<'v>(&self, way: &Way, value: &'v str) -> Cow<'v, str> {
+        if let Some((_, word)) = way.words.iter().find(|(known, _)| *known == value) {
+            return Cow::Borrowed(word);
+        }
+        if let (UNLIMITED, Some(raw)) = (value, self.unlimited) {
+            return Cow::Borrowed(raw);
+        }
+        let number = match self.kind {
+            Kind::Size(..) => value.parse::<Bytes>().ok().map(Bytes::get),
+            Kind::Time(..) => value.parse::<Nanos>().ok().map(|nanos| nanos.get() / 1000),
+            Kind::Flag => value.parse::<bool>().ok().map(u64::from),
+            _ => None,
+        };
+        number.map_or(Cow::Borrowed(value), |number| Cow::Owned(number.to_string()))
+    }
+
+    /// The values it takes, in words.
+    pub fn describe(&self) -> String {
+        let mut text = self.kind.describe();
+        if !self.unit.is_empty() {
+            text += &format!(" {}", self.unit);
+        }
+        if self.unlimited.is_some() {
+            text += &format!(", or {UNLIMITED}");
+        }
+        if self.fields.is_empty() { text } else { format!("{}: each {text}", self.fields.join(", ")) }
+    }
+}
+
+/// A word for a shell. What stands in a command comes from profiles and from the names of devices, and people copy
+/// commands into a root shell.
+fn quoted(word: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        Cow::Borrowed(word)
+    } else {
+        Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::setting::Present;
+    use crate::subject::Subject;
+
+    const BUFFER: SettingAbout = SettingAbout {
+        id: "toy.buffer",
+        title: "",
+        doc: "",
+        kind: Kind::Size(Bytes(1), Bytes::gib(2)),
+        unit: "",
+        fields: &[],
+        unlimited: None,
+        subject: "node",
+        facts: &[],
+        source: "/proc/sys/toy/buffer",
+        ways: &[Way::always("sysctl -w toy.buffer={value}")],
+        privilege: Privilege::Root,
+        traps: "",
+    };
+
+    const TRIPLE: SettingAbout = SettingAbout { fields: &["min", "default", "max"], ..BUFFER };
+
+    fn reading(subject: Subject) -> SettingReading {
+        SettingReading::new(&BUFFER, subject, Present::Absent("none".to_owned()))
+    }
+
+    fn command(about: &SettingAbout, wanted: &str) -> String {
+        about.command(&reading(Subject::node()), &wanted.into()).expect("a way")
+    }
+
+    #[test]
+    fn sizes_are_put_into_a_command_as_bytes() {
+        assert_eq!(command(&BUFFER, "16 MiB"), "sysctl -w toy.buffer=16777216");
+        assert_eq!(command(&TRIPLE, "4 KiB, 64 KiB, 16 MiB"), "sysctl -w toy.buffer='4096 65536 16777216'");
+    }
+
+    #[test]
+    fn times_are_microseconds_and_no_limit_is_what_the_system_calls_it() {
+        let about =
+            SettingAbout { kind: Kind::Time(Nanos(0), Nanos::secs(1)), unlimited: Some("-1"), ..BUFFER };
+        assert_eq!(command(&about, "950 ms"), "sysctl -w toy.buffer=950000");
+        assert_eq!(command(&about, "unlimited"), "sysctl -w toy.buffer=-1");
+        assert_eq!(about.parse("-1"), Ok(Value::from(UNLIMITED)));
+        let error = about.parse("unlimitd").unwrap_err();
+        assert!(error.ends_with("'unlimited' is possible too; did you mean 'unlimited'?"), "{error}");
+    }
+
+    #[test]
+    fn the_way_that_fits_the_reading_has_its_own_words() {
+        let ways: &[Way] = &[
+            Way {
+                by: "inverse",
+                command: "echo {value} > no_turbo",
+                words: &[("true", "0"), ("false", "1")],
+            },
+            Way { by: "plain", command: "echo {value} > boost", words: &[] },
+        ];
+        let about = SettingAbout { kind: Kind::Flag, ways, ..BUFFER };
+        let by = |fact: &str| {
+            let mut reading = reading(Subject::node());
+            reading.facts.set("by", fact);
+            about.command(&reading, &Value::Flag(false))
+        };
+        assert_eq!(by("inverse").as_deref(), Some("echo 1 > no_turbo"));
+        assert_eq!(by("plain").as_deref(), Some("echo 0 > boost"));
+        assert_eq!(by("other"), None);
+    }
+
+    #[test]
+    fn a_command_cannot_be_broken_out_of() {
+        const WAYS: &[Way] = &[Way::always("ip link set {name} mtu {value}")];
+        let about = SettingAbout { kind: Kind::Text, ways: WAYS, ..BUFFER };
+        let evil = about.command(&reading(Subject::device("nic", "a;reboot")), &"9000 && rm -rf '/'".into());
+        assert_eq!(evil.as_deref(), Some(r"ip link set 'a;reboot' mtu '9000 && rm -rf '\''/'\'''"));
+    }
+
+    #[test]
+    fn several_values_are_parted_by_blanks_or_commas() {
+        assert_eq!(TRIPLE.split("4096\t131072\t6291456"), ["4096", "131072", "6291456"]);
+        assert_eq!(TRIPLE.split("4 KiB, 128 KiB, 6 MiB"), ["4 KiB", "128 KiB", "6 MiB"]);
+        assert_eq!(BUFFER.split("4 KiB"), ["4 KiB"]);
+    }
+
+    #[test]
+    fn describes_the_values_it_takes() {
+        assert_eq!(TRIPLE.describe(), "min, default, max: each size, 1 B to 2 GiB");
+        let packets =
+            SettingAbout { kind: Kind::Count(0, 9), unit: "packets", unlimited: Some("-1"), ..BUFFER };
+        assert_eq!(packets.describe(), "0 to 9 packets, or unlimited");
+        let triple = ("sysctl -w toy.buffer='MIN DEFAULT MAX'".to_owned(), "in bytes".to_owned());
+        assert_eq!(TRIPLE.commands().collect::<Vec<_>>(), [triple]);
+        let inverse = Way { words: &[("true", "0"), ("false", "1")], ..BUFFER.ways[0] };
+        let flag = SettingAbout { kind: Kind::Flag, ..BUFFER };
+        assert_eq!(flag.spelling(&inverse), "0 for true, 1 for false");
+        assert_eq!(flag.spelling(&BUFFER.ways[0]), "1 for true, 0 for false");
+        assert_eq!(packets.spelling(&BUFFER.ways[0]), "-1 for unlimited");
+    }
+}

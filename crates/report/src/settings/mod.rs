@@ -1,0 +1,108 @@
+//! Settings for people: an audit with what differs and how to mend it, and the page of one setting.
+
+mod page;
+mod remedies;
+mod rows;
+
+use seatrial_model::Verdict;
+use seatrial_model::setting::{SettingAbout, SettingsDocument};
+
+pub use page::page;
+
+use crate::Look;
+use crate::ink::{Ink, develop};
+use crate::notes::Notes;
+use crate::words::{clean, count, ink, sign};
+
+/// Nodes named one by one; more are counted.
+const MOST_NAMES: usize = 4;
+
+/// Lines that a terminal surely shows at once.
+const ONE_SCREEN: usize = 45;
+
+/// The audit as text for a terminal, ending with a line feed; `abouts` are the settings there are.
+pub fn render(document: &SettingsDocument, abouts: &[&SettingAbout], look: Look) -> String {
+    let mut notes = Notes::default();
+    let width = look.width();
+    let mut blocks = vec![headline(document)];
+    let table = rows::table(document, &mut notes, width);
+    if !table.is_empty() {
+        blocks.push(table + &notes.flush(width));
+    }
+    blocks.push(remedies::block(document, abouts, width));
+    blocks.push(Ink::Faint.on(&hint(document)) + "\n");
+    blocks.retain(|block| !block.is_empty());
+    let mut text = blocks.join("\n");
+    if document.profile.is_some() && text.lines().count() > ONE_SCREEN {
+        // The first line has scrolled away, and it is the one that matters.
+        text += &format!("\n{}\n", text.lines().next().unwrap_or_default());
+    }
+    develop(&text, look.style)
+}
+
+/// How it came out, and of what.
+fn headline(document: &SettingsDocument) -> String {
+    let first = match (&document.profile, document.verdict) {
+        (Some(_), Some(verdict)) => {
+            let word = format!("{} {}", sign(verdict), verdict.word().to_uppercase());
+            format!("{}  {}", ink(verdict).on(&word), judged(document))
+        }
+        (Some(_), None) => Ink::Doubt.on("? UNKNOWN") + "  the profile wants nothing of the settings",
+        (None, _) => {
+            Ink::Strong.on(&format!("{} read; nothing was judged", count(settings(document), "setting")))
+        }
+    };
+    let profile = document.profile.as_ref().map(|profile| format!("profile {}", clean(&profile.id)));
+    let nodes = format!("on {}", nodes(document.nodes.iter().map(String::as_str).collect()));
+    let second: Vec<String> = profile.into_iter().chain([nodes]).collect();
+    format!("{first}\n{}\n", Ink::Faint.on(&second.join(" · ")))
+}
+
+/// How many demands came out how, the heaviest first.
+fn judged(document: &SettingsDocument) -> String {
+    let number = |verdict| document.verdicts.iter().filter(|record| record.verdict == verdict).count();
+    let all = document.verdicts.len();
+    if number(Verdict::Pass) == all {
+        return if all == 1 {
+            "the one setting is as wanted".to_owned()
+        } else {
+            format!("all {all} are as wanted")
+        };
+    }
+    let phrases = [
+        (Verdict::Fail, "not as wanted"),
+        (Verdict::Unknown, "could not be judged"),
+        (Verdict::Warn, "waived"),
+        (Verdict::Pass, "as wanted"),
+    ];
+    let mut told =
+        phrases.into_iter().map(|(verdict, phrase)| (number(verdict), phrase)).filter(|(n, _)| *n > 0);
+    let first = told.next().map(|(number, phrase)| format!("{number} of {all} {phrase}"));
+    first
+        .into_iter()
+        .chain(told.map(|(number, phrase)| format!("{number} {phrase}")))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// How many different settings were read.
+fn settings(document: &SettingsDocument) -> usize {
+    let mut ids: Vec<&str> =
+        document.settings.iter().map(|setting| setting.reading.setting.as_str()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids.len()
+}
+
+fn hint(document: &SettingsDocument) -> String {
+    let explain = "`seatrial list SETTING` explains one";
+    match document.profile {
+        Some(_) => format!("{explain}; `seatrial settings` shows them all"),
+        None => format!("{explain}; `seatrial settings PROFILE` judges them"),
+    }
+}
+
+/// Names of nodes, or how many there are.
+fn nodes(names: Vec<&str>) -> String {
+    if names.len() <= MOST_NAMES { clean(&names.join(", ")) } else { count(names.len(), "node") }
+}

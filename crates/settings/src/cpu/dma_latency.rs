@@ -1,0 +1,68 @@
+//! `cpu.dma_latency`: the time to wake that programs on this host ask for.
+
+use seatrial_model::machine::Machine;
+use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, UNLIMITED, Way};
+use seatrial_model::{Kind, Nanos, Value};
+use seatrial_sys::root::{ReadError, SysRoot};
+
+use crate::Setting;
+use crate::found::{micros, on_node, present};
+
+const DEVICE: &str = "/dev/cpu_dma_latency";
+
+/// What the kernel answers when nobody asks for less, in microseconds (PM_QOS_CPU_LATENCY_DEFAULT_VALUE).
+const NOBODY: &str = "2000000000";
+
+/// The setting.
+pub struct DmaLatency;
+
+// admin-guide/pm/cpuidle.rst, "Power Management Quality of Service for CPUs"; power/pm_qos_interface.rst.
+const ABOUT: SettingAbout = SettingAbout {
+    id: "cpu.dma_latency",
+    title: "time to wake that programs tolerate",
+    doc: "A program that holds /dev/cpu_dma_latency open keeps all CPUs out of idle states that take longer to wake \
+          than it says; tuned's profiles for latency do so. It moves small messages and round trips, like \
+          cpu.cstates, and no idle state looks disabled meanwhile.",
+    kind: Kind::Time(Nanos(0), Nanos::secs(2000)),
+    unit: "",
+    fields: &[],
+    unlimited: Some(NOBODY),
+    subject: "node",
+    facts: &[],
+    source: DEVICE,
+    // Ten characters: four would be taken for the bytes of the number.
+    ways: &[Way::always("exec 3> /dev/cpu_dma_latency; printf 0x%08x {value} >&3")],
+    privilege: Privilege::Root,
+    traps: "Holds as long as the shell or program that opened the device lives, and ends by itself with it. Reading \
+            it takes root too.",
+};
+
+impl Setting for DmaLatency {
+    fn about(&self) -> &'static SettingAbout {
+        &ABOUT
+    }
+
+    fn read(&self, root: &SysRoot, _: &Machine) -> Vec<SettingReading> {
+        on_node(&ABOUT, present(root, target(root))).into_iter().map(told).collect()
+    }
+}
+
+/// The device answers with a 32-bit number in the order of this machine. Opening it to read asks for nothing.
+fn target(root: &SysRoot) -> Result<Value, ReadError> {
+    let bytes = root.bytes(DEVICE)?;
+    let garbage = || ReadError::garbage(DEVICE, &format!("{bytes:?}"), "four bytes that hold microseconds");
+    let number = i32::from_ne_bytes(bytes.as_slice().try_into().map_err(|_| garbage())?);
+    if number.to_string() == NOBODY {
+        return Ok(Value::from(UNLIMITED));
+    }
+    u64::try_from(number).ok().and_then(micros).ok_or_else(garbage)
+}
+
+fn told(reading: SettingReading) -> SettingReading {
+    match &reading.present {
+        Present::Value(value) if *value == Value::from(UNLIMITED) => {
+            reading.noting("no program asks for less")
+        }
+        _ => reading,
+    }
+}

@@ -1,0 +1,103 @@
+//! The policies of CPU frequency scaling, and `cpu.governor`.
+
+use seatrial_model::machine::Machine;
+use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, Way};
+use seatrial_model::{Kind, Value};
+use seatrial_sys::cpuset::CpuSet;
+use seatrial_sys::root::{ReadError, SysRoot};
+
+use crate::Setting;
+use crate::found::{is_virtual, is_word, missing, on_node};
+use crate::group::{OfCpus, grouped};
+
+/// Where the kernel keeps them (admin-guide/pm/cpufreq.rst, "Policy Interface in sysfs").
+const FOLDER: &str = "/sys/devices/system/cpu/cpufreq";
+
+/// The setting.
+pub struct Governor;
+
+const ABOUT: SettingAbout = SettingAbout {
+    id: "cpu.governor",
+    title: "who chooses the clock of the CPUs",
+    doc: "`performance` asks for the highest clock at all times. Most others raise the clock only after load was \
+          seen, so that short and bursty work (message rates, latency, the first moments of every measurement) runs \
+          on a slow one, and results scatter. With intel_pstate or amd-pstate in active mode the processor itself \
+          chooses, and `powersave` there is not the slow governor of old, but a hint.",
+    kind: Kind::Choice(&["performance", "powersave", "schedutil", "ondemand", "conservative", "userspace"]),
+    unit: "",
+    fields: &[],
+    unlimited: None,
+    subject: "node",
+    facts: &[],
+    source: "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
+    ways: &[Way::always("echo {value} | tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor")],
+    privilege: Privilege::Root,
+    traps: "Set for each policy by itself; note the old ones first, for they may differ. Put it back before \
+            cpu.energy_performance_preference. tuned, power-profiles-daemon and Slurm's --cpu-freq set it too.",
+};
+
+impl Setting for Governor {
+    fn about(&self) -> &'static SettingAbout {
+        &ABOUT
+    }
+
+    fn read(&self, root: &SysRoot, machine: &Machine) -> Vec<SettingReading> {
+        per_policy(&ABOUT, root, machine, |folder| {
+            let path = format!("{folder}/scaling_governor");
+            let governor = word(root, &path)?;
+            // It is always one of those on offer; a list that lacks it is of another moment or another machine.
+            match root.text(format!("{folder}/scaling_available_governors")) {
+                Ok(list) if !list.split_whitespace().any(|known| known == governor) => {
+                    Err(ReadError::garbage(path, &governor, &format!("one of those on offer: {list}")))
+                }
+                _ => Ok(Value::Text(governor)),
+            }
+        })
+    }
+}
+
+/// A file that holds one word.
+pub(super) fn word(root: &SysRoot, path: &str) -> Result<String, ReadError> {
+    let text = root.text(path)?;
+    if is_word(&text) { Ok(text) } else { Err(ReadError::garbage(path, &text, "one word")) }
+}
+
+/// What `read` finds in the folder of each policy whose CPUs are online.
+pub(super) fn per_policy(
+    about: &SettingAbout,
+    root: &SysRoot,
+    machine: &Machine,
+    read: impl Fn(&str) -> Result<Value, ReadError>,
+) -> Vec<SettingReading> {
+    let policies = match policies(root) {
+        Ok(policies) => policies,
+        Err(ReadError::Missing { path }) => return on_node(about, missing(root, &path)),
+        Err(error) => return on_node(about, Present::Unreadable(error.to_string())),
+    };
+    if policies.is_empty() {
+        let usual = if is_virtual(machine) { "; a virtual machine leaves the clock to its host" } else { "" };
+        return on_node(about, Present::Absent(format!("{FOLDER} holds no policy{usual}")));
+    }
+    let found: Vec<OfCpus> =
+        policies.into_iter().map(|(folder, cpus)| (cpus, read(&folder).map(|value| (value, None)))).collect();
+    grouped(about, root, found)
+}
+
+/// The folders of the policies, each with its CPUs that are online. A policy that has none rests, and its files
+/// answer with errors.
+pub(super) fn policies(root: &SysRoot) -> Result<Vec<(String, CpuSet)>, ReadError> {
+    let mut policies = Vec::new();
+    for number in root.numbered(FOLDER, "policy")? {
+        let folder = format!("{FOLDER}/policy{number}");
+        let cpus = match root.text(format!("{folder}/affected_cpus")) {
+            // Parted by blanks, unlike other lists of CPUs.
+            Ok(text) => text.split_whitespace().filter_map(|cpu| cpu.parse().ok()).collect(),
+            // A policy is named after its first CPU.
+            Err(_) => CpuSet::of(number),
+        };
+        if !cpus.is_empty() {
+            policies.push((folder, cpus));
+        }
+    }
+    Ok(policies)
+}

@@ -1,0 +1,132 @@
+//! What every network interface has: `nic.mtu` and `nic.txqueuelen`.
+
+use seatrial_model::machine::{Known, Machine, Nic, NicKind};
+use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, Way};
+use seatrial_model::{Kind, Subject, Value};
+use seatrial_sys::root::SysRoot;
+
+use crate::Setting;
+use crate::found::{parse, present};
+
+/// A number in a file of each interface.
+pub struct OfInterface {
+    about: &'static SettingAbout,
+    file: &'static str,
+}
+
+/// The facts of an interface besides `kind`, as `Nic::facts` names them.
+const FACTS: &[&str] = &[
+    "name",
+    "type",
+    "virtual",
+    "link_layer",
+    "driver",
+    "speed",
+    "duplex",
+    "mtu",
+    "up",
+    "master",
+    "numa_node",
+];
+
+const ABOUT: SettingAbout = SettingAbout {
+    id: "nic.mtu",
+    title: "largest packet of an interface",
+    doc: "Counted without the header of the link. Larger packets carry more for the same work: fewer headers on the wire (9000 instead of 1500 is worth 4 to 5 \
+          % of the link), fewer interrupts and fewer passes through the stack, which at 10 Gbit/s and above decides \
+          whether one core can keep up. Every port, switch and host of the path must take them, or large packets \
+          vanish while small ones pass.",
+    kind: Kind::Count(68, 65535),
+    unit: "bytes",
+    fields: &[],
+    unlimited: None,
+    subject: "nic",
+    facts: FACTS,
+    source: "/sys/class/net/NAME/mtu",
+    ways: &[Way::always("ip link set dev {name} mtu {value}")],
+    privilege: Privilege::NetAdmin,
+    traps: "Some drivers take the link down for a moment. NetworkManager and cloud agents set their own again. Prove \
+            the whole path afterwards: `ping -M do -s 8972 HOST` for 9000. The MTU of a bond or bridge bounds that of \
+            what stands on it.",
+};
+
+/// `nic.mtu`.
+pub static MTU: OfInterface = OfInterface { about: &ABOUT, file: "mtu" };
+
+/// `nic.txqueuelen`.
+pub static TXQUEUELEN: OfInterface = OfInterface {
+    about: &SettingAbout {
+        id: "nic.txqueuelen",
+        title: "packets that may wait to be sent",
+        doc: "Queueing disciplines without a limit of their own (pfifo_fast, mq of them) take this one. A short queue \
+              drops the bursts of a fast sender, a long one adds latency. fq and fq_codel do not look at it.",
+        kind: Kind::Count(0, u32::MAX as u64),
+        unit: "packets",
+        source: "/sys/class/net/NAME/tx_queue_len",
+        ways: &[Way::always("ip link set dev {name} txqueuelen {value}")],
+        traps: "Lost when the interface is made anew, and at the next boot.",
+        ..ABOUT
+    },
+    file: "tx_queue_len",
+};
+
+impl Setting for OfInterface {
+    fn about(&self) -> &'static SettingAbout {
+        self.about
+    }
+
+    fn read(&self, root: &SysRoot, machine: &Machine) -> Vec<SettingReading> {
+        let nobody = |present| {
+            let Ok(subject) = self.about.subject.parse::<Subject>();
+            vec![SettingReading::new(self.about, subject, present)]
+        };
+        let nics = match &machine.nics {
+            Known::Known(nics) => nics,
+            Known::Unknown(why) => return nobody(Present::Unreadable(why.clone())),
+        };
+        let others: Vec<&Nic> = nics.iter().filter(|nic| nic.kind != NicKind::Loopback).collect();
+        if others.is_empty() {
+            return nobody(Present::Absent("there is no network interface besides the loopback".to_owned()));
+        }
+        others.into_iter().map(|nic| self.of(nic, root)).collect()
+    }
+}
+
+impl OfInterface {
+    fn of(&self, nic: &Nic, root: &SysRoot) -> SettingReading {
+        let path = format!("/sys/class/net/{}/{}", nic.name, self.file);
+        let value: Result<Value, _> = root.text(&path).and_then(|text| parse(self.about, &path, &text));
+        let subject = Subject::device(self.about.subject, &nic.name);
+        SettingReading {
+            facts: nic.facts(),
+            ..SettingReading::new(self.about, subject, present(root, value))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use seatrial_model::machine::PciDevice;
+
+    use super::*;
+
+    #[test]
+    fn a_profile_may_select_by_every_fact_of_an_interface_and_no_other() {
+        let text = || Known::Known("x".to_owned());
+        let nic = Nic {
+            link_layer: text(),
+            driver: text(),
+            speed_mbit_s: Known::Known(10_000),
+            duplex: text(),
+            mtu: Known::Known(9000),
+            up: Known::Known(true),
+            master: Some("bond0".to_owned()),
+            pci: Known::Known(PciDevice { numa_node: Known::Known(0), ..PciDevice::default() }),
+            ..Nic::default()
+        };
+        let facts = nic.facts();
+        let mut known: Vec<&str> = FACTS.iter().copied().chain(["kind"]).collect();
+        known.sort_unstable();
+        assert_eq!(facts.iter().map(|(name, _)| name).collect::<Vec<_>>(), known);
+    }
+}

@@ -1,0 +1,55 @@
+//! Settings that are one file below `/proc/sys`: a row of a table each.
+
+use seatrial_model::machine::Machine;
+use seatrial_model::setting::{Privilege, SettingAbout, SettingReading};
+use seatrial_model::{Bytes, Kind};
+use seatrial_sys::root::SysRoot;
+
+use crate::Setting;
+use crate::found::{on_node, parse, present};
+
+/// A setting that is read from the file `source` of its definition and set by sysctl(8).
+pub struct Sysctl(pub(crate) &'static SettingAbout);
+
+/// The kernel keeps these numbers in an `int`.
+pub(crate) const COUNT: Kind = Kind::Count(0, i32::MAX as u64);
+
+/// Sizes of buffers, which are an `int` too.
+pub(crate) const BUFFER: Kind = Kind::Size(Bytes(1), Bytes(i32::MAX as u64));
+
+/// What the rows share.
+pub(crate) const ROW: SettingAbout = SettingAbout {
+    id: "",
+    title: "",
+    doc: "",
+    kind: COUNT,
+    unit: "",
+    fields: &[],
+    unlimited: None,
+    subject: "node",
+    facts: &[],
+    source: "",
+    ways: &[],
+    privilege: Privilege::Root,
+    traps: "Lost at the next boot unless a file in /etc/sysctl.d says it too. tuned sets its own when it starts.",
+};
+
+/// The only way to set a row, by the name that sysctl(8) knows it by.
+macro_rules! by_sysctl {
+    ($name:literal) => {
+        &[seatrial_model::setting::Way::always(concat!("sysctl -w ", $name, "={value}"))]
+    };
+}
+pub(crate) use by_sysctl;
+
+impl Setting for Sysctl {
+    fn about(&self) -> &'static SettingAbout {
+        self.0
+    }
+
+    fn read(&self, root: &SysRoot, _: &Machine) -> Vec<SettingReading> {
+        let path = self.0.source;
+        let value = root.text(path).and_then(|text| parse(self.0, path, &text));
+        on_node(self.0, present(root, value))
+    }
+}

@@ -1,0 +1,46 @@
+//! `tuning.irqbalance`: whether interrupts are moved around while we measure.
+
+use seatrial_model::machine::Machine;
+use seatrial_model::setting::{Present, SettingAbout, SettingReading, Way};
+use seatrial_model::{Kind, Value};
+use seatrial_sys::root::SysRoot;
+
+use super::tuned;
+use crate::Setting;
+use crate::found::on_node;
+
+/// The setting.
+pub struct IrqBalance;
+
+const ABOUT: SettingAbout = SettingAbout {
+    id: "tuning.irqbalance",
+    title: "irqbalance moves interrupts between CPUs",
+    doc: "irqbalance spreads interrupts by load, every ten seconds. That suits a host with many jobs, and it \
+          overwrites whatever was bound by hand for a fast network card, so that the same transfer runs on other \
+          CPUs from one trial to the next.",
+    kind: Kind::Flag,
+    source: "the names of the processes in /proc",
+    ways: &[Way {
+        by: "",
+        command: "systemctl {value} --now irqbalance",
+        words: &[("true", "enable"), ("false", "disable")],
+    }],
+    traps: "Interrupts stay where they were last. IRQBALANCE_BANNED_CPUS and --banirq except some of them instead.",
+    ..tuned::ABOUT
+};
+
+impl Setting for IrqBalance {
+    fn about(&self) -> &'static SettingAbout {
+        &ABOUT
+    }
+
+    fn read(&self, root: &SysRoot, machine: &Machine) -> Vec<SettingReading> {
+        on_node(
+            &ABOUT,
+            match tuned::is_running(root, machine, "irqbalance") {
+                Ok(running) => Present::Value(Value::Flag(running)),
+                Err(why) => Present::Unreadable(why),
+            },
+        )
+    }
+}

@@ -1,0 +1,85 @@
+//! `tuning.tuned_profile`, and whether a program is running.
+
+use seatrial_model::machine::Machine;
+use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, Way};
+use seatrial_model::{Kind, Value};
+use seatrial_sys::root::SysRoot;
+
+use crate::Setting;
+use crate::found::{on_node, present};
+
+const ACTIVE: &str = "/etc/tuned/active_profile";
+
+/// The setting.
+pub struct TunedProfile;
+
+pub(super) const ABOUT: SettingAbout = SettingAbout {
+    id: "tuning.tuned_profile",
+    title: "the profile that tuned keeps up",
+    doc: "tuned sets the governor, boost, idle states, large pages, sysctls and more, and sets them again when it \
+          starts. What is changed by hand against it does not last, and two nodes with different profiles differ in \
+          all of it.",
+    kind: Kind::Text,
+    unit: "",
+    fields: &[],
+    unlimited: None,
+    subject: "node",
+    facts: &[],
+    source: ACTIVE,
+    ways: &[Way::always("tuned-adm profile {value}")],
+    privilege: Privilege::Root,
+    traps: "Changes many settings at once. `tuned-adm off` rolls back what it changed.",
+};
+
+impl Setting for TunedProfile {
+    fn about(&self) -> &'static SettingAbout {
+        &ABOUT
+    }
+
+    fn read(&self, root: &SysRoot, machine: &Machine) -> Vec<SettingReading> {
+        let text = match root.text(ACTIVE) {
+            Ok(text) => text,
+            Err(error) => return on_node(&ABOUT, present(root, Err(error))),
+        };
+        if text.is_empty() {
+            return on_node(&ABOUT, Present::Absent("tuned has no profile active".to_owned()));
+        }
+        // Several profiles may be merged; one line holds them all.
+        if text.contains(|c: char| c.is_control()) {
+            return on_node(
+                &ABOUT,
+                Present::Unreadable(format!("{ACTIVE} holds {text:?}, expected one line")),
+            );
+        }
+        let readings = on_node(&ABOUT, Present::Value(Value::Text(text)));
+        match is_running(root, machine, "tuned") {
+            Ok(true) => readings,
+            Ok(false) => noting(readings, "tuned is not running, so it may not be in force"),
+            Err(why) => noting(readings, &format!("whether tuned is running is not known: {why}")),
+        }
+    }
+}
+
+fn noting(readings: Vec<SettingReading>, note: &str) -> Vec<SettingReading> {
+    readings.into_iter().map(|reading| reading.noting(note)).collect()
+}
+
+/// Whether a process of this name (proc_pid_comm(5)) runs on the host.
+///
+/// # Errors
+/// Why a process that was not seen may be there all the same.
+pub(super) fn is_running(root: &SysRoot, machine: &Machine, name: &str) -> Result<bool, String> {
+    let processes = root.numbered("/proc", "").map_err(|error| error.to_string())?;
+    // A process may end while we look.
+    let is_it = |pid: u32| root.text(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm == name);
+    if processes.into_iter().any(is_it) {
+        return Ok(true);
+    }
+    if machine.virtualization.known().is_some_and(|layers| layers.container.is_some()) {
+        return Err("a container sees its own processes only".to_owned());
+    }
+    match root.text("/proc/1/comm") {
+        Ok(_) => Ok(false),
+        Err(error) => Err(format!("{error}: /proc may hide the processes of others")),
+    }
+}

@@ -1,0 +1,85 @@
+//! Buffers and queues of the network stack, and the scheduler's one sysctl.
+
+use crate::tree::Tree;
+
+const CORE: &str = "/proc/sys/net/core";
+const IPV4: &str = "/proc/sys/net/ipv4";
+
+#[test]
+fn sizes_are_bytes_and_set_as_bytes() {
+    for name in ["rmem_max", "rmem_default", "wmem_max", "wmem_default"] {
+        let (setting, tree) =
+            (format!("net.core.{name}"), Tree::new().file(&format!("{CORE}/{name}"), "212992\n"));
+        assert_eq!(tree.line(&setting), "node: 208 KiB");
+        let command = tree.command(&setting, "16 MiB").expect("a way");
+        assert_eq!(command, format!("sysctl -w net.core.{name}=16777216"));
+    }
+}
+
+#[test]
+fn counts_and_words_are_told_as_they_are() {
+    let tree = Tree::new().files(CORE, &[("netdev_max_backlog", "1000\n"), ("default_qdisc", "fq_codel\n")]);
+    assert_eq!(tree.line("net.core.netdev_max_backlog"), "node: 1000");
+    assert_eq!(tree.line("net.core.default_qdisc"), "node: fq_codel");
+    let tree = Tree::new().file(&format!("{IPV4}/tcp_congestion_control"), "bbr\n");
+    assert_eq!(tree.line("net.ipv4.tcp_congestion_control"), "node: bbr");
+}
+
+#[test]
+fn three_values_stay_in_their_order() {
+    let tree = Tree::new().files(
+        IPV4,
+        &[
+            ("udp_mem", "262144\t327680\t393216\n"),
+            ("tcp_rmem", "4096\t131072\t6291456\n"),
+            ("tcp_wmem", "4096 16384 4194304"),
+        ],
+    );
+    assert_eq!(tree.line("net.ipv4.udp_mem"), "node: 262144, 327680, 393216");
+    assert_eq!(tree.line("net.ipv4.tcp_rmem"), "node: 4 KiB, 128 KiB, 6 MiB");
+    assert_eq!(tree.line("net.ipv4.tcp_wmem"), "node: 4 KiB, 16 KiB, 4 MiB");
+    assert_eq!(
+        tree.command("net.ipv4.udp_mem", "262144 327680 393216").as_deref(),
+        Some("sysctl -w net.ipv4.udp_mem='262144 327680 393216'")
+    );
+    assert_eq!(
+        tree.command("net.ipv4.tcp_rmem", "4 KiB, 128 KiB, 16 MiB").as_deref(),
+        Some("sysctl -w net.ipv4.tcp_rmem='4096 131072 16777216'")
+    );
+}
+
+#[test]
+fn two_values_where_three_belong_are_garbage() {
+    for wrong in ["", "1 2\n", "1 2 3 4\n", "1 2 x\n", "1 2 -3\n"] {
+        let line = Tree::new().file(&format!("{IPV4}/udp_mem"), wrong).line("net.ipv4.udp_mem");
+        assert!(line.contains("expected a whole number for each of min, pressure, max"), "{line}");
+    }
+}
+
+#[test]
+fn a_default_above_the_most_is_inconsistent() {
+    let with =
+        |default: &str, most: &str| Tree::new().files(CORE, &[("rmem_default", default), ("rmem_max", most)]);
+    assert_eq!(with("212992\n", "212992\n").line("net.rmem_consistent"), "node: true");
+    let wrong = with("16777216\n", "212992\n");
+    assert_eq!(wrong.line("net.rmem_consistent"), "node: false (the default is 16 MiB, the most 208 KiB)");
+    assert_eq!(
+        wrong.command("net.rmem_consistent", "true").as_deref(),
+        Some("sysctl -w net.core.rmem_max=$(sysctl -n net.core.rmem_default)")
+    );
+    assert!(with("212992\n", "").line("net.rmem_consistent").starts_with("node: unreadable"));
+    assert!(with("212992\n", "1\n").line("net.wmem_consistent").starts_with("node: absent"));
+}
+
+#[test]
+fn no_limit_of_real_time_programs_is_minus_one() {
+    let with = |text: &str| Tree::new().file("/proc/sys/kernel/sched_rt_runtime_us", text);
+    let id = "kernel.sched_rt_runtime_us";
+    assert_eq!(with("950000\n").line(id), "node: 950 ms");
+    assert_eq!(with("-1\n").line(id), "node: unlimited");
+    assert!(with("-2\n").line(id).contains("expected a number of microseconds"));
+    assert_eq!(
+        with("950000\n").command(id, "unlimited").as_deref(),
+        Some("sysctl -w kernel.sched_rt_runtime_us=-1")
+    );
+}
