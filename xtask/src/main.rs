@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::{ci, generate, test, versus};
+use xtask::{ci, generate, lab, test, versus};
 
 /// Tasks of the Seatrial workspace.
 #[derive(Parser)]
@@ -22,6 +22,7 @@ enum Task {
     Ci(ci::Args),
     Versus(versus::Args),
     Bare(versus::bare::Args),
+    Lab(lab::Args),
 }
 
 fn main() -> ExitCode {
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Task::Ci(args) => ci::run(&args),
         Task::Versus(args) => versus::run(&args),
         Task::Bare(args) => versus::bare::run(&args),
+        Task::Lab(args) => lab::run(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

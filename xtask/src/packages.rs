@@ -3,6 +3,8 @@
 //! Building Seatrial needs none of them. A package counts as present when its program is found, so that other
 //! distributions are served as well; installing is tried only as root and only where there is `apt-get`.
 
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -21,6 +23,45 @@ pub struct Package {
     pub reason: &'static str,
 }
 
+/// The file systems of the fault tests and of the lab's nodes.
+const E2FSPROGS: Package = Package {
+    name: "e2fsprogs",
+    program: "mkfs.ext4",
+    reason: "the fault tests make a small file system and freeze it under a worker, the lab tests one a node",
+};
+const MOUNT: Package = Package {
+    name: "mount",
+    program: "mount",
+    reason: "the fault tests and the lab tests mount file systems",
+};
+const UTIL_LINUX: Package = Package {
+    name: "util-linux",
+    program: "fsfreeze",
+    reason: "the fault tests freeze a file system, and start processes that leave their group; the lab tests make \
+             namespaces",
+};
+const IPROUTE2: Package =
+    Package { name: "iproute2", program: "tc", reason: "the lab tests make and shape networks" };
+const IPUTILS_PING: Package =
+    Package { name: "iputils-ping", program: "ping", reason: "the lab tests count lost packets" };
+const MUNGE: Package =
+    Package { name: "munge", program: "munged", reason: "the lab tests run Slurm, which trusts it" };
+const NFTABLES: Package =
+    Package { name: "nftables", program: "nft", reason: "the lab tests drop an exact share of packets" };
+const OPENMPI: Package =
+    Package { name: "openmpi-bin", program: "mpirun", reason: "the lab tests start commands with mpirun" };
+const OPENSSH_CLIENT: Package =
+    Package { name: "openssh-client", program: "ssh", reason: "the lab tests reach nodes over ssh" };
+const OPENSSH_SERVER: Package =
+    Package { name: "openssh-server", program: "sshd", reason: "the lab tests run one a node" };
+const PROCPS: Package = Package {
+    name: "procps",
+    program: "pkill",
+    reason: "the lab tests kill daemons by their name inside a node",
+};
+const SLURM: Package =
+    Package { name: "slurm-wlm", program: "slurmctld", reason: "the lab tests run a real Slurm" };
+
 /// What `cargo xtask test` needs.
 pub const TESTS: &[Package] = &[
     Package {
@@ -28,18 +69,40 @@ pub const TESTS: &[Package] = &[
         program: "objdump",
         reason: "the kernel tests read the disassembly for the vector loads and the non-temporal stores",
     },
-    Package {
-        name: "e2fsprogs",
-        program: "mkfs.ext4",
-        reason: "the fault tests make a small file system and freeze it under a worker",
-    },
-    Package { name: "mount", program: "mount", reason: "the fault tests mount that file system" },
-    Package {
-        name: "util-linux",
-        program: "fsfreeze",
-        reason: "the fault tests freeze that file system, and start processes that leave their group",
-    },
+    E2FSPROGS,
+    MOUNT,
+    UTIL_LINUX,
+    IPROUTE2,
+    IPUTILS_PING,
+    MUNGE,
+    NFTABLES,
+    OPENMPI,
+    OPENSSH_CLIENT,
+    OPENSSH_SERVER,
+    PROCPS,
+    SLURM,
 ];
+
+/// What `cargo xtask lab` needs.
+pub const LAB: &[Package] = &[
+    E2FSPROGS,
+    MOUNT,
+    UTIL_LINUX,
+    IPROUTE2,
+    MUNGE,
+    NFTABLES,
+    OPENMPI,
+    OPENSSH_CLIENT,
+    OPENSSH_SERVER,
+    SLURM,
+];
+
+/// What the tests of the lab need besides.
+pub const LAB_TESTS: &[Package] = &[IPUTILS_PING, PROCPS];
+
+/// Packages with a daemon that Debian starts when it installs them, and from then on with the machine. That is not ours
+/// to decide on a person's machine: there they are named, and installed in continuous integration only.
+const WITH_DAEMONS: &[Package] = &[MUNGE, OPENSSH_SERVER, SLURM];
 
 /// Folders of system programs that the search path of a plain user leaves out.
 const SYSTEM_FOLDERS: &[&str] = &["/usr/sbin", "/sbin"];
@@ -50,11 +113,7 @@ const SYSTEM_FOLDERS: &[&str] = &["/usr/sbin", "/sbin"];
 /// In continuous integration, when something is missing in the end; elsewhere never: the tests that need it
 /// say that they were skipped.
 pub fn ensure(packages: &[Package]) -> Result<()> {
-    let mut missing = missing(packages, &search_path());
-    if !missing.is_empty() && may_install() {
-        install(&missing);
-        missing = self::missing(&missing, &search_path());
-    }
+    let missing = supplied(packages);
     if missing.is_empty() {
         return Ok(());
     }
@@ -66,13 +125,46 @@ pub fn ensure(packages: &[Package]) -> Result<()> {
     Ok(())
 }
 
+/// As [`ensure`], for a task that can do nothing without.
+///
+/// # Errors
+/// When something is missing in the end.
+pub fn require(packages: &[Package]) -> Result<()> {
+    let missing = supplied(packages);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    bail!("{}", describe(&missing));
+}
+
+/// Installs what is missing where that is possible, and returns what is missing still.
+fn supplied(packages: &[Package]) -> Vec<Package> {
+    let missing = missing_now(packages);
+    let wanted = installable(&missing, workspace::is_ci());
+    if !wanted.is_empty() && may_install() {
+        install(&wanted);
+    }
+    missing_now(&missing)
+}
+
+/// Those of `missing` that are installed without asking.
+fn installable(missing: &[Package], is_ci: bool) -> Vec<Package> {
+    missing.iter().copied().filter(|package| is_ci || !WITH_DAEMONS.contains(package)).collect()
+}
+
+/// Those of `packages` whose program is not found.
+pub fn missing_now(packages: &[Package]) -> Vec<Package> {
+    missing(packages, &search_path())
+}
+
 /// Those of `packages` whose program is in none of `folders`.
 fn missing(packages: &[Package], folders: &[PathBuf]) -> Vec<Package> {
     let present = |package: &Package| folders.iter().any(|folder| folder.join(package.program).is_file());
     packages.iter().copied().filter(|package| !present(package)).collect()
 }
 
-fn search_path() -> Vec<PathBuf> {
+/// The person's search path, and the folders of system programs.
+pub fn search_path() -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).chain(SYSTEM_FOLDERS.iter().map(PathBuf::from)).collect()
 }
@@ -86,6 +178,7 @@ fn may_install() -> bool {
 
 /// Tries with the package lists at hand first: refreshing them is slow and often not needed.
 fn install(packages: &[Package]) {
+    let _quiet = NoDaemons::forbid(Path::new("/usr/sbin/policy-rc.d"));
     let names = packages.iter().map(|package| package.name);
     let apt = |args: &[&str]| {
         let mut command = Command::new("apt-get");
@@ -98,6 +191,29 @@ fn install(packages: &[Package]) {
         let refreshed = workspace::run(&mut apt(&["update"])).and_then(|()| workspace::run(&mut get));
         if let Err(error) = refreshed {
             eprintln!("{error:#}");
+        }
+    }
+}
+
+/// Debian asks this script before a package starts its daemon; 101 is "forbidden" (its policy manual, and
+/// invoke-rc.d(8)). Ours is there for as long as we install; one that is there already decides.
+struct NoDaemons<'a> {
+    script: Option<&'a Path>,
+}
+
+impl<'a> NoDaemons<'a> {
+    fn forbid(script: &'a Path) -> Self {
+        use std::os::unix::fs::OpenOptionsExt;
+        let made = OpenOptions::new().write(true).create_new(true).mode(0o755).open(script);
+        let written = made.and_then(|mut file| file.write_all(b"#!/bin/sh\nexit 101\n"));
+        Self { script: written.is_ok().then_some(script) }
+    }
+}
+
+impl Drop for NoDaemons<'_> {
+    fn drop(&mut self) {
+        if let Some(script) = self.script {
+            let _ = std::fs::remove_file(script);
         }
     }
 }
@@ -133,5 +249,30 @@ mod tests {
         let text = describe(TWO);
         assert!(text.contains("`apt-get install one two`"), "{text}");
         assert!(text.contains("to see") && text.contains("to hear"), "{text}");
+    }
+
+    #[test]
+    fn packages_with_daemons_are_installed_in_continuous_integration_only() {
+        let missing = [OPENMPI, OPENSSH_SERVER];
+        assert_eq!(installable(&missing, true), missing);
+        assert_eq!(installable(&missing, false), [OPENMPI]);
+    }
+
+    #[test]
+    fn daemons_are_forbidden_while_we_install_and_a_rule_that_is_there_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("policy-rc.d");
+        let quiet = NoDaemons::forbid(&script);
+        assert_eq!(Command::new(&script).status().unwrap().code(), Some(101));
+        drop(quiet);
+        assert!(!script.exists());
+        std::fs::write(&script, "theirs").unwrap();
+        drop(NoDaemons::forbid(&script));
+        assert_eq!(std::fs::read_to_string(&script).unwrap(), "theirs");
+    }
+
+    #[test]
+    fn the_lab_tests_have_all_that_the_lab_needs() {
+        assert!(LAB.iter().chain(LAB_TESTS).all(|package| TESTS.contains(package)));
     }
 }

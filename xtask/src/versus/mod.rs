@@ -2,6 +2,8 @@
 
 mod area;
 pub mod bare;
+mod cobalt2;
+mod latency;
 mod memory;
 mod paired;
 mod rounds;

@@ -1,0 +1,158 @@
+//! Faults of a node's link, on both of its ends: `eth0` in the node, and the bridge's port that leads to the node.
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::super::call::{fed, output};
+use super::super::net::{INTERFACE, MTU, ip};
+use super::super::space::in_network;
+use super::super::state::{Host, Lab};
+use super::Fault;
+
+/// What a fault counted in one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// Frames that came to the fault.
+    pub seen: u64,
+    /// Of them, frames that it dropped.
+    pub dropped: u64,
+}
+
+/// The table of nftables that holds a drop, one at each end of the link.
+const TABLE: &str = "lab_drop";
+
+/// More than any chain of segments has: the kernel's own limit, `GSO_MAX_SEGS`.
+const MANY_SEGMENTS: u32 = 65535;
+
+/// The two ends of a link as (host, interface there), the node's first.
+fn ends<'a>(lab: &'a Lab, node: &'a Host) -> [(&'a Host, &'a str); 2] {
+    [(node, INTERFACE), (&lab.head, &node.name)]
+}
+
+/// Applies a fault of the link, in the place of one of its kind.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn apply(lab: &Lab, node: &Host, fault: Fault) -> Result<()> {
+    match fault {
+        Fault::Rate(bits) => {
+            // A bucket holds what flows in half a millisecond, for the timer that refills it, and no less than the
+            // largest chain of segments that the kernel hands down in one piece.
+            let bytes = (bits / 8 / 2000).max(64 << 10);
+            for (host, interface) in ends(lab, node) {
+                let line = format!(
+                    "qdisc replace dev {interface} root tbf rate {bits}bit burst {bytes} latency 50ms\n"
+                );
+                fed(in_network(host, "tc")?.args(["-batch", "-"]), &line)?;
+            }
+        }
+        Fault::Drop(one_in) => {
+            for (host, interface) in ends(lab, node) {
+                fed(in_network(host, "nft")?.args(["-f", "-"]), &table(&node.name, interface, one_in))?;
+                // Otherwise what is dropped would be a chain of segments, which is up to 64 KiB of one connection.
+                ip(host, &format!("link set dev {interface} gso_max_segs 1\n"))?;
+            }
+        }
+        // The bridge's end: the node's loses its carrier and is still "up", as with a real cable.
+        Fault::Down => ip(&lab.head, &format!("link set dev {} down\n", node.name))?,
+        Fault::Mtu(bytes) => ip(node, &format!("link set dev {INTERFACE} mtu {bytes}\n"))?,
+        Fault::CpuHog(_) | Fault::FreezeFs => {}
+    }
+    Ok(())
+}
+
+/// Takes a fault of the link away. One that is not there, or only at one end, is no error.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn heal(lab: &Lab, node: &Host, fault: Fault) -> Result<()> {
+    match fault {
+        Fault::Rate(_) => {
+            for (host, interface) in ends(lab, node) {
+                if qdisc(host, interface)?.is_some() {
+                    output(in_network(host, "tc")?.args(["qdisc", "delete", "dev", interface, "root"]))?;
+                }
+            }
+        }
+        Fault::Drop(_) => {
+            for (host, interface) in ends(lab, node) {
+                let name = table_name(&node.name);
+                // Declared once more, so that there is one to delete.
+                fed(
+                    in_network(host, "nft")?.args(["-f", "-"]),
+                    &format!("table netdev {name}\ndelete table netdev {name}\n"),
+                )?;
+                ip(host, &format!("link set dev {interface} gso_max_segs {MANY_SEGMENTS}\n"))?;
+            }
+        }
+        Fault::Down => ip(&lab.head, &format!("link set dev {} up\n", node.name))?,
+        Fault::Mtu(_) => ip(node, &format!("link set dev {INTERFACE} mtu {MTU}\n"))?,
+        Fault::CpuHog(_) | Fault::FreezeFs => {}
+    }
+    Ok(())
+}
+
+/// What a fault counted since it was applied: frames to the node, then frames from it. None for faults that count
+/// nothing.
+///
+/// # Errors
+/// When tc or nft do not answer.
+pub fn counters(lab: &Lab, node: &Host, fault: Fault) -> Result<Option<[Counter; 2]>> {
+    let [own, port] = ends(lab, node);
+    let read = |(host, interface): (&Host, &str)| match fault {
+        Fault::Rate(_) => qdisc(host, interface),
+        Fault::Drop(_) => dropped(host, &node.name),
+        _ => Ok(None),
+    };
+    // A drop works on what comes in, a rate on what goes out: so the direction is the other one.
+    let (to, from) = if matches!(fault, Fault::Drop(_)) { (own, port) } else { (port, own) };
+    Ok(read(to)?.zip(read(from)?).map(|(to, from)| [to, from]))
+}
+
+fn table_name(node: &str) -> String {
+    format!("{TABLE}_{node}")
+}
+
+/// Drops the first frame of every `one_in`, of what comes in on an interface, whatever it carries.
+fn table(node: &str, interface: &str, one_in: u32) -> String {
+    let name = table_name(node);
+    format!(
+        "table netdev {name}\n\
+         delete table netdev {name}\n\
+         table netdev {name} {{\n\
+         counter seen {{ }}\n\
+         counter dropped {{ }}\n\
+         chain incoming {{\n\
+         type filter hook ingress device \"{interface}\" priority 0;\n\
+         counter name seen\n\
+         numgen inc mod {one_in} == 0 counter name dropped drop\n\
+         }}\n\
+         }}\n"
+    )
+}
+
+/// What our shaper on an interface counted; none when there is none.
+fn qdisc(host: &Host, interface: &str) -> Result<Option<Counter>> {
+    let text = output(in_network(host, "tc")?.args(["-s", "-json", "qdisc", "show", "dev", interface]))?;
+    let list: Value = serde_json::from_str(&text).context("tc wrote no JSON")?;
+    let shaper = list.as_array().into_iter().flatten().find(|qdisc| qdisc["kind"] == "tbf");
+    let counter = |shaper: &Value| {
+        // tc counts what passed.
+        let (passed, dropped) = (shaper["packets"].as_u64()?, shaper["drops"].as_u64()?);
+        Some(Counter { seen: passed + dropped, dropped })
+    };
+    shaper.map(|shaper| counter(shaper).context("tc counts no packets")).transpose()
+}
+
+fn dropped(host: &Host, node: &str) -> Result<Option<Counter>> {
+    let name = table_name(node);
+    let text =
+        output(in_network(host, "nft")?.args(["--json", "list", "counters", "table", "netdev", &name]))?;
+    let list: Value = serde_json::from_str(&text).context("nft wrote no JSON")?;
+    let count = |name: &str| {
+        let mut counters = list["nftables"].as_array()?.iter().filter_map(|entry| entry.get("counter"));
+        counters.find(|counter| counter["name"] == name)?["packets"].as_u64()
+    };
+    let counter = count("seen").zip(count("dropped"));
+    Ok(Some(counter.map(|(seen, dropped)| Counter { seen, dropped }).context("nft counts nothing")?))
+}
