@@ -3,16 +3,20 @@
 //! Nothing here reads the machine, the clock or a file, so an old run can be judged again, by the same profile or a
 //! new one, and comes out the same.
 
+mod audit;
 mod compare;
 mod finding;
+mod fleet;
 mod judge;
 mod limit;
 mod number;
 mod same;
 mod stated;
 
+pub use audit::{Audit, audit, changed_since};
 pub use compare::{Change, Comparison, Difference, Side, compare};
 pub use finding::{RULES, Rule, findings};
-pub use judge::{Assignment, Grounds, Judgement, MissingLimit, Reading, judge};
+pub use fleet::fleet_findings;
+pub use judge::{Assignment, Grounds, Judgement, MissingLimit, judge};
 pub use limit::BELIEVABLE_PERCENT;
 pub use stated::state_limits;

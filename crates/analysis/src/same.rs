@@ -20,11 +20,11 @@ pub(crate) fn is_same_thing(a: &CaseRecord, b: &CaseRecord) -> bool {
 
 /// Whether two cases are about things of the same name on whatever nodes: `eth0` of one and `eth0` of another.
 pub(crate) fn is_same_class(a: &CaseRecord, b: &CaseRecord) -> bool {
-    class(a) == class(b)
+    class_of(a) == class_of(b)
 }
 
 /// The subject without the names of the case's own nodes: `n1/eth0->n2/eth0` is `eth0->eth0`.
-fn class(case: &CaseRecord) -> String {
+pub(crate) fn class_of(case: &CaseRecord) -> String {
     let end = |end: &str| match end.split_once('/') {
         Some((node, rest)) if case.nodes.iter().any(|known| known == node) => rest.to_owned(),
         _ => end.to_owned(),

@@ -1,20 +1,145 @@
-//! The agents of a run: this machine's own, or simulated ones.
+//! The agents of a run: this machine's own, those of a cluster, or simulated ones.
 
-use seatrial_cluster::{Fleet, LaunchError, Launcher, LocalLauncher, ScriptFile, build_id};
+use std::path::Path;
 
-use crate::args::MeasureArgs;
+use seatrial_cluster::{
+    Fleet, LaunchError, Launcher, LocalLauncher, MpirunLauncher, ScriptFile, SlurmLauncher, SlurmRequest,
+    SshLauncher, build_id,
+};
+
+use seatrial_model::profile::NodeSet;
+
+use crate::args::{LauncherChoice, NodeArgs};
 use crate::error::CliError;
 
-/// Starts what `args` ask for.
+/// Starts what `args` ask for, or plays `script`.
 ///
 /// # Errors
-/// When no agent comes up.
-pub fn launch(args: &MeasureArgs) -> Result<Box<dyn Fleet>, CliError> {
-    if let Some(path) = &args.script {
+/// When the options contradict each other, or no agent comes up.
+pub fn launch(args: &NodeArgs, script: Option<&Path>) -> Result<Box<dyn Fleet>, CliError> {
+    if let Some(path) = script {
         let script = ScriptFile::read(path).map_err(|error| CliError::Usage(error.to_string()))?;
         return Ok(Box::new(script.into_fleet()));
     }
-    Ok(LocalLauncher::new(build()?).launch()?)
+    let surroundings = Surroundings::of_process();
+    refuse_tasks(&surroundings)?;
+    let choice = choose(args, &surroundings)?;
+    let fleet = match choice {
+        LauncherChoice::Local => LocalLauncher::new(build()?).launch()?,
+        LauncherChoice::Ssh => {
+            let launcher = SshLauncher::new(build()?, nodes(args));
+            let client = args.ssh.as_deref().map(|command| words("--ssh", command)).transpose()?;
+            client.map_or(launcher.clone(), |client| launcher.client(client)).launch()?
+        }
+        LauncherChoice::Slurm => SlurmLauncher::new(build()?, slurm(args)).launch()?,
+        LauncherChoice::Mpirun => {
+            let launcher = MpirunLauncher::new(build()?, nodes(args));
+            let client = args.mpirun.as_deref().map(|command| words("--mpirun", command)).transpose()?;
+            client.map_or(launcher.clone(), |client| launcher.client(client)).launch()?
+        }
+    };
+    Ok(fleet)
+}
+
+/// What this process finds itself in, by the variables that launchers set.
+#[derive(Clone, Debug, Default)]
+struct Surroundings {
+    /// The job of a Slurm allocation.
+    slurm_job: Option<String>,
+    /// What started this very process as one of several tasks.
+    task_of: Option<&'static str>,
+}
+
+impl Surroundings {
+    fn of_process() -> Self {
+        Self::of(|name| std::env::var(name).ok())
+    }
+
+    fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let count = |name: &str| variable(name).and_then(|count| count.parse::<u32>().ok()).unwrap_or(1);
+        // A shell inside salloc may be a step of one task, which is no reason to stop.
+        let task_of = if count("SLURM_STEP_NUM_TASKS") > 1 {
+            Some("srun")
+        } else if count("OMPI_COMM_WORLD_SIZE") > 1 || count("PMI_SIZE") > 1 {
+            Some("mpirun")
+        } else {
+            None
+        };
+        Self { slurm_job: variable("SLURM_JOB_ID"), task_of }
+    }
+}
+
+/// Somebody started Seatrial once a node, out of habit: every copy would measure against the others.
+fn refuse_tasks(surroundings: &Surroundings) -> Result<(), CliError> {
+    let Some(program) = surroundings.task_of else { return Ok(()) };
+    let command: Vec<String> = std::env::args().skip(1).collect();
+    let launcher = if program == "srun" { "slurm" } else { "mpirun" };
+    Err(CliError::Usage(format!(
+        "{program} started this as one of several tasks, but Seatrial starts its agents itself: run it once, without \
+         {program}: seatrial {} --launcher {launcher}",
+        command.join(" ")
+    )))
+}
+
+/// The launcher that was asked for, or the one that the surroundings and the node options suggest.
+fn choose(args: &NodeArgs, surroundings: &Surroundings) -> Result<LauncherChoice, CliError> {
+    let slurm_only = [
+        ("--partition", args.partition.is_some()),
+        ("--account", args.account.is_some()),
+        ("--reservation", args.reservation.is_some()),
+        ("--time", args.time.is_some()),
+    ];
+    let asked = slurm_only.iter().find(|(_, given)| *given).map(|(name, _)| *name);
+    let choice = args.launcher.unwrap_or(match (&args.nodelist, args.nodes) {
+        _ if surroundings.slurm_job.is_some() || asked.is_some() => LauncherChoice::Slurm,
+        (Some(_), _) => LauncherChoice::Ssh,
+        (None, Some(_)) => LauncherChoice::Slurm,
+        (None, None) => LauncherChoice::Local,
+    });
+    let contradiction = |text: String| Err(CliError::Usage(text));
+    match choice {
+        LauncherChoice::Slurm => {}
+        _ if asked.is_some() => {
+            return contradiction(format!("{} is for --launcher slurm", asked.unwrap_or_default()));
+        }
+        LauncherChoice::Local if args.nodelist.is_some() || args.nodes.is_some_and(|count| count > 1) => {
+            return contradiction("--launcher local is this machine alone: leave out -w and -N".to_owned());
+        }
+        LauncherChoice::Ssh if args.nodelist.is_none() => {
+            return contradiction("--launcher ssh needs the nodes: -w n[01-16]".to_owned());
+        }
+        LauncherChoice::Ssh | LauncherChoice::Mpirun | LauncherChoice::Local => {}
+    }
+    if args.nodelist.is_some() && choice != LauncherChoice::Slurm && nodes(args).is_empty() {
+        return contradiction("no node is left: -x leaves out all that -w names".to_owned());
+    }
+    Ok(choice)
+}
+
+/// The nodes named, without those left out, no more than asked for.
+fn nodes(args: &NodeArgs) -> Vec<String> {
+    let is_out = |name: &&str| args.exclude.as_ref().is_some_and(|out| out.contains(name));
+    let listed = args.nodelist.iter().flat_map(NodeSet::names);
+    let count = args.nodes.map_or(usize::MAX, |count| count as usize);
+    listed.filter(|name| !is_out(name)).take(count).map(str::to_owned).collect()
+}
+
+fn slurm(args: &NodeArgs) -> SlurmRequest {
+    SlurmRequest {
+        nodes: args.nodes,
+        nodelist: if args.nodelist.is_some() { nodes(args) } else { Vec::new() },
+        exclude: args.exclude.as_ref().filter(|_| args.nodelist.is_none()).map(ToString::to_string),
+        partition: args.partition.clone(),
+        account: args.account.clone(),
+        reservation: args.reservation.clone(),
+        time: args.time.clone(),
+    }
+}
+
+/// A command as a shell would split it.
+fn words(option: &str, command: &str) -> Result<Vec<String>, CliError> {
+    let words = shlex::split(command).filter(|words| !words.is_empty());
+    words.ok_or_else(|| CliError::Usage(format!("{option} '{command}' is no command: a quote is not closed")))
 }
 
 /// What this binary is, so that controller and agent never talk past each other.
@@ -26,4 +151,67 @@ pub fn build() -> Result<String, CliError> {
         let why = format!("reading its own binary: {error}");
         LaunchError::Start { node: "this machine".to_owned(), why }.into()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(args: NodeArgs, job: Option<&str>) -> Result<LauncherChoice, String> {
+        let surroundings = Surroundings { slurm_job: job.map(str::to_owned), task_of: None };
+        choose(&args, &surroundings).map_err(|error| error.to_string())
+    }
+
+    fn list(nodes: &str) -> NodeArgs {
+        NodeArgs { nodelist: Some(nodes.parse().expect("a node set")), ..NodeArgs::default() }
+    }
+
+    #[test]
+    fn the_launcher_follows_from_the_surroundings_and_the_nodes() {
+        assert_eq!(chosen(NodeArgs::default(), None), Ok(LauncherChoice::Local));
+        assert_eq!(chosen(NodeArgs::default(), Some("12")), Ok(LauncherChoice::Slurm));
+        assert_eq!(chosen(list("n1"), None), Ok(LauncherChoice::Ssh));
+        assert_eq!(chosen(list("n1"), Some("12")), Ok(LauncherChoice::Slurm));
+        assert_eq!(
+            chosen(NodeArgs { nodes: Some(4), ..NodeArgs::default() }, None),
+            Ok(LauncherChoice::Slurm)
+        );
+        let local = NodeArgs { launcher: Some(LauncherChoice::Local), ..NodeArgs::default() };
+        assert_eq!(chosen(local, Some("12")), Ok(LauncherChoice::Local));
+    }
+
+    #[test]
+    fn options_that_contradict_each_other_are_refused() {
+        let ssh = NodeArgs { launcher: Some(LauncherChoice::Ssh), ..NodeArgs::default() };
+        assert!(chosen(ssh, None).unwrap_err().contains("needs the nodes"));
+        let local = NodeArgs { launcher: Some(LauncherChoice::Local), ..list("n1") };
+        assert!(chosen(local, None).unwrap_err().contains("this machine alone"));
+        let partition = NodeArgs {
+            launcher: Some(LauncherChoice::Ssh),
+            partition: Some("debug".to_owned()),
+            ..list("n1")
+        };
+        assert!(chosen(partition, None).unwrap_err().contains("--partition is for --launcher slurm"));
+        let nobody = NodeArgs { exclude: Some("n1".parse().expect("a node set")), ..list("n1") };
+        assert!(chosen(nobody, None).unwrap_err().contains("no node is left"));
+    }
+
+    #[test]
+    fn nodes_are_listed_less_the_excluded_and_no_more_than_asked() {
+        let exclude = Some("n2".parse().expect("a node set"));
+        assert_eq!(nodes(&NodeArgs { exclude, nodes: Some(2), ..list("n[1-4]") }), ["n1", "n3"]);
+    }
+
+    #[test]
+    fn a_task_among_others_is_recognised_and_told_the_right_command() {
+        let of = |set: &'static [(&'static str, &'static str)]| {
+            Surroundings::of(|name| {
+                set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            })
+        };
+        assert_eq!(of(&[("SLURM_JOB_ID", "7"), ("SLURM_STEP_NUM_TASKS", "1")]).task_of, None);
+        let srun = of(&[("SLURM_JOB_ID", "7"), ("SLURM_STEP_NUM_TASKS", "2")]);
+        assert!(refuse_tasks(&srun).unwrap_err().to_string().contains("--launcher slurm"));
+        assert_eq!(of(&[("OMPI_COMM_WORLD_SIZE", "2")]).task_of, Some("mpirun"));
+    }
 }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use jiff::Zoned;
 use seatrial_analysis::{Assignment, Grounds};
+use seatrial_model::Site;
 use seatrial_model::profile::Profile;
 use seatrial_model::record::Document;
 
 /// Adds findings, and verdicts if there is a profile. Returns what to tell a person when nothing could be judged.
-pub fn judge(document: &mut Document, profile: Option<&Profile>) -> Option<String> {
+pub fn judge(document: &mut Document, profile: Option<&Profile>, site: &Site) -> Option<String> {
     if let Some(profile) = profile {
         seatrial_analysis::state_limits(profile, &mut document.results);
     }
@@ -16,11 +17,13 @@ pub fn judge(document: &mut Document, profile: Option<&Profile>) -> Option<Strin
     let profile = profile?;
     // Roles on the command line come with the node options.
     let nodes = Assignment::new(profile, &document.run.nodes, &BTreeMap::new());
+    let settings: Vec<_> = seatrial_settings::registry().abouts().collect();
     let grounds = Grounds {
         nodes: &nodes,
         records: &document.results,
         reference: None,
-        readings: &[],
+        site,
+        settings: &settings,
         today: Zoned::now().date(),
     };
     let judgement = seatrial_analysis::judge(profile, &grounds);

@@ -9,6 +9,7 @@ mod judge;
 mod output;
 mod params;
 mod progress;
+mod roles;
 mod session;
 mod signals;
 
@@ -40,7 +41,9 @@ pub fn main() -> ExitCode {
     let ended = match &cli.command {
         Command::Check(args) => command::check::run(args).map(Exit::into),
         Command::Run(args) => command::run::run(args).map(Exit::into),
+        Command::Inventory(args) => command::inventory::run(args).map(Exit::into),
         Command::List(args) => command::list::run(args).map(Exit::into),
+        Command::Settings(args) => command::settings::run(args).map(Exit::into),
         Command::Compare(args) => command::compare::run(args).map(Exit::into),
         Command::History(args) => command::history::run(args).map(Exit::into),
         Command::Report(args) => command::report::run(args).map(Exit::into),
@@ -60,10 +63,18 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Diagnostics of Seatrial itself, on standard error, when SEATRIAL_LOG asks for them (for example `debug`).
+/// Diagnostics of Seatrial itself, on standard error: warnings and worse, or what SEATRIAL_LOG asks for (for example
+/// `debug`).
 fn trace() {
-    if let Ok(filter) = tracing_subscriber::EnvFilter::try_from_env("SEATRIAL_LOG") {
-        // Another subscriber cannot be there: this is the only place that sets one.
-        let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr).try_init();
-    }
+    use tracing_subscriber::EnvFilter;
+    // Another subscriber cannot be there: this is the only place that sets one.
+    let _ = match EnvFilter::try_from_env("SEATRIAL_LOG") {
+        Ok(filter) => tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr).try_init(),
+        Err(_) => tracing_subscriber::fmt()
+            .with_max_level(tracing::Level::WARN)
+            .without_time()
+            .with_target(false)
+            .with_writer(stderr)
+            .try_init(),
+    };
 }

@@ -1,19 +1,22 @@
 //! One measuring run from plan to exit code: what `run` and `check` share.
 
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 
+use clap::Parser;
 use jiff::Timestamp;
+use seatrial_analysis::Assignment;
 use seatrial_bench::Registry;
 use seatrial_cluster::Fleet;
-use seatrial_engine::{Deadlines, Finished, Plan, Request, Runner, Sweep};
+use seatrial_engine::{Deadlines, Finished, Ground, Plan, Request, Runner, Sweep};
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document, ProfileRef, RunEnd, RunInfo, SCHEMA_VERSION};
-use seatrial_model::{Event, Outcome, Site, SiteNode};
+use seatrial_model::{Event, Outcome, Site, SiteNode, Verdict};
 use seatrial_store::{Home, HomeEnv, Journal, RunFolder};
 use serde_json::json;
 
-use crate::args::{MeasureArgs, OutputFormat};
+use crate::args::{Cli, Command, MeasureArgs, NodeArgs, OutputFormat};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::progress::Progress;
@@ -42,9 +45,21 @@ pub fn run(
         return resume(name, registry, args, strict);
     }
     let job = job()?;
-    let mut fleet = fleet::launch(args)?;
+    let mut fleet = fleet::launch(&args.nodes, args.script.as_deref())?;
     let site = site_of(fleet.as_ref());
-    let plan = Plan::new(&job.requests, &registry, &site)?;
+    let absent = absent(fleet.as_ref());
+    let names: Vec<String> = site
+        .nodes
+        .iter()
+        .map(|node| &node.name)
+        .chain(absent.iter().map(|(name, _)| name))
+        .cloned()
+        .collect();
+    let roles = job.profile.as_ref().map(|(profile, _)| Assignment::new(profile, &names, &BTreeMap::new()));
+    let plays = |node: &str, wanted: &[String]| {
+        roles.as_ref().is_none_or(|roles| wanted.is_empty() || roles.plays(node, wanted))
+    };
+    let plan = Plan::new(&job.requests, &registry, Ground { site: &site, absent: &absent, plays: &plays })?;
     if args.plan {
         let abouts: Vec<_> = registry.abouts().collect();
         if args.output.output == OutputFormat::Json {
@@ -68,7 +83,7 @@ pub fn run(
         seatrial: env!("CARGO_PKG_VERSION").to_owned(),
         command: std::env::args().collect(),
         profile: job.profile.as_ref().map(|(_, name)| name.clone()),
-        nodes: site.nodes.iter().map(|node| node.name.clone()).collect(),
+        nodes: names,
         started: Timestamp::now(),
         ended: None,
     };
@@ -99,9 +114,13 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
             return Err(CliError::Usage(text));
         }
     };
-    let mut fleet = fleet::launch(args)?;
+    let nodes =
+        if args.nodes == NodeArgs::default() { as_before(resumed.run.info()?) } else { args.nodes.clone() };
+    let mut fleet = fleet::launch(&nodes, args.script.as_deref())?;
+    let mut site = site_of(fleet.as_ref());
+    seatrial_analysis::changed_since(&resumed.run.site()?, &mut site);
     let work = Work {
-        site: site_of(fleet.as_ref()),
+        site,
         plan: cases,
         settled: Vec::new(),
         done: resumed.run.finished().cloned().collect(),
@@ -110,13 +129,24 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
     work.measure(registry, fleet.as_mut(), resumed.journal, args, strict)
 }
 
+/// Where the run that is gone on with ran: the node options of its own command line.
+fn as_before(info: &RunInfo) -> NodeArgs {
+    match Cli::try_parse_from(&info.command).map(|cli| cli.command) {
+        Ok(Command::Run(run)) => run.measure.nodes,
+        Ok(Command::Check(check)) => check.measure.nodes,
+        // Written by another version, whose options this one does not know.
+        Ok(_) | Err(_) => NodeArgs::default(),
+    }
+}
+
+/// Nodes that were asked for and of which no agent came, with the reason.
+fn absent(fleet: &dyn Fleet) -> Vec<(String, String)> {
+    fleet.missing().iter().map(|missing| (missing.node.clone(), missing.why.to_string())).collect()
+}
+
 /// The nodes as their agents described them.
-fn site_of(fleet: &dyn Fleet) -> Site {
-    let node = |hello: &seatrial_cluster::Hello| SiteNode {
-        name: hello.node.clone(),
-        machine: hello.machine.clone(),
-    };
-    Site { nodes: fleet.agents().iter().map(node).collect() }
+pub fn site_of(fleet: &dyn Fleet) -> Site {
+    Site { nodes: fleet.agents().iter().map(SiteNode::from).collect() }
 }
 
 /// What a run has before it.
@@ -156,6 +186,7 @@ impl Work {
                 watch: &mut watch,
                 cancel: signals.flag(),
                 deadlines: Deadlines::default(),
+                share_hosts: args.nodes.share_hosts,
             };
             runner.run(&mut Sweep::new(self.plan), done)
         };
@@ -175,7 +206,7 @@ impl Work {
             };
             return interrupted(journal, &signals, &progress, command);
         }
-        conclude(finished, self.profile.as_ref(), journal, args, strict)
+        conclude(finished, self.profile.as_ref(), &self.site, journal, args, strict)
     }
 }
 
@@ -202,6 +233,7 @@ fn interrupted(
 fn conclude(
     finished: Finished,
     profile: Option<&Profile>,
+    site: &Site,
     mut journal: Journal,
     args: &MeasureArgs,
     strict: bool,
@@ -214,7 +246,7 @@ fn conclude(
         verdicts: Vec::new(),
         verdict: None,
     };
-    let advice = judge::judge(&mut document, profile);
+    let advice = judge::judge(&mut document, profile, site);
     let exit = exit_of(&document, profile.is_some(), strict);
     journal.keep_verdicts(&document.findings, &document.verdicts, document.verdict)?;
     let folder = journal.path().to_owned();
@@ -230,17 +262,21 @@ fn conclude(
     Ok(exit)
 }
 
+/// The exit code of a judgement.
+pub fn exit_of_verdict(verdict: Option<Verdict>, strict: bool) -> Exit {
+    match verdict {
+        Some(Verdict::Pass) => Exit::MET,
+        Some(Verdict::Warn) if !strict => Exit::MET,
+        Some(Verdict::Fail | Verdict::Warn) => Exit::NOT_MET,
+        // A profile of which nothing could be judged is no pass.
+        Some(Verdict::Unknown | Verdict::Skip) | None => Exit::INCOMPLETE,
+    }
+}
+
 /// The exit code of a run that came to its end.
 fn exit_of(document: &Document, judged: bool, strict: bool) -> Exit {
-    use seatrial_model::Verdict::{Fail, Pass, Skip, Unknown, Warn};
     if judged {
-        return match document.verdict {
-            Some(Pass) => Exit::MET,
-            Some(Warn) if !strict => Exit::MET,
-            Some(Fail | Warn) => Exit::NOT_MET,
-            // A profile of which nothing could be judged is no pass.
-            Some(Unknown | Skip) | None => Exit::INCOMPLETE,
-        };
+        return exit_of_verdict(document.verdict, strict);
     }
     let has = |outcome| document.results.iter().any(|record| record.outcome == outcome);
     if has(Outcome::Failed) {

@@ -2,6 +2,7 @@
 
 use seatrial_model::Nanos;
 
+use crate::clock_offset::Offset;
 use crate::message::{Command, Hello, Report};
 
 /// A node of a fleet, by its position in [`Fleet::agents`].
@@ -24,6 +25,16 @@ pub trait Fleet {
     /// What each agent said of itself.
     fn agents(&self) -> &[Hello];
 
+    /// Nodes that were asked for and of which no agent came.
+    fn missing(&self) -> &[Missing] {
+        &[]
+    }
+
+    /// The clock of a node against [`Self::now`]; none where nobody compared them.
+    fn offset(&self, _: NodeIndex) -> Option<Offset> {
+        None
+    }
+
     /// Sends a command; a lost agent swallows it, the loss arrives as a notice.
     fn send(&mut self, node: NodeIndex, command: Command);
 
@@ -32,6 +43,15 @@ pub trait Fleet {
 
     /// The controller's monotonic clock; a scripted fleet has its own that only moves when someone waits.
     fn now(&self) -> Nanos;
+}
+
+/// A node of which no agent came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// Its name.
+    pub node: String,
+    /// Why.
+    pub why: LaunchError,
 }
 
 /// A way to get agents running.
@@ -43,7 +63,7 @@ pub trait Launcher {
     fn launch(&self) -> Result<Box<dyn Fleet>, LaunchError>;
 }
 
-/// Why no fleet came up. A node that is merely missing is no error here.
+/// Why an agent, or no fleet at all, came up. As long as one agent did, the others are merely [`Missing`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LaunchError {
     /// The agent could not be started at all.
@@ -72,4 +92,31 @@ pub enum LaunchError {
         /// Ours.
         ours: String,
     },
+    /// Nobody came.
+    #[error("of {count} nodes none could be reached; the last one: {last}")]
+    Nobody {
+        /// How many were asked.
+        count: usize,
+        /// What became of the last one.
+        last: Box<LaunchError>,
+    },
+    /// The program that starts the agents could not do so.
+    #[error("{launcher} started no agents: {why}")]
+    Launcher {
+        /// The program.
+        launcher: String,
+        /// What was tried and what it answered.
+        why: String,
+    },
+}
+
+impl LaunchError {
+    /// The node it is about.
+    pub fn node(&self) -> &str {
+        match self {
+            Self::Start { node, .. } | Self::NoHello { node, .. } | Self::Build { node, .. } => node,
+            Self::Nobody { last, .. } => last.node(),
+            Self::Launcher { launcher, .. } => launcher,
+        }
+    }
 }

@@ -16,6 +16,7 @@
 
 mod agent;
 mod build_id;
+mod clock_offset;
 mod fleet;
 pub mod frame;
 mod launch;
@@ -25,8 +26,9 @@ mod worker;
 
 pub use agent::{AgentOptions, agent_main};
 pub use build_id::build_id;
-pub use fleet::{Fleet, LaunchError, Launcher, NodeIndex, Notice};
-pub use launch::LocalLauncher;
+pub use clock_offset::Offset;
+pub use fleet::{Fleet, LaunchError, Launcher, Missing, NodeIndex, Notice};
+pub use launch::{LocalLauncher, MpirunLauncher, SlurmLauncher, SlurmRequest, SshLauncher};
 pub use message::{Command, EndKind, FromWorker, Hello, PROTOCOL, Report, ToWorker, WorkerEnd, WorkerId};
 pub use scripted::{
     Fault, Pattern, Rule, Script, ScriptError, ScriptFile, ScriptedFleet, SimulatedNodes, When,

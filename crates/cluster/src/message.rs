@@ -4,7 +4,8 @@ use std::fmt;
 
 use seatrial_bench::Offer;
 use seatrial_model::machine::Machine;
-use seatrial_model::{Case, Evidence, Integrity, Nanos, Reason, Sample};
+use seatrial_model::setting::SettingReading;
+use seatrial_model::{Case, Evidence, Integrity, Nanos, Reason, Sample, SiteNode};
 use serde::{Deserialize, Serialize};
 
 /// Rises when an older agent would misread a message.
@@ -32,6 +33,15 @@ pub struct Hello {
     pub node: String,
     /// What the node is.
     pub machine: Machine,
+    /// The settings of its host.
+    #[serde(default)]
+    pub settings: Vec<SettingReading>,
+}
+
+impl From<&Hello> for SiteNode {
+    fn from(hello: &Hello) -> Self {
+        Self { name: hello.node.clone(), machine: hello.machine.clone(), settings: hello.settings.clone() }
+    }
 }
 
 /// Controller to agent.
@@ -61,6 +71,11 @@ pub enum Command {
         /// Which.
         worker: WorkerId,
     },
+    /// Say what time it is. Answered by [`Report::Pong`].
+    Ping {
+        /// Comes back with the answer.
+        round: u32,
+    },
     /// End all workers and the agent.
     Quit,
 }
@@ -77,6 +92,13 @@ pub enum Report {
         worker: WorkerId,
         /// What.
         message: FromWorker,
+    },
+    /// The answer to [`Command::Ping`].
+    Pong {
+        /// That of the question.
+        round: u32,
+        /// The node's monotonic clock.
+        clock: Nanos,
     },
     /// A worker is gone, or given up.
     Ended {
@@ -117,6 +139,9 @@ pub enum ToWorker {
     Measure {
         /// For how long.
         span: Nanos,
+        /// When to begin, on the node's own monotonic clock; none is now. Parts on several nodes begin together.
+        #[serde(default)]
+        at: Option<Nanos>,
     },
     /// End the phase that runs.
     Stop,

@@ -1,13 +1,15 @@
 //! A case that runs: its trials so far, and what is decided after each.
 
 use seatrial_bench::Benchmark;
-use seatrial_cluster::{NodeIndex, WorkerId};
+use seatrial_cluster::{NodeIndex, Offset, WorkerId};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Budget, Case, Measures, Nanos, PartRecord, Reason, Site};
 use seatrial_stats::{Stop, StopRule};
 
 use crate::disturbance::disturbance;
+use crate::probes;
 use crate::summarise;
+use crate::together;
 use crate::trial::{Action, Deadlines, Trial, TrialEnd};
 
 /// Disturbed trials of a case that are repeated; later ones count, and the record says so.
@@ -19,6 +21,8 @@ pub struct Active {
     pub case: Case,
     /// The node of each place.
     pub nodes: Vec<NodeIndex>,
+    /// The clock of each place's node.
+    clocks: Vec<Option<Offset>>,
     /// The trial that runs.
     pub trial: Trial,
     bench: &'static dyn Benchmark,
@@ -44,14 +48,16 @@ impl Active {
         bench: &'static dyn Benchmark,
         case: Case,
         nodes: Vec<NodeIndex>,
+        clocks: Vec<Option<Offset>>,
         first: WorkerId,
         now: Nanos,
         deadlines: Deadlines,
     ) -> (Self, Vec<Action>) {
-        let (trial, actions) = Trial::start(&case, 0, first, &nodes, now, deadlines);
+        let (trial, actions) = Trial::start(&case, 0, first, &nodes, &clocks, now, deadlines);
         let active = Self {
             case,
             nodes,
+            clocks,
             trial,
             bench,
             parts: Vec::new(),
@@ -102,7 +108,8 @@ impl Active {
             }
         }
         self.number += 1;
-        let (trial, actions) = Trial::start(&self.case, self.number, first, &self.nodes, now, deadlines);
+        let (trial, actions) =
+            Trial::start(&self.case, self.number, first, &self.nodes, &self.clocks, now, deadlines);
         self.trial = trial;
         After::Again(actions)
     }
@@ -125,6 +132,13 @@ impl Active {
         match summarise::record(self.bench, &self.case, measures, site) {
             Ok(mut record) => {
                 record.seconds = seconds;
+                if let Some(skew) = together::skew(&self.parts, &self.clocks) {
+                    record.evidence.insert("start".to_owned(), skew);
+                }
+                let seen = probes::over_trials(&self.parts);
+                if !seen.is_empty() {
+                    record.evidence.insert("probes".to_owned(), probes::document(&seen));
+                }
                 if !self.disturbed.is_empty() {
                     record.evidence.insert("disturbed_trials".to_owned(), self.disturbed.clone().into());
                     record.evidence.insert("repeated_trials".to_owned(), self.repeated.into());

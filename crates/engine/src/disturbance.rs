@@ -1,7 +1,10 @@
 //! Whether something else used the machine while a trial measured.
 
+use std::collections::BTreeMap;
+
 use seatrial_model::PartRecord;
-use serde_json::Value;
+
+use crate::probes::{Seen, in_trial};
 
 /// Share of the CPU time that the hypervisor gave to others above which a trial is repeated, in percent.
 const MOST_STOLEN: f64 = 5.0;
@@ -12,11 +15,11 @@ const MOST_FOREIGN: f64 = 10.0;
 /// What disturbed the trial, in words; `None` when nothing is known to have.
 ///
 /// Looks at the differences of the probes `steal` and `load` that workers leave in their evidence; what could not be
-/// read disturbs nothing.
+/// read disturbs nothing. Only others disturb: a CPU that throttles itself, a link with errors or a kernel that warns
+/// is the machine under test, whose number that is. Such a trial counts, and the findings give the reason.
 pub fn disturbance(parts: &[PartRecord]) -> Option<String> {
-    let worst = |share: fn(&Value) -> Option<f64>| {
-        parts.iter().filter_map(|part| share(part.evidence.get("probes")?)).fold(0.0, f64::max)
-    };
+    let nodes = in_trial(parts);
+    let worst = |share: fn(&Probes) -> Option<f64>| nodes.values().filter_map(share).fold(0.0, f64::max);
     let (stolen, foreign) = (worst(stolen), worst(foreign));
     if stolen > MOST_STOLEN {
         return Some(format!("the hypervisor gave {stolen:.0} % of the CPU time to others"));
@@ -24,18 +27,21 @@ pub fn disturbance(parts: &[PartRecord]) -> Option<String> {
     (foreign > MOST_FOREIGN).then(|| format!("other processes took {foreign:.0} % of the CPU time used"))
 }
 
-fn stolen(probes: &Value) -> Option<f64> {
+/// What the probes of one node saw.
+type Probes = BTreeMap<String, Seen>;
+
+fn stolen(probes: &Probes) -> Option<f64> {
     let stolen = count(probes, "steal", "steal_ns")?;
     percent(stolen, stolen + count(probes, "load", "busy_ns")?)
 }
 
-fn foreign(probes: &Value) -> Option<f64> {
+fn foreign(probes: &Probes) -> Option<f64> {
     let busy = count(probes, "load", "busy_ns")?;
     percent(busy - count(probes, "load", "own_ns")?, busy)
 }
 
-fn count(probes: &Value, probe: &str, name: &str) -> Option<f64> {
-    probes.get(probe)?.get("counts")?.get(name)?.as_f64()
+fn count(probes: &Probes, probe: &str, name: &str) -> Option<f64> {
+    probes.get(probe)?.counts.get(name).map(|count| *count as f64)
 }
 
 fn percent(part: f64, whole: f64) -> Option<f64> {
@@ -46,13 +52,13 @@ fn percent(part: f64, whole: f64) -> Option<f64> {
 mod tests {
     use super::*;
     use seatrial_model::{Evidence, Integrity};
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    fn part(probes: Value) -> PartRecord {
+    fn part(node: &str, probes: Value) -> PartRecord {
         PartRecord {
             part: "worker".to_owned(),
             index: 0,
-            node: "n1".to_owned(),
+            node: node.to_owned(),
             trial: 0,
             samples: Vec::new(),
             integrity: Integrity::Verified { checked: 0 },
@@ -66,14 +72,28 @@ mod tests {
 
     #[test]
     fn a_machine_of_our_own_disturbs_nothing() {
-        assert_eq!(disturbance(&[part(probes(0, 1000, 990)), part(json!({}))]), None);
+        assert_eq!(disturbance(&[part("n1", probes(0, 1000, 990)), part("n2", json!({}))]), None);
     }
 
     #[test]
-    fn the_worst_part_tells_what_took_the_cpu() {
-        let stolen = disturbance(&[part(probes(0, 100, 100)), part(probes(100, 900, 900))]);
+    fn the_worst_node_tells_what_took_the_cpu() {
+        let stolen = disturbance(&[part("n1", probes(0, 100, 100)), part("n2", probes(100, 900, 900))]);
         assert_eq!(stolen.as_deref(), Some("the hypervisor gave 10 % of the CPU time to others"));
-        let foreign = disturbance(&[part(probes(0, 1000, 250))]);
+        let foreign = disturbance(&[part("n1", probes(0, 1000, 250))]);
         assert_eq!(foreign.as_deref(), Some("other processes took 75 % of the CPU time used"));
+    }
+
+    #[test]
+    fn two_workers_of_one_node_are_no_strangers_to_each_other() {
+        assert_eq!(disturbance(&[part("n1", probes(0, 1000, 500)), part("n1", probes(0, 1001, 490))]), None);
+    }
+
+    #[test]
+    fn heat_and_bad_links_are_the_machine_s_own_and_no_reason_to_repeat() {
+        let own = json!({
+            "throttle": { "counts": { "package_throttles": 900, "package_throttled_ms": 600 } },
+            "pcie_aer": { "counts": { "correctable": 5000 } },
+        });
+        assert_eq!(disturbance(&[part("n1", own)]), None);
     }
 }

@@ -6,14 +6,18 @@
 
 mod active;
 mod disturbance;
+mod pattern;
+mod probes;
 mod request;
 mod runner;
 mod schedule;
 mod study;
 mod summarise;
+mod together;
 mod trial;
 
-pub use request::{Plan, Request, RequestError};
+pub use pattern::{PATTERNS, Pattern};
+pub use request::{Ground, Plan, Request, RequestError};
 pub use runner::{Finished, RunError, Runner, Watch};
 pub use schedule::{Schedule, Waiting};
 pub use study::{Next, Study, Sweep};

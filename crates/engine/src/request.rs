@@ -5,7 +5,11 @@ use std::collections::{BTreeMap, HashSet};
 use seatrial_bench::{Benchmark, Registry};
 use seatrial_model::name::nearest;
 use seatrial_model::profile::{Profile, Requirement};
-use seatrial_model::{About, Budget, Case, CaseId, Cause, Nanos, ParamError, Params, Reason, Site, Subject};
+use seatrial_model::{
+    About, Budget, Case, CaseId, Cause, Nanos, ParamError, Params, Reason, Site, SiteNode, Subject,
+};
+
+use crate::pattern::{PATTERNS, Pattern};
 
 /// One benchmark with one or more values a parameter: a sweep over their product.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +22,28 @@ pub struct Request {
     pub params: BTreeMap<String, Vec<String>>,
     /// Facts a subject must have.
     pub on: Params,
+    /// Roles that a node must play one of; none named means every node.
+    pub roles: Vec<String>,
+    /// How nodes are paired for a benchmark of two parts; none is the first of [`PATTERNS`](crate::PATTERNS).
+    pub pattern: Option<String>,
+}
+
+/// What a plan is made for.
+#[derive(Clone, Copy)]
+pub struct Ground<'a> {
+    /// The nodes whose agents are there.
+    pub site: &'a Site,
+    /// Nodes that were asked for and could not be reached, with the reason.
+    pub absent: &'a [(String, String)],
+    /// Whether a node plays one of these roles.
+    pub plays: &'a dyn Fn(&str, &[String]) -> bool,
+}
+
+impl<'a> Ground<'a> {
+    /// A site on which everybody came and roles mean nothing.
+    pub fn of(site: &'a Site) -> Self {
+        Self { site, absent: &[], plays: &|_, _| true }
+    }
 }
 
 /// Cases to run, and cases that already have their outcome.
@@ -38,6 +64,14 @@ pub enum RequestError {
         /// What was typed.
         id: String,
         /// The nearest id.
+        nearest: Option<String>,
+    },
+    /// No pattern of that name.
+    #[error("there is no pattern '{id}'{}", seatrial_model::name::did_you_mean(.nearest))]
+    UnknownPattern {
+        /// What was typed.
+        id: String,
+        /// The nearest one.
         nearest: Option<String>,
     },
     /// A parameter that does not exist or whose value does not fit.
@@ -71,6 +105,8 @@ impl Request {
                 bench: test.bench.clone(),
                 params: test.params.clone(),
                 on: test.on.clone(),
+                roles: test.roles.clone(),
+                pattern: test.pattern.clone(),
             })
             .collect()
     }
@@ -130,26 +166,57 @@ impl Request {
     }
 }
 
+/// The nodes of one plan each. A benchmark of one part is planned node by node, so that a node it cannot be planned on is
+/// told by itself; one of two parts pair by pair; one of more on all nodes together.
+fn sites(about: &About, request: &Request, players: Vec<SiteNode>) -> Result<Vec<Site>, RequestError> {
+    let site = |nodes: Vec<SiteNode>| Site { nodes };
+    Ok(match about.parts.len() {
+        1 => players.into_iter().map(|node| site(vec![node])).collect(),
+        2 => {
+            let id = request.pattern.as_deref().unwrap_or(PATTERNS[0].id);
+            let pattern = Pattern::find(id).ok_or_else(|| RequestError::UnknownPattern {
+                id: id.to_owned(),
+                nearest: nearest(id, PATTERNS.iter().map(|pattern| pattern.id)).map(str::to_owned),
+            })?;
+            let pairs = pattern.pairs(players.len()).into_iter();
+            let nodes = |(a, b): (usize, usize)| {
+                if a == b { vec![players[a].clone()] } else { vec![players[a].clone(), players[b].clone()] }
+            };
+            pairs.map(nodes).map(site).collect()
+        }
+        _ => vec![site(players)],
+    })
+}
+
 impl Plan {
-    /// The cases that `requests` make on `site`.
+    /// The cases that `requests` make on `ground`.
     ///
     /// # Errors
-    /// [`RequestError`] for what the user has to mend; what does not apply to the site is settled as skipped.
-    pub fn new(requests: &[Request], registry: &Registry, site: &Site) -> Result<Self, RequestError> {
+    /// [`RequestError`] for what the user has to mend; what does not apply to the site is settled as skipped, and a
+    /// node that could not be reached as never reached.
+    pub fn new(requests: &[Request], registry: &Registry, ground: Ground<'_>) -> Result<Self, RequestError> {
         let mut plan = Plan::default();
         let mut seen = HashSet::new();
-        // A benchmark of one part is planned node by node, so that a node it cannot be planned on is told by itself.
-        let each: Vec<Site> = site.nodes.iter().map(|node| Site { nodes: vec![node.clone()] }).collect();
         for request in requests {
+            let players: Vec<SiteNode> = ground
+                .site
+                .nodes
+                .iter()
+                .filter(|node| (ground.plays)(&node.name, &request.roles))
+                .cloned()
+                .collect();
             let bench = registry.find(&request.bench).ok_or_else(|| RequestError::UnknownBenchmark {
                 id: request.bench.clone(),
                 nearest: registry.nearest(&request.bench).map(str::to_owned),
             })?;
-            let sites =
-                if bench.about().parts.len() == 1 { each.as_slice() } else { std::slice::from_ref(site) };
+            let sites = sites(bench.about(), request, players)?;
             for params in request.combinations(bench.about())? {
-                for site in sites {
+                for site in &sites {
                     plan.add(request, bench, &params, site, &mut seen)?;
+                }
+                let absent = ground.absent.iter().filter(|(name, _)| (ground.plays)(name, &request.roles));
+                for (name, why) in absent {
+                    plan.settle(request, bench.about(), &params, name, Reason::new(Cause::NeverReached, why));
                 }
             }
         }
@@ -180,21 +247,25 @@ impl Plan {
             }
             Err(reason) => {
                 let node = site.nodes.first().map_or("", |node| node.name.as_str());
-                let nothing = Budget {
-                    trials: 0,
-                    max_trials: 0,
-                    warm_up: Nanos(0),
-                    measure: Nanos(0),
-                    prepare: Nanos(0),
-                    overhead: Nanos(0),
-                    precision_percent: 0.0,
-                };
-                let case =
-                    Case::new(about, node, Subject::node(), params, nothing).in_group(about, &request.group);
-                self.settled.push((case, reason));
+                self.settle(request, about, params, node, reason);
             }
         }
         Ok(())
+    }
+
+    /// Notes a case that will not run.
+    fn settle(&mut self, request: &Request, about: &About, params: &Params, node: &str, reason: Reason) {
+        let nothing = Budget {
+            trials: 0,
+            max_trials: 0,
+            warm_up: Nanos(0),
+            measure: Nanos(0),
+            prepare: Nanos(0),
+            overhead: Nanos(0),
+            precision_percent: 0.0,
+        };
+        let case = Case::new(about, node, Subject::node(), params, nothing).in_group(about, &request.group);
+        self.settled.push((case, reason));
     }
 
     /// The estimated time of all cases.

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use seatrial_bench::Registry;
-use seatrial_cluster::{Fleet, NodeIndex, Notice, Report, WorkerId};
+use seatrial_cluster::{Fleet, Hello, NodeIndex, Notice, Report, WorkerId};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, Cause, Event, Finding, Nanos, Reason, Site};
 
@@ -34,6 +34,8 @@ pub struct Runner<'a> {
     pub cancel: &'a AtomicBool,
     /// Patience.
     pub deadlines: Deadlines,
+    /// Whether nodes that run on one kernel are measured side by side all the same.
+    pub share_hosts: bool,
 }
 
 /// What a run came to.
@@ -63,6 +65,8 @@ struct Round {
     owners: HashMap<WorkerId, u64>,
     deadlines: BinaryHeap<Reverse<(Nanos, u64)>>,
     lost: HashMap<NodeIndex, String>,
+    /// The host of each node.
+    hosts: Vec<NodeIndex>,
     keys: u64,
     workers: u64,
     /// Whether an event could not be kept: only the killing goes on.
@@ -76,7 +80,8 @@ impl Runner<'_> {
     /// [`RunError`] when an event could not be kept; workers are killed before it returns.
     pub fn run(&mut self, study: &mut dyn Study, done: Vec<CaseRecord>) -> Result<Finished, RunError> {
         let mut finished = Finished { records: done, ..Finished::default() };
-        let mut round = Round::default();
+        let hosts = if self.share_hosts { self.nodes().collect() } else { hosts(self.fleet.agents()) };
+        let mut round = Round { hosts, ..Round::default() };
         while !self.is_cancelled() {
             match study.next(&finished.records) {
                 Next::Done(findings) => {
@@ -111,7 +116,9 @@ impl Runner<'_> {
             let nodes: Option<Vec<_>> =
                 case.places.iter().map(|at| by_name.get(at.node.as_str()).copied()).collect();
             match nodes {
-                Some(nodes) if !nodes.is_empty() => placed.push(Waiting { case, nodes }),
+                Some(nodes) if !nodes.is_empty() => {
+                    placed.push(Waiting { case, hosts: round.hosts_of(&nodes), nodes });
+                }
                 _ => homeless.push(case),
             }
         }
@@ -120,11 +127,11 @@ impl Runner<'_> {
             self.keep(CaseRecord::without_numbers(&case, &reason), finished)?;
         }
         round.schedule = Schedule::new(placed);
-        for node in round.schedule.nodes() {
-            if let Some(why) = round.lost.get(&node).cloned() {
-                self.give_up(round, node, &why, finished)?;
-            }
-            self.start_on(round, node)?;
+        for (node, why) in round.lost.clone() {
+            self.give_up(round, node, &why, finished)?;
+        }
+        for host in round.schedule.hosts() {
+            self.start_on(round, host)?;
         }
         let mut outcome = Ok(());
         while !round.active.is_empty() {
@@ -154,7 +161,7 @@ impl Runner<'_> {
             Notice::From(_, Report::Ended { worker, end }) => {
                 round.with(worker, |active| active.trial.ended(&active.case, worker, end, now))
             }
-            Notice::From(_, Report::Hello(_)) => None,
+            Notice::From(_, Report::Hello(_) | Report::Pong { .. }) => None,
             Notice::Lost(node, why) => return self.lose(round, node, why, now, finished),
             Notice::Quiet => return self.tick(round, now, finished),
         }
@@ -257,7 +264,7 @@ impl Runner<'_> {
         match active.after(end, first, now, self.deadlines, self.site) {
             _ if stopped => {
                 // Not kept in the results: a resumed run measures it anew.
-                round.schedule.release(&active.nodes);
+                round.schedule.release(&round.hosts_of(&active.nodes));
             }
             After::Again(actions) => {
                 round.own(first, active.nodes.len(), key);
@@ -266,32 +273,32 @@ impl Runner<'_> {
                 self.act(round, key, actions)?;
             }
             After::Over(record) => {
-                round.schedule.release(&active.nodes);
+                let hosts = round.hosts_of(&active.nodes);
+                round.schedule.release(&hosts);
                 self.keep(*record, finished)?;
-                let mut nodes = active.nodes.clone();
-                nodes.dedup();
-                for node in nodes {
-                    self.start_on(round, node)?;
+                for host in hosts {
+                    self.start_on(round, host)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Starts the next case on `node`, if it may.
-    fn start_on(&mut self, round: &mut Round, node: NodeIndex) -> Result<(), RunError> {
+    /// Starts the next case on `host`, if it may.
+    fn start_on(&mut self, round: &mut Round, host: NodeIndex) -> Result<(), RunError> {
         if self.is_stopping(round) {
             return Ok(());
         }
-        let Some(Waiting { case, nodes }) = round.schedule.take(node) else { return Ok(()) };
+        let Some(Waiting { case, nodes, hosts }) = round.schedule.take(host) else { return Ok(()) };
         let Some(bench) = self.registry.find(&case.bench) else {
-            round.schedule.release(&nodes);
+            round.schedule.release(&hosts);
             return Ok(());
         };
         self.tell(&Event::CaseStarted { case: case.id.clone() })?;
         let first = round.new_workers(nodes.len());
         let now = self.fleet.now();
-        let (active, actions) = Active::start(bench, case, nodes, first, now, self.deadlines);
+        let clocks = nodes.iter().map(|node| self.fleet.offset(*node)).collect();
+        let (active, actions) = Active::start(bench, case, nodes, clocks, first, now, self.deadlines);
         round.keys += 1;
         let key = round.keys;
         round.own(first, active.nodes.len(), key);
@@ -324,6 +331,10 @@ impl Runner<'_> {
         (self.watch)(event).map_err(RunError::Watch)
     }
 
+    fn nodes(&self) -> impl Iterator<Item = NodeIndex> + use<> {
+        (0..self.fleet.agents().len()).map(NodeIndex)
+    }
+
     fn is_stopping(&self, round: &Round) -> bool {
         round.broken || self.is_cancelled()
     }
@@ -333,7 +344,28 @@ impl Runner<'_> {
     }
 }
 
+/// The host of each node: the first node that runs on the same kernel, by the identity of its boot. A node that does not
+/// tell is a host of its own.
+fn hosts(agents: &[Hello]) -> Vec<NodeIndex> {
+    let mut first: HashMap<&str, NodeIndex> = HashMap::new();
+    let mut hosts = Vec::with_capacity(agents.len());
+    for (at, hello) in agents.iter().enumerate() {
+        let boot = hello.machine.boot_id.known();
+        hosts.push(boot.map_or(NodeIndex(at), |boot| *first.entry(boot).or_insert(NodeIndex(at))));
+    }
+    hosts
+}
+
 impl Round {
+    /// The hosts of `nodes`, each once.
+    fn hosts_of(&self, nodes: &[NodeIndex]) -> Vec<NodeIndex> {
+        let mut hosts: Vec<_> =
+            nodes.iter().map(|node| self.hosts.get(node.0).copied().unwrap_or(*node)).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        hosts
+    }
+
     fn new_workers(&mut self, count: usize) -> WorkerId {
         let first = WorkerId(self.workers);
         self.workers += count as u64;

@@ -1,15 +1,18 @@
-//! Which case may start now: cases that share a node never overlap, the others run side by side.
+//! Which case may start now: cases that share a host never overlap, the others run side by side.
+//!
+//! A host is a machine. Usually it is a node; nodes that run on one kernel (containers, namespaces) are one host, since
+//! their processors, memory and disks are the same.
 
 use std::collections::{HashMap, VecDeque};
 
 use seatrial_cluster::NodeIndex;
 use seatrial_model::Case;
 
-/// Cases that wait for their nodes.
+/// Cases that wait for their hosts.
 #[derive(Debug, Default)]
 pub struct Schedule {
     waiting: Vec<Option<Waiting>>,
-    by_node: HashMap<NodeIndex, VecDeque<usize>>,
+    by_host: HashMap<NodeIndex, VecDeque<usize>>,
     busy: HashMap<NodeIndex, bool>,
     left: usize,
 }
@@ -21,17 +24,19 @@ pub struct Waiting {
     pub case: Case,
     /// The node of each place.
     pub nodes: Vec<NodeIndex>,
+    /// The hosts of these nodes, each called by one of its nodes.
+    pub hosts: Vec<NodeIndex>,
 }
 
 impl Schedule {
-    /// A schedule of `cases`; on each node they start in this order.
+    /// A schedule of `cases`; on each host they start in this order.
     pub fn new(cases: impl IntoIterator<Item = Waiting>) -> Self {
         let mut schedule = Self::default();
         for waiting in cases {
             let position = schedule.waiting.len();
-            for node in distinct(&waiting.nodes) {
-                schedule.by_node.entry(node).or_default().push_back(position);
-                schedule.busy.insert(node, false);
+            for host in distinct(&waiting.hosts) {
+                schedule.by_host.entry(host).or_default().push_back(position);
+                schedule.busy.insert(host, false);
             }
             schedule.waiting.push(Some(waiting));
             schedule.left += 1;
@@ -44,44 +49,43 @@ impl Schedule {
         self.left == 0
     }
 
-    /// The nodes that cases wait for or run on.
-    pub fn nodes(&self) -> Vec<NodeIndex> {
-        let mut nodes: Vec<_> = self.by_node.keys().copied().collect();
-        nodes.sort_unstable();
-        nodes
+    /// The hosts that cases wait for or run on.
+    pub fn hosts(&self) -> Vec<NodeIndex> {
+        let mut hosts: Vec<_> = self.by_host.keys().copied().collect();
+        hosts.sort_unstable();
+        hosts
     }
 
-    /// The first case on `node` whose nodes are all free; they are taken until [`Self::release`].
+    /// The first case on `host` whose hosts are all free; they are taken until [`Self::release`].
     ///
-    /// Only the front of each node's line may start, so that a case of many nodes is not overtaken for ever by cases
+    /// Only the front of each host's line may start, so that a case of many hosts is not overtaken for ever by cases
     /// of one.
-    pub fn take(&mut self, node: NodeIndex) -> Option<Waiting> {
-        let position = self.front(node)?;
-        let nodes = distinct(&self.waiting[position].as_ref()?.nodes);
-        for other in &nodes {
+    pub fn take(&mut self, host: NodeIndex) -> Option<Waiting> {
+        let position = self.front(host)?;
+        let hosts = distinct(&self.waiting[position].as_ref()?.hosts);
+        for other in &hosts {
             if self.busy[other] || self.front(*other) != Some(position) {
                 return None;
             }
         }
-        for other in nodes {
+        for other in hosts {
             self.busy.insert(other, true);
         }
         self.left -= 1;
         self.waiting[position].take()
     }
 
-    /// Frees the nodes of a case that ended.
-    pub fn release(&mut self, nodes: &[NodeIndex]) {
-        for node in distinct(nodes) {
-            self.busy.insert(node, false);
+    /// Frees the hosts of a case that ended.
+    pub fn release(&mut self, hosts: &[NodeIndex]) {
+        for host in distinct(hosts) {
+            self.busy.insert(host, false);
         }
     }
 
     /// Takes out all cases that need `node`, which is lost.
     pub fn give_up(&mut self, node: NodeIndex) -> Vec<Waiting> {
-        let positions = self.by_node.remove(&node).unwrap_or_default();
-        let given_up: Vec<_> =
-            positions.into_iter().filter_map(|position| self.waiting[position].take()).collect();
+        let needs = |waiting: &mut Option<Waiting>| waiting.take_if(|waiting| waiting.nodes.contains(&node));
+        let given_up: Vec<_> = self.waiting.iter_mut().filter_map(needs).collect();
         self.left -= given_up.len();
         given_up
     }
@@ -92,9 +96,9 @@ impl Schedule {
         self.waiting.iter_mut().filter_map(Option::take).collect()
     }
 
-    /// The first case in `node`'s line that still waits.
-    fn front(&mut self, node: NodeIndex) -> Option<usize> {
-        let line = self.by_node.get_mut(&node)?;
+    /// The first case in `host`'s line that still waits.
+    fn front(&mut self, host: NodeIndex) -> Option<usize> {
+        let line = self.by_host.get_mut(&host)?;
         while let Some(position) = line.front() {
             if self.waiting[*position].is_some() {
                 return Some(*position);
@@ -105,11 +109,11 @@ impl Schedule {
     }
 }
 
-fn distinct(nodes: &[NodeIndex]) -> Vec<NodeIndex> {
-    let mut nodes = nodes.to_vec();
-    nodes.sort_unstable();
-    nodes.dedup();
-    nodes
+fn distinct(hosts: &[NodeIndex]) -> Vec<NodeIndex> {
+    let mut hosts = hosts.to_vec();
+    hosts.sort_unstable();
+    hosts.dedup();
+    hosts
 }
 
 #[cfg(test)]
@@ -142,7 +146,14 @@ mod tests {
             },
             findings: Vec::new(),
         };
-        Waiting { case, nodes: nodes.iter().copied().map(NodeIndex).collect() }
+        let nodes: Vec<_> = nodes.iter().copied().map(NodeIndex).collect();
+        Waiting { case, hosts: nodes.clone(), nodes }
+    }
+
+    /// The same with every two nodes in a row on one host.
+    fn paired(name: usize, nodes: &[usize]) -> Waiting {
+        let hosts = nodes.iter().map(|node| NodeIndex(node / 2 * 2)).collect();
+        Waiting { hosts, ..waiting(name, nodes) }
     }
 
     #[test]
@@ -150,7 +161,7 @@ mod tests {
         let mut schedule = Schedule::new([waiting(0, &[0]), waiting(1, &[0, 1]), waiting(2, &[1])]);
         let first = schedule.take(NodeIndex(0)).unwrap();
         assert_eq!(schedule.take(NodeIndex(1)), None, "case 1 stands before case 2 on node 1");
-        schedule.release(&first.nodes);
+        schedule.release(&first.hosts);
         assert_eq!(schedule.take(NodeIndex(1)).unwrap().case.id.as_str(), "case1");
     }
 
@@ -162,27 +173,39 @@ mod tests {
         assert!(schedule.is_empty());
     }
 
+    #[test]
+    fn nodes_on_one_host_take_turns_and_are_lost_one_by_one() {
+        let mut schedule = Schedule::new([paired(0, &[0]), paired(1, &[1]), paired(2, &[2])]);
+        assert_eq!(schedule.hosts(), [NodeIndex(0), NodeIndex(2)]);
+        let first = schedule.take(NodeIndex(0)).unwrap();
+        assert_eq!(schedule.take(NodeIndex(0)), None, "node 1 is on the same host");
+        assert!(schedule.take(NodeIndex(2)).is_some());
+        assert_eq!(schedule.give_up(NodeIndex(0)), [], "the only case of node 0 runs already");
+        schedule.release(&first.hosts);
+        assert_eq!(schedule.take(NodeIndex(0)).unwrap().case.id.as_str(), "case1");
+    }
+
     proptest! {
         #[test]
-        fn every_case_runs_once_and_no_two_share_a_node(
+        fn every_case_runs_once_and_no_two_share_a_host(
             cases in prop::collection::vec(prop::collection::vec(0usize..6, 1..4), 0..40),
             picks in prop::collection::vec(0usize..1000, 400),
         ) {
-            let mut schedule = Schedule::new(cases.iter().enumerate().map(|(name, nodes)| waiting(name, nodes)));
+            let mut schedule = Schedule::new(cases.iter().enumerate().map(|(name, nodes)| paired(name, nodes)));
             let mut running: Vec<Waiting> = Vec::new();
             let mut done = 0;
             for pick in picks {
-                for node in schedule.nodes() {
-                    if let Some(started) = schedule.take(node) {
+                for host in schedule.hosts() {
+                    if let Some(started) = schedule.take(host) {
                         for other in &running {
-                            prop_assert!(started.nodes.iter().all(|node| !other.nodes.contains(node)));
+                            prop_assert!(started.hosts.iter().all(|host| !other.hosts.contains(host)));
                         }
                         running.push(started);
                     }
                 }
                 if !running.is_empty() {
                     let ended = running.swap_remove(pick % running.len());
-                    schedule.release(&ended.nodes);
+                    schedule.release(&ended.hosts);
                     done += 1;
                 }
             }

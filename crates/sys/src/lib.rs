@@ -12,7 +12,9 @@ pub mod libc_info;
 pub mod memory;
 pub mod probe;
 pub mod process;
+pub mod proof;
 pub mod root;
+pub mod sched;
 pub mod tether;
 
 pub use rustix::io::Errno;

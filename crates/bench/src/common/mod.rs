@@ -1,14 +1,24 @@
-//! What several benchmarks share: parameters, budgets, seats, pinned threads, memory at a place.
+//! What several benchmarks share: parameters, budgets, seats, pinned threads, memory at a place, samples by place.
 
+mod by_place;
+mod each_node;
 mod gate;
 mod held;
+mod latencies;
+mod misplaced;
 mod pin;
 mod seats;
+mod stream;
 
+pub use by_place::{AtPlace, by_place};
+pub use each_node::each_node;
 pub use gate::Gate;
 pub use held::{Held, evidence_of_pages, evidence_of_place, require_room};
+pub use latencies::Latencies;
+pub use misplaced::misplaced;
 pub use pin::pin;
-pub use seats::{room, seats};
+pub use seats::{memory_nodes, room, seats};
+pub use stream::{Listening, Reach, interface_of};
 
 use seatrial_model::{Budget, Cause, Kind, Nanos, ParamSpec, Params, Reason, Value};
 use seatrial_sys::memory::Pages;

@@ -43,3 +43,10 @@ pub fn room(machine: &Machine) -> Option<u64> {
     let fullest = nodes.iter().min().map(|least| least.saturating_mul(nodes.len() as u64));
     whole.into_iter().chain(fullest).min()
 }
+
+/// The nodes that have memory, cores or not.
+pub fn memory_nodes(machine: &Machine) -> Vec<u32> {
+    let with_memory =
+        machine.numa.iter().filter(|node| node.total_bytes.known().is_some_and(|bytes| *bytes > 0));
+    with_memory.map(|node| node.id).collect()
+}

@@ -13,6 +13,9 @@ pub struct CheckArgs {
     /// Exit 1 on warnings too
     #[arg(long)]
     pub strict: bool,
+    /// Give nodes a role of the profile: head=n1
+    #[arg(long = "role", value_name = "ROLE=NODES", conflicts_with = "resume")]
+    pub roles: Vec<String>,
     /// What measuring commands share.
     #[command(flatten)]
     pub measure: MeasureArgs,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::OutputArgs;
+use super::{NodeArgs, OutputArgs};
 
 /// What measuring commands share.
 #[derive(Clone, Debug, Args)]
@@ -18,6 +18,9 @@ pub struct MeasureArgs {
     /// How the result is shown.
     #[command(flatten)]
     pub output: OutputArgs,
+    /// Where it runs.
+    #[command(flatten)]
+    pub nodes: NodeArgs,
     /// Play a script instead of measuring: simulated nodes with exact numbers
     #[arg(long, hide = true, value_name = "FILE")]
     pub script: Option<PathBuf>,
@@ -32,6 +35,9 @@ pub struct RunArgs {
     /// Give a parameter a value, or several for a sweep: -p kernel=copy,triad
     #[arg(short, long = "param", value_name = "NAME=V1,V2", conflicts_with = "resume")]
     pub params: Vec<String>,
+    /// How nodes are paired for benchmarks of two parts: pair (default), ring, all-pairs
+    #[arg(long, value_name = "NAME", conflicts_with = "resume")]
+    pub pattern: Option<String>,
     /// What measuring commands share.
     #[command(flatten)]
     pub measure: MeasureArgs,

@@ -13,6 +13,12 @@ pub struct AgentArgs {
     /// The name to go by; the host name when not given
     #[arg(long, value_name = "NAME")]
     pub node: Option<String>,
+    /// Call the controller that an invitation on standard input names
+    #[arg(long)]
+    pub meet: bool,
+    /// Remove the own file, a copy for this run alone, once the controller is reached
+    #[arg(long)]
+    pub remove_self: bool,
 }
 
 /// Be one part of a case.

@@ -5,13 +5,15 @@ use std::io::{IsTerminal, stderr};
 use jiff::Zoned;
 use jiff::civil::Date;
 use seatrial_engine::Request;
+use seatrial_model::profile::Profile;
 use seatrial_model::record::ProfileRef;
 use seatrial_profile::{Catalog, Diagnostics, Loaded, SHIPPED, Source};
 
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, ColorChoice};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
+use crate::roles;
 use crate::session::{self, Job};
 
 /// The profile of a bare `seatrial check`.
@@ -24,8 +26,15 @@ pub fn run(args: &CheckArgs) -> Result<Exit, CliError> {
 
 fn job(args: &CheckArgs) -> Result<Job, CliError> {
     let typed = args.profile.as_deref().unwrap_or(DEFAULT_PROFILE);
+    let (mut profile, name) = chosen(typed, args.measure.output.color)?;
+    roles::give(&mut profile, &args.roles)?;
+    Ok(Job { requests: Request::of_profile(&profile), profile: Some((profile, name)) })
+}
+
+/// The profile that `typed` names, with its name for records. What it warns of is said.
+pub fn chosen(typed: &str, color: ColorChoice) -> Result<(Profile, ProfileRef), CliError> {
     let source = Source::named(typed);
-    let color = output::is_colored(args.measure.output.color, stderr().is_terminal());
+    let color = output::is_colored(color, stderr().is_terminal());
     let loaded = load(&source, Zoned::now().date()).map_err(|found| CliError::profile(&found, color))?;
     if !loaded.warnings.is_empty() {
         output::warn(&loaded.warnings.render(color));
@@ -35,14 +44,17 @@ fn job(args: &CheckArgs) -> Result<Job, CliError> {
         _ => None,
     };
     let name = ProfileRef { id: loaded.profile.id.clone(), title: loaded.profile.title.clone(), file };
-    Ok(Job { requests: Request::of_profile(&loaded.profile), profile: Some((loaded.profile, name)) })
+    Ok((loaded.profile, name))
 }
 
-/// Loads a profile that may name the shipped benchmarks. Settings and patterns come with later versions.
-fn load(source: &Source, today: Date) -> Result<Loaded, Diagnostics> {
+/// Loads a profile that may name the shipped benchmarks and settings. Patterns come with later versions.
+pub fn load(source: &Source, today: Date) -> Result<Loaded, Diagnostics> {
     let registry = seatrial_bench::registry();
     let abouts: Vec<_> = registry.abouts().collect();
-    let catalog = Catalog { abouts: &abouts, planned: registry.planned, settings: &[], patterns: &[] };
+    let settings: Vec<_> = seatrial_settings::registry().abouts().collect();
+    let patterns: Vec<_> = seatrial_engine::PATTERNS.iter().map(|pattern| pattern.id).collect();
+    let catalog =
+        Catalog { abouts: &abouts, planned: registry.planned, settings: &settings, patterns: &patterns };
     seatrial_profile::load(source, SHIPPED, &catalog, today)
 }
 
@@ -61,7 +73,11 @@ mod tests {
     #[test]
     fn every_shipped_profile_is_right_for_the_shipped_benchmarks() {
         for profile in SHIPPED {
-            assert!(shipped(profile.name).warnings.is_empty(), "{}", profile.name);
+            let loaded = shipped(profile.name);
+            assert!(loaded.warnings.is_empty(), "{}", profile.name);
+            assert_eq!(loaded.profile.id, profile.name);
+            assert!(!loaded.profile.title.is_empty() && !loaded.profile.description.is_empty());
+            assert!(!loaded.profile.criteria.is_empty());
         }
     }
 

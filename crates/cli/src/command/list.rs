@@ -1,32 +1,46 @@
 //! `seatrial list`.
 
-use seatrial_engine::RequestError;
+use seatrial_model::name::{did_you_mean, nearest};
 use seatrial_profile::{SHIPPED, Shipped};
 use seatrial_report::list::{self, ProfileLine};
+use seatrial_report::settings;
 
 use crate::args::ListArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 
-/// Shows benchmarks and profiles, or explains one.
+/// Shows benchmarks, settings and profiles, or explains one.
 pub fn run(args: &ListArgs) -> Result<Exit, CliError> {
     let registry = seatrial_bench::registry();
+    let known_settings = seatrial_settings::registry();
     let look = output::look(args.color);
     let text = match &args.name {
         None => {
             let abouts: Vec<_> = registry.abouts().collect();
             let profiles: Vec<_> = SHIPPED.iter().map(line).collect();
-            list::overview(&abouts, registry.planned, &profiles, look)
+            let settings: Vec<_> = known_settings.abouts().collect();
+            list::overview(&abouts, registry.planned, &settings, &profiles, look)
         }
-        Some(name) => match (registry.find(name), SHIPPED.iter().find(|shipped| shipped.name == name)) {
-            (Some(bench), _) => list::page(bench.about(), look),
-            (None, Some(shipped)) => shipped.text.to_owned(),
-            (None, None) => {
-                let nearest = registry.nearest(name).map(str::to_owned);
-                return Err(RequestError::UnknownBenchmark { id: name.clone(), nearest }.into());
+        Some(name) => {
+            if let Some(bench) = registry.find(name) {
+                list::page(bench.about(), look)
+            } else if let Some(setting) = known_settings.find(name) {
+                settings::page(setting.about(), look)
+            } else if let Some(shipped) = SHIPPED.iter().find(|shipped| shipped.name == name) {
+                shipped.text.to_owned()
+            } else {
+                let known = registry
+                    .abouts()
+                    .map(|about| about.id)
+                    .chain(known_settings.abouts().map(|about| about.id));
+                let near =
+                    nearest(name, known.chain(SHIPPED.iter().map(|shipped| shipped.name))).map(str::to_owned);
+                let text =
+                    format!("there is no benchmark, setting or profile '{name}'{}", did_you_mean(&near));
+                return Err(CliError::Usage(text));
             }
-        },
+        }
     };
     output::print(&text)?;
     Ok(Exit::MET)

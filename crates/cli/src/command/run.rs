@@ -30,6 +30,8 @@ fn job(args: &RunArgs) -> Result<Job, CliError> {
         bench: about.id.to_owned(),
         params,
         on: Params::default(),
+        roles: Vec::new(),
+        pattern: args.pattern.clone(),
     });
     Ok(Job { requests: requests.collect(), profile: None })
 }

@@ -10,8 +10,15 @@ use crate::fleet;
 
 /// Serves a controller over standard input and output.
 pub fn agent(args: &AgentArgs) -> Result<ExitCode, CliError> {
-    let options =
-        AgentOptions { node: args.node.clone(), sysroot: args.sysroot.clone(), build: fleet::build()? };
+    // Slurm's name for the node, by which a person and a profile know it, may differ from the host name.
+    let by_slurm = || std::env::var("SLURMD_NODENAME").ok().filter(|_| args.meet);
+    let options = AgentOptions {
+        node: args.node.clone().or_else(by_slurm),
+        sysroot: args.sysroot.clone(),
+        meet: args.meet,
+        remove_self: args.remove_self,
+        build: fleet::build()?,
+    };
     Ok(agent_main(&options))
 }
 

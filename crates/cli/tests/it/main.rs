@@ -13,5 +13,6 @@ mod past;
 mod processes;
 mod profiles;
 mod rig;
+mod settings;
 mod signals;
 mod table;

@@ -9,9 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use seatrial_model::{Case, Evidence};
+use seatrial_model::{Case, Evidence, Nanos};
 use seatrial_sys::root::SysRoot;
-use seatrial_sys::{process, tether};
+use seatrial_sys::{clock, process, tether};
 
 use super::group::sweep;
 use super::reports::Reports;
@@ -19,6 +19,7 @@ use super::spawn::{self, Handle};
 use super::stdio;
 use super::supervise::{Ask, GRACE, PATIENCE};
 use crate::frame::FrameReader;
+use crate::launch::follow;
 use crate::message::{Command, EndKind, Hello, PROTOCOL, Report, ToWorker, WorkerEnd, WorkerId};
 
 /// What an agent is told on its command line.
@@ -28,6 +29,10 @@ pub struct AgentOptions {
     pub node: Option<String>,
     /// A tree that stands in for the kernel's files while the machine is looked at.
     pub sysroot: Option<PathBuf>,
+    /// Whether standard input holds an invitation to call the controller, instead of its commands.
+    pub meet: bool,
+    /// Whether to remove the own file once the controller is reached: it was copied here for this run alone.
+    pub remove_self: bool,
     /// What [`build_id`](crate::build_id) says.
     pub build: String,
 }
@@ -56,21 +61,21 @@ pub fn agent_main(options: &AgentOptions) -> ExitCode {
         tracing::warn!("the agent could not set up its process: {errno}");
     }
     let _ = process::name_thread("seatrial-agent");
-    let streams = match stdio::claim() {
+    let streams = match streams(options) {
         Ok(streams) => streams,
-        Err(error) => {
-            tracing::error!("an agent cannot take its standard streams: {error}");
+        Err(why) => {
+            tracing::error!("an agent cannot serve: {why}");
             return ExitCode::FAILURE;
         }
     };
     let (events, inbox) = mpsc::channel();
     let reports = Reports::new(streams.reports, events.clone());
     let options = options.clone();
-    let first = reports.clone();
+    let (first, answers) = (reports.clone(), reports.clone());
     let listener = events.clone();
     let started = thread::Builder::new()
         .name("listen".to_owned())
-        .spawn(move || listen(streams.commands, &listener))
+        .spawn(move || listen(streams.commands, &answers, &listener))
         .and_then(|_| thread::Builder::new().name("hello".to_owned()).spawn(move || hello(&options, &first)));
     if let Err(error) = started {
         tracing::error!("an agent cannot start its threads: {error}");
@@ -79,25 +84,52 @@ pub fn agent_main(options: &AgentOptions) -> ExitCode {
     Agent { reports, events, workers: BTreeMap::new(), abandoned: BTreeMap::new() }.serve(&inbox)
 }
 
+/// The way to the controller.
+fn streams(options: &AgentOptions) -> Result<stdio::Streams, String> {
+    let taken = |error: std::io::Error| format!("taking the standard streams: {error}");
+    if !options.meet {
+        return stdio::claim().map_err(taken);
+    }
+    // The address that srun says it can be reached by goes first.
+    let first = std::env::var("SLURM_LAUNCH_NODE_IPADDR").ok().and_then(|address| address.parse().ok());
+    let met = follow(std::io::stdin().lock(), first);
+    if options.remove_self
+        && let Ok(path) = std::env::current_exe()
+        // Never a file that somebody installed, whatever the command line says.
+        && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("seatrial-"))
+    {
+        // Workers are started from the running file, which stays as long as it runs.
+        let _ = std::fs::remove_file(path);
+    }
+    stdio::Streams::over(met?).map_err(taken)
+}
+
 /// Looks at the machine on a thread of its own, since a sick driver may answer late or never.
 fn hello(options: &AgentOptions, reports: &Reports) {
     let root = options.sysroot.as_ref().map_or_else(SysRoot::live, SysRoot::at);
     let machine = seatrial_inventory::read(&root);
+    let settings = seatrial_settings::read_all(&root, &machine);
     let node = options
         .node
         .clone()
         .or_else(|| machine.hostname.known().cloned())
         .unwrap_or_else(|| "localhost".to_owned());
-    let hello = Hello { protocol: PROTOCOL, build: options.build.clone(), node, machine };
+    let hello = Hello { protocol: PROTOCOL, build: options.build.clone(), node, machine, settings };
     if let Err(error) = reports.send(&Report::Hello(Box::new(hello))) {
         tracing::error!("the machine's description does not fit a message: {error}");
     }
 }
 
-fn listen(commands: File, events: &Sender<Event>) {
+fn listen(commands: File, reports: &Reports, events: &Sender<Event>) {
     let mut frames = FrameReader::new(commands);
     loop {
         let event = match frames.read::<Command>() {
+            // Here and not in the main loop, which must never wait to get rid of a report. Pings come before the first
+            // worker, when nothing stands in the way of the answer.
+            Ok(Some(Command::Ping { round })) => {
+                let _ = reports.send(&Report::Pong { round, clock: Nanos(clock::now_ns()) });
+                continue;
+            }
             Ok(Some(command)) => Event::Command(Box::new(command)),
             Ok(None) => Event::Closed("it closed the pipe".to_owned()),
             Err(error) => Event::Closed(error.to_string()),
@@ -125,6 +157,8 @@ impl Agent {
                     Command::Spawn { worker, case, place, trial } => self.spawn(worker, case, place, trial),
                     Command::Tell { worker, message } => self.tell(worker, message),
                     Command::Kill { worker } => self.ask(worker, Ask::Kill),
+                    // Answered where it is heard.
+                    Command::Ping { .. } => {}
                     Command::Quit => return self.leave(inbox, Ask::Kill),
                 },
                 Ok(Event::Gone { worker, abandoned }) => self.forget(worker, abandoned),

@@ -2,12 +2,22 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
+use std::net::TcpStream;
+use std::os::fd::{AsFd, OwnedFd};
 
 /// The two ends that lead to the controller.
 pub(super) struct Streams {
     pub(super) commands: File,
     pub(super) reports: File,
+}
+
+impl Streams {
+    /// A connection instead of the standard streams, which are put out of the way all the same.
+    pub(super) fn over(stream: TcpStream) -> io::Result<Self> {
+        claim()?;
+        let reports = File::from(OwnedFd::from(stream.try_clone()?));
+        Ok(Self { commands: File::from(OwnedFd::from(stream)), reports })
+    }
 }
 
 /// Takes standard input and output for frames and puts `/dev/null` and standard error in their place.

@@ -1,30 +1,58 @@
-//! One agent as its controller holds it: a child process, two pipes for frames, one for its last words.
+//! One agent as its controller holds it: a stream of frames each way, and the process at the near end if there is one.
 
-use std::io;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
-use std::time::{Duration, Instant};
 
-use crate::agent::{Output, signal_name};
-use crate::fleet::{LaunchError, NodeIndex};
+use super::process::Process;
 use crate::frame::{FrameReader, FrameWriter};
 use crate::message::{self, Report};
 
-/// How long an agent that ended its stream may take to exit before it is killed.
-const EXITING: Duration = Duration::from_secs(1);
-
 /// What came from an agent's stream: a report, or why there will be none.
 pub(super) struct Heard {
-    pub(super) node: NodeIndex,
+    /// The link, by its position.
+    pub(super) link: usize,
     pub(super) said: Result<Report, String>,
 }
 
-/// A running agent. Dropping it kills the process; its workers are tied to it and die with it.
+/// What is exchanged before the first frame, by the thread that then reads the frames: it may wait for the far end.
+pub(super) type Preamble = Box<dyn FnOnce(&mut dyn Read, &mut dyn Write) -> Result<(), String> + Send>;
+
+/// A running agent. Dropping it ends the connection, and with it the agent and its workers.
 pub(super) struct Link {
-    child: Child,
+    near: Near,
     commands: Option<Sender<message::Command>>,
-    stderr: Output,
+}
+
+/// What we hold of the connection.
+enum Near {
+    /// The agent, or a client such as ssh that leads to it.
+    Process(Process),
+    /// A connection that the agent opened to us, and whether its other end has closed it.
+    Stream(TcpStream, Arc<AtomicBool>),
+}
+
+/// The half of a connection that commands go out on. Its end is the agent's end of file, as with a pipe.
+struct Outgoing(TcpStream);
+
+impl Write for Outgoing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Drop for Outgoing {
+    fn drop(&mut self) {
+        let _ = self.0.shutdown(Shutdown::Write);
+    }
 }
 
 impl Link {
@@ -32,42 +60,28 @@ impl Link {
     /// busy slows its agents instead of filling up.
     ///
     /// # Errors
-    /// [`LaunchError::Start`].
+    /// What was tried and what the system answered.
     pub(super) fn start(
-        node: NodeIndex,
-        label: &str,
+        link: usize,
         command: &mut Command,
+        preamble: Option<Preamble>,
         heard: SyncSender<Heard>,
-    ) -> Result<Self, LaunchError> {
-        let program = command.get_program().to_string_lossy().into_owned();
-        let failed = |what: &str, error: io::Error| LaunchError::Start {
-            node: label.to_owned(),
-            why: format!("{what}: {error}"),
-        };
-        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| failed(&format!("starting '{program}'"), error))?;
-        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let threads = || {
-            let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
-                return Err(io::ErrorKind::BrokenPipe.into());
-            };
-            let (commands, queue) = mpsc::channel();
-            thread::Builder::new()
-                .name("send".to_owned())
-                .spawn(move || send_all(&queue, FrameWriter::new(stdin)))?;
-            thread::Builder::new()
-                .name("hear".to_owned())
-                .spawn(move || hear_all(node, FrameReader::new(stdout), &heard))?;
-            Ok((commands, Output::drain(stderr)?))
-        };
-        match threads() {
-            Ok((commands, stderr)) => Ok(Self { child, commands: Some(commands), stderr }),
-            Err(error) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                Err(failed("starting the threads that serve it", error))
-            }
-        }
+    ) -> Result<Self, String> {
+        let (process, pipes) = Process::start(command)?;
+        let commands = serve(link, pipes.stdout, pipes.stdin, preamble, heard, Arc::default())
+            .map_err(|error| format!("starting the threads that serve it: {error}"))?;
+        Ok(Self { near: Near::Process(process), commands: Some(commands) })
+    }
+
+    /// Takes over the connection of an agent that has proved who it is.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub(super) fn adopt(link: usize, stream: TcpStream, heard: SyncSender<Heard>) -> io::Result<Self> {
+        let (read, write) = (stream.try_clone()?, Outgoing(stream.try_clone()?));
+        let closed = Arc::new(AtomicBool::new(false));
+        let commands = serve(link, read, write, None, heard, Arc::clone(&closed))?;
+        Ok(Self { near: Near::Stream(stream, closed), commands: Some(commands) })
     }
 
     /// Queues a command; the agent always reads, so the queue stays short. One that is gone swallows it.
@@ -83,81 +97,82 @@ impl Link {
         self.commands = None;
     }
 
-    /// Whether the process has ended.
+    /// Whether the process has ended, or the agent has closed its connection.
     pub(super) fn has_ended(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(Some(_)) | Err(_))
+        match &mut self.near {
+            Near::Process(process) => process.has_ended(),
+            Near::Stream(_, closed) => closed.load(Ordering::Acquire),
+        }
     }
 
-    /// Ends the process, waiting a bounded time, and says how it ended and what it said last. The last words are what
-    /// a person needs most: "command not found" and "permission denied" arrive there.
+    /// Ends the connection and says what is known of its end.
     pub(super) fn obituary(&mut self, why: &str) -> String {
         self.commands = None;
-        let status = self.ended_within(EXITING).or_else(|| self.kill());
-        let ended = status.map_or_else(|| "does not die".to_owned(), describe);
-        let words = self.stderr.last_words(Duration::from_millis(200));
-        let words = if words.is_empty() {
-            "it printed nothing".to_owned()
-        } else {
-            format!("its last words: {words}")
-        };
-        format!("{why}; its process {ended}; {words}")
-    }
-
-    fn kill(&mut self) -> Option<ExitStatus> {
-        let _ = self.child.kill();
-        self.ended_within(EXITING)
-    }
-
-    /// Polls, since a process that does not even die by SIGKILL must not hold up its controller.
-    fn ended_within(&mut self, limit: Duration) -> Option<ExitStatus> {
-        let deadline = Instant::now() + limit;
-        loop {
-            match self.child.try_wait() {
-                Ok(Some(status)) => return Some(status),
-                Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(2)),
-                Ok(None) | Err(_) => return None,
+        match &mut self.near {
+            Near::Process(process) => format!("{why}; {}", process.obituary()),
+            Near::Stream(stream, _) => {
+                let _ = stream.shutdown(Shutdown::Both);
+                why.to_owned()
             }
         }
     }
 }
 
+/// The two threads of a link: one reads, and talks first where something comes before the frames; one writes.
+fn serve(
+    link: usize,
+    mut from: impl Read + Send + 'static,
+    mut to: impl Write + Send + 'static,
+    preamble: Option<Preamble>,
+    heard: SyncSender<Heard>,
+    closed: Arc<AtomicBool>,
+) -> io::Result<Sender<message::Command>> {
+    let (commands, queue) = mpsc::channel();
+    thread::Builder::new().name("hear".to_owned()).spawn(move || {
+        let begun = preamble.map_or(Ok(()), |preamble| preamble(&mut from, &mut to));
+        let begun = begun.and_then(|()| {
+            let send = move || send_all(&queue, FrameWriter::new(to));
+            let started = thread::Builder::new().name("send".to_owned()).spawn(send);
+            started.map(drop).map_err(|error| format!("starting a thread that sends: {error}"))
+        });
+        match begun {
+            Ok(()) => hear_all(link, FrameReader::new(from), &heard),
+            Err(why) => _ = heard.send(Heard { link, said: Err(why) }),
+        }
+        closed.store(true, Ordering::Release);
+    })?;
+    Ok(commands)
+}
+
 impl Drop for Link {
     fn drop(&mut self) {
-        if !self.has_ended() {
-            self.kill();
+        if let Near::Stream(stream, _) = &self.near {
+            let _ = stream.shutdown(Shutdown::Both);
         }
     }
 }
 
-fn send_all(queue: &Receiver<message::Command>, mut frames: FrameWriter<impl io::Write>) {
+fn send_all(queue: &Receiver<message::Command>, mut frames: FrameWriter<impl Write>) {
     for command in queue {
         if let Err(error) = frames.write(&command) {
-            // That the agent is gone arrives on its other pipe.
+            // That the agent is gone arrives on its other stream.
             tracing::debug!("an agent was not sent a command: {error}");
             return;
         }
     }
 }
 
-fn hear_all(node: NodeIndex, mut frames: FrameReader<impl io::Read>, heard: &SyncSender<Heard>) {
+fn hear_all(link: usize, mut frames: FrameReader<impl Read>, heard: &SyncSender<Heard>) {
     loop {
         let said = match frames.read::<Report>() {
             Ok(Some(report)) => Ok(report),
             Ok(None) => Err("the agent closed its pipe".to_owned()),
+            Err(error) if error.is_hang_up() => Err(format!("the connection to the agent broke: {error}")),
             Err(error) => Err(format!("the agent said something that is no message: {error}")),
         };
         let last = said.is_err();
-        if heard.send(Heard { node, said }).is_err() || last {
+        if heard.send(Heard { link, said }).is_err() || last {
             return;
         }
-    }
-}
-
-fn describe(status: ExitStatus) -> String {
-    use std::os::unix::process::ExitStatusExt;
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exited with code {code}"),
-        (None, Some(signal)) => format!("was killed by {}", signal_name(signal)),
-        (None, None) => status.to_string(),
     }
 }

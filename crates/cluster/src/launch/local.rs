@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use super::linked::LinkedFleet;
+use super::gathering::{Gathering, Start};
 use crate::fleet::{Fleet, LaunchError, Launcher};
 
 /// Time for a machine with sick drivers to be looked at.
@@ -91,8 +91,6 @@ impl LocalLauncher {
                 command.arg(option).arg(value);
             }
         }
-        // Out of the terminal's foreground group: Ctrl-C is for the controller, which then decides.
-        command.process_group(0);
         command
     }
 }
@@ -100,7 +98,8 @@ impl LocalLauncher {
 impl Launcher for LocalLauncher {
     fn launch(&self) -> Result<Box<dyn Fleet>, LaunchError> {
         let label = self.node.clone().unwrap_or_else(|| "this machine".to_owned());
-        let fleet = LinkedFleet::launch(vec![(label, self.agent())], &self.build, self.hello_within)?;
-        Ok(Box::new(fleet))
+        let mut gathering = Gathering::new(&self.build, self.hello_within);
+        gathering.start_all(vec![Start { node: label, command: self.agent(), preamble: None }]);
+        Ok(Box::new(gathering.finish()?))
     }
 }

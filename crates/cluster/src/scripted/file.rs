@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use seatrial_model::machine::Machine;
+use seatrial_model::setting::SettingReading;
 use seatrial_model::{Case, Cause, Evidence, Integrity, Phase, Place, Reason, SiteNode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -65,6 +66,9 @@ pub struct SimulatedNodes {
     /// What each of them is.
     #[serde(default)]
     pub machine: Machine,
+    /// The settings of their hosts.
+    #[serde(default)]
+    pub settings: Vec<SettingReading>,
 }
 
 /// What some workers do.
@@ -177,11 +181,11 @@ impl ScriptFile {
 
 impl SimulatedNodes {
     fn each(self) -> impl Iterator<Item = SiteNode> {
-        let Self { name, count, machine } = self;
+        let Self { name, count, machine, settings } = self;
         let width = count.map_or(0, |count| count.to_string().len());
         (1..=count.unwrap_or(1)).map(move |number| {
             let name = if width == 0 { name.clone() } else { format!("{name}{number:0width$}") };
-            SiteNode { name, machine: machine.clone() }
+            SiteNode { name, machine: machine.clone(), settings: settings.clone() }
         })
     }
 }
@@ -271,7 +275,12 @@ mod tests {
 
     #[test]
     fn names_are_numbered_in_equal_width() {
-        let nodes = SimulatedNodes { name: "n".to_owned(), count: Some(10), machine: Machine::default() };
+        let nodes = SimulatedNodes {
+            name: "n".to_owned(),
+            count: Some(10),
+            machine: Machine::default(),
+            settings: Vec::new(),
+        };
         let names: Vec<String> = nodes.each().map(|node| node.name).collect();
         assert_eq!((names.len(), names[0].as_str(), names[9].as_str()), (10, "n01", "n10"));
     }

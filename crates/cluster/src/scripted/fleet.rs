@@ -36,11 +36,12 @@ enum Entry {
 impl ScriptedFleet {
     /// One agent a node, with `author` writing the script of every worker.
     pub fn new(nodes: Vec<SiteNode>, author: impl Fn(&Case, &Place, u32) -> Script + 'static) -> Self {
-        let hello = |SiteNode { name, machine }| Hello {
+        let hello = |SiteNode { name, machine, settings }| Hello {
             protocol: PROTOCOL,
             build: "scripted".to_owned(),
             node: name,
             machine,
+            settings,
         };
         let agents: Vec<Hello> = nodes.into_iter().map(hello).collect();
         Self {
@@ -133,6 +134,8 @@ impl Fleet for ScriptedFleet {
             Command::Spawn { worker, case, place, trial } => {
                 return self.spawn(node, worker, &case, place, trial);
             }
+            // Simulated nodes share the one clock.
+            Command::Ping { .. } => return,
             Command::Quit => return self.workers.retain(|_, worker| worker.node != node),
             Command::Tell { worker: id, message } => match self.workers.get_mut(&id) {
                 Some(worker) if worker.node == node => (id, worker.hear(message, now)),

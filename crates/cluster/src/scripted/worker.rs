@@ -78,7 +78,7 @@ impl Worker {
             }
             ToWorker::Connect { .. } => vec![Act::Say(FromWorker::Connected)],
             ToWorker::WarmUp { span } => self.run(Phase::WarmUp, now, span),
-            ToWorker::Measure { span } => self.run(Phase::Measure, now, span),
+            ToWorker::Measure { span, .. } => self.run(Phase::Measure, now, span),
             ToWorker::Stop if self.running.is_some() => {
                 let since = self.running.map_or(now, |running| running.since);
                 self.script.samples.retain(|sample| sample.end <= now.since(since));

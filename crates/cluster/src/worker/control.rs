@@ -18,8 +18,8 @@ pub(super) enum Order {
     Prepare,
     /// Connect it.
     Connect(Vec<Offer>),
-    /// Run a phase for a time at most.
-    Run(Phase, Duration),
+    /// Run a phase for a time at most, from a moment of the monotonic clock on or now.
+    Run(Phase, Duration, Option<Nanos>),
     /// Check the data.
     Verify,
     /// Leave.
@@ -53,8 +53,8 @@ impl Control {
         let order = match message {
             ToWorker::Prepare => Order::Prepare,
             ToWorker::Connect { offers } => Order::Connect(offers),
-            ToWorker::WarmUp { span } => self.run(Phase::WarmUp, span),
-            ToWorker::Measure { span } => self.run(Phase::Measure, span),
+            ToWorker::WarmUp { span } => self.run(Phase::WarmUp, span, None),
+            ToWorker::Measure { span, at } => self.run(Phase::Measure, span, at),
             ToWorker::Verify => Order::Verify,
             ToWorker::Finish => Order::Finish,
             ToWorker::Stop => return self.brake.pull(),
@@ -66,8 +66,8 @@ impl Control {
     }
 
     /// Released here and not by the part's thread, so that a `Stop` right behind the order is not lost.
-    fn run(&self, phase: Phase, span: Nanos) -> Order {
+    fn run(&self, phase: Phase, span: Nanos, at: Option<Nanos>) -> Order {
         self.brake.release();
-        Order::Run(phase, span.into())
+        Order::Run(phase, span.into(), at)
     }
 }

@@ -1,12 +1,12 @@
 //! One part taken through its phases, with the probes read around the one that counts.
 
-use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use seatrial_bench::{Offer, Part, Registry};
-use seatrial_model::{Case, Cause, Evidence, Phase, Reason};
-use seatrial_sys::probe::{Counters, Difference, probe};
+use seatrial_model::{Case, Cause, Evidence, Nanos, Phase, Reason};
+use seatrial_sys::clock;
+use seatrial_sys::probe::{Difference, Line, Watch, probe};
 use seatrial_sys::root::SysRoot;
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ pub(super) fn serve(
         match order {
             Order::Prepare => served.prepare(&mut *part)?,
             Order::Connect(offers) => served.connect(&mut *part, &offers)?,
-            Order::Run(phase, span) => served.run(&mut *part, phase, span)?,
+            Order::Run(phase, span, at) => served.run(&mut *part, phase, span, at)?,
             Order::Verify => served.verify(&mut *part)?,
             Order::Finish => break,
         }
@@ -77,16 +77,27 @@ impl Served<'_> {
         self.outbox.send(&FromWorker::Connected)
     }
 
-    fn run(&mut self, part: &mut dyn Part, phase: Phase, span: Duration) -> Result<(), Reason> {
-        let before = (phase == Phase::Measure).then(|| read_probes(self.probes));
+    fn run(
+        &mut self,
+        part: &mut dyn Part,
+        phase: Phase,
+        span: Duration,
+        at: Option<Nanos>,
+    ) -> Result<(), Reason> {
+        let watched = (phase == Phase::Measure).then(|| watch(self.probes));
+        if let Some(at) = at {
+            clock::sleep_until_ns(at.get());
+            // On the node's own clock; the controller, which knows how far the clocks are apart, makes the skew of it.
+            self.evidence.insert("began_ns".to_owned(), json!(clock::now_ns()));
+        }
         let mut sink = PhaseSink::new(phase, &mut self.evidence, self.outbox);
         part.run(phase, &self.brake.start(span), &mut sink)?;
         // The probes come before the samples are sent, so that they see the phase and not the sending.
-        let after = before.map(|before| (before, read_probes(self.probes)));
+        let differences = watched.map(end);
         sink.finish()?;
-        let Some((before, after)) = after else { return self.outbox.send(&FromWorker::WarmedUp) };
+        let Some(differences) = differences else { return self.outbox.send(&FromWorker::WarmedUp) };
         if !self.probes.is_empty() {
-            self.evidence.insert("probes".to_owned(), differences(&before, &after));
+            self.evidence.insert("probes".to_owned(), document_of_all(&differences));
         }
         self.outbox.send(&FromWorker::Measured)
     }
@@ -97,57 +108,70 @@ impl Served<'_> {
     }
 }
 
-type Readings = BTreeMap<&'static str, Counters>;
+/// A probe by its id, and what it watches; none when this build lacks it.
+type Watched = (&'static str, Option<Box<dyn Watch>>);
 
-fn read_probes(ids: &[&'static str]) -> Readings {
+/// Starts the probes, the first of `ids` last: the first are read nearest to the phase, on both of its sides.
+fn watch(ids: &[&'static str]) -> Vec<Watched> {
     let root = SysRoot::live();
-    let read = |id: &&'static str| (*id, probe(id).map_or_else(|| absent(id), |probe| probe.read(&root)));
-    ids.iter().map(read).collect()
+    let mut watched: Vec<Watched> =
+        ids.iter().rev().map(|id| (*id, probe(id).map(|probe| probe.watch(&root)))).collect();
+    watched.reverse();
+    watched
 }
 
-fn absent(id: &str) -> Counters {
-    let mut nothing = Counters::default();
-    nothing.unreadable(format_args!("this build has no probe '{id}'"));
-    nothing
+/// What each probe saw, in the order of their ids.
+fn end(watched: Vec<Watched>) -> Vec<(&'static str, Difference)> {
+    let end = |(id, watch): Watched| (id, watch.map_or_else(|| absent(id), Watch::end));
+    watched.into_iter().map(end).collect()
+}
+
+fn absent(id: &str) -> Difference {
+    Difference { unreadable: vec![format!("this build has no probe '{id}'")], ..Difference::default() }
 }
 
 /// By probe: what was counted during the phase, and why something was not.
-fn differences(before: &Readings, after: &Readings) -> Value {
-    let of = |(id, after): (&&'static str, &Counters)| {
-        let difference = before.get(id).map(|before| after.since(before)).unwrap_or_default();
-        ((*id).to_owned(), document(&difference))
-    };
-    Value::Object(after.iter().map(of).collect())
+fn document_of_all(differences: &[(&'static str, Difference)]) -> Value {
+    Value::Object(differences.iter().map(|(id, found)| ((*id).to_owned(), document(found))).collect())
 }
 
 fn document(difference: &Difference) -> Value {
-    let Difference { counts, levels, backwards, unreadable } = difference;
-    json!({ "counts": counts, "levels": levels, "backwards": backwards, "unreadable": unreadable })
+    let Difference { counts, levels, lines, lines_left_out, backwards, unreadable } = difference;
+    let mut document =
+        json!({ "counts": counts, "levels": levels, "backwards": backwards, "unreadable": unreadable });
+    // Of the few probes that read a log only.
+    if let (false, Value::Object(fields)) = (lines.is_empty(), &mut document) {
+        fields.insert("lines".to_owned(), lines.iter().map(line).collect());
+        fields.insert("lines_left_out".to_owned(), json!(lines_left_out));
+    }
+    document
+}
+
+fn line(line: &Line) -> Value {
+    json!({ "sequence": line.sequence, "level": line.level_name(), "text": line.text })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn counted(value: u64) -> Readings {
-        let mut counters = Counters::default();
-        counters.count("ticks", value);
-        counters.level("queue", value);
-        [("toy", counters)].into()
+    #[test]
+    fn lines_stand_with_their_level_and_only_where_there_are_some() {
+        let lines = vec![Line { sequence: 7, level: 3, text: "disk on fire".to_owned() }];
+        let found = document(&Difference { lines, lines_left_out: 2, ..Difference::default() });
+        assert_eq!(found["lines"][0], json!({ "sequence": 7, "level": "err", "text": "disk on fire" }));
+        assert_eq!(found["lines_left_out"], 2);
+        assert!(document(&Difference::default()).get("lines").is_none());
     }
 
     #[test]
-    fn counts_are_subtracted_and_levels_kept() {
-        let found = differences(&counted(5), &counted(12));
-        assert_eq!(found["toy"]["counts"]["ticks"], 7);
-        assert_eq!(found["toy"]["levels"]["queue"], 12);
-    }
-
-    #[test]
-    fn a_probe_that_is_not_there_says_so() {
-        let readings = read_probes(&["no_such_probe"]);
-        let found = differences(&readings, &readings);
-        let why = found["no_such_probe"]["unreadable"][0].as_str();
+    fn every_probe_asked_for_is_told_in_its_order() {
+        let found = end(watch(&["steal", "no_such_probe", "vmstat"]));
+        let ids: Vec<_> = found.iter().map(|(id, _)| *id).collect();
+        assert_eq!(ids, ["steal", "no_such_probe", "vmstat"]);
+        let document = document_of_all(&found);
+        let why = document["no_such_probe"]["unreadable"][0].as_str();
         assert_eq!(why, Some("this build has no probe 'no_such_probe'"));
+        assert!(document["vmstat"]["counts"].as_object().is_some_and(|counts| !counts.is_empty()));
     }
 }

@@ -122,7 +122,7 @@ fn agent_with_worker(does: &str) -> (Child, FrameWriter<ChildStdin>, FrameReader
     let worker = WorkerId(1);
     let case = Box::new(cases::case(does));
     commands.write(&Command::Spawn { worker, case, place: 0, trial: 0 }).expect("sent");
-    for message in [ToWorker::Prepare, ToWorker::Measure { span: Nanos::secs(3600) }] {
+    for message in [ToWorker::Prepare, ToWorker::Measure { span: Nanos::secs(3600), at: None }] {
         commands.write(&Command::Tell { worker, message }).expect("sent");
     }
     let prepared = reports.read().expect("a frame");
@@ -165,7 +165,7 @@ fn a_worker_below_a_wrapper_dies_with_its_socket() {
     for message in [
         ToWorker::Task { case: Box::new(cases::case("loops")), place: 0, trial: 0 },
         ToWorker::Prepare,
-        ToWorker::Measure { span: Nanos::secs(3600) },
+        ToWorker::Measure { span: Nanos::secs(3600), at: None },
     ] {
         to_worker.write(&message).expect("sent");
     }

@@ -57,7 +57,7 @@ fn a_good_worker_goes_through_all_phases() {
     assert_eq!(rig.said(toy.id), FromWorker::Connected);
     rig.tell(toy.id, ToWorker::WarmUp { span: Nanos::millis(5) });
     assert_eq!(rig.said(toy.id), FromWorker::WarmedUp);
-    rig.tell(toy.id, ToWorker::Measure { span: Nanos::millis(30) });
+    rig.tell(toy.id, ToWorker::Measure { span: Nanos::millis(30), at: None });
     let FromWorker::Samples { batch } = rig.said(toy.id) else { panic!("no samples") };
     assert!(
         !batch.is_empty() && batch.iter().all(|sample| sample.channel == "tick"),
@@ -217,7 +217,7 @@ fn what_is_no_frame_ends_the_worker() {
 fn a_flood_of_output_is_drained_and_cut() {
     let mut rig = Rig::new();
     let toy = rig.prepare("floods_its_output");
-    rig.tell(toy.id, ToWorker::Measure { span: Nanos::millis(100) });
+    rig.tell(toy.id, ToWorker::Measure { span: Nanos::millis(100), at: None });
     while rig.said(toy.id) != FromWorker::Measured {}
     rig.tell(toy.id, ToWorker::Finish);
     let (end, _) = rig.ended(toy.id);

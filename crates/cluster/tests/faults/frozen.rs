@@ -112,7 +112,7 @@ fn a_worker_that_cannot_die_is_abandoned() {
 
 /// Has the worker write to the frozen file, sees it stuck, and kills it.
 fn stick(rig: &mut Rig, toy: &Toy) {
-    rig.tell(toy.id, ToWorker::Measure { span: Nanos::millis(10) });
+    rig.tell(toy.id, ToWorker::Measure { span: Nanos::millis(10), at: None });
     wait_until("the worker to be stuck", || part(toy.pid).state == 'D');
     rig.kill(toy.id);
 }

@@ -31,6 +31,7 @@ fn main() -> ExitCode {
             node: option("--node"),
             sysroot: option("--sysroot").map(Into::into),
             build: option("--build").unwrap_or_else(|| BUILD.to_owned()),
+            ..AgentOptions::default()
         }),
         Some("controller") => agents::doomed_controller(),
         _ => {

@@ -61,7 +61,7 @@ impl Rig {
         assert_eq!(self.said(toy.id), FromWorker::Connected);
         self.tell(toy.id, ToWorker::WarmUp { span: Nanos::millis(5) });
         assert_eq!(self.said(toy.id), FromWorker::WarmedUp);
-        self.tell(toy.id, ToWorker::Measure { span: Nanos::secs(3600) });
+        self.tell(toy.id, ToWorker::Measure { span: Nanos::secs(3600), at: None });
         toy
     }
 

@@ -3,11 +3,12 @@
 //! Between two phases stands a barrier: nobody is told to go on before everybody answered. Whatever goes wrong,
 //! the trial ends by killing what is left and waiting, for a bounded time, until it is gone.
 
-use seatrial_cluster::{Command, FromWorker, NodeIndex, ToWorker, WorkerEnd, WorkerId};
+use seatrial_cluster::{Command, FromWorker, NodeIndex, Offset, ToWorker, WorkerEnd, WorkerId};
 use seatrial_model::{Case, Cause, Nanos, PartRecord, Phase, Reason};
 
 use super::Deadlines;
 use super::worker::Worker;
+use crate::together::Together;
 
 /// What the trial wants done.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +24,7 @@ pub enum Action {
 pub struct Trial {
     number: u32,
     workers: Vec<Worker>,
+    together: Option<Together>,
     stage: Stage,
     until: Nanos,
     allowed: Nanos,
@@ -57,6 +59,7 @@ impl Trial {
         number: u32,
         first: WorkerId,
         nodes: &[NodeIndex],
+        clocks: &[Option<Offset>],
         now: Nanos,
         deadlines: Deadlines,
     ) -> (Self, Vec<Action>) {
@@ -75,7 +78,8 @@ impl Trial {
             ));
         }
         let stage = Stage::In(Phase::Prepare);
-        let mut trial = Self { number, workers, stage, until: now, allowed: Nanos(0), deadlines };
+        let together = Together::new(nodes, clocks);
+        let mut trial = Self { number, workers, together, stage, until: now, allowed: Nanos(0), deadlines };
         actions.extend(trial.enter(case, Phase::Prepare, now));
         (trial, actions)
     }
@@ -199,10 +203,27 @@ impl Trial {
             Phase::Prepare => ToWorker::Prepare,
             Phase::Connect => ToWorker::Connect { offers },
             Phase::WarmUp => ToWorker::WarmUp { span: case.budget.warm_up },
-            Phase::Measure => ToWorker::Measure { span: case.budget.measure },
+            Phase::Measure => return self.measure(case, now),
             Phase::Verify => ToWorker::Verify,
         };
         self.tell_all(&message, Some(phase))
+    }
+
+    /// Parts on several nodes begin at one moment, which each is told on its own clock; parts on one begin as soon as
+    /// they hear it.
+    fn measure(&mut self, case: &Case, now: Nanos) -> Vec<Action> {
+        let span = case.budget.measure;
+        let Some(together) = &self.together else {
+            return self.tell_all(&ToWorker::Measure { span, at: None }, Some(Phase::Measure));
+        };
+        self.until = self.until.plus(together.lead());
+        let mut actions = vec![Action::Entered(Phase::Measure)];
+        for (worker, at) in self.workers.iter_mut().zip(together.moments(now)) {
+            worker.answered = false;
+            let message = ToWorker::Measure { span, at: Some(at) };
+            actions.push(Action::Send(worker.node, Command::Tell { worker: worker.id, message }));
+        }
+        actions
     }
 
     fn finish(&mut self, now: Nanos) -> Vec<Action> {

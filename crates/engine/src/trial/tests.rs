@@ -49,7 +49,7 @@ impl Played {
     fn start(parts: u32) -> Self {
         let case = case(parts);
         let nodes: Vec<_> = (0..parts as usize).map(NodeIndex).collect();
-        let (trial, asked) = Trial::start(&case, 0, WorkerId(0), &nodes, Nanos(0), Deadlines::default());
+        let (trial, asked) = Trial::start(&case, 0, WorkerId(0), &nodes, &[], Nanos(0), Deadlines::default());
         Self { case, trial, asked, now: Nanos(0) }
     }
 

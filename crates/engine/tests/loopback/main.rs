@@ -23,9 +23,11 @@ fn main() -> ExitCode {
         Some("worker") => {
             worker_main(&toy::REGISTRY, option("--fd").and_then(|fd| fd.parse().ok()).unwrap_or(-1))
         }
-        Some("agent") => {
-            agent_main(&AgentOptions { node: option("--node"), sysroot: None, build: BUILD.to_owned() })
-        }
+        Some("agent") => agent_main(&AgentOptions {
+            node: option("--node"),
+            build: BUILD.to_owned(),
+            ..AgentOptions::default()
+        }),
         _ => {
             let trials = runs::ALL.iter().map(|(name, test)| {
                 Trial::test(*name, move || {

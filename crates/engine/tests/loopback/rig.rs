@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use seatrial_cluster::{Fleet, Launcher, LocalLauncher};
-use seatrial_engine::{Deadlines, Finished, Plan, Request, RunError, Runner, Sweep};
+use seatrial_engine::{Deadlines, Finished, Ground, Plan, Request, RunError, Runner, Sweep};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Event, Nanos, Params, Site, SiteNode};
 
@@ -18,7 +18,14 @@ pub fn request(bench: &str, params: &[&str]) -> Request {
         (name.to_owned(), values.split(',').map(str::to_owned).collect())
     };
     let params: BTreeMap<String, Vec<String>> = params.iter().map(split).collect();
-    Request { group: bench.to_owned(), bench: bench.to_owned(), params, on: Params::default() }
+    Request {
+        group: bench.to_owned(),
+        bench: bench.to_owned(),
+        params,
+        on: Params::default(),
+        roles: Vec::new(),
+        pattern: None,
+    }
 }
 
 /// An agent on this machine.
@@ -33,13 +40,18 @@ pub fn run(
     cancel: &AtomicBool,
     mut watch: impl FnMut(&Event) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
 ) -> Result<Finished, RunError> {
-    let nodes = fleet.agents().iter();
-    let site = Site {
-        nodes: nodes.map(|h| SiteNode { name: h.node.clone(), machine: h.machine.clone() }).collect(),
-    };
-    let plan = Plan::new(requests, &REGISTRY, &site).expect("a plan");
+    let site = Site { nodes: fleet.agents().iter().map(SiteNode::from).collect() };
+    let plan = Plan::new(requests, &REGISTRY, Ground::of(&site)).expect("a plan");
     let deadlines = Deadlines { grace: Nanos::secs(4), connect: Nanos::secs(5), kill: Nanos::secs(10) };
-    let mut runner = Runner { registry: REGISTRY, site: &site, fleet, watch: &mut watch, cancel, deadlines };
+    let mut runner = Runner {
+        registry: REGISTRY,
+        site: &site,
+        fleet,
+        watch: &mut watch,
+        cancel,
+        deadlines,
+        share_hosts: false,
+    };
     runner.run(&mut Sweep::new(plan.cases), Vec::new())
 }
 

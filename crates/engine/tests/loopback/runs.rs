@@ -30,6 +30,9 @@ fn two_parts_agree_to_the_byte() {
     assert_eq!((record.metrics["lost"].min, record.metrics["lost"].max), (0.0, 0.0));
     assert_eq!(record.metrics["throughput"].trials, 2);
     assert!(record.metrics["throughput"].median > 0.0);
+    // What the probes of both parts saw in all trials stands once, by node.
+    let seen = &record.evidence["probes"]["here"]["vmstat"]["counts"];
+    assert!(seen["pgfault"].as_u64().is_some_and(|faults| faults > 0), "{:?}", record.evidence["probes"]);
 }
 
 fn a_byte_lost_at_the_end_is_counted() {

@@ -35,7 +35,7 @@ pub const fn about(id: &'static str, params: &'static [ParamSpec], parts: &'stat
         series: &[],
         parts,
         needs: &[],
-        probes: &[],
+        probes: &["vmstat"],
         cost: Cost { seconds: 1, written: 0 },
         interaction: Interaction::Passive,
     }

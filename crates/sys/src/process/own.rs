@@ -28,6 +28,19 @@ pub fn tie_to_parent(command: &mut Command) -> &mut Command {
     unsafe { command.pre_exec(move || die_with_parent(parent).map_err(io::Error::from)) }
 }
 
+/// Has a child asked to leave with SIGTERM when the calling thread ends, if it is started from it. For a program such as
+/// srun(1), which has more to end than itself.
+pub fn leave_with_parent(command: &mut Command) -> &mut Command {
+    let parent = getpid();
+    let tie = move || {
+        set_parent_process_death_signal(Some(Signal::TERM))?;
+        // It may have died before the line above took effect.
+        if getppid() == Some(parent) { Ok(()) } else { Err(io::Error::from(Errno::SRCH)) }
+    };
+    // SAFETY: the hook only makes two system calls, both async-signal-safe, and allocates nothing.
+    unsafe { command.pre_exec(tie) }
+}
+
 /// Makes the calling process the leader of a session and process group of its own, so that a terminal's signals
 /// do not reach it and it can be killed with all it starts. EPERM if it leads a group already.
 pub fn lead_group() -> Result<Pid, Errno> {

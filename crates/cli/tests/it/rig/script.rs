@@ -25,6 +25,21 @@ impl Script {
         self
     }
 
+    /// Nodes whose hosts are set so: pairs of a setting and what it is, in the form of the record. Settings of an
+    /// interface are those of `eth0`, which has 10 Gbit/s.
+    pub fn settings(mut self, settings: &[(&str, Value)]) -> Self {
+        let reading = |(setting, present): &(&str, Value)| {
+            let of_nic = setting.starts_with("nic.");
+            let (subject, kind) = if of_nic { ("nic:eth0", "nic") } else { ("node", "node") };
+            let facts = json!({ "kind": kind, "name": "eth0", "speed": "10 Gbit/s", "up": true });
+            json!({ "setting": setting, "subject": subject, "facts": facts, "present": present })
+        };
+        for node in &mut self.nodes {
+            node["settings"] = settings.iter().map(reading).collect();
+        }
+        self
+    }
+
     /// A node whose memory modules nobody can see, so that it has no limit.
     pub fn without_limit(mut self) -> Self {
         for node in &mut self.nodes {

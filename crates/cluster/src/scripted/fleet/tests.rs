@@ -57,7 +57,7 @@ fn sample(start: u64, end: u64) -> Sample {
 }
 
 fn fleet(script: Script) -> ScriptedFleet {
-    let nodes = ["n1", "n2"].map(|name| SiteNode { name: name.into(), machine: Machine::default() });
+    let nodes = ["n1", "n2"].map(|name| SiteNode::new(name, Machine::default()));
     let mut fleet = ScriptedFleet::new(nodes.into(), move |_, _, _| script.clone());
     spawn(&mut fleet, ONE, 0);
     fleet
@@ -104,7 +104,7 @@ fn a_trial_takes_exactly_its_spans() {
     let notices = until(&mut fleet, Nanos::secs(1));
     assert_eq!(notices, [(Nanos(0), said(FromWorker::Connected)), (SPAN, said(FromWorker::WarmedUp))]);
     assert_eq!(fleet.now(), Nanos::secs(1), "a wait for nothing takes until its deadline");
-    tell(&mut fleet, ToWorker::Measure { span: SPAN });
+    tell(&mut fleet, ToWorker::Measure { span: SPAN, at: None });
     let end = Nanos::millis(1100);
     let batch = vec![sample(1000, 1040), sample(1040, 1080)];
     let notices = until(&mut fleet, end);
@@ -125,7 +125,7 @@ fn a_trial_takes_exactly_its_spans() {
 #[test]
 fn stop_ends_the_phase_with_what_is_measured_by_then() {
     let mut fleet = fleet(Script::of(vec![sample(0, 40), sample(40, 80)]));
-    tell(&mut fleet, ToWorker::Measure { span: SPAN });
+    tell(&mut fleet, ToWorker::Measure { span: SPAN, at: None });
     assert_eq!(fleet.next(Nanos::millis(50)), Notice::Quiet);
     tell(&mut fleet, ToWorker::Stop);
     let now = Nanos::millis(50);
@@ -143,7 +143,7 @@ fn the_end_of_a_stopped_phase_does_not_end_the_next_one() {
     assert_eq!(fleet.next(Nanos::millis(50)), Notice::Quiet);
     tell(&mut fleet, ToWorker::Stop);
     assert_eq!(fleet.next(SPAN), said(FromWorker::WarmedUp));
-    tell(&mut fleet, ToWorker::Measure { span: SPAN });
+    tell(&mut fleet, ToWorker::Measure { span: SPAN, at: None });
     assert_eq!(until(&mut fleet, Nanos::secs(1)), [(Nanos::millis(150), said(FromWorker::Measured))]);
 }
 
@@ -176,7 +176,7 @@ fn who_hangs_answers_nothing_until_killed() {
         (Fault::Sticks { phase }, Nanos::millis(2500), EndKind::Abandoned),
     ] {
         let mut fleet = fleet(Script::faulty(fault));
-        tell(&mut fleet, ToWorker::Measure { span: SPAN });
+        tell(&mut fleet, ToWorker::Measure { span: SPAN, at: None });
         tell(&mut fleet, ToWorker::Stop);
         assert_eq!(until(&mut fleet, Nanos::secs(60)), []);
         fleet.send(NODE, Command::Kill { worker: ONE });
@@ -195,7 +195,7 @@ fn a_lost_node_takes_its_workers_along_and_no_other() {
     let lost = Fault::AgentLost { phase: Phase::Measure, why: "power".into() };
     let mut fleet = fleet(Script::faulty(lost));
     spawn(&mut fleet, WorkerId(2), 1);
-    tell(&mut fleet, ToWorker::Measure { span: SPAN });
+    tell(&mut fleet, ToWorker::Measure { span: SPAN, at: None });
     fleet.send(NODE, Command::Kill { worker: ONE });
     assert_eq!(until(&mut fleet, SPAN), [(Nanos(0), Notice::Lost(NODE, "power".into()))]);
     tell(&mut fleet, ToWorker::Prepare);
@@ -227,7 +227,7 @@ fn rules_of_a_file_decide_by_node_and_trial_the_first_one_first() {
     let names: Vec<&str> = fleet.agents().iter().map(|agent| agent.node.as_str()).collect();
     assert_eq!(names, ["n1", "n2", "login"]);
     spawn(&mut fleet, ONE, 0);
-    tell(&mut fleet, ToWorker::Measure { span: SPAN });
+    tell(&mut fleet, ToWorker::Measure { span: SPAN, at: None });
     let notices = until(&mut fleet, SPAN);
     assert_eq!(notices[0].1, said(FromWorker::Samples { batch: vec![sample(0, 40), sample(40, 80)] }));
     spawn(&mut fleet, WorkerId(2), 1);
@@ -258,7 +258,7 @@ fn four_thousand_nodes_finish_a_trial_together() {
         let (node, worker) = (NodeIndex(index), WorkerId(index as u64));
         let case = Box::new(case(std::slice::from_ref(name)));
         fleet.send(node, Command::Spawn { worker, case, place: 0, trial: 0 });
-        fleet.send(node, Command::Tell { worker, message: ToWorker::Measure { span: SPAN } });
+        fleet.send(node, Command::Tell { worker, message: ToWorker::Measure { span: SPAN, at: None } });
     }
     for (at, notice) in until(&mut fleet, SPAN) {
         assert_eq!(at, SPAN);

@@ -1,0 +1,122 @@
+//! What may differ between nodes of a class, as names and texts that a person can compare.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::machine::{Known, Machine};
+use seatrial_model::setting::Present;
+use seatrial_model::{Bytes, SiteNode};
+
+use super::class::listed;
+
+/// A node's attributes by name. What could not be read is not among them: it is told elsewhere, and is no difference.
+pub(super) fn attributes(node: &SiteNode) -> BTreeMap<String, String> {
+    let mut all = Attributes::default();
+    all.of_host(&node.machine);
+    all.of_memory(&node.machine);
+    all.of_links(&node.machine);
+    all.of_disks(&node.machine);
+    for reading in &node.settings {
+        if let Present::Value(value) = &reading.present {
+            let place = if reading.subject.kind() == "node" {
+                String::new()
+            } else {
+                format!(" of {}", reading.subject)
+            };
+            all.0.insert(format!("{}{place}", reading.setting), value.to_string());
+        }
+    }
+    all.0
+}
+
+#[derive(Default)]
+struct Attributes(BTreeMap<String, String>);
+
+impl Attributes {
+    fn known<T: std::fmt::Display>(&mut self, name: impl Into<String>, fact: &Known<T>) {
+        if let Known::Known(value) = fact {
+            self.0.insert(name.into(), value.to_string());
+        }
+    }
+
+    fn of_host(&mut self, machine: &Machine) {
+        self.known("kernel", &machine.kernel);
+        self.known("distribution", &machine.distribution);
+        self.known("firmware", &machine.product.firmware_version);
+        self.known("sockets", &machine.cpu.sockets);
+        self.known("cores", &machine.cpu.cores);
+        let online = machine.cpu.threads.iter().filter(|thread| thread.online).count();
+        self.0.insert("hardware threads online".to_owned(), online.to_string());
+        self.0.insert("NUMA nodes".to_owned(), machine.numa.len().to_string());
+    }
+
+    fn of_memory(&mut self, machine: &Machine) {
+        // The kernel's total differs by what firmware and crash kernel kept; to 2 % it is the same memory.
+        let coarse = machine.memory.total_bytes.as_ref().map(|&bytes| {
+            let step = 1_u64 << bytes.max(1).ilog2().saturating_sub(5);
+            Bytes((bytes + step / 2) / step * step).rounded()
+        });
+        self.known("memory", &coarse);
+        if let Known::Known(dimms) = &machine.dimms {
+            self.0.insert("memory modules".to_owned(), dimms.modules.len().to_string());
+            let mut speeds: Vec<u32> = dimms.modules.iter().filter_map(|dimm| dimm.configured_mts).collect();
+            speeds.sort_unstable();
+            speeds.dedup();
+            let speeds: Vec<String> = speeds.iter().map(|speed| format!("{speed} MT/s")).collect();
+            if !speeds.is_empty() {
+                self.0.insert("memory speed".to_owned(), speeds.join(" and "));
+            }
+        }
+    }
+
+    fn of_links(&mut self, machine: &Machine) {
+        for gpu in listed(&machine.gpus) {
+            self.link(&format!("gpu:{}", gpu.index), &gpu.pci);
+        }
+        self.0.insert("GPUs".to_owned(), listed(&machine.gpus).len().to_string());
+        for nic in listed(&machine.nics).iter().filter(|nic| !nic.kind.is_virtual()) {
+            let name = format!("nic:{}", nic.name);
+            self.known(
+                format!("speed of {name}"),
+                &nic.speed_gbit_s().map(|speed| format!("{speed} Gbit/s")),
+            );
+            self.known(format!("state of {name}"), &nic.state);
+            self.known(format!("firmware of {name}"), &nic.firmware);
+            if let Known::Known(pci) = &nic.pci {
+                self.link(&name, pci);
+            }
+        }
+        for hca in listed(&machine.hcas).iter().filter(|hca| !hca.is_software) {
+            self.known(format!("firmware of hca:{}", hca.name), &hca.firmware);
+            if let Known::Known(pci) = &hca.pci {
+                self.link(&format!("hca:{}", hca.name), pci);
+            }
+            for port in &hca.ports {
+                let name = format!("hca:{}/{}", hca.name, port.number);
+                self.known(format!("rate of {name}"), &port.rate_text);
+                self.known(format!("state of {name}"), &port.state);
+            }
+        }
+    }
+
+    /// Width and highest speed: the present speed of an idle device says nothing, the width does.
+    fn link(&mut self, name: &str, device: &seatrial_model::machine::PciDevice) {
+        if let Some(port) = device.path.ports.first() {
+            self.known(format!("PCIe lanes of {name}"), &port.width);
+            self.known(
+                format!("PCIe speed of {name}"),
+                &port.max_speed_gts.as_ref().map(|speed| format!("{speed} GT/s")),
+            );
+        }
+    }
+
+    fn of_disks(&mut self, machine: &Machine) {
+        let mut models: BTreeMap<String, usize> = BTreeMap::new();
+        for disk in listed(&machine.disks).iter().filter(|disk| !disk.bus.is_made()) {
+            let model = disk.model.known().cloned().unwrap_or_else(|| disk.bus.word().to_owned());
+            *models.entry(model).or_default() += 1;
+        }
+        for (model, count) in models {
+            self.0.insert(format!("disks {model}"), count.to_string());
+        }
+    }
+}

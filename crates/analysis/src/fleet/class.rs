@@ -1,0 +1,56 @@
+//! Which nodes are alike.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::machine::{Known, Machine};
+use seatrial_model::{Site, SiteNode};
+
+use crate::judge::Assignment;
+
+/// Nodes that were bought as the same thing for the same role.
+pub(super) struct Class<'a> {
+    pub nodes: Vec<&'a SiteNode>,
+}
+
+impl Class<'_> {
+    pub fn has(&self, name: &str) -> bool {
+        self.nodes.iter().any(|node| node.name == name)
+    }
+}
+
+/// The classes of a site, each in the order of its nodes.
+pub(super) fn classes<'a>(site: &'a Site, roles: &Assignment) -> Vec<Class<'a>> {
+    let mut classes: BTreeMap<(Vec<String>, Vec<String>), Class<'a>> = BTreeMap::new();
+    for node in &site.nodes {
+        let key = (roles.roles_of(&node.name), identity(&node.machine));
+        classes.entry(key).or_insert_with(|| Class { nodes: Vec::new() }).nodes.push(node);
+    }
+    classes.into_values().collect()
+}
+
+/// What was bought: names and models, each kind of part once. What nobody tells is left out: a node whose table cannot
+/// be read is not another machine for that.
+fn identity(machine: &Machine) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    let mut add =
+        |label: &str, fact: Option<&String>| parts.extend(fact.map(|fact| format!("{label} {fact}")));
+    add("vendor", machine.product.vendor.known());
+    add("system", machine.product.name.known());
+    add("cpu", machine.cpu.model.known());
+    for gpu in listed(&machine.gpus) {
+        add("gpu", gpu.pci.ids.known());
+    }
+    for hca in listed(&machine.hcas).iter().filter(|hca| !hca.is_software) {
+        add("hca", hca.model.known());
+    }
+    for nic in listed(&machine.nics).iter().filter(|nic| !nic.kind.is_virtual()) {
+        add("nic", nic.pci.known().and_then(|pci| pci.ids.known()));
+    }
+    parts.sort_unstable();
+    parts.dedup();
+    parts
+}
+
+pub(super) fn listed<T>(parts: &Known<Vec<T>>) -> &[T] {
+    parts.known().map_or(&[], Vec::as_slice)
+}

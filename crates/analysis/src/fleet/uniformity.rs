@@ -1,0 +1,132 @@
+//! `uniformity`: a node that is not as its sisters are.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::{Finding, Severity, Subject};
+
+use super::attributes::attributes;
+use super::class::Class;
+
+const KIND: &str = "uniformity";
+
+/// Attributes named in one finding; more are counted.
+const MOST_NAMED: usize = 6;
+
+/// A finding for every node that differs from the majority, and one for every attribute that has no majority.
+pub(super) fn find(class: &Class<'_>) -> Vec<Finding> {
+    if class.nodes.len() < 2 {
+        return Vec::new();
+    }
+    let all: Vec<(&str, BTreeMap<String, String>)> =
+        class.nodes.iter().map(|node| (node.name.as_str(), attributes(node))).collect();
+    let mut names: Vec<&String> = all.iter().flat_map(|(_, has)| has.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let mut odd: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut found = Vec::new();
+    for name in names {
+        let mut by_value: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (node, has) in &all {
+            if let Some(value) = has.get(name) {
+                by_value.entry(value).or_default().push(node);
+            }
+        }
+        let told: usize = by_value.values().map(Vec::len).sum();
+        if by_value.len() < 2 {
+            continue;
+        }
+        match by_value.iter().find(|(_, nodes)| 2 * nodes.len() > told) {
+            Some((usual, most)) => {
+                for (value, nodes) in by_value.iter().filter(|(value, _)| *value != usual) {
+                    for node in nodes {
+                        let others = if most.len() == 1 {
+                            "1 other".to_owned()
+                        } else {
+                            format!("{} others", most.len())
+                        };
+                        odd.entry(*node).or_default().push(format!("{name} {value}, {others} {usual}"));
+                    }
+                }
+            }
+            None => found.push(split(name, &by_value)),
+        }
+    }
+    found.extend(odd.into_iter().map(|(node, what)| of_node(node, &what)));
+    found
+}
+
+fn of_node(node: &str, what: &[String]) -> Finding {
+    let mut text = what.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join("; ");
+    if what.len() > MOST_NAMED {
+        text += &format!("; and {} more", what.len() - MOST_NAMED);
+    }
+    let finding = Finding::new(KIND, Severity::Warning, Subject::node(), format!("{node}: {text}"));
+    Finding { node: Some(node.to_owned()), ..finding }
+}
+
+fn split(name: &str, by_value: &BTreeMap<&str, Vec<&str>>) -> Finding {
+    let told: Vec<String> =
+        by_value.iter().map(|(value, nodes)| format!("{value} on {}", some_of(nodes))).collect();
+    let text = format!("{name} differs and no value has the majority: {}", told.join("; "));
+    Finding::new(KIND, Severity::Warning, Subject::node(), text)
+}
+
+fn some_of(nodes: &[&str]) -> String {
+    match nodes {
+        few if few.len() <= 4 => few.join(", "),
+        many => format!("{} and {} more", many[0], many.len() - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatrial_model::machine::{Dimm, Dimms, Known, Machine};
+    use seatrial_model::setting::{Present, SettingReading};
+    use seatrial_model::{Params, SiteNode, Value};
+
+    fn node(name: &str, modules: usize, governor: &str) -> SiteNode {
+        let dimms = Dimms { modules: vec![Dimm::default(); modules], ..Dimms::default() };
+        let machine = Machine { dimms: Known::Known(dimms), ..Machine::default() };
+        let reading = SettingReading {
+            setting: "cpu.governor".to_owned(),
+            subject: Subject::node(),
+            facts: Params::default(),
+            present: Present::Value(Value::from(governor)),
+            note: None,
+        };
+        SiteNode { settings: vec![reading], ..SiteNode::new(name, machine) }
+    }
+
+    fn texts(nodes: &[SiteNode]) -> Vec<String> {
+        find(&Class { nodes: nodes.iter().collect() }).into_iter().map(|finding| finding.text).collect()
+    }
+
+    #[test]
+    fn the_one_that_differs_is_named_with_what_the_others_are() {
+        let mut nodes: Vec<_> = (1..=16).map(|n| node(&format!("n{n}"), 16, "performance")).collect();
+        nodes[6] = node("n7", 15, "powersave");
+        assert_eq!(
+            texts(&nodes),
+            ["n7: cpu.governor powersave, 15 others performance; memory modules 15, 15 others 16"]
+        );
+    }
+
+    #[test]
+    fn without_a_majority_nobody_is_the_odd_one() {
+        let nodes = [node("n1", 8, "performance"), node("n2", 8, "powersave")];
+        assert_eq!(
+            texts(&nodes),
+            ["cpu.governor differs and no value has the majority: performance on n1; powersave on n2"]
+        );
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_no_difference() {
+        let mut silent = node("n3", 8, "performance");
+        silent.machine.dimms = Known::unknown("denied");
+        silent.settings[0].present = Present::Unreadable("denied".to_owned());
+        assert!(texts(&[node("n1", 8, "performance"), node("n2", 8, "performance"), silent]).is_empty());
+        assert!(texts(&[node("n1", 8, "performance")]).is_empty());
+    }
+}

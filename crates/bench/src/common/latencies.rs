@@ -1,0 +1,100 @@
+//! Latencies as counts that add up exactly over threads, parts and trials.
+
+use hdrhistogram::Histogram;
+use seatrial_model::Nanos;
+use serde_json::{Value, json};
+
+/// Three significant digits: a percentile is right to a thousandth of itself.
+const DIGITS: u8 = 3;
+
+/// A latency above this counts as this; only the longest is kept exactly.
+const MOST: u64 = Nanos::secs(600).get();
+
+/// How often each latency was seen (an HDR histogram).
+#[derive(Clone, Debug)]
+pub struct Latencies {
+    counts: Histogram<u64>,
+    longest: Nanos,
+}
+
+impl Default for Latencies {
+    fn default() -> Self {
+        let counts =
+            Histogram::new_with_bounds(1, MOST, DIGITS).expect("bounds and digits are constants that fit");
+        Self { counts, longest: Nanos(0) }
+    }
+}
+
+impl Latencies {
+    /// Counts one. Allocates nothing.
+    pub fn record(&mut self, latency: Nanos) {
+        self.counts.saturating_record(latency.get());
+        self.longest = self.longest.max(latency);
+    }
+
+    /// Forgets all of them and keeps its memory.
+    pub fn clear(&mut self) {
+        self.counts.reset();
+        self.longest = Nanos(0);
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.counts.len()
+    }
+
+    /// The latency that this part of them (0 to 1) does not exceed; none where there are too few to tell: a quantile
+    /// needs ten values beyond it.
+    pub fn quantile(&self, part: f64) -> Option<Nanos> {
+        let beyond = self.count() as f64 * (1.0 - part);
+        (beyond >= 10.0).then(|| Nanos(self.counts.value_at_quantile(part)).min(self.longest))
+    }
+
+    /// The longest.
+    pub fn longest(&self) -> Nanos {
+        self.longest
+    }
+
+    /// For the record: how many were how long, `[[ns, count], ...]`, each bucket by its upper end, and the longest.
+    pub fn to_evidence(&self) -> Value {
+        let recorded = self.counts.iter_recorded();
+        let buckets: Vec<(u64, u64)> =
+            recorded.map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value())).collect();
+        json!({ "buckets": buckets, "max_ns": self.longest.get() })
+    }
+
+    /// Reads what [`Self::to_evidence`] wrote; none when it is something else.
+    pub fn from_evidence(evidence: &Value) -> Option<Self> {
+        let mut latencies = Self { longest: Nanos(evidence.get("max_ns")?.as_u64()?), ..Self::default() };
+        for bucket in evidence.get("buckets")?.as_array()? {
+            let (value, count) = (bucket.get(0)?.as_u64()?, bucket.get(1)?.as_u64()?);
+            latencies.counts.saturating_record_n(value, count);
+        }
+        Some(latencies)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_right_to_a_thousandth_and_only_told_where_they_can_be() {
+        let mut latencies = Latencies::default();
+        (1..=2_000).for_each(|micros| latencies.record(Nanos(micros * 1_000)));
+        let p99 = latencies.quantile(0.99).expect("twenty are beyond").get();
+        assert!(p99.abs_diff(1_980_000) <= 1_980, "{p99}");
+        assert_eq!(latencies.quantile(0.999), None, "two values beyond it are too few");
+        assert_eq!((latencies.count(), latencies.longest()), (2_000, Nanos(2_000_000)));
+    }
+
+    #[test]
+    fn the_record_holds_all_of_it() {
+        let mut latencies = Latencies::default();
+        [1_500, 1_500, 42_000_000].map(Nanos).into_iter().for_each(|latency| latencies.record(latency));
+        let read = Latencies::from_evidence(&latencies.to_evidence()).expect("reads");
+        assert_eq!(read.counts, latencies.counts);
+        assert_eq!(read.longest(), Nanos(42_000_000));
+        assert!(Latencies::from_evidence(&json!({ "buckets": 3 })).is_none());
+    }
+}

@@ -1,0 +1,21 @@
+//! `seatrial inventory`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{NodeArgs, OutputArgs};
+
+/// Show what this machine, or each node, is, and the derived limit of every part.
+#[derive(Clone, Debug, Args)]
+pub struct InventoryArgs {
+    /// How the result is shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Where it runs.
+    #[command(flatten)]
+    pub nodes: NodeArgs,
+    /// Play a script instead: simulated nodes
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub script: Option<PathBuf>,
+}

@@ -1,0 +1,56 @@
+//! Where a command runs: what several commands share.
+
+use clap::{Args, ValueEnum};
+use seatrial_model::profile::NodeSet;
+
+/// Where it runs; what is not said follows from the surroundings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Nodes")]
+pub struct NodeArgs {
+    /// Run on these nodes: n[01-16],head
+    #[arg(short = 'w', long, value_name = "NODES")]
+    pub nodelist: Option<NodeSet>,
+    /// Run on this many nodes
+    #[arg(short = 'N', long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    pub nodes: Option<u32>,
+    /// Leave out these nodes
+    #[arg(short = 'x', long, value_name = "NODES")]
+    pub exclude: Option<NodeSet>,
+    /// What starts the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]
+    #[arg(long, value_enum)]
+    pub launcher: Option<LauncherChoice>,
+    /// Slurm: the partition to ask for
+    #[arg(long, value_name = "NAME")]
+    pub partition: Option<String>,
+    /// Slurm: the account to charge
+    #[arg(long, value_name = "NAME")]
+    pub account: Option<String>,
+    /// Slurm: the reservation to use
+    #[arg(long, value_name = "NAME")]
+    pub reservation: Option<String>,
+    /// Slurm: the time to ask for, as sbatch takes it
+    #[arg(long, value_name = "TIME")]
+    pub time: Option<String>,
+    /// The ssh client with its options: 'ssh -F cluster.conf'
+    #[arg(long, value_name = "COMMAND")]
+    pub ssh: Option<String>,
+    /// The mpirun with its options
+    #[arg(long, value_name = "COMMAND")]
+    pub mpirun: Option<String>,
+    /// Measure nodes that share one kernel at the same time instead of one after the other
+    #[arg(long)]
+    pub share_hosts: bool,
+}
+
+/// What starts the agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LauncherChoice {
+    /// A child process: this machine alone
+    Local,
+    /// The site's ssh, one connection a node
+    Ssh,
+    /// A step of Slurm's, in this allocation or a new one
+    Slurm,
+    /// Open MPI's mpirun, as a bare launcher
+    Mpirun,
+}

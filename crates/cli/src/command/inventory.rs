@@ -1,0 +1,42 @@
+//! `seatrial inventory`.
+
+use seatrial_inventory::part_limits;
+use seatrial_report::inventory::{self, Node};
+use serde_json::json;
+
+use crate::args::{InventoryArgs, OutputFormat};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::{fleet, output};
+
+/// The version of the JSON document's shape.
+const SCHEMA: u32 = 1;
+
+/// Shows what each node is. Reads and changes nothing else, and keeps no run.
+pub fn run(args: &InventoryArgs) -> Result<Exit, CliError> {
+    if args.output.output == OutputFormat::Csv {
+        return Err(CliError::Usage("inventory has the forms table and json".to_owned()));
+    }
+    let fleet = fleet::launch(&args.nodes, args.script.as_deref())?;
+    let node = |hello: &seatrial_cluster::Hello| Node {
+        name: hello.node.clone(),
+        limits: part_limits(&hello.machine),
+        machine: hello.machine.clone(),
+    };
+    let nodes: Vec<Node> = fleet.agents().iter().map(node).collect();
+    let missing: Vec<(String, String)> =
+        fleet.missing().iter().map(|missing| (missing.node.clone(), missing.why.to_string())).collect();
+    drop(fleet);
+    let text = if args.output.output == OutputFormat::Json {
+        let missing: Vec<_> =
+            missing.iter().map(|(node, why)| json!({ "node": node, "reason": why })).collect();
+        format!("{:#}\n", json!({ "schema": SCHEMA, "nodes": nodes, "missing": missing }))
+    } else {
+        inventory::render(&nodes, output::look(args.output.color))
+    };
+    output::print(&text)?;
+    if args.output.output == OutputFormat::Table {
+        missing.iter().for_each(|(node, why)| output::warn(&format!("{node} could not be reached: {why}")));
+    }
+    Ok(if missing.is_empty() { Exit::MET } else { Exit::INCOMPLETE })
+}

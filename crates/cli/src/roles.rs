@@ -1,0 +1,60 @@
+//! Roles given on the command line.
+
+use seatrial_model::name::{did_you_mean, nearest};
+use seatrial_model::profile::{NodeSet, Profile};
+
+use crate::error::CliError;
+
+/// Has `profile` give its roles to the nodes that `typed` (`head=n1`) names, instead of those it names itself. The
+/// profile as it was judged by is kept with the run, so that a resumed or repeated judgement has the same players.
+///
+/// # Errors
+/// When a text is no assignment or the profile has no such role.
+pub fn give(profile: &mut Profile, typed: &[String]) -> Result<(), CliError> {
+    for text in typed {
+        let usage = |why: String| CliError::Usage(format!("--role {text}: {why}"));
+        let (name, nodes) = text
+            .split_once('=')
+            .ok_or_else(|| usage("write it as ROLE=NODES, for example head=n1".to_owned()))?;
+        let nodes: NodeSet = nodes.parse().map_err(|error| usage(format!("{error}")))?;
+        let names: Vec<String> = profile.roles.keys().cloned().collect();
+        let Some(role) = profile.roles.get_mut(name) else {
+            let near = nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
+            let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            let why = format!(
+                "profile {} has no role '{name}' (it has {known}){}",
+                profile.id,
+                did_you_mean(&near)
+            );
+            return Err(usage(why));
+        };
+        role.nodes = nodes;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatrial_model::profile::Role;
+
+    fn profile() -> Profile {
+        let roles = [("head".to_owned(), Role::default()), ("production".to_owned(), Role::default())];
+        Profile { id: "p".to_owned(), roles: roles.into(), ..Profile::default() }
+    }
+
+    #[test]
+    fn the_command_line_names_the_players() {
+        let mut profile = profile();
+        give(&mut profile, &["head=n1".to_owned(), "production=n[2-4]".to_owned()]).expect("given");
+        assert_eq!(profile.roles["production"].nodes.names().count(), 3);
+    }
+
+    #[test]
+    fn a_role_that_is_not_there_is_refused_with_the_nearest() {
+        let refused = |text: &str| give(&mut profile(), &[text.to_owned()]).unwrap_err().to_string();
+        assert!(refused("haed=n1").contains("did you mean 'head'?"));
+        assert!(refused("head").contains("ROLE=NODES"));
+        assert!(refused("head=n[").contains("bracket"));
+    }
+}

@@ -1,0 +1,141 @@
+//! How far each node's monotonic clock is from the controller's.
+//!
+//! A question and its answer bound the other clock: it was read at some moment between sending and receiving. The round
+//! with the shortest way there and back bounds it tightest, so of several rounds that one counts (the minimum filter of
+//! Cristian, "Probabilistic clock synchronization", 1989, which NTP uses as well). The error is at most half that round
+//! trip; asymmetric paths cannot make it larger.
+
+use std::time::Duration;
+
+use seatrial_model::Nanos;
+
+/// A node's clock against the controller's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offset {
+    /// The node's clock minus the controller's, in nanoseconds.
+    pub nanos: i64,
+    /// The offset is wrong by at most this.
+    pub error: Nanos,
+}
+
+impl Offset {
+    /// The moment `at` of the controller's clock, on the node's clock.
+    pub fn on_node(self, at: Nanos) -> Nanos {
+        Nanos(at.get().saturating_add_signed(self.nanos))
+    }
+
+    /// The moment `at` of the node's clock, on the controller's clock.
+    pub fn on_controller(self, at: Nanos) -> Nanos {
+        Nanos(at.get().saturating_add_signed(self.nanos.saturating_neg()))
+    }
+}
+
+/// The rounds of questions to all nodes.
+#[derive(Debug, Default)]
+pub(crate) struct Offsets {
+    nodes: Vec<Node>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Node {
+    asked: Option<(u32, u64)>,
+    best: Option<Offset>,
+    is_gone: bool,
+}
+
+impl Offsets {
+    /// Questions to each node.
+    pub(crate) const ROUNDS: u32 = 16;
+
+    /// Time for all of them: a fleet whose answers take longer starts its cases apart by as much as they scatter.
+    pub(crate) const WITHIN: Duration = Duration::from_secs(3);
+
+    pub(crate) fn new(count: usize) -> Self {
+        Self { nodes: vec![Node::default(); count] }
+    }
+
+    pub(crate) fn asked(&mut self, node: usize, round: u32, now: u64) {
+        self.nodes[node].asked = Some((round, now));
+    }
+
+    /// Notes an answer; a late one of another round says nothing, since its question's time is forgotten.
+    pub(crate) fn answered(&mut self, node: usize, round: u32, clock: u64, now: u64) {
+        let Some(node) = self.nodes.get_mut(node) else { return };
+        let Some((_, sent)) = node.asked.take_if(|(asked, _)| *asked == round) else { return };
+        let half = now.saturating_sub(sent).div_ceil(2);
+        let middle = sent + half;
+        let nanos = i64::try_from(i128::from(clock) - i128::from(middle)).unwrap_or(0);
+        let offset = Offset { nanos, error: Nanos(half) };
+        if node.best.is_none_or(|best| offset.error < best.error) {
+            node.best = Some(offset);
+        }
+    }
+
+    pub(crate) fn gone(&mut self, node: usize) {
+        self.nodes[node].is_gone = true;
+    }
+
+    /// Whether an answer of `round` is still to come.
+    pub(crate) fn is_waiting(&self, round: u32) -> bool {
+        self.nodes.iter().any(|node| !node.is_gone && node.asked.is_some_and(|(asked, _)| asked == round))
+    }
+
+    pub(crate) fn of(&self, node: usize) -> Option<Offset> {
+        self.nodes.get(node)?.best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_round_with_the_shortest_way_counts_and_bounds_the_error() {
+        let mut offsets = Offsets::new(1);
+        // The node's clock is 5,000 ahead. Way there 10, way back 90: 40 off at worst 50.
+        offsets.asked(0, 0, 1_000);
+        offsets.answered(0, 0, 6_010, 1_100);
+        let first = offsets.of(0).expect("answered");
+        assert_eq!((first.nanos, first.error), (4_960, Nanos(50)));
+        offsets.asked(0, 1, 2_000);
+        offsets.answered(0, 1, 7_005, 2_010);
+        let best = offsets.of(0).expect("answered");
+        assert_eq!((best.nanos, best.error), (5_000, Nanos(5)));
+        offsets.asked(0, 2, 3_000);
+        offsets.answered(0, 2, 8_100, 3_900);
+        assert_eq!(offsets.of(0), Some(best), "a slow round changes nothing");
+    }
+
+    #[test]
+    fn the_true_offset_is_never_farther_than_the_error() {
+        for (there, back) in [(1, 1), (0, 200), (200, 0), (7, 13)] {
+            let mut offsets = Offsets::new(1);
+            offsets.asked(0, 0, 10_000);
+            offsets.answered(0, 0, 10_000 + there - 3_000, 10_000 + there + back);
+            let found = offsets.of(0).expect("answered");
+            assert!((found.nanos + 3_000).unsigned_abs() <= found.error.get(), "{there} {back}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn late_answers_and_lost_nodes_are_not_waited_for() {
+        let mut offsets = Offsets::new(2);
+        offsets.asked(0, 0, 1);
+        offsets.asked(1, 0, 1);
+        offsets.answered(0, 0, 5, 9);
+        assert!(offsets.is_waiting(0));
+        offsets.gone(1);
+        assert!(!offsets.is_waiting(0));
+        offsets.asked(0, 1, 100);
+        offsets.answered(0, 0, 5, 101);
+        assert!(offsets.is_waiting(1), "an answer to an older question is none");
+        assert_eq!(offsets.of(1), None);
+    }
+
+    #[test]
+    fn moments_go_there_and_back() {
+        let offset = Offset { nanos: -300, error: Nanos(1) };
+        assert_eq!(offset.on_node(Nanos(1_000)), Nanos(700));
+        assert_eq!(offset.on_controller(Nanos(700)), Nanos(1_000));
+    }
+}

@@ -1,0 +1,128 @@
+//! Agents started all at once by a program of the site's, such as srun or mpirun, which then call us.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::gathering::Gathering;
+use super::linked::LinkedFleet;
+use super::meet::Door;
+use super::process::Process;
+use crate::fleet::LaunchError;
+use crate::frame::encode;
+use seatrial_sys::process::leave_with_parent;
+
+/// How long agents may take after the first one: a step starts everywhere within seconds (Slurm's own figure is 30 s
+/// for 15,000 nodes), and the binary was copied before.
+const STRAGGLING: Duration = Duration::from_secs(45);
+
+/// How long an agent that called may take to look at its machine.
+const HELLO_WITHIN: Duration = Duration::from_secs(30);
+
+/// How long one look at the door takes.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Silence after which what the launcher says is passed on: a job that waits in a queue says so.
+const SILENCE: Duration = Duration::from_secs(3);
+
+/// Who should come.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Expected {
+    /// How many; none when only the launcher knows.
+    pub(super) count: Option<usize>,
+    /// Their names, as far as they are known.
+    pub(super) names: Vec<String>,
+}
+
+/// Starts agents with `command` and lets them in until all are there.
+///
+/// There is no deadline before the first one: a job may wait for its nodes for hours, and the person can end that.
+///
+/// # Errors
+/// When nobody came.
+pub(super) fn gather(
+    launcher: &str,
+    command: &mut Command,
+    build: &str,
+    expected: &Expected,
+) -> Result<LinkedFleet, LaunchError> {
+    let failed = |why: String| LaunchError::Launcher { launcher: launcher.to_owned(), why };
+    let door = Door::open().map_err(|error| failed(format!("opening a port for its agents: {error}")))?;
+    let invitation = door
+        .invitation()
+        .map_err(|error| failed(format!("asking for our own addresses: {error}")))
+        .and_then(|invitation| encode(&invitation).map_err(|error| failed(error.to_string())))?;
+    let (mut step, mut pipes) = Process::start(leave_with_parent(command)).map_err(failed)?;
+    // Kept open: an end of file would make some launchers close the agents' input before they have read it.
+    let told = pipes.stdin.write_all(&invitation).and_then(|()| pipes.stdin.flush());
+    let mut gathering = Gathering::new(build, HELLO_WITHIN);
+    gathering.sort_by_name();
+    let mut ended = told.err().map(|error| format!("its input is closed: {error}"));
+    let started = Instant::now();
+    let mut first = None;
+    let mut told_why = false;
+    while ended.is_none() && !is_complete(&gathering, expected) {
+        if let Some((from, stream)) = door.next(LOOK) {
+            first.get_or_insert_with(Instant::now);
+            gathering.adopt(&label(from), stream);
+        }
+        gathering.wait(Duration::ZERO);
+        match first {
+            None if !told_why && started.elapsed() > SILENCE => {
+                told_why = true;
+                tracing::warn!("waiting for {launcher} to start agents; {}", step.last_words());
+            }
+            Some(first) if first.elapsed() > STRAGGLING => break,
+            _ => {}
+        }
+        if step.has_ended() {
+            // Agents that called before it ended may still be at the door.
+            while let Some((from, stream)) = door.next(LOOK) {
+                gathering.adopt(&label(from), stream);
+            }
+            ended = Some("it ended before all agents were there".to_owned());
+        }
+    }
+    if door.turned_away() > 0 {
+        tracing::warn!(
+            "{} callers without the key were turned away while agents were awaited",
+            door.turned_away()
+        );
+    }
+    drop(door);
+    gathering.wait(HELLO_WITHIN);
+    let gone = ended.map(|why| format!("{why}; {}", step.obituary()));
+    for node in absent(&gathering, expected) {
+        let why = gone.clone().unwrap_or_else(|| {
+            format!("no agent came within {} s of the first; {}", STRAGGLING.as_secs(), step.last_words())
+        });
+        gathering.miss(LaunchError::NoHello { node, why });
+    }
+    if gathering.arrived() == 0
+        && let Some(why) = gone
+    {
+        return Err(failed(why));
+    }
+    // The input stays open as long as the step runs.
+    Ok(gathering.finish()?.carried_by(step, pipes.stdin))
+}
+
+fn label(from: SocketAddr) -> String {
+    from.ip().to_string()
+}
+
+fn is_complete(gathering: &Gathering, expected: &Expected) -> bool {
+    let wanted = expected.count.unwrap_or(usize::MAX).max(expected.names.len().max(1));
+    gathering.arrived() >= wanted
+}
+
+/// Nodes of which no agent came: by name where we know it, else numbered.
+fn absent(gathering: &Gathering, expected: &Expected) -> Vec<String> {
+    let here: Vec<&str> = gathering.names().collect();
+    if !expected.names.is_empty() {
+        return expected.names.iter().filter(|name| !here.contains(&name.as_str())).cloned().collect();
+    }
+    let count = expected.count.unwrap_or(0);
+    (here.len()..count).map(|at| format!("node-{}-of-{count}", at + 1)).collect()
+}

@@ -1,0 +1,212 @@
+//! The port at which agents arrive, and who is let in.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use seatrial_sys::proof::{self, Key, Side};
+
+use super::invitation::{Invitation, keep, with_deadline};
+
+/// How long a caller may take to prove who it is.
+const PROVE_WITHIN: Duration = Duration::from_secs(5);
+
+/// Callers that are being asked at the same time. Beyond that they are hung up on: a true agent calls again, and a
+/// flood of strangers costs no more than this.
+const ASKED_AT_ONCE: usize = 128;
+
+/// How often the door looks whether it was closed.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// An open port. Dropping it closes it.
+pub(in crate::launch) struct Door {
+    port: u16,
+    key: Key,
+    closed: Arc<AtomicBool>,
+    guests: Receiver<(SocketAddr, TcpStream)>,
+    turned_away: Arc<AtomicUsize>,
+}
+
+impl Door {
+    /// Opens a port on every address, since nobody knows yet by which one the nodes reach us.
+    ///
+    /// # Errors
+    /// When no port or random number can be had.
+    pub(in crate::launch) fn open() -> io::Result<Self> {
+        // A kernel without IPv6 has no `::`.
+        let listener = TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0))
+            .or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
+        listener.set_nonblocking(true)?;
+        let port = listener.local_addr()?.port();
+        let key = Key::random()?;
+        let closed = Arc::new(AtomicBool::new(false));
+        let turned_away = Arc::new(AtomicUsize::new(0));
+        let (let_in, guests) = sync_channel(ASKED_AT_ONCE);
+        let keeper = Keeper {
+            listener,
+            key: key.clone(),
+            let_in,
+            closed: Arc::clone(&closed),
+            asked: Arc::default(),
+            turned_away: Arc::clone(&turned_away),
+        };
+        thread::Builder::new().name("door".to_owned()).spawn(move || keeper.serve())?;
+        Ok(Self { port, key, closed, guests, turned_away })
+    }
+
+    /// What the agents must know.
+    ///
+    /// # Errors
+    /// When the kernel does not tell our addresses.
+    pub(in crate::launch) fn invitation(&self) -> io::Result<Invitation> {
+        let mut addresses: Vec<IpAddr> = if_addrs::get_if_addrs()?
+            .into_iter()
+            .filter(if_addrs::Interface::is_oper_up)
+            .map(|interface| interface.ip())
+            // Link-local ones mean nothing without an interface.
+            .filter(|address| match address {
+                IpAddr::V4(four) => !four.is_link_local(),
+                IpAddr::V6(six) => !six.is_unicast_link_local(),
+            })
+            .collect();
+        // An agent on this very machine may have nothing but the loopback; on another it answers nobody with our key.
+        addresses.sort_by_key(|address| (address.is_loopback(), address.is_ipv6()));
+        Ok(Invitation::new(addresses, self.port, &self.key))
+    }
+
+    /// The next agent that has proved the key.
+    pub(in crate::launch) fn next(&self, within: Duration) -> Option<(SocketAddr, TcpStream)> {
+        self.guests.recv_timeout(within).ok()
+    }
+
+    /// Callers that did not know the key, or were too many.
+    pub(in crate::launch) fn turned_away(&self) -> usize {
+        self.turned_away.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.closed.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The thread behind the port.
+struct Keeper {
+    listener: TcpListener,
+    key: Key,
+    let_in: SyncSender<(SocketAddr, TcpStream)>,
+    closed: Arc<AtomicBool>,
+    asked: Arc<AtomicUsize>,
+    turned_away: Arc<AtomicUsize>,
+}
+
+impl Keeper {
+    fn serve(self) {
+        while !self.closed.load(Ordering::Relaxed) {
+            match self.listener.accept() {
+                Ok((stream, from)) => self.ask(stream, from),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(LOOK),
+                // A caller that hung up already, or for the moment no descriptor left.
+                Err(_) => thread::sleep(LOOK),
+            }
+        }
+    }
+
+    /// Asks the caller for the key on a thread of its own: strangers that say nothing hold up nobody else.
+    fn ask(&self, stream: TcpStream, from: SocketAddr) {
+        if self.asked.fetch_add(1, Ordering::Relaxed) >= ASKED_AT_ONCE {
+            self.asked.fetch_sub(1, Ordering::Relaxed);
+            self.turned_away.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let (key, let_in) = (self.key.clone(), self.let_in.clone());
+        let (asked, turned_away) = (Arc::clone(&self.asked), Arc::clone(&self.turned_away));
+        let asking = move || {
+            match admit(stream, &key) {
+                // Nobody waits any more when the fleet is complete.
+                Ok(stream) => _ = let_in.try_send((from, stream)),
+                Err(error) => {
+                    tracing::debug!("a caller from {from} was turned away: {error}");
+                    turned_away.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            asked.fetch_sub(1, Ordering::Relaxed);
+        };
+        if thread::Builder::new().name("ask".to_owned()).spawn(asking).is_err() {
+            self.asked.fetch_sub(1, Ordering::Relaxed);
+            self.turned_away.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+fn admit(mut stream: TcpStream, key: &Key) -> io::Result<TcpStream> {
+    stream.set_nonblocking(false)?;
+    with_deadline(&stream, Some(PROVE_WITHIN))?;
+    proof::exchange(&mut stream, key, Side::Listener)?;
+    with_deadline(&stream, None)?;
+    keep(&stream)?;
+    Ok(stream)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::follow;
+    use super::*;
+    use crate::frame::encode;
+    use std::io::{Read, Write};
+
+    const SOON: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn who_was_invited_is_let_in() {
+        let door = Door::open().expect("a port");
+        let text = encode(&door.invitation().expect("addresses")).expect("fits");
+        let calling = thread::spawn(move || follow(&text[..], Some(Ipv4Addr::LOCALHOST.into())));
+        let (_, mut ours) = door.next(SOON).expect("it came");
+        let mut theirs = calling.join().expect("joined").expect("let in");
+        theirs.write_all(b"frames").expect("written");
+        let mut heard = [0; 6];
+        ours.read_exact(&mut heard).expect("read");
+        assert_eq!((&heard, door.turned_away()), (b"frames", 0));
+    }
+
+    #[test]
+    fn strangers_are_turned_away_and_hold_up_nobody() {
+        let door = Door::open().expect("a port");
+        let at = SocketAddr::from((Ipv4Addr::LOCALHOST, door.port));
+        // Some say nothing, some say the wrong thing, more than are asked at once.
+        let silent: Vec<_> = (0..ASKED_AT_ONCE + 40).filter_map(|_| TcpStream::connect(at).ok()).collect();
+        let mut wrong = TcpStream::connect(at).expect("connected");
+        let _ = wrong.write_all(&[7; 4096]);
+        drop(silent);
+        drop(wrong);
+        let text = encode(&door.invitation().expect("addresses")).expect("fits");
+        let calling = thread::spawn(move || follow(&text[..], Some(Ipv4Addr::LOCALHOST.into())));
+        assert!(door.next(SOON).is_some(), "the agent got through");
+        calling.join().expect("joined").expect("let in");
+        assert!(door.turned_away() > 0);
+    }
+
+    #[test]
+    fn a_door_that_is_dropped_is_shut() {
+        let door = Door::open().expect("a port");
+        let at = SocketAddr::from((Ipv4Addr::LOCALHOST, door.port));
+        drop(door);
+        let deadline = std::time::Instant::now() + SOON;
+        while TcpStream::connect(at).is_ok() {
+            assert!(std::time::Instant::now() < deadline, "the port is still open");
+            thread::sleep(LOOK);
+        }
+    }
+
+    #[test]
+    fn what_is_no_invitation_is_told() {
+        assert!(follow(&b""[..], None).unwrap_err().contains("no invitation came"));
+        assert!(follow(&b"hello, world"[..], None).unwrap_err().contains("no invitation:"));
+    }
+}

@@ -1,0 +1,61 @@
+//! Agents by mpirun, used as a bare launcher: no agent calls MPI.
+//!
+//! For sites where mpirun is the one thing that starts processes everywhere, and for what its own resource manager knows
+//! of the nodes. The agents call back (see [`meet`](super::meet)). The binary must be at the same path on every node.
+
+use std::ffi::OsString;
+use std::process::Command;
+
+use super::herd::{self, Expected};
+use crate::fleet::{Fleet, LaunchError, Launcher};
+
+/// Starts agents with Open MPI's mpirun.
+#[derive(Clone, Debug)]
+pub struct MpirunLauncher {
+    build: String,
+    nodes: Vec<String>,
+    client: Vec<OsString>,
+}
+
+impl MpirunLauncher {
+    /// Agents of `build` on `nodes`; none named means those that mpirun's resource manager or host file gives it.
+    pub fn new(build: impl Into<String>, nodes: Vec<String>) -> Self {
+        Self { build: build.into(), nodes, client: vec!["mpirun".into()] }
+    }
+
+    /// Another client than `mpirun`, with its first arguments: `mpirun --mca plm_rsh_args '-F lab/ssh_config'`.
+    #[must_use]
+    pub fn client(mut self, client: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        self.client = client.into_iter().map(Into::into).collect();
+        self
+    }
+
+    fn command(&self) -> Result<Command, std::io::Error> {
+        let (program, args) = self
+            .client
+            .split_first()
+            .map_or((OsString::from("mpirun"), &[][..]), |(first, rest)| (first.clone(), rest));
+        let mut command = Command::new(program);
+        command.args(args);
+        if !self.nodes.is_empty() {
+            command.arg("--host").arg(self.nodes.join(","));
+        }
+        // One agent a node, bound to nothing. All of them get the invitation, not only the first rank.
+        command.args(["--map-by", "ppr:1:node", "--bind-to", "none", "--stdin", "all"]);
+        // Not with --preload-binary: Open MPI 4 looks for the copy where it did not put it.
+        command.arg(std::env::current_exe()?).args(["agent", "--meet"]);
+        Ok(command)
+    }
+}
+
+impl Launcher for MpirunLauncher {
+    fn launch(&self) -> Result<Box<dyn Fleet>, LaunchError> {
+        let mut command = self.command().map_err(|error| LaunchError::Launcher {
+            launcher: "mpirun".to_owned(),
+            why: format!("finding our own binary: {error}"),
+        })?;
+        let count = (!self.nodes.is_empty()).then_some(self.nodes.len());
+        let expected = Expected { count, names: self.nodes.clone() };
+        Ok(Box::new(herd::gather("mpirun", &mut command, &self.build, &expected)?))
+    }
+}

@@ -1,0 +1,137 @@
+//! Agents as a step of Slurm's: inside an allocation, or with one that srun asks for.
+//!
+//! One task a node, for the whole run: a step for every pair of nodes would keep slurmctld busy instead of the network.
+//! The agents call back (see [`meet`](super::meet)); srun only starts them, and takes them along when it ends.
+
+use std::ffi::OsString;
+use std::process::Command;
+
+use super::herd::{self, Expected};
+use crate::fleet::{Fleet, LaunchError, Launcher};
+
+/// Which nodes, and how they are asked for; what srun(1) calls these.
+#[derive(Clone, Debug, Default)]
+pub struct SlurmRequest {
+    /// `--nodes`.
+    pub nodes: Option<u32>,
+    /// `--nodelist`, unfolded.
+    pub nodelist: Vec<String>,
+    /// `--exclude`.
+    pub exclude: Option<String>,
+    /// `--partition`.
+    pub partition: Option<String>,
+    /// `--account`.
+    pub account: Option<String>,
+    /// `--reservation`.
+    pub reservation: Option<String>,
+    /// `--time`.
+    pub time: Option<String>,
+}
+
+/// Starts agents with srun.
+#[derive(Clone, Debug)]
+pub struct SlurmLauncher {
+    build: String,
+    request: SlurmRequest,
+}
+
+impl SlurmLauncher {
+    /// Agents of `build` on the nodes that `request` asks for.
+    pub fn new(build: impl Into<String>, request: SlurmRequest) -> Self {
+        Self { build: build.into(), request }
+    }
+
+    fn command(&self) -> Result<Command, std::io::Error> {
+        let mut command = Command::new("srun");
+        command.args(["--job-name=seatrial", "--ntasks-per-node=1", "--mpi=none"]);
+        // The step shares its nodes' processors with whatever the job runs already, takes all of them, and binds
+        // nothing: seats are chosen by the plan.
+        command.args(["--overlap", "--cpu-bind=none", "--mem-bind=none"]);
+        // One node that dies is a finding, not the end of the run.
+        command.args(["--kill-on-bad-exit=0", "--wait=0", "--no-kill"]);
+        let request = &self.request;
+        let list = (!request.nodelist.is_empty()).then(|| request.nodelist.join(","));
+        let count = request.nodes.map(|count| count.to_string());
+        let options = [
+            ("nodes", count.or_else(|| list.as_ref().map(|_| request.nodelist.len().to_string()))),
+            ("nodelist", list),
+            ("exclude", request.exclude.clone()),
+            ("partition", request.partition.clone()),
+            ("account", request.account.clone()),
+            ("reservation", request.reservation.clone()),
+            ("time", request.time.clone()),
+        ];
+        for (name, value) in options {
+            command.args(value.map(|value| OsString::from(format!("--{name}={value}"))));
+        }
+        // The copy is the agent's to remove, which it does as soon as it runs: only this run may use it.
+        let name = self.build.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
+        command.arg(format!("--bcast=/tmp/seatrial-{name}-{}", std::process::id()));
+        command.arg(std::env::current_exe()?).args(["agent", "--meet", "--remove-self"]);
+        Ok(command)
+    }
+
+    /// How many nodes will answer, as far as that can be known before srun decides.
+    fn expected(&self, job_nodes: Option<usize>) -> Expected {
+        let asked = self.request.nodes.map(|count| count as usize);
+        let listed = (!self.request.nodelist.is_empty()).then_some(self.request.nodelist.len());
+        // With an exclusion only srun knows; then whoever comes until it is quiet is who there is.
+        let whole_job = job_nodes.filter(|_| self.request.exclude.is_none());
+        Expected { count: asked.or(listed).or(whole_job), names: self.request.nodelist.clone() }
+    }
+}
+
+impl Launcher for SlurmLauncher {
+    fn launch(&self) -> Result<Box<dyn Fleet>, LaunchError> {
+        let mut command = self.command().map_err(|error| LaunchError::Launcher {
+            launcher: "srun".to_owned(),
+            why: format!("finding our own binary, which is to be copied: {error}"),
+        })?;
+        let job_nodes = std::env::var("SLURM_JOB_NUM_NODES").ok().and_then(|count| count.parse().ok());
+        // Outside an allocation srun takes one node if none are asked for.
+        let in_job = std::env::var_os("SLURM_JOB_ID").is_some();
+        let expected = self.expected(if in_job { job_nodes } else { Some(1) });
+        Ok(Box::new(herd::gather("srun", &mut command, &self.build, &expected)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(request: SlurmRequest) -> Vec<String> {
+        let command = SlurmLauncher::new("1.0+abc", request).command().expect("our own binary is known");
+        command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn what_is_asked_for_is_told_in_srun_s_words_and_the_key_is_not() {
+        let request = SlurmRequest {
+            nodelist: vec!["n1".to_owned(), "n2".to_owned()],
+            partition: Some("debug".to_owned()),
+            time: Some("10:00".to_owned()),
+            ..SlurmRequest::default()
+        };
+        let args = args(request);
+        for wanted in ["--nodes=2", "--nodelist=n1,n2", "--partition=debug", "--time=10:00", "--overlap"] {
+            assert!(args.iter().any(|arg| arg == wanted), "{wanted} is not in {args:?}");
+        }
+        assert!(!args.iter().any(|arg| arg.starts_with("--account")));
+        assert_eq!(args[args.len() - 3..], ["agent", "--meet", "--remove-self"]);
+    }
+
+    #[test]
+    fn who_is_expected_follows_from_what_was_asked() {
+        let expected = |request| SlurmLauncher::new("b", request).expected(Some(16));
+        let asked = SlurmRequest { nodes: Some(4), ..SlurmRequest::default() };
+        assert_eq!(expected(asked).count, Some(4));
+        let listed = SlurmRequest { nodelist: vec!["n7".to_owned()], ..SlurmRequest::default() };
+        assert_eq!(
+            (expected(listed.clone()).count, expected(listed).names),
+            (Some(1), vec!["n7".to_owned()])
+        );
+        assert_eq!(expected(SlurmRequest::default()).count, Some(16));
+        let without = SlurmRequest { exclude: Some("n3".to_owned()), ..SlurmRequest::default() };
+        assert_eq!(expected(without).count, None);
+    }
+}

@@ -1,0 +1,102 @@
+//! How parts on several nodes begin at one moment, and how well they did.
+
+use std::collections::BTreeMap;
+
+use seatrial_cluster::{NodeIndex, Offset};
+use seatrial_model::{Nanos, PartRecord};
+use serde_json::{Value, json};
+
+/// Time for the order to reach everybody, beside the ways there and back.
+const LEAD: Nanos = Nanos::millis(20);
+
+/// The clocks of nodes that are to begin at one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Together {
+    clocks: Vec<Offset>,
+}
+
+impl Together {
+    /// For the places of a case; none when they are on one node, or when a clock is not known: then parts begin as soon
+    /// as each hears it.
+    pub fn new(nodes: &[NodeIndex], clocks: &[Option<Offset>]) -> Option<Self> {
+        let is_spread = nodes.iter().any(|node| Some(node) != nodes.first());
+        let clocks: Option<Vec<Offset>> = clocks.iter().copied().collect();
+        clocks.filter(|clocks| is_spread && clocks.len() == nodes.len()).map(|clocks| Self { clocks })
+    }
+
+    /// From the order to the moment: time for the slowest way, of which the error is half a round trip.
+    pub fn lead(&self) -> Nanos {
+        let slowest = self.clocks.iter().map(|clock| clock.error).max().unwrap_or_default();
+        LEAD.plus(Nanos(slowest.get().saturating_mul(8)))
+    }
+
+    /// The moment for each place, on the clock of its node.
+    pub fn moments(&self, now: Nanos) -> impl Iterator<Item = Nanos> {
+        let at = now.plus(self.lead());
+        self.clocks.iter().map(move |clock| clock.on_node(at))
+    }
+}
+
+/// For the record: how far apart the parts of a trial began, the worst trial, and how well that is known.
+pub fn skew(parts: &[PartRecord], clocks: &[Option<Offset>]) -> Option<Value> {
+    let mut began: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+    let mut error = Nanos(0);
+    for part in parts {
+        let clock = usize::try_from(part.index).ok().and_then(|index| clocks.get(index).copied().flatten());
+        let at = part.evidence.get("began_ns").and_then(Value::as_u64);
+        if let (Some(clock), Some(at)) = (clock, at) {
+            began.entry(part.trial).or_default().push(clock.on_controller(Nanos(at)).get());
+            error = error.max(clock.error);
+        }
+    }
+    let spread = |moments: &Vec<u64>| Some(moments.iter().max()? - moments.iter().min()?);
+    let worst = began.values().filter(|moments| moments.len() > 1).filter_map(spread).max()?;
+    // Two clocks may be wrong in opposite directions.
+    Some(json!({ "skew_ns": worst, "known_within_ns": 2 * error.get() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatrial_model::{Evidence, Integrity};
+
+    fn clock(nanos: i64, error: u64) -> Option<Offset> {
+        Some(Offset { nanos, error: Nanos(error) })
+    }
+
+    #[test]
+    fn the_moment_is_one_and_each_clock_has_its_own_words_for_it() {
+        let nodes = [NodeIndex(0), NodeIndex(1)];
+        let together = Together::new(&nodes, &[clock(500, 10), clock(-2_000, 1_000)]).expect("two nodes");
+        assert_eq!(together.lead(), Nanos(20_008_000));
+        let moments: Vec<_> = together.moments(Nanos(1_000_000)).collect();
+        assert_eq!(moments, [Nanos(21_008_500), Nanos(21_006_000)]);
+    }
+
+    #[test]
+    fn one_node_or_an_unknown_clock_needs_no_moment() {
+        let (one, two) = ([NodeIndex(3); 2], [NodeIndex(0), NodeIndex(1)]);
+        assert_eq!(Together::new(&one, &[clock(1, 1), clock(1, 1)]), None);
+        assert_eq!(Together::new(&two, &[clock(1, 1), None]), None);
+    }
+
+    #[test]
+    fn the_worst_trial_s_skew_is_kept_with_how_well_it_is_known() {
+        let part = |index: u32, trial: u32, began: Option<u64>| PartRecord {
+            part: "end".to_owned(),
+            index,
+            node: "n".to_owned(),
+            trial,
+            samples: Vec::new(),
+            integrity: Integrity::Verified { checked: 1 },
+            evidence: began
+                .map(|at| Evidence::from([("began_ns".to_owned(), at.into())]))
+                .unwrap_or_default(),
+        };
+        let clocks = [clock(0, 5), clock(1_000, 20)];
+        let parts =
+            [part(0, 0, Some(100)), part(1, 0, Some(1_107)), part(0, 1, Some(400)), part(1, 1, Some(1_390))];
+        assert_eq!(skew(&parts, &clocks), Some(json!({ "skew_ns": 10, "known_within_ns": 40 })));
+        assert_eq!(skew(&[part(0, 0, None), part(1, 0, None)], &clocks), None);
+    }
+}

@@ -1,0 +1,167 @@
+//! Proof of a shared key over a stream that anybody may have opened, without the key ever crossing it.
+//!
+//! Each side sends a random number and proves that it knows the key by a keyed BLAKE3 hash over both numbers and its own
+//! name, so that neither an old answer nor the other side's own answer can be played back. It keeps strangers and
+//! accidents out (two runs of one port, a scanner); it does not encrypt, and a man in the middle of an open stream is
+//! not its concern: the networks of clusters carry MPI and NFS in the open as well.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+
+use rustix::rand::{GetRandomFlags, getrandom};
+
+/// Bytes of a key, a nonce and a proof.
+const LENGTH: usize = 32;
+
+/// A key that two processes share. Shown to nobody: its debug form has no digits.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key([u8; LENGTH]);
+
+/// Which side of the stream one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The side that connected.
+    Caller,
+    /// The side that listened.
+    Listener,
+}
+
+impl Side {
+    const fn name(self) -> &'static [u8] {
+        match self {
+            Self::Caller => b"seatrial caller",
+            Self::Listener => b"seatrial listener",
+        }
+    }
+
+    const fn other(self) -> Self {
+        match self {
+            Self::Caller => Self::Listener,
+            Self::Listener => Self::Caller,
+        }
+    }
+}
+
+impl Key {
+    /// A fresh key from the kernel's random numbers.
+    ///
+    /// # Errors
+    /// When the kernel has none to give.
+    pub fn random() -> io::Result<Self> {
+        Ok(Self(random()?))
+    }
+
+    /// The key as text, for a channel that is trusted.
+    pub fn to_hex(&self) -> String {
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The key that [`Self::to_hex`] wrote.
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let digits: Vec<u8> =
+            text.chars().map_while(|digit| digit.to_digit(16).map(|value| value as u8)).collect();
+        let bytes: Vec<u8> = digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect();
+        (text.len() == 2 * LENGTH).then_some(bytes).and_then(|bytes| Some(Self(bytes.try_into().ok()?)))
+    }
+
+    fn prove(&self, side: Side, caller: &[u8; LENGTH], listener: &[u8; LENGTH]) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new_keyed(&self.0);
+        hasher.update(side.name()).update(caller).update(listener);
+        hasher.finalize()
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(..)")
+    }
+}
+
+/// Proves to the other side of `stream` that we know `key`, and has it prove the same. Set a deadline on the stream
+/// before: the other side may be anybody.
+///
+/// # Errors
+/// When the stream fails or ends, and [`io::ErrorKind::PermissionDenied`] when the other side does not know the key.
+pub fn exchange(stream: &mut (impl Read + Write), key: &Key, side: Side) -> io::Result<()> {
+    let ours: [u8; LENGTH] = random()?;
+    stream.write_all(&ours)?;
+    let mut theirs = [0; LENGTH];
+    stream.read_exact(&mut theirs)?;
+    let (caller, listener) = match side {
+        Side::Caller => (&ours, &theirs),
+        Side::Listener => (&theirs, &ours),
+    };
+    // The caller proves first: a listener answers nobody who has not.
+    if side == Side::Caller {
+        stream.write_all(key.prove(side, caller, listener).as_bytes())?;
+    }
+    let mut proof = [0; LENGTH];
+    stream.read_exact(&mut proof)?;
+    // `Hash` compares in constant time.
+    if blake3::Hash::from_bytes(proof) != key.prove(side.other(), caller, listener) {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the other side does not know the key"));
+    }
+    if side == Side::Listener {
+        stream.write_all(key.prove(side, caller, listener).as_bytes())?;
+    }
+    stream.flush()
+}
+
+fn random() -> io::Result<[u8; LENGTH]> {
+    let mut bytes = [0; LENGTH];
+    // Up to 256 bytes come whole (getrandom(2)).
+    let got = getrandom(&mut bytes, GetRandomFlags::empty())?;
+    if got == LENGTH { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixStream;
+    use std::thread;
+
+    fn meet(caller: Key, listener: Key) -> (io::Result<()>, io::Result<()>) {
+        let (mut one, mut other) = UnixStream::pair().expect("a pair");
+        let calling = thread::spawn(move || exchange(&mut one, &caller, Side::Caller));
+        let heard = exchange(&mut other, &listener, Side::Listener);
+        drop(other);
+        (calling.join().expect("joined"), heard)
+    }
+
+    #[test]
+    fn two_who_share_a_key_meet() {
+        let key = Key::random().expect("random");
+        let (called, heard) = meet(key.clone(), key);
+        assert!(called.is_ok() && heard.is_ok());
+    }
+
+    #[test]
+    fn who_does_not_know_the_key_is_turned_away_and_told_nothing() {
+        let (called, heard) = meet(Key::random().expect("random"), Key::random().expect("random"));
+        assert_eq!(heard.expect_err("refused").kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(called.expect_err("no answer").kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn an_echo_of_our_own_words_proves_nothing() {
+        let (mut ours, mut echo) = UnixStream::pair().expect("a pair");
+        let echoing = thread::spawn(move || {
+            let mut bytes = [0; LENGTH];
+            while echo.read_exact(&mut bytes).is_ok() && echo.write_all(&bytes).is_ok() {}
+        });
+        let met = exchange(&mut ours, &Key::random().expect("random"), Side::Caller);
+        assert_eq!(met.expect_err("refused").kind(), io::ErrorKind::PermissionDenied);
+        drop(ours);
+        echoing.join().expect("joined");
+    }
+
+    #[test]
+    fn a_key_survives_being_written_down_and_is_never_shown() {
+        let key = Key::random().expect("random");
+        assert_eq!(Key::from_hex(&key.to_hex()), Some(key.clone()));
+        assert_eq!(format!("{key:?}"), "Key(..)");
+        for wrong in ["", "00", &"g".repeat(64), &"0".repeat(63), &"0".repeat(65)] {
+            assert_eq!(Key::from_hex(wrong), None, "{wrong}");
+        }
+    }
+}
