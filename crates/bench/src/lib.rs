@@ -31,6 +31,17 @@ benchmarks! {
     /// Memory.
     mem {
         bandwidth::Bandwidth,
+        latency::Latency,
+        loaded_latency::LoadedLatency,
+        pipeline::Pipeline,
+    }
+    /// Processor cores.
+    cpu {
+        clock::Clock,
+    }
+    /// Networks.
+    net {
+        rr::RequestResponse,
     }
 }
 

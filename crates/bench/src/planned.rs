@@ -9,19 +9,6 @@ const fn rate(name: &'static str, unit: Unit, doc: &'static str) -> MetricSpec {
 /// Benchmarks still to come, with the metrics that criteria may name.
 pub const PLANNED: &[Planned] = &[
     Planned {
-        id: "mem.latency",
-        metrics: &[MetricSpec {
-            name: "latency",
-            doc: "Time of one dependent load.",
-            unit: Unit::Nanosecond,
-            better: Better::Lower,
-        }],
-    },
-    Planned {
-        id: "mem.pipeline",
-        metrics: &[rate("throughput", Unit::GigabitsPerSecond, "Counted bits of all steps over time.")],
-    },
-    Planned {
         id: "net.tcp_stream",
         metrics: &[rate("throughput", Unit::GigabitsPerSecond, "Payload received in the common window.")],
     },

@@ -31,7 +31,7 @@ fn machine() -> Machine {
 }
 
 fn site(machine: Machine) -> Site {
-    Site { nodes: vec![SiteNode { name: "n1".to_owned(), machine }] }
+    Site { nodes: vec![SiteNode::new("n1", machine)] }
 }
 
 fn defaults(bench: &dyn Benchmark) -> Params {
@@ -74,6 +74,15 @@ fn every_definition_is_documented() {
         }
         for series in about.series {
             assert!(!series.axes.is_empty(), "{id}: series '{}' has no axis", series.name);
+        }
+    }
+}
+
+#[test]
+fn every_probe_asked_for_exists() {
+    for about in registry().abouts() {
+        for id in about.probes {
+            assert!(seatrial_sys::probe::probe(id).is_some(), "{}: there is no probe '{id}'", about.id);
         }
     }
 }

@@ -22,22 +22,29 @@ pub struct Column {
     head: String,
     side: Side,
     cells: Vec<String>,
+    is_unbroken: bool,
 }
 
 impl Column {
     /// A column of words.
     pub fn words(head: impl Into<String>, cells: Vec<String>) -> Self {
-        Self { head: head.into(), side: Side::Left, cells }
+        Self::new(head, Side::Left, cells)
     }
 
     /// A column of numbers.
     pub fn numbers(head: impl Into<String>, cells: Vec<String>) -> Self {
-        Self { head: head.into(), side: Side::Right, cells }
+        Self::new(head, Side::Right, cells)
     }
 
     /// A column whose text stands on `side`.
     pub fn new(head: impl Into<String>, side: Side, cells: Vec<String>) -> Self {
-        Self { head: head.into(), side, cells }
+        Self { head: head.into(), side, cells, is_unbroken: side == Side::Right }
+    }
+
+    /// The same, its cells never broken into lines: names that people copy. Numbers never are.
+    #[must_use]
+    pub fn unbroken(self) -> Self {
+        Self { is_unbroken: true, ..self }
     }
 
     /// Adds a cell at the bottom.
@@ -63,7 +70,7 @@ fn wrap_words(columns: &[Column], width: u16) -> String {
     let mut table = lay_out(columns);
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     for (position, column) in columns.iter().enumerate() {
-        if let Some(laid) = table.column_mut(position).filter(|_| column.side == Side::Right) {
+        if let Some(laid) = table.column_mut(position).filter(|_| column.is_unbroken) {
             laid.set_constraint(ColumnConstraint::ContentWidth);
         }
     }

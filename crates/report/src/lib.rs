@@ -9,6 +9,7 @@ pub mod csv;
 mod grid;
 pub mod history;
 mod ink;
+pub mod inventory;
 pub mod json;
 mod labels;
 pub mod list;
@@ -17,6 +18,7 @@ mod markdown;
 mod notes;
 mod number;
 pub mod plan;
+pub mod settings;
 pub mod terminal;
 mod words;
 

@@ -1,5 +1,6 @@
-//! What there is to run: the list of benchmarks and profiles, and the page of one benchmark.
+//! What there is: the list of benchmarks, settings and profiles, and the page of one benchmark.
 
+use seatrial_model::setting::SettingAbout;
 use seatrial_model::{About, Better, Interaction, Need, Planned};
 
 use crate::grid;
@@ -16,15 +17,23 @@ pub struct ProfileLine {
     pub title: String,
 }
 
-/// The list of everything that can be run.
-pub fn overview(benchmarks: &[&About], planned: &[Planned], profiles: &[ProfileLine], look: Look) -> String {
+/// The list of everything that can be run, audited and asked for.
+pub fn overview(
+    benchmarks: &[&About],
+    planned: &[Planned],
+    settings: &[&SettingAbout],
+    profiles: &[ProfileLine],
+    look: Look,
+) -> String {
     let section = |title: &str, rows: Vec<(String, String)>| titled(title, &rows, look.width());
     let known = benchmarks.iter().map(|about| (about.id.to_owned(), about.title.to_owned()));
     let coming = planned.iter().map(|planned| (planned.id.to_owned(), Ink::Faint.on("planned")));
     let profiles = profiles.iter().map(|profile| (clean(&profile.id), clean(&profile.title)));
-    let hint = "`seatrial list NAME` explains a benchmark, its parameters and its metrics";
+    let settings = settings.iter().map(|about| (about.id.to_owned(), about.title.to_owned()));
+    let hint = "`seatrial list NAME` explains a benchmark or a setting, or prints a profile";
     let mut blocks = vec![
         section("Benchmarks", known.chain(coming).collect()),
+        section("Settings", settings.collect()),
         section("Profiles", profiles.collect()),
         Ink::Faint.on(hint) + "\n",
     ];

@@ -2,7 +2,11 @@
 
 mod did_not_converge;
 mod disturbed;
+mod kernel_warnings;
 mod limit_exceeded;
+mod pcie_errors;
+mod probes;
+mod throttled;
 
 use seatrial_model::Finding;
 use seatrial_model::record::CaseRecord;
@@ -19,7 +23,14 @@ pub struct Rule {
 }
 
 /// Every rule, in the order of their findings.
-pub const RULES: &[Rule] = &[limit_exceeded::RULE, disturbed::RULE, did_not_converge::RULE];
+pub const RULES: &[Rule] = &[
+    limit_exceeded::RULE,
+    throttled::RULE,
+    pcie_errors::RULE,
+    kernel_warnings::RULE,
+    disturbed::RULE,
+    did_not_converge::RULE,
+];
 
 /// What all rules find over the cases of a run.
 pub fn findings(records: &[CaseRecord]) -> Vec<Finding> {

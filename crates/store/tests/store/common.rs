@@ -142,7 +142,7 @@ pub fn plan(journal: &mut Journal, cases: &[Case]) {
 /// A run that holds something in every file: copy and triad measured, judged, not ended.
 pub fn small_run(home: &Home) -> Journal {
     let mut journal = RunFolder::create(home, info()).unwrap();
-    let node = SiteNode { name: "n1".to_owned(), machine: Default::default() };
+    let node = SiteNode::new("n1", Default::default());
     journal.keep_site(&Site { nodes: vec![node] }).unwrap();
     journal.keep_profile(&Default::default()).unwrap();
     let (copy, triad) = (case("copy"), case("triad"));

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::Line;
+
 /// One reading of a probe. Names carry their unit where they have one: `steal_ns`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -21,6 +23,10 @@ pub struct Difference {
     pub counts: BTreeMap<String, u64>,
     /// The later reading of each level.
     pub levels: BTreeMap<String, u64>,
+    /// Lines that a log gained, in the order of their numbers.
+    pub lines: Vec<Line>,
+    /// Lines that it gained beyond those, left out because they are many.
+    pub lines_left_out: u64,
     /// Counters that went backwards, having been reset or wrapped: nothing can be said about them.
     pub backwards: Vec<String>,
     /// Counters that are in only one of the readings, and what either could not read.

@@ -1,7 +1,7 @@
 //! Work on this machine, ours and everybody's, so that the difference tells who else was busy.
 
 use super::steal::cpu_times;
-use super::{Counters, Probe};
+use super::{Counters, Counting};
 use crate::libc_info::ticks_per_second;
 use crate::root::{ReadError, SysRoot};
 
@@ -10,7 +10,7 @@ use crate::root::{ReadError, SysRoot};
 /// device) and `load_1min_percent` (the load average times 100). What others took is `busy_ns - own_ns`.
 pub(super) struct Load;
 
-impl Probe for Load {
+impl Counting for Load {
     fn id(&self) -> &'static str {
         "load"
     }

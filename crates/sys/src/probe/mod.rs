@@ -1,27 +1,52 @@
-//! Counters of the system that are read before and after every case, to see what else happened meanwhile.
+//! What else happens on the machine while a case is measured: counters that grow, levels that move, lines that a log
+//! gains.
 //!
 //! A probe is one file here and one line in [`PROBES`].
 
 mod counters;
+mod counting;
+mod cpu_freq;
+mod kernel_log;
+mod line;
 mod load;
+mod pcie_aer;
 mod steal;
+mod throttle;
 mod vmstat;
 
 pub use counters::{Counters, Difference};
+pub use counting::Counting;
+pub use line::Line;
 
 use crate::root::SysRoot;
 
-/// A group of counters that are read together.
+/// Something that can be watched over a span of time.
+///
+/// Most probes read counters twice; they implement [`Counting`] and are probes by that.
 pub trait Probe: Sync {
     /// Its name in records: `steal`, `load`, `vmstat`.
     fn id(&self) -> &'static str;
 
-    /// Reads all of its counters. What cannot be read is noted with the reason, never counted as 0.
-    fn read(&self, root: &SysRoot) -> Counters;
+    /// Begins to watch. What cannot be seen is told by [`Watch::end`], never counted as 0.
+    fn watch<'a>(&'a self, root: &SysRoot) -> Box<dyn Watch + 'a>;
+}
+
+/// A span of time that a probe watches.
+pub trait Watch {
+    /// Ends it: what happened since it began.
+    fn end(self: Box<Self>) -> Difference;
 }
 
 /// Every probe there is.
-pub static PROBES: &[&dyn Probe] = &[&load::Load, &steal::Steal, &vmstat::VmStat];
+pub static PROBES: &[&dyn Probe] = &[
+    &cpu_freq::CpuFreq,
+    &kernel_log::KernelLog,
+    &load::Load,
+    &pcie_aer::PcieAer,
+    &steal::Steal,
+    &throttle::Throttle,
+    &vmstat::VmStat,
+];
 
 /// The probe of this name.
 pub fn probe(id: &str) -> Option<&'static dyn Probe> {
@@ -42,14 +67,25 @@ mod tests {
     }
 
     #[test]
-    fn every_probe_reads_something_here_and_notes_what_an_empty_tree_lacks() {
+    fn every_probe_notes_what_an_empty_tree_lacks_and_invents_nothing() {
         let empty = tempfile::tempdir().expect("a folder");
         for probe in PROBES {
-            let here = probe.read(&SysRoot::live());
-            assert!(!here.counts.is_empty(), "{}: {:?}", probe.id(), here.unreadable);
-            let nothing = probe.read(&SysRoot::at(empty.path()));
-            assert!(nothing.counts.is_empty() && nothing.levels.is_empty(), "{}", probe.id());
-            assert!(!nothing.unreadable.is_empty(), "{}", probe.id());
+            let nothing = probe.watch(&SysRoot::at(empty.path())).end();
+            let Difference { counts, levels, lines, unreadable, .. } = nothing;
+            assert!(counts.is_empty() && levels.is_empty() && lines.is_empty(), "{}", probe.id());
+            assert!(!unreadable.is_empty(), "{}", probe.id());
+        }
+    }
+
+    #[test]
+    fn every_probe_can_be_watched_here_and_names_a_file_where_it_sees_nothing() {
+        for probe in PROBES {
+            let Difference { unreadable, .. } = probe.watch(&SysRoot::live()).end();
+            assert!(unreadable.iter().all(|why| why.contains('/')), "{}: {unreadable:?}", probe.id());
+        }
+        for id in ["steal", "load", "vmstat"] {
+            let here = probe(id).expect("there").watch(&SysRoot::live()).end();
+            assert!(!here.counts.is_empty(), "{id}: {:?}", here.unreadable);
         }
     }
 }

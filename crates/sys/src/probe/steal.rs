@@ -1,6 +1,6 @@
 //! Time that the hypervisor gave to somebody else while our CPUs wanted to run.
 
-use super::{Counters, Probe};
+use super::{Counters, Counting};
 use crate::libc_info::ticks_per_second;
 use crate::root::{ReadError, SysRoot};
 
@@ -10,7 +10,7 @@ const NANOS: u64 = 1_000_000_000;
 /// Steal time, summed over all CPUs: `steal_ns` (proc_stat(5)).
 pub(super) struct Steal;
 
-impl Probe for Steal {
+impl Counting for Steal {
     fn id(&self) -> &'static str {
         "steal"
     }

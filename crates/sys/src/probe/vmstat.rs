@@ -1,6 +1,6 @@
 //! Events of the memory manager that disturb a measurement: faults, remote pages, swapping, failed huge pages.
 
-use super::{Counters, Probe};
+use super::{Counters, Counting};
 use crate::root::{ReadError, SysRoot};
 
 const PATH: &str = "/proc/vmstat";
@@ -25,7 +25,7 @@ const KEPT: [&str; 13] = [
 /// Events since boot, over the whole machine.
 pub(super) struct VmStat;
 
-impl Probe for VmStat {
+impl Counting for VmStat {
     fn id(&self) -> &'static str {
         "vmstat"
     }

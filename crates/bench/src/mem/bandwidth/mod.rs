@@ -130,7 +130,7 @@ const ABOUT: About = About {
     ],
     parts: &["worker"],
     needs: &[],
-    probes: &["steal", "load"],
+    probes: &["steal", "load", "throttle", "cpu_freq", "kernel_log"],
     cost: Cost { seconds: 8, written: 0 },
     interaction: Interaction::Loads("memory and all cores of the node"),
 };

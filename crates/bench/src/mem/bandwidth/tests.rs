@@ -60,7 +60,7 @@ fn plan(machine: Machine, set: &[(&str, &str)]) -> Result<Case, Reason> {
     for (name, typed) in set {
         params.set(name, ABOUT.param(name).expect("exists").parse(typed).expect("parses"));
     }
-    let site = Site { nodes: vec![SiteNode { name: "n1".to_owned(), machine }] };
+    let site = Site { nodes: vec![SiteNode::new("n1", machine)] };
     Bandwidth.plan(&params, &site).map(|mut cases| cases.remove(0))
 }
 
@@ -150,7 +150,7 @@ fn a_matrix_needs_two_nodes_and_takes_memory_without_cores_along() {
 #[test]
 fn a_machine_that_hides_its_memory_has_no_limit_and_says_why() {
     let case = plan(machine(1, 64), &[]).unwrap();
-    let site = Site { nodes: vec![SiteNode { name: "n1".to_owned(), machine: machine(1, 64) }] };
+    let site = Site { nodes: vec![SiteNode::new("n1", machine(1, 64))] };
     let limit = Bandwidth.limits(&case, &site).remove("bandwidth").unwrap();
     assert!(matches!(limit, seatrial_model::Limit::Unknown { reason } if !reason.is_empty()));
 }

@@ -1,0 +1,103 @@
+//! `kernel-warnings`: the kernel complained while trials ran.
+
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Finding, Severity, Unit};
+
+use super::probes::{Seen, seen};
+use super::{Rule, about};
+use crate::number::quantity;
+
+pub(super) const RULE: Rule =
+    Rule { kind: "kernel-warnings", doc: "The kernel's log gained warnings or worse during trials.", find };
+
+/// Different lines that the sentence quotes; all kept ones are in the evidence.
+const MOST_QUOTED: usize = 3;
+
+fn find(records: &[CaseRecord]) -> Vec<Finding> {
+    records.iter().flat_map(|case| seen(case, "kernel_log").filter_map(|node| of_node(case, &node))).collect()
+}
+
+fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
+    let lines: Vec<(Severity, &str)> = seen.lines().map(|(level, text)| (severity(level), text)).collect();
+    let worst = lines.iter().map(|(severity, _)| *severity).max()?;
+    let count = lines.len() as u64 + seen.lines_left_out();
+    // The gravest first, in their order, and the same sentence once.
+    let mut quoted: Vec<(Severity, &str)> = Vec::new();
+    for line in &lines {
+        if !quoted.contains(line) {
+            quoted.push(*line);
+        }
+    }
+    quoted.sort_by_key(|(severity, _)| std::cmp::Reverse(*severity));
+    let different = quoted.len();
+    let quotes: Vec<String> = quoted.iter().take(MOST_QUOTED).map(|(_, text)| format!("'{text}'")).collect();
+    let more = if different > MOST_QUOTED { ", and others" } else { "" };
+    let node = seen.node;
+    let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+    let text =
+        format!("the kernel of {node} complained {times} during the trials: {}{more}", quotes.join(", "));
+    let finding = Finding::new(RULE.kind, worst, case.subject.clone(), text);
+    let value = quantity(count as f64, Unit::Count);
+    let finding = about(case, Finding { value, evidence: seen.evidence(), ..finding });
+    Some(Finding { node: Some(node.to_owned()), ..finding })
+}
+
+/// A warning of the kernel is seldom about what is measured; an error may be; what is worse (a machine check, a panic
+/// in the making) speaks against the machine.
+fn severity(level: &str) -> Severity {
+    match level {
+        "emerg" | "alert" | "crit" => Severity::Problem,
+        "err" => Severity::Warning,
+        _ => Severity::Info,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::probes::fixture::case;
+    use super::*;
+
+    fn log(lines: &[(&str, &str)], left_out: u64) -> Vec<Finding> {
+        let lines: Vec<Value> = lines
+            .iter()
+            .map(|(level, text)| json!({ "sequence": 1, "level": level, "text": text }))
+            .collect();
+        find(&[case("kernel_log", &json!({ "lines": lines, "lines_left_out": left_out }))])
+    }
+
+    #[test]
+    fn the_gravest_lines_are_quoted_first_and_once() {
+        let found = log(
+            &[
+                ("warning", "slow"),
+                ("err", "I/O error"),
+                ("err", "I/O error"),
+                ("warning", "b"),
+                ("warning", "c"),
+            ],
+            45,
+        );
+        let [finding] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(finding.severity, Severity::Warning);
+        assert_eq!(
+            finding.text,
+            "the kernel of n1 complained 50 times during the trials: 'I/O error', 'slow', 'b', and others"
+        );
+        assert_eq!(finding.value.map(seatrial_model::Quantity::value), Some(50.0));
+    }
+
+    #[test]
+    fn a_machine_check_is_a_problem_and_a_warning_good_to_know() {
+        assert_eq!(log(&[("crit", "mce: fire")], 0)[0].severity, Severity::Problem);
+        let mild = &log(&[("warning", "odd")], 0)[0];
+        assert_eq!(mild.severity, Severity::Info);
+        assert_eq!(mild.text, "the kernel of n1 complained once during the trials: 'odd'");
+    }
+
+    #[test]
+    fn a_quiet_log_gives_nothing() {
+        assert!(log(&[], 0).is_empty());
+    }
+}

@@ -1,0 +1,149 @@
+//! The chains of this architecture: how many cycles they take, and what they must come to.
+//!
+//! A dependent addition of two registers has taken exactly one cycle on every x86-64 and 64-bit Arm core so far (A. Fog,
+//! "Instruction tables"; uops.info; Arm's software optimization guides, "Arithmetic, basic"). Only of two registers:
+//! Intel's cores from Golden Cove on (Alder Lake, Sapphire Rapids) do additions of small constants while they rename
+//! registers, several a cycle (T. Barnes, "The Alder Lake anomaly, explained", tavianator.com, 2025, after A. Abel, 2021).
+//!
+//! Since a future core may do the like with registers, a second chain of another kind checks the first:
+//!
+//! - x86-64: multiplications of 32-bit registers, three cycles each since Nehalem, Silvermont and Bulldozer or older
+//!   (the same tables);
+//! - 64-bit Arm, where a multiplication takes two to five cycles: exclusive ors and additions in turn, one cycle each
+//!   ("Logical, basic").
+
+use std::hint::black_box;
+
+use super::kernel::{Code, LINKS, Operands};
+
+/// What all chains work with: two constants without a pattern, the fractions of the golden section and of pi.
+const OPERANDS: Operands =
+    Operands { start: 0x0123_4567_89ab_cdef, step: 0x9e37_79b9_7f4a_7c15, factor: 0x243f_6a88_85a3_08d3 };
+
+/// Cycles of a block of any chain, nearly: a quarter of a millisecond at 4 GHz. Short, so that most blocks lie between
+/// two interruptions; long against a look at the clock.
+const BLOCK_CYCLES: u64 = 1 << 20;
+
+/// A chain and the number of turns that make a block.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    code: Code,
+    turns: u64,
+    cycles_a_link: u64,
+    expected: u64,
+}
+
+/// The two chains.
+#[derive(Clone, Debug)]
+pub struct Chains {
+    /// Additions: the clock.
+    pub add: Chain,
+    /// The one that checks it.
+    pub check: Chain,
+}
+
+impl Chains {
+    /// The chains of this architecture in blocks of `scale` times the usual length; none where it has none.
+    pub fn new(scale: u64) -> Option<Self> {
+        let [add, check] = CODES?;
+        Some(Self { add: Chain::new(&add, scale), check: Chain::new(&check, scale) })
+    }
+}
+
+/// A chain's code, the cycles of a link, and what link number `n` does, in plain words.
+#[derive(Clone, Copy)]
+struct Described {
+    code: Code,
+    cycles_a_link: u64,
+    link: fn(n: u64, value: u64, on: &Operands) -> u64,
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+const ADD: Described = Described {
+    code: super::kernel::add,
+    cycles_a_link: 1,
+    link: |_, value, on| value.wrapping_add(on.step),
+};
+
+#[cfg(target_arch = "x86_64")]
+const CODES: Option<[Described; 2]> = Some([
+    ADD,
+    Described {
+        code: super::kernel::multiply,
+        cycles_a_link: 3,
+        link: |_, value, on| u64::from((value as u32).wrapping_mul(on.factor as u32)),
+    },
+]);
+
+#[cfg(target_arch = "aarch64")]
+const CODES: Option<[Described; 2]> = Some([
+    ADD,
+    Described {
+        code: super::kernel::xor_add,
+        cycles_a_link: 1,
+        link: |n, value, on| {
+            if n.is_multiple_of(2) { value ^ on.factor } else { value.wrapping_add(on.step) }
+        },
+    },
+]);
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+const CODES: Option<[Described; 2]> = None;
+
+impl Chain {
+    fn new(described: &Described, scale: u64) -> Self {
+        let Described { code, cycles_a_link, link } = *described;
+        let turns = scale.max(1) * BLOCK_CYCLES / (LINKS * cycles_a_link);
+        let expected = (0..turns * LINKS).fold(OPERANDS.start, |value, n| link(n, value, &OPERANDS));
+        Self { code, turns, cycles_a_link, expected }
+    }
+
+    /// Runs a block; what it comes to.
+    pub fn run(&self) -> u64 {
+        (self.code)(self.turns, black_box(&OPERANDS))
+    }
+
+    /// The cycles that a block takes, if a link takes what the tables say.
+    pub fn cycles(&self) -> u64 {
+        self.turns * LINKS * self.cycles_a_link
+    }
+
+    /// What a block must come to.
+    pub fn expected(&self) -> u64 {
+        self.expected
+    }
+
+    /// The same chain with a wrong idea of what it must come to.
+    #[cfg(test)]
+    pub fn spoiled(mut self) -> Self {
+        self.expected ^= 1 << 17;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_comes_to_what_the_same_steps_come_to_one_by_one() {
+        for scale in [1, 3] {
+            let chains = Chains::new(scale).expect("an architecture with chains");
+            assert_eq!(chains.add.run(), chains.add.expected());
+            assert_eq!(chains.check.run(), chains.check.expected());
+            assert_eq!(chains.add.cycles(), scale * BLOCK_CYCLES);
+            let short = scale * BLOCK_CYCLES - chains.check.cycles();
+            assert!(short < LINKS * chains.check.cycles_a_link, "{short} cycles are missing");
+        }
+    }
+
+    #[test]
+    fn one_turn_more_or_less_comes_to_something_else() {
+        let Chains { add, check } = Chains::new(1).expect("an architecture with chains");
+        for chain in [add, check] {
+            for turns in [chain.turns - 1, chain.turns + 1] {
+                assert_ne!(Chain { turns, ..chain.clone() }.run(), chain.expected());
+            }
+        }
+    }
+}

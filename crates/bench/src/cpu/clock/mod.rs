@@ -1,0 +1,104 @@
+//! `cpu.clock`: the clock that the cores really run at, one alone and all together.
+
+mod chain;
+mod findings;
+mod kernel;
+mod lap;
+mod part;
+mod plan;
+mod ramp;
+mod readings;
+mod reduce;
+#[cfg(test)]
+mod tests;
+
+use seatrial_model::{
+    About, AxisSpec, Better, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
+    PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+};
+
+use crate::{Benchmark, Error, Part, common};
+
+/// The benchmark.
+pub struct Clock;
+
+const ABOUT: About = About {
+    id: "cpu.clock",
+    version: 1,
+    title: "effective clock of one core and of all cores",
+    doc: include_str!("doc.md"),
+    params: &[
+        ParamSpec {
+            name: "cores",
+            doc: "One core by itself, all cores together, or both, one after the other.",
+            kind: Kind::Choice(&[part::ONE, part::ALL, "both"]),
+            word: None,
+            default: "both",
+        },
+        ParamSpec {
+            doc: "Measuring time of one trial; with cores=both a third of it for one core, the rest for all.",
+            default: "1 s",
+            ..common::TIME
+        },
+        common::TRIALS,
+        common::MAX_TRIALS,
+        common::PRECISION,
+    ],
+    metrics: &[
+        MetricSpec {
+            name: "clock_one",
+            doc: "Cycles over time of one core while the others are idle.",
+            unit: Unit::Gigahertz,
+            better: Better::Higher,
+        },
+        MetricSpec {
+            name: "clock_all",
+            doc: "Cycles over time while all cores run, of the core that is slowest by its median.",
+            unit: Unit::Gigahertz,
+            better: Better::Higher,
+        },
+    ],
+    series: &[
+        SeriesSpec {
+            name: "by_core",
+            doc: "Clock of each core while all run, by the CPU that stands for it.",
+            unit: Unit::Gigahertz,
+            better: Better::Higher,
+            axes: &[AxisSpec { name: "cpu", unit: Unit::Count }],
+        },
+        SeriesSpec {
+            name: "over_time",
+            doc: "Clock of the median core by the time since all cores began to run.",
+            unit: Unit::Gigahertz,
+            better: Better::Higher,
+            axes: &[AxisSpec { name: "elapsed", unit: Unit::Millisecond }],
+        },
+    ],
+    parts: &["worker"],
+    needs: &[],
+    probes: &["steal", "load", "throttle", "cpu_freq", "kernel_log"],
+    cost: Cost { seconds: 5, written: 0 },
+    interaction: Interaction::Loads("all cores of the node"),
+};
+
+impl Benchmark for Clock {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        common::each_node(site, |node| plan::plan(&ABOUT, params, node))
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        plan::limits(&ABOUT, case, site)
+    }
+
+    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+        Ok(Box::new(part::Worker::new(case, place)?))
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        reduce::reduce(case, parts)
+    }
+}

@@ -1,0 +1,76 @@
+//! From blocks to clocks.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::{Case, Cause, Measures, Params, PartRecord, Reason, Row, Unit, Values};
+use seatrial_stats::Sorted;
+use serde_json::json;
+
+use super::findings;
+use super::lap::SLICE;
+use super::readings::Readings;
+
+/// Rows of the series over time at most.
+const MOST_ROWS: u64 = 10;
+
+pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    let readings = Readings::new(parts);
+    let mut measures = Measures::default();
+    let values = |trials: Vec<Vec<f64>>| Values { unit: Unit::Gigahertz, trials };
+    let alone = readings.alone();
+    if !alone.is_empty() {
+        measures.metrics.insert("clock_one".to_owned(), values(alone));
+    }
+    let by_cpu = readings.by_cpu();
+    let pooled = |trials: &[Vec<f64>]| Sorted::pooled(trials).map_or(f64::INFINITY, |all| all.median());
+    let slowest = by_cpu.iter().min_by(|(_, a), (_, b)| pooled(a).total_cmp(&pooled(b)));
+    if let Some((cpu, trials)) = slowest {
+        measures.metrics.insert("clock_all".to_owned(), values(trials.clone()));
+        measures.evidence.insert("slowest_cpu".to_owned(), json!(cpu));
+        let row = |(cpu, trials): (&u64, &Vec<Vec<f64>>)| row("cpu", *cpu, values(trials.clone()));
+        measures.series.insert("by_core".to_owned(), by_cpu.iter().map(row).collect());
+        measures.series.insert("over_time".to_owned(), over_time(&readings));
+    }
+    if measures.metrics.is_empty() {
+        let text = "no slice of time in which a core ran enough blocks: something else holds the cores, or they are \
+                    throttled; raise -p time=";
+        return Err(Reason::new(Cause::TooShort, text));
+    }
+    for name in ["interrupted_one", "interrupted_all", "ramp", "clock"] {
+        if let Some(value) = parts.first().and_then(|part| part.evidence.get(name)) {
+            measures.evidence.insert(name.to_owned(), value.clone());
+        }
+    }
+    measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
+    measures.findings = findings::all(&readings, case, parts);
+    Ok(measures)
+}
+
+fn row(axis: &str, at: u64, values: Values) -> Row {
+    let mut place = Params::default();
+    place.set(axis, at);
+    Row { at: place, values }
+}
+
+/// Rows of equal length over the longest trial.
+fn over_time(readings: &Readings) -> Vec<Row> {
+    let trials = readings.over_time();
+    let slices = trials.iter().filter_map(|trial| Some(trial.last_key_value()?.0 + 1)).max().unwrap_or(0);
+    let width = slices.div_ceil(MOST_ROWS).max(1);
+    let mut rows: BTreeMap<u64, Vec<Vec<f64>>> = BTreeMap::new();
+    for trial in &trials {
+        let mut of_trial: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+        for (slice, clock) in trial {
+            of_trial.entry(slice / width).or_default().push(*clock);
+        }
+        for (number, clocks) in of_trial {
+            rows.entry(number).or_default().push(clocks);
+        }
+    }
+    let milliseconds = |number: u64| number * width * SLICE.get() / 1_000_000;
+    rows.into_iter()
+        .map(|(number, trials)| {
+            row("elapsed", milliseconds(number), Values { unit: Unit::Gigahertz, trials })
+        })
+        .collect()
+}

@@ -1,0 +1,134 @@
+//! `mem.latency`: how long a load takes that has to wait for the one before.
+
+pub mod chase;
+mod ladder;
+mod layout;
+mod part;
+mod plan;
+mod plateau;
+mod reduce;
+pub mod sizing;
+#[cfg(test)]
+mod tests;
+
+use seatrial_model::{
+    About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec,
+    Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+};
+
+use crate::{Benchmark, Error, Part, common};
+
+/// The benchmark.
+pub struct Latency;
+
+const ABOUT: About = About {
+    id: "mem.latency",
+    version: 1,
+    title: "latency of dependent loads, from the first cache to memory",
+    doc: include_str!("doc.md"),
+    params: &[
+        ParamSpec {
+            name: "scope",
+            doc: "One core with the memory next to it, or one core of every NUMA node with every node's memory.",
+            kind: Kind::Choice(&["machine", "matrix"]),
+            word: None,
+            default: "machine",
+        },
+        ParamSpec {
+            name: "size",
+            doc: "Size of the one ring that is chased; auto is a ladder from 4 KiB to 4 times the last-level cache.",
+            kind: Kind::Size(Bytes::kib(4), Bytes::gib(64)),
+            word: Some("auto"),
+            default: "auto",
+        },
+        common::PAGES,
+        common::TIME,
+        common::TRIALS,
+        common::MAX_TRIALS,
+        common::PRECISION,
+    ],
+    metrics: &[
+        MetricSpec {
+            name: "latency",
+            doc: "Time of one dependent load from the largest ring, which is memory unless `size` says otherwise.",
+            unit: Unit::Nanosecond,
+            better: Better::Lower,
+        },
+        MetricSpec {
+            name: "l1",
+            doc: "The same from a ring that fills at most half of the first cache.",
+            unit: Unit::Nanosecond,
+            better: Better::Lower,
+        },
+        MetricSpec {
+            name: "l2",
+            doc: "The same from at most half of the second cache and at least twice the first.",
+            unit: Unit::Nanosecond,
+            better: Better::Lower,
+        },
+        MetricSpec {
+            name: "l3",
+            doc: "The same from at most half of the third cache and at least twice the second.",
+            unit: Unit::Nanosecond,
+            better: Better::Lower,
+        },
+        MetricSpec {
+            name: "local",
+            doc: "In scope matrix: the slowest node with its own memory.",
+            unit: Unit::Nanosecond,
+            better: Better::Lower,
+        },
+        MetricSpec {
+            name: "remote",
+            doc: "In scope matrix: the slowest pair of different nodes.",
+            unit: Unit::Nanosecond,
+            better: Better::Lower,
+        },
+    ],
+    series: &[
+        SeriesSpec {
+            name: "by_size",
+            doc: "Latency by size of the ring.",
+            unit: Unit::Nanosecond,
+            better: Better::Lower,
+            axes: &[AxisSpec { name: "size", unit: Unit::Byte }],
+        },
+        SeriesSpec {
+            name: "matrix",
+            doc: "Latency by node of the core and node of the memory.",
+            unit: Unit::Nanosecond,
+            better: Better::Lower,
+            axes: &[
+                AxisSpec { name: "cpu_node", unit: Unit::Count },
+                AxisSpec { name: "memory_node", unit: Unit::Count },
+            ],
+        },
+    ],
+    parts: &["worker"],
+    needs: &[],
+    probes: &["steal", "load"],
+    cost: Cost { seconds: 5, written: 0 },
+    interaction: Interaction::Loads("one core and the last-level cache next to it"),
+};
+
+impl Benchmark for Latency {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        plan::plan(&ABOUT, params, site)
+    }
+
+    fn limits(&self, _: &Case, _: &Site) -> Limits {
+        plan::limits(&ABOUT)
+    }
+
+    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+        Ok(Box::new(part::Worker::new(case, place)?))
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        reduce::reduce(case, parts)
+    }
+}

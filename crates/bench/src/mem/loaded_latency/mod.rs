@@ -1,0 +1,126 @@
+//! `mem.loaded_latency`: how the latency of memory grows with the bandwidth that others draw from it.
+
+mod crew;
+mod load;
+mod pace;
+mod part;
+mod plan;
+mod reduce;
+#[cfg(test)]
+mod tests;
+
+use seatrial_model::{
+    About, AxisSpec, Better, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
+    PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+};
+
+use crate::{Benchmark, Error, Part, common};
+
+/// The benchmark.
+pub struct LoadedLatency;
+
+const LOAD_AXIS: &[AxisSpec] = &[AxisSpec { name: "load", unit: Unit::Percent }];
+
+const ABOUT: About = About {
+    id: "mem.loaded_latency",
+    version: 1,
+    title: "latency of memory against the bandwidth that other cores draw",
+    doc: include_str!("doc.md"),
+    params: &[
+        ParamSpec {
+            name: "load",
+            doc: "What the loaders do: read, or copy with non-temporal stores, which writes as much as it reads.",
+            kind: Kind::Choice(&["read", "copy"]),
+            word: None,
+            default: "read",
+        },
+        ParamSpec {
+            name: "loaders",
+            doc: "Who loads: every core but the chaser's, or only those of its NUMA node.",
+            kind: Kind::Choice(&["machine", "node"]),
+            word: None,
+            default: "machine",
+        },
+        ParamSpec {
+            name: "steps",
+            doc: "Steps of load above idle, evenly up to what the loaders move when flat out.",
+            kind: Kind::Count(5, 50),
+            word: None,
+            default: "10",
+        },
+        common::PAGES,
+        common::TIME,
+        common::TRIALS,
+        common::MAX_TRIALS,
+        common::PRECISION,
+    ],
+    metrics: &[
+        MetricSpec {
+            name: "loaded",
+            doc: "Time of one dependent load while the loaders are flat out.",
+            unit: Unit::Nanosecond,
+            better: Better::Lower,
+        },
+        MetricSpec {
+            name: "idle",
+            doc: "The same while they wait.",
+            unit: Unit::Nanosecond,
+            better: Better::Lower,
+        },
+        MetricSpec {
+            name: "bandwidth",
+            doc: "Bytes that the loaders' loop names over time, at the step where that is highest by its median.",
+            unit: Unit::GigabytesPerSecond,
+            better: Better::Higher,
+        },
+        MetricSpec {
+            name: "knee",
+            doc: "Bandwidth at which the latency takes off, one value a trial; absent when it does not.",
+            unit: Unit::GigabytesPerSecond,
+            better: Better::Higher,
+        },
+    ],
+    series: &[
+        SeriesSpec {
+            name: "curve",
+            doc: "Latency by load, in percent of what the loaders move when flat out.",
+            unit: Unit::Nanosecond,
+            better: Better::Lower,
+            axes: LOAD_AXIS,
+        },
+        SeriesSpec {
+            name: "delivered",
+            doc: "Bandwidth that the loaders really had meanwhile, by the same load.",
+            unit: Unit::GigabytesPerSecond,
+            better: Better::Higher,
+            axes: LOAD_AXIS,
+        },
+    ],
+    parts: &["worker"],
+    needs: &[],
+    probes: &["steal", "load"],
+    cost: Cost { seconds: 5, written: 0 },
+    interaction: Interaction::Loads("memory and all cores of the node"),
+};
+
+impl Benchmark for LoadedLatency {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        plan::plan(&ABOUT, params, site)
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        plan::limits(&ABOUT, case, site)
+    }
+
+    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+        Ok(Box::new(part::Worker::new(case, place)?))
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        reduce::reduce(case, parts)
+    }
+}

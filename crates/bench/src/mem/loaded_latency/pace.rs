@@ -1,0 +1,105 @@
+//! How fast the loaders work: what they are told, and when the next block is due.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What the loaders are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Block after block.
+    FlatOut,
+    /// A block every so many nanoseconds.
+    Every(u64),
+    /// Nothing, but awake: a core that falls asleep would change the clock of the others.
+    Pause,
+    /// Go and wait for orders.
+    Over,
+}
+
+/// The one word that all loaders look at before each block.
+#[derive(Debug)]
+pub struct PaceCell(AtomicU64);
+
+const FLAT_OUT: u64 = 0;
+const PAUSE: u64 = u64::MAX - 1;
+const OVER: u64 = u64::MAX;
+
+impl PaceCell {
+    /// A cell that tells `pace`.
+    pub fn new(pace: Pace) -> Self {
+        Self(AtomicU64::new(word(pace)))
+    }
+
+    /// Tells `pace` from now on.
+    pub fn set(&self, pace: Pace) {
+        self.0.store(word(pace), Ordering::Release);
+    }
+
+    /// What is told now.
+    pub fn get(&self) -> Pace {
+        match self.0.load(Ordering::Acquire) {
+            FLAT_OUT => Pace::FlatOut,
+            PAUSE => Pace::Pause,
+            OVER => Pace::Over,
+            period => Pace::Every(period),
+        }
+    }
+}
+
+fn word(pace: Pace) -> u64 {
+    match pace {
+        Pace::FlatOut => FLAT_OUT,
+        Pace::Every(period) => period.clamp(1, PAUSE - 1),
+        Pace::Pause => PAUSE,
+        Pace::Over => OVER,
+    }
+}
+
+impl Pace {
+    /// The pace at which `loaders`, each with blocks of `block_bytes`, move `percent` of `full` bytes a nanosecond together.
+    pub fn share(percent: u64, full: f64, loaders: usize, block_bytes: u64) -> Self {
+        match percent {
+            0 => Self::Pause,
+            100.. => Self::FlatOut,
+            _ => {
+                let wanted = full * percent as f64 / 100.0;
+                Self::Every((block_bytes as f64 * loaders as f64 / wanted) as u64)
+            }
+        }
+    }
+}
+
+/// When the block after the one that was due at `due` and began at `began` is due. Who is late does not catch up, or a
+/// held-up loader would come back with a burst above its pace.
+pub fn next_due(due: u64, began: u64, period: u64) -> u64 {
+    due.saturating_add(period).max(began)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_tells_what_was_set() {
+        let cell = PaceCell::new(Pace::Pause);
+        for pace in [Pace::Pause, Pace::FlatOut, Pace::Every(1234), Pace::Over] {
+            cell.set(pace);
+            assert_eq!(cell.get(), pace);
+        }
+        cell.set(Pace::Every(0));
+        assert_eq!(cell.get(), Pace::Every(1), "the shortest period is not flat out by accident");
+    }
+
+    #[test]
+    fn a_share_of_the_full_rate_becomes_a_period() {
+        // Half of 20 bytes a nanosecond by four loaders: 2.5 each, a block of 16 KiB every 6553.6 ns.
+        assert_eq!(Pace::share(50, 20.0, 4, 16 << 10), Pace::Every(6553));
+        assert_eq!(Pace::share(0, 20.0, 4, 16 << 10), Pace::Pause);
+        assert_eq!(Pace::share(100, 20.0, 4, 16 << 10), Pace::FlatOut);
+    }
+
+    #[test]
+    fn who_is_late_does_not_catch_up() {
+        assert_eq!(next_due(1000, 1010, 500), 1500);
+        assert_eq!(next_due(1000, 9000, 500), 9000);
+    }
+}

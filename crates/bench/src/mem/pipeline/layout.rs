@@ -1,0 +1,130 @@
+//! Who works on what: stations over NUMA nodes, streams over groups of threads.
+
+use std::collections::BTreeSet;
+
+use seatrial_model::Seat;
+use seatrial_sys::cpuset::CpuSet;
+
+use super::settings::Threads;
+
+/// One step of one station: blocks that follow each other, one at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// The step, by its position in the scenario.
+    pub step: usize,
+    /// The station, from 0.
+    pub station: u32,
+    /// The NUMA node it belongs to.
+    pub node: u32,
+}
+
+/// Threads that share the work on some streams.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// The NUMA node of its threads.
+    pub node: u32,
+    /// The node that its memory is bound to; `None` where its own has none.
+    pub memory: Option<u32>,
+    /// Where each thread may run.
+    pub threads: Vec<CpuSet>,
+    /// Its streams, by their position among all.
+    pub streams: Vec<usize>,
+}
+
+/// All streams and groups of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    /// Streams, station by station.
+    pub streams: Vec<Stream>,
+    /// Groups; none is without a stream or a thread.
+    pub groups: Vec<Group>,
+}
+
+impl Layout {
+    /// Deals `stations` of `steps` steps to the nodes that have a seat, one after the other. A node without CPUs has no
+    /// seat and gets no station.
+    pub fn new(stations: u32, steps: usize, seats: &[Seat], threads: Threads) -> Self {
+        let nodes: Vec<u32> =
+            seats.iter().map(|seat| seat.node).collect::<BTreeSet<_>>().into_iter().collect();
+        let mut layout = Self { streams: Vec::new(), groups: Vec::new() };
+        for (station, node) in (0..stations).zip(nodes.iter().copied().cycle()) {
+            layout.streams.extend((0..steps).map(|step| Stream { step, station, node }));
+        }
+        for node in nodes {
+            let seats = || seats.iter().filter(|seat| seat.node == node);
+            let memory = seats().next().and_then(|seat| seat.memory);
+            let streams = layout.streams.iter().enumerate().filter(|(_, stream)| stream.node == node);
+            let streams: Vec<usize> = streams.map(|(index, _)| index).collect();
+            match threads {
+                Threads::Core if streams.is_empty() => {}
+                Threads::Core => {
+                    let threads = seats().map(|seat| CpuSet::of(seat.cpu)).collect();
+                    layout.groups.push(Group { node, memory, threads, streams });
+                }
+                Threads::Step => {
+                    let anywhere: CpuSet = seats().map(|seat| seat.cpu).collect();
+                    let alone = |stream| Group {
+                        node,
+                        memory,
+                        threads: vec![anywhere.clone()],
+                        streams: vec![stream],
+                    };
+                    layout.groups.extend(streams.into_iter().map(alone));
+                }
+            }
+        }
+        layout
+    }
+
+    /// Threads of all groups.
+    pub fn threads(&self) -> usize {
+        self.groups.iter().map(|group| group.threads.len()).sum()
+    }
+
+    /// Nodes that have stations.
+    pub fn nodes(&self) -> BTreeSet<u32> {
+        self.streams.iter().map(|stream| stream.node).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seat(cpu: u32, node: u32) -> Seat {
+        Seat { cpu, node, domain: node, memory: Some(node) }
+    }
+
+    #[test]
+    fn stations_go_to_the_nodes_in_turn() {
+        let seats = [seat(0, 0), seat(1, 0), seat(4, 2), seat(5, 2)];
+        let layout = Layout::new(5, 2, &seats, Threads::Core);
+        let nodes: Vec<u32> = layout.streams.iter().map(|stream| stream.node).collect();
+        assert_eq!(nodes, [0, 0, 2, 2, 0, 0, 2, 2, 0, 0]);
+        assert_eq!(layout.groups.len(), 2);
+        assert_eq!(layout.groups[1].streams, [2, 3, 6, 7]);
+        assert_eq!(layout.groups[1].threads, [CpuSet::of(4), CpuSet::of(5)]);
+        assert_eq!((layout.threads(), layout.nodes().len()), (4, 2));
+    }
+
+    #[test]
+    fn a_thread_a_step_may_run_anywhere_on_its_node() {
+        let seats = [seat(0, 0), seat(1, 0), seat(4, 2), seat(5, 2)];
+        let layout = Layout::new(18, 10, &seats, Threads::Step);
+        assert_eq!((layout.groups.len(), layout.threads()), (180, 180));
+        for group in &layout.groups {
+            let (first, second) = if group.node == 0 { (0, 1) } else { (4, 5) };
+            assert_eq!(group.threads, [[first, second].into_iter().collect::<CpuSet>()]);
+            assert_eq!(group.streams.len(), 1);
+        }
+    }
+
+    #[test]
+    fn nodes_beyond_the_number_of_stations_stay_idle() {
+        let seats: Vec<Seat> = (0..8).map(|node| seat(node, node)).collect();
+        for threads in [Threads::Core, Threads::Step] {
+            let layout = Layout::new(3, 1, &seats, threads);
+            assert_eq!((layout.groups.len(), layout.nodes().len()), (3, 3));
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What the hardware could do at best.
+
+use seatrial_inventory::memory_bandwidth;
+use seatrial_model::machine::Known;
+use seatrial_model::{About, Bound, Case, Limit, Limits, Quantity, Site, Unit};
+
+use super::settings::{Mode, Settings};
+
+pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
+    let memory = memory(case, site);
+    let pace = Settings::of(&case.params).ok().filter(|settings| settings.mode == Mode::Paced);
+    let limit = |metric: &str| match metric {
+        "throughput" => {
+            let desired = pace.as_ref().map(|settings| {
+                let desired = settings.scenario.desired();
+                let formula = format!("{desired}: the blocks come at the pace of the scenario and no faster");
+                Bound { value: desired, formula, provenance: "scenario".to_owned() }
+            });
+            chain(memory.clone(), desired)
+        }
+        "achieved" => {
+            let value = Quantity::new(100.0, Unit::Percent).ok();
+            let formula = "the pace of the scenario".to_owned();
+            let whole = value.map(|value| Bound { value, formula, provenance: "scenario".to_owned() });
+            chain(Err(String::new()), whole)
+        }
+        "headroom" => headroom(case, memory.clone()),
+        "traffic_least" => chain(memory.clone(), None),
+        "traffic_most" => unknown("an estimate from above, which may exceed what the bus carries"),
+        _ => unknown("no hardware fact bounds how late a thread may be"),
+    };
+    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
+}
+
+/// The bandwidth of the memory; the reason why it is no bound here.
+///
+/// Every counted byte is loaded or stored once, and crosses the memory bus at least once unless a cache holds it: the
+/// bus may carry more (the lines that a store reads first), so that this bound is loose, but never less.
+fn memory(case: &Case, site: &Site) -> Result<Bound, String> {
+    if case.findings.iter().any(|finding| finding.kind == "cache-resident") {
+        return Err("part of the blocks stays in the caches, so that the memory does not bound the traffic"
+            .to_owned());
+    }
+    match case.nodes.first().and_then(|node| site.machine(node)).map(memory_bandwidth) {
+        Some(Known::Known(bound)) => Ok(bound),
+        Some(Known::Unknown(reason)) => Err(reason),
+        None => Err("nothing is known of the node".to_owned()),
+    }
+}
+
+/// The pace at which the counted bytes alone fill the memory bus.
+fn headroom(case: &Case, memory: Result<Bound, String>) -> Limit {
+    let desired = Settings::of(&case.params).map(|settings| settings.scenario.desired());
+    let Ok(desired) = desired else { return unknown("the case names no scenario that is known here") };
+    let bound = memory.and_then(|bound| {
+        let memory = bound.value.to(desired.unit()).map_err(|error| error.to_string())?;
+        let value = Quantity::new(memory.value() / desired.value(), Unit::Count);
+        let formula = format!("{} / {desired}", bound.formula);
+        Ok(Bound { value: value.map_err(|error| error.to_string())?, formula, provenance: bound.provenance })
+    });
+    chain(bound, None)
+}
+
+fn chain(first: Result<Bound, String>, second: Option<Bound>) -> Limit {
+    match (first, second) {
+        (Err(reason), None) => Limit::Unknown { reason },
+        (first, second) => Limit::Chain(first.into_iter().chain(second).collect()),
+    }
+}
+
+fn unknown(reason: &str) -> Limit {
+    Limit::Unknown { reason: reason.to_owned() }
+}

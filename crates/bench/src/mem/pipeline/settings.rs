@@ -1,0 +1,99 @@
+//! The parameters as types.
+
+use std::str::FromStr;
+
+use seatrial_model::{Cause, ParamError, Params, Reason};
+use seatrial_sys::sched::Class;
+
+use super::scenario::Scenario;
+
+/// What is asked of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Keep the pace of the scenario.
+    Paced,
+    /// Find the fastest pace that can be kept.
+    Max,
+}
+
+/// Who does the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// A pinned thread a core takes the most urgent block of its NUMA node.
+    Core,
+    /// Every step of every station has a thread of its own.
+    Step,
+}
+
+/// Which memory is worked on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocks {
+    /// Every step goes through enough blocks to leave the caches behind.
+    Rotate,
+    /// Every step works on the same block again and again.
+    One,
+}
+
+/// The parameters of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The demand.
+    pub scenario: Scenario,
+    /// What is asked of the machine.
+    pub mode: Mode,
+    /// Who does the work.
+    pub threads: Threads,
+    /// Which memory is worked on.
+    pub blocks: Blocks,
+    /// The scheduling class of those who work.
+    pub class: Class,
+}
+
+impl Settings {
+    /// The settings that `params` say.
+    ///
+    /// # Errors
+    /// Of cause `contradiction`, a usage error, for words that only this benchmark can check.
+    pub fn of(params: &Params) -> Result<Self, Reason> {
+        let missing = |error: ParamError| Reason::new(Cause::Protocol, error.to_string());
+        let word = |name: &str| params.text(name).map_err(missing);
+        Ok(Self {
+            scenario: Scenario::shipped(word("scenario")?)
+                .map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?,
+            mode: if word("mode")? == "max" { Mode::Max } else { Mode::Paced },
+            threads: if word("threads")? == "step" { Threads::Step } else { Threads::Core },
+            blocks: if word("blocks")? == "one" { Blocks::One } else { Blocks::Rotate },
+            class: class(word("sched")?)?,
+        })
+    }
+}
+
+/// Reads `other` or `fifo:N`.
+fn class(word: &str) -> Result<Class, Reason> {
+    let priority = word.strip_prefix("fifo:").and_then(|number| u8::from_str(number).ok());
+    match (word, priority) {
+        ("other", _) => Ok(Class::Other),
+        (_, Some(priority @ 1..=99)) => Ok(Class::Fifo(priority)),
+        _ => {
+            let text = format!("sched={word} is neither 'other' nor 'fifo:N' with a priority N from 1 to 99");
+            Err(Reason::new(Cause::Contradiction, text))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_are_other_or_fifo_with_a_priority_that_exists() {
+        assert_eq!(class("other"), Ok(Class::Other));
+        assert_eq!(class("fifo:1"), Ok(Class::Fifo(1)));
+        assert_eq!(class("fifo:99"), Ok(Class::Fifo(99)));
+        for word in ["fifo", "fifo:0", "fifo:100", "fifo:-1", "fifo:1.5", "rr:1", ""] {
+            let reason = class(word).expect_err(word);
+            assert_eq!(reason.cause, Cause::Contradiction);
+            assert!(reason.text.contains("a priority N from 1 to 99"), "{reason}");
+        }
+    }
+}

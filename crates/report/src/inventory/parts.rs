@@ -1,0 +1,144 @@
+//! The parts that are measured, in the order data travel: memory, links, disks, file systems.
+
+use seatrial_model::machine::{
+    Disk, FileSystem, Gpu, Hca, HcaPort, Known, Machine, Nic, NumaNode, PciDevice,
+};
+use seatrial_model::{Bytes, Subject};
+
+use super::Part;
+use crate::words::clean;
+
+pub fn all(machine: &Machine) -> Vec<Part> {
+    let mut parts = vec![part(Subject::node(), vec![Some("all memory".to_owned())])];
+    if machine.numa.len() > 1 {
+        parts.extend(machine.numa.iter().map(numa));
+    }
+    parts.extend(listed(&machine.gpus).iter().map(gpu));
+    // The loopback is no device that anybody bought.
+    let nics = listed(&machine.nics).iter().filter(|nic| nic.kind.word() != "loopback");
+    parts.extend(nics.map(nic));
+    parts.extend(
+        listed(&machine.hcas).iter().flat_map(|hca| hca.ports.iter().map(move |port| hca_port(hca, port))),
+    );
+    parts.extend(listed(&machine.disks).iter().filter(|disk| disk.size_bytes != Known::Known(0)).map(disk));
+    parts.extend(listed(&machine.file_systems).iter().map(file_system));
+    parts
+}
+
+fn listed<T>(parts: &Known<Vec<T>>) -> &[T] {
+    parts.known().map_or(&[], Vec::as_slice)
+}
+
+fn part(subject: Subject, words: Vec<Option<String>>) -> Part {
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    Part { subject, text: clean(&words.join(", ")) }
+}
+
+fn numa(node: &NumaNode) -> Part {
+    let size = node.total_bytes.known().map(|&bytes| Bytes(bytes).rounded());
+    let cpus = if node.has_cpus() { format!("CPUs {}", ranges(&node.cpus)) } else { "no CPUs".to_owned() };
+    let far =
+        node.distances.iter().filter(|(other, _)| **other != node.id).map(|(_, distance)| *distance).max();
+    part(
+        Subject::numa(node.id),
+        vec![size, Some(cpus), far.map(|distance| format!("distance up to {distance}"))],
+    )
+}
+
+fn gpu(gpu: &Gpu) -> Part {
+    let name = gpu.model.known().or_else(|| gpu.vendor.known()).cloned();
+    let ids = gpu.pci.ids.known().cloned();
+    let memory = gpu.memory_bytes.known().map(|&bytes| Bytes(bytes).rounded());
+    part(
+        Subject::device("gpu", &gpu.index.to_string()),
+        vec![name, ids, memory, gpu.pci.driver.clone(), link(&gpu.pci), at(&gpu.pci.numa_node)],
+    )
+}
+
+fn nic(nic: &Nic) -> Part {
+    let kind = nic.driver.known().cloned().or_else(|| Some(nic.kind.word().to_owned()));
+    let state = nic.state.known().cloned();
+    let speed = nic.speed_gbit_s().known().map(|speed| format!("{speed} Gbit/s"));
+    let mtu = nic.mtu.known().map(|mtu| format!("MTU {mtu}"));
+    let master = nic.master.as_ref().map(|master| format!("member of {master}"));
+    let pci = nic.pci.known().and_then(link);
+    part(Subject::device("nic", &nic.name), vec![kind, state, speed, mtu, master, pci, at(&nic.numa_node())])
+}
+
+fn hca_port(hca: &Hca, port: &HcaPort) -> Part {
+    let name = format!("{}/{}", hca.name, port.number);
+    let firmware = hca.firmware.known().map(|version| format!("firmware {version}"));
+    let pci = hca.pci.known().and_then(link);
+    part(
+        Subject::device("hca", &name),
+        vec![
+            hca.model.known().cloned(),
+            port.link_layer.known().cloned(),
+            port.state.known().cloned(),
+            port.rate_text.known().cloned(),
+            firmware,
+            pci,
+            at(&hca.numa_node()),
+        ],
+    )
+}
+
+fn disk(disk: &Disk) -> Part {
+    let size = disk.size_bytes.known().map(|&bytes| Bytes(bytes).rounded());
+    let medium = disk.rotational.known().map(|turns| if *turns { "rotational" } else { "solid state" });
+    let medium = medium.filter(|_| !disk.is_virtual()).map(str::to_owned);
+    let mounts = (!disk.mounts.is_empty()).then(|| format!("mounted at {}", disk.mounts.join(" ")));
+    part(
+        Subject::device("disk", &disk.name),
+        vec![Some(disk.bus.word().to_owned()), disk.model.known().cloned(), size, medium, mounts],
+    )
+}
+
+fn file_system(fs: &FileSystem) -> Part {
+    let size = fs.size_bytes.known().map(|&bytes| Bytes(bytes).rounded());
+    let fill = match &fs.fill_percent {
+        Known::Known(percent) => Some(format!("{percent:.0} % full")),
+        Known::Unknown(why) => Some(why.clone()),
+    };
+    let on = if fs.disks.is_empty() { fs.source.clone() } else { fs.disks.join(" ") };
+    let read_only = fs.read_only.then(|| "read-only".to_owned());
+    part(Subject::device("fs", &fs.mount), vec![Some(format!("{} on {on}", fs.kind)), size, fill, read_only])
+}
+
+/// `PCIe 16 GT/s x16`, as the device's own end says it is now.
+fn link(device: &PciDevice) -> Option<String> {
+    let port = device.path.ports.first()?;
+    let (speed, width) = (port.speed_gts.known()?, port.width.known()?);
+    Some(format!("PCIe {speed} GT/s x{width}"))
+}
+
+fn at(node: &Known<u32>) -> Option<String> {
+    node.known().map(|node| format!("next to node {node}"))
+}
+
+/// `0-15,32-47`.
+fn ranges(cpus: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for &cpu in cpus {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == cpu => *last = cpu,
+            _ => ranges.push((cpu, cpu)),
+        }
+    }
+    let texts: Vec<String> = ranges
+        .iter()
+        .map(|(first, last)| if first == last { first.to_string() } else { format!("{first}-{last}") })
+        .collect();
+    texts.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_are_told_in_ranges() {
+        assert_eq!(ranges(&[0, 1, 2, 8, 10, 11]), "0-2,8,10-11");
+        assert_eq!(ranges(&[]), "");
+    }
+}

@@ -1,0 +1,177 @@
+//! The machine as a whole: what was sold, what runs on it, what it leaves to us.
+
+use seatrial_model::Bytes;
+use seatrial_model::machine::{Known, Machine, ProcessLimit};
+
+use super::counted;
+use crate::ink::Ink;
+use crate::notes::Notes;
+use crate::words::{clean, count};
+
+/// Label and text.
+pub fn rows(machine: &Machine, notes: &mut Notes) -> Vec<(String, String)> {
+    let rows = [
+        ("system", Some(product(machine, notes))),
+        ("kernel", Some(kernel(machine, notes))),
+        ("runs in", virtualization(machine, notes)),
+        ("cpu", Some(cpu(machine, notes))),
+        ("caches", caches(machine)),
+        ("memory", Some(memory(machine, notes))),
+        ("modules", Some(modules(machine, notes))),
+        ("for us", Some(confinement(machine))),
+    ];
+    rows.into_iter()
+        .filter_map(|(label, text)| Some((Ink::Faint.on(label), clean(&text?))))
+        .filter(|(_, text)| !text.is_empty())
+        .collect()
+}
+
+/// The fact, or a mark that leads to the reason.
+fn told<T: std::fmt::Display>(fact: &Known<T>, notes: &mut Notes) -> String {
+    match fact {
+        Known::Known(value) => value.to_string(),
+        Known::Unknown(why) => format!("unknown {}", notes.refer(why)),
+    }
+}
+
+fn product(machine: &Machine, notes: &mut Notes) -> String {
+    let product = &machine.product;
+    let mut words: Vec<String> =
+        [&product.vendor, &product.name].into_iter().filter_map(|fact| fact.known().cloned()).collect();
+    if words.is_empty() {
+        words.push(told(&product.name, notes));
+    }
+    let firmware: Vec<&str> = [&product.firmware_vendor, &product.firmware_version, &product.firmware_date]
+        .into_iter()
+        .filter_map(|fact| fact.known().map(String::as_str))
+        .collect();
+    if !firmware.is_empty() {
+        words.push(format!("· firmware {}", firmware.join(" ")));
+    }
+    words.join(" ")
+}
+
+fn kernel(machine: &Machine, notes: &mut Notes) -> String {
+    let facts = [&machine.distribution, &machine.kernel, &machine.architecture];
+    facts.map(|fact| told(fact, notes)).join(" · ")
+}
+
+fn virtualization(machine: &Machine, notes: &mut Notes) -> Option<String> {
+    let virtualization = match &machine.virtualization {
+        Known::Known(virtualization) => virtualization,
+        Known::Unknown(why) => return Some(format!("unknown {}", notes.refer(why))),
+    };
+    let layers: Vec<String> = [
+        virtualization.hypervisor.as_ref().map(|name| format!("a virtual machine ({name})")),
+        virtualization.container.as_ref().map(|name| format!("a container ({name})")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!layers.is_empty()).then(|| layers.join(" · "))
+}
+
+fn cpu(machine: &Machine, notes: &mut Notes) -> String {
+    let cpu = &machine.cpu;
+    let online = cpu.threads.iter().filter(|thread| thread.online).count();
+    let counts = [
+        counted(cpu.sockets.known().copied(), "socket"),
+        counted(cpu.cores.known().copied(), "core"),
+        Some(count(online, "hardware thread")),
+    ];
+    let counts: Vec<String> = counts.into_iter().flatten().collect();
+    let isa = cpu.isa.known().map(|isa| isa.join(" ")).filter(|isa| !isa.is_empty());
+    let mut text = format!("{} · {}", told(&cpu.model, notes), counts.join(", "));
+    if let Some(isa) = isa {
+        text += &format!(" · {isa}");
+    }
+    text
+}
+
+/// One entry a level and kind: size and how many of it.
+fn caches(machine: &Machine) -> Option<String> {
+    use seatrial_model::machine::CacheKind::{Data, Instruction, Unified};
+    let mut told: Vec<(String, usize)> = Vec::new();
+    for cache in &machine.caches.instances {
+        let kind = match cache.kind {
+            Data => "d",
+            Instruction => "i",
+            Unified => "",
+        };
+        let text = format!("L{}{kind} {}", cache.level, Bytes(cache.size_bytes));
+        match told.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, number)) => *number += 1,
+            None => told.push((text, 1)),
+        }
+    }
+    let texts: Vec<String> = told.into_iter().map(|(text, number)| format!("{number} × {text}")).collect();
+    (!texts.is_empty()).then(|| texts.join(" · "))
+}
+
+fn memory(machine: &Machine, notes: &mut Notes) -> String {
+    let memory = &machine.memory;
+    let mut parts = vec![told(&memory.total_bytes.as_ref().map(|&bytes| Bytes(bytes).rounded()), notes)];
+    parts.push(count(machine.numa.len(), "NUMA node"));
+    if let Known::Known(pools) = &memory.huge_pages {
+        let some = pools.iter().filter(|pool| pool.total > 0);
+        parts.extend(some.map(|pool| {
+            format!("{} of {} huge pages of {} free", pool.free, pool.total, Bytes(pool.page_bytes))
+        }));
+    }
+    if let Known::Known(word) = &memory.transparent_huge_pages {
+        parts.push(format!("transparent huge pages: {word}"));
+    }
+    parts.join(" · ")
+}
+
+/// Modules that are alike are counted.
+fn modules(machine: &Machine, notes: &mut Notes) -> String {
+    let dimms = match &machine.dimms {
+        Known::Known(dimms) => dimms,
+        Known::Unknown(why) => return format!("unknown {}", notes.refer(why)),
+    };
+    let mut told: Vec<(String, usize)> = Vec::new();
+    for dimm in &dimms.modules {
+        let size = dimm.size_bytes.map(|bytes| Bytes(bytes).to_string());
+        let speed = match (dimm.configured_mts, dimm.rated_mts) {
+            (Some(now), Some(rated)) if now != rated => Some(format!("at {now} MT/s of {rated}")),
+            (Some(now), _) => Some(format!("at {now} MT/s")),
+            (None, Some(rated)) => Some(format!("rated {rated} MT/s")),
+            (None, None) => None,
+        };
+        let text: Vec<String> = [size, dimm.kind.clone(), speed].into_iter().flatten().collect();
+        let text = text.join(" ");
+        match told.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, number)) => *number += 1,
+            None => told.push((text, 1)),
+        }
+    }
+    let texts: Vec<String> = told.into_iter().map(|(text, number)| format!("{number} × {text}")).collect();
+    format!("{} · {} slots ({})", texts.join(" + "), dimms.slots, dimms.source.provenance())
+}
+
+/// What of the machine this process may use.
+fn confinement(machine: &Machine) -> String {
+    let confinement = &machine.confinement;
+    let usable = machine.cpu.usable().count();
+    let mut parts = vec![count(usable, "CPU")];
+    if let Known::Known(bytes) = &machine.memory.effective_available_bytes {
+        parts.push(format!("{} of memory", Bytes(*bytes).rounded()));
+    }
+    if let Known::Known(Some(quota)) = &machine.cpu.quota {
+        parts.push(format!(
+            "{:.1} CPUs of time ({})",
+            quota.quota_us as f64 / quota.period_us.max(1) as f64,
+            quota.group
+        ));
+    }
+    let size =
+        |limit: &ProcessLimit| limit.soft.map_or("no limit".to_owned(), |bytes| Bytes(bytes).rounded());
+    let number = |limit: &ProcessLimit| limit.soft.map_or("no limit".to_owned(), |number| number.to_string());
+    parts.extend(confinement.locked_memory.known().map(|limit| format!("locked memory: {}", size(limit))));
+    parts.extend(confinement.open_files.known().map(|limit| format!("open files: {}", number(limit))));
+    parts.extend(
+        confinement.realtime_priority.known().map(|limit| format!("real-time priority: {}", number(limit))),
+    );
+    parts.join(" · ")
+}
