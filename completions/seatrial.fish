@@ -28,11 +28,14 @@ complete -c seatrial -n "__fish_seatrial_needs_command" -s h -l help -d 'Print h
 complete -c seatrial -n "__fish_seatrial_needs_command" -s V -l version -d 'Print version'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "check" -d 'Measure what a profile demands and judge it'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "run" -d 'Measure without judging'
-complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "list" -d 'Show benchmarks and profiles, or explain one'
+complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "inventory" -d 'Show what this machine, or each node, is, and the derived limit of every part'
+complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "list" -d 'Show benchmarks, settings and profiles, or explain one'
+complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "settings" -d 'Show the settings of hosts that measurements depend on, and hold them against a profile'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "compare" -d 'Show two or more runs side by side: better, worse, the same, cannot tell'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "history" -d 'Show the runs so far'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "report" -d 'Show a run again'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l role -d 'Give nodes a role of the profile: head=n1' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l resume -d 'Continue an interrupted run: only the cases without a result are measured' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
 json\t'One JSON document, by the published schema'
@@ -40,11 +43,26 @@ csv\t'One line a metric of a case'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s N -l nodes -d 'Run on this many nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s x -l exclude -d 'Leave out these nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l launcher -d 'What starts the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process: this machine alone'
+ssh\t'The site\'s ssh, one connection a node'
+slurm\t'A step of Slurm\'s, in this allocation or a new one'
+mpirun\t'Open MPI\'s mpirun, as a bare launcher'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l partition -d 'Slurm: the partition to ask for' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l account -d 'Slurm: the account to charge' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l reservation -d 'Slurm: the reservation to use' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l time -d 'Slurm: the time to ask for, as sbatch takes it' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l ssh -d 'The ssh client with its options: \'ssh -F cluster.conf\'' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l mpirun -d 'The mpirun with its options' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l script -d 'Play a script instead of measuring: simulated nodes with exact numbers' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l strict -d 'Exit 1 on warnings too'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l plan -d 'Print the cases, the time and what is disturbed, and run nothing'
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l share-hosts -d 'Measure nodes that share one kernel at the same time instead of one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s p -l param -d 'Give a parameter a value, or several for a sweep: -p kernel=copy,triad' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l pattern -d 'How nodes are paired for benchmarks of two parts: pair (default), ring, all-pairs' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l resume -d 'Continue an interrupted run: only the cases without a result are measured' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
 json\t'One JSON document, by the published schema'
@@ -52,13 +70,72 @@ csv\t'One line a metric of a case'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s N -l nodes -d 'Run on this many nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s x -l exclude -d 'Leave out these nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l launcher -d 'What starts the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process: this machine alone'
+ssh\t'The site\'s ssh, one connection a node'
+slurm\t'A step of Slurm\'s, in this allocation or a new one'
+mpirun\t'Open MPI\'s mpirun, as a bare launcher'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l partition -d 'Slurm: the partition to ask for' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l account -d 'Slurm: the account to charge' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l reservation -d 'Slurm: the reservation to use' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l time -d 'Slurm: the time to ask for, as sbatch takes it' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l ssh -d 'The ssh client with its options: \'ssh -F cluster.conf\'' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l mpirun -d 'The mpirun with its options' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l script -d 'Play a script instead of measuring: simulated nodes with exact numbers' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l plan -d 'Print the cases, the time and what is disturbed, and run nothing'
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l share-hosts -d 'Measure nodes that share one kernel at the same time instead of one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
+json\t'One JSON document, by the published schema'
+csv\t'One line a metric of a case'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -s N -l nodes -d 'Run on this many nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -s x -l exclude -d 'Leave out these nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l launcher -d 'What starts the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process: this machine alone'
+ssh\t'The site\'s ssh, one connection a node'
+slurm\t'A step of Slurm\'s, in this allocation or a new one'
+mpirun\t'Open MPI\'s mpirun, as a bare launcher'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l partition -d 'Slurm: the partition to ask for' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l account -d 'Slurm: the account to charge' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l reservation -d 'Slurm: the reservation to use' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l time -d 'Slurm: the time to ask for, as sbatch takes it' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l ssh -d 'The ssh client with its options: \'ssh -F cluster.conf\'' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l mpirun -d 'The mpirun with its options' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l script -d 'Play a script instead: simulated nodes' -r -F
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l share-hosts -d 'Measure nodes that share one kernel at the same time instead of one after the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand list" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l role -d 'Give nodes a role of the profile: head=n1' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
+json\t'One JSON document, by the published schema'
+csv\t'One line a metric of a case'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s N -l nodes -d 'Run on this many nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s x -l exclude -d 'Leave out these nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l launcher -d 'What starts the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process: this machine alone'
+ssh\t'The site\'s ssh, one connection a node'
+slurm\t'A step of Slurm\'s, in this allocation or a new one'
+mpirun\t'Open MPI\'s mpirun, as a bare launcher'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l partition -d 'Slurm: the partition to ask for' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l account -d 'Slurm: the account to charge' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l reservation -d 'Slurm: the reservation to use' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l time -d 'Slurm: the time to ask for, as sbatch takes it' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l ssh -d 'The ssh client with its options: \'ssh -F cluster.conf\'' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l mpirun -d 'The mpirun with its options' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l script -d 'Play a script instead of looking: simulated nodes' -r -F
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l share-hosts -d 'Measure nodes that share one kernel at the same time instead of one after the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
 json\t'One JSON document, by the published schema'
 csv\t'One line a metric of a case'"
@@ -80,10 +157,12 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand report" -l color -d 'W
 always\t'Always'
 never\t'Never'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run list compare history report help" -f -a "check" -d 'Measure what a profile demands and judge it'
-complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run list compare history report help" -f -a "run" -d 'Measure without judging'
-complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run list compare history report help" -f -a "list" -d 'Show benchmarks and profiles, or explain one'
-complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run list compare history report help" -f -a "compare" -d 'Show two or more runs side by side: better, worse, the same, cannot tell'
-complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run list compare history report help" -f -a "history" -d 'Show the runs so far'
-complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run list compare history report help" -f -a "report" -d 'Show a run again'
-complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run list compare history report help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report help" -f -a "check" -d 'Measure what a profile demands and judge it'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report help" -f -a "run" -d 'Measure without judging'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report help" -f -a "inventory" -d 'Show what this machine, or each node, is, and the derived limit of every part'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report help" -f -a "list" -d 'Show benchmarks, settings and profiles, or explain one'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report help" -f -a "settings" -d 'Show the settings of hosts that measurements depend on, and hold them against a profile'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report help" -f -a "compare" -d 'Show two or more runs side by side: better, worse, the same, cannot tell'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report help" -f -a "history" -d 'Show the runs so far'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report help" -f -a "report" -d 'Show a run again'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

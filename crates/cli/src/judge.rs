@@ -14,9 +14,11 @@ pub fn judge(document: &mut Document, profile: Option<&Profile>, site: &Site) ->
         seatrial_analysis::state_limits(profile, &mut document.results);
     }
     document.findings.extend(seatrial_analysis::findings(&document.results));
+    // Roles given on the command line stand in the profile by now.
+    let nobody = Profile::default();
+    let nodes = Assignment::new(profile.unwrap_or(&nobody), &document.run.nodes, &BTreeMap::new());
+    document.findings.extend(seatrial_analysis::fleet_findings(site, &nodes, &document.results));
     let profile = profile?;
-    // Roles on the command line come with the node options.
-    let nodes = Assignment::new(profile, &document.run.nodes, &BTreeMap::new());
     let settings: Vec<_> = seatrial_settings::registry().abouts().collect();
     let grounds = Grounds {
         nodes: &nodes,

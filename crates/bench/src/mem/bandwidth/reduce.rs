@@ -49,7 +49,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
             }
         }
     }
-    for name in ["place", "pages", "isa", "prefetch", "clock", "probes"] {
+    for name in ["place", "pages", "isa", "prefetch", "clock"] {
         if let Some(value) = parts.first().and_then(|part| part.evidence.get(name)) {
             measures.evidence.insert(name.to_owned(), value.clone());
         }

@@ -32,13 +32,15 @@ pub(super) fn script(build: &str, size: u64, node: &str, sysroot: Option<&str>) 
     let sysroot = sysroot.map(|tree| format!(" --sysroot {}", word(tree))).unwrap_or_default();
     // Homes are shared, so the file that is being written has a name of its own: process ids repeat from node to node.
     // A folder is good when it is ours, nobody else may write to it, and what lies in it may be executed: a home may be
-    // mounted noexec. head(1) reads no further than told, or does not matter: nothing follows before we say "got".
+    // mounted noexec. A node that lost its power may keep the name of a copy and nothing of its content; such a copy is
+    // sent anew. head(1) reads no further than told, or does not matter: nothing follows before we say "got".
     let line = format!(
         "umask 077; m=$(uname -m); \
          if [ \"$m\" != {machine} ]; then echo {MARK}fail \"the node is $m, this binary is {machine}\"; exit 1; fi; \
          u=$(id -u); c=${{XDG_CACHE_HOME:-$HOME/.cache}}; f={build}; \
          for d in \"$c/seatrial\" \"${{TMPDIR:-/tmp}}/seatrial-$u\" \"/dev/shm/seatrial-$u\"; do \
-         if [ -O \"$d\" ] && [ -O \"$d/$f\" ] && [ -x \"$d/$f\" ]; then echo {MARK}have; \
+         if [ -O \"$d\" ] && [ -O \"$d/$f\" ] && [ -x \"$d/$f\" ] && [ $(wc -c <\"$d/$f\") -eq {size} ]; then \
+         echo {MARK}have; \
          exec \"$d/$f\" agent --node {node}{sysroot}; fi; done; \
          for d in \"$c/seatrial\" \"${{TMPDIR:-/tmp}}/seatrial-$u\" \"/dev/shm/seatrial-$u\"; do \
          mkdir -p \"$d\" 2>/dev/null; chmod 700 \"$d\" 2>/dev/null; t=\"$d/$f.$(uname -n).$$\"; \
@@ -143,6 +145,15 @@ mod tests {
         assert_eq!(again, ["seatrial-boot have", "I am agent --node n1"]);
         let names = || std::fs::read_dir(home.path().join(".cache/seatrial")).expect("made");
         assert_eq!(names().count(), 1, "nothing but the binary is left");
+    }
+
+    #[test]
+    fn a_copy_that_lost_its_content_is_asked_for_again() {
+        let home = tempfile::tempdir().expect("a folder");
+        play(home.path(), AGENT.len() as u64, AGENT);
+        std::fs::write(home.path().join(".cache/seatrial/1.0+abc"), "").expect("emptied");
+        let again = play(home.path(), AGENT.len() as u64, AGENT);
+        assert_eq!(again, ["seatrial-boot send", "seatrial-boot got", "I am agent --node n1"]);
     }
 
     #[test]

@@ -25,7 +25,8 @@ struct Ring {
 /// Memory with rings of pointers in it.
 ///
 /// Every word that is written is the address of a word that was written together with it, and nothing else can write.
-/// So whoever follows pointers from a word of a ring stays among words of rings.
+/// So whoever follows pointers from a word of a ring stays among words of rings. (A pointer that broken memory changed may
+/// lead anywhere; the worker then crashes, and the case fails by that.)
 #[derive(Debug)]
 pub struct Rings {
     held: Held,

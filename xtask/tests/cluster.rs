@@ -1,0 +1,65 @@
+//! Seatrial on a real cluster: agents over ssh, Slurm and mpirun in the lab, and what becomes of a run when nodes,
+//! links and processes fail.
+//!
+//! The trials share one lab of two nodes, one after the other, and leave it healed and empty: that no agent, client or
+//! job is left is looked at after every one. It needs root and the packages of the lab; without them the trials are
+//! skipped, in continuous integration they fail.
+
+#[path = "cluster/killed.rs"]
+mod killed;
+#[path = "lab/cluster.rs"]
+#[expect(dead_code, reason = "shared with the tests of the lab itself, which use all of it")]
+mod lab;
+#[path = "cluster/launchers.rs"]
+mod launchers;
+#[path = "cluster/links.rs"]
+mod links;
+#[path = "cluster/refused.rs"]
+mod refused;
+#[path = "cluster/rig.rs"]
+mod rig;
+#[path = "cluster/started.rs"]
+mod started;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial, run};
+use xtask::{packages, workspace};
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    // They share a lab and its faults.
+    arguments.test_threads = Some(1);
+    let mut trials = launchers::trials();
+    trials.extend(refused::trials());
+    trials.extend(killed::trials());
+    trials.extend(links::trials());
+    let conclusion = run(&arguments, trials);
+    rig::end_shared();
+    conclusion.exit_code()
+}
+
+/// A trial that fails by panicking, and says so when it cannot look.
+#[expect(clippy::print_stdout, reason = "`cargo xtask test` counts these lines")]
+fn trial(name: &str, test: fn()) -> Trial {
+    Trial::test(name, move || {
+        match obstacle() {
+            Some(why) if workspace::is_ci() => return Err(format!("CI has to have a lab: {why}").into()),
+            // One thread at a time, the name of the trial stands on the line already.
+            Some(why) => println!("\nskipped: {why}"),
+            None => test(),
+        }
+        Ok(())
+    })
+}
+
+/// Why there can be no lab here.
+fn obstacle() -> Option<String> {
+    if !rustix::process::geteuid().is_root() {
+        return Some("the lab needs root".to_owned());
+    }
+    let missing =
+        packages::missing_now(packages::LAB).into_iter().chain(packages::missing_now(packages::LAB_TESTS));
+    let missing: Vec<&str> = missing.map(|package| package.name).collect();
+    if missing.is_empty() { None } else { Some(format!("the lab needs {}", missing.join(", "))) }
+}

@@ -1,0 +1,111 @@
+//! Agents, daemons and controllers that end before their time.
+
+use libtest_mimic::Trial;
+use rustix::process::Signal;
+
+use crate::lab::wait_until;
+use crate::rig::{BOTH, LONG_CHASE, Rig, shared};
+use crate::started::{outcome, reason, record};
+use crate::trial;
+
+pub fn trials() -> Vec<Trial> {
+    vec![
+        trial("an_agent_killed_between_cases_leaves_them_unmeasured", killed_between_cases),
+        trial("an_agent_killed_inside_a_case_fails_it", killed_inside_a_case),
+        trial("a_dead_slurmd_disturbs_nothing", a_dead_slurmd_disturbs_nothing),
+        trial("ctrl_c_takes_the_agents_along_and_the_run_can_be_gone_on_with", ctrl_c),
+        trial("a_controller_that_was_killed_takes_its_agents_along", a_killed_controller),
+    ]
+}
+
+const JSON: &[&str] = &["-o", "json"];
+
+/// Both ways to have agents, and what to kill of them.
+const WAYS: [(&[&str], &str); 2] = [
+    (BOTH, "pkill -KILL -x seatrial-agent"),
+    (&["-N2"], "pkill -KILL -x slurmstepd; pkill -KILL -x seatrial-agent"),
+];
+
+/// The nodes of the lab take turns, n1 first.
+fn killed_between_cases() {
+    shared(|rig| {
+        for (nodes, kill) in WAYS {
+            let mut run = rig.start(&[LONG_CHASE, nodes, JSON]);
+            run.wait_for("case_started", "mem.latency@n1");
+            rig.lab.node("n2", kill);
+            let document = run.end().document(3);
+            assert_eq!(outcome(&document, "mem.latency@n1"), ("measured", ""), "{nodes:?}");
+            assert_eq!(outcome(&document, "mem.latency@n2"), ("unmeasured", "never_reached"), "{nodes:?}");
+            let why = reason(&document, "mem.latency@n2");
+            assert!(why.contains("the agent was lost before this case"), "{why}");
+        }
+    });
+}
+
+fn killed_inside_a_case() {
+    shared(|rig| {
+        for (nodes, kill) in WAYS {
+            let mut run = rig.start(&[LONG_CHASE, nodes, JSON]);
+            run.wait_for_measuring("mem.latency@n1");
+            rig.lab.node("n1", kill);
+            let document = run.end().document(1);
+            assert_eq!(outcome(&document, "mem.latency@n1"), ("failed", "vanished"), "{nodes:?}");
+            assert_eq!(outcome(&document, "mem.latency@n2"), ("measured", ""), "{nodes:?}");
+        }
+    });
+}
+
+fn a_dead_slurmd_disturbs_nothing() {
+    shared(|rig| {
+        let mut run = rig.start(&[LONG_CHASE, &["-N2"], JSON]);
+        run.wait_for("case_started", "mem.latency@n1");
+        rig.lab.node("n2", "pkill -KILL -x slurmd");
+        let document = run.end().document(0);
+        for case in ["mem.latency@n1", "mem.latency@n2"] {
+            assert_eq!(outcome(&document, case), ("measured", ""), "{:#}", record(&document, case));
+        }
+    });
+}
+
+fn ctrl_c() {
+    shared(|rig| {
+        for (nodes, _) in WAYS {
+            let mut run = rig.start(&[LONG_CHASE, nodes, JSON]);
+            run.wait_for_measuring("mem.latency@n1");
+            run.signal(Signal::INT);
+            let ended = run.end();
+            assert_eq!(ended.code, Some(130), "{}", ended.complaint);
+            assert!(ended.complaint.contains("stopped by SIGINT"), "{}", ended.complaint);
+            assert_eq!(rig.left(), Vec::<String>::new(), "the agents are gone when the command is");
+            // It says by itself which nodes it was on, and how they were reached.
+            let command = rig.command(&[], &rig.program, &[&["run", "--resume"], JSON]);
+            let document = ended.then(command).end().document(0);
+            for case in ["mem.latency@n1", "mem.latency@n2"] {
+                assert_eq!(outcome(&document, case), ("measured", ""), "{:#}", record(&document, case));
+            }
+        }
+    });
+}
+
+/// Waits until neither agents nor their launchers run.
+#[track_caller]
+fn wait_until_gone(rig: &Rig) {
+    wait_until("the agents to leave", || rig.left().is_empty());
+}
+
+fn a_killed_controller() {
+    shared(|rig| {
+        for (nodes, _) in WAYS {
+            let mut run = rig.start(&[LONG_CHASE, nodes, JSON]);
+            run.wait_for_measuring("mem.latency@n1");
+            assert!(rig.left().iter().any(|line| line.starts_with("n2: ")), "{:?}", rig.left());
+            run.signal(Signal::KILL);
+            let ended = run.end();
+            assert_eq!(ended.code, None);
+            wait_until_gone(rig);
+            let history = ended.then(rig.command(&[], &rig.program, &[&["history"]])).end();
+            assert_eq!(history.code, Some(0), "{}", history.complaint);
+            assert!(history.out.contains("mem.latency"), "{}", history.out);
+        }
+    });
+}

@@ -1,0 +1,177 @@
+//! The lab that all trials share, with the binary under test in it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+use tempfile::TempDir;
+use xtask::lab::process::in_namespace;
+use xtask::workspace;
+
+use crate::lab::{Cluster, wait_until};
+use crate::started::{Ended, Started};
+
+/// The lab that all trials share.
+static SHARED: Mutex<Option<Rig>> = Mutex::new(None);
+
+/// The shortest measurement of two nodes.
+pub const REQUESTS: &[&str] = &["run", "net.rr", "-p", "time=100ms", "-p", "trials=1", "-p", "max_trials=1"];
+
+/// The shortest measurement of each node by itself.
+pub const CHASE: &[&str] =
+    &["run", "mem.latency", "-p", "size=64KiB", "-p", "time=100ms", "-p", "trials=1", "-p", "max_trials=1"];
+
+/// The same for long enough that something can be done meanwhile.
+pub const LONG_CHASE: &[&str] =
+    &["run", "mem.latency", "-p", "size=64KiB", "-p", "time=800ms", "-p", "trials=1", "-p", "max_trials=1"];
+
+/// Both nodes over ssh, or by what else is said.
+pub const BOTH: &[&str] = &["-w", "n[1-2]"];
+
+/// A client of ssh as a site may have one. It gives every node a cache of its own: the nodes of the lab share their
+/// home folders with the machine. The last argument is the line for the node's shell.
+const CLIENT: &str = "\
+#!/bin/sh
+count=$# at=0
+for word; do
+    at=$((at + 1))
+    shift
+    [ $at -lt $count ] || word=\"export XDG_CACHE_HOME=/tmp/cache; $word\"
+    set -- \"$@\" \"$word\"
+done
+exec ssh \"$@\"
+";
+
+/// The lab and what the trials need in it.
+pub struct Rig {
+    pub lab: Cluster,
+    /// The binary where only the head has it: it has to travel.
+    pub program: PathBuf,
+    /// The same where all hosts have it.
+    pub everywhere: PathBuf,
+    client: PathBuf,
+    _folder: TempDir,
+}
+
+/// Does `test` on the lab, which has two nodes and no faults, and looks whether anything is left of it.
+pub fn shared(test: impl FnOnce(&Rig)) {
+    // A trial that panicked leaves a lab that has to be healed only.
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    let rig = shared.get_or_insert_with(Rig::up);
+    rig.lab.lab(&["heal"]);
+    test(rig);
+    rig.lab.lab(&["heal"]);
+    rig.wait_until_empty();
+}
+
+/// Ends it.
+pub fn end_shared() {
+    drop(SHARED.lock().unwrap_or_else(PoisonError::into_inner).take());
+}
+
+impl Rig {
+    fn up() -> Self {
+        let built = built();
+        let lab = Cluster::up("cluster", 2);
+        // The head has the machine's /tmp, a node its own.
+        let folder = tempfile::Builder::new().prefix("cluster-test-").tempdir_in("/tmp").unwrap();
+        let program = folder.path().join("seatrial");
+        let everywhere = lab.folder().join("seatrial");
+        for copy in [&program, &everywhere] {
+            fs::copy(&built, copy).unwrap();
+        }
+        let client = folder.path().join("client");
+        fs::write(&client, CLIENT).unwrap();
+        fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).unwrap();
+        Self { lab, program, everywhere, client, _folder: folder }
+    }
+
+    /// The client, with options before those that Seatrial gives it: ssh(1) takes the first of each.
+    pub fn client(&self, options: &str) -> String {
+        format!("--ssh={} {options}", self.client.display())
+    }
+
+    /// Starts Seatrial on the head with `words`, which is all of the words of some slices.
+    pub fn start(&self, words: &[&[&str]]) -> Started {
+        self.start_as(&[], &self.program, words)
+    }
+
+    /// The same by another program's hand, such as salloc, and from another file.
+    pub fn start_as(&self, by: &[&str], program: &Path, words: &[&[&str]]) -> Started {
+        Started::new(self.command(by, program, words))
+    }
+
+    /// The command of that.
+    pub fn command(&self, by: &[&str], program: &Path, words: &[&[&str]]) -> Command {
+        let mut line = vec!["run", "--"];
+        line.extend(by);
+        line.push(program.to_str().unwrap());
+        let words = words.concat();
+        let client = self.client("");
+        line.extend(&words);
+        // Only where nodes are listed for ssh; whoever wants another client says so.
+        let has_own = words.iter().any(|word| word.starts_with("--ssh") || word.starts_with("--launcher"));
+        if by.is_empty() && words.contains(&"-w") && !has_own {
+            line.push(&client);
+        }
+        self.lab.command(&line)
+    }
+
+    /// Runs Seatrial to its end.
+    #[track_caller]
+    pub fn run(&self, words: &[&[&str]]) -> Ended {
+        self.start(words).end()
+    }
+
+    /// What of Seatrial runs on the nodes, and what of it or for it on the head.
+    pub fn left(&self) -> Vec<String> {
+        let record = self.lab.record();
+        let mut left = Vec::new();
+        for host in record.hosts() {
+            for process in in_namespace("net", &host.namespaces["net"]) {
+                let Ok(file) = fs::read_link(format!("/proc/{}/exe", process.pid)) else { continue };
+                let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                // Below a folder or under a name of ours, perhaps with " (deleted)" at the end.
+                let ours = file.to_string_lossy().contains("/seatrial");
+                if ours || ["ssh", "srun", "mpirun", "orterun", "prterun"].contains(&name.as_str()) {
+                    left.push(format!("{}: {} {}", host.name, process.pid, file.display()));
+                }
+            }
+        }
+        left
+    }
+
+    /// Jobs that Slurm knows of.
+    pub fn jobs(&self) -> String {
+        self.lab.head("squeue --noheader")
+    }
+
+    #[track_caller]
+    fn wait_until_empty(&self) {
+        let mut left = Vec::new();
+        wait_until(&format!("processes to leave: {:?}", self.left()), || {
+            left = self.left();
+            left.is_empty()
+        });
+        wait_until(&format!("jobs to end: {}", self.jobs()), || self.jobs().is_empty());
+        for node in ["n1", "n2"] {
+            // Copies for one run only; that of ssh is kept, in the cache.
+            assert_eq!(self.lab.node(node, "ls -d /tmp/seatrial-* 2>/dev/null || true"), "", "{node}");
+        }
+    }
+}
+
+/// The binary, of this state of the sources. With the features that the tests have, which xtask names, so that nothing
+/// is compiled for a second time.
+fn built() -> PathBuf {
+    let mut cargo: Command =
+        workspace::cargo(["build", "--offline", "--locked", "--package=seatrial", "--package=xtask"]);
+    if !cfg!(debug_assertions) {
+        cargo.arg("--release");
+    }
+    let output = cargo.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Path::new(env!("CARGO_BIN_EXE_xtask")).with_file_name("seatrial")
+}
