@@ -231,3 +231,26 @@ fn numbers_in_the_document_are_those_of_the_samples() {
     let traffic = &results[0].metrics["traffic"];
     assert_eq!(traffic.median, 90.0, "a regular store reads each line first: 3/2 of what the loop names");
 }
+
+/// The whole tender, on this very machine, with a mem-test that takes a second instead of half a minute.
+#[test]
+fn the_tender_of_cobalt2_prints_one_document_by_the_schema() {
+    let home = Home::new();
+    let quick = "extends = [\"cobalt2-2018\"]\n[[test]]\nid = \"mem-test\"\nuse = \"mem.pipeline\"\nroles = [\"production\"]\n\
+                 params = { blocks = \"one\", time = \"200 ms\", trials = 1, max_trials = 1 }\n";
+    let profile = home.file("quick.toml", quick);
+    let check = home.seatrial("check -o json").word(&profile).run();
+    assert_valid(&check.out);
+    let document = check.document();
+    let verdict = |criterion: &str| {
+        let found = document.verdicts.iter().find(|record| record.criterion == criterion);
+        found.unwrap_or_else(|| panic!("no verdict on {criterion}: {:?}", document.verdicts)).verdict
+    };
+    for to_come in ["gpu-copy-write", "gpu-copy-read", "eth-test-loss", "ib-bw", "disk-raw-read"] {
+        assert_eq!(verdict(to_come), Verdict::Unknown, "{to_come}");
+    }
+    // How it is judged depends on the machine; that it is, on its pace being measured.
+    let case = document.results.iter().find(|record| record.bench == "mem.pipeline").expect("a case");
+    assert_eq!(case.outcome, Outcome::Measured, "{case:#?}");
+    assert_ne!(verdict("mem-test"), Verdict::Skip);
+}
