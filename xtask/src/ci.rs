@@ -78,7 +78,8 @@ fn benchmark_modules() -> Result<Vec<PathBuf>> {
         let family = family?.path();
         if family.is_dir() {
             for test in std::fs::read_dir(family)? {
-                modules.push(test?.path().join("mod.rs"));
+                // What benchmarks share is a folder of files, which cargo fmt finds by itself.
+                modules.extend(Some(test?.path().join("mod.rs")).filter(|module| module.is_file()));
             }
         }
     }

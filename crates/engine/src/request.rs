@@ -168,7 +168,14 @@ impl Request {
 
 /// The nodes of one plan each. A benchmark of one part is planned node by node, so that a node it cannot be planned on is
 /// told by itself; one of two parts pair by pair; one of more on all nodes together.
-fn sites(about: &About, request: &Request, players: Vec<SiteNode>) -> Result<Vec<Site>, RequestError> {
+///
+/// One node that is left of several has nobody to be paired with; that is told by the cases of the absent ones.
+fn sites(
+    about: &About,
+    request: &Request,
+    players: Vec<SiteNode>,
+    absent: usize,
+) -> Result<Vec<Site>, RequestError> {
     let site = |nodes: Vec<SiteNode>| Site { nodes };
     Ok(match about.parts.len() {
         1 => players.into_iter().map(|node| site(vec![node])).collect(),
@@ -178,7 +185,8 @@ fn sites(about: &About, request: &Request, players: Vec<SiteNode>) -> Result<Vec
                 id: id.to_owned(),
                 nearest: nearest(id, PATTERNS.iter().map(|pattern| pattern.id)).map(str::to_owned),
             })?;
-            let pairs = pattern.pairs(players.len()).into_iter();
+            let is_left_over = players.len() == 1 && absent > 0;
+            let pairs = pattern.pairs(if is_left_over { 0 } else { players.len() }).into_iter();
             let nodes = |(a, b): (usize, usize)| {
                 if a == b { vec![players[a].clone()] } else { vec![players[a].clone(), players[b].clone()] }
             };
@@ -209,7 +217,9 @@ impl Plan {
                 id: request.bench.clone(),
                 nearest: registry.nearest(&request.bench).map(str::to_owned),
             })?;
-            let sites = sites(bench.about(), request, players)?;
+            let absent =
+                ground.absent.iter().filter(|(name, _)| (ground.plays)(name, &request.roles)).count();
+            let sites = sites(bench.about(), request, players, absent)?;
             for params in request.combinations(bench.about())? {
                 for site in &sites {
                     plan.add(request, bench, &params, site, &mut seen)?;
@@ -278,5 +288,42 @@ impl Plan {
         self.cases.retain(|case| !is_done(&case.id));
         self.settled.retain(|(case, _)| !is_done(&case.id));
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatrial_model::machine::{Cpu, CpuThread, Machine};
+
+    fn site(names: &[&str]) -> Site {
+        let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
+        let machine = Machine { cpu: Cpu { threads: vec![thread], ..Cpu::default() }, ..Machine::default() };
+        Site { nodes: names.iter().map(|name| SiteNode::new(*name, machine.clone())).collect() }
+    }
+
+    fn plan(here: &[&str], absent: &[&str]) -> Plan {
+        let request = Request {
+            group: "net.rr".to_owned(),
+            bench: "net.rr".to_owned(),
+            params: BTreeMap::new(),
+            on: Params::default(),
+            roles: Vec::new(),
+            pattern: None,
+        };
+        let absent: Vec<_> = absent.iter().map(|name| ((*name).to_owned(), "no route".to_owned())).collect();
+        let site = site(here);
+        let ground = Ground { absent: &absent, ..Ground::of(&site) };
+        Plan::new(&[request], &seatrial_bench::registry(), ground).expect("a plan")
+    }
+
+    #[test]
+    fn a_node_whose_partner_is_absent_is_not_measured_with_itself() {
+        let broken = plan(&["n1"], &["n2"]);
+        assert!(broken.cases.is_empty(), "{:?}", broken.cases);
+        let [(case, reason)] = broken.settled.as_slice() else { panic!("{:?}", broken.settled) };
+        assert_eq!((case.nodes.as_slice(), reason.cause), (&["n2".to_owned()][..], Cause::NeverReached));
+        assert_eq!(plan(&["n1"], &[]).cases.len(), 1, "one node by itself was asked for");
+        assert_eq!(plan(&["n1", "n2", "n3"], &[]).cases.len(), 2);
     }
 }

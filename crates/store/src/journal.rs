@@ -54,7 +54,8 @@ impl Journal {
         self.files.folder()
     }
 
-    /// Keeps what the nodes are, one file a node, and their names in `run.json`.
+    /// Keeps what the nodes are, one file a node, and their names in `run.json`, beside those of nodes that were asked
+    /// for and could not be reached.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -62,7 +63,11 @@ impl Journal {
         for node in &site.nodes {
             replace(&self.files.inventory(&node.name), &NodeFile { schema: SCHEMA, node: node.clone() })?;
         }
-        self.info.nodes = site.nodes.iter().map(|node| node.name.clone()).collect();
+        for node in &site.nodes {
+            if !self.info.nodes.contains(&node.name) {
+                self.info.nodes.push(node.name.clone());
+            }
+        }
         crate::folder::write_info(&self.files, &self.info)
     }
 

@@ -33,22 +33,26 @@ pub const COBALT2: Area = Area {
 /// may cost as much.
 const GOAL: f64 = (702.0 - 81.0) / 702.0;
 
+/// Other work, with both figures side by side: past the caches and without breaks there is no rate that ours should reach
+/// of the original's.
+const NO_GOAL: f64 = 0.0;
+
 /// Parameters of ours that come nearest to the original, and those of a measurement as it is meant.
-const ROWS: [(&str, &[&str]); 2] = [
-    ("thread a step, one block a step", &["threads=step", "blocks=one"]),
-    ("thread a core, past the caches", &["threads=core", "blocks=rotate"]),
+const ROWS: [(&str, f64, &[&str]); 2] = [
+    ("thread a step, one block a step", GOAL, &["threads=step", "blocks=one"]),
+    ("thread a core, past the caches", NO_GOAL, &["threads=core", "blocks=rotate"]),
 ];
 
 fn rows() -> Result<Vec<Row>> {
     workspace::run(&mut workspace::cargo(["build", "--release", "--locked", "--package", "seatrial"]))?;
     let original = Rc::new(Original::build()?);
-    let row = |(name, params): (&str, &'static [&'static str])| {
+    let row = |(name, goal, params): (&str, f64, &'static [&'static str])| {
         let original = Rc::clone(&original);
         Row {
             name: format!("{name} vs mem-test"),
             unit: Unit::GigabitsPerSecond,
             better: Better::Higher,
-            goal: GOAL,
+            goal,
             ours: ours(params),
             peer: Box::new(move || original.run()),
         }

@@ -3,9 +3,8 @@
 use libtest_mimic::Trial;
 use rustix::process::Signal;
 
-use crate::lab::wait_until;
 use crate::rig::{BOTH, LONG_CHASE, Rig, shared};
-use crate::started::{outcome, reason, record};
+use crate::started::{outcome, reason, record, wait_until};
 use crate::trial;
 
 pub fn trials() -> Vec<Trial> {
@@ -13,6 +12,7 @@ pub fn trials() -> Vec<Trial> {
         trial("an_agent_killed_between_cases_leaves_them_unmeasured", killed_between_cases),
         trial("an_agent_killed_inside_a_case_fails_it", killed_inside_a_case),
         trial("a_dead_slurmd_disturbs_nothing", a_dead_slurmd_disturbs_nothing),
+        trial("a_job_that_is_cancelled_ends_the_run_and_not_the_controller", a_cancelled_job),
         trial("ctrl_c_takes_the_agents_along_and_the_run_can_be_gone_on_with", ctrl_c),
         trial("a_controller_that_was_killed_takes_its_agents_along", a_killed_controller),
     ]
@@ -64,6 +64,19 @@ fn a_dead_slurmd_disturbs_nothing() {
         for case in ["mem.latency@n1", "mem.latency@n2"] {
             assert_eq!(outcome(&document, case), ("measured", ""), "{:#}", record(&document, case));
         }
+    });
+}
+
+fn a_cancelled_job() {
+    shared(|rig| {
+        let mut run = rig.start(&[LONG_CHASE, &["-N2"], JSON]);
+        run.wait_for_measuring("mem.latency@n1");
+        rig.lab.head("scancel $(squeue --noheader --format=%i --name=seatrial)");
+        let document = run.end().document(1);
+        assert_eq!(outcome(&document, "mem.latency@n1"), ("failed", "vanished"));
+        // Its agent goes at the same time, before its case begins or just after.
+        let second = outcome(&document, "mem.latency@n2");
+        assert!([("unmeasured", "never_reached"), ("failed", "vanished")].contains(&second), "{second:?}");
     });
 }
 

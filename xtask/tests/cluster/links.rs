@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 
-use crate::lab::wait_until;
 use crate::rig::{BOTH, LONG_CHASE, shared};
-use crate::started::outcome;
+use crate::started::{outcome, wait_until};
 use crate::trial;
 
 pub fn trials() -> Vec<Trial> {
@@ -30,7 +29,10 @@ fn cut_for_two_seconds() {
         runs.iter_mut().for_each(|run| run.wait_for_measuring("net.rr"));
         rig.lab.lab(&["fault", "n2", "down"]);
         sleep(CUT);
-        assert!(runs.iter().all(|run| !run.has("case_ended", "net.rr")), "the cut came too late");
+        assert!(
+            runs.iter().all(|run| !run.has("case_ended", "net.rr")),
+            "a case ended while the link was cut"
+        );
         rig.lab.lab(&["heal", "n2"]);
         for run in runs {
             let document = run.end().document(0);

@@ -6,9 +6,8 @@ use std::process::{Child, Command, Stdio};
 
 use libtest_mimic::Trial;
 
-use crate::lab::wait_until;
 use crate::rig::{BOTH, CHASE, REQUESTS, Rig, shared};
-use crate::started::{outcome, reason, record};
+use crate::started::{outcome, reason, record, wait_until};
 use crate::trial;
 
 pub fn trials() -> Vec<Trial> {

@@ -10,8 +10,8 @@ use tempfile::TempDir;
 use xtask::lab::process::in_namespace;
 use xtask::workspace;
 
-use crate::lab::{Cluster, wait_until};
-use crate::started::{Ended, Started};
+use crate::lab::Cluster;
+use crate::started::{Ended, Started, wait_until};
 
 /// The lab that all trials share.
 static SHARED: Mutex<Option<Rig>> = Mutex::new(None);
@@ -150,11 +150,7 @@ impl Rig {
 
     #[track_caller]
     fn wait_until_empty(&self) {
-        let mut left = Vec::new();
-        wait_until(&format!("processes to leave: {:?}", self.left()), || {
-            left = self.left();
-            left.is_empty()
-        });
+        wait_until(&format!("these or others to leave: {:?}", self.left()), || self.left().is_empty());
         wait_until(&format!("jobs to end: {}", self.jobs()), || self.jobs().is_empty());
         for node in ["n1", "n2"] {
             // Copies for one run only; that of ssh is kept, in the cache.

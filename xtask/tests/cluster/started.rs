@@ -8,10 +8,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::lab::wait_until;
-
-/// How long a run may take: far more than any here does on a busy machine.
-const LIMIT: Duration = Duration::from_secs(90);
+/// How long anything may take that is waited for: far more than anything here does on a busy machine.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// One that runs, with runs of its own to look back on.
 pub struct Started {
@@ -125,6 +123,16 @@ impl Ended {
         let word = |event: &Value, key: &str| event[key].as_str().unwrap_or_default().to_owned();
         let all = events(&self.home).into_iter().map(|event| (word(&event, "event"), word(&event, "case")));
         all.filter(|(kind, _)| kind == "case_started" || kind == "case_ended").collect()
+    }
+}
+
+/// Waits for something that has to come.
+#[track_caller]
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + LIMIT;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "waited {} s for {what}", LIMIT.as_secs());
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -122,6 +122,8 @@ impl Worker {
 
     /// Notes that the phase's deadline passed without an answer.
     pub fn overdue(&mut self, phase: Phase, allowed: seatrial_model::Nanos) {
+        // A whole number of milliseconds is as much as anybody reads.
+        let allowed = seatrial_model::Nanos::millis(allowed.get() / 1_000_000);
         let text = format!("{self} did not finish to {} within {allowed}", phase.word());
         self.give(Cause::Hang, text);
     }

@@ -34,10 +34,14 @@ pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     metric("loaded", Unit::Nanosecond, &full.trials);
     metric("idle", Unit::Nanosecond, &idle.trials);
     metric("bandwidth", Unit::GigabytesPerSecond, &peak.trials);
-    let knees: Vec<Vec<f64>> =
-        trials(parts).filter_map(|trial| Curve::of(trial).knee().map(|knee| vec![knee.bandwidth])).collect();
-    if !knees.is_empty() {
-        metric("knee", Unit::GigabytesPerSecond, &knees);
+    // A bend that only some trials show, and not all together, is noise.
+    if curve.knee().is_some() {
+        let knees: Vec<Vec<f64>> = trials(parts)
+            .filter_map(|trial| Curve::of(trial).knee().map(|knee| vec![knee.bandwidth]))
+            .collect();
+        if !knees.is_empty() {
+            metric("knee", Unit::GigabytesPerSecond, &knees);
+        }
     }
     measures.findings.push(curve.finding());
     let rows = |places: &[AtPlace], unit| {

@@ -271,6 +271,16 @@ fn a_latency_that_does_not_take_off_has_no_knee() {
 }
 
 #[test]
+fn a_bend_in_one_trial_of_three_is_no_knee() {
+    let case = plan(machine(32 * MIB, 64 * GIB), &[]).unwrap();
+    let even =
+        |number| record(number, (0..=10).flat_map(|tenth| step(10 * tenth, 100, 10 * tenth)).collect());
+    let measures = LoadedLatency.reduce(&case, &[record(0, trial(60)), even(1), even(2)]).unwrap();
+    assert!(!measures.metrics.contains_key("knee"));
+    assert_eq!(measures.findings[0].kind, "no-knee");
+}
+
+#[test]
 fn a_bend_in_the_noise_is_no_knee() {
     let case = plan(machine(32 * MIB, 64 * GIB), &[]).unwrap();
     let bent = (0..=10).flat_map(|tenth| step(10 * tenth, if tenth < 7 { 100 } else { 119 }, 10 * tenth));

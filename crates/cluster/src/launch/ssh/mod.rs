@@ -1,8 +1,9 @@
 //! Agents over the site's own ssh, one connection a node.
 //!
 //! The client and its configuration are the site's: jump hosts, shared connections, certificates and host keys work as
-//! they do for a person. What Seatrial adds is that nobody is asked (BatchMode), and that a dead connection is noticed
-//! (ServerAliveInterval); a link that is cut for a few seconds is not one.
+//! they do for a person. What Seatrial adds is that nobody is asked (BatchMode), that a node which does not answer is
+//! given up (ConnectTimeout), and that a dead connection is noticed (ServerAliveInterval); a link that is cut for a few
+//! seconds is not one. Options given with the client (`ssh -o ...`) come before these.
 //!
 //! The binary travels by itself: see [`boot`].
 
