@@ -100,7 +100,7 @@ impl Worker {
             let rings = &self.blocks[self.layout.rings[cell.ring].block];
             let chaser = &mut self.chasers[cell.ring];
             if cell.swept {
-                rings.sweep(chaser.ring());
+                rings.sweep(chaser.ring(), 1);
             }
             let hop_ns = chaser.settle(rings);
             for _ in 0..RUNS {

@@ -9,6 +9,10 @@ use super::{HOPS_MULTIPLE, Order, Rings};
 /// the caches' own latency needs, and a few milliseconds at most.
 const MOST_SETTLING: u64 = 1 << 15;
 
+/// Memory that one line of page table entries describes: 8 entries of 4 KiB pages. With larger pages it is more, and this
+/// is only more often than needed; so it is where a hypervisor maps small pages under large ones.
+const LINE_OF_PAGES: usize = 8 * 4096;
+
 /// Longest time of a hop that a single timed call is planned with. A remote memory behind a slow link takes a
 /// microsecond; more than this is an interruption that must not make the next call too short.
 const SLOWEST_HOP_NS: f64 = 2000.0;
@@ -69,9 +73,13 @@ impl Chaser {
         Ran { start, end, hops: made }
     }
 
-    /// Two laps, or a few milliseconds of a long one. Returns the time of a hop in the second half, in nanoseconds: an
+    /// Brings the page table entries of the ring into the caches, then makes two laps, or a few milliseconds of a long one.
+    ///
+    /// In a run without end the entries are always there: a line of them is used hundreds of times as often as a line of the
+    /// ring. A visit is too short to fetch them by its own hops, and would be up to half slower. Returns the time of a hop in the second half, in nanoseconds: an
     /// estimate to plan the next run with.
     pub fn settle(&mut self, rings: &Rings) -> f64 {
+        rings.sweep(self.ring, rings.lines_in(LINE_OF_PAGES));
         let hops = (2 * self.lines as u64).clamp(64 * HOPS_MULTIPLE, MOST_SETTLING);
         self.run(rings, hops / 2);
         let ran = self.run(rings, hops / 2);

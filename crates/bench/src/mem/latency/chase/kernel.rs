@@ -87,15 +87,21 @@ impl Rings {
         (reached.wrapping_sub(base) / self.line, turns * HOPS_MULTIPLE)
     }
 
-    /// Loads every line of a ring twice: in the order of addresses, and as the follower of another. No load waits for
-    /// the one before, so that it is done in a fraction of a lap and leaves the lines in the caches that they fit into.
+    /// Loads one line in `every` of a ring in the order of addresses, and the line that it leads to. No load waits for the
+    /// one before, so that all lines are done in a fraction of a lap. They are then in the caches that they fit into.
     ///
     /// # Panics
-    /// When there is no such ring.
-    pub fn sweep(&self, ring: usize) {
+    /// When there is no such ring, or `every` is zero.
+    pub fn sweep(&self, ring: usize, every: usize) {
         let Ring { first, lines } = self.rings[ring];
-        // SAFETY: every line of the ring holds a pointer that `lay` wrote, which leads to another.
-        unsafe { sweep(self.base() + first, self.line, lines) };
+        // SAFETY: every line of the ring holds a pointer that `lay` wrote, which leads to another; no line past the last is
+        // loaded, since a ring has one at least and `every` goes into its lines so often and once more for the first.
+        unsafe { sweep(self.base() + first, every * self.line, (lines - 1) / every + 1) };
+    }
+
+    /// Lines of a ring that are `bytes` apart, one at least.
+    pub fn lines_in(&self, bytes: usize) -> usize {
+        (bytes / self.line).max(1)
     }
 
     /// Compares every pointer of a ring with its order; `None` when all are right.
@@ -284,7 +290,9 @@ mod tests {
         for (ring, order) in [(one, &short), (two, &long), (three, &short)] {
             assert_eq!(rings.compare(ring, order.next()), None);
             assert_eq!(rings.follow(ring, 0, 32), (order.walk(0, 32), 32));
-            rings.sweep(ring);
+            for every in [1, 3, 16, 100] {
+                rings.sweep(ring, every);
+            }
         }
     }
 
