@@ -8,7 +8,7 @@ use rustix::process::{Signal, kill_process_group};
 use seatrial_cluster::{EndKind, FromWorker, ToWorker};
 use seatrial_model::{Cause, Integrity, Nanos};
 
-use crate::process::{assert_gone, part, process_id, state, wait_until, written};
+use crate::process::{assert_gone, has_stopped, part, process_id, state, wait_until, written};
 use crate::rig::Rig;
 use crate::{cases, trial};
 
@@ -191,7 +191,7 @@ fn a_stopped_worker_can_be_killed() {
     let mut rig = Rig::new();
     let toy = rig.measure("loops");
     crate::process::kill(toy.pid, Signal::STOP);
-    wait_until("the worker to stop", || state(toy.pid) == Some('T'));
+    wait_until("all threads of the worker to stop", || has_stopped(toy.pid));
     rig.kill(toy.id);
     let (end, _) = rig.ended(toy.id);
     assert_eq!(end.how, killed(15, "SIGTERM"));

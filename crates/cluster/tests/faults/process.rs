@@ -27,6 +27,11 @@ pub fn state(pid: u32) -> Option<char> {
     alive.or(tasks.first()).map(|task| task.state)
 }
 
+/// Whether a signal has stopped every thread: the last one may run on for a while.
+pub fn has_stopped(pid: u32) -> bool {
+    tasks(&SysRoot::live(), pid).is_ok_and(|tasks| tasks.iter().all(|task| task.state == 'T'))
+}
+
 /// The thread of a worker that runs the part.
 pub fn part(pid: u32) -> Task {
     let threads = tasks(&SysRoot::live(), pid).expect("alive");

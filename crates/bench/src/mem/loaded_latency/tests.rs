@@ -164,8 +164,8 @@ fn a_worker_takes_every_step_with_both_figures_and_verifies_both_sides() {
         assert!(kept.0.is_empty(), "the warm-up keeps nothing");
         // A machine that does other work at the same time may need more than one turn to take all steps.
         let taken = |kept: &Kept| kept.0.iter().map(|sample| sample.at.to_string()).collect::<BTreeSet<_>>();
-        for _ in 0..50 {
-            part.run(Phase::Measure, &Stop::after(Duration::from_millis(100)), &mut kept).unwrap();
+        for _ in 0..300 {
+            part.run(Phase::Measure, &Stop::after(Duration::from_millis(200)), &mut kept).unwrap();
             if taken(&kept).len() == 6 {
                 break;
             }
