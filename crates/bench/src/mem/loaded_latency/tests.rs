@@ -163,10 +163,13 @@ fn a_worker_takes_every_step_with_both_figures_and_verifies_both_sides() {
         part.run(Phase::WarmUp, &Stop::after(Duration::from_millis(1)), &mut kept).unwrap();
         assert!(kept.0.is_empty(), "the warm-up keeps nothing");
         // A machine that does other work at the same time may need more than one turn to take all steps.
-        let taken = |kept: &Kept| kept.0.iter().map(|sample| sample.at.to_string()).collect::<BTreeSet<_>>();
+        let taken = |kept: &Kept, channel: &str| {
+            let of_channel = kept.0.iter().filter(|sample| sample.channel == channel);
+            of_channel.map(|sample| sample.at.to_string()).collect::<BTreeSet<_>>().len()
+        };
         for _ in 0..300 {
             part.run(Phase::Measure, &Stop::after(Duration::from_millis(200)), &mut kept).unwrap();
-            if taken(&kept).len() == 6 {
+            if taken(&kept, CHASE) == 6 && taken(&kept, LOAD) == 6 {
                 break;
             }
         }
@@ -186,7 +189,8 @@ fn a_worker_takes_every_step_with_both_figures_and_verifies_both_sides() {
                 measures.series[name].iter().map(|row| row.at.count("load").unwrap()).collect();
             assert_eq!(steps, [0, 20, 40, 60, 80, 100], "{load}: {name}");
         }
-        assert!(measures.metrics["bandwidth"].trials.iter().flatten().all(|rate| *rate > 0.0));
+        // A loader that others keep from its CPU moves nothing in a slice; not in all of them.
+        assert!(measures.metrics["bandwidth"].trials.iter().flatten().any(|rate| *rate > 0.0));
     }
 }
 
