@@ -20,11 +20,13 @@ mod refused;
 mod rig;
 #[path = "cluster/started.rs"]
 mod started;
+#[path = "lab/trial.rs"]
+mod trial;
 
 use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Trial, run};
-use xtask::{packages, workspace};
+use libtest_mimic::{Arguments, run};
+use trial::trial;
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
@@ -37,29 +39,4 @@ fn main() -> ExitCode {
     let conclusion = run(&arguments, trials);
     rig::end_shared();
     conclusion.exit_code()
-}
-
-/// A trial that fails by panicking, and says so when it cannot look.
-#[expect(clippy::print_stdout, reason = "`cargo xtask test` counts these lines")]
-fn trial(name: &str, test: fn()) -> Trial {
-    Trial::test(name, move || {
-        match obstacle() {
-            Some(why) if workspace::is_ci() => return Err(format!("CI has to have a lab: {why}").into()),
-            // One thread at a time, the name of the trial stands on the line already.
-            Some(why) => println!("\nskipped: {why}"),
-            None => test(),
-        }
-        Ok(())
-    })
-}
-
-/// Why there can be no lab here.
-fn obstacle() -> Option<String> {
-    if !rustix::process::geteuid().is_root() {
-        return Some("the lab needs root".to_owned());
-    }
-    let missing =
-        packages::missing_now(packages::LAB).into_iter().chain(packages::missing_now(packages::LAB_TESTS));
-    let missing: Vec<&str> = missing.map(|package| package.name).collect();
-    if missing.is_empty() { None } else { Some(format!("the lab needs {}", missing.join(", "))) }
 }
