@@ -3,6 +3,7 @@
 //! Source: `/sys/class/net` (Linux Documentation: ABI/testing/sysfs-class-net, sysfs-class-net-queues).
 
 mod kind;
+mod networks;
 
 use seatrial_model::machine::{Known, Nic, NicKind};
 use seatrial_sys::root::{ReadError, SysRoot};
@@ -33,10 +34,12 @@ pub(crate) fn read(
         Ok(names) => names,
         Err(error) => return Known::unknown(error.to_string()),
     };
+    let networks = networks::read(at.root);
     let mut nics = Vec::new();
     for name in names.into_iter().filter(|name| name != NO_INTERFACE) {
         let Some((folder, files)) = at.device("nic", CLASS, &name) else { continue };
-        let nic = interface(at.root, functions, &name, &folder, &files, in_virtual_machine);
+        let mut nic = interface(at.root, functions, &name, &folder, &files, in_virtual_machine);
+        nic.networks = networks.as_ref().map(|all| all.get(&name).cloned().unwrap_or_default());
         contradictions(at, &nic);
         nics.push(nic);
     }
@@ -96,6 +99,7 @@ fn interface(
         state,
         master: root.link_name(file("master")).ok(),
         lower: files.iter().filter_map(|name| name.strip_prefix("lower_")).map(str::to_owned).collect(),
+        networks: Known::default(),
         rx_queues: count("rx-"),
         tx_queues: count("tx-"),
         port: pci.known().and_then(|_| root.value(file("dev_port")).ok()),

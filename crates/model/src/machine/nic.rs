@@ -40,6 +40,9 @@ pub struct Nic {
     pub master: Option<String>,
     /// Interfaces that it stands on: members of a bond or bridge, the parent of a VLAN.
     pub lower: Vec<String>,
+    /// Networks of which it has an address, as `10.0.0.0/24`: two interfaces with one in common can talk without a
+    /// router between them. Link-local ones are not counted.
+    pub networks: Known<Vec<String>>,
     /// Receive queues.
     pub rx_queues: Known<u32>,
     /// Transmit queues.
