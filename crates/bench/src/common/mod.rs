@@ -2,6 +2,7 @@
 
 mod by_place;
 mod each_node;
+pub mod ends;
 mod gate;
 mod held;
 mod latencies;
@@ -12,13 +13,14 @@ mod stream;
 
 pub use by_place::{AtPlace, by_place};
 pub use each_node::each_node;
+pub use ends::Ends;
 pub use gate::Gate;
 pub use held::{Held, evidence_of_pages, evidence_of_place, require_room};
 pub use latencies::Latencies;
 pub use misplaced::misplaced;
 pub use pin::pin;
 pub use seats::{memory_nodes, room, seats};
-pub use stream::{Listening, Reach, interface_of};
+pub use stream::{Accepted, Endpoint, Listening, Reach, interface_of};
 
 use seatrial_model::{Budget, Cause, Kind, Nanos, ParamSpec, Params, Reason, Value};
 use seatrial_sys::memory::Pages;

@@ -112,10 +112,7 @@ impl Part for Client {
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
         let offer = peers.iter().find(|offer| offer.part == "server");
         let offer = offer.ok_or_else(|| Error::new(Cause::Protocol, "no server among the peers"))?;
-        let reach: Reach = serde_json::from_value(offer.data.clone()).map_err(|error| {
-            Error::new(Cause::Protocol, format!("the server's offer cannot be read: {error}"))
-        })?;
-        let stream = reach.connect()?;
+        let stream = Reach::read(&offer.data)?.connect(&self.terms.endpoint(), 0)?;
         let limits =
             stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.set_write_timeout(Some(PATIENCE)));
         limits.map_err(|error| Error::new(Cause::IoError, format!("setting up the connection: {error}")))?;

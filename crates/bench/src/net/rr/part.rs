@@ -4,6 +4,7 @@ use seatrial_model::{Case, Cause, Place};
 
 use super::client::Client;
 use super::server::Server;
+use crate::common::{Endpoint, ends};
 use crate::{Error, Part};
 
 /// Sizes in bytes, and where the connection goes.
@@ -11,10 +12,17 @@ use crate::{Error, Part};
 pub struct Terms {
     pub request: usize,
     pub response: usize,
-    /// The interface that was asked for.
+    /// The interface of this end, when the plan knows it.
     pub interface: Option<String>,
     /// Whether both ends are on one node.
     pub alone: bool,
+}
+
+impl Terms {
+    /// Where the connection begins or ends.
+    pub fn endpoint(&self) -> Endpoint<'_> {
+        Endpoint::tcp(self.interface.as_deref(), self.alone)
+    }
 }
 
 /// The part of `case` at `place`.
@@ -22,11 +30,10 @@ pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
     let missing = |what: &str| Error::new(Cause::Protocol, format!("the case carries no size of a {what}"));
     let request = case.params.bytes("request")?.ok_or_else(|| missing("request"))?;
     let response = case.chosen.bytes("response")?.ok_or_else(|| missing("response"))?;
-    let interface = Some(case.params.text("interface")?).filter(|name| *name != "auto").map(str::to_owned);
     let terms = Terms {
         request: request.get() as usize,
         response: response.get() as usize,
-        interface,
+        interface: ends::interface_for(case, place.index),
         alone: case.nodes.len() == 1,
     };
     Ok(match place.part.as_str() {

@@ -1,60 +1,18 @@
 //! Who asks whom.
 
-use seatrial_model::{
-    About, Case, Cause, Limit, Limits, Nanos, Params, Place, Reason, Seat, Site, SiteNode, Subject,
-};
+use seatrial_model::{About, Case, Limit, Limits, Nanos, Params, Reason, Site};
 
-use crate::common::{self, seats};
+use crate::common::{self, Ends};
 
-/// One case for the first two nodes of the site: which two these are is the pattern's decision. A site of one node talks
-/// to itself over the loopback, which measures the protocol stack without a wire.
+/// One case between the two ends of the site.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-    let (client, server) = match site.nodes.as_slice() {
-        [] => return Err(Reason::new(Cause::Inapplicable, "there is no node to measure on")),
-        [one] => (one, one),
-        [one, other, ..] => (one, other),
-    };
-    let alone = client.name == server.name;
-    let budget = common::budget(params)?;
-    let own = seats(&client.machine)?;
-    let others = seats(&server.machine)?;
-    let interface = params.text("interface").unwrap_or("auto");
-    let end = |node: &SiteNode| {
-        if interface == "auto" { node.name.clone() } else { format!("{}/{interface}", node.name) }
-    };
-    let subject = if alone {
-        Subject::device("nic", "lo")
-    } else {
-        format!("{}->{}", end(client), end(server)).parse().unwrap_or_else(|_| Subject::node())
-    };
-    if alone && interface != "auto" {
-        let text =
-            "one node by itself talks over the loopback: leave out -p interface=, or name two nodes with -w";
-        return Err(Reason::new(Cause::Inapplicable, text));
-    }
-    let mut case = Case::new(about, &client.name, subject.clone(), params, budget);
-    if !alone {
-        case.nodes.push(server.name.clone());
-        // The id tells all nodes of the case.
-        case = case.in_group(about, about.id);
-    }
-    case.facts.set("kind", if alone { "loopback" } else { "pair" });
+    let ends = Ends::of(site, params)?;
+    let mut case = ends.case(about, params, common::budget(params)?);
     let response = params.bytes("response").ok().flatten().or(params.bytes("request").ok().flatten());
     if let Some(bytes) = response {
         case.chosen.set("response", bytes);
     }
-    // Each end on a core of its own; a machine of one core shares it.
-    let seat = |seats: &[Seat], at: usize| vec![seats[at.min(seats.len() - 1)]];
-    let place = |part: &str, index, node: &SiteNode, seats| Place {
-        part: part.to_owned(),
-        index,
-        node: node.name.clone(),
-        seats,
-    };
-    case.places = vec![
-        place("client", 0, client, seat(&own, 0)),
-        place("server", 1, server, seat(&others, usize::from(alone))),
-    ];
+    case.places = ends.places(about.parts, ends.seats(1)?);
     case.budget.overhead = Nanos::millis(150);
     Ok(vec![case])
 }

@@ -39,7 +39,7 @@ impl Server {
 
 impl Part for Server {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        let listening = Listening::open(self.terms.interface.as_deref(), self.terms.alone)?;
+        let listening = Listening::open(&self.terms.endpoint())?;
         let reach = listening.reach()?;
         self.listening = Some(listening);
         Ok(Offer::new(&self.place, json!(reach)))
@@ -50,7 +50,7 @@ impl Part for Server {
             .listening
             .take()
             .ok_or_else(|| Error::new(Cause::Protocol, "told to connect before it listened"))?;
-        let stream = listening.accept()?;
+        let stream = listening.accept(1)?.only()?;
         let own = stream.try_clone().map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
         let served = Arc::new(AtomicU64::new(0));
         let (terms, cpu, counter) =

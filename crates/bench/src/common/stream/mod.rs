@@ -1,0 +1,287 @@
+//! Stream connections (TCP and its like) between parts of a case, which let in nobody but each other.
+//!
+//! The listening part offers its port, its addresses and a key made for this trial; the offer travels on the control
+//! channel. Both sides prove the key before a byte of the test flows, and the caller says which of the case's
+//! connections this one is, so that neither a scanner nor another run's part can end up in the measurement. The port is
+//! closed as soon as all are there.
+
+mod admit;
+mod reach;
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
+
+use seatrial_model::Cause;
+use seatrial_sys::proof::Key;
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+
+pub use reach::Reach;
+
+use crate::Error;
+
+/// How long peers may take to come, and to prove who they are. The connect phase as a whole has its own deadline.
+const WITHIN: Duration = Duration::from_secs(8);
+
+/// How long one address may take to answer, and one caller to prove itself.
+const ANSWER_WITHIN: Duration = Duration::from_secs(3);
+
+/// Where the connections of a part begin, and what sort they are.
+#[derive(Clone, Copy)]
+pub struct Endpoint<'a> {
+    /// The interface; none leaves it to the routes.
+    pub interface: Option<&'a str>,
+    /// Whether the peer is on this very node: then all goes over the loopback.
+    pub alone: bool,
+    /// The protocol, where it is not TCP: MPTCP, SCTP.
+    pub protocol: Option<Protocol>,
+    /// Options that must be set before the connection is made, such as the sizes of buffers, which the window scale is
+    /// agreed upon by. Called for the port and for every calling socket.
+    pub options: &'a dyn Fn(SockRef<'_>) -> io::Result<()>,
+}
+
+impl<'a> Endpoint<'a> {
+    /// Plain TCP.
+    pub fn tcp(interface: Option<&'a str>, alone: bool) -> Self {
+        Self { interface, alone, protocol: None, options: &|_| Ok(()) }
+    }
+
+    fn socket(&self, family: IpAddr) -> io::Result<Socket> {
+        let protocol = self.protocol.unwrap_or(Protocol::TCP);
+        let socket = Socket::new(Domain::for_address((family, 0).into()), Type::STREAM, Some(protocol))?;
+        (self.options)(SockRef::from(&socket))?;
+        Ok(socket)
+    }
+}
+
+/// An open port for the peers of a case.
+#[derive(Debug)]
+pub struct Listening {
+    listener: TcpListener,
+    key: Key,
+    addresses: Vec<IpAddr>,
+}
+
+impl Listening {
+    /// Opens a port: on the addresses of the endpoint's interface, or of all interfaces.
+    ///
+    /// # Errors
+    /// When the interface has no address, or the system refuses.
+    pub fn open(at: &Endpoint<'_>) -> Result<Self, Error> {
+        let failed = |what: &str, error: io::Error| Error::new(cause(&error), format!("{what}: {error}"));
+        let addresses = addresses_of(at)?;
+        let own = match (at.interface.is_some() || at.alone, addresses[0]) {
+            (true, one) => one,
+            (false, IpAddr::V4(_)) if addresses.iter().all(IpAddr::is_ipv4) => Ipv4Addr::UNSPECIFIED.into(),
+            (false, _) => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        let socket = at.socket(own).map_err(|error| failed("making a socket", error))?;
+        let opened = || {
+            if own.is_ipv6() {
+                socket.set_only_v6(false)?;
+            }
+            socket.bind(&SocketAddr::new(own, 0).into())?;
+            socket.listen(admit::ASKED_AT_ONCE as i32)?;
+            socket.set_nonblocking(true)
+        };
+        opened().map_err(|error| failed("opening a port", error))?;
+        let key = Key::random().map_err(|error| failed("asking for a random key", error))?;
+        Ok(Self { listener: socket.into(), key, addresses })
+    }
+
+    /// What the peer must know.
+    ///
+    /// # Errors
+    /// When the system does not tell the port.
+    pub fn reach(&self) -> Result<Reach, Error> {
+        let port =
+            self.listener.local_addr().map_err(|error| Error::new(Cause::IoError, error.to_string()))?.port();
+        Ok(Reach::new(self.addresses.clone(), port, &self.key))
+    }
+
+    /// The peer's connections, `count` of them, in the order of their numbers. Strangers are turned away without being
+    /// waited for; the port is closed afterwards.
+    ///
+    /// # Errors
+    /// When not all come in time.
+    pub fn accept(self, count: usize) -> Result<Accepted, Error> {
+        admit::admit(self.listener, &self.key, count)
+    }
+}
+
+/// Connections of a peer.
+#[derive(Debug)]
+pub struct Accepted {
+    /// By number.
+    pub streams: Vec<TcpStream>,
+    /// Callers that did not know the key, or were too many at once.
+    pub strangers: usize,
+}
+
+impl Accepted {
+    /// The only connection of a peer that makes one.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn only(mut self) -> Result<TcpStream, Error> {
+        self.streams.pop().ok_or_else(|| Error::new(Cause::Protocol, "no connection was asked for"))
+    }
+}
+
+/// What a refusal of the system means.
+fn cause(error: &io::Error) -> Cause {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => Cause::Denied,
+        // A protocol that the kernel has not got: EPROTONOSUPPORT, EAFNOSUPPORT.
+        io::ErrorKind::Unsupported => Cause::Missing,
+        _ => match error.raw_os_error() {
+            Some(number) if UNSUPPORTED.contains(&number) => Cause::Missing,
+            _ => Cause::IoError,
+        },
+    }
+}
+
+/// `EPROTONOSUPPORT`, `ESOCKTNOSUPPORT` and `EAFNOSUPPORT` of asm-generic/errno.h.
+const UNSUPPORTED: [i32; 3] = [93, 94, 97];
+
+/// The addresses by which a peer reaches the endpoint; at least one.
+fn addresses_of(at: &Endpoint<'_>) -> Result<Vec<IpAddr>, Error> {
+    if at.alone {
+        return Ok(vec![Ipv4Addr::LOCALHOST.into()]);
+    }
+    let found = addresses(at.interface).map_err(|error| {
+        Error::new(Cause::IoError, format!("asking for the addresses of this node: {error}"))
+    })?;
+    if found.is_empty() {
+        let text = match at.interface {
+            Some(name) => format!("interface {name} has no address that a peer could reach"),
+            None => "no interface of this node has an address that a peer could reach".to_owned(),
+        };
+        return Err(Error::new(Cause::Missing, text));
+    }
+    Ok(found)
+}
+
+/// Addresses of the interfaces that are up, of one or of all; IPv4 first, the loopback and link-local ones left out.
+fn addresses(interface: Option<&str>) -> io::Result<Vec<IpAddr>> {
+    let mut found: Vec<IpAddr> = if_addrs::get_if_addrs()?
+        .into_iter()
+        .filter(|known| interface.is_none_or(|name| known.name == name) && known.is_oper_up())
+        .map(|known| known.ip())
+        .filter(|address| match address {
+            IpAddr::V4(four) => !four.is_loopback() && !four.is_link_local(),
+            IpAddr::V6(six) => !six.is_loopback() && !six.is_unicast_link_local(),
+        })
+        .collect();
+    found.sort_by_key(IpAddr::is_ipv6);
+    Ok(found)
+}
+
+/// The interface that a connection's own end has its address from; none when nobody has it any more.
+pub fn interface_of(stream: &TcpStream) -> Option<String> {
+    let own = stream.local_addr().ok()?.ip().to_canonical();
+    let known = if_addrs::get_if_addrs().ok()?;
+    known.into_iter().find(|known| known.ip() == own).map(|known| known.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::thread;
+
+    fn here() -> Endpoint<'static> {
+        Endpoint::tcp(None, true)
+    }
+
+    #[test]
+    fn two_parts_on_one_node_meet_on_the_loopback() {
+        let listening = Listening::open(&here()).expect("a port");
+        let reach = listening.reach().expect("told");
+        let accepting = thread::spawn(move || listening.accept(1));
+        let mut ours = reach.connect(&here(), 0).expect("connected");
+        let mut theirs = accepting.join().expect("joined").and_then(Accepted::only).expect("accepted");
+        ours.write_all(b"hello").expect("written");
+        let mut heard = [0; 5];
+        theirs.read_exact(&mut heard).expect("read");
+        assert_eq!((&heard, interface_of(&ours).as_deref()), (b"hello", Some("lo")));
+    }
+
+    #[test]
+    fn connections_are_told_apart_by_their_numbers() {
+        let listening = Listening::open(&here()).expect("a port");
+        let reach = listening.reach().expect("told");
+        let accepting = thread::spawn(move || listening.accept(3));
+        let callers = [2, 0, 1].map(|number| {
+            let mut stream = reach.connect(&here(), number).expect("connected");
+            stream.write_all(&[number as u8]).expect("written");
+            stream
+        });
+        let accepted = accepting.join().expect("joined").expect("all came");
+        for (number, mut stream) in accepted.streams.into_iter().enumerate() {
+            let mut said = [0];
+            stream.read_exact(&mut said).expect("read");
+            assert_eq!(usize::from(said[0]), number);
+        }
+        drop(callers);
+    }
+
+    #[test]
+    fn strangers_who_say_nothing_or_nonsense_hold_up_nobody() {
+        let listening = Listening::open(&here()).expect("a port");
+        let reach = listening.reach().expect("told");
+        let at = SocketAddr::new(reach.addresses()[0], reach.port());
+        let accepting = thread::spawn(move || listening.accept(1));
+        let silent: Vec<_> = (0..20).map(|_| TcpStream::connect(at).expect("connected")).collect();
+        let mut loud = TcpStream::connect(at).expect("connected");
+        loud.write_all(&[7; 64]).expect("written");
+        // Its answer is the end of the stream: it was turned away.
+        while loud.read(&mut [0; 64]).is_ok_and(|read| read > 0) {}
+        let ours = reach.connect(&here(), 0).expect("connected");
+        let accepted = accepting.join().expect("joined").expect("accepted");
+        assert_eq!((accepted.streams.len(), accepted.strangers), (1, 1));
+        drop((silent, ours));
+    }
+
+    #[test]
+    fn a_peer_gets_through_when_more_strangers_call_than_are_asked() {
+        let listening = Listening::open(&here()).expect("a port");
+        let reach = listening.reach().expect("told");
+        let at = SocketAddr::new(reach.addresses()[0], reach.port());
+        let accepting = thread::spawn(move || listening.accept(1));
+        let silent: Vec<_> =
+            (0..admit::ASKED_AT_ONCE + 40).filter_map(|_| TcpStream::connect(at).ok()).collect();
+        let calling = thread::spawn(move || reach.connect(&here(), 0));
+        drop(silent);
+        let accepted = accepting.join().expect("joined").expect("accepted");
+        assert!(calling.join().expect("joined").is_ok() && accepted.strangers > 0);
+    }
+
+    #[test]
+    fn options_are_set_before_the_connection_is_made() {
+        let small = Endpoint { options: &|socket| socket.set_recv_buffer_size(16 << 10), ..here() };
+        let listening = Listening::open(&small).expect("a port");
+        let reach = listening.reach().expect("told");
+        let accepting = thread::spawn(move || listening.accept(1));
+        let ours = reach.connect(&small, 0).expect("connected");
+        let theirs = accepting.join().expect("joined").and_then(Accepted::only).expect("accepted");
+        for stream in [&ours, &theirs] {
+            // The kernel doubles what it is given (socket(7)).
+            assert_eq!(SockRef::from(stream).recv_buffer_size().expect("told"), 32 << 10);
+        }
+    }
+
+    #[test]
+    fn a_protocol_that_the_kernel_has_not_got_is_missing() {
+        let none = Endpoint { protocol: Some(Protocol::from(250)), ..here() };
+        let error = Listening::open(&none).expect_err("refused");
+        assert_eq!(error.cause, Cause::Missing, "{}", error.text);
+    }
+
+    #[test]
+    fn an_interface_that_is_not_there_is_named() {
+        let error = Listening::open(&Endpoint::tcp(Some("warp0"), false)).expect_err("refused");
+        assert_eq!(error.cause, Cause::Missing);
+        assert!(error.text.contains("warp0"));
+    }
+}
