@@ -42,6 +42,7 @@ benchmarks! {
     /// Networks.
     net {
         rr::RequestResponse,
+        pingpong::PingPong,
     }
 }
 

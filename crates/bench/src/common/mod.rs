@@ -8,6 +8,7 @@ mod held;
 mod latencies;
 mod misplaced;
 mod pin;
+pub mod pingpong;
 mod seats;
 mod stream;
 

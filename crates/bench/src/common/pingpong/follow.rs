@@ -1,0 +1,85 @@
+//! The end that does as it is told.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use seatrial_model::{Cause, Nanos};
+use seatrial_sys::clock::now_ns;
+
+use super::command::{Command, LENGTH, Verb};
+use super::{Buffers, Transport};
+use crate::Error;
+
+/// Carries out the leader's commands.
+pub struct Follower<T> {
+    transport: T,
+    buffers: Buffers,
+}
+
+impl<T: Transport> Follower<T> {
+    /// A follower on `transport`.
+    ///
+    /// # Errors
+    /// When the memory cannot be made known to it.
+    pub fn new(mut transport: T, buffers: Buffers) -> Result<Self, Error> {
+        transport.attach(buffers.memory())?;
+        Ok(Self { transport, buffers })
+    }
+
+    /// Carries out commands until the leader closes the connection; `served` counts them.
+    ///
+    /// # Errors
+    /// When the leader falls silent within a command, or data is not what was sent.
+    pub fn serve(&mut self, served: &AtomicU64) -> Result<(), Error> {
+        loop {
+            let mut bytes = [0; LENGTH];
+            self.transport.switch_to(0)?;
+            // However long the leader takes between two phases.
+            if !self.transport.wait()? {
+                return Ok(());
+            }
+            self.transport.receive(&mut bytes)?;
+            self.carry_out(Command::from_bytes(&bytes, self.buffers.largest())?)?;
+            served.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn carry_out(&mut self, command: Command) -> Result<(), Error> {
+        let size = command.size as usize;
+        self.transport.switch_to(command.connection as usize)?;
+        match command.verb {
+            Verb::Echo => (0..command.count).try_for_each(|_| {
+                let (out, into) = self.buffers.next(size);
+                self.transport.receive(into)?;
+                self.transport.send(out)
+            }),
+            Verb::Exchange => (0..command.count).try_for_each(|_| {
+                let (out, into) = self.buffers.next(size);
+                self.transport.exchange(out, into)
+            }),
+            Verb::Take => self.take(size, command.count),
+            Verb::Check => self.check(size, command.count),
+        }
+    }
+
+    /// The clock runs from the end of the first message to that of the last, so that nothing of the way there is in it.
+    fn take(&mut self, size: usize, count: u64) -> Result<(), Error> {
+        let mut first = None;
+        for _ in 0..count {
+            let (_, into) = self.buffers.next(size);
+            self.transport.receive(into)?;
+            first.get_or_insert_with(|| Nanos(now_ns()));
+        }
+        let took = first.map_or(Nanos(0), |first| Nanos(now_ns()).since(first));
+        self.transport.switch_to(0)?;
+        self.transport.send(&took.get().to_le_bytes())
+    }
+
+    fn check(&mut self, size: usize, number: u64) -> Result<(), Error> {
+        self.transport.receive(self.buffers.received(size))?;
+        if let Some(at) = self.buffers.first_wrong(size, number) {
+            let text = format!("byte {at} of a message of {size} bytes is not what was sent");
+            return Err(Error::new(Cause::CorruptData, text));
+        }
+        self.transport.send(self.buffers.fill(size, number + 1))
+    }
+}

@@ -1,0 +1,170 @@
+//! Both ends over a channel inside the process, whose bytes can be spoilt.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use seatrial_model::{Cause, Sample};
+
+use super::*;
+use crate::{Error, Stop};
+
+/// A message at a time over a channel.
+struct Pipe {
+    out: Sender<Vec<u8>>,
+    incoming: Receiver<Vec<u8>>,
+    waiting: Option<Vec<u8>>,
+    connection: usize,
+    /// Connections that were used.
+    used: Vec<usize>,
+    /// The size of the messages of which a byte is flipped.
+    spoils: Option<usize>,
+}
+
+fn pipe() -> (Pipe, Pipe) {
+    let ((to_right, right), (to_left, left)) = (channel(), channel());
+    let end =
+        |out, incoming| Pipe { out, incoming, waiting: None, connection: 0, used: Vec::new(), spoils: None };
+    (end(to_right, left), end(to_left, right))
+}
+
+fn gone<E>(_: E) -> Error {
+    Error::new(Cause::PartnerLost, "gone")
+}
+
+impl Transport for Pipe {
+    fn attach(&mut self, _: &[u8]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn switch_to(&mut self, number: usize) -> Result<(), Error> {
+        if !self.used.contains(&number) {
+            self.used.push(number);
+        }
+        self.connection = number;
+        Ok(())
+    }
+
+    fn wait(&mut self) -> Result<bool, Error> {
+        self.waiting = self.incoming.recv().ok();
+        Ok(self.waiting.is_some())
+    }
+
+    fn send(&mut self, message: &[u8]) -> Result<(), Error> {
+        let mut message = message.to_vec();
+        if self.spoils == Some(message.len()) {
+            message[0] ^= 8;
+        }
+        self.out.send(message).map_err(gone)
+    }
+
+    fn receive(&mut self, message: &mut [u8]) -> Result<(), Error> {
+        let got = match self.waiting.take() {
+            Some(got) => got,
+            None => self.incoming.recv().map_err(gone)?,
+        };
+        assert_eq!(got.len(), message.len(), "both ends speak of the same size");
+        message.copy_from_slice(&got);
+        Ok(())
+    }
+
+    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), Error> {
+        self.send(out)?;
+        self.receive(into)
+    }
+}
+
+/// Ends the phase when it has enough.
+struct Kept {
+    samples: Vec<Sample>,
+    enough: usize,
+    stop: Stop,
+}
+
+impl Kept {
+    fn until(enough: usize) -> Self {
+        Self { samples: Vec::new(), enough, stop: Stop::after(Duration::from_secs(60)) }
+    }
+}
+
+impl crate::Sink for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+        if self.samples.len() >= self.enough {
+            self.stop.raise();
+        }
+    }
+
+    fn evidence(&mut self, _: &str, _: serde_json::Value) {}
+}
+
+const SIZES: [u64; 5] = [1, 5, 64, 1000, 40_000];
+
+fn buffers() -> Buffers {
+    Buffers::new(40_000, 1 << 20, true).expect("memory")
+}
+
+/// Runs a trial in `mode` with a follower whose sent messages of one size are spoilt; what the leader says, its samples,
+/// and what the follower says.
+fn trial(mode: Mode, spoils: Option<usize>) -> (Result<(), Error>, Vec<Sample>, Result<(), Error>) {
+    let (ours, theirs) = pipe();
+    let following = std::thread::spawn(move || {
+        let transport = Pipe { spoils, ..theirs };
+        Follower::new(transport, buffers()).expect("attached").serve(&AtomicU64::new(0))
+    });
+    let mut kept = Kept::until(12);
+    let stop = kept.stop.clone();
+    let mut leader = Leader::new(ours, buffers(), mode, &SIZES).expect("attached");
+    let ran = leader.run(&stop, &mut kept).and_then(|()| leader.check());
+    if ran.is_ok() {
+        assert!(leader.checked().1 > 0);
+    }
+    drop(leader);
+    (ran, kept.samples, following.join().expect("joined"))
+}
+
+#[test]
+fn every_size_has_as_many_samples_give_or_take_the_last_round() {
+    for mode in [Mode::PingPong, Mode::Stream, Mode::Both] {
+        let (ran, samples, followed) = trial(mode, None);
+        ran.expect("measured");
+        followed.expect("followed to the end");
+        let of = |size: u64| {
+            let at =
+                |sample: &&Sample| sample.at.bytes("size").ok().flatten().is_some_and(|at| at.get() == size);
+            samples.iter().filter(at).count()
+        };
+        assert_eq!(SIZES.map(of), [3, 3, 2, 2, 2], "{mode:?}");
+        assert!(samples.iter().all(|sample| sample.channel == CHANNEL && sample.amount.value() >= 1.0));
+    }
+}
+
+#[test]
+fn a_spoilt_message_is_corrupt_data_at_its_place() {
+    let (ran, ..) = trial(Mode::PingPong, Some(1000));
+    let error = ran.expect_err("noticed");
+    assert_eq!(error.cause, Cause::CorruptData);
+    assert!(error.text.contains("byte 0 of a message of 1000 bytes"), "{}", error.text);
+}
+
+#[test]
+fn commands_have_a_connection_of_their_own_and_every_size_its_own() {
+    let (mut ours, theirs) = pipe();
+    let following = std::thread::spawn(move || {
+        Follower::new(theirs, buffers()).expect("attached").serve(&AtomicU64::new(0))
+    });
+    ours.used.clear();
+    let mut leader = Leader::new(ours, buffers(), Mode::Stream, &SIZES).expect("attached");
+    let mut kept = Kept::until(SIZES.len());
+    leader.run(&kept.stop.clone(), &mut kept).expect("measured");
+    assert_eq!(leader.transport().used, [0, 1, 2, 3, 4, 5]);
+    drop(leader);
+    following.join().expect("joined").expect("followed");
+}
+
+#[test]
+fn messages_of_a_sample_are_counted_as_the_mode_moves_them() {
+    assert_eq!(messages_per_sample(Mode::PingPong, 10), 20);
+    assert_eq!(messages_per_sample(Mode::Both, 10), 20);
+    assert_eq!(messages_per_sample(Mode::Stream, 10), 9);
+}

@@ -1,0 +1,239 @@
+//! The two ends.
+
+use std::io;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use seatrial_model::{Bytes, Case, Cause, Integrity, Phase, Place};
+use serde_json::json;
+use socket2::SockRef;
+
+use super::plan;
+use super::tcp::{Tcp, hang_up};
+use crate::common::pingpong::{Buffers, Follower, Leader, Mode};
+use crate::common::{Endpoint, Listening, Reach, ends, interface_of, pin};
+use crate::{Error, Offer, Part, Sink, Stop};
+
+/// How often a phase of the follower looks whether it is over; nothing of the measurement waits for it.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// What both ends know.
+#[derive(Clone, Debug)]
+struct Terms {
+    mode: Mode,
+    sizes: Vec<u64>,
+    region: usize,
+    socket_buffer: Option<Bytes>,
+    interface: Option<String>,
+    alone: bool,
+}
+
+/// The part of `case` at `place`.
+pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    let region = case.chosen.bytes("region").ok().flatten();
+    let terms = Terms {
+        mode: plan::mode(case)?,
+        sizes: plan::sizes_of(case)?,
+        region: region.map_or(0, |bytes| bytes.get() as usize),
+        socket_buffer: case.params.bytes("socket_buffer")?,
+        interface: ends::interface_for(case, place.index),
+        alone: case.nodes.len() == 1,
+    };
+    let place = place.clone();
+    Ok(match place.part.as_str() {
+        "leader" => Box::new(Leading { terms, place, buffers: None, leader: None }),
+        _ => Box::new(Following { terms, place, listening: None, serving: None }),
+    })
+}
+
+impl Terms {
+    fn endpoint<'a>(&'a self, options: &'a dyn Fn(SockRef<'_>) -> io::Result<()>) -> Endpoint<'a> {
+        Endpoint { options, ..Endpoint::tcp(self.interface.as_deref(), self.alone) }
+    }
+
+    /// Sizes of buffers must be set before the connection is made: the window scale is agreed upon by them.
+    fn set_buffers(&self, socket: &SockRef<'_>) -> io::Result<()> {
+        let Some(bytes) = self.socket_buffer else { return Ok(()) };
+        socket.set_send_buffer_size(bytes.get() as usize)?;
+        socket.set_recv_buffer_size(bytes.get() as usize)
+    }
+
+    fn buffers(&self) -> Result<Buffers, Error> {
+        let largest = self.sizes.last().copied().unwrap_or(1) as usize;
+        Buffers::new(largest, self.region, self.region > 0)
+    }
+
+    /// One for everything, or in a stream one for the commands and a fresh one for each size.
+    fn connections(&self) -> usize {
+        if self.mode == Mode::Stream { 1 + self.sizes.len() } else { 1 }
+    }
+}
+
+struct Leading {
+    terms: Terms,
+    place: Place,
+    buffers: Option<Buffers>,
+    leader: Option<Leader<Tcp>>,
+}
+
+impl Leading {
+    fn leader(&mut self) -> Result<&mut Leader<Tcp>, Error> {
+        self.leader.as_mut().ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))
+    }
+}
+
+impl Part for Leading {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        if let Some(seat) = self.place.seats.first() {
+            pin(seat.cpu)?;
+        }
+        self.buffers = Some(self.terms.buffers()?);
+        Ok(Offer::new(&self.place, serde_json::Value::Null))
+    }
+
+    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
+        let offer = peers.iter().find(|offer| offer.part == "follower");
+        let offer = offer.ok_or_else(|| Error::new(Cause::Protocol, "no follower among the peers"))?;
+        let reach = Reach::read(&offer.data)?;
+        let set = |socket: SockRef<'_>| self.terms.set_buffers(&socket);
+        let endpoint = self.terms.endpoint(&set);
+        let connect = |number: usize| reach.connect(&endpoint, number as u32);
+        let streams = (0..self.terms.connections()).map(connect).collect::<Result<Vec<_>, _>>()?;
+        let buffers = self
+            .buffers
+            .take()
+            .ok_or_else(|| Error::new(Cause::Protocol, "told to connect before it had memory"))?;
+        let transport = Tcp::new(streams)?;
+        self.leader = Some(Leader::new(transport, buffers, self.terms.mode, &self.terms.sizes)?);
+        Ok(())
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        let leader = self.leader()?;
+        leader.run(stop, out)?;
+        if phase == Phase::Measure {
+            let stream = leader.transport().stream();
+            let socket = SockRef::from(stream);
+            let connection = json!({
+                "interface": interface_of(stream),
+                "ends": (stream.local_addr().ok(), stream.peer_addr().ok()),
+                "send_buffer": socket.send_buffer_size().ok(),
+                "receive_buffer": socket.recv_buffer_size().ok(),
+            });
+            out.evidence("connection", connection);
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        let leader = self.leader()?;
+        match leader.check() {
+            Ok(()) => Ok(Integrity::Verified { checked: leader.checked().1 }),
+            Err(error) if error.cause == Cause::CorruptData => {
+                Ok(Integrity::Corrupt { wrong: 1, of: leader.checked().0 + 1, first: error.text })
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+struct Following {
+    terms: Terms,
+    place: Place,
+    listening: Option<(Listening, Buffers)>,
+    serving: Option<Serving>,
+}
+
+/// The thread that follows, from the connection to its end, so that no command finds it between two phases.
+struct Serving {
+    streams: Vec<TcpStream>,
+    thread: Option<JoinHandle<Result<(), Error>>>,
+    served: Arc<AtomicU64>,
+}
+
+impl Part for Following {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        let set = |socket: SockRef<'_>| self.terms.set_buffers(&socket);
+        let listening = Listening::open(&self.terms.endpoint(&set))?;
+        let reach = listening.reach()?;
+        self.listening = Some((listening, self.terms.buffers()?));
+        Ok(Offer::new(&self.place, json!(reach)))
+    }
+
+    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
+        let (listening, buffers) = self
+            .listening
+            .take()
+            .ok_or_else(|| Error::new(Cause::Protocol, "told to connect before it listened"))?;
+        let streams = listening.accept(self.terms.connections())?.streams;
+        let own = streams.iter().map(TcpStream::try_clone).collect::<io::Result<Vec<_>>>();
+        let own = own.map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
+        let served = Arc::new(AtomicU64::new(0));
+        let (cpu, counter) = (self.place.seats.first().map(|seat| seat.cpu), Arc::clone(&served));
+        let follow = move || {
+            if let Some(cpu) = cpu {
+                pin(cpu)?;
+            }
+            Follower::new(Tcp::new(streams)?, buffers)?.serve(&counter)
+        };
+        let thread =
+            std::thread::Builder::new().name("follow".to_owned()).spawn(follow).map_err(|error| {
+                Error::new(Cause::Denied, format!("cannot start a thread that follows: {error}"))
+            })?;
+        self.serving = Some(Serving { streams: own, thread: Some(thread), served });
+        Ok(())
+    }
+
+    fn run(&mut self, _: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        let serving = self
+            .serving
+            .as_mut()
+            .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
+        while !stop.is_over() {
+            if serving.thread.as_ref().is_some_and(JoinHandle::is_finished) {
+                let lost = Error::new(Cause::PartnerLost, "the leader closed the connection");
+                return serving.end().and(Err(lost));
+            }
+            std::thread::sleep(LOOK.min(stop.left()));
+        }
+        out.evidence("served", json!(serving.served.load(Ordering::Relaxed)));
+        Ok(())
+    }
+
+    /// The leader's check goes both ways; here it is only asked whether one failed.
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        let Some(serving) = &mut self.serving else {
+            return Ok(Integrity::Unverified { why: "there was no connection".to_owned() });
+        };
+        let served = serving.served.load(Ordering::Relaxed);
+        if serving.thread.as_ref().is_some_and(JoinHandle::is_finished) {
+            match serving.end() {
+                Err(error) if error.cause == Cause::CorruptData => {
+                    return Ok(Integrity::Corrupt { wrong: 1, of: served + 1, first: error.text });
+                }
+                other => other?,
+            }
+        }
+        Ok(Integrity::Unverified { why: "the leader looks at every byte that comes back".to_owned() })
+    }
+}
+
+impl Serving {
+    fn end(&mut self) -> Result<(), Error> {
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(ended)) => ended,
+            Some(Err(_)) => Err(Error::new(Cause::Crash, "the following thread panicked")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        hang_up(&self.streams);
+        let _ = self.end();
+    }
+}

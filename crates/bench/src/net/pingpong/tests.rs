@@ -1,0 +1,176 @@
+//! Plan and reduction, and both ends over real connections.
+
+use std::collections::BTreeMap;
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+
+use seatrial_model::machine::{Caches, Cpu, CpuThread, Known, Machine, Memory};
+use seatrial_model::{Bytes, Case, Cause, Integrity, Params, PartRecord, Phase, Sample, Site, SiteNode};
+
+use super::PingPong;
+use super::tcp::Tcp;
+use crate::common::pingpong::Transport;
+use crate::{Benchmark, Offer, Part, Sink, Stop};
+
+fn machine() -> Machine {
+    let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
+    let cpu = Cpu { threads: vec![thread(0), thread(1)], ..Cpu::default() };
+    // A small cache, so that the region of different buffers is no large one either.
+    let caches = Caches { l3_by_libc_bytes: Known::Known(256 << 10), ..Caches::default() };
+    Machine { cpu, caches, ..Machine::default() }
+}
+
+fn planned(machine: Machine, changed: &[(&str, &str)]) -> Result<Case, seatrial_model::Reason> {
+    let about = PingPong.about();
+    let mut params: Params =
+        about.params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
+    for (name, value) in changed {
+        let spec = about.param(name).expect("a parameter");
+        params.set(name, spec.parse(value).expect("a value"));
+    }
+    let site = Site { nodes: vec![SiteNode::new("n1", machine)] };
+    PingPong.plan(&params, &site).map(|mut cases| cases.remove(0))
+}
+
+struct Kept {
+    samples: Vec<Sample>,
+    facts: BTreeMap<String, serde_json::Value>,
+    enough: usize,
+    stop: Stop,
+}
+
+impl Sink for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+        if self.samples.len() >= self.enough {
+            self.stop.raise();
+        }
+    }
+
+    fn evidence(&mut self, name: &str, value: serde_json::Value) {
+        self.facts.insert(name.to_owned(), value);
+    }
+}
+
+impl Kept {
+    fn until(enough: usize) -> Self {
+        let stop = Stop::after(Duration::from_secs(60));
+        Self { samples: Vec::new(), facts: BTreeMap::new(), enough, stop }
+    }
+}
+
+/// Both ends of `case` in this process, connected.
+fn ends(case: &Case) -> (Box<dyn Part>, Box<dyn Part>) {
+    let mut leader = PingPong.part(case, &case.places[0]).expect("a leader");
+    let mut follower = PingPong.part(case, &case.places[1]).expect("a follower");
+    let offers: Vec<Offer> = vec![leader.prepare().expect("ready"), follower.prepare().expect("listening")];
+    std::thread::scope(|scope| {
+        let following = scope.spawn(|| follower.connect(&offers));
+        leader.connect(&offers).expect("connected");
+        following.join().expect("joined").expect("accepted");
+    });
+    (leader, follower)
+}
+
+#[test]
+fn sizes_are_measured_checked_and_reduced_in_every_mode() {
+    for mode in ["pingpong", "stream", "both"] {
+        for buffers in ["same", "different"] {
+            let changed = [("mode", mode), ("buffers", buffers), ("to", "300 kB"), ("from", "5 B")];
+            let case = planned(machine(), &changed).expect("planned");
+            let (mut leader, mut follower) = ends(&case);
+            let mut kept = Kept::until(120);
+            leader.run(Phase::Measure, &kept.stop.clone(), &mut kept).expect("measured");
+            let checked = leader.verify().expect("checked");
+            assert!(matches!(checked, Integrity::Verified { checked } if checked > 600_000), "{checked:?}");
+            drop(leader);
+            follower.verify().expect("followed to the end");
+            let part = PartRecord {
+                part: "leader".to_owned(),
+                index: 0,
+                node: "n1".to_owned(),
+                trial: 0,
+                samples: kept.samples,
+                integrity: checked,
+                evidence: kept.facts,
+            };
+            let measures = PingPong.reduce(&case, &[part]).expect("reduced");
+            assert!(measures.metrics["throughput"].trials[0].iter().all(|rate| *rate > 0.0));
+            assert_eq!(measures.metrics.contains_key("latency"), mode == "pingpong");
+            let rows = &measures.series["by_size"];
+            assert_eq!(
+                rows.first().and_then(|row| row.at.bytes("size").ok().flatten()).map(Bytes::get),
+                Some(5)
+            );
+            assert_eq!(
+                rows.last().and_then(|row| row.at.bytes("size").ok().flatten()).map(Bytes::get),
+                Some(300_000)
+            );
+            assert_eq!(measures.evidence["connection"]["interface"], "lo");
+        }
+    }
+}
+
+#[test]
+fn a_follower_that_goes_is_told_and_not_waited_for() {
+    let case = planned(machine(), &[("to", "1 KiB")]).expect("planned");
+    let (mut leader, follower) = ends(&case);
+    drop(follower);
+    let mut kept = Kept::until(usize::MAX);
+    let error = leader.run(Phase::Measure, &kept.stop.clone(), &mut kept).expect_err("told");
+    assert!(matches!(error.cause, Cause::PartnerLost | Cause::IoError), "{}", error.text);
+}
+
+#[test]
+fn a_leader_that_goes_ends_the_follower() {
+    let case = planned(machine(), &[("to", "1 KiB")]).expect("planned");
+    let (leader, mut follower) = ends(&case);
+    drop(leader);
+    let mut kept = Kept::until(usize::MAX);
+    let error = follower.run(Phase::Measure, &kept.stop.clone(), &mut kept).expect_err("told");
+    assert_eq!(error.cause, Cause::PartnerLost, "{}", error.text);
+}
+
+#[test]
+fn contradictions_and_lack_of_memory_are_told_before_anything_is_made() {
+    let reason = planned(machine(), &[("from", "2 KiB"), ("to", "1 KiB")]).expect_err("refused");
+    assert_eq!(reason.cause, Cause::Contradiction);
+    let small = Memory { effective_available_bytes: Known::Known(1 << 20), ..Memory::default() };
+    let reason = planned(Machine { memory: small, ..machine() }, &[]).expect_err("refused");
+    assert_eq!(reason.cause, Cause::NoSpace);
+    assert!(reason.text.contains("lower -p to="), "{reason}");
+}
+
+#[test]
+fn sizes_that_were_not_reached_are_told() {
+    let case = planned(machine(), &[("to", "1 MiB"), ("beside", "0")]).expect("planned");
+    let (mut leader, _follower) = ends(&case);
+    let mut kept = Kept::until(10);
+    leader.run(Phase::Measure, &kept.stop.clone(), &mut kept).expect("measured");
+    let part = PartRecord {
+        part: "leader".to_owned(),
+        index: 0,
+        node: "n1".to_owned(),
+        trial: 0,
+        samples: kept.samples,
+        integrity: Integrity::Verified { checked: 1 },
+        evidence: kept.facts,
+    };
+    let findings = PingPong.reduce(&case, &[part]).expect("reduced").findings;
+    let told = findings.iter().find(|finding| finding.kind == "not-reached").expect("told");
+    assert!(told.text.starts_with("30 sizes above 32 B"), "{}", told.text);
+}
+
+#[test]
+fn both_ways_at_once_moves_more_than_all_buffers_hold() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let ours = TcpStream::connect(listener.local_addr().expect("told")).expect("connected");
+    let (theirs, _) = listener.accept().expect("accepted");
+    let exchange = |stream: TcpStream, fill: u8| {
+        let (out, mut into) = (vec![fill; 32 << 20], vec![0; 32 << 20]);
+        Tcp::new(vec![stream]).expect("set up").exchange(&out, &mut into).expect("exchanged");
+        into.iter().all(|byte| *byte == 3 - fill)
+    };
+    let other = std::thread::spawn(move || exchange(theirs, 1));
+    assert!(exchange(ours, 2) && other.join().expect("joined"));
+}
