@@ -1,0 +1,182 @@
+//! The end that asks.
+
+use std::io;
+use std::net::TcpStream;
+use std::time::Duration;
+
+use seatrial_model::{Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_sys::clock::now_ns;
+use serde_json::json;
+use socket2::SockRef;
+
+use super::control::Message;
+use super::datagram::Datagrams;
+use super::part::{Terms, meet, own_mtu};
+use super::search::{Fate, Found, search};
+use crate::common::{Reach, interface_of};
+use crate::{Error, Offer, Part, Sink, Stop};
+
+/// How often a size is sent before it counts as lost.
+const TRIES: u32 = 3;
+
+/// Packets above this are tried when no interface tells its MTU: the largest IP packet.
+const MOST: u32 = 65_535;
+
+/// An answer over the connection comes within this, or the peer is dead.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often a warm-up looks whether it is over.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Which way packets go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Forward,
+    Reverse,
+}
+
+/// The asking part.
+pub struct Client {
+    terms: Terms,
+    place: Place,
+    path: Option<(TcpStream, Datagrams)>,
+    sent: u64,
+    bytes: u64,
+    corrupt: Option<String>,
+}
+
+impl Client {
+    pub fn new(terms: Terms, place: &Place) -> Self {
+        Self { terms, place: place.clone(), path: None, sent: 0, bytes: 0, corrupt: None }
+    }
+
+    /// One size, as often as it takes.
+    fn send(&mut self, way: Way, size: u32) -> Result<Fate, Error> {
+        for _ in 0..TRIES {
+            let fate = self
+                .try_once(way, size)
+                .map_err(|error| Error::new(Cause::IoError, format!("a packet of {size} B: {error}")))?;
+            if fate != Fate::Lost {
+                return Ok(fate);
+            }
+        }
+        Ok(Fate::Lost)
+    }
+
+    fn try_once(&mut self, way: Way, size: u32) -> io::Result<Fate> {
+        let number = self.sent;
+        self.sent += 1;
+        let (stream, datagrams) = self.path.as_mut().ok_or_else(|| io::Error::other("not connected"))?;
+        let arrived = match way {
+            Way::Forward => {
+                match datagrams.send(number, size)? {
+                    Fate::Arrived => {}
+                    other => return Ok(other),
+                }
+                Message::Expect { number, size }.write(stream)?;
+                match Message::read(stream)? {
+                    Message::Yes => Ok(true),
+                    _ => Ok(false),
+                }
+            }
+            Way::Reverse => {
+                Message::Send { number, size }.write(stream)?;
+                match Message::read(stream)? {
+                    Message::Yes => datagrams.arrives(number, size)?,
+                    Message::Refused => return Ok(Fate::Refused),
+                    _ => Ok(false),
+                }
+            }
+        };
+        Ok(match arrived {
+            Ok(true) => {
+                self.bytes += u64::from(size);
+                Fate::Arrived
+            }
+            Ok(false) => Fate::Lost,
+            Err(at) => {
+                self.corrupt = Some(format!("byte {at} of a packet of {size} B"));
+                Fate::Arrived
+            }
+        })
+    }
+
+    fn search(&mut self, way: Way) -> Result<Found, Error> {
+        let (stream, datagrams) = self
+            .path
+            .as_ref()
+            .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
+        let (least, most) = (datagrams.least(), own_mtu(stream).map_or(MOST, |mtu| mtu.min(MOST)));
+        let ends = format!("{:?} and {:?}", stream.local_addr().ok(), stream.peer_addr().ok());
+        // The far end's interface may take more than ours.
+        let most = if way == Way::Reverse { MOST.min(most.max(least)) } else { most };
+        search(least, most, |size| self.send(way, size))?.ok_or_else(|| {
+            let text = format!(
+                "no packet of UDP gets through between {ends}, not even {least} B, while TCP does: look for a \
+                 firewall"
+            );
+            Error::new(Cause::IoError, text)
+        })
+    }
+}
+
+impl Part for Client {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        Ok(Offer::new(&self.place, serde_json::Value::Null))
+    }
+
+    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
+        let offer = peers.iter().find(|offer| offer.part == "server");
+        let offer = offer.ok_or_else(|| Error::new(Cause::Protocol, "no server among the peers"))?;
+        let mut stream = Reach::read(&offer.data)?.connect(&self.terms.endpoint(), 0)?;
+        stream
+            .set_read_timeout(Some(PATIENCE))
+            .map_err(|error| Error::new(Cause::IoError, format!("setting up the connection: {error}")))?;
+        let datagrams = meet(&mut stream)?;
+        self.path = Some((stream, datagrams));
+        Ok(())
+    }
+
+    /// Searches both ways until the time is over, once at least.
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        if phase != Phase::Measure {
+            while !stop.is_over() {
+                std::thread::sleep(LOOK.min(stop.left()));
+            }
+            return Ok(());
+        }
+        loop {
+            let mut found = Vec::new();
+            for (way, channel) in [(Way::Forward, "forward"), (Way::Reverse, "reverse")] {
+                let start = Nanos(now_ns());
+                let one = self.search(way)?;
+                let amount = Quantity::new(f64::from(one.largest), Unit::Byte)
+                    .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
+                let end = Nanos(now_ns());
+                out.sample(Sample { channel: channel.to_owned(), at: Params::default(), start, end, amount });
+                found.push(one);
+            }
+            if stop.is_over() {
+                if let Some((stream, datagrams)) = &self.path {
+                    let connection = json!({
+                        "interface": interface_of(stream),
+                        "ends": (stream.local_addr().ok(), stream.peer_addr().ok()),
+                        "interface_mtu": own_mtu(stream),
+                        "kernel_believes": datagrams.believed(),
+                        "tcp_segment": SockRef::from(stream).tcp_mss().ok(),
+                        "lost_above": { "forward": found[0].lost_above, "reverse": found[1].lost_above },
+                    });
+                    out.evidence("connection", connection);
+                }
+                return Ok(());
+            }
+        }
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        Ok(match &self.corrupt {
+            Some(first) => Integrity::Corrupt { wrong: 1, of: self.sent, first: first.clone() },
+            None => Integrity::Verified { checked: self.bytes },
+        })
+    }
+}

@@ -1,0 +1,58 @@
+//! What the client asks the server over the connection that both have proved.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+
+/// Bytes of a message.
+const LENGTH: usize = 17;
+
+/// One message, of either side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// My datagrams come from and go to this port.
+    Port(u16),
+    /// Did this packet arrive? Wait a moment for it.
+    Expect { number: u64, size: u32 },
+    /// Send this packet to me.
+    Send { number: u64, size: u32 },
+    /// It did, or was sent.
+    Yes,
+    /// It did not.
+    No,
+    /// The sender's own interface refused it.
+    Refused,
+}
+
+impl Message {
+    pub fn write(self, stream: &mut TcpStream) -> io::Result<()> {
+        let (kind, number, size) = match self {
+            Self::Port(port) => (0, u64::from(port), 0),
+            Self::Expect { number, size } => (1, number, size),
+            Self::Send { number, size } => (2, number, size),
+            Self::Yes => (3, 0, 0),
+            Self::No => (4, 0, 0),
+            Self::Refused => (5, 0, 0),
+        };
+        let mut bytes = [0; LENGTH];
+        bytes[0] = kind;
+        bytes[1..9].copy_from_slice(&number.to_le_bytes());
+        bytes[9..13].copy_from_slice(&size.to_le_bytes());
+        stream.write_all(&bytes)
+    }
+
+    pub fn read(stream: &mut TcpStream) -> io::Result<Self> {
+        let mut bytes = [0; LENGTH];
+        stream.read_exact(&mut bytes)?;
+        let number = u64::from_le_bytes(std::array::from_fn(|at| bytes[1 + at]));
+        let size = u32::from_le_bytes(std::array::from_fn(|at| bytes[9 + at]));
+        match bytes[0] {
+            0 => u16::try_from(number).map(Self::Port).map_err(io::Error::other),
+            1 => Ok(Self::Expect { number, size }),
+            2 => Ok(Self::Send { number, size }),
+            3 => Ok(Self::Yes),
+            4 => Ok(Self::No),
+            5 => Ok(Self::Refused),
+            other => Err(io::Error::other(format!("a message of kind {other}"))),
+        }
+    }
+}

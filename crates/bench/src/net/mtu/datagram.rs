@@ -1,0 +1,159 @@
+//! Packets of an exact size that nobody may fragment.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+
+use rustix::net::sockopt::{
+    Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery, ip_mtu, ipv6_mtu, set_ip_mtu_discover, set_ipv6_mtu_discover,
+};
+use socket2::SockRef;
+
+use super::search::Fate;
+
+/// The largest IP packet.
+const MOST: usize = 65_535;
+
+/// Bytes at the head of each datagram: its number.
+const HEAD: usize = 8;
+
+/// How long a packet may take after the peer has said that it is on its way.
+const ARRIVES_WITHIN: Duration = Duration::from_millis(200);
+
+/// A socket for packets to one peer.
+pub struct Datagrams {
+    socket: UdpSocket,
+    is_ipv6: bool,
+    memory: Vec<u8>,
+}
+
+impl Datagrams {
+    /// A socket on `own` address.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn on(own: IpAddr) -> io::Result<Self> {
+        let socket = UdpSocket::bind((own, 0))?;
+        // Set, the kernel sends what the interface takes whatever it believes of the path, and never in fragments (ip(7),
+        // IP_PMTUDISC_PROBE).
+        if own.is_ipv6() {
+            set_ipv6_mtu_discover(&socket, Ipv6PathMtuDiscovery::PROBE)?;
+        } else {
+            set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::PROBE)?;
+        }
+        SockRef::from(&socket).set_recv_buffer_size(1 << 20)?;
+        Ok(Self { socket, is_ipv6: own.is_ipv6(), memory: vec![0; MOST] })
+    }
+
+    pub fn port(&self) -> io::Result<u16> {
+        Ok(self.socket.local_addr()?.port())
+    }
+
+    /// From now on packets go to the peer, and only the peer's are taken.
+    pub fn to(&self, peer: SocketAddr) -> io::Result<()> {
+        self.socket.connect(peer)
+    }
+
+    /// The smallest size that is tried: every IPv4 host must take 576 B (RFC 791), every IPv6 link 1280 B (RFC 8200).
+    pub fn least(&self) -> u32 {
+        if self.is_ipv6 { 1280 } else { 576 }
+    }
+
+    /// Bytes of the headers of IP and UDP.
+    fn headers(&self) -> usize {
+        if self.is_ipv6 { 48 } else { 28 }
+    }
+
+    /// What the kernel believes of the path by now: what a router has told it, else the interface's own MTU.
+    pub fn believed(&self) -> Option<u32> {
+        if self.is_ipv6 { ipv6_mtu(&self.socket) } else { ip_mtu(&self.socket) }.ok()
+    }
+
+    /// Sends packet `number` of `size` bytes, headers included.
+    pub fn send(&mut self, number: u64, size: u32) -> io::Result<Fate> {
+        let payload = (size as usize).saturating_sub(self.headers()).max(HEAD);
+        let message = &mut self.memory[..payload];
+        message[..HEAD].copy_from_slice(&number.to_le_bytes());
+        for (at, byte) in message.iter_mut().enumerate().skip(HEAD) {
+            *byte = pattern(at, number);
+        }
+        match self.socket.send(message) {
+            Ok(_) => Ok(Fate::Arrived),
+            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::MSGSIZE.raw_os_error()) => {
+                Ok(Fate::Refused)
+            }
+            // A full queue of this node is loss too. A refused port is told by the peer's kernel for a packet before.
+            Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused) => Ok(Fate::Lost),
+            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NOBUFS.raw_os_error()) => {
+                Ok(Fate::Lost)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Waits a moment for packet `number`; others are passed over. `Err` tells the place of a byte that is wrong.
+    pub fn arrives(&mut self, number: u64, size: u32) -> io::Result<Result<bool, usize>> {
+        let deadline = Instant::now() + ARRIVES_WITHIN;
+        let wanted = (size as usize).saturating_sub(self.headers()).max(HEAD);
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(Ok(false));
+            }
+            self.socket.set_read_timeout(Some(left))?;
+            let received = match self.socket.recv(&mut self.memory) {
+                Ok(received) => received,
+                Err(error) if may_go_on(&error) => continue,
+                Err(error) => return Err(error),
+            };
+            let message = &self.memory[..received];
+            if received != wanted || message[..HEAD] != number.to_le_bytes() {
+                continue;
+            }
+            let wrong = (HEAD..received).find(|at| message[*at] != pattern(*at, number));
+            return Ok(wrong.map_or(Ok(true), Err));
+        }
+    }
+}
+
+fn may_go_on(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionRefused, Interrupted, TimedOut, WouldBlock};
+    matches!(error.kind(), WouldBlock | TimedOut | Interrupted | ConnectionRefused)
+}
+
+fn pattern(at: usize, number: u64) -> u8 {
+    ((at as u64).wrapping_add(number.wrapping_mul(31)) % 251) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    fn pair() -> (Datagrams, Datagrams) {
+        let on = || Datagrams::on(Ipv4Addr::LOCALHOST.into()).expect("a socket");
+        let (left, right) = (on(), on());
+        for (from, to) in [(&left, &right), (&right, &left)] {
+            from.to((Ipv4Addr::LOCALHOST, to.port().expect("told")).into()).expect("connected");
+        }
+        (left, right)
+    }
+
+    #[test]
+    fn a_packet_arrives_under_its_number_and_others_are_passed_over() {
+        let (mut left, mut right) = pair();
+        for (number, size) in [(1, 600), (2, 9000), (3, 1500)] {
+            assert_eq!(left.send(number, size).expect("sent"), Fate::Arrived);
+        }
+        assert_eq!(right.arrives(3, 1500).expect("looked"), Ok(true));
+        assert_eq!(right.arrives(4, 1500).expect("looked"), Ok(false));
+    }
+
+    #[test]
+    fn the_largest_packet_fits_the_loopback_and_the_kernel_believes_so() {
+        let (mut left, _right) = pair();
+        // The largest payload of UDP is 65,507 B, and the loopback's MTU is 65,536 B.
+        assert_eq!(left.send(1, 65_535).expect("sent"), Fate::Arrived);
+        assert_eq!(left.believed(), Some(65_535));
+    }
+}

@@ -1,0 +1,73 @@
+//! `net.mtu`: the largest packets that get through between two nodes.
+
+mod client;
+mod control;
+mod datagram;
+mod part;
+mod plan;
+mod reduce;
+mod search;
+mod server;
+#[cfg(test)]
+mod tests;
+
+use seatrial_model::{
+    About, Better, Case, Cost, Interaction, Limits, Measures, MetricSpec, ParamSpec, Params, PartRecord,
+    Place, Reason, Site, Unit,
+};
+
+use crate::{Benchmark, Error, Part, common};
+
+/// The benchmark.
+pub struct Mtu;
+
+const fn size(name: &'static str, doc: &'static str) -> MetricSpec {
+    MetricSpec { name, doc, unit: Unit::Byte, better: Better::Higher }
+}
+
+const ABOUT: About = About {
+    id: "net.mtu",
+    version: 1,
+    title: "path MTU both ways: the largest packet that really gets through",
+    doc: include_str!("doc.md"),
+    params: &[
+        common::ends::INTERFACE,
+        ParamSpec { default: "100 ms", ..common::TIME },
+        ParamSpec { default: "2", ..common::TRIALS },
+        common::MAX_TRIALS,
+        common::PRECISION,
+    ],
+    metrics: &[
+        size("path", "The largest IP packet that gets through both ways without being fragmented."),
+        size("forward", "The same from the first node to the second."),
+        size("reverse", "The same from the second node to the first."),
+    ],
+    series: &[],
+    parts: &["client", "server"],
+    needs: &[],
+    probes: &[],
+    cost: Cost { seconds: 1, written: 0 },
+    interaction: Interaction::Passive,
+};
+
+impl Benchmark for Mtu {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        plan::plan(&ABOUT, params, site)
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        plan::limits(&ABOUT, case, site)
+    }
+
+    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+        Ok(part::part(case, place))
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        reduce::reduce(case, parts)
+    }
+}

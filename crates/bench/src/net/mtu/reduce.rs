@@ -1,0 +1,66 @@
+//! From searches to the path's MTU.
+
+use seatrial_model::{
+    Case, Cause, Finding, Measures, PartRecord, Quantity, Reason, Sample, Severity, Unit, Values,
+};
+use serde_json::Value;
+
+/// Every trial gives the sizes of all its searches.
+pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    let clients: Vec<&PartRecord> = parts.iter().filter(|part| part.part == "client").collect();
+    let of = |channel: &str| -> Vec<Vec<f64>> {
+        let value = |sample: &Sample| sample.amount.value();
+        let samples =
+            |part: &&PartRecord| part.samples.iter().filter(|s| s.channel == channel).map(value).collect();
+        clients.iter().map(samples).collect()
+    };
+    let (forward, reverse) = (of("forward"), of("reverse"));
+    if forward.iter().chain(&reverse).all(Vec::is_empty) {
+        return Err(Reason::new(Cause::TooShort, "no search ended within the time; raise -p time="));
+    }
+    let both = |(one, other): (&Vec<f64>, &Vec<f64>)| one.iter().zip(other).map(|(a, b)| a.min(*b)).collect();
+    let path: Vec<Vec<f64>> = forward.iter().zip(&reverse).map(both).collect();
+    let mut measures = Measures::default();
+    for (name, trials) in [("path", path), ("forward", forward), ("reverse", reverse)] {
+        measures.metrics.insert(name.to_owned(), Values { unit: Unit::Byte, trials });
+    }
+    if let Some(connection) = clients.last().and_then(|part| part.evidence.get("connection")) {
+        measures.findings.extend(losses(case, &measures, connection));
+        measures.evidence.insert("connection".to_owned(), connection.clone());
+    }
+    if let Some(mtu) = parts.iter().find_map(|part| part.evidence.get("interface_mtu")) {
+        measures.evidence.insert("peer_interface_mtu".to_owned(), mtu.clone());
+    }
+    Ok(measures)
+}
+
+/// A finding for each way on which packets that the sender's interface takes are lost.
+fn losses(case: &Case, measures: &Measures, connection: &Value) -> Vec<Finding> {
+    let number = |name: &str| connection.get(name).and_then(Value::as_u64);
+    let lost = |way: &str| connection.pointer(&format!("/lost_above/{way}")) == Some(&Value::Bool(true));
+    let of = |way: &str| {
+        let largest = measures.metrics.get(way)?.trials.iter().flatten().copied().reduce(f64::min)?;
+        let ends = match (way, case.nodes.as_slice()) {
+            ("forward", [first, second, ..]) => format!("from {first} to {second}"),
+            ("reverse", [first, second, ..]) => format!("from {second} to {first}"),
+            _ => "over the loopback".to_owned(),
+        };
+        let told = match number("kernel_believes") {
+            Some(believed) if way == "forward" && believed as f64 <= largest => {
+                "a router has told the sender, so that TCP copes with it"
+            }
+            _ => "nothing tells the sender, so that TCP stalls on full packets until it tries smaller ones",
+        };
+        let mtu =
+            number("interface_mtu").map_or(String::new(), |mtu| format!(" (the interface's MTU is {mtu} B)"));
+        let text = format!(
+            "{ends} packets above {largest} B are lost{mtu}; {told}: set the same MTU on every switch port and \
+             interface of the way"
+        );
+        let mut finding = Finding::new("mtu-mismatch", Severity::Problem, case.subject.clone(), text);
+        finding.value = Quantity::new(largest, Unit::Byte).ok();
+        finding.evidence = vec![way.to_owned(), "connection".to_owned()];
+        Some(finding)
+    };
+    ["forward", "reverse"].into_iter().filter(|way| lost(way)).filter_map(of).collect()
+}

@@ -1,0 +1,122 @@
+//! The plan and its limits, and both ends over the loopback.
+
+use std::time::Duration;
+
+use seatrial_model::machine::{Cpu, CpuThread, Known, Machine, Nic, NicKind};
+use seatrial_model::{Case, Integrity, Limit, Params, PartRecord, Phase, Sample, Site, SiteNode};
+
+use super::Mtu;
+use crate::{Benchmark, Offer, Sink, Stop};
+
+fn node(name: &str, interface: &str, mtu: u64) -> SiteNode {
+    let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
+    let cpu = Cpu { threads: vec![thread(0), thread(1)], ..Cpu::default() };
+    let nic = Nic {
+        name: interface.to_owned(),
+        kind: if interface == "lo" { NicKind::Loopback } else { NicKind::Physical },
+        up: Known::Known(true),
+        mtu: Known::Known(mtu),
+        networks: Known::Known(vec!["10.0.0.0/24".to_owned()]),
+        ..Nic::default()
+    };
+    SiteNode::new(name, Machine { cpu, nics: Known::Known(vec![nic]), ..Machine::default() })
+}
+
+fn planned(nodes: Vec<SiteNode>) -> (Case, Site) {
+    let params: Params =
+        Mtu.about().params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
+    let site = Site { nodes };
+    let case = Mtu.plan(&params, &site).expect("planned").remove(0);
+    (case, site)
+}
+
+#[test]
+fn the_smaller_mtu_of_both_interfaces_is_the_limit() {
+    let (case, site) = planned(vec![node("n1", "eth0", 9000), node("n2", "ens1", 1500)]);
+    let limits = Mtu.limits(&case, &site);
+    let Limit::Chain(bounds) = &limits["path"] else { panic!("{limits:?}") };
+    let told: Vec<String> = bounds.iter().map(|bound| format!("{} {}", bound.value, bound.formula)).collect();
+    assert_eq!(told, ["9000 B MTU of n1/eth0", "1500 B MTU of n2/ens1"]);
+    // The loopback's is one byte more than an IP packet can have.
+    let (case, site) = planned(vec![node("n1", "lo", 65_536)]);
+    assert!(
+        matches!(&Mtu.limits(&case, &site)["path"], Limit::Chain(bounds) if bounds[0].value.value() == 65_535.0)
+    );
+}
+
+#[derive(Default)]
+struct Kept {
+    samples: Vec<Sample>,
+    facts: std::collections::BTreeMap<String, serde_json::Value>,
+}
+
+impl Sink for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    fn evidence(&mut self, name: &str, value: serde_json::Value) {
+        self.facts.insert(name.to_owned(), value);
+    }
+}
+
+#[test]
+fn the_loopback_carries_what_an_ip_packet_can_have() {
+    let (case, _) = planned(vec![node("n1", "lo", 65_536)]);
+    let mut client = Mtu.part(&case, &case.places[0]).expect("a client");
+    let mut server = Mtu.part(&case, &case.places[1]).expect("a server");
+    let offers: Vec<Offer> = vec![client.prepare().expect("ready"), server.prepare().expect("listening")];
+    std::thread::scope(|scope| {
+        let serving = scope.spawn(|| server.connect(&offers));
+        client.connect(&offers).expect("connected");
+        serving.join().expect("joined").expect("accepted");
+    });
+    let mut kept = Kept::default();
+    client.run(Phase::Measure, &Stop::after(Duration::ZERO), &mut kept).expect("searched");
+    let integrity = client.verify().expect("checked");
+    assert!(matches!(integrity, Integrity::Verified { checked } if checked >= 2 * 65_535), "{integrity:?}");
+    let part = PartRecord {
+        part: "client".to_owned(),
+        index: 0,
+        node: "n1".to_owned(),
+        trial: 0,
+        samples: kept.samples,
+        integrity,
+        evidence: kept.facts,
+    };
+    let measures = Mtu.reduce(&case, &[part]).expect("reduced");
+    for metric in ["path", "forward", "reverse"] {
+        assert_eq!(measures.metrics[metric].trials, [[65_535.0]], "{metric}");
+    }
+    assert!(measures.findings.is_empty(), "{:?}", measures.findings);
+}
+
+#[test]
+fn packets_that_are_lost_on_the_way_are_a_problem_with_both_ends_named() {
+    let (case, _) = planned(vec![node("n1", "eth0", 9000), node("n2", "eth0", 9000)]);
+    let sample = |channel: &str, bytes: &str| Sample {
+        channel: channel.to_owned(),
+        at: Params::default(),
+        start: seatrial_model::Nanos(0),
+        end: seatrial_model::Nanos(1),
+        amount: bytes.parse().expect("a size"),
+    };
+    let connection = serde_json::json!({
+        "interface_mtu": 9000, "kernel_believes": 9000, "lost_above": { "forward": true, "reverse": false },
+    });
+    let part = PartRecord {
+        part: "client".to_owned(),
+        index: 0,
+        node: "n1".to_owned(),
+        trial: 0,
+        samples: vec![sample("forward", "1500 B"), sample("reverse", "9000 B")],
+        integrity: Integrity::Verified { checked: 1 },
+        evidence: [("connection".to_owned(), connection)].into_iter().collect(),
+    };
+    let measures = Mtu.reduce(&case, &[part]).expect("reduced");
+    assert_eq!(measures.metrics["path"].trials, [[1500.0]]);
+    let [finding] = measures.findings.as_slice() else { panic!("{:?}", measures.findings) };
+    assert_eq!(finding.kind, "mtu-mismatch");
+    assert!(finding.text.starts_with("from n1 to n2 packets above 1500 B are lost"), "{}", finding.text);
+    assert!(finding.text.contains("nothing tells the sender"), "{}", finding.text);
+}
