@@ -1,12 +1,16 @@
 //! `net.rr`: how long a request and its response take between two nodes.
 
+mod asking;
 mod client;
+mod load;
+mod message;
 mod part;
 mod plan;
 mod reduce;
 mod server;
 #[cfg(test)]
 mod tests;
+mod wire;
 
 use seatrial_model::{
     About, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
@@ -24,8 +28,8 @@ const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
 
 const ABOUT: About = About {
     id: "net.rr",
-    version: 1,
-    title: "request and response over TCP: round trip time, one at a time",
+    version: 2,
+    title: "request and response over TCP or UDP: round trip time, one at a time or at a set rate",
     doc: include_str!("doc.md"),
     params: &[
         ParamSpec {
@@ -42,6 +46,34 @@ const ABOUT: About = About {
             word: Some("auto"),
             default: "auto",
         },
+        ParamSpec {
+            name: "protocol",
+            doc: "What carries the messages.",
+            kind: Kind::Choice(&["tcp", "udp"]),
+            word: None,
+            default: "tcp",
+        },
+        ParamSpec {
+            name: "rate",
+            doc: "Requests a second, sent whether or not the last one is answered; max sends the next one with the answer.",
+            kind: Kind::Count(1, 10_000_000),
+            word: Some("max"),
+            default: "max",
+        },
+        ParamSpec {
+            name: "wait",
+            doc: "Whether the ends sleep until a message comes, or ask for it again and again.",
+            kind: Kind::Choice(&["block", "spin"]),
+            word: None,
+            default: "block",
+        },
+        ParamSpec {
+            name: "load",
+            doc: "A full TCP stream beside the requests: none, or the way it runs.",
+            kind: Kind::Choice(&["none", "forward", "reverse"]),
+            word: None,
+            default: "none",
+        },
         common::ends::INTERFACE,
         ParamSpec { default: "1 s", ..common::TIME },
         common::TRIALS,
@@ -55,12 +87,19 @@ const ABOUT: About = About {
         ),
         latency("p99", "Time that 99 % of all round trips do not exceed."),
         latency("p999", "Time that 99.9 % of all round trips do not exceed."),
+        latency("p9999", "Time that 99.99 % of all round trips do not exceed."),
         latency("slowest", "The longest round trip."),
         MetricSpec {
             name: "rate",
-            doc: "Round trips a second, one after the other.",
+            doc: "Round trips a second.",
             unit: Unit::PerSecond,
             better: Better::Higher,
+        },
+        MetricSpec {
+            name: "loss",
+            doc: "Requests of which no answer came, of all that were sent; of UDP only.",
+            unit: Unit::Percent,
+            better: Better::Lower,
         },
     ],
     series: &[],

@@ -1,18 +1,34 @@
 //! Who asks whom.
 
-use seatrial_model::{About, Case, Limit, Limits, Nanos, Params, Reason, Site};
+use seatrial_model::{About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site};
 
+use super::part;
 use crate::common::{self, Ends};
+
+/// Payload of the largest datagram: 65,535 B less the headers of IPv4 (20 B) and UDP (8 B).
+const LARGEST: Bytes = Bytes(65_507);
 
 /// One case between the two ends of the site.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
     let mut case = ends.case(about, params, common::budget(params)?);
+    let rate = part::rate(params);
+    if rate.is_some() && params.text("wait").is_ok_and(|wait| wait == "block") {
+        // The client asks the kernel again and again anyway, so as not to sleep through the moment of the next request.
+        case.chosen.set("client_wait", "spin");
+    }
     let response = params.bytes("response").ok().flatten().or(params.bytes("request").ok().flatten());
     if let Some(bytes) = response {
         case.chosen.set("response", bytes);
     }
-    case.places = ends.places(about.parts, ends.seats(1)?);
+    if params.text("protocol").is_ok_and(|protocol| protocol == "udp") {
+        let request = params.bytes("request").ok().flatten();
+        if let Some(too_long) = [request, response].into_iter().flatten().find(|bytes| *bytes > LARGEST) {
+            let text = format!("a datagram holds no {too_long}: {LARGEST} at most, or take -p protocol=tcp");
+            return Err(Reason::new(Cause::Contradiction, text));
+        }
+    }
+    case.places = ends.places(about.parts, ends.seats(if part::load(params).is_some() { 2 } else { 1 })?);
     case.budget.overhead = Nanos::millis(150);
     Ok(vec![case])
 }

@@ -43,7 +43,20 @@ pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         |part: f64| move |trial: &Latencies| trial.quantile(part).map(|it| it.get() as f64 / MICRO);
     add("p99", Unit::Microsecond, of_trials(&quantile(0.99)));
     add("p999", Unit::Microsecond, of_trials(&quantile(0.999)));
+    add("p9999", Unit::Microsecond, of_trials(&quantile(0.9999)));
     add("slowest", Unit::Microsecond, of_trials(&|trial| Some(trial.longest().get() as f64 / MICRO)));
+    let count = |part: &PartRecord, name: &str| part.evidence.get(name).and_then(serde_json::Value::as_f64);
+    let loss = |part: &&PartRecord| match (count(part, "lost"), count(part, "asked")) {
+        (Some(lost), Some(asked)) if asked > 0.0 => vec![100.0 * lost / asked],
+        _ => Vec::new(),
+    };
+    let losses: Vec<Vec<f64>> = clients.iter().map(loss).collect();
+    add("loss", Unit::Percent, losses);
+    for name in ["load_gbit_s", "behind_ns"] {
+        if let Some(value) = clients.iter().find_map(|part| part.evidence.get(name)) {
+            measures.evidence.insert(name.to_owned(), value.clone());
+        }
+    }
     if let Some(connection) = clients.iter().find_map(|part| part.evidence.get("connection")) {
         measures.evidence.insert("connection".to_owned(), connection.clone());
     }

@@ -1,21 +1,28 @@
 //! The end that answers. It serves from a thread of its own from the connection to its end, so that no request finds it
 //! between two phases.
 
-use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use seatrial_model::{Cause, Integrity, Phase, Place};
 use serde_json::json;
 
-use super::part::{Terms, fill, first_wrong};
+use super::load::Stream;
+use super::message::{fill, first_wrong, is_before, number_after};
+use super::part::{Load, Terms};
+use super::wire::{Received, Wire};
 use crate::common::{Listening, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
 
-/// How often a phase looks whether it is over; nothing of the measurement waits for it.
-const LOOK: std::time::Duration = std::time::Duration::from_millis(5);
+/// How often a phase looks whether it is over, and a server of datagrams whether its client is gone; nothing of the
+/// measurement waits for it.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// How long the server sleeps at most before it looks whether it is wanted any more.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The answering part.
 pub struct Server {
@@ -23,17 +30,25 @@ pub struct Server {
     place: Place,
     listening: Option<Listening>,
     serving: Option<Serving>,
+    load: Option<Stream>,
 }
 
 struct Serving {
-    stream: TcpStream,
+    /// The connection that the two met on; closing it ends a server of streams.
+    control: TcpStream,
     thread: Option<JoinHandle<Result<(), Error>>>,
-    served: Arc<AtomicU64>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    served: AtomicU64,
+    over: AtomicBool,
 }
 
 impl Server {
     pub fn new(terms: Terms, place: &Place) -> Self {
-        Self { terms, place: place.clone(), listening: None, serving: None }
+        Self { terms, place: place.clone(), listening: None, serving: None, load: None }
     }
 }
 
@@ -50,21 +65,30 @@ impl Part for Server {
             .listening
             .take()
             .ok_or_else(|| Error::new(Cause::Protocol, "told to connect before it listened"))?;
-        let stream = listening.accept(1)?.only()?;
-        let own = stream.try_clone().map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
-        let served = Arc::new(AtomicU64::new(0));
-        let (terms, cpu, counter) =
-            (self.terms.clone(), self.place.seats.first().map(|seat| seat.cpu), Arc::clone(&served));
+        let failed =
+            |error: std::io::Error| Error::new(Cause::IoError, format!("setting up the connection: {error}"));
+        let cpu = |seat: usize| self.place.seats.get(seat).map(|seat| seat.cpu);
+        let mut streams = listening.accept(self.terms.connections())?.streams.into_iter();
+        let stream =
+            streams.next().ok_or_else(|| Error::new(Cause::Protocol, "no connection was asked for"))?;
+        if let (Some(load), Some(beside)) = (self.terms.load, streams.next()) {
+            self.load = Some(Stream::begin(beside, load == Load::Reverse, cpu(1))?);
+        }
+        let control = stream.try_clone().map_err(failed)?;
+        let wire = if self.terms.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };
+        wire.set_wait(self.terms.wait, PATIENCE).map_err(failed)?;
+        let shared = Arc::new(Shared::default());
+        let (terms, seat, told) = (self.terms.clone(), cpu(0), Arc::clone(&shared));
         let serve = move || {
-            if let Some(cpu) = cpu {
+            if let Some(cpu) = seat {
                 pin(cpu)?;
             }
-            serve(stream, &terms, &counter)
+            serve(wire, &terms, &told)
         };
         let thread = std::thread::Builder::new().name("serve".to_owned()).spawn(serve).map_err(|error| {
             Error::new(Cause::Denied, format!("cannot start a thread that serves: {error}"))
         })?;
-        self.serving = Some(Serving { stream: own, thread: Some(thread), served });
+        self.serving = Some(Serving { control, thread: Some(thread), shared });
         Ok(())
     }
 
@@ -74,14 +98,13 @@ impl Part for Server {
             .as_mut()
             .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
         while !stop.is_over() {
-            if serving.thread.as_ref().is_some_and(JoinHandle::is_finished) {
-                return serving
-                    .end()
-                    .and(Err(Error::new(Cause::PartnerLost, "the client closed the connection")));
+            if serving.is_deserted(self.terms.udp) {
+                let lost = Error::new(Cause::PartnerLost, "the client closed the connection");
+                return serving.end().and(Err(lost));
             }
             std::thread::sleep(LOOK.min(stop.left()));
         }
-        out.evidence("served", json!(serving.served.load(Ordering::Relaxed)));
+        out.evidence("served", json!(serving.shared.served.load(Ordering::Relaxed)));
         Ok(())
     }
 
@@ -91,7 +114,7 @@ impl Part for Server {
         let Some(serving) = &mut self.serving else {
             return Ok(Integrity::Unverified { why: "there was no connection".to_owned() });
         };
-        let checked = serving.served.load(Ordering::Relaxed) * self.terms.request as u64;
+        let checked = serving.shared.served.load(Ordering::Relaxed) * self.terms.request as u64;
         if serving.thread.as_ref().is_some_and(JoinHandle::is_finished) {
             match serving.end() {
                 Err(error) if error.cause == Cause::CorruptData => {
@@ -105,7 +128,17 @@ impl Part for Server {
 }
 
 impl Serving {
+    /// Whether the client is gone: the serving thread has ended, or of datagrams the connection beside them.
+    fn is_deserted(&self, udp: bool) -> bool {
+        let hung_up = || {
+            let mut byte = [0];
+            self.control.set_nonblocking(true).is_ok() && matches!(self.control.peek(&mut byte), Ok(0))
+        };
+        self.thread.as_ref().is_some_and(JoinHandle::is_finished) || udp && hung_up()
+    }
+
     fn end(&mut self) -> Result<(), Error> {
+        self.shared.over.store(true, Ordering::Relaxed);
         match self.thread.take().map(JoinHandle::join) {
             Some(Ok(ended)) => ended,
             Some(Err(_)) => Err(Error::new(Cause::Crash, "the serving thread panicked")),
@@ -116,35 +149,52 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // Ends the thread's read.
-        let _ = self.stream.shutdown(Shutdown::Both);
+        let _ = self.control.shutdown(Shutdown::Both);
         let _ = self.end();
     }
 }
 
-/// Answers until the client closes. Every byte of a request is checked: the first ones number it, so that a lost or
-/// repeated one is noticed too.
-fn serve(mut stream: TcpStream, terms: &Terms, served: &AtomicU64) -> Result<(), Error> {
+/// Answers until the client closes or nobody wants it any more. Every byte of a request is checked: the first ones number
+/// it, so that a lost or repeated one is noticed too.
+fn serve(mut wire: Wire, terms: &Terms, shared: &Shared) -> Result<(), Error> {
     let mut request = vec![0; terms.request];
     let mut response = vec![0; terms.response];
     let mut number = 0_u64;
     loop {
-        match stream.read_exact(&mut request) {
-            Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(()),
-            Err(error) => {
-                return Err(Error::new(Cause::IoError, format!("reading request {number}: {error}")));
+        let bytes =
+            match wire.receive(&mut request).map_err(|error| failed("reading request", number, &error))? {
+                Received::Message(bytes) => bytes,
+                Received::Nothing if shared.over.load(Ordering::Relaxed) => return Ok(()),
+                Received::Nothing => continue,
+                Received::Closed => return Ok(()),
+            };
+        if wire.is_udp() {
+            // Requests before this one may have been lost; one that was given up may still come.
+            match number_after(&request[..bytes], number) {
+                Some(this) => number = this,
+                None if is_before(&request[..bytes], number) => continue,
+                None => {}
             }
+        }
+        if bytes != request.len() {
+            let text = format!("request {number} is {bytes} B long, not {}", request.len());
+            return Err(Error::new(Cause::CorruptData, text));
         }
         if let Some(at) = first_wrong(&request, number) {
             let text = format!("byte {at} of request {number} is {:#04x}", request[at]);
             return Err(Error::new(Cause::CorruptData, text));
         }
         fill(&mut response, number);
-        stream
-            .write_all(&response)
-            .map_err(|error| Error::new(Cause::IoError, format!("writing response {number}: {error}")))?;
+        while !wire.send(&response).map_err(|error| failed("writing response", number, &error))? {
+            if shared.over.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+        }
         number += 1;
-        served.store(number, Ordering::Relaxed);
+        shared.served.store(number, Ordering::Relaxed);
     }
+}
+
+fn failed(doing: &str, number: u64, error: &std::io::Error) -> Error {
+    Error::new(Cause::IoError, format!("{doing} {number}: {error}"))
 }

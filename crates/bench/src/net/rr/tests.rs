@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
-use seatrial_model::{Case, Cause, Params, Phase, Sample, Site, SiteNode};
+use seatrial_model::{Case, Cause, Integrity, Params, Phase, Sample, Site, SiteNode};
 
 use super::RequestResponse;
 use crate::{Benchmark, Offer, Part, Sink, Stop};
@@ -88,32 +88,180 @@ fn unpinned(changed: &[(&str, &str)]) -> Case {
     case
 }
 
-#[test]
-fn round_trips_are_counted_checked_and_reduced() {
-    let case = unpinned(&[("request", "300 B"), ("response", "9 B")]);
+/// Ends its phase when it has enough.
+struct Enough {
+    kept: Kept,
+    enough: usize,
+    stop: Stop,
+}
+
+impl Sink for Enough {
+    fn sample(&mut self, sample: Sample) {
+        self.kept.sample(sample);
+        if self.kept.samples.len() >= self.enough {
+            self.stop.raise();
+        }
+    }
+
+    fn evidence(&mut self, name: &str, value: serde_json::Value) {
+        self.kept.evidence(name, value);
+    }
+}
+
+/// Asks until there are some slices, and gives what the record would show.
+fn measured(changed: &[(&str, &str)]) -> seatrial_model::Measures {
+    let case = unpinned(changed);
     let (mut client, mut server) = ends(&case);
-    let mut kept = Kept::default();
-    let stop = || Stop::after(Duration::from_millis(60));
+    let stop = Stop::after(Duration::from_secs(60));
+    let mut kept = Enough { kept: Kept::default(), enough: 8, stop: stop.clone() };
     std::thread::scope(|scope| {
-        scope.spawn(|| server.run(Phase::Measure, &stop(), &mut Kept::default()).expect("serves"));
-        client.run(Phase::Measure, &stop(), &mut kept).expect("asks");
+        let end = stop.clone();
+        let serving =
+            scope.spawn(move || server.run(Phase::Measure, &end, &mut Kept::default()).map(|()| server));
+        client.run(Phase::Measure, &stop, &mut kept).expect("asks");
+        let mut server = serving.join().expect("joined").expect("serves");
+        for end in [&mut client, &mut server] {
+            let checked = end.verify().expect("looked");
+            assert!(matches!(checked, Integrity::Verified { checked } if checked > 0), "{checked:?}");
+        }
     });
-    assert!(matches!(client.verify(), Ok(seatrial_model::Integrity::Verified { checked }) if checked > 0));
-    assert!(matches!(server.verify(), Ok(seatrial_model::Integrity::Verified { checked }) if checked > 0));
-    assert_eq!(kept.facts["connection"]["interface"], "lo");
+    assert_eq!(kept.kept.facts["connection"]["interface"], "lo");
     let part = seatrial_model::PartRecord {
         part: "client".to_owned(),
         index: 0,
         node: "n1".to_owned(),
         trial: 0,
-        samples: kept.samples,
-        integrity: seatrial_model::Integrity::Verified { checked: 1 },
-        evidence: kept.facts,
+        samples: kept.kept.samples,
+        integrity: Integrity::Verified { checked: 1 },
+        evidence: kept.kept.facts,
     };
     let measures = RequestResponse.reduce(&case, &[part]).expect("numbers");
     for name in ["round_trip", "rate", "slowest"] {
         assert!(measures.metrics[name].trials[0].iter().all(|value| *value > 0.0), "{name}");
     }
+    measures
+}
+
+#[test]
+fn round_trips_are_counted_checked_and_reduced() {
+    for protocol in ["tcp", "udp"] {
+        for wait in ["block", "spin"] {
+            let changed = [("request", "300 B"), ("response", "9 B"), ("protocol", protocol), ("wait", wait)];
+            let measures = measured(&changed);
+            assert_eq!(measures.metrics.contains_key("loss"), protocol == "udp");
+        }
+    }
+}
+
+#[test]
+fn requests_at_a_set_rate_are_answered_each_and_counted() {
+    for protocol in ["tcp", "udp"] {
+        let measures = measured(&[("rate", "500"), ("protocol", protocol)]);
+        assert!(measures.evidence.contains_key("behind_ns"));
+    }
+}
+
+#[test]
+fn a_stream_beside_the_requests_moves_bytes_either_way() {
+    for load in ["forward", "reverse"] {
+        let measures = measured(&[("load", load)]);
+        assert!(measures.evidence["load_gbit_s"].as_f64().is_some_and(|rate| rate > 0.0), "{load}");
+    }
+}
+
+#[test]
+fn a_message_that_no_datagram_holds_is_a_contradiction() {
+    let site = Site { nodes: vec![node("n1")] };
+    let params = params(&[("protocol", "udp"), ("response", "64 KiB")]);
+    assert_eq!(RequestResponse.plan(&params, &site).expect_err("refused").cause, Cause::Contradiction);
+}
+
+/// A responder that answers late when it is told to, over TCP: what an open loop must show for every request that waits.
+#[test]
+fn a_stall_is_felt_by_every_request_that_falls_into_it() {
+    use super::asking::Asking;
+    use super::message::fill;
+    use super::wire::{Wait, Wire};
+    use std::io::{Read, Write};
+
+    const STALL: Duration = Duration::from_millis(300);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let stream = std::net::TcpStream::connect(listener.local_addr().expect("told")).expect("connected");
+    let (mut theirs, _) = listener.accept().expect("accepted");
+    let answering = std::thread::spawn(move || {
+        let mut message = [0; 16];
+        for number in 0.. {
+            if theirs.read_exact(&mut message).is_err() {
+                return;
+            }
+            if number == 100 {
+                std::thread::sleep(STALL);
+            }
+            fill(&mut message, number);
+            theirs.write_all(&message).expect("answered");
+        }
+    });
+    let wire = Wire::tcp(stream);
+    wire.set_wait(Wait::Spin, Duration::from_secs(5)).expect("set");
+    let mut asking = Asking::new(wire, 16, 16);
+    let mut latencies = Vec::new();
+    let stop = Stop::after(Duration::from_secs(60));
+    let mut each = |latency: seatrial_model::Nanos, _| {
+        latencies.push(latency);
+        if latencies.len() >= 1000 {
+            stop.raise();
+        }
+    };
+    asking.at_rate(1000, &stop, &mut each).expect("asked");
+    drop(asking);
+    answering.join().expect("joined");
+    // A request a millisecond: the 100th waits for the whole stall, and half of the 300 behind it for half of it and more.
+    let at_least = |share: u32| {
+        latencies
+            .iter()
+            .filter(|latency| latency.get() >= STALL.as_nanos() as u64 / 100 * u64::from(share))
+            .count()
+    };
+    assert!(at_least(100) >= 1 && at_least(50) >= 149, "{} {}", at_least(100), at_least(50));
+}
+
+/// Datagrams through a relay that drops some of them.
+#[test]
+fn lost_datagrams_are_counted_and_late_ones_are_not_taken_for_others() {
+    use super::asking::Asking;
+    use super::wire::{Received, Wait, Wire};
+
+    let socket = || std::net::UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    let (ours, theirs) = (socket(), socket());
+    ours.connect(theirs.local_addr().expect("told")).expect("connected");
+    theirs.connect(ours.local_addr().expect("told")).expect("connected");
+    let over = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let done = std::sync::Arc::clone(&over);
+    let answering = std::thread::spawn(move || {
+        let mut wire = Wire::Udp { socket: theirs, _control: None };
+        wire.set_wait(Wait::Block, Duration::from_millis(20)).expect("set");
+        let (mut message, mut dropped, mut seen) = ([0; 16], 0, 0);
+        while !done.load(std::sync::atomic::Ordering::Relaxed) {
+            if let Received::Message(_) = wire.receive(&mut message).expect("received") {
+                seen += 1;
+                if seen % 5 == 0 {
+                    dropped += 1;
+                } else {
+                    wire.send(&message).expect("answered");
+                }
+            }
+        }
+        dropped
+    });
+    let wire = Wire::Udp { socket: ours, _control: None };
+    wire.set_wait(Wait::Block, super::asking::LOST_AFTER).expect("set");
+    let mut asking = Asking::new(wire, 16, 16);
+    let answered = (0..20).filter(|_| asking.once().expect("asked").is_some()).count();
+    over.store(true, std::sync::atomic::Ordering::Relaxed);
+    let dropped = answering.join().expect("joined");
+    // A machine that holds up the answer past the deadline loses one more, which then comes late.
+    assert_eq!(asking.lost, dropped + asking.late);
+    assert_eq!(answered as u64, 20 - asking.lost);
 }
 
 #[test]
