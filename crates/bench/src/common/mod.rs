@@ -4,12 +4,14 @@ mod by_place;
 mod each_node;
 pub mod ends;
 mod gate;
+pub mod goodput;
 mod held;
 mod latencies;
 mod misplaced;
 mod pin;
 pub mod pingpong;
 mod seats;
+mod sliced;
 mod stream;
 
 pub use by_place::{AtPlace, by_place};
@@ -21,6 +23,7 @@ pub use latencies::Latencies;
 pub use misplaced::misplaced;
 pub use pin::pin;
 pub use seats::{memory_nodes, room, seats};
+pub use sliced::Sliced;
 pub use stream::{Accepted, Endpoint, Listening, Reach, interface_of};
 
 use seatrial_model::{Budget, Cause, Kind, Nanos, ParamSpec, Params, Reason, Value};

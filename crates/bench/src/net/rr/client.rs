@@ -1,6 +1,6 @@
 //! The end that asks and holds the clock.
 
-use seatrial_model::{Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Cause, Integrity, Nanos, Phase, Place};
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 
@@ -8,12 +8,11 @@ use super::asking::{Asking, LOST_AFTER, PATIENCE};
 use super::load::Stream;
 use super::part::{Load, Terms};
 use super::wire::{Wait, Wire};
-use crate::common::{Latencies, Reach, interface_of, pin};
+use crate::common::{Reach, Sliced, interface_of, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
 
-/// Time of one slice: its median is a sample. Long enough for some dozens of round trips over a slow network, short
-/// against what the scheduler does.
-const SLICE: Nanos = Nanos::millis(10);
+/// Channels of the samples: how many round trips a slice has, and their median.
+pub const CHANNELS: [&str; 2] = ["round_trips", "median"];
 
 /// The asking part.
 pub struct Client {
@@ -23,45 +22,7 @@ pub struct Client {
     load: Option<Stream>,
     /// What the record shall say of the connection.
     connection: serde_json::Value,
-    slice: Slice,
-    all: Latencies,
-}
-
-/// The round trips of a slice that runs.
-struct Slice {
-    start: Nanos,
-    latencies: Vec<u64>,
-    /// All of them, when they are more than there is room for.
-    count: u64,
-}
-
-impl Slice {
-    fn add(&mut self, latency: Nanos) {
-        self.count += 1;
-        if self.latencies.len() < self.latencies.capacity() {
-            self.latencies.push(latency.get());
-        }
-    }
-
-    /// Its samples, how many and their median, and a new slice from `end` on.
-    fn end(&mut self, end: Nanos, out: &mut dyn Sink) -> Result<(), Error> {
-        let (start, count) = (self.start, self.count);
-        (self.start, self.count) = (end, 0);
-        if self.latencies.is_empty() {
-            return Ok(());
-        }
-        let middle = self.latencies.len() / 2;
-        let median = *self.latencies.select_nth_unstable(middle).1;
-        self.latencies.clear();
-        for (channel, value, unit) in
-            [("round_trips", count as f64, Unit::Count), ("median", median as f64, Unit::Nanosecond)]
-        {
-            let amount =
-                Quantity::new(value, unit).map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
-            out.sample(Sample { channel: channel.to_owned(), at: Params::default(), start, end, amount });
-        }
-        Ok(())
-    }
+    latencies: Sliced,
 }
 
 impl Client {
@@ -72,8 +33,7 @@ impl Client {
             asking: None,
             load: None,
             connection: serde_json::Value::Null,
-            slice: Slice { start: Nanos(0), latencies: Vec::with_capacity(1 << 16), count: 0 },
-            all: Latencies::default(),
+            latencies: Sliced::new(CHANNELS),
         }
     }
 
@@ -117,34 +77,24 @@ impl Part for Client {
             .asking
             .as_mut()
             .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
-        self.all.clear();
         let before = (asking.sent(), asking.lost, self.load.as_ref().map_or(0, Stream::bytes));
         let start = Nanos(now_ns());
-        self.slice.start = start;
-        let (slice, all) = (&mut self.slice, &mut self.all);
-        let mut told = Ok(());
-        let mut each = |latency: Nanos, now: Nanos| {
-            all.record(latency);
-            slice.add(latency);
-            if now.since(slice.start) >= SLICE {
-                told = std::mem::replace(&mut told, Ok(())).and(slice.end(now, out));
-            }
-        };
+        let latencies = &mut self.latencies;
+        latencies.begin(start);
         match self.terms.rate {
-            Some(rate) => asking.at_rate(rate, stop, &mut each)?,
+            Some(rate) => asking.at_rate(rate, stop, &mut |latency, now| latencies.add(latency, now, out))?,
             None => {
                 while !stop.is_over() {
                     if let Some(latency) = asking.once()? {
-                        each(latency, Nanos(now_ns()));
+                        latencies.add(latency, Nanos(now_ns()), out);
                     }
                 }
             }
         }
-        told?;
         let end = Nanos(now_ns());
-        slice.end(end, out)?;
+        latencies.end(end, out);
         if phase == Phase::Measure {
-            out.evidence("round_trips", all.to_evidence());
+            out.evidence("round_trips", latencies.all().to_evidence());
             out.evidence("asked", json!(asking.sent() - before.0));
             out.evidence("connection", self.connection.clone());
             if self.terms.udp {

@@ -1,0 +1,117 @@
+//! Latencies one after the other: medians of short slices as samples, and a histogram of all.
+
+use seatrial_model::{Nanos, Params, Quantity, Sample, Unit};
+
+use super::Latencies;
+use crate::Sink;
+
+/// Time of one slice. Long enough for some dozens of round trips over a slow network, short against what the scheduler
+/// does.
+const SLICE: Nanos = Nanos::millis(10);
+
+/// Latencies of a slice that its median is taken of, at most: 6.5 million a second.
+const ROOM: usize = 1 << 16;
+
+/// Collects latencies in a loop that must not be held up: adding one allocates nothing.
+#[derive(Debug)]
+pub struct Sliced {
+    channels: [&'static str; 2],
+    start: Nanos,
+    latencies: Vec<u64>,
+    /// All of the slice, when they are more than there is room for.
+    count: u64,
+    all: Latencies,
+}
+
+impl Sliced {
+    /// With the names of its two channels: how many a slice has, and the median of their latencies.
+    pub fn new(channels: [&'static str; 2]) -> Self {
+        Self {
+            channels,
+            start: Nanos(0),
+            latencies: Vec::with_capacity(ROOM),
+            count: 0,
+            all: Latencies::default(),
+        }
+    }
+
+    /// Forgets what it has; the first slice begins at `now`.
+    pub fn begin(&mut self, now: Nanos) {
+        self.start = now;
+        self.latencies.clear();
+        self.count = 0;
+        self.all.clear();
+    }
+
+    /// Adds a latency that ended at `now`, and gives the samples of a slice that is over.
+    pub fn add(&mut self, latency: Nanos, now: Nanos, out: &mut dyn Sink) {
+        self.all.record(latency);
+        self.count += 1;
+        if self.latencies.len() < ROOM {
+            self.latencies.push(latency.get());
+        }
+        if now.since(self.start) >= SLICE {
+            self.end(now, out);
+        }
+    }
+
+    /// Ends the slice at `now` and gives its samples; another one begins.
+    pub fn end(&mut self, now: Nanos, out: &mut dyn Sink) {
+        let (start, count) = (self.start, self.count);
+        (self.start, self.count) = (now, 0);
+        if self.latencies.is_empty() {
+            return;
+        }
+        let middle = self.latencies.len() / 2;
+        let median = *self.latencies.select_nth_unstable(middle).1;
+        self.latencies.clear();
+        let values = [(count as f64, Unit::Count), (median as f64, Unit::Nanosecond)];
+        for (channel, (value, unit)) in self.channels.into_iter().zip(values) {
+            let amount = Quantity::new(value, unit).expect("counts and times are finite and not negative");
+            let (channel, at) = (channel.to_owned(), Params::default());
+            out.sample(Sample { channel, at, start, end: now, amount });
+        }
+    }
+
+    /// All latencies since the beginning.
+    pub fn all(&self) -> &Latencies {
+        &self.all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Kept(Vec<Sample>);
+
+    impl Sink for Kept {
+        fn sample(&mut self, sample: Sample) {
+            self.0.push(sample);
+        }
+
+        fn evidence(&mut self, _: &str, _: serde_json::Value) {}
+    }
+
+    #[test]
+    fn a_slice_gives_its_count_and_its_median_and_nothing_is_in_two() {
+        let mut kept = Kept(Vec::new());
+        let mut sliced = Sliced::new(["count", "median"]);
+        sliced.begin(Nanos(0));
+        for at in 1..=25 {
+            sliced.add(Nanos(at * 100), Nanos::millis(at), &mut kept);
+        }
+        sliced.end(Nanos::millis(26), &mut kept);
+        let told: Vec<String> =
+            kept.0.iter().map(|sample| format!("{} {}", sample.channel, sample.amount)).collect();
+        assert_eq!(
+            told,
+            ["count 10", "median 600 ns", "count 10", "median 1600 ns", "count 5", "median 2300 ns"]
+        );
+        assert_eq!((kept.0[2].start, kept.0[2].end), (Nanos::millis(10), Nanos::millis(20)));
+        assert_eq!((sliced.all().count(), sliced.all().longest()), (25, Nanos(2500)));
+        sliced.begin(Nanos(0));
+        sliced.end(Nanos(1), &mut kept);
+        assert_eq!((sliced.all().count(), kept.0.len()), (0, 6), "nothing is no sample");
+    }
+}

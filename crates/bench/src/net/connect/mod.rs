@@ -1,0 +1,87 @@
+//! `net.connect`: how long a TCP connection takes to be made.
+
+mod client;
+mod part;
+mod plan;
+mod reduce;
+mod server;
+#[cfg(test)]
+mod tests;
+
+use seatrial_model::{
+    About, Better, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
+    PartRecord, Place, Reason, Site, Unit,
+};
+
+use crate::{Benchmark, Error, Part, common};
+
+/// The benchmark.
+pub struct Connect;
+
+const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
+    MetricSpec { name, doc, unit: Unit::Microsecond, better: Better::Lower }
+}
+
+const ABOUT: About = About {
+    id: "net.connect",
+    version: 1,
+    title: "TCP connections made one after the other: time of each, and how many a second",
+    doc: include_str!("doc.md"),
+    params: &[
+        ParamSpec {
+            name: "exchange",
+            doc: "Whether 8 B go there and back on every connection, as a short request does.",
+            kind: Kind::Flag,
+            word: None,
+            default: "false",
+        },
+        common::ends::INTERFACE,
+        ParamSpec { default: "1 s", ..common::TIME },
+        common::TRIALS,
+        common::MAX_TRIALS,
+        ParamSpec { default: "5", ..common::PRECISION },
+    ],
+    metrics: &[
+        latency(
+            "connect",
+            "Time until a connection stands, and its answer is there if one is asked for; median of each slice.",
+        ),
+        latency("p99", "Time that 99 % of all connections do not exceed."),
+        latency("p999", "Time that 99.9 % of all connections do not exceed."),
+        latency("slowest", "The connection that took longest."),
+        MetricSpec {
+            name: "rate",
+            doc: "Connections made and closed a second, one after the other.",
+            unit: Unit::PerSecond,
+            better: Better::Higher,
+        },
+    ],
+    series: &[],
+    parts: &["client", "server"],
+    needs: &[],
+    probes: &["steal", "load"],
+    cost: Cost { seconds: 4, written: 0 },
+    interaction: Interaction::Loads("one core of each of two nodes, and what counts connections on the way"),
+};
+
+impl Benchmark for Connect {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        plan::plan(&ABOUT, params, site)
+    }
+
+    fn limits(&self, _: &Case, _: &Site) -> Limits {
+        plan::limits(&ABOUT)
+    }
+
+    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+        part::part(case, place)
+    }
+
+    fn reduce(&self, _: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        reduce::reduce(parts)
+    }
+}
