@@ -16,6 +16,9 @@ const SMALL: u64 = 64;
 /// A size drops out when it reaches less than this part of what both its neighbours reach.
 const DROPS_BELOW: f64 = 0.8;
 
+/// Samples that a size must have before it can be said to drop out.
+const FEWEST: usize = 6;
+
 /// Bytes a second of a Gbit/s.
 const GIGABIT: f64 = 1e9 / 8.0;
 
@@ -77,14 +80,16 @@ impl Curve {
         self.points.iter().find(|point| point.median_rate() >= half).map(|point| point.size)
     }
 
-    /// Sizes that are slower than both the next smaller and the next larger one. The rate rises with the size, so that
-    /// a smooth curve has none.
+    /// Sizes that are slower than both the next smaller and the next larger one, by more than their samples scatter. The
+    /// rate rises with the size, so that a smooth curve has none.
     pub fn drops(&self) -> Vec<Drop> {
         let of = |three: &[Point]| {
             let [before, here, after] = three else { return None };
             let beside = before.median_rate().min(after.median_rate());
             let rate = here.median_rate();
-            (rate < DROPS_BELOW * beside).then_some(Drop { size: here.size, rate, beside })
+            let (low, high) = (before.quartile(0.25)?.min(after.quartile(0.25)?), here.quartile(0.75)?);
+            let apart = rate < DROPS_BELOW * beside && high < low;
+            apart.then_some(Drop { size: here.size, rate, beside })
         };
         self.points.windows(3).filter_map(of).collect()
     }
@@ -152,6 +157,11 @@ impl Point {
     pub fn median_rate(&self) -> f64 {
         Sorted::pooled(&self.rate).map_or(0.0, |all| all.median())
     }
+
+    /// The rate that this part of the samples does not exceed; none of fewer than [`FEWEST`].
+    fn quartile(&self, part: f64) -> Option<f64> {
+        Sorted::pooled(&self.rate).ok().filter(|all| all.as_slice().len() >= FEWEST)?.quantile(part).ok()
+    }
 }
 
 /// The times of several sizes, trial by trial.
@@ -166,14 +176,18 @@ fn pooled(points: &[&Point]) -> Vec<Vec<f64>> {
 mod tests {
     use super::*;
 
-    /// Sizes with one sample of that many Gbit/s.
-    fn curve(rates: &[(u64, f64)]) -> Curve {
-        let point = |&(size, rate): &(u64, f64)| Point {
-            size,
-            time_us: vec![vec![size as f64 / (rate * GIGABIT) * 1e6]],
-            rate: vec![vec![rate]],
+    /// Sizes with samples round that many Gbit/s, which scatter by this part of it.
+    fn scattered(rates: &[(u64, f64)], by: f64) -> Curve {
+        let point = |&(size, rate): &(u64, f64)| {
+            let rates: Vec<f64> = (-3..=3).map(|step| rate * (1.0 + by * f64::from(step) / 3.0)).collect();
+            let time = |rate: &f64| size as f64 / (rate * GIGABIT) * 1e6;
+            Point { size, time_us: vec![rates.iter().map(time).collect()], rate: vec![rates] }
         };
         Curve { points: rates.iter().map(point).collect() }
+    }
+
+    fn curve(rates: &[(u64, f64)]) -> Curve {
+        scattered(rates, 0.0)
     }
 
     #[test]
@@ -195,6 +209,15 @@ mod tests {
     }
 
     #[test]
+    fn a_size_that_scatters_is_none() {
+        let rates = [(1021, 1.0), (1024, 0.7), (1027, 1.1)];
+        assert_eq!(scattered(&rates, 0.1).drops().len(), 1);
+        assert!(scattered(&rates, 0.6).drops().is_empty());
+        let once = rates.map(|(size, rate)| Point { size, time_us: vec![vec![1.0]], rate: vec![vec![rate]] });
+        assert!(Curve { points: once.to_vec() }.drops().is_empty(), "one sample says nothing");
+    }
+
+    #[test]
     fn half_of_the_peak_is_reached_at_the_half_size() {
         let curve = curve(&[(64, 0.5), (1024, 4.9), (4096, 5.1), (65_536, 10.0), (1 << 20, 9.0)]);
         assert_eq!(curve.peak().map(|point| point.size), Some(65_536));
@@ -206,7 +229,7 @@ mod tests {
         let curve = curve(&[(1, 0.001), (63, 0.063), (64, 0.032)]);
         let measures = curve.measures(Mode::PingPong).expect("measured");
         let latency = &measures.metrics["latency"].trials[0];
-        assert_eq!(latency.len(), 2);
+        assert_eq!(latency.len(), 14);
         assert!(latency.iter().all(|us| (us - 8.0).abs() < 1e-9), "{latency:?}");
         assert!(!curve.measures(Mode::Stream).expect("measured").metrics.contains_key("latency"));
     }
