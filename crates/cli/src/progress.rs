@@ -1,10 +1,11 @@
 //! Progress on standard error: a bar on a terminal, a line a case elsewhere.
 
+use std::collections::HashMap;
 use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use seatrial_model::{Event, Nanos, Outcome, Phase};
+use seatrial_model::{CaseId, Event, Nanos, Outcome, Phase};
 
 use crate::args::ColorChoice;
 use crate::output::is_colored;
@@ -13,7 +14,10 @@ use crate::output::is_colored;
 pub struct Progress {
     bar: Option<ProgressBar>,
     started: Instant,
-    estimates: Vec<(String, Nanos)>,
+    /// Of the cases that are not done.
+    estimates: HashMap<CaseId, Nanos>,
+    /// The sum of these, so that a case costs the same in a run of many.
+    estimated: u64,
     total: usize,
     done: usize,
 }
@@ -33,7 +37,7 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
         });
-        Self { bar, started: Instant::now(), estimates: Vec::new(), total: 0, done: 0 }
+        Self { bar, started: Instant::now(), estimates: HashMap::new(), estimated: 0, total: 0, done: 0 }
     }
 
     /// Takes note of an event.
@@ -41,7 +45,10 @@ impl Progress {
         match event {
             Event::RoundPlanned { cases, .. } => {
                 self.total += cases.len();
-                self.estimates.extend(cases.iter().map(|case| (case.id.to_string(), case.estimate())));
+                for case in cases {
+                    self.estimates.insert(case.id.clone(), case.estimate());
+                    self.estimated = self.estimated.saturating_add(case.estimate().get());
+                }
                 if let Some(bar) = &self.bar {
                     bar.set_length(self.total as u64);
                 }
@@ -61,7 +68,9 @@ impl Progress {
             }
             Event::CaseEnded { record } => {
                 self.done += 1;
-                self.estimates.retain(|(case, _)| case != record.case.as_str());
+                if let Some(estimate) = self.estimates.remove(&record.case) {
+                    self.estimated = self.estimated.saturating_sub(estimate.get());
+                }
                 if let Some(bar) = &self.bar {
                     bar.set_position(self.done as u64);
                 }
@@ -104,7 +113,7 @@ impl Progress {
 
     /// Time left: the estimates of what is not done, corrected by how the estimates of what is done came out.
     fn left(&self) -> Duration {
-        let left: u64 = self.estimates.iter().map(|(_, estimate)| estimate.get()).sum();
+        let left = self.estimated;
         let each = if self.done == 0 {
             return Duration::from_nanos(left);
         } else {

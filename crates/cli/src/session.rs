@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use seatrial_analysis::Assignment;
 use seatrial_bench::Registry;
 use seatrial_cluster::Fleet;
-use seatrial_engine::{Deadlines, Finished, Ground, Plan, Request, Runner, Sweep};
+use seatrial_engine::{Deadlines, Finished, Ground, Plan, Request, Retest, Runner, Sides, Sweep};
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document, ProfileRef, RunEnd, RunInfo, SCHEMA_VERSION};
 use seatrial_model::{Event, Outcome, Site, SiteNode, Verdict};
@@ -104,9 +104,9 @@ pub fn run(
 fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> Result<Exit, CliError> {
     let home = Home::resolve(&HomeEnv::of_process())?;
     let resumed = RunFolder::resume(&home.find(name)?)?;
-    let done = resumed.run.done();
     let cases = match resumed.run.plan.present() {
-        Some(plan) => plan.cases().filter(|case| !done.contains(&case.id)).cloned().collect(),
+        // All of them: what has its record already is not run again, but says who may be whose partner.
+        Some(plan) => plan.cases().cloned().collect(),
         // It came to its end without a plan: every case was skipped.
         None if resumed.run.info()?.ended.as_ref().is_some_and(|end| end.signal.is_none()) => Vec::new(),
         None => {
@@ -188,7 +188,10 @@ impl Work {
                 deadlines: Deadlines::default(),
                 share_hosts: args.nodes.share_hosts,
             };
-            runner.run(&mut Sweep::new(self.plan), done)
+            let sides = |group: &str| sides(self.profile.as_ref(), group);
+            let mut study =
+                Retest::new(Sweep::new(self.plan.clone()), &self.plan, registry, &self.site, &sides);
+            runner.run(&mut study, done)
         };
         progress.finish();
         let finished = match finished {
@@ -207,6 +210,15 @@ impl Work {
             return interrupted(journal, &signals, &progress, command);
         }
         conclude(finished, self.profile.as_ref(), &self.site, journal, args, strict)
+    }
+}
+
+/// What the cases of `group` test: where the test names a partner, the first node alone.
+fn sides(profile: Option<&Profile>, group: &str) -> Sides {
+    let test = profile.and_then(|profile| profile.tests.iter().find(|test| test.id == group));
+    match test.and_then(|test| test.partner.as_ref()) {
+        Some(_) => Sides::First,
+        None => Sides::Both,
     }
 }
 

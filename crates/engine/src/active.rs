@@ -86,7 +86,9 @@ impl Active {
     ) -> After {
         let seconds = now.since(self.started).as_secs();
         if let Some(reason) = end.reason {
-            return After::Over(Box::new(self.without_numbers(&reason, &end.parts, seconds)));
+            let mut record = self.without_numbers(&reason, &end.parts, seconds);
+            record.lost = end.lost;
+            return After::Over(Box::new(record));
         }
         let disturbance = disturbance(&end.parts);
         if let Some(why) = &disturbance {

@@ -6,9 +6,12 @@
 
 mod active;
 mod disturbance;
+mod host;
 mod pattern;
 mod probes;
 mod request;
+mod retest;
+mod round;
 mod runner;
 mod schedule;
 mod study;
@@ -18,6 +21,7 @@ mod trial;
 
 pub use pattern::{PATTERNS, Pattern};
 pub use request::{Ground, Plan, Request, RequestError};
+pub use retest::{Retest, Sides};
 pub use runner::{Finished, RunError, Runner, Watch};
 pub use schedule::{Schedule, Waiting};
 pub use study::{Next, Study, Sweep};

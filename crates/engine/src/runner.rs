@@ -1,15 +1,17 @@
 //! The event loop: studies in, agents driven, records out.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use seatrial_bench::Registry;
-use seatrial_cluster::{Fleet, Hello, NodeIndex, Notice, Report, WorkerId};
+use seatrial_cluster::{Fleet, NodeIndex, Notice, Report};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, Cause, Event, Finding, Nanos, Reason, Site};
 
 use crate::active::{Active, After};
+use crate::host;
+use crate::round::Round;
 use crate::schedule::{Schedule, Waiting};
 use crate::study::{Next, Study};
 use crate::trial::{Action, Deadlines};
@@ -57,22 +59,6 @@ pub enum RunError {
     Watch(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// What the loop holds while a round runs.
-#[derive(Default)]
-struct Round {
-    schedule: Schedule,
-    active: HashMap<u64, Active>,
-    owners: HashMap<WorkerId, u64>,
-    deadlines: BinaryHeap<Reverse<(Nanos, u64)>>,
-    lost: HashMap<NodeIndex, String>,
-    /// The host of each node.
-    hosts: Vec<NodeIndex>,
-    keys: u64,
-    workers: u64,
-    /// Whether an event could not be kept: only the killing goes on.
-    broken: bool,
-}
-
 impl Runner<'_> {
     /// Runs `study` to its end, or until cancelled. `done` holds records of an earlier, interrupted run.
     ///
@@ -80,15 +66,26 @@ impl Runner<'_> {
     /// [`RunError`] when an event could not be kept; workers are killed before it returns.
     pub fn run(&mut self, study: &mut dyn Study, done: Vec<CaseRecord>) -> Result<Finished, RunError> {
         let mut finished = Finished { records: done, ..Finished::default() };
-        let hosts = if self.share_hosts { self.nodes().collect() } else { hosts(self.fleet.agents()) };
-        let mut round = Round { hosts, ..Round::default() };
+        let hosts = if self.share_hosts { self.nodes().collect() } else { host::of(self.fleet.agents()) };
+        if let Some(text) = host::words(self.fleet.agents(), &hosts) {
+            self.tell(&Event::Note { case: None, text })?;
+        }
+        let mut round = Round::on(hosts);
         while !self.is_cancelled() {
+            for node in round.lost.keys() {
+                study.lost(&self.fleet.agents()[node.0].node);
+            }
             match study.next(&finished.records) {
                 Next::Done(findings) => {
                     finished.findings = findings;
                     return Ok(finished);
                 }
                 Next::Round(cases) => self.round(&mut round, cases, &mut finished)?,
+                Next::Settled(records) => {
+                    for record in records {
+                        self.keep(record, &mut finished)?;
+                    }
+                }
             }
         }
         finished.cancelled = true;
@@ -103,6 +100,9 @@ impl Runner<'_> {
     ) -> Result<(), RunError> {
         let estimate = cases.iter().fold(Nanos(0), |sum, case| sum.plus(case.estimate()));
         self.tell(&Event::RoundPlanned { cases: cases.clone(), estimate })?;
+        if let Some(text) = retries(&cases) {
+            self.tell(&Event::Note { case: None, text })?;
+        }
         let by_name: HashMap<&str, NodeIndex> = self
             .fleet
             .agents()
@@ -119,12 +119,11 @@ impl Runner<'_> {
                 Some(nodes) if !nodes.is_empty() => {
                     placed.push(Waiting { case, hosts: round.hosts_of(&nodes), nodes });
                 }
-                _ => homeless.push(case),
+                _ => homeless.push(without_agent(&case, |node| by_name.contains_key(node))),
             }
         }
-        for case in homeless {
-            let reason = Reason::new(Cause::NeverReached, "no agent runs on a node of this case");
-            self.keep(CaseRecord::without_numbers(&case, &reason), finished)?;
+        for record in homeless {
+            self.keep(record, finished)?;
         }
         round.schedule = Schedule::new(placed);
         for (node, why) in round.lost.clone() {
@@ -214,9 +213,12 @@ impl Runner<'_> {
         finished: &mut Finished,
     ) -> Result<(), RunError> {
         for waiting in round.schedule.give_up(node) {
-            let reason =
-                Reason::new(Cause::NeverReached, format!("the agent was lost before this case: {why}"));
-            self.keep(CaseRecord::without_numbers(&waiting.case, &reason), finished)?;
+            let name = self.fleet.agents()[node.0].node.clone();
+            let text = format!("the agent of {name} was lost before this case: {why}");
+            let reason = Reason::new(Cause::NeverReached, text);
+            let record =
+                CaseRecord { lost: vec![name], ..CaseRecord::without_numbers(&waiting.case, &reason) };
+            self.keep(record, finished)?;
         }
         Ok(())
     }
@@ -299,8 +301,7 @@ impl Runner<'_> {
         let now = self.fleet.now();
         let clocks = nodes.iter().map(|node| self.fleet.offset(*node)).collect();
         let (active, actions) = Active::start(bench, case, nodes, clocks, first, now, self.deadlines);
-        round.keys += 1;
-        let key = round.keys;
+        let key = round.new_key();
         round.own(first, active.nodes.len(), key);
         round.deadlines.push(Reverse((active.trial.deadline(), key)));
         round.active.insert(key, active);
@@ -344,65 +345,32 @@ impl Runner<'_> {
     }
 }
 
-/// The host of each node: the first node that runs on the same kernel, by the identity of its boot. A node that does not
-/// tell is a host of its own.
-fn hosts(agents: &[Hello]) -> Vec<NodeIndex> {
-    let mut first: HashMap<&str, NodeIndex> = HashMap::new();
-    let mut hosts = Vec::with_capacity(agents.len());
-    for (at, hello) in agents.iter().enumerate() {
-        let boot = hello.machine.boot_id.known();
-        hosts.push(boot.map_or(NodeIndex(at), |boot| *first.entry(boot).or_insert(NodeIndex(at))));
+/// Retries that are told one by one; of more only the number is.
+const MOST_TOLD: usize = 4;
+
+/// What a person is told of the cases of a round that stand in for others.
+fn retries(cases: &[Case]) -> Option<String> {
+    let again: Vec<&Case> = cases.iter().filter(|case| case.retry_of.is_some()).collect();
+    let words = |case: &&Case| {
+        let lost = case.retry_of.as_ref().map_or("", |lost| lost.as_str());
+        format!("{lost} lost its partner and is measured again as {}", case.id)
+    };
+    match again.as_slice() {
+        [] => None,
+        few if few.len() <= MOST_TOLD => Some(few.iter().map(words).collect::<Vec<_>>().join("; ")),
+        many => Some(format!("{} cases lost their partners and are measured again with others", many.len())),
     }
-    hosts
 }
 
-impl Round {
-    /// The hosts of `nodes`, each once.
-    fn hosts_of(&self, nodes: &[NodeIndex]) -> Vec<NodeIndex> {
-        let mut hosts: Vec<_> =
-            nodes.iter().map(|node| self.hosts.get(node.0).copied().unwrap_or(*node)).collect();
-        hosts.sort_unstable();
-        hosts.dedup();
-        hosts
-    }
-
-    fn new_workers(&mut self, count: usize) -> WorkerId {
-        let first = WorkerId(self.workers);
-        self.workers += count as u64;
-        first
-    }
-
-    fn own(&mut self, first: WorkerId, count: usize, key: u64) {
-        for id in first.0..first.0 + count as u64 {
-            self.owners.insert(WorkerId(id), key);
-        }
-    }
-
-    /// Does something with the case that owns `worker`; a late word of a worker that nobody owns is dropped.
-    fn with(
-        &mut self,
-        worker: WorkerId,
-        act: impl FnOnce(&mut Active) -> Vec<Action>,
-    ) -> Option<(u64, Vec<Action>)> {
-        let key = *self.owners.get(&worker)?;
-        self.active.get_mut(&key).map(|active| (key, act(active)))
-    }
-
-    fn next_deadline(&self) -> Option<Nanos> {
-        self.deadlines.peek().map(|Reverse((at, _))| *at)
-    }
-
-    /// A case whose deadline has passed; entries that were overtaken by a later deadline fall out here.
-    fn overdue(&mut self, now: Nanos) -> Option<u64> {
-        while let Some(Reverse((at, key))) = self.deadlines.peek().copied() {
-            if at > now {
-                return None;
-            }
-            self.deadlines.pop();
-            if self.active.get(&key).is_some_and(|active| active.trial.deadline() <= now) {
-                return Some(key);
-            }
-        }
-        None
-    }
+/// The record of a case on a node that has no agent.
+fn without_agent(case: &Case, has_agent: impl Fn(&str) -> bool) -> CaseRecord {
+    let is_missing =
+        |node: &&String| case.places.iter().any(|place| place.node == **node) && !has_agent(node);
+    let lost: Vec<String> = case.nodes.iter().filter(is_missing).cloned().collect();
+    let text = match lost.as_slice() {
+        [] => "no agent runs on a node of this case".to_owned(),
+        lost => format!("no agent runs on {}", lost.join(", ")),
+    };
+    let reason = Reason::new(Cause::NeverReached, text);
+    CaseRecord { lost, ..CaseRecord::without_numbers(case, &reason) }
 }

@@ -145,6 +145,7 @@ mod tests {
                 precision_percent: 1.0,
             },
             findings: Vec::new(),
+            retry_of: None,
         };
         let nodes: Vec<_> = nodes.iter().copied().map(NodeIndex).collect();
         Waiting { case, hosts: nodes.clone(), nodes }

@@ -1,5 +1,7 @@
 //! Studies decide which cases run next.
 
+use std::collections::HashSet;
+
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, Finding};
 
@@ -8,6 +10,8 @@ use seatrial_model::{Case, Finding};
 pub enum Next {
     /// These cases, in this order where they share a node.
     Round(Vec<Case>),
+    /// These stand without being measured.
+    Settled(Vec<CaseRecord>),
     /// Nothing more; these are its conclusions.
     Done(Vec<Finding>),
 }
@@ -16,6 +20,9 @@ pub enum Next {
 pub trait Study {
     /// The next round, given every record so far.
     fn next(&mut self, done: &[CaseRecord]) -> Next;
+
+    /// `node` is gone: no case can run there any more. Told before [`Self::next`], and perhaps more than once.
+    fn lost(&mut self, _node: &str) {}
 }
 
 /// All cases once, in one round: the product of the values given.
@@ -33,8 +40,8 @@ impl Sweep {
 
 impl Study for Sweep {
     fn next(&mut self, done: &[CaseRecord]) -> Next {
-        let missing: Vec<_> =
-            self.cases.drain(..).filter(|case| !done.iter().any(|record| record.case == case.id)).collect();
+        let done: HashSet<_> = done.iter().map(|record| &record.case).collect();
+        let missing: Vec<_> = self.cases.drain(..).filter(|case| !done.contains(&case.id)).collect();
         if missing.is_empty() { Next::Done(Vec::new()) } else { Next::Round(missing) }
     }
 }

@@ -40,6 +40,9 @@ pub struct Case {
     pub budget: Budget,
     /// What the plan already knows to be wrong with this case.
     pub findings: Vec<Finding>,
+    /// The case that lost its partner and that this one stands in for, with another partner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_of: Option<CaseId>,
 }
 
 /// How long and how often a case is measured.
@@ -79,6 +82,7 @@ impl Case {
             places: Vec::new(),
             budget,
             findings: Vec::new(),
+            retry_of: None,
         }
     }
 

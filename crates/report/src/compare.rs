@@ -102,17 +102,26 @@ fn columns(names: Names<'_>, rows: &[&Difference], notes: &mut Notes) -> Vec<Col
         Err(why) => format!("{} {}", Ink::Doubt.on("? not comparable"), notes.refer(why)),
     };
     columns.extend([
-        Column::numbers(clean(names.a), rows.iter().map(|row| median(&row.a)).collect()),
-        Column::numbers(clean(names.b), rows.iter().map(|row| median(&row.b)).collect()),
+        Column::numbers(head(names.a), rows.iter().map(|row| median(&row.a)).collect()),
+        Column::numbers(head(names.b), rows.iter().map(|row| median(&row.b)).collect()),
         Column::numbers("change", rows.iter().map(percent).collect()),
         Column::numbers(
             "95 % interval",
             rows.iter().map(|row| change(row).map_or(String::new(), interval)).collect(),
         ),
-        Column::words("", rows.iter().map(&mut told).collect()),
+        // What it all comes to is never broken into lines.
+        Column::words("", rows.iter().map(&mut told).collect()).unbroken(),
     ]);
     columns.retain(|column| !column.is_empty());
     columns
+}
+
+/// Longest name of a run in one line: an id is put into one line a piece, so that the numbers below have the room.
+const LONGEST_NAME: usize = 12;
+
+fn head(name: &str) -> String {
+    let name = clean(name);
+    if name.chars().count() <= LONGEST_NAME { name } else { name.replace('-', "-\n") }
 }
 
 fn signed(percent: f64) -> String {

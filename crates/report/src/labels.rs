@@ -36,6 +36,26 @@ impl Label {
         }
     }
 
+    /// The same without the names of `nodes`: `n1/eth0->n2/eth0` is `eth0->eth0`.
+    pub fn without_nodes(mut self, nodes: &[String]) -> Self {
+        let end = |end: &str| {
+            let (node, rest) = end.split_at(end.find('/').unwrap_or(end.len()));
+            let is_node = nodes.iter().any(|known| clean(known) == node);
+            if is_node { rest.trim_start_matches('/').to_owned() } else { end.to_owned() }
+        };
+        self.subject = self.subject.split("->").map(end).collect::<Vec<_>>().join("->");
+        if self.subject == "->" {
+            self.subject = "pair".to_owned();
+        }
+        self.node = String::new();
+        self
+    }
+
+    /// All of it as one text that tells it from others.
+    pub fn key(&self) -> String {
+        format!("{self:?}")
+    }
+
     /// The label of a pair of cases.
     pub fn of_difference(row: &Difference) -> Self {
         Self {

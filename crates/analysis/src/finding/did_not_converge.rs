@@ -1,7 +1,7 @@
 //! `did-not-converge`: a case that ended with its interval wider than asked for.
 
 use seatrial_model::record::{CaseRecord, MetricRecord};
-use seatrial_model::{Finding, Severity, Unit};
+use seatrial_model::{Dimension, Finding, Severity, Unit};
 
 use super::{Rule, about};
 use crate::number::quantity;
@@ -19,7 +19,7 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
 
 fn of_case(case: &CaseRecord) -> Option<Finding> {
     let wide: Vec<(&String, &MetricRecord)> =
-        case.metrics.iter().filter(|(_, metric)| !metric.converged).collect();
+        case.metrics.iter().filter(|(_, metric)| !metric.converged && !is_resolved(metric)).collect();
     let trials = wide.iter().map(|(_, metric)| metric.trials).max()?;
     let names: Vec<&str> = wide.iter().map(|(name, _)| name.as_str()).collect();
     // Without the widths, which stand beside the medians, so that cases that share the trouble share the sentence.
@@ -35,6 +35,20 @@ fn of_case(case: &CaseRecord) -> Option<Finding> {
     Some(about(case, Finding { value, evidence, ..finding }))
 }
 
+/// Whether the number is known as exactly as anybody asks, however wide its interval is against it. A width relative to
+/// the number itself says nothing of numbers near zero: a share of 0.02 % of the whole, or none or one event.
+fn is_resolved(metric: &MetricRecord) -> bool {
+    let (low, high) = metric.ci95.unwrap_or((metric.min, metric.max));
+    let half_width = 0.5 * (high - low) * metric.unit.factor();
+    match metric.unit.dimension() {
+        // Percentage points: a share is relative to its whole already.
+        Dimension::Share => half_width <= 1.0,
+        // Events come one by one.
+        Dimension::Count => half_width <= 1.0,
+        _ => false,
+    }
+}
+
 /// Half the width of the interval, in percent of the median.
 fn half_width_percent(metric: &MetricRecord) -> Option<f64> {
     let (low, high) = metric.ci95?;
@@ -46,6 +60,26 @@ fn half_width_percent(metric: &MetricRecord) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::judge::fixture::{limit, measured, metric};
+
+    #[test]
+    fn numbers_near_zero_are_known_well_enough() {
+        let wide = |unit, median, low, high| MetricRecord {
+            unit,
+            converged: false,
+            ..metric(median, (low, high), limit(1e3))
+        };
+        let named = |metric: MetricRecord| {
+            let mut case = measured("n1");
+            case.metrics.insert("late".to_owned(), metric);
+            find(&[case]).len()
+        };
+        assert_eq!(named(wide(Unit::Percent, 0.02, 0.0, 0.3)), 0);
+        assert_eq!(named(wide(Unit::Ratio, 0.002, 0.0, 0.01)), 0);
+        assert_eq!(named(wide(Unit::Count, 0.0, 0.0, 2.0)), 0);
+        assert_eq!(named(wide(Unit::Percent, 20.0, 10.0, 30.0)), 1);
+        assert_eq!(named(wide(Unit::Ratio, 0.2, 0.1, 0.3)), 1);
+        assert_eq!(named(wide(Unit::Nanosecond, 0.5, 0.3, 0.7)), 1, "a time has no such floor");
+    }
 
     #[test]
     fn one_finding_names_every_wide_metric_and_the_widest_interval() {

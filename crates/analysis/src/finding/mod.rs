@@ -1,5 +1,6 @@
 //! Conclusions that follow from records alone: one file a rule, one line in [`RULES`].
 
+mod culprit;
 mod did_not_converge;
 mod disturbed;
 mod kernel_warnings;
@@ -24,6 +25,7 @@ pub struct Rule {
 
 /// Every rule, in the order of their findings.
 pub const RULES: &[Rule] = &[
+    culprit::RULE,
     limit_exceeded::RULE,
     throttled::RULE,
     pcie_errors::RULE,

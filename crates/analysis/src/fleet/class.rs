@@ -1,6 +1,6 @@
 //! Which nodes are alike.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use seatrial_model::machine::{Known, Machine};
 use seatrial_model::{Site, SiteNode};
@@ -13,8 +13,9 @@ pub(super) struct Class<'a> {
 }
 
 impl Class<'_> {
-    pub fn has(&self, name: &str) -> bool {
-        self.nodes.iter().any(|node| node.name == name)
+    /// The names of its nodes.
+    pub fn names(&self) -> HashSet<&str> {
+        self.nodes.iter().map(|node| node.name.as_str()).collect()
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod attributes;
 mod class;
+mod one_kernel;
 mod outlier;
 mod uniformity;
 
@@ -18,7 +19,7 @@ use class::classes;
 
 /// What is found over all nodes of a run.
 pub fn fleet_findings(site: &Site, roles: &Assignment, records: &[CaseRecord]) -> Vec<Finding> {
-    let mut found = Vec::new();
+    let mut found = one_kernel::find(site);
     for class in classes(site, roles) {
         found.extend(outlier::find(&class, records));
         found.extend(uniformity::find(&class));

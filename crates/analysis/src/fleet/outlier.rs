@@ -41,7 +41,8 @@ pub(super) fn find(class: &Class<'_>, records: &[CaseRecord]) -> Vec<Finding> {
 fn rows<'a>(class: &Class<'_>, records: &'a [CaseRecord]) -> Vec<Row<'a>> {
     let mut groups: Vec<Vec<&CaseRecord>> = Vec::new();
     let mut by_key: BTreeMap<(String, String, String), Vec<usize>> = BTreeMap::new();
-    let own = |case: &&CaseRecord| matches!(case.nodes.as_slice(), [node] if class.has(node));
+    let names = class.names();
+    let own = |case: &&CaseRecord| matches!(case.nodes.as_slice(), [node] if names.contains(node.as_str()));
     for case in records.iter().filter(own) {
         let key = (case.group.clone(), case.bench.clone(), class_of(case));
         let candidates = by_key.entry(key).or_default();
@@ -55,8 +56,11 @@ fn rows<'a>(class: &Class<'_>, records: &'a [CaseRecord]) -> Vec<Row<'a>> {
     }
     let mut rows: Vec<Row<'a>> = Vec::new();
     for cases in groups.iter().filter(|cases| cases.len() >= FEWEST_NODES) {
-        let first: &BTreeMap<String, MetricRecord> = &cases[0].metrics;
-        for (name, metric) in first.iter().filter(|(_, metric)| metric.better != Better::None) {
+        // A case that failed ends first and has none.
+        let first = cases.iter().map(|case| &case.metrics).find(|metrics| !metrics.is_empty());
+        let first: Option<&BTreeMap<String, MetricRecord>> = first;
+        for (name, metric) in first.into_iter().flatten().filter(|(_, metric)| metric.better != Better::None)
+        {
             let values = cases.iter().filter_map(|case| Some((*case, case.metrics.get(name)?.median)));
             rows.push(Row {
                 metric: name,
@@ -165,6 +169,24 @@ mod tests {
     fn the_node_that_falls_behind_is_named_and_a_fast_one_is_not() {
         let found = found(&[100.0, 99.5, 100.4, 85.0, 99.9, 130.0, 100.2]);
         assert_eq!(found, [("outlier".to_owned(), Some("n4".to_owned()))]);
+    }
+
+    #[test]
+    fn a_node_without_numbers_hides_no_outlier() {
+        let values = [100.0, 99.5, 100.4, 85.0, 99.9, 100.2];
+        let nodes: Vec<SiteNode> =
+            (0..=values.len()).map(|n| SiteNode::new(format!("n{n}"), Machine::default())).collect();
+        let with = |(at, value): (usize, &f64)| {
+            let mut case = case(&format!("n{}", at + 1), "node");
+            case.metrics
+                .insert("bandwidth".to_owned(), metric(*value, (value - 0.1, value + 0.1), no_limit()));
+            case
+        };
+        let mut records = vec![case("n0", "node")];
+        records.extend(values.iter().enumerate().map(with));
+        let found = find(&Class { nodes: nodes.iter().collect() }, &records);
+        let nodes: Vec<_> = found.iter().filter_map(|finding| finding.node.as_deref()).collect();
+        assert_eq!(nodes, ["n4"]);
     }
 
     #[test]

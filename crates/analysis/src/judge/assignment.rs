@@ -1,6 +1,6 @@
 //! Who plays which role.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::profile::{NodeSet, Profile};
 
@@ -8,8 +8,9 @@ use seatrial_model::profile::{NodeSet, Profile};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assignment {
     nodes: Vec<String>,
+    known: BTreeSet<String>,
     /// Nodes by role; every role of the profile is in it.
-    players: BTreeMap<String, Vec<String>>,
+    players: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Assignment {
@@ -18,16 +19,17 @@ impl Assignment {
     /// One machine that nobody gave a role plays every role.
     pub fn new(profile: &Profile, nodes: &[String], given: &BTreeMap<String, NodeSet>) -> Self {
         let set = |name: &str| given.get(name).or_else(|| profile.roles.get(name).map(|role| &role.nodes));
-        let players_of = |name: &str| -> Vec<String> {
-            let has_it = |node: &&String| set(name).is_some_and(|set| set.contains(node));
-            nodes.iter().filter(has_it).cloned().collect()
+        let known: BTreeSet<String> = nodes.iter().cloned().collect();
+        let players_of = |name: &str| -> BTreeSet<String> {
+            let named = set(name).into_iter().flat_map(NodeSet::names);
+            named.filter(|node| known.contains(*node)).map(str::to_owned).collect()
         };
-        let mut players: BTreeMap<String, Vec<String>> =
+        let mut players: BTreeMap<String, BTreeSet<String>> =
             profile.roles.keys().map(|name| (name.clone(), players_of(name))).collect();
-        if nodes.len() == 1 && players.values().all(Vec::is_empty) {
-            players.values_mut().for_each(|players| players.extend_from_slice(nodes));
+        if nodes.len() == 1 && players.values().all(BTreeSet::is_empty) {
+            players.values_mut().for_each(|players| players.extend(nodes.iter().cloned()));
         }
-        Self { nodes: nodes.to_vec(), players }
+        Self { nodes: nodes.to_vec(), known, players }
     }
 
     /// The nodes that play one of `roles`, in the order of the run; all of them when `roles` is empty.
@@ -37,18 +39,15 @@ impl Assignment {
 
     /// The roles that `node` plays, by name.
     pub fn roles_of(&self, node: &str) -> Vec<String> {
-        let plays = |(role, players): (&String, &Vec<String>)| {
-            players.iter().any(|player| player == node).then(|| role.clone())
-        };
+        let plays =
+            |(role, players): (&String, &BTreeSet<String>)| players.contains(node).then(|| role.clone());
         self.players.iter().filter_map(plays).collect()
     }
 
     /// Whether `node` takes part in the run and plays one of `roles`, or `roles` is empty.
     pub fn plays(&self, node: &str, roles: &[String]) -> bool {
-        let has = |nodes: &[String]| nodes.iter().any(|known| known == node);
-        has(&self.nodes)
-            && (roles.is_empty()
-                || roles.iter().any(|role| self.players.get(role).is_some_and(|players| has(players))))
+        let has = |role: &String| self.players.get(role).is_some_and(|players| players.contains(node));
+        self.known.contains(node) && (roles.is_empty() || roles.iter().any(has))
     }
 }
 

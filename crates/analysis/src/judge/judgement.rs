@@ -5,6 +5,7 @@ use seatrial_model::{Verdict, VerdictRecord};
 
 use super::advice::MissingLimit;
 use super::scope::judge_test;
+use super::sisters::Sisters;
 use super::{Grounds, demand, setting, waiver};
 
 /// All verdicts of a run.
@@ -43,7 +44,8 @@ impl Judgement {
 /// that is only planned. A partner is never judged. A setting that differs is `fail`, one that is not there or could
 /// not be read `unknown`. A waiver turns `fail` into `warn`.
 pub fn judge(profile: &Profile, grounds: &Grounds<'_>) -> Judgement {
-    let rulings = profile.tests.iter().flat_map(|test| judge_test(test, profile, grounds));
+    let sisters = Sisters::new(grounds.records);
+    let rulings = profile.tests.iter().flat_map(|test| judge_test(test, profile, grounds, &sisters));
     let mut judgement = Judgement::default();
     for ruling in rulings {
         judgement.verdicts.push(ruling.record);

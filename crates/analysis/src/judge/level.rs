@@ -6,11 +6,9 @@ use seatrial_model::{Better, Quantity};
 
 use super::Grounds;
 use super::measured::{Measured, measured};
+use super::sisters::Sisters;
 use crate::same::{is_same_class, is_same_question, is_same_thing};
 use crate::stated::is_for;
-
-/// Fewer nodes are no fleet: the median of two is half the node that is judged.
-const FEWEST_NODES: usize = 3;
 
 /// One criterion on one case.
 #[derive(Clone, Copy)]
@@ -19,6 +17,7 @@ pub(super) struct Matter<'a> {
     pub grounds: &'a Grounds<'a>,
     pub criterion: &'a Criterion,
     pub case: &'a CaseRecord,
+    pub sisters: &'a Sisters<'a>,
 }
 
 /// Why a bar comes to no number.
@@ -100,30 +99,7 @@ impl Matter<'_> {
 
     /// The median over all nodes that measured the same question on a thing of the same name, this one included.
     fn fleet_median(&self, found: &Measured<'_>) -> Result<f64, String> {
-        let sisters = self.grounds.records.iter().filter(|other| {
-            other.group == self.case.group
-                && is_same_question(other, self.case)
-                && is_same_class(other, self.case)
-        });
-        let mut values = Vec::new();
-        let mut nodes = Vec::new();
-        for sister in sisters {
-            if let Some(value) = self.value_in(sister, found) {
-                values.push(value);
-                nodes.push(&sister.nodes);
-            }
-        }
-        nodes.sort();
-        nodes.dedup();
-        if nodes.len() < FEWEST_NODES {
-            return Err(format!(
-                "a fleet median needs {FEWEST_NODES} nodes that measured this; there are {}",
-                nodes.len()
-            ));
-        }
-        values.sort_by(f64::total_cmp);
-        let middle = values.len() / 2;
-        Ok(if values.len() % 2 == 1 { values[middle] } else { 0.5 * (values[middle - 1] + values[middle]) })
+        self.sisters.median(self.case, self.criterion, found.at, |sister| self.value_in(sister, found))
     }
 
     /// The value of the reference run: of the same thing on the same node, or, when the reference is a single node

@@ -13,6 +13,7 @@ mod measured;
 mod range;
 mod scope;
 mod setting;
+mod sisters;
 #[cfg(test)]
 mod tests;
 mod waiver;

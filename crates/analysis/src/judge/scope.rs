@@ -1,6 +1,6 @@
 //! Which cases a test judges, and on which nodes something is missing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use seatrial_model::profile::{Criterion, Expect, Profile, Requirement, Test};
 use seatrial_model::record::CaseRecord;
@@ -9,9 +9,15 @@ use seatrial_model::{Outcome, Subject, Verdict, VerdictRecord};
 use super::Grounds;
 use super::case::{Ruling, judge_case};
 use super::level::Matter;
+use super::sisters::Sisters;
 
 /// Every ruling on one test: its cases, and nodes on which there should have been some.
-pub(super) fn judge_test(test: &Test, profile: &Profile, grounds: &Grounds<'_>) -> Vec<Ruling> {
+pub(super) fn judge_test<'a>(
+    test: &'a Test,
+    profile: &'a Profile,
+    grounds: &'a Grounds<'a>,
+    sisters: &'a Sisters<'a>,
+) -> Vec<Ruling> {
     let criteria: Vec<&Criterion> = profile.criteria_of(&test.id).collect();
     if test.planned {
         let why = format!("{} is planned: this version cannot measure it yet", test.bench);
@@ -24,11 +30,34 @@ pub(super) fn judge_test(test: &Test, profile: &Profile, grounds: &Grounds<'_>) 
     let mut rulings = Vec::new();
     for &case in &chosen {
         for &criterion in criteria.iter().filter(|criterion| is_about(criterion, case)) {
-            rulings.push(judge_case(test, Matter { profile, grounds, criterion, case }));
+            rulings.push(judge_case(test, Matter { profile, grounds, criterion, case, sisters }));
+        }
+    }
+    let mut here: HashMap<&str, Vec<&CaseRecord>> = HashMap::new();
+    for &case in &chosen {
+        for node in judged_nodes(test, case) {
+            here.entry(node).or_default().push(case);
+        }
+    }
+    // Whatever stands in the way of the whole test is told by a case that was never given a subject.
+    let mut in_the_way: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+    for case in &own {
+        for node in &case.nodes {
+            in_the_way.entry(node).or_default().extend(case.reason.as_deref());
         }
     }
     for node in grounds.nodes.players(&test.roles) {
-        rulings.extend(missing_on(node, test, &criteria, &own, &chosen));
+        match here.get(node) {
+            Some(here) => rulings.extend(missing_on(node, test, &criteria, here)),
+            None => {
+                let mut why = vec![match test.on.is_empty() {
+                    true => "nothing was run".to_owned(),
+                    false => format!("nothing here has {}", test.on),
+                }];
+                why.extend(in_the_way.get(node).into_iter().flatten().map(|&reason| reason.to_owned()));
+                rulings.extend(on_each(test, &criteria, Some(node), &why.join("; ")));
+            }
+        }
     }
     if grounds.nodes.players(&test.roles).next().is_none() {
         let why = format!("no node of the run plays {}", test.roles.join(" or "));
@@ -38,23 +67,25 @@ pub(super) fn judge_test(test: &Test, profile: &Profile, grounds: &Grounds<'_>) 
 }
 
 /// The nodes that a case of `test` speaks about. Where the test names a partner, the first node is the one that is
-/// tested and the others only answer it.
-fn judged_nodes<'a>(test: &Test, case: &'a CaseRecord) -> &'a [String] {
-    if test.partner.is_some() { &case.nodes[..case.nodes.len().min(1)] } else { &case.nodes }
+/// tested and the others only answer it. A case in which nodes were lost speaks about these alone: who is left is told
+/// by another case, with another partner or with the reason why there is none.
+fn judged_nodes<'a>(test: &Test, case: &'a CaseRecord) -> impl Iterator<Item = &'a String> + use<'a> {
+    let most = if test.partner.is_some() { 1 } else { case.nodes.len() };
+    let judged = case.nodes.iter().take(most);
+    judged.filter(|node| case.lost.is_empty() || case.lost.contains(node))
 }
 
 /// The node that a case speaks about, when it is one.
 pub(super) fn judged_node<'a>(test: &Test, case: &'a CaseRecord) -> Option<&'a str> {
-    match judged_nodes(test, case) {
-        [node] => Some(node),
-        _ => None,
-    }
+    let mut judged = judged_nodes(test, case);
+    judged.next().filter(|_| judged.next().is_none()).map(String::as_str)
 }
 
 fn is_judged(case: &CaseRecord, test: &Test, grounds: &Grounds<'_>) -> bool {
     case.group == test.id
         && case.bench == test.bench
-        && judged_nodes(test, case).iter().all(|node| grounds.nodes.plays(node, &test.roles))
+        && judged_nodes(test, case).all(|node| grounds.nodes.plays(node, &test.roles))
+        && (case.nodes.is_empty() || judged_nodes(test, case).next().is_some())
 }
 
 /// Whether the case has the parameter values of the criterion's `where`.
@@ -62,26 +93,8 @@ fn is_about(criterion: &Criterion, case: &CaseRecord) -> bool {
     Requirement::selects(&criterion.cases, &case.params)
 }
 
-/// What should have been measured on `node` and was not.
-fn missing_on(
-    node: &str,
-    test: &Test,
-    criteria: &[&Criterion],
-    own: &[&CaseRecord],
-    chosen: &[&CaseRecord],
-) -> Vec<Ruling> {
-    let is_here = |case: &&&CaseRecord| judged_nodes(test, case).iter().any(|known| known == node);
-    let here: Vec<&CaseRecord> = chosen.iter().filter(is_here).copied().collect();
-    if here.is_empty() {
-        // Whatever stands in the way of the whole test is told by a case that was never given a subject.
-        let others = own.iter().filter(is_here).filter_map(|case| case.reason.clone());
-        let mut why = vec![match test.on.is_empty() {
-            true => "nothing was run".to_owned(),
-            false => format!("nothing here has {}", test.on),
-        }];
-        why.extend(others.collect::<BTreeSet<_>>());
-        return on_each(test, criteria, Some(node), &why.join("; ")).collect();
-    }
+/// What should have been measured on `node` beside the cases that are `here`.
+fn missing_on(node: &str, test: &Test, criteria: &[&Criterion], here: &[&CaseRecord]) -> Vec<Ruling> {
     let mut rulings = Vec::new();
     for criterion in criteria.iter().filter(|criterion| !here.iter().any(|case| is_about(criterion, case))) {
         let why = format!("nothing was run with {}", criterion.cases);

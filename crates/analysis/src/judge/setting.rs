@@ -1,6 +1,6 @@
 //! Settings against the rules that want something of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use seatrial_model::profile::{Profile, Requirement, SettingRule};
 use seatrial_model::setting::{Present, SettingReading};
@@ -23,9 +23,11 @@ pub(crate) fn judge_settings<'a>(
     profile: &'a Profile,
     grounds: &'a Grounds<'a>,
 ) -> impl Iterator<Item = SettingRuling<'a>> {
+    let by_node: HashMap<&str, &[SettingReading]> =
+        grounds.site.nodes.iter().map(|node| (node.name.as_str(), node.settings.as_slice())).collect();
     profile.settings.iter().flat_map(move |rule| {
-        let mut rulings: Vec<_> =
-            grounds.nodes.players(&rule.roles).flat_map(|node| on_node(rule, node, grounds)).collect();
+        let of_node = |node| on_node(rule, node, by_node.get(node).copied().unwrap_or_default(), grounds);
+        let mut rulings: Vec<_> = grounds.nodes.players(&rule.roles).flat_map(of_node).collect();
         if rulings.is_empty() {
             let why = format!("no node of the run plays {}", rule.roles.join(" or "));
             rulings.push(unknown(rule, None, why));
@@ -37,8 +39,13 @@ pub(crate) fn judge_settings<'a>(
     })
 }
 
-fn on_node<'a>(rule: &'a SettingRule, node: &str, grounds: &'a Grounds<'a>) -> Vec<SettingRuling<'a>> {
-    let readings = || grounds.site.settings(node).iter().filter(|reading| reading.setting == rule.id);
+fn on_node<'a>(
+    rule: &'a SettingRule,
+    node: &str,
+    settings: &'a [SettingReading],
+    grounds: &'a Grounds<'a>,
+) -> Vec<SettingRuling<'a>> {
+    let readings = || settings.iter().filter(|reading| reading.setting == rule.id);
     let chosen: Vec<_> =
         readings().filter(|reading| Requirement::selects(&rule.on, &reading.facts)).collect();
     if !chosen.is_empty() {

@@ -5,6 +5,7 @@
 
 mod confined;
 mod exit_codes;
+mod fleet;
 mod folder;
 mod killed;
 mod output;

@@ -49,6 +49,8 @@ pub struct TrialEnd {
     pub parts: Vec<PartRecord>,
     /// Why the trial does not count, if it does not.
     pub reason: Option<Reason>,
+    /// The nodes that vanished during it, each once.
+    pub lost: Vec<String>,
 }
 
 impl Trial {
@@ -115,9 +117,7 @@ impl Trial {
     /// A node is lost: its workers are gone, and the loss inside its own case speaks against it.
     pub fn lost(&mut self, case: &Case, node: NodeIndex, why: &str, now: Nanos) -> Vec<Action> {
         for worker in self.workers.iter_mut().filter(|worker| worker.node == node && !worker.gone) {
-            let text = format!("the agent of {worker} was lost: {why}");
-            worker.give(Cause::Vanished, text);
-            worker.gone = true;
+            worker.vanish(format!("the agent of {worker} was lost: {why}"));
         }
         self.proceed(case, now)
     }
@@ -128,12 +128,16 @@ impl Trial {
             return Vec::new();
         }
         let (stage, allowed) = (self.stage, self.allowed);
+        let unexplained = self.is_unexplained();
         for worker in self.workers.iter_mut().filter(|worker| !worker.gone) {
             match stage {
                 Stage::In(phase) if !worker.answered => worker.overdue(phase, allowed),
                 Stage::In(_) => {}
                 Stage::Finishing => worker.give(Cause::Hang, format!("{worker} was done but did not exit")),
                 // The agent does not even report an abandoned worker: nothing more will come.
+                Stage::Killing if unexplained => {
+                    worker.vanish(format!("the agent of {worker} does not answer any more"));
+                }
                 Stage::Killing => worker.gone = true,
             }
         }
@@ -166,11 +170,23 @@ impl Trial {
             Cause::PartnerLost => 4,
             _ => 3,
         });
-        TrialEnd { parts: self.workers.drain(..).map(|worker| worker.record(number)).collect(), reason }
+        let gone = |worker: &&Worker| worker.reason.as_ref().is_some_and(|why| why.cause == Cause::Vanished);
+        let mut lost: Vec<String> =
+            self.workers.iter().filter(gone).map(|worker| worker.place.node.clone()).collect();
+        lost.dedup();
+        TrialEnd { lost, reason, parts: self.workers.drain(..).map(|worker| worker.record(number)).collect() }
     }
 
     fn find(&mut self, id: WorkerId) -> Option<&mut Worker> {
         self.workers.iter_mut().find(|worker| worker.id == id)
+    }
+
+    /// Whether all that went wrong so far may be the consequence of a node that is gone: others are there and say no more
+    /// than that they waited in vain.
+    fn is_unexplained(&self) -> bool {
+        let mut reasons = self.workers.iter().filter_map(|worker| worker.reason.as_ref());
+        reasons.all(|reason| matches!(reason.cause, Cause::Hang | Cause::PartnerLost))
+            && self.workers.iter().any(|worker| worker.gone)
     }
 
     fn phase(&self) -> Option<Phase> {

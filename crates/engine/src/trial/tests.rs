@@ -34,6 +34,7 @@ fn case(parts: u32) -> Case {
         places: (0..parts).map(place).collect(),
         budget,
         findings: Vec::new(),
+        retry_of: None,
     }
 }
 

@@ -133,6 +133,19 @@ impl Worker {
         self.reason.get_or_insert(Reason { cause, text });
     }
 
+    /// Notes that its node is gone. What the worker said before was a consequence of that, unless it was told to stop.
+    pub fn vanish(&mut self, text: String) {
+        self.gone = true;
+        match &mut self.reason {
+            Some(reason) if matches!(reason.cause, Cause::Hang | Cause::PartnerLost) => {
+                let text = format!("{text}; before that: {}", reason.text);
+                *reason = Reason { cause: Cause::Vanished, text };
+            }
+            Some(_) => {}
+            None => self.give(Cause::Vanished, text),
+        }
+    }
+
     /// What it said, as a record.
     pub fn record(self, trial: u32) -> PartRecord {
         let nothing =

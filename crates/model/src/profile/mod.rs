@@ -1,6 +1,7 @@
 //! What is demanded: tests, criteria, settings, roles and waivers, as data.
 
 mod bound;
+mod fold;
 mod nodes;
 mod require;
 mod setting;
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use bound::{Bar, Bounds, Statistic};
+pub use fold::fold;
 pub use nodes::{NodeSet, NodeSetError};
 pub use require::Requirement;
 pub use setting::SettingRule;

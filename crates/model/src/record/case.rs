@@ -28,6 +28,13 @@ pub struct CaseRecord {
     pub key: Option<String>,
     /// The nodes that took part.
     pub nodes: Vec<String>,
+    /// Those of them that were gone before it ended: one that vanished inside it where it `failed`, one that was gone
+    /// before it began where it is `unmeasured`. It speaks about them alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<String>,
+    /// The case that lost its partner and that this one stands in for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_of: Option<CaseId>,
     /// The test of the profile, or the benchmark, that asked for the case.
     pub group: String,
     /// Every parameter as asked for.
@@ -78,6 +85,8 @@ impl CaseRecord {
             subject: case.subject.clone(),
             key: case.key.clone(),
             nodes: case.nodes.clone(),
+            lost: Vec::new(),
+            retry_of: case.retry_of.clone(),
             group: case.group.clone(),
             params: case.params.clone(),
             chosen: case.chosen.clone(),

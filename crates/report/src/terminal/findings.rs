@@ -1,5 +1,7 @@
 //! What was found, the worst first; the same thing found in several cases is told once.
 
+use std::collections::{BTreeMap, HashSet};
+
 use seatrial_model::record::Document;
 use seatrial_model::{Finding, Severity};
 
@@ -7,25 +9,28 @@ use crate::grid;
 use crate::ink::Ink;
 use crate::words::{clean, count, severity};
 
+/// Findings at most; of more the worst are shown.
+const MOST_ROWS: usize = 40;
+
 /// Cases named one by one; more are counted.
 const MOST_NAMES: usize = 2;
 
 pub fn block(document: &Document, width: u16) -> String {
     let mut found: Vec<(&Finding, Vec<&str>)> = Vec::new();
+    let mut places: BTreeMap<(&str, &str, Severity), usize> = BTreeMap::new();
+    let mut told: HashSet<(usize, &str)> = HashSet::new();
     let of_cases = document
         .results
         .iter()
         .flat_map(|record| record.findings.iter().map(|finding| (finding, Some(record.case.as_str()))));
     let of_run = document.findings.iter().map(|finding| (finding, finding.case.as_deref()));
     for (finding, case) in of_cases.chain(of_run) {
-        let same = |(known, _): &&mut (&Finding, Vec<&str>)| {
-            known.kind == finding.kind && known.text == finding.text && known.severity == finding.severity
-        };
-        match found.iter_mut().find(same) {
-            // The run's findings may repeat those of its cases.
-            Some((_, cases)) => cases.extend(case.filter(|case| !cases.contains(case))),
-            None => found.push((finding, case.into_iter().collect())),
-        }
+        let at = *places.entry((&finding.kind, &finding.text, finding.severity)).or_insert_with(|| {
+            found.push((finding, Vec::new()));
+            found.len() - 1
+        });
+        // The run's findings may repeat those of its cases.
+        found[at].1.extend(case.filter(|case| told.insert((at, case))));
     }
     if found.is_empty() {
         return String::new();
@@ -35,8 +40,13 @@ pub fn block(document: &Document, width: u16) -> String {
         let text = format!("{}: {}{}", clean(&finding.kind), clean(&finding.text), place(finding, cases));
         (severity(finding.severity), text)
     };
-    let rows: Vec<_> = found.iter().map(row).collect();
-    format!("{}\n{}", Ink::Strong.on(title(&found)), grid::paragraphs(&rows, width))
+    let rows: Vec<_> = found.iter().take(MOST_ROWS).map(row).collect();
+    let mut text = format!("{}\n{}", Ink::Strong.on(title(&found)), grid::paragraphs(&rows, width));
+    if found.len() > MOST_ROWS {
+        let more = format!(" {}, in the JSON form", count(found.len() - MOST_ROWS, "more finding"));
+        text += &format!("{}\n", Ink::Faint.on(&more));
+    }
+    text
 }
 
 fn title(found: &[(&Finding, Vec<&str>)]) -> &'static str {

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::record::{CaseRecord, Document, MetricRecord};
-use seatrial_model::{Outcome, Unit, Verdict};
+use seatrial_model::{CaseId, Outcome, Unit, Verdict};
 
-use super::series;
+use super::nodes::is_fleet;
+use super::{fleet, series};
 use crate::grid::{self, Column};
 use crate::ink::Ink;
 use crate::labels::{self, Label};
@@ -22,6 +23,10 @@ pub fn blocks(document: &Document, notes: &mut Notes, width: u16) -> Vec<String>
     tables(&document.results)
         .into_iter()
         .map(|(bench, cases)| {
+            if cases.len() > MOST_CASES && is_fleet(document) {
+                note_limits(&cases, notes);
+                return fleet::text(bench, &cases, width) + &notes.flush(width);
+            }
             let unit = common_unit(&cases);
             let mut text = format!("{}\n", Ink::Strong.on(&title(bench, unit, &cases)));
             let pieces = fitting(&cases, &verdicts, notes, width);
@@ -41,26 +46,24 @@ pub fn blocks(document: &Document, notes: &mut Notes, width: u16) -> Vec<String>
 /// Cases of one benchmark that report the same metrics, in the order of the first of each. Cases without numbers go
 /// with the first table of their benchmark.
 fn tables(results: &[CaseRecord]) -> Vec<(&str, Vec<&CaseRecord>)> {
-    let mut tables: Vec<(&str, Vec<&String>, Vec<&CaseRecord>)> = Vec::new();
-    let measured_first = results.iter().filter(|case| !case.metrics.is_empty());
-    for case in measured_first.chain(results.iter().filter(|case| case.metrics.is_empty())) {
-        let names: Vec<&String> = case.metrics.keys().collect();
-        let fits = |(bench, metrics, _): &&mut (&str, Vec<&String>, Vec<&CaseRecord>)| {
-            *bench == case.bench && (names.is_empty() || *metrics == names)
+    let mut tables: Vec<(&str, Vec<&String>, Vec<usize>)> = Vec::new();
+    let (measured, others): (Vec<_>, Vec<_>) =
+        results.iter().enumerate().partition(|(_, case)| !case.metrics.is_empty());
+    for (at, case) in measured.into_iter().chain(others) {
+        let fits = |(bench, metrics, _): &&mut (&str, Vec<&String>, Vec<usize>)| {
+            *bench == case.bench
+                && (case.metrics.is_empty() || metrics.iter().copied().eq(case.metrics.keys()))
         };
         match tables.iter_mut().find(fits) {
-            Some((_, _, cases)) => cases.push(case),
-            None => tables.push((&case.bench, names, vec![case])),
+            Some((_, _, cases)) => cases.push(at),
+            None => tables.push((&case.bench, case.metrics.keys().collect(), vec![at])),
         }
     }
-    let position = |case: &CaseRecord| results.iter().position(|record| std::ptr::eq(record, case));
-    tables
-        .into_iter()
-        .map(|(bench, _, mut cases)| {
-            cases.sort_by_key(|case| position(case));
-            (bench, cases)
-        })
-        .collect()
+    let in_order = |(bench, _, mut places): (_, Vec<&String>, Vec<usize>)| {
+        places.sort_unstable();
+        (bench, places.into_iter().map(|at| &results[at]).collect())
+    };
+    tables.into_iter().map(in_order).collect()
 }
 
 /// The unit of every metric, when it is one.
@@ -171,7 +174,11 @@ fn limit_columns(metrics: &[Option<&MetricRecord>]) -> [Column; 2] {
 fn end_columns(cases: &[&CaseRecord], verdicts: &BTreeMap<&str, Verdict>, notes: &mut Notes) -> Vec<Column> {
     let mut outcome = |case: &&CaseRecord| {
         if case.outcome == Outcome::Measured {
-            return String::new();
+            let again = |lost: &CaseId| {
+                let note = notes.refer(&format!("stands in for {lost}, which lost its partner"));
+                format!("again {note}")
+            };
+            return case.retry_of.as_ref().map_or(String::new(), again);
         }
         let note = case.reason.as_deref().map(|reason| format!(" {}", notes.refer(reason)));
         words::outcome(case.outcome) + &note.unwrap_or_default()

@@ -1,9 +1,11 @@
 //! What a person sees after a run: the verdict, the numbers beside their limits, what was found, what to do next.
 
 mod findings;
+mod fleet;
 mod headline;
 mod measured;
 mod next;
+mod nodes;
 mod series;
 mod verdicts;
 
@@ -32,6 +34,10 @@ pub fn render(document: &Document, context: &Context<'_>, look: Look) -> String 
     let mut notes = Notes::default();
     let width = look.width();
     let mut blocks = vec![headline::block(document)];
+    let fleet = nodes::block(document, &mut notes, width);
+    if !fleet.is_empty() {
+        blocks.push(fleet + &notes.flush(width));
+    }
     let judged = verdicts::block(document, &mut notes, width);
     if !judged.is_empty() {
         blocks.push(judged + &notes.flush(width));

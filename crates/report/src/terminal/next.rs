@@ -1,9 +1,12 @@
 //! What to do next: the command that repeats the worst row, and where everything is kept.
 
+use std::cmp::Reverse;
+
 use seatrial_model::record::{CaseRecord, Document};
-use seatrial_model::{Outcome, Verdict};
+use seatrial_model::{Outcome, Verdict, VerdictRecord};
 
 use super::Context;
+use super::nodes::{is_fleet, shortfall};
 use crate::grid;
 use crate::ink::Ink;
 use crate::labels::named_params;
@@ -33,7 +36,11 @@ fn worst(document: &Document) -> Option<&CaseRecord> {
     let judged =
         document.verdicts.iter().filter(|record| record.verdict > Verdict::Warn && record.case.is_some());
     // Of several that are as bad, the first one stands at the top of the table.
-    let heaviest = judged.rev().max_by_key(|record| record.verdict).and_then(|record| record.case.as_deref());
+    // The first node of a fleet's table is the one that is furthest off.
+    let weight = |record: &&VerdictRecord| {
+        (record.verdict, Reverse(if is_fleet(document) { shortfall(record) } else { 0 }))
+    };
+    let heaviest = judged.rev().max_by_key(weight).and_then(|record| record.case.as_deref());
     let case = heaviest.and_then(|id| document.results.iter().find(|case| case.case.as_str() == id));
     case.or_else(|| document.results.iter().find(|case| case.outcome == Outcome::Failed))
 }

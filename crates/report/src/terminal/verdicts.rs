@@ -1,8 +1,12 @@
 //! The judgements: the worst first, each with what was measured and what was wanted.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use seatrial_model::record::Document;
 use seatrial_model::{Verdict, VerdictRecord};
 
+use super::nodes::{is_fleet, shortfall};
 use crate::grid::{self, Column};
 use crate::notes::Notes;
 use crate::number::{half_width, plain, signed_share};
@@ -13,29 +17,48 @@ const MOST_ROWS: usize = 24;
 
 pub fn block(document: &Document, notes: &mut Notes, width: u16) -> String {
     let mut records: Vec<&VerdictRecord> = document.verdicts.iter().collect();
-    records.sort_by_key(|record| std::cmp::Reverse(record.verdict));
+    records.sort_by_key(|record| Reverse(record.verdict));
     let all = records.len();
-    if all > MOST_ROWS {
+    // How the nodes of a fleet came out stands in a table of its own.
+    let is_fleet = is_fleet(document);
+    if all > MOST_ROWS || is_fleet {
         records.retain(|record| {
             !matches!(record.verdict, Verdict::Pass | Verdict::Skip) || record.waiver.is_some()
         });
     }
-    let hidden = all - records.len();
-    let mut columns = columns(&records, notes);
-    if hidden > 0 {
-        columns = with_hidden(columns, hidden);
+    let met = all - records.len();
+    if is_fleet && records.is_empty() {
+        return String::new();
+    }
+    let mut more: BTreeMap<Reverse<Verdict>, usize> = BTreeMap::new();
+    if is_fleet && records.len() > MOST_ROWS {
+        records.sort_by_key(|record| (Reverse(record.verdict), shortfall(record)));
+        // A waiver is always shown.
+        let (shown, hidden): (Vec<_>, Vec<_>) =
+            records.iter().enumerate().partition(|(at, record)| *at < MOST_ROWS || record.waiver.is_some());
+        for (_, record) in hidden {
+            *more.entry(Reverse(record.verdict)).or_default() += 1;
+        }
+        records = shown.into_iter().map(|(_, record)| *record).collect();
+    }
+    if met > 0 {
+        more.insert(Reverse(Verdict::Pass), met);
+    }
+    let mut columns = columns(&records, is_fleet, notes);
+    for (Reverse(verdict), hidden) in more {
+        columns = with_hidden(columns, verdict, hidden);
     }
     if columns.is_empty() { String::new() } else { grid::fitted(&columns, width) }
 }
 
-/// A last row for the judgements that are met and not listed.
-fn with_hidden(mut columns: Vec<Column>, hidden: usize) -> Vec<Column> {
+/// A last row for judgements that are not listed.
+fn with_hidden(mut columns: Vec<Column>, of: Verdict, hidden: usize) -> Vec<Column> {
     if columns.is_empty() {
         columns = vec![Column::words("verdict", Vec::new()), Column::words("criterion", Vec::new())];
     }
     for (position, column) in columns.iter_mut().enumerate() {
         column.push(match position {
-            0 => verdict(Verdict::Pass),
+            0 => verdict(of),
             1 => format!("{hidden} more"),
             _ => String::new(),
         });
@@ -43,7 +66,7 @@ fn with_hidden(mut columns: Vec<Column>, hidden: usize) -> Vec<Column> {
     columns
 }
 
-fn columns(records: &[&VerdictRecord], notes: &mut Notes) -> Vec<Column> {
+fn columns(records: &[&VerdictRecord], is_fleet: bool, notes: &mut Notes) -> Vec<Column> {
     if records.is_empty() {
         return Vec::new();
     }
@@ -57,7 +80,7 @@ fn columns(records: &[&VerdictRecord], notes: &mut Notes) -> Vec<Column> {
         Column::words("verdict", cells(&|record| verdict(record.verdict))),
         Column::words("criterion", cells(&|record| clean(&record.criterion))),
     ];
-    if differ(&nodes) {
+    if is_fleet || differ(&nodes) {
         columns.push(Column::words("node", nodes));
     }
     if differ(&subjects) {

@@ -54,6 +54,17 @@ fn comparison() -> Comparison {
 }
 
 #[test]
+fn runs_with_long_names_leave_room_for_what_it_comes_to() {
+    let names = Names { a: "20260921-083015-bcdf", b: "20260922-114502-ghjk" };
+    let text = render(names, &comparison(), Look::default());
+    assert!(text.lines().skip(1).all(|line| line.chars().count() <= 80), "{text}");
+    for whole in ["▼ worse", "▲ better", "? cannot tell", "? not comparable"] {
+        assert!(text.contains(whole), "no '{whole}' in one line of\n{text}");
+    }
+    golden!("runs_with_long_names", text);
+}
+
+#[test]
 fn two_runs() {
     let text = render(NAMES, &comparison(), Look::default());
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");

@@ -69,6 +69,8 @@ pub fn case(node: &str, kernel: &str, store: &str) -> CaseRecord {
         subject: Subject::node(),
         key: None,
         nodes: vec![node.to_owned()],
+        lost: Vec::new(),
+        retry_of: None,
         group: "memory".to_owned(),
         params: asked,
         chosen: params(&[("array", "1 GiB"), ("store", if kernel == "read" { "none" } else { store })]),
@@ -225,36 +227,11 @@ pub fn virtual_machine() -> Document {
 
 /// `check` of twenty nodes with three kernels each; one node is slow, one is gone.
 pub fn fleet() -> Document {
-    let names: Vec<String> = (1..=20).map(|number| format!("n{number:02}")).collect();
-    let nodes: Vec<&str> = names.iter().map(String::as_str).collect();
-    let limit = limit(307.2);
-    let mut results = Vec::new();
-    let mut verdicts = Vec::new();
-    for (position, node) in nodes.iter().enumerate() {
-        for (kernel, median) in [("read", 236.4), ("copy", 214.2), ("triad", 218.9)] {
-            // A small spread that is the same in every run of the test.
-            let drift = 1.0 + ((position * 7 + kernel.len()) % 11) as f64 / 1000.0;
-            let slow = if *node == "n13" { 0.61 } else { 1.0 };
-            let record = if *node == "n17" {
-                without_numbers(
-                    node,
-                    kernel,
-                    Cause::NeverReached,
-                    "ssh to n17: no route to host (os error 113)",
-                )
-            } else {
-                measured(node, kernel, "nt", median * drift * slow, &limit)
-            };
-            let verdict = match *node {
-                "n13" => Verdict::Fail,
-                "n17" => Verdict::Unknown,
-                _ => Verdict::Pass,
-            };
-            verdicts.push(judged(&record, verdict, 55.0, record.reason.as_deref()));
-            results.push(record);
-        }
-    }
-    let mut document = checked(document(&nodes, results), verdicts);
+    let mut document = fleet_of(20, |number| match number {
+        13 => Verdict::Fail,
+        17 => Verdict::Unknown,
+        _ => Verdict::Pass,
+    });
     let mut culprit = Finding::new(
         "outlier",
         Severity::Problem,
@@ -262,6 +239,69 @@ pub fn fleet() -> Document {
         "all kernels are 39 % under the median of the 19 nodes measured: compare its DIMMs with those of n12",
     );
     culprit.node = Some("n13".to_owned());
+    document.findings.push(culprit);
+    document
+}
+
+/// `check` of `count` nodes with three kernels each; nodes that fail are slow, the more the higher their number, and those
+/// that are unknown are gone.
+pub fn fleet_of(count: usize, verdict: impl Fn(usize) -> Verdict) -> Document {
+    let width = count.to_string().len();
+    let names: Vec<String> = (1..=count).map(|number| format!("n{number:0width$}")).collect();
+    let nodes: Vec<&str> = names.iter().map(String::as_str).collect();
+    let limit = limit(307.2);
+    let mut results = Vec::new();
+    let mut verdicts = Vec::new();
+    for (position, node) in nodes.iter().enumerate() {
+        let verdict = verdict(position + 1);
+        for (kernel, median) in [("read", 236.4), ("copy", 214.2), ("triad", 218.9)] {
+            // A small spread that is the same in every run of the test.
+            let drift = 1.0 + ((position * 7 + kernel.len()) % 11) as f64 / 1000.0;
+            let slow = if verdict == Verdict::Fail { 0.61 - (position / 20) as f64 / 500.0 } else { 1.0 };
+            let record = if verdict == Verdict::Unknown {
+                let why = format!("ssh to {node}: no route to host (os error 113)");
+                without_numbers(node, kernel, Cause::NeverReached, &why)
+            } else {
+                measured(node, kernel, "nt", median * drift * slow, &limit)
+            };
+            verdicts.push(judged(&record, verdict, 55.0, record.reason.as_deref()));
+            results.push(record);
+        }
+    }
+    checked(document(&nodes, results), verdicts)
+}
+
+/// `run` of pairs in which one node vanished and its partner was measured again.
+pub fn lost_partner() -> Document {
+    let limit = LimitRecord::unknown("no part of the way states how long it takes");
+    let pair = |one: &str, other: &str| {
+        let mut record = measured(one, "copy", "nt", 214.2, &limit);
+        record.nodes.push(other.to_owned());
+        record.subject = format!("{one}->{other}").parse().unwrap();
+        let Ok(id) = format!("net.rr@{one}+{other}/{one}->{other}").parse();
+        (record.case, record.bench, record.group) = (id, "net.rr".to_owned(), "net.rr".to_owned());
+        record.params = Params::default();
+        record.series.clear();
+        record
+    };
+    let mut lost = pair("n1", "n2");
+    lost.metrics.clear();
+    (lost.outcome, lost.cause) = (Outcome::Failed, Some(Cause::Vanished));
+    lost.reason = Some("the agent of server 1 on n2 was lost: its connection ended".to_owned());
+    lost.lost = vec!["n2".to_owned()];
+    let mut again = pair("n1", "n3");
+    again.retry_of = Some(lost.case.clone());
+    let records = vec![lost, pair("n3", "n4"), again];
+    let mut document = document(&["n1", "n2", "n3", "n4"], records);
+    let mut culprit = Finding::new(
+        "culprit",
+        Severity::Problem,
+        Subject::node(),
+        "n2 vanished while it was measured: the agent of server 1 on n2 was lost: its connection ended; look at its power, \
+         its kernel log and its links before it is used again",
+    );
+    culprit.node = Some("n2".to_owned());
+    culprit.case = Some(document.results[0].case.to_string());
     document.findings.push(culprit);
     document
 }

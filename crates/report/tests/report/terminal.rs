@@ -15,7 +15,7 @@ fn plain(document: &Document) -> String {
         next: &[],
     };
     let text = render(document, &context, Look::default());
-    for line in text.lines().filter(|line| !line.contains("kept in") && !line.contains("repeat")) {
+    for line in text.lines().filter(|line| !line.contains("kept in") && !line.contains("seatrial run")) {
         assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
         assert_eq!(line, line.trim_end());
     }
@@ -35,6 +35,34 @@ fn check_in_which_nothing_could_be_judged() {
 #[test]
 fn check_of_a_fleet() {
     golden!("check_of_a_fleet", plain(&fixture::fleet()));
+}
+
+#[test]
+fn check_of_a_fleet_that_passes() {
+    golden!("check_of_a_fleet_that_passes", plain(&fixture::fleet_of(64, |_| Verdict::Pass)));
+}
+
+#[test]
+fn check_of_a_thousand_nodes() {
+    let document = fixture::fleet_of(1000, |number| match number {
+        _ if number % 23 == 0 => Verdict::Fail,
+        _ if number % 97 == 0 => Verdict::Unknown,
+        _ => Verdict::Pass,
+    });
+    let text = plain(&document);
+    assert!(text.lines().count() <= 100, "{} lines", text.lines().count());
+    golden!("check_of_a_thousand_nodes", text);
+}
+
+#[test]
+fn run_in_which_a_partner_was_lost() {
+    golden!("run_in_which_a_partner_was_lost", plain(&fixture::lost_partner()));
+}
+
+#[test]
+fn a_check_of_a_few_nodes_has_a_row_each() {
+    let document = fixture::fleet_of(3, |number| if number == 2 { Verdict::Fail } else { Verdict::Pass });
+    golden!("check_of_three_nodes", plain(&document));
 }
 
 #[test]

@@ -57,6 +57,7 @@ pub fn case(kernel: &str) -> Case {
             precision_percent: 2.0,
         },
         findings: Vec::new(),
+        retry_of: None,
     }
 }
 

@@ -74,6 +74,27 @@ fn resume_leaves_alone_what_is_done_and_runs_again_what_was_interrupted() {
 }
 
 #[test]
+fn resume_goes_on_with_planned_cases_that_no_node_came_to() {
+    let (_folder, home) = super::common::home();
+    let mut journal = RunFolder::create(&home, info()).unwrap();
+    let path = journal.path().to_owned();
+    let [lost, absent] = ["copy", "triad"].map(case);
+    plan(&mut journal, std::slice::from_ref(&lost));
+    // The agent of the first was lost before it; the node of the second was not there when the plan was made.
+    for case in [&lost, &absent] {
+        record_case(&mut journal, unmeasured(case, Cause::NeverReached));
+    }
+    journal.end(end()).unwrap();
+    let run = RunFolder::resume(&path).unwrap().run;
+    assert_eq!(
+        run.done(),
+        BTreeSet::from([absent.id.clone()]),
+        "nobody plans it anew, so its record has to stay"
+    );
+    assert_eq!(run.finished().count(), 1);
+}
+
+#[test]
 fn resume_refuses_a_run_that_is_alive_and_a_folder_without_a_run() {
     let (folder, home) = super::common::home();
     let journal = small_run(&home);

@@ -164,6 +164,40 @@ fn a_partner_is_never_judged() {
     assert_eq!(lines(&judged(&profile, &[pair])), ["fast -: fail below the bound; no finding says why"]);
 }
 
+/// A case of `one` with `other` in which `gone` was lost.
+fn lost(one: &str, other: &str, gone: &str, cause: Cause) -> CaseRecord {
+    let mut case = measured(one);
+    case.case = format!("{one}+{other}").parse().unwrap();
+    case.nodes.push(other.to_owned());
+    (case.outcome, case.cause, case.reason) = (cause.outcome(), Some(cause), Some(format!("{gone} is gone")));
+    case.lost = vec![gone.to_owned()];
+    case.metrics.clear();
+    case
+}
+
+#[test]
+fn a_case_in_which_a_node_was_lost_speaks_about_that_node_alone() {
+    let mut profile = profile(at_least("80 GB/s"));
+    let inside = lost("n1", "n2", "n2", Cause::Vanished);
+    let idle = lost("n2", "n3", "n2", Cause::NeverReached);
+    let mut again = measured("n1");
+    again.nodes.push("n3".to_owned());
+    again.retry_of = Some(inside.case.clone());
+    let records = [inside.clone(), idle, again.clone()];
+    assert_eq!(
+        lines(&judged(&profile, &records)),
+        ["fast n2: fail n2 is gone", "fast n2: unknown n2 is gone", "fast -: pass"]
+    );
+    // A mere partner is not judged, not even when it vanishes; the one that is tested is, by its retry.
+    profile.tests[0].partner = Some("any".to_owned());
+    profile.roles = [("tested".to_owned(), Role { nodes: "n1".parse().unwrap(), expect: None })].into();
+    profile.tests[0].roles = vec!["tested".to_owned()];
+    assert_eq!(lines(&judged(&profile, &[inside.clone(), again])), ["fast n1: pass"]);
+    let mut nobody = lost("n1", "n2", "n1", Cause::PartnerLost);
+    (nobody.nodes, nobody.lost) = (vec!["n1".to_owned()], Vec::new());
+    assert_eq!(lines(&judged(&profile, &[inside, nobody])), ["fast n1: unknown n1 is gone"]);
+}
+
 #[test]
 fn a_test_without_criteria_is_not_judged() {
     let mut profile = profile(at_least("80 GB/s"));

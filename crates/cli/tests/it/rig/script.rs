@@ -19,6 +19,28 @@ impl Script {
         Self { nodes: vec![json!({ "name": "n1", "machine": machine() })], rules }
     }
 
+    /// So many nodes, `n1` and on, between which a round trip takes exactly 9 us.
+    pub fn round_trips(count: u32) -> Self {
+        let counted = json!({ "round_trips": { "buckets": [[9000, 1000]], "max_ns": 9000 } });
+        let slices = json!([{ "channel": "median", "unit": "ns", "span": "100 ms", "amounts": [9000.0], "repeat": 6 }]);
+        let rules = vec![json!({ "samples": slices, "evidence": counted })];
+        Self { nodes: Vec::new(), rules }.nodes(count)
+    }
+
+    /// All nodes run on one kernel.
+    pub fn one_kernel(mut self) -> Self {
+        for node in &mut self.nodes {
+            node["machine"]["boot_id"] = json!({ "known": "3f0c" });
+        }
+        self
+    }
+
+    /// The agent of `node` is lost while a case whose id fits `case` is measured.
+    pub fn lose(self, node: &str, case: &str) -> Self {
+        let fault = json!({ "agent_lost": { "phase": "measure", "why": "the connection ended" } });
+        self.rule(json!({ "when": { "case": case, "node": node }, "fault": fault }))
+    }
+
     /// So many nodes, `n1` and on.
     pub fn nodes(mut self, count: u32) -> Self {
         self.nodes = vec![json!({ "name": "n", "count": count, "machine": machine() })];

@@ -1,0 +1,55 @@
+//! `one-kernel`: nodes that are one machine, so that their numbers are not those of machines of their own.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::profile::fold;
+use seatrial_model::{Finding, Severity, Site, Subject};
+
+const KIND: &str = "one-kernel";
+
+/// One finding for every kernel that several nodes run on.
+pub(super) fn find(site: &Site) -> Vec<Finding> {
+    let mut by_boot: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for node in &site.nodes {
+        if let Some(boot) = node.machine.boot_id.known() {
+            by_boot.entry(boot).or_default().push(&node.name);
+        }
+    }
+    let mut shared: Vec<String> =
+        by_boot.into_values().filter(|nodes| nodes.len() > 1).map(|nodes| fold(&nodes)).collect();
+    shared.sort_unstable();
+    let finding = |nodes: String| {
+        let text = format!(
+            "{nodes} run on one kernel (same boot id): they are one machine to Seatrial and take turns unless \
+             --share-hosts is given; what they share is measured once a node all the same"
+        );
+        Finding::new(KIND, Severity::Info, Subject::node(), text)
+    };
+    shared.into_iter().map(finding).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatrial_model::SiteNode;
+    use seatrial_model::machine::{Known, Machine};
+
+    #[test]
+    fn nodes_of_one_boot_are_told_and_silent_ones_are_not() {
+        let node = |name: &str, boot_id| SiteNode::new(name, Machine { boot_id, ..Machine::default() });
+        let known = |boot: &str| Known::Known(boot.to_owned());
+        let site = Site {
+            nodes: vec![
+                node("n1", known("a")),
+                node("n2", known("b")),
+                node("n3", known("a")),
+                node("n4", Known::unknown("denied")),
+                node("n5", Known::unknown("denied")),
+            ],
+        };
+        let found = find(&site);
+        let [finding] = found.as_slice() else { panic!("{found:?}") };
+        assert!(finding.text.starts_with("n[1,3] run on one kernel"), "{}", finding.text);
+        assert!(find(&Site { nodes: site.nodes[1..].to_vec() }).is_empty());
+    }
+}

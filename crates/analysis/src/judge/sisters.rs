@@ -1,0 +1,87 @@
+//! Cases that measured the same question on things of the same name, whichever the node: what a fleet median is made of.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+
+use seatrial_model::Params;
+use seatrial_model::profile::Criterion;
+use seatrial_model::record::CaseRecord;
+
+use crate::same::class_of;
+
+/// Fewer nodes are no fleet: the median of two is half the node that is judged.
+const FEWEST_NODES: usize = 3;
+
+/// Cases of one key are sisters: test, benchmark, parameters, subject without node names.
+type Key = (String, String, String, String);
+
+/// Which median: the criterion, the key, and the place on a series.
+type Question = (String, Key, Option<String>);
+
+/// The records of a run by what they ask. Every median is computed once, however many nodes are held against it, so that
+/// the cost a node does not grow with the fleet.
+pub(super) struct Sisters<'a> {
+    records: &'a [CaseRecord],
+    by_key: RefCell<Option<HashMap<Key, Vec<&'a CaseRecord>>>>,
+    medians: RefCell<HashMap<Question, Result<f64, String>>>,
+}
+
+impl<'a> Sisters<'a> {
+    /// Of `records`, which are sorted when the first median is asked for.
+    pub fn new(records: &'a [CaseRecord]) -> Self {
+        Self { records, by_key: RefCell::new(None), medians: RefCell::new(HashMap::new()) }
+    }
+
+    /// The median over all nodes that measured what `case` did, of the number that `value` takes from each.
+    ///
+    /// # Errors
+    /// A fragment, when too few nodes measured it.
+    pub fn median(
+        &self,
+        case: &CaseRecord,
+        criterion: &Criterion,
+        at: Option<&Params>,
+        value: impl Fn(&CaseRecord) -> Option<f64>,
+    ) -> Result<f64, String> {
+        let key = key_of(case);
+        let question = (criterion.id.clone(), key.clone(), at.map(ToString::to_string));
+        if let Some(known) = self.medians.borrow().get(&question) {
+            return known.clone();
+        }
+        let mut by_key = self.by_key.borrow_mut();
+        let by_key = by_key.get_or_insert_with(|| {
+            let mut by_key: HashMap<Key, Vec<&CaseRecord>> = HashMap::new();
+            for record in self.records {
+                by_key.entry(key_of(record)).or_default().push(record);
+            }
+            by_key
+        });
+        let found = median_of(by_key.get(&key).map_or(&[][..], Vec::as_slice), value);
+        self.medians.borrow_mut().insert(question, found.clone());
+        found
+    }
+}
+
+fn key_of(case: &CaseRecord) -> Key {
+    (case.group.clone(), case.bench.clone(), case.params.to_string(), class_of(case))
+}
+
+fn median_of(sisters: &[&CaseRecord], value: impl Fn(&CaseRecord) -> Option<f64>) -> Result<f64, String> {
+    let mut values = Vec::new();
+    let mut nodes = BTreeSet::new();
+    for sister in sisters {
+        if let Some(value) = value(sister) {
+            values.push(value);
+            nodes.insert(&sister.nodes);
+        }
+    }
+    if nodes.len() < FEWEST_NODES {
+        return Err(format!(
+            "a fleet median needs {FEWEST_NODES} nodes that measured this; there are {}",
+            nodes.len()
+        ));
+    }
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    Ok(if values.len() % 2 == 1 { values[middle] } else { 0.5 * (values[middle - 1] + values[middle]) })
+}

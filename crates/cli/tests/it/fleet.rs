@@ -1,0 +1,100 @@
+//! Fleets of scripted nodes: what becomes of lost nodes and their partners, and what a person sees of many.
+
+use serde_json::Value;
+
+use crate::rig::{Home, Script, bound};
+
+#[test]
+fn a_node_that_vanishes_fails_and_its_partner_is_measured_with_another() {
+    let home = Home::new();
+    let script = Script::round_trips(4).lose("n2", "*@n1+n2/*");
+    let ended =
+        home.seatrial("run net.rr -p trials=1 -p max_trials=1 -o json").script(&script).run().exits(1);
+    let document = ended.document();
+    let row = |at: usize| {
+        let record = &document.results[at];
+        (record.nodes.join("+"), record.lost.join("+"), record.retry_of.is_some())
+    };
+    let mut rows: Vec<_> = (0..document.results.len()).map(row).collect();
+    rows.sort();
+    let text = |a: &str, b: &str, retry| (a.to_owned(), b.to_owned(), retry);
+    assert_eq!(rows, [text("n1+n2", "n2", false), text("n1+n3", "", true), text("n3+n4", "", false)]);
+    let culprit: Vec<_> = document.findings.iter().filter(|finding| finding.kind == "culprit").collect();
+    assert_eq!(culprit.len(), 1, "{:?}", document.findings);
+    assert_eq!(culprit[0].node.as_deref(), Some("n2"));
+    ended.says("lost its partner and is measured again as net.rr@n1+n3");
+    home.seatrial("report").run().exits(0).shows("4 nodes: 1 failed, 3 measured").shows("again [2]");
+}
+
+#[test]
+fn without_another_partner_the_one_that_is_left_is_told_to_be_unmeasured() {
+    let home = Home::new();
+    let script = Script::round_trips(2).lose("n2", "*");
+    home.seatrial("run net.rr -p trials=1 -p max_trials=1")
+        .script(&script)
+        .run()
+        .exits(1)
+        .shows("n1 lost its partner n2")
+        .shows("no other partner is left");
+}
+
+#[test]
+fn a_resumed_run_measures_the_retry_that_was_left_and_no_other() {
+    let home = Home::new();
+    let script = Script::round_trips(4).lose("n2", "*@n1+n2/*");
+    home.seatrial("run net.rr -p trials=1 -p max_trials=1").script(&script).run().exits(1);
+    // What a kill leaves while the retry is measured: its plan, and no result of it.
+    let whole = home.results();
+    let run = home.run();
+    let is_retry = |record: &Value| record.get("retry_of").is_some();
+    assert_eq!(whole.iter().filter(|record| is_retry(record)).count(), 1);
+    let kept: Vec<String> =
+        whole.iter().filter(|record| !is_retry(record)).map(|record| format!("{record}\n")).collect();
+    std::fs::write(run.join("results.jsonl"), kept.concat()).expect("written");
+    let mut info: Value =
+        serde_json::from_slice(&std::fs::read(run.join("run.json")).expect("read")).expect("JSON");
+    info["run"]["ended"] = Value::Null;
+    std::fs::write(run.join("run.json"), info.to_string()).expect("written");
+    // The node is back, and is left out all the same: its case has failed.
+    home.seatrial("run --resume").script(&Script::round_trips(4)).run().exits(1);
+    let before = cases(&whole);
+    assert_eq!(cases(&home.results()), before);
+    // Killed before the retry was planned: the same one is made.
+    let plan = run.join("plan.json");
+    let mut rounds: Value = serde_json::from_slice(&std::fs::read(&plan).expect("read")).expect("JSON");
+    rounds["rounds"].as_array_mut().expect("rounds").truncate(1);
+    std::fs::write(&plan, rounds.to_string()).expect("written");
+    std::fs::write(run.join("results.jsonl"), kept.concat()).expect("written");
+    info["run"]["ended"] = Value::Null;
+    std::fs::write(run.join("run.json"), info.to_string()).expect("written");
+    home.seatrial("run --resume").script(&Script::round_trips(4)).run().exits(1).says("measured again");
+    assert_eq!(cases(&home.results()), before);
+}
+
+/// The ids of the cases that have records, in order.
+fn cases(records: &[Value]) -> Vec<String> {
+    let mut cases: Vec<_> = records.iter().map(|record| record["case"].to_string()).collect();
+    cases.sort();
+    cases
+}
+
+#[test]
+fn nodes_of_one_kernel_are_told_on_the_terminal_and_in_the_record() {
+    let home = Home::new();
+    let script = Script::round_trips(2).one_kernel();
+    let ended = home.seatrial("run net.rr -p trials=1 -p max_trials=1").script(&script).run().exits(0);
+    ended.says("n[1-2] run on one kernel (same boot id)").shows("one-kernel: n[1-2] run on one kernel");
+    let notes = home.events().into_iter().filter(|event| event["event"] == "note").count();
+    assert_eq!(notes, 1);
+}
+
+#[test]
+fn many_nodes_that_pass_are_folded_and_the_slow_one_is_named() {
+    let home = Home::new();
+    let script = Script::measuring(60.0).nodes(40).case("*@n07/*", 30.0);
+    let text = bound("at_least = \"50 GB/s\"");
+    let ended = home.seatrial("check").word(home.file("profile.toml", text)).script(&script).run().exits(1);
+    let ended = ended.shows("40 nodes: 1 fail, 39 pass").shows("✓ pass 39 nodes: n[01-06,08-40]");
+    assert!(ended.out.lines().count() < 45, "{}", ended.out);
+    ended.shows("✗ fail n07 0 of 1");
+}

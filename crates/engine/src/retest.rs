@@ -1,0 +1,166 @@
+//! Measuring a node again with another partner.
+//!
+//! A case of two nodes says little about the one that is left when the other is gone. So what lost its partner is planned
+//! once more, with a node that has shown that it can do its part. The same choice of partners serves whoever suspects a
+//! node: what is slow or fails with two good partners is bad itself.
+
+mod partners;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use seatrial_bench::Registry;
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Case, CaseId, Cause, Finding, Reason, Site};
+
+use crate::study::{Next, Study};
+use partners::{Partners, again, end_of};
+
+/// What is tested in a case of two nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sides {
+    /// Both nodes.
+    Both,
+    /// The first; the second is a partner, which is measured with and never judged.
+    First,
+}
+
+/// What another study wants, and then what lost its partner again, with another one: once a lost case.
+///
+/// A case that stands in for another is not repeated when it loses its partner too: a third node is not risked for it.
+/// Nothing is repeated where every partner that is left is planned with anyway, as in all pairs.
+pub struct Retest<'a, S> {
+    inner: S,
+    registry: Registry,
+    site: &'a Site,
+    sides: &'a dyn Fn(&str) -> Sides,
+    planned: Vec<Case>,
+    gone: BTreeSet<String>,
+    findings: Vec<Finding>,
+}
+
+impl<'a, S: Study> Retest<'a, S> {
+    /// Watches over the pairs among `planned`, all cases of the run, also those of an earlier, interrupted part of it.
+    /// `sides` says what is tested in the cases of a group.
+    pub fn new(
+        inner: S,
+        planned: &[Case],
+        registry: Registry,
+        site: &'a Site,
+        sides: &'a dyn Fn(&str) -> Sides,
+    ) -> Self {
+        let planned = planned.iter().filter(|case| is_pair(&case.nodes)).cloned().collect();
+        Self { inner, registry, site, sides, planned, gone: BTreeSet::new(), findings: Vec::new() }
+    }
+
+    /// Cases that stand in for lost ones, and records of those for which there is nobody.
+    fn again(&self, done: &[CaseRecord]) -> (Vec<Case>, Vec<CaseRecord>) {
+        let answered: HashSet<&CaseId> = self
+            .planned
+            .iter()
+            .filter_map(|case| case.retry_of.as_ref())
+            .chain(done.iter().filter_map(|record| record.retry_of.as_ref()))
+            .collect();
+        let mut open: Vec<(&CaseRecord, usize)> = Vec::new();
+        let places: HashMap<&CaseId, usize> =
+            self.planned.iter().enumerate().map(|(at, case)| (&case.id, at)).collect();
+        for record in done.iter().filter(|record| is_pair(&record.nodes) && !record.lost.is_empty()) {
+            if let Some(at) = places.get(&record.case).filter(|_| !answered.contains(&record.case)) {
+                open.push((record, *at));
+            }
+        }
+        // In the order of the plan, whichever ended first.
+        open.sort_by_key(|(_, at)| *at);
+        if open.is_empty() {
+            return Default::default();
+        }
+        let mut partners = Partners::new(&self.planned, done, self.site, &self.gone);
+        let (mut cases, mut settled) = (Vec::new(), Vec::new());
+        let mut made_ids = HashSet::new();
+        for (record, _) in open {
+            let Some(stays) = end_of(record, |node| !record.lost.contains(node)) else { continue };
+            let sides = (self.sides)(&record.group);
+            if stays == 1 && sides == Sides::First {
+                continue;
+            }
+            if record.retry_of.is_some() {
+                settled.push(self.nobody(
+                    record,
+                    stays,
+                    "that was its second partner, so no third one is tried",
+                ));
+                continue;
+            }
+            let left = partners.for_end(record, stays, sides);
+            let made =
+                left.fresh.iter().find_map(|node| again(self.registry, self.site, record, stays, node));
+            match made {
+                Some(case) if !places.contains_key(&case.id) && made_ids.insert(case.id.clone()) => {
+                    partners.takes_part(&case.nodes[1 - stays]);
+                    cases.push(case);
+                }
+                // It has cases of its own with the others who are left.
+                _ if left.is_with_others || made.is_some() => {}
+                _ => settled.push(self.nobody(record, stays, "no other partner is left")),
+            }
+        }
+        (cases, settled)
+    }
+
+    /// The record of the node that is left of `lost`, for which there is no other partner.
+    fn nobody(&self, lost: &CaseRecord, stays: usize, why: &str) -> CaseRecord {
+        let nodes = vec![lost.nodes[stays].clone()];
+        let about = self.registry.find(&lost.bench).map(seatrial_bench::Benchmark::about);
+        let id = about.map_or_else(
+            || lost.case.clone(),
+            |about| CaseId::new(about, &lost.group, &nodes, &lost.subject, &lost.params),
+        );
+        let reason = Reason::new(
+            Cause::PartnerLost,
+            format!("{} lost its partner {} in {}, and {why}", nodes[0], lost.lost.join(", "), lost.case),
+        );
+        CaseRecord {
+            case: id,
+            nodes,
+            lost: Vec::new(),
+            retry_of: Some(lost.case.clone()),
+            outcome: reason.cause.outcome(),
+            cause: Some(reason.cause),
+            reason: Some(reason.text),
+            evidence: Default::default(),
+            findings: Vec::new(),
+            seconds: 0.0,
+            ..lost.clone()
+        }
+    }
+}
+
+impl<S: Study> Study for Retest<'_, S> {
+    fn next(&mut self, done: &[CaseRecord]) -> Next {
+        match self.inner.next(done) {
+            Next::Done(findings) => self.findings = findings,
+            other => return other,
+        }
+        let (cases, settled) = self.again(done);
+        if !settled.is_empty() {
+            return Next::Settled(settled);
+        }
+        if cases.is_empty() {
+            return Next::Done(std::mem::take(&mut self.findings));
+        }
+        self.planned.extend(cases.iter().cloned());
+        Next::Round(cases)
+    }
+
+    fn lost(&mut self, node: &str) {
+        self.gone.insert(node.to_owned());
+        self.inner.lost(node);
+    }
+}
+
+/// Two nodes that are not one.
+fn is_pair(nodes: &[String]) -> bool {
+    matches!(nodes, [one, other] if one != other)
+}
+
+#[cfg(test)]
+mod tests;

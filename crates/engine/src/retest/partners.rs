@@ -1,0 +1,134 @@
+//! Who may stand in for a partner, the best first.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use seatrial_bench::Registry;
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Case, Outcome, Site, Subject};
+
+use super::{Sides, is_pair};
+
+/// The test and the benchmark.
+type Question = (String, String);
+
+/// The nodes that are measured in pairs, and what is known of them.
+pub(super) struct Partners {
+    /// In the order of the plan.
+    players: HashMap<Question, Vec<String>>,
+    /// Pairs that are planned, as the case has them.
+    pairs: HashSet<(Question, String, String)>,
+    /// Nodes that did their part in a pair.
+    proven: BTreeSet<String>,
+    gone: BTreeSet<String>,
+    /// How often a node stands in for another.
+    taken: BTreeMap<String, usize>,
+}
+
+/// Who is left for a node whose partner is gone.
+pub(super) struct Left<'a> {
+    /// Those that it is not planned with, the best first.
+    pub fresh: Vec<&'a str>,
+    /// Whether it is planned with others who are left.
+    pub is_with_others: bool,
+}
+
+impl Partners {
+    pub fn new(planned: &[Case], done: &[CaseRecord], site: &Site, gone: &BTreeSet<String>) -> Self {
+        let mut players: HashMap<Question, Vec<String>> = HashMap::new();
+        let mut seen = HashSet::new();
+        let mut pairs = HashSet::new();
+        for case in planned {
+            let question = (case.group.clone(), case.bench.clone());
+            if let [one, other] = case.nodes.as_slice() {
+                pairs.insert((question.clone(), one.clone(), other.clone()));
+            }
+            for node in &case.nodes {
+                if seen.insert((question.clone(), node.clone())) {
+                    players.entry(question.clone()).or_default().push(node.clone());
+                }
+            }
+        }
+        let here: HashSet<&str> = site.nodes.iter().map(|node| node.name.as_str()).collect();
+        let mut gone = gone.clone();
+        gone.extend(done.iter().flat_map(|record| record.lost.iter().cloned()));
+        gone.extend(players.values().flatten().filter(|node| !here.contains(node.as_str())).cloned());
+        let good = done.iter().filter(|record| record.outcome == Outcome::Measured && is_pair(&record.nodes));
+        let proven = good.flat_map(|record| record.nodes.iter().cloned()).collect();
+        Self { players, pairs, proven, gone, taken: BTreeMap::new() }
+    }
+
+    /// Who may take the other end of `lost` when the node at `stays` keeps its own: the ones that did their part with
+    /// somebody first, of these the least taken, the nearest behind it.
+    pub fn for_end(&self, lost: &CaseRecord, stays: usize, sides: Sides) -> Left<'_> {
+        let question = (lost.group.clone(), lost.bench.clone());
+        let own = &lost.nodes[stays];
+        let players = self.players.get(&question).map_or(&[][..], Vec::as_slice);
+        let place = players.iter().position(|node| node == own).unwrap_or(0);
+        let is_planned = |node: &String| {
+            let has = |one: &String, other: &String| {
+                self.pairs.contains(&(question.clone(), one.clone(), other.clone()))
+            };
+            // Where both nodes are tested, it does not matter who comes first.
+            has(own, node) || (sides == Sides::Both && has(node, own))
+        };
+        let left = players.iter().enumerate().filter(|(_, node)| *node != own && !self.gone.contains(*node));
+        let (planned, fresh): (Vec<_>, Vec<_>) = left.partition(|(_, node)| is_planned(node));
+        let rank = |(at, node): (usize, &'_ String)| {
+            let behind = (at + players.len() - place) % players.len();
+            (!self.proven.contains(node), self.taken.get(node).copied().unwrap_or(0), behind)
+        };
+        let mut fresh = fresh;
+        fresh.sort_by_key(|(at, node)| rank((*at, node)));
+        let fresh = fresh.into_iter().map(|(_, node)| node.as_str()).collect();
+        Left { fresh, is_with_others: !planned.is_empty() }
+    }
+
+    /// Notes that `node` stands in for another.
+    pub fn takes_part(&mut self, node: &str) {
+        *self.taken.entry(node.to_owned()).or_default() += 1;
+    }
+}
+
+/// The position of the one node of a pair that `is` holds for.
+pub(super) fn end_of(record: &CaseRecord, is: impl Fn(&String) -> bool) -> Option<usize> {
+    match record.nodes.as_slice() {
+        [one, other] => match (is(one), is(other)) {
+            (true, false) => Some(0),
+            (false, true) => Some(1),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The case that asks what `lost` asked with `partner` in the place of the node that is not at `stays`; none when the
+/// benchmark has no such case for these two.
+pub(super) fn again(
+    registry: Registry,
+    site: &Site,
+    lost: &CaseRecord,
+    stays: usize,
+    partner: &str,
+) -> Option<Case> {
+    let bench = registry.find(&lost.bench)?;
+    let own = lost.nodes[stays].as_str();
+    let (one, other) = if stays == 0 { (own, partner) } else { (partner, own) };
+    let node = |name: &str| site.nodes.iter().find(|node| node.name == name).cloned();
+    let pair = Site { nodes: vec![node(one)?, node(other)?] };
+    let mut cases = bench.plan(&lost.params, &pair).ok()?;
+    // Of several ports or devices the one that has the name of the lost case's.
+    let wanted = without_nodes(&lost.subject, &lost.nodes);
+    let at = cases.iter().position(|case| without_nodes(&case.subject, &case.nodes) == wanted)?;
+    let mut case = cases.swap_remove(at).in_group(bench.about(), &lost.group);
+    case.retry_of = Some(lost.case.clone());
+    Some(case)
+}
+
+/// A subject without the names of nodes: `n1/eth0->n2/eth0` is `/eth0->/eth0`, and `n1->n2` is `->`.
+fn without_nodes(subject: &Subject, nodes: &[String]) -> String {
+    let end = |end: &str| {
+        let (node, rest) = end.split_at(end.find('/').unwrap_or(end.len()));
+        if nodes.iter().any(|known| known == node) { rest.to_owned() } else { end.to_owned() }
+    };
+    subject.as_str().split("->").map(end).collect::<Vec<_>>().join("->")
+}

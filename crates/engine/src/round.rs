@@ -1,0 +1,89 @@
+//! What the event loop holds while a round runs.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use seatrial_cluster::{NodeIndex, WorkerId};
+use seatrial_model::Nanos;
+
+use crate::active::Active;
+use crate::schedule::Schedule;
+use crate::trial::Action;
+
+/// What the loop holds while a round runs.
+#[derive(Default)]
+pub struct Round {
+    pub schedule: Schedule,
+    pub active: HashMap<u64, Active>,
+    pub owners: HashMap<WorkerId, u64>,
+    pub deadlines: BinaryHeap<Reverse<(Nanos, u64)>>,
+    pub lost: HashMap<NodeIndex, String>,
+    /// The host of each node.
+    pub hosts: Vec<NodeIndex>,
+    keys: u64,
+    workers: u64,
+    /// Whether an event could not be kept: only the killing goes on.
+    pub broken: bool,
+}
+
+impl Round {
+    /// Nothing runs yet on nodes of these hosts.
+    pub fn on(hosts: Vec<NodeIndex>) -> Self {
+        Self { hosts, ..Self::default() }
+    }
+
+    /// The hosts of `nodes`, each once.
+    pub fn hosts_of(&self, nodes: &[NodeIndex]) -> Vec<NodeIndex> {
+        let mut hosts: Vec<_> =
+            nodes.iter().map(|node| self.hosts.get(node.0).copied().unwrap_or(*node)).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        hosts
+    }
+
+    /// A name for a case that begins.
+    pub fn new_key(&mut self) -> u64 {
+        self.keys += 1;
+        self.keys
+    }
+
+    pub fn new_workers(&mut self, count: usize) -> WorkerId {
+        let first = WorkerId(self.workers);
+        self.workers += count as u64;
+        first
+    }
+
+    pub fn own(&mut self, first: WorkerId, count: usize, key: u64) {
+        for id in first.0..first.0 + count as u64 {
+            self.owners.insert(WorkerId(id), key);
+        }
+    }
+
+    /// Does something with the case that owns `worker`; a late word of a worker that nobody owns is dropped.
+    pub fn with(
+        &mut self,
+        worker: WorkerId,
+        act: impl FnOnce(&mut Active) -> Vec<Action>,
+    ) -> Option<(u64, Vec<Action>)> {
+        let key = *self.owners.get(&worker)?;
+        self.active.get_mut(&key).map(|active| (key, act(active)))
+    }
+
+    pub fn next_deadline(&self) -> Option<Nanos> {
+        self.deadlines.peek().map(|Reverse((at, _))| *at)
+    }
+
+    /// A case whose deadline has passed; entries that were overtaken by a later deadline fall out here.
+    pub fn overdue(&mut self, now: Nanos) -> Option<u64> {
+        while let Some(Reverse((at, key))) = self.deadlines.peek().copied() {
+            if at > now {
+                return None;
+            }
+            self.deadlines.pop();
+            if self.active.get(&key).is_some_and(|active| active.trial.deadline() <= now) {
+                return Some(key);
+            }
+        }
+        None
+    }
+}
