@@ -28,10 +28,11 @@ pub fn launch(args: &NodeArgs, script: Option<&Path>) -> Result<Box<dyn Fleet>, 
         LauncherChoice::Local => LocalLauncher::new(build()?).launch()?,
         LauncherChoice::Ssh => {
             let launcher = SshLauncher::new(build()?, nodes(args));
+            let launcher = args.ssh_fanout.map_or(launcher.clone(), |most| launcher.fanout(most as usize));
             let client = args.ssh.as_deref().map(|command| words("--ssh", command)).transpose()?;
             client.map_or(launcher.clone(), |client| launcher.client(client)).launch()?
         }
-        LauncherChoice::Slurm => SlurmLauncher::new(build()?, slurm(args)).launch()?,
+        LauncherChoice::Slurm => SlurmLauncher::new(build()?, slurm(args, &surroundings)).launch()?,
         LauncherChoice::Mpirun => {
             let launcher = MpirunLauncher::new(build()?, nodes(args));
             let client = args.mpirun.as_deref().map(|command| words("--mpirun", command)).transpose()?;
@@ -46,6 +47,8 @@ pub fn launch(args: &NodeArgs, script: Option<&Path>) -> Result<Box<dyn Fleet>, 
 struct Surroundings {
     /// The job of a Slurm allocation.
     slurm_job: Option<String>,
+    /// Its nodes.
+    slurm_nodes: Option<NodeSet>,
     /// What started this very process as one of several tasks.
     task_of: Option<&'static str>,
 }
@@ -65,7 +68,8 @@ impl Surroundings {
         } else {
             None
         };
-        Self { slurm_job: variable("SLURM_JOB_ID"), task_of }
+        let slurm_nodes = variable("SLURM_JOB_NODELIST").and_then(|nodes| nodes.parse().ok());
+        Self { slurm_job: variable("SLURM_JOB_ID"), slurm_nodes, task_of }
     }
 }
 
@@ -124,15 +128,19 @@ fn nodes(args: &NodeArgs) -> Vec<String> {
     listed.filter(|name| !is_out(name)).take(count).map(str::to_owned).collect()
 }
 
-fn slurm(args: &NodeArgs) -> SlurmRequest {
+fn slurm(args: &NodeArgs, surroundings: &Surroundings) -> SlurmRequest {
+    // Inside an allocation srun asks for as many nodes as that has, and fails when one of them is excluded: so those that
+    // are left are named.
+    let left = || args.exclude.as_ref().and(surroundings.slurm_nodes.clone());
+    let args = NodeArgs { nodelist: args.nodelist.clone().or_else(left), ..args.clone() };
     SlurmRequest {
         nodes: args.nodes,
-        nodelist: if args.nodelist.is_some() { nodes(args) } else { Vec::new() },
+        nodelist: if args.nodelist.is_some() { nodes(&args) } else { Vec::new() },
         exclude: args.exclude.as_ref().filter(|_| args.nodelist.is_none()).map(ToString::to_string),
-        partition: args.partition.clone(),
-        account: args.account.clone(),
-        reservation: args.reservation.clone(),
-        time: args.time.clone(),
+        partition: args.partition,
+        account: args.account,
+        reservation: args.reservation,
+        time: args.time,
     }
 }
 
@@ -158,7 +166,7 @@ mod tests {
     use super::*;
 
     fn chosen(args: NodeArgs, job: Option<&str>) -> Result<LauncherChoice, String> {
-        let surroundings = Surroundings { slurm_job: job.map(str::to_owned), task_of: None };
+        let surroundings = Surroundings { slurm_job: job.map(str::to_owned), ..Surroundings::default() };
         choose(&args, &surroundings).map_err(|error| error.to_string())
     }
 
@@ -200,6 +208,20 @@ mod tests {
     fn nodes_are_listed_less_the_excluded_and_no_more_than_asked() {
         let exclude = Some("n2".parse().expect("a node set"));
         assert_eq!(nodes(&NodeArgs { exclude, nodes: Some(2), ..list("n[1-4]") }), ["n1", "n3"]);
+    }
+
+    #[test]
+    fn of_an_allocation_those_that_are_not_left_out_are_named() {
+        let exclude = Some("n2".parse().expect("a node set"));
+        let args = NodeArgs { exclude, ..NodeArgs::default() };
+        let inside = Surroundings {
+            slurm_nodes: Some("n[1-3]".parse().expect("a node set")),
+            ..Surroundings::default()
+        };
+        let request = slurm(&args, &inside);
+        assert_eq!((request.nodelist, request.exclude), (vec!["n1".to_owned(), "n3".to_owned()], None));
+        let outside = slurm(&args, &Surroundings::default());
+        assert_eq!((outside.nodelist.len(), outside.exclude.as_deref()), (0, Some("n2")));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The agents a run drives, behind one face: real ones, or scripted ones without a clock.
 
 use seatrial_model::Nanos;
+use serde::{Deserialize, Serialize};
 
 use crate::clock_offset::Offset;
 use crate::message::{Command, Hello, Report};
@@ -64,7 +65,7 @@ pub trait Launcher {
 }
 
 /// Why an agent, or no fleet at all, came up. As long as one agent did, the others are merely [`Missing`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum LaunchError {
     /// The agent could not be started at all.
     #[error("cannot start an agent on {node}: {why}")]

@@ -76,6 +76,8 @@ pub enum Command {
         /// Comes back with the answer.
         round: u32,
     },
+    /// The controller lives. Not answered.
+    Alive,
     /// End all workers and the agent.
     Quit,
 }

@@ -34,6 +34,9 @@ pub struct NodeArgs {
     /// The ssh client with its options: 'ssh -F cluster.conf'
     #[arg(long, value_name = "COMMAND")]
     pub ssh: Option<String>,
+    /// Reach more nodes than this through some of them instead of each by a connection of its own [default: 64]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    pub ssh_fanout: Option<u32>,
     /// The mpirun with its options
     #[arg(long, value_name = "COMMAND")]
     pub mpirun: Option<String>,
@@ -47,7 +50,7 @@ pub struct NodeArgs {
 pub enum LauncherChoice {
     /// A child process: this machine alone
     Local,
-    /// The site's ssh, one connection a node
+    /// The site's ssh: a connection to each node, or for many nodes a tree of them
     Ssh,
     /// A step of Slurm's, in this allocation or a new one
     Slurm,

@@ -19,6 +19,12 @@ pub struct AgentArgs {
     /// Remove the own file, a copy for this run alone, once the controller is reached
     #[arg(long)]
     pub remove_self: bool,
+    /// Leave when the controller gives no sign of life for this many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub silence: Option<u32>,
+    /// Be a relay to agents on other nodes, which the controller names
+    #[arg(long)]
+    pub relay: bool,
 }
 
 /// Be one part of a case.

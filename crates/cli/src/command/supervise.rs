@@ -1,6 +1,7 @@
 //! The hidden commands that Seatrial starts itself.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use seatrial_cluster::{AgentOptions, agent_main, worker_main};
 
@@ -17,6 +18,8 @@ pub fn agent(args: &AgentArgs) -> Result<ExitCode, CliError> {
         sysroot: args.sysroot.clone(),
         meet: args.meet,
         remove_self: args.remove_self,
+        silence: args.silence.map(|seconds| Duration::from_secs(seconds.into())),
+        relay: args.relay,
         build: fleet::build()?,
     };
     Ok(agent_main(&options))

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use super::spawn::{self, Handle};
 use super::stdio;
 use super::supervise::{Ask, GRACE, PATIENCE};
 use crate::frame::FrameReader;
-use crate::launch::follow;
+use crate::launch::{follow, relay_main};
 use crate::message::{Command, EndKind, Hello, PROTOCOL, Report, ToWorker, WorkerEnd, WorkerId};
 
 /// What an agent is told on its command line.
@@ -33,6 +33,10 @@ pub struct AgentOptions {
     pub meet: bool,
     /// Whether to remove the own file once the controller is reached: it was copied here for this run alone.
     pub remove_self: bool,
+    /// How long the controller may be silent before it counts as gone; none where the connection tells its end itself.
+    pub silence: Option<Duration>,
+    /// Whether to be a relay to agents on other nodes instead, which a controller names on standard input.
+    pub relay: bool,
     /// What [`build_id`](crate::build_id) says.
     pub build: String,
 }
@@ -55,6 +59,9 @@ pub(super) enum Event {
 pub fn agent_main(options: &AgentOptions) -> ExitCode {
     // Ctrl-C is for the controller; workers inherit this.
     let ignored = tether::ignore(Signal::INT);
+    if options.relay {
+        return relay(options);
+    }
     // Orphans of workers come here instead of to init, which in a container may not reap them.
     let adopted = process::reap_orphans();
     for errno in [ignored, adopted].into_iter().filter_map(Result::err) {
@@ -70,7 +77,7 @@ pub fn agent_main(options: &AgentOptions) -> ExitCode {
     };
     let (events, inbox) = mpsc::channel();
     let reports = Reports::new(streams.reports, events.clone());
-    let options = options.clone();
+    let (options, silence) = (options.clone(), options.silence);
     let (first, answers) = (reports.clone(), reports.clone());
     let listener = events.clone();
     let started = thread::Builder::new()
@@ -81,7 +88,18 @@ pub fn agent_main(options: &AgentOptions) -> ExitCode {
         tracing::error!("an agent cannot start its threads: {error}");
         return ExitCode::FAILURE;
     }
-    Agent { reports, events, workers: BTreeMap::new(), abandoned: BTreeMap::new() }.serve(&inbox)
+    Agent { reports, events, workers: BTreeMap::new(), abandoned: BTreeMap::new(), silence }.serve(&inbox)
+}
+
+/// Serves as the relay to other nodes instead.
+fn relay(options: &AgentOptions) -> ExitCode {
+    match streams(options) {
+        Ok(streams) => relay_main(&options.build, options.silence, streams.commands, streams.reports),
+        Err(why) => {
+            tracing::error!("a relay cannot serve: {why}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// The way to the controller.
@@ -147,18 +165,30 @@ struct Agent {
     workers: BTreeMap<WorkerId, Handle>,
     /// Processes that did not die and may yet.
     abandoned: BTreeMap<WorkerId, u32>,
+    /// How long the controller may be silent.
+    silence: Option<Duration>,
 }
 
 impl Agent {
     fn serve(mut self, inbox: &Receiver<Event>) -> ExitCode {
+        let mut heard = Instant::now();
         loop {
-            match inbox.recv() {
+            let event = match self.silence {
+                Some(silence) => {
+                    inbox.recv_timeout((heard + silence).saturating_duration_since(Instant::now()))
+                }
+                None => inbox.recv().map_err(RecvTimeoutError::from),
+            };
+            if matches!(event, Ok(Event::Command(_))) {
+                heard = Instant::now();
+            }
+            match event {
                 Ok(Event::Command(command)) => match *command {
                     Command::Spawn { worker, case, place, trial } => self.spawn(worker, case, place, trial),
                     Command::Tell { worker, message } => self.tell(worker, message),
                     Command::Kill { worker } => self.ask(worker, Ask::Kill),
-                    // Answered where it is heard.
-                    Command::Ping { .. } => {}
+                    // Answered where it is heard; that it was said is all that a sign of life says.
+                    Command::Ping { .. } | Command::Alive => {}
                     Command::Quit => return self.leave(inbox, Ask::Kill),
                 },
                 Ok(Event::Gone { worker, abandoned }) => self.forget(worker, abandoned),
@@ -166,8 +196,12 @@ impl Agent {
                     tracing::debug!("the controller is gone: {why}");
                     return self.leave(inbox, Ask::KillNow);
                 }
+                Err(RecvTimeoutError::Timeout) => {
+                    tracing::debug!("the controller has said nothing for {:?}", self.silence);
+                    return self.leave(inbox, Ask::KillNow);
+                }
                 // Not possible while this loop holds a sender itself.
-                Err(_) => return self.leave(inbox, Ask::KillNow),
+                Err(RecvTimeoutError::Disconnected) => return self.leave(inbox, Ask::KillNow),
             }
         }
     }

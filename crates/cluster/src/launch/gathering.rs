@@ -1,13 +1,16 @@
 //! Agents on their way: started a few at a time, heard one by one, until all are here or given up.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::net::TcpStream;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
-use super::link::{Heard, Link, Preamble};
+use super::link::{Heard, Link, Loss, Manner};
 use super::linked::LinkedFleet;
+use super::relay::{Gateway, RelayStart};
 use crate::fleet::{LaunchError, Missing};
 use crate::message::{Hello, PROTOCOL, Report};
 
@@ -23,9 +26,27 @@ pub(super) struct Start {
     /// The node's name.
     pub(super) node: String,
     /// What starts its agent.
+    pub(super) opening: Opening,
+    /// What starts it with a fresh copy of the binary.
+    pub(super) renewed: Option<Opening>,
+}
+
+/// What starts a process that talks.
+pub(super) struct Opening {
+    /// Its command.
     pub(super) command: Command,
-    /// What comes before the frames.
-    pub(super) preamble: Option<Preamble>,
+    /// How its stream begins.
+    pub(super) manner: Manner,
+    /// Whether the node had a copy of the binary, which may be spoilt; set before the first frame.
+    pub(super) from_cache: Arc<AtomicBool>,
+}
+
+impl Start {
+    /// A command that needs no more.
+    pub(super) fn of(node: String, command: Command) -> Self {
+        let opening = Opening { command, manner: Manner::default(), from_cache: Arc::default() };
+        Self { node, opening, renewed: None }
+    }
 }
 
 /// Agents on their way.
@@ -35,9 +56,22 @@ pub(super) struct Gathering {
     hear: SyncSender<Heard>,
     heard: Receiver<Heard>,
     guests: Vec<Guest>,
+    /// To be started once more, with a fresh copy of the binary.
+    renewals: VecDeque<Start>,
     missing: Vec<Missing>,
-    /// Whether the agents are to stand in the order of their names instead of the order they were started in.
-    by_name: bool,
+    /// Nodes that a gateway did not reach, which somebody else may.
+    detours: Vec<(String, LaunchError)>,
+    order: Order,
+}
+
+/// How agents stand in the fleet.
+enum Order {
+    /// As they were started.
+    Started,
+    /// By their names.
+    Names,
+    /// By the position of their names.
+    Positions(HashMap<String, usize>),
 }
 
 /// One agent.
@@ -47,6 +81,30 @@ struct Guest {
     deadline: Instant,
     hello: Option<Hello>,
     given_up: bool,
+    /// What is left to try when the binary turns out not to be ours.
+    renewed: Option<Opening>,
+    from_cache: Arc<AtomicBool>,
+    /// More time, once the gateway is there.
+    more: Option<Duration>,
+}
+
+/// Who came, and who did not.
+pub(super) struct Gathered {
+    pub(super) here: Vec<Here>,
+    pub(super) missing: Vec<Missing>,
+    pub(super) heard: Receiver<Heard>,
+    /// Kept so that the channel stays open when nobody is left.
+    pub(super) hear: SyncSender<Heard>,
+}
+
+/// An agent that came.
+pub(super) struct Here {
+    /// Its link's number in what is heard.
+    pub(super) at: usize,
+    /// The node as it was asked for.
+    pub(super) node: String,
+    pub(super) hello: Hello,
+    pub(super) link: Link,
 }
 
 impl Gathering {
@@ -59,8 +117,10 @@ impl Gathering {
             hear,
             heard,
             guests: Vec::new(),
+            renewals: VecDeque::new(),
             missing: Vec::new(),
-            by_name: false,
+            detours: Vec::new(),
+            order: Order::Started,
         }
     }
 
@@ -68,8 +128,9 @@ impl Gathering {
     pub(super) fn start_all(&mut self, starts: Vec<Start>) {
         let mut waiting: VecDeque<Start> = starts.into();
         loop {
-            while self.on_the_way().count() < ON_THE_WAY
-                && let Some(start) = waiting.pop_front()
+            // Who is behind a gateway costs nothing here.
+            while self.on_the_way().filter(|guest| guest.link.gateway().is_none()).count() < ON_THE_WAY
+                && let Some(start) = self.renewals.pop_front().or_else(|| waiting.pop_front())
             {
                 self.start(start);
             }
@@ -80,10 +141,40 @@ impl Gathering {
         }
     }
 
+    /// Starts a relay; agents are then awaited from all of its share.
+    pub(super) fn start_relay(&mut self, start: RelayStart) {
+        let nodes: Vec<String> = start.share.children.iter().map(|child| child.node.clone()).collect();
+        match Gateway::start(start, &self.build, self.guests.len(), self.hear.clone()) {
+            Ok(gateway) => {
+                let gateway = Arc::new(gateway);
+                // A relay starts as many at a time as we do, and may have to send each a fresh copy.
+                let turns = u32::try_from(nodes.len().div_ceil(ON_THE_WAY)).unwrap_or(u32::MAX);
+                let more = self.within.saturating_mul(turns.saturating_add(1));
+                for (node, child) in nodes.into_iter().zip(0..) {
+                    self.seat(node, Link::relayed(Arc::clone(&gateway), child), None, Arc::default());
+                    if let Some(guest) = self.guests.last_mut() {
+                        guest.more = Some(more);
+                    }
+                }
+            }
+            Err(error) => {
+                for node in nodes {
+                    let why = format!("starting a thread that serves its gateway: {error}");
+                    self.detours.push((node.clone(), LaunchError::Start { node, why }));
+                }
+            }
+        }
+    }
+
+    /// Nodes that no gateway reached, with the reasons.
+    pub(super) fn take_detours(&mut self) -> Vec<(String, LaunchError)> {
+        std::mem::take(&mut self.detours)
+    }
+
     /// Takes in an agent that came by itself. Its name is what it says in its hello.
     pub(super) fn adopt(&mut self, from: &str, stream: TcpStream) {
         match Link::adopt(self.guests.len(), stream, self.hear.clone()) {
-            Ok(link) => self.seat(from.to_owned(), link),
+            Ok(link) => self.seat(from.to_owned(), link, None, Arc::default()),
             Err(error) => {
                 let why = format!("serving its connection: {error}");
                 self.miss(LaunchError::Start { node: from.to_owned(), why });
@@ -104,7 +195,12 @@ impl Gathering {
 
     /// Has the agents stand in the order of their names: those that come by themselves come in any order.
     pub(super) fn sort_by_name(&mut self) {
-        self.by_name = true;
+        self.order = Order::Names;
+    }
+
+    /// Has the agents stand as `nodes` do.
+    pub(super) fn stand_as(&mut self, nodes: &[String]) {
+        self.order = Order::Positions(nodes.iter().cloned().zip(0..).collect());
     }
 
     /// Notes a node of which no agent came.
@@ -142,36 +238,48 @@ impl Gathering {
             });
         }
         let mut agent_of = vec![None; self.guests.len()];
-        let seats = self.guests.into_iter().enumerate();
-        let mut here: Vec<_> =
-            seats.filter_map(|(at, guest)| guest.hello.map(|hello| (at, hello, guest.link))).collect();
-        if self.by_name {
-            here.sort_by_cached_key(|(_, hello, _)| natural(&hello.node));
-        }
+        let Gathered { here, missing, heard, hear } = self.part();
         let mut agents = Vec::new();
         let mut links = Vec::new();
-        for (at, hello, link) in here {
+        for Here { at, hello, link, .. } in here {
             agent_of[at] = Some(links.len());
             agents.push(hello);
             links.push(link);
         }
-        Ok(LinkedFleet::new(agents, links, agent_of, self.missing, self.heard, self.hear))
+        Ok(LinkedFleet::new(agents, links, agent_of, missing, heard, hear))
+    }
+
+    /// Everybody, in order.
+    pub(super) fn part(self) -> Gathered {
+        let seats = self.guests.into_iter().enumerate();
+        let mut here: Vec<Here> = seats
+            .filter_map(|(at, Guest { node, link, hello, .. })| Some(Here { at, node, hello: hello?, link }))
+            .collect();
+        match &self.order {
+            Order::Started => {}
+            Order::Names => here.sort_by_cached_key(|agent| natural(&agent.hello.node)),
+            Order::Positions(of) => here.sort_by_key(|agent| of.get(&agent.node).copied()),
+        }
+        Gathered { here, missing: self.missing, heard: self.heard, hear: self.hear }
     }
 
     fn on_the_way(&self) -> impl Iterator<Item = &Guest> {
         self.guests.iter().filter(|guest| guest.hello.is_none() && !guest.given_up)
     }
 
-    fn start(&mut self, mut start: Start) {
-        match Link::start(self.guests.len(), &mut start.command, start.preamble, self.hear.clone()) {
-            Ok(link) => self.seat(start.node, link),
-            Err(why) => self.miss(LaunchError::Start { node: start.node, why }),
+    fn start(&mut self, start: Start) {
+        let Start { node, opening: Opening { mut command, manner, from_cache }, renewed } = start;
+        match Link::start(self.guests.len(), &mut command, manner, self.hear.clone()) {
+            Ok(link) => self.seat(node, link, renewed, from_cache),
+            Err(why) => self.miss(LaunchError::Start { node, why }),
         }
     }
 
-    fn seat(&mut self, node: String, link: Link) {
+    fn seat(&mut self, node: String, link: Link, renewed: Option<Opening>, from_cache: Arc<AtomicBool>) {
         let deadline = Instant::now() + self.within;
-        self.guests.push(Guest { node, link, deadline, hello: None, given_up: false });
+        let guest =
+            Guest { node, link, deadline, hello: None, given_up: false, renewed, from_cache, more: None };
+        self.guests.push(guest);
     }
 
     /// Waits for the next word, or for the first whose time is up, or until `limit`.
@@ -183,42 +291,75 @@ impl Gathering {
         }
         let now = Instant::now();
         for at in 0..self.guests.len() {
-            let late = &self.guests[at];
-            if late.hello.is_none() && !late.given_up && late.deadline <= now {
-                let why = format!("it said nothing for {} s", self.within.as_secs_f64());
-                self.give_up(at, &why);
+            let late = &mut self.guests[at];
+            if late.hello.is_some() || late.given_up || late.deadline > now {
+                continue;
             }
+            let is_underway = late.link.gateway().is_some_and(|(gateway, _)| gateway.is_ready());
+            if let Some(more) = late.more.take_if(|_| is_underway) {
+                late.deadline = now + more;
+                continue;
+            }
+            let why = format!("it said nothing for {} s", self.within.as_secs_f64());
+            self.give_up(at, &why);
         }
     }
 
     fn hear(&mut self, Heard { link: at, said }: Heard) {
         match said {
             Ok(Report::Hello(hello)) if self.guests[at].hello.is_none() => {
-                match same_build(&hello, &self.build, &self.guests[at].node) {
-                    Ok(()) => self.guests[at].hello = Some(*hello),
+                let (theirs, ours) =
+                    ((hello.build.as_str(), hello.protocol), (self.build.as_str(), PROTOCOL));
+                match same_build(theirs, ours, &self.guests[at].node) {
+                    Ok(()) if !self.guests[at].given_up => self.guests[at].hello = Some(*hello),
+                    Ok(()) => {}
                     Err(why) => {
-                        self.guests[at].given_up = true;
                         let _ = self.guests[at].link.obituary("");
-                        self.miss(why);
+                        self.fail(at, why);
                     }
                 }
             }
             // An agent that came and went before the others were here.
-            Err(why) if self.guests[at].hello.is_some() => {
+            Err(loss) if self.guests[at].hello.is_some() => {
                 self.guests[at].hello = None;
-                self.give_up(at, &why);
+                self.give_up(at, &loss.text());
             }
             Ok(other) => self.give_up(at, &format!("its first message is {other:?}")),
-            Err(why) => self.give_up(at, &why),
+            Err(Loss::Stream(why) | Loss::Gateway(why)) => self.fall_silent(at, &why),
+            Err(Loss::NeverCame(why)) => self.fail(at, why),
+        }
+    }
+
+    /// Notes that a stream ended without a hello. What a spoilt copy of the binary does is not known before, so one
+    /// that was there already is replaced, once.
+    fn fall_silent(&mut self, at: usize, why: &str) {
+        let guest = &mut self.guests[at];
+        if !guest.given_up {
+            let why = guest.link.obituary(why);
+            let node = guest.node.clone();
+            self.fail(at, LaunchError::NoHello { node, why });
         }
     }
 
     fn give_up(&mut self, at: usize, why: &str) {
+        self.guests[at].renewed = None;
+        self.fall_silent(at, why);
+    }
+
+    /// Notes why an agent did not come, unless there is something left to try.
+    fn fail(&mut self, at: usize, why: LaunchError) {
         let guest = &mut self.guests[at];
-        if !std::mem::replace(&mut guest.given_up, true) {
-            let why = guest.link.obituary(why);
-            let node = guest.node.clone();
-            self.miss(LaunchError::NoHello { node, why });
+        if std::mem::replace(&mut guest.given_up, true) {
+            return;
+        }
+        let node = guest.node.clone();
+        if let Some(opening) = guest.renewed.take_if(|_| guest.from_cache.load(Ordering::Acquire)) {
+            tell_renewal(&node, &why);
+            self.renewals.push_back(Start { node, opening, renewed: None });
+        } else if guest.link.gateway().is_some_and(|(gateway, child)| child > 0 || gateway.is_ready()) {
+            self.detours.push((node, why));
+        } else {
+            self.miss(why);
         }
     }
 }
@@ -237,12 +378,24 @@ fn natural(name: &str) -> Vec<(String, u64)> {
     parts
 }
 
-fn same_build(hello: &Hello, build: &str, node: &str) -> Result<(), LaunchError> {
-    if hello.protocol == PROTOCOL && hello.build == build {
+/// Says that a copy of the binary turned out not to be ours: that of another build, or one that does not even start.
+pub(super) fn tell_renewal(node: &str, why: &LaunchError) {
+    let why = match why {
+        LaunchError::Build { theirs, ours, .. } => format!("it is build {theirs}, this is {ours}"),
+        other => other.to_string(),
+    };
+    tracing::warn!("the copy of the binary on {node} is sent anew: {why}");
+}
+
+/// Compares builds with their protocols.
+///
+/// # Errors
+/// [`LaunchError::Build`] when they differ.
+pub(super) fn same_build(theirs: (&str, u32), ours: (&str, u32), node: &str) -> Result<(), LaunchError> {
+    if theirs == ours {
         return Ok(());
     }
-    let theirs = format!("{} (protocol {})", hello.build, hello.protocol);
-    let ours = format!("{build} (protocol {PROTOCOL})");
+    let [theirs, ours] = [theirs, ours].map(|(build, protocol)| format!("{build} (protocol {protocol})"));
     Err(LaunchError::Build { node: node.to_owned(), theirs, ours })
 }
 

@@ -1,5 +1,6 @@
 //! A fleet of agents at the other end of streams.
 
+use std::collections::{BTreeSet, VecDeque};
 use std::process::ChildStdin;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
@@ -7,17 +8,21 @@ use std::time::{Duration, Instant};
 use seatrial_model::Nanos;
 use seatrial_sys::clock;
 
-use super::link::{Heard, Link};
+use super::link::{Heard, Link, Loss};
 use super::process::Process;
 use crate::clock_offset::{Offset, Offsets};
 use crate::fleet::{Fleet, Missing, NodeIndex, Notice};
-use crate::message::{Command, Hello, Report};
+use crate::message::{Command, Hello, Report, WorkerId};
 
 /// How long agents may take to leave: longer than their workers may take to die.
 const LEAVING: Duration = Duration::from_secs(5);
 
 /// How long a step that carried the agents may take to end once they are gone.
 const STEP_ENDING: Duration = Duration::from_secs(5);
+
+/// How long the words of a step are still its last ones. All agents of a job end together when its time is up, and every
+/// look for new words may wait a moment.
+const STEP_WORDS: Duration = Duration::from_secs(1);
 
 /// Agents at the other end of streams.
 pub(super) struct LinkedFleet {
@@ -32,9 +37,13 @@ pub(super) struct LinkedFleet {
     /// Kept so that the channel stays open, and a wait stays a wait, when every agent is gone.
     _hear: SyncSender<Heard>,
     /// Losses that nobody has asked for yet.
-    early: Vec<Notice>,
+    early: VecDeque<Notice>,
+    /// Of each node, the workers that were started and have not ended.
+    workers: Vec<BTreeSet<WorkerId>>,
     /// What started all agents together and carries them, such as srun.
     step: Option<(Process, ChildStdin)>,
+    /// When the step was last asked what it printed, and its answer.
+    step_said: Option<(Instant, String)>,
 }
 
 impl LinkedFleet {
@@ -46,7 +55,8 @@ impl LinkedFleet {
         heard: Receiver<Heard>,
         hear: SyncSender<Heard>,
     ) -> Self {
-        let lost = vec![false; agents.len()];
+        let count = agents.len();
+        let lost = vec![false; count];
         let offsets = Offsets::new(agents.len());
         let mut fleet = Self {
             agents,
@@ -57,8 +67,10 @@ impl LinkedFleet {
             offsets,
             heard,
             _hear: hear,
-            early: Vec::new(),
+            early: VecDeque::new(),
+            workers: vec![BTreeSet::new(); count],
             step: None,
+            step_said: None,
         };
         if fleet.agents.len() > 1 {
             fleet.compare_clocks();
@@ -90,11 +102,11 @@ impl LinkedFleet {
                         self.offsets.answered(at, round, clock.get(), arrived);
                     }
                     Ok(_) => {}
-                    Err(why) => {
+                    Err(loss) => {
                         self.offsets.gone(at);
                         self.lost[at] = true;
-                        let why = self.links[at].obituary(&why);
-                        self.early.push(Notice::Lost(NodeIndex(at), why));
+                        let why = self.links[at].obituary(&loss.text());
+                        self.early.push_back(Notice::Lost(NodeIndex(at), why));
                     }
                 }
             }
@@ -110,11 +122,47 @@ impl LinkedFleet {
         let why = match said {
             Ok(Report::Hello(_)) => "the agent introduced itself twice".to_owned(),
             Ok(Report::Pong { .. }) => return None,
-            Ok(report) => return Some(Notice::From(NodeIndex(at), report)),
-            Err(why) => why,
+            Ok(report) => {
+                if let Report::Ended { worker, .. } = &report {
+                    self.workers[at].remove(worker);
+                }
+                return Some(Notice::From(NodeIndex(at), report));
+            }
+            Err(Loss::Gateway(why)) => return self.lose_share(at, &why),
+            Err(loss) => loss.text(),
         };
         self.lost[at] = true;
-        Some(Notice::Lost(NodeIndex(at), self.links[at].obituary(&why)))
+        let why = self.links[at].obituary(&why) + &self.words_of_step();
+        Some(Notice::Lost(NodeIndex(at), why))
+    }
+
+    /// A gateway takes its share along. Nodes where nothing runs are told first: else a case would be given to one of
+    /// them as soon as another is told, and would seem to have ended it.
+    fn lose_share(&mut self, at: usize, why: &str) -> Option<Notice> {
+        let gateway = self.links[at].gateway().map(|(gateway, _)| std::ptr::from_ref(gateway));
+        let is_behind =
+            |link: &Link| link.gateway().map(|(gateway, _)| std::ptr::from_ref(gateway)) == gateway;
+        let behind = self.links.iter().enumerate().filter(|(_, link)| is_behind(link)).map(|(node, _)| node);
+        let mut share: Vec<usize> = behind.filter(|node| !self.lost[*node]).collect();
+        share.sort_by_key(|node| !self.workers[*node].is_empty());
+        for node in share {
+            self.lost[node] = true;
+            self.early.push_back(Notice::Lost(NodeIndex(node), why.to_owned()));
+        }
+        self.early.pop_front()
+    }
+
+    /// What the program that carries all agents says about the end of one: that a job was cancelled, or ran out of its
+    /// time, is told there and nowhere else.
+    fn words_of_step(&mut self) -> String {
+        let Some((step, _)) = &self.step else { return String::new() };
+        if self.step_said.as_ref().is_none_or(|(at, _)| at.elapsed() > STEP_WORDS) {
+            self.step_said = Some((Instant::now(), step.said()));
+        }
+        match &self.step_said {
+            Some((_, words)) if !words.is_empty() => format!("; last words of what started it: {words}"),
+            _ => String::new(),
+        }
     }
 }
 
@@ -132,13 +180,16 @@ impl Fleet for LinkedFleet {
     }
 
     fn send(&mut self, node: NodeIndex, command: Command) {
+        if let (Command::Spawn { worker, .. }, Some(workers)) = (&command, self.workers.get_mut(node.0)) {
+            workers.insert(*worker);
+        }
         if let Some(link) = self.links.get(node.0) {
             link.send(command);
         }
     }
 
     fn next(&mut self, deadline: Nanos) -> Notice {
-        if let Some(notice) = self.early.pop() {
+        if let Some(notice) = self.early.pop_front() {
             return notice;
         }
         loop {

@@ -75,7 +75,8 @@ impl LocalLauncher {
         self
     }
 
-    fn agent(&self) -> Command {
+    /// The command that is the agent.
+    pub(super) fn agent(&self) -> Command {
         let mut command = Command::new(&self.program);
         if self.program.as_os_str() == RUNNING
             && let Some(name) = std::env::args_os().next()
@@ -99,7 +100,7 @@ impl Launcher for LocalLauncher {
     fn launch(&self) -> Result<Box<dyn Fleet>, LaunchError> {
         let label = self.node.clone().unwrap_or_else(|| "this machine".to_owned());
         let mut gathering = Gathering::new(&self.build, self.hello_within);
-        gathering.start_all(vec![Start { node: label, command: self.agent(), preamble: None }]);
+        gathering.start_all(vec![Start::of(label, self.agent())]);
         Ok(Box::new(gathering.finish()?))
     }
 }

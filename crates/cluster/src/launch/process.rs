@@ -73,9 +73,14 @@ impl Process {
         format!("its process {ended}; {}", self.last_words())
     }
 
-    /// What it printed last on standard error.
+    /// What it printed last on standard error, as it is; waits a moment for words that are on their way.
+    pub(super) fn said(&self) -> String {
+        self.stderr.last_words(Duration::from_millis(200))
+    }
+
+    /// The same in words.
     pub(super) fn last_words(&self) -> String {
-        let words = self.stderr.last_words(Duration::from_millis(200));
+        let words = self.said();
         if words.is_empty() { "it printed nothing".to_owned() } else { format!("its last words: {words}") }
     }
 

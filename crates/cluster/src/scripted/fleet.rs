@@ -135,7 +135,7 @@ impl Fleet for ScriptedFleet {
                 return self.spawn(node, worker, &case, place, trial);
             }
             // Simulated nodes share the one clock.
-            Command::Ping { .. } => return,
+            Command::Ping { .. } | Command::Alive => return,
             Command::Quit => return self.workers.retain(|_, worker| worker.node != node),
             Command::Tell { worker: id, message } => match self.workers.get_mut(&id) {
                 Some(worker) if worker.node == node => (id, worker.hear(message, now)),

@@ -6,12 +6,14 @@
 mod agents;
 mod cases;
 mod ends;
+mod far;
 mod frozen;
 mod process;
 mod rig;
 mod toys;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use libtest_mimic::{Arguments, Trial, run};
 use seatrial_cluster::{AgentOptions, agent_main, worker_main};
@@ -30,6 +32,8 @@ fn main() -> ExitCode {
         Some("agent") => agent_main(&AgentOptions {
             node: option("--node"),
             sysroot: option("--sysroot").map(Into::into),
+            silence: option("--silence").and_then(|seconds| seconds.parse().ok()).map(Duration::from_secs),
+            relay: args.iter().any(|arg| arg == "--relay"),
             build: option("--build").unwrap_or_else(|| BUILD.to_owned()),
             ..AgentOptions::default()
         }),
@@ -37,6 +41,7 @@ fn main() -> ExitCode {
         _ => {
             let mut trials = ends::trials();
             trials.extend(agents::trials());
+            trials.extend(far::trials());
             trials.extend(frozen::trials());
             run(&Arguments::from_args(), trials).exit_code()
         }

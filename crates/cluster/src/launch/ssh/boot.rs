@@ -11,11 +11,16 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 
+use crate::launch::SILENCE;
+
 /// The file that runs, even if another one has taken its name meanwhile.
 const RUNNING: &str = "/proc/self/exe";
 
 /// What the node's lines for us begin with. Login scripts may print before.
 const MARK: &str = "seatrial-boot ";
+
+/// Days after which a copy that was not used is removed.
+const UNUSED_DAYS: u32 = 30;
 
 /// Bytes of a login script's chatter that are read over.
 const MOST_CHATTER: usize = 64 << 10;
@@ -25,34 +30,73 @@ pub(super) fn size() -> io::Result<u64> {
     Ok(std::fs::metadata(RUNNING)?.len())
 }
 
-/// The line of shell that becomes the agent of `node`.
-pub(super) fn script(build: &str, size: u64, node: &str, sysroot: Option<&str>) -> String {
-    let machine = std::env::consts::ARCH;
-    let (build, node) = (word(build), word(node));
-    let sysroot = sysroot.map(|tree| format!(" --sysroot {}", word(tree))).unwrap_or_default();
-    // Homes are shared, so the file that is being written has a name of its own: process ids repeat from node to node.
-    // A folder is good when it is ours, nobody else may write to it, and what lies in it may be executed: a home may be
-    // mounted noexec. A node that lost its power may keep the name of a copy and nothing of its content; such a copy is
-    // sent anew. head(1) reads no further than told, or does not matter: nothing follows before we say "got".
-    let line = format!(
-        "umask 077; m=$(uname -m); \
-         if [ \"$m\" != {machine} ]; then echo {MARK}fail \"the node is $m, this binary is {machine}\"; exit 1; fi; \
-         u=$(id -u); c=${{XDG_CACHE_HOME:-$HOME/.cache}}; f={build}; \
-         for d in \"$c/seatrial\" \"${{TMPDIR:-/tmp}}/seatrial-$u\" \"/dev/shm/seatrial-$u\"; do \
-         if [ -O \"$d\" ] && [ -O \"$d/$f\" ] && [ -x \"$d/$f\" ] && [ $(wc -c <\"$d/$f\") -eq {size} ]; then \
-         echo {MARK}have; \
-         exec \"$d/$f\" agent --node {node}{sysroot}; fi; done; \
-         for d in \"$c/seatrial\" \"${{TMPDIR:-/tmp}}/seatrial-$u\" \"/dev/shm/seatrial-$u\"; do \
-         mkdir -p \"$d\" 2>/dev/null; chmod 700 \"$d\" 2>/dev/null; t=\"$d/$f.$(uname -n).$$\"; \
-         if [ -O \"$d\" ] && [ ! -L \"$d\" ] && {{ echo \"#!/bin/sh\" >\"$t\"; }} 2>/dev/null && chmod 700 \"$t\" \
-         && \"$t\" 2>/dev/null; then \
-         echo {MARK}send; if head -c {size} >\"$t\" && [ $(wc -c <\"$t\") -eq {size} ] && mv -f \"$t\" \"$d/$f\"; then \
-         echo {MARK}got; exec \"$d/$f\" agent --node {node}{sysroot}; fi; \
-         rm -f \"$t\"; echo {MARK}fail \"the copy in $d is not whole: is the disk full?\"; exit 1; fi; \
-         rm -f \"$t\" 2>/dev/null; done; \
-         echo {MARK}fail \"no folder to put the binary in: $c, /tmp and /dev/shm cannot be written or executed\"; exit 1"
-    );
-    format!("exec sh -c '{line}'")
+/// What the binary is to become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The agent of the node.
+    Agent,
+    /// A relay to others.
+    Relay,
+}
+
+/// What the line of shell is made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Boot<'a> {
+    pub(super) build: &'a str,
+    pub(super) size: u64,
+    pub(super) node: &'a str,
+    pub(super) sysroot: Option<&'a str>,
+    pub(super) role: Role,
+    /// Whether copies that are there are not to be trusted: they are removed, and the binary is asked for.
+    pub(super) is_fresh: bool,
+}
+
+impl Boot<'_> {
+    /// The line of shell that becomes the agent of `node`.
+    pub(super) fn script(&self) -> String {
+        let Self { size, role, .. } = *self;
+        let machine = std::env::consts::ARCH;
+        let (build, node) = (word(self.build), word(self.node));
+        let sysroot = self.sysroot.map(|tree| format!(" --sysroot {}", word(tree))).unwrap_or_default();
+        let relay = if role == Role::Relay { " --relay" } else { "" };
+        let agent = format!("agent --node {node}{sysroot} --silence {}{relay}", SILENCE.as_secs());
+        let folders = "\"$c/seatrial\" \"${TMPDIR:-/tmp}/seatrial-$u\" \"/dev/shm/seatrial-$u\"";
+        // touch(1) notes the use, by which copies are told from those that nobody needs any more.
+        let found = if self.is_fresh {
+            "rm -f \"$d/$f\"; fi".to_owned()
+        } else {
+            format!(
+                "[ -x \"$d/$f\" ] && [ $(wc -c <\"$d/$f\") -eq {size} ]; then \
+                 touch -c \"$d/$f\" 2>/dev/null; echo {MARK}have; exec \"$d/$f\" {agent}; fi"
+            )
+        };
+        let joint = if self.is_fresh { "; then" } else { " &&" };
+        // Homes are shared, so the file that is being written has a name of its own: process ids repeat from node to
+        // node. A folder is good when it is ours, nobody else may write to it, and what lies in it may be executed: a
+        // home may be mounted noexec. A node that lost its power may keep the name of a copy and nothing of its
+        // content; such a copy is sent anew. head(1) reads no further than told, or does not matter: nothing follows
+        // before we say "got". Copies of other builds that were not used for a month go when a new one comes, and with
+        // them what an interrupted copying left; their names are all of a version, a plus sign and a hash.
+        let line = format!(
+            "umask 077; m=$(uname -m); \
+             if [ \"$m\" != {machine} ]; then echo {MARK}fail \"the node is $m, this binary is {machine}\"; exit 1; fi; \
+             u=$(id -u); c=${{XDG_CACHE_HOME:-$HOME/.cache}}; f={build}; \
+             for d in {folders}; do \
+             if [ -O \"$d\" ] && [ -O \"$d/$f\" ]{joint} {found}; done; \
+             for d in {folders}; do \
+             mkdir -p \"$d\" 2>/dev/null; chmod 700 \"$d\" 2>/dev/null; t=\"$d/$f.$(uname -n).$$\"; \
+             if [ -O \"$d\" ] && [ ! -L \"$d\" ] && {{ echo \"#!/bin/sh\" >\"$t\"; }} 2>/dev/null && chmod 700 \"$t\" \
+             && \"$t\" 2>/dev/null; then \
+             find \"$d\" -type f -name \"*+*\" -mtime +{UNUSED_DAYS} -exec rm -f {{}} + </dev/null 2>/dev/null; \
+             echo {MARK}send; if head -c {size} >\"$t\" && [ $(wc -c <\"$t\") -eq {size} ] && mv -f \"$t\" \"$d/$f\"; \
+             then echo {MARK}got; exec \"$d/$f\" {agent}; fi; \
+             rm -f \"$t\"; echo {MARK}fail \"the copy in $d is not whole: is the disk full?\"; exit 1; fi; \
+             rm -f \"$t\" 2>/dev/null; done; \
+             echo {MARK}fail \"no folder to put the binary in: $c, /tmp and /dev/shm cannot be written or executed\"; \
+             exit 1"
+        );
+        format!("exec sh -c '{line}'")
+    }
 }
 
 /// A word for the shell inside single quotes that are open already: only characters that mean nothing to it.
@@ -60,18 +104,24 @@ fn word(text: &str) -> String {
     text.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.+/@:".contains(*c)).collect()
 }
 
-/// Follows the node's lines until its agent runs, and sends the binary if it is asked for.
+/// Follows the node's lines until its agent runs, and sends the binary if it is asked for. Says whether the node had a
+/// copy already.
 ///
 /// # Errors
 /// What the node answered, or what became of the connection.
-pub(super) fn exchange(from: &mut dyn Read, to: &mut dyn Write) -> Result<(), String> {
+pub(super) fn exchange(from: &mut dyn Read, to: &mut dyn Write) -> Result<bool, String> {
     let mut chatter = 0;
+    // A node that cannot keep the copy stops reading it and then says why, which is told instead of the broken pipe.
+    let mut unsent = None;
     loop {
-        let line = line(from, &mut chatter)?;
+        let line = line(from, &mut chatter).map_err(|ended| unsent.take().unwrap_or(ended))?;
         let Some(said) = line.split_once(MARK).map(|(_, said)| said) else { continue };
         match said.split_once(' ').unwrap_or((said, "")) {
-            ("have" | "got", _) => return Ok(()),
-            ("send", _) => send(to).map_err(|error| format!("copying the binary to the node: {error}"))?,
+            ("have", _) => return Ok(true),
+            ("got", _) => return Ok(false),
+            ("send", _) => {
+                unsent = send(to).err().map(|error| format!("copying the binary to the node: {error}"));
+            }
             ("fail", why) => return Err(why.to_owned()),
             _ => return Err(format!("the node says '{said}'")),
         }
@@ -108,10 +158,17 @@ mod tests {
     use std::path::Path;
     use std::process::{Command, Stdio};
 
+    const BOOT: Boot<'_> =
+        Boot { build: "1.0+abc", size: 0, node: "n1", sysroot: None, role: Role::Agent, is_fresh: false };
+
     /// Plays the script in a shell with a home of its own, in which the running test binary is the agent; returns the
     /// lines meant for us, without what a program prints that is no agent.
     fn play(home: &Path, size: u64, body: &[u8]) -> Vec<String> {
-        let script = script("1.0+abc", size, "n1", None).replace("/dev/shm/", "/proc/nowhere/");
+        play_as(home, Boot { size, ..BOOT }, body)
+    }
+
+    fn play_as(home: &Path, boot: Boot<'_>, body: &[u8]) -> Vec<String> {
+        let script = boot.script().replace("/dev/shm/", "/proc/nowhere/");
         let mut child = Command::new("sh")
             .args(["-c", &script])
             .env("HOME", home)
@@ -140,9 +197,9 @@ mod tests {
     fn the_binary_is_asked_for_once_and_found_again() {
         let home = tempfile::tempdir().expect("a folder");
         let first = play(home.path(), AGENT.len() as u64, AGENT);
-        assert_eq!(first, ["seatrial-boot send", "seatrial-boot got", "I am agent --node n1"]);
+        assert_eq!(first, ["seatrial-boot send", "seatrial-boot got", "I am agent --node n1 --silence 50"]);
         let again = play(home.path(), AGENT.len() as u64, b"");
-        assert_eq!(again, ["seatrial-boot have", "I am agent --node n1"]);
+        assert_eq!(again, ["seatrial-boot have", "I am agent --node n1 --silence 50"]);
         let names = || std::fs::read_dir(home.path().join(".cache/seatrial")).expect("made");
         assert_eq!(names().count(), 1, "nothing but the binary is left");
     }
@@ -153,7 +210,54 @@ mod tests {
         play(home.path(), AGENT.len() as u64, AGENT);
         std::fs::write(home.path().join(".cache/seatrial/1.0+abc"), "").expect("emptied");
         let again = play(home.path(), AGENT.len() as u64, AGENT);
-        assert_eq!(again, ["seatrial-boot send", "seatrial-boot got", "I am agent --node n1"]);
+        assert_eq!(again, ["seatrial-boot send", "seatrial-boot got", "I am agent --node n1 --silence 50"]);
+    }
+
+    #[test]
+    fn a_copy_that_is_not_trusted_is_replaced_wherever_it_lies() {
+        let home = tempfile::tempdir().expect("a folder");
+        let size = AGENT.len() as u64;
+        play(home.path(), size, AGENT);
+        let (first, second) = (home.path().join(".cache/seatrial"), home.path().join("tmp"));
+        let user = rustix::process::geteuid().as_raw();
+        let second = second.join(format!("seatrial-{user}"));
+        std::fs::create_dir_all(&second).expect("made");
+        std::fs::copy(first.join("1.0+abc"), second.join("1.0+abc")).expect("copied");
+        let other = String::from_utf8_lossy(AGENT).replace("I am", "I as");
+        let lines = play_as(home.path(), Boot { size, is_fresh: true, ..BOOT }, other.as_bytes());
+        assert_eq!(lines, ["seatrial-boot send", "seatrial-boot got", "I as agent --node n1 --silence 50"]);
+        assert_eq!(std::fs::read(first.join("1.0+abc")).expect("there"), other.as_bytes());
+        assert!(
+            !second.join("1.0+abc").exists(),
+            "a copy is left that would be found when the first cannot be read"
+        );
+    }
+
+    #[test]
+    fn copies_that_nobody_used_for_a_month_go_when_a_new_one_comes() {
+        let home = tempfile::tempdir().expect("a folder");
+        let folder = home.path().join(".cache/seatrial");
+        std::fs::create_dir_all(&folder).expect("made");
+        let day = std::time::Duration::from_secs(24 * 3600);
+        for (name, days) in [("0.9+old", 32), ("0.9+old.n7.123", 32), ("0.9+used", 28), ("notes", 400)] {
+            let file = File::create(folder.join(name)).expect("made");
+            file.set_modified(std::time::SystemTime::now() - day * days).expect("made older");
+        }
+        let names = || {
+            let entries = std::fs::read_dir(&folder).expect("there").flatten();
+            let mut names: Vec<_> =
+                entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+            names.sort();
+            names
+        };
+        play(home.path(), AGENT.len() as u64, AGENT);
+        assert_eq!(names(), ["0.9+used", "1.0+abc", "notes"]);
+        // A copy that is used stays young.
+        let copy = File::open(folder.join("1.0+abc")).expect("there");
+        copy.set_modified(std::time::SystemTime::now() - day * 40).expect("made older");
+        play(home.path(), AGENT.len() as u64, b"");
+        let age = copy.metadata().expect("there").modified().expect("known").elapsed().unwrap_or_default();
+        assert!(age < day, "{age:?}");
     }
 
     #[test]
@@ -178,7 +282,7 @@ mod tests {
     #[test]
     fn chatter_is_read_over_and_what_follows_is_left_for_the_frames() {
         let mut from = &b"Welcome!\nseatrial-boot have\nFRAMES"[..];
-        exchange(&mut from, &mut io::sink()).expect("begun");
+        assert_eq!(exchange(&mut from, &mut io::sink()), Ok(true));
         assert_eq!(from, b"FRAMES");
         let mut failing = &b"seatrial-boot fail the node is riscv64\n"[..];
         assert_eq!(exchange(&mut failing, &mut io::sink()), Err("the node is riscv64".to_owned()));
@@ -190,8 +294,14 @@ mod tests {
 
     #[test]
     fn the_line_holds_nothing_that_would_end_its_quotes() {
-        let script = script("1.0+a'b\n", 5, "n1; rm $HOME", Some("/tree with'quote"));
-        assert_eq!(script.matches('\'').count(), 2);
-        assert!(!script.contains('\n') && script.contains("n1rmHOME"), "{script}");
+        let (build, node, sysroot) = ("1.0+a'b\n", "n1; rm $HOME", Some("/tree with'quote"));
+        let boot = Boot { build, node, sysroot, ..BOOT };
+        for script in [boot, Boot { is_fresh: true, role: Role::Relay, ..boot }].map(|boot| boot.script()) {
+            assert_eq!(script.matches('\'').count(), 2);
+            assert!(!script.contains('\n') && script.contains("n1rmHOME"), "{script}");
+            // csh(1) looks for its history behind every other one, in single quotes too.
+            let marks = script.match_indices('!').filter(|(at, _)| script.is_char_boundary(at + 1));
+            assert!(marks.map(|(at, _)| &script[at + 1..at + 2]).all(|next| [" ", "=", "/"].contains(&next)));
+        }
     }
 }

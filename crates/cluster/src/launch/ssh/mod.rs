@@ -1,29 +1,36 @@
-//! Agents over the site's own ssh, one connection a node.
+//! Agents over the site's own ssh.
 //!
 //! The client and its configuration are the site's: jump hosts, shared connections, certificates and host keys work as
 //! they do for a person. What Seatrial adds is that nobody is asked (BatchMode), that a node which does not answer is
 //! given up (ConnectTimeout), and that a dead connection is noticed (ServerAliveInterval); a link that is cut for a few
 //! seconds is not one. Options given with the client (`ssh -o ...`) come before these.
 //!
+//! Up to a number of nodes there is one connection to each. A thousand of them would cost this machine a thousand
+//! clients for as long as the run lasts, so above that number the nodes are cut into about the square root of their
+//! number of shares. The first node of a share is the gateway to the others: see [`relay`](super::relay). Neighbours in
+//! the list are usually neighbours in the network, so a share is a piece of the list. There, the gateway's own
+//! configuration of ssh applies. Where nodes may not reach each other the controller tries them itself.
+//!
 //! The binary travels by itself: see [`boot`].
 
 mod boot;
+mod client;
 
 use std::ffi::OsString;
-use std::process::Command;
 use std::time::Duration;
 
-use super::gathering::{Gathering, Start};
+pub(super) use client::{Child, Client, Share};
+
+use super::gathering::Gathering;
+use super::relay::RelayStart;
 use crate::fleet::{Fleet, LaunchError, Launcher};
 
 /// Time for a connection, for the binary to be copied where it is missing, and for sick drivers to be looked at.
-const HELLO_WITHIN: Duration = Duration::from_secs(90);
+pub(super) const HELLO_WITHIN: Duration = Duration::from_secs(90);
 
-/// Seconds for the connection to come up.
-const CONNECT_WITHIN: u32 = 15;
-
-/// Seconds between two signs of life, and how many may be missed.
-const ALIVE: (u32, u32) = (10, 3);
+/// Connections of one machine, at most, as long as nobody says otherwise. A client takes some 10 MB and tens of
+/// milliseconds of CPU time to come up.
+const FANOUT: usize = 64;
 
 /// Starts agents over ssh.
 #[derive(Clone, Debug)]
@@ -32,12 +39,13 @@ pub struct SshLauncher {
     nodes: Vec<String>,
     client: Vec<OsString>,
     sysroots: Vec<(String, String)>,
+    fanout: usize,
 }
 
 impl SshLauncher {
     /// Agents of `build` on `nodes`, each under the name that ssh knows it by.
     pub fn new(build: impl Into<String>, nodes: Vec<String>) -> Self {
-        Self { build: build.into(), nodes, client: vec!["ssh".into()], sysroots: Vec::new() }
+        Self { build: build.into(), nodes, client: vec!["ssh".into()], sysroots: Vec::new(), fanout: FANOUT }
     }
 
     /// Another client than `ssh`, with its first arguments: `ssh -F lab/ssh_config`.
@@ -54,42 +62,98 @@ impl SshLauncher {
         self
     }
 
-    fn command(&self, node: &str, size: u64) -> Command {
-        let (program, args) = self
-            .client
-            .split_first()
-            .map_or((OsString::from("ssh"), &[][..]), |(first, rest)| (first.clone(), rest));
-        let mut command = Command::new(program);
-        command.args(args);
-        let options = [
-            "BatchMode=yes".to_owned(),
-            format!("ConnectTimeout={CONNECT_WITHIN}"),
-            format!("ServerAliveInterval={}", ALIVE.0),
-            format!("ServerAliveCountMax={}", ALIVE.1),
-        ];
-        for option in options {
-            command.arg("-o").arg(option);
-        }
-        let sysroot = self.sysroots.iter().find(|(name, _)| name == node).map(|(_, tree)| tree.as_str());
-        // No terminal, whatever the configuration says: it would translate line ends in the frames.
-        command.arg("-T").arg("--").arg(node).arg(boot::script(&self.build, size, node, sysroot));
-        command
+    /// The number of nodes above which some are reached through others; 64 when not said.
+    #[must_use]
+    pub fn fanout(mut self, nodes: usize) -> Self {
+        self.fanout = nodes;
+        self
     }
+
+    fn children(&self) -> Vec<Child> {
+        let tree = |node: &String| self.sysroots.iter().find(|(name, _)| name == node);
+        let child = |node: &String| {
+            let sysroot = tree(node).map(|(_, tree)| tree.clone());
+            Child { node: node.clone(), sysroot }
+        };
+        self.nodes.iter().map(child).collect()
+    }
+}
+
+/// Pieces of the list, about as many as each is long.
+fn shares(children: &[Child]) -> impl Iterator<Item = &[Child]> {
+    let count = children.len();
+    let root = count.isqrt();
+    let shares = if root * root < count { root + 1 } else { root };
+    children.chunks(count.div_ceil(shares.max(1)).max(1))
 }
 
 impl Launcher for SshLauncher {
     fn launch(&self) -> Result<Box<dyn Fleet>, LaunchError> {
-        let size = boot::size().map_err(|error| LaunchError::Launcher {
-            launcher: "ssh".to_owned(),
-            why: format!("reading our own binary, which is to be copied: {error}"),
-        })?;
-        let start = |node: &String| Start {
-            node: node.clone(),
-            command: self.command(node, size),
-            preamble: Some(Box::new(boot::exchange)),
-        };
+        let client =
+            Client::new(self.client.clone(), &self.build).map_err(|error| LaunchError::Launcher {
+                launcher: "ssh".to_owned(),
+                why: format!("reading our own binary, which is to be copied: {error}"),
+            })?;
+        let children = self.children();
         let mut gathering = Gathering::new(&self.build, HELLO_WITHIN);
-        gathering.start_all(self.nodes.iter().map(start).collect());
+        gathering.stand_as(&self.nodes);
+        if children.len() <= self.fanout {
+            gathering.start_all(children.iter().map(|child| client.start(child)).collect());
+            return Ok(Box::new(gathering.finish()?));
+        }
+        let mut alone = Vec::new();
+        for share in shares(&children) {
+            match share {
+                [child] => alone.push(client.start(child)),
+                [own, ..] => {
+                    let [opening, renewed] = client.relay(own);
+                    let share = Share { client: self.client.clone(), children: share.to_vec() };
+                    gathering.start_relay(RelayStart { opening, renewed, share });
+                }
+                [] => {}
+            }
+        }
+        gathering.start_all(alone);
+        let detours = gathering.take_detours();
+        if let Some((_, why)) = detours.first() {
+            let (count, all) = (detours.len(), children.len());
+            tracing::warn!(
+                "{count} of {all} nodes cannot be reached through other nodes and are tried directly; the first: {why}"
+            );
+            let is_meant = |child: &&Child| detours.iter().any(|(node, _)| *node == child.node);
+            gathering.start_all(children.iter().filter(is_meant).map(|child| client.start(child)).collect());
+        }
         Ok(Box::new(gathering.finish()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    use super::*;
+
+    fn children(count: usize) -> Vec<Child> {
+        (0..count).map(|at| Child { node: format!("n{at}"), sysroot: None }).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(7), ..Default::default() })]
+
+        #[test]
+        fn every_node_is_in_one_share_and_no_machine_has_many_connections(count in 1_usize..5_000) {
+            let all = children(count);
+            prop_assert_eq!(shares(&all).flatten().cloned().collect::<Vec<_>>(), all.clone());
+            let most = count.isqrt() + 1;
+            prop_assert!(shares(&all).count() <= most);
+            prop_assert!(shares(&all).all(|share| share.len() <= most));
+        }
+    }
+
+    #[test]
+    fn four_thousand_nodes_keep_every_machine_below_the_default() {
+        let all = children(4_000);
+        assert!(shares(&all).count() <= FANOUT && shares(&all).all(|share| share.len() <= FANOUT));
     }
 }
