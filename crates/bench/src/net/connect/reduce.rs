@@ -25,7 +25,7 @@ pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
     let mut measures = Measures::default();
     let mut add = |name: &str, unit, trials: Vec<Vec<f64>>| {
         // A quantile that one trial had too few connections for is left out.
-        if trials.iter().all(|trial| !trial.is_empty()) {
+        if !trials.is_empty() && trials.iter().all(|trial| !trial.is_empty()) {
             measures.metrics.insert(name.to_owned(), Values { unit, trials });
         }
     };

@@ -13,7 +13,7 @@ pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let mut measures = Measures::default();
     let mut add = |name: &str, unit, trials: Vec<Vec<f64>>| {
         // A quantile that one trial had too few round trips for is left out: half of the trials would be no comparison.
-        if trials.iter().all(|trial| !trial.is_empty()) {
+        if !trials.is_empty() && trials.iter().all(|trial| !trial.is_empty()) {
             measures.metrics.insert(name.to_owned(), Values { unit, trials });
         }
     };
