@@ -52,6 +52,7 @@ settings! {
     /// Network interfaces.
     nic {
         interface: MTU, TXQUEUELEN;
+        driver: RX_RING, TX_RING, RX_USECS, TX_USECS, ADAPTIVE_RX, CHANNELS, RX_PAUSE, TX_PAUSE, TSO, GSO, GRO, LRO, RX_CHECKSUM, TX_CHECKSUM;
     }
     /// What the system leaves to a program.
     limits {

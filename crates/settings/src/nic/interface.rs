@@ -15,7 +15,7 @@ pub struct OfInterface {
 }
 
 /// The facts of an interface besides `kind`, as `Nic::facts` names them.
-const FACTS: &[&str] = &[
+pub(super) const FACTS: &[&str] = &[
     "name",
     "type",
     "virtual",

@@ -65,3 +65,43 @@ fn interfaces_that_nobody_could_list_are_unreadable_and_none_are_absent() {
     let alone = tree(vec![nic("lo", NicKind::Loopback, None)]);
     assert_eq!(alone.line("nic.mtu"), "nic: absent: there is no network interface besides the loopback");
 }
+
+#[test]
+fn a_card_is_asked_for_its_rings_moderation_flow_control_and_offloads() {
+    let coalescing = "3 64 0 0 16 32 0 0 0 1 0 0 0 0 0 0 0 0 0 0 0 0";
+    let answers = [
+        ("rings", "8192 0 0 8192 1024 0 0 512"),
+        ("coalescing", coalescing),
+        ("pause", "1 0 1"),
+        ("channels", "0 0 1 32 0 0 1 16"),
+        ("tso", "1"),
+        ("gro", "0"),
+    ];
+    let tree = tree(vec![nic("ens1", NicKind::Physical, Some(10_000)), nic("br0", NicKind::Bridge, None)])
+        .files("/ethtool/ens1", &answers);
+    for (setting, line) in [
+        ("nic.rx_ring", "nic:ens1: 1024"),
+        ("nic.tx_ring", "nic:ens1: 512"),
+        ("nic.rx_usecs", "nic:ens1: 3 us"),
+        ("nic.tx_usecs", "nic:ens1: 16 us"),
+        ("nic.adaptive_rx", "nic:ens1: true"),
+        ("nic.channels", "nic:ens1: 16"),
+        ("nic.rx_pause", "nic:ens1: false"),
+        ("nic.tx_pause", "nic:ens1: true"),
+        ("nic.tso", "nic:ens1: true"),
+        ("nic.gro", "nic:ens1: false"),
+        ("nic.lro", "nic:ens1: absent: the driver does not answer `ethtool -k ens1`"),
+    ] {
+        assert_eq!(tree.line(setting), line, "{setting}");
+    }
+    let command = |setting, value| tree.command(setting, value).expect("a way");
+    assert_eq!(command("nic.rx_ring", "4096"), "ethtool -G ens1 rx 4096");
+    assert_eq!(command("nic.rx_usecs", "50 us"), "ethtool -C ens1 adaptive-rx off rx-usecs 50");
+    assert_eq!(command("nic.gro", "true"), "ethtool -K ens1 gro on");
+}
+
+#[test]
+fn a_machine_without_a_card_has_no_rings() {
+    let tree = tree(vec![nic("br0", NicKind::Bridge, None)]);
+    assert_eq!(tree.line("nic.rx_ring"), "nic: absent: there is no network card");
+}

@@ -1,0 +1,274 @@
+//! What a network interface's driver tells through the ethtool interface (linux/ethtool.h, ioctl `SIOCETHTOOL`).
+//!
+//! Under a root that stands in for the running system the answers are files, `/ethtool/NAME/QUESTION`, which hold the
+//! numbers that follow the command in the kernel's structure.
+#![expect(unsafe_code, reason = "an ioctl")]
+
+use std::mem;
+use std::os::fd::AsRawFd;
+
+use libc::{c_char, c_ulong, c_void};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketType, socket};
+
+use crate::root::{ReadError, SysRoot};
+
+/// `SIOCETHTOOL` of linux/sockios.h.
+const SIOCETHTOOL: c_ulong = 0x8946;
+
+/// Asks about one interface.
+#[derive(Clone, Copy, Debug)]
+pub struct Ethtool<'a> {
+    root: &'a SysRoot,
+    interface: &'a str,
+}
+
+/// Descriptors of the rings that packets wait in between the card and the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rings {
+    /// Of received packets.
+    pub receive: u32,
+    /// The most of them.
+    pub receive_most: u32,
+    /// Of packets to send.
+    pub send: u32,
+    /// The most of them.
+    pub send_most: u32,
+}
+
+/// How long a card collects packets before it interrupts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coalescing {
+    /// Microseconds after a received packet.
+    pub receive_usecs: u32,
+    /// Received packets; 0 for no such bound.
+    pub receive_frames: u32,
+    /// Microseconds after a sent packet.
+    pub send_usecs: u32,
+    /// Sent packets; 0 for no such bound.
+    pub send_frames: u32,
+    /// Whether the card chooses for received packets by itself.
+    pub receive_adaptive: bool,
+    /// The same for sent ones.
+    pub send_adaptive: bool,
+}
+
+/// Pause frames (IEEE 802.3x).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// Whether both ends agree on it by negotiation.
+    pub negotiated: bool,
+    /// Whether those that are received are honoured.
+    pub receive: bool,
+    /// Whether they are sent.
+    pub send: bool,
+}
+
+/// Queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Channels {
+    /// That receive and send.
+    pub combined: u32,
+    /// The most of them.
+    pub combined_most: u32,
+    /// That only receive.
+    pub receive: u32,
+    /// That only send.
+    pub send: u32,
+}
+
+/// Work that the card, or the kernel for many packets at once, does instead of for each packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offload {
+    /// Checksums of received packets.
+    ReceiveChecksum,
+    /// Checksums of sent packets.
+    SendChecksum,
+    /// Cutting TCP's data into packets by the card.
+    TcpSegmentation,
+    /// The same by the kernel, as late as possible.
+    GenericSegmentation,
+    /// Joining received packets by the kernel.
+    GenericReceive,
+    /// The same by the card.
+    LargeReceive,
+}
+
+impl Offload {
+    /// Command, and the bits of the answer that mean it.
+    const fn question(self) -> (u32, &'static str, u32) {
+        match self {
+            // ETHTOOL_GRXCSUM, GTXCSUM, GTSO, GGSO, GGRO and, of GFLAGS, ETH_FLAG_LRO.
+            Self::ReceiveChecksum => (0x14, "rx-checksum", u32::MAX),
+            Self::SendChecksum => (0x16, "tx-checksum", u32::MAX),
+            Self::TcpSegmentation => (0x1e, "tso", u32::MAX),
+            Self::GenericSegmentation => (0x23, "gso", u32::MAX),
+            Self::GenericReceive => (0x2b, "gro", u32::MAX),
+            Self::LargeReceive => (0x25, "flags", 1 << 15),
+        }
+    }
+}
+
+impl<'a> Ethtool<'a> {
+    /// Asks about `interface` of the machine below `root`.
+    pub fn of(root: &'a SysRoot, interface: &'a str) -> Self {
+        Self { root, interface }
+    }
+
+    /// The rings (`ethtool -g`).
+    ///
+    /// # Errors
+    /// Missing when the driver has no such question, or there is no such interface.
+    pub fn rings(&self) -> Result<Rings, ReadError> {
+        let [receive_most, _, _, send_most, receive, _, _, send] = self.ask("rings", 0x10)?;
+        Ok(Rings { receive, receive_most, send, send_most })
+    }
+
+    /// Interrupt moderation (`ethtool -c`).
+    ///
+    /// # Errors
+    /// As [`Self::rings`].
+    pub fn coalescing(&self) -> Result<Coalescing, ReadError> {
+        let all: [u32; 22] = self.ask("coalescing", 0x0e)?;
+        Ok(Coalescing {
+            receive_usecs: all[0],
+            receive_frames: all[1],
+            send_usecs: all[4],
+            send_frames: all[5],
+            receive_adaptive: all[9] != 0,
+            send_adaptive: all[10] != 0,
+        })
+    }
+
+    /// Flow control (`ethtool -a`).
+    ///
+    /// # Errors
+    /// As [`Self::rings`].
+    pub fn pause(&self) -> Result<Pause, ReadError> {
+        let [negotiated, receive, send] = self.ask("pause", 0x12)?;
+        Ok(Pause { negotiated: negotiated != 0, receive: receive != 0, send: send != 0 })
+    }
+
+    /// Queues (`ethtool -l`).
+    ///
+    /// # Errors
+    /// As [`Self::rings`].
+    pub fn channels(&self) -> Result<Channels, ReadError> {
+        let [_, _, _, combined_most, receive, send, _, combined] = self.ask("channels", 0x3c)?;
+        Ok(Channels { combined, combined_most, receive, send })
+    }
+
+    /// Whether an offload is on (`ethtool -k`).
+    ///
+    /// # Errors
+    /// As [`Self::rings`].
+    pub fn offload(&self, offload: Offload) -> Result<bool, ReadError> {
+        let (command, name, bits) = offload.question();
+        let [answer] = self.ask(name, command)?;
+        Ok(answer & bits != 0)
+    }
+
+    /// The numbers that follow `command` in its structure.
+    fn ask<const N: usize>(&self, question: &str, command: u32) -> Result<[u32; N], ReadError> {
+        let path = format!("/ethtool/{}/{question}", self.interface);
+        if !self.root.is_live() {
+            let text = self.root.text(&path)?;
+            let numbers: Option<Vec<u32>> = text.split_whitespace().map(|word| word.parse().ok()).collect();
+            let numbers = numbers.and_then(|numbers| numbers.try_into().ok());
+            return numbers.ok_or_else(|| ReadError::garbage(&path, &text, &format!("{N} numbers")));
+        }
+        // The command stands in front; what the driver does not fill in stays 0.
+        let mut message = vec![0_u32; 1 + N];
+        message[0] = command;
+        call(self.interface, &mut message).map_err(|errno| match errno {
+            Errno::OPNOTSUPP | Errno::NODEV => ReadError::Missing { path },
+            errno => ReadError::Unreadable { path, errno },
+        })?;
+        message.remove(0);
+        message.try_into().map_err(|_| ReadError::garbage(question, "", "as many numbers as asked for"))
+    }
+}
+
+/// Sends `message` to the driver of `interface`, and has it answered in place.
+fn call(interface: &str, message: &mut [u32]) -> Result<(), Errno> {
+    let name = interface.as_bytes();
+    // SAFETY: a structure of numbers and pointers, of which all bits 0 is a value.
+    let mut request: libc::ifreq = unsafe { mem::zeroed() };
+    if name.len() >= request.ifr_name.len() {
+        return Err(Errno::NODEV);
+    }
+    for (to, from) in request.ifr_name.iter_mut().zip(name) {
+        *to = *from as c_char;
+    }
+    request.ifr_ifru.ifru_data = message.as_mut_ptr().cast();
+    let socket = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
+    // SAFETY: the request is a whole `ifreq` with a name that ends in 0, and points to a message as long as the structure
+    // of its command, which is all that the kernel writes; both outlive the call.
+    let rc =
+        unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, (&raw mut request).cast::<c_void>()) };
+    if rc == 0 {
+        return Ok(());
+    }
+    Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, SysRoot) {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir_all(dir.path().join("ethtool/eth0")).expect("made");
+        for (name, text) in files {
+            std::fs::write(dir.path().join("ethtool/eth0").join(name), text).expect("written");
+        }
+        let root = SysRoot::at(dir.path());
+        (dir, root)
+    }
+
+    #[test]
+    fn numbers_are_found_at_their_place_in_the_kernel_s_structures() {
+        let coalescing = "3 64 0 0 16 32 0 0 0 1 0 0 0 0 0 0 0 0 0 0 0 0";
+        let (_dir, root) = tree(&[
+            ("rings", "8192 0 0 8192 1024 0 0 512"),
+            ("coalescing", coalescing),
+            ("pause", "1 0 1"),
+            ("channels", "0 0 1 32 0 0 1 16"),
+            ("tso", "1"),
+            ("flags", "32768"),
+        ]);
+        let eth0 = Ethtool::of(&root, "eth0");
+        let rings = Rings { receive: 1024, receive_most: 8192, send: 512, send_most: 8192 };
+        assert_eq!(eth0.rings(), Ok(rings));
+        let found = eth0.coalescing().expect("told");
+        assert_eq!(
+            (found.receive_usecs, found.receive_frames, found.send_usecs, found.send_frames),
+            (3, 64, 16, 32)
+        );
+        assert!(found.receive_adaptive && !found.send_adaptive);
+        assert_eq!(eth0.pause(), Ok(Pause { negotiated: true, receive: false, send: true }));
+        assert_eq!(eth0.channels().map(|channels| (channels.combined, channels.combined_most)), Ok((16, 32)));
+        assert_eq!(eth0.offload(Offload::TcpSegmentation), Ok(true));
+        assert_eq!(eth0.offload(Offload::LargeReceive), Ok(true));
+        assert!(eth0.offload(Offload::GenericReceive).expect_err("no such file").is_missing());
+        assert!(Ethtool::of(&root, "eth1").rings().expect_err("no such interface").is_missing());
+    }
+
+    #[test]
+    fn a_file_of_another_shape_is_garbage() {
+        let (_dir, root) = tree(&[("rings", "1 2 3")]);
+        assert!(matches!(Ethtool::of(&root, "eth0").rings(), Err(ReadError::Garbage { .. })));
+    }
+
+    #[test]
+    fn the_kernel_answers_for_the_loopback() {
+        let root = SysRoot::live();
+        let lo = Ethtool::of(&root, "lo");
+        // The loopback segments and joins, and has neither rings nor pause frames.
+        assert_eq!(lo.offload(Offload::GenericSegmentation), Ok(true));
+        assert!(lo.rings().expect_err("it has none").is_missing());
+        assert!(lo.pause().expect_err("it has none").is_missing());
+        assert!(Ethtool::of(&root, "warp0").rings().expect_err("no such interface").is_missing());
+        assert!(Ethtool::of(&root, "a-name-that-is-too-long").rings().expect_err("too long").is_missing());
+    }
+}
