@@ -1,6 +1,6 @@
 //! Printing the result.
 
-use std::io::{IsTerminal, Write, stderr, stdout};
+use std::io::{BufWriter, IsTerminal, Write, stderr, stdout};
 use std::path::Path;
 
 use seatrial_model::record::Document;
@@ -31,7 +31,8 @@ pub fn is_colored(color: ColorChoice, is_terminal: bool) -> bool {
 /// # Errors
 /// When standard output is closed or full.
 pub fn document(document: &Document, args: &OutputArgs, folder: Option<&Path>) -> Result<(), CliError> {
-    let mut out = stdout().lock();
+    // Standard output is written line by line, and the document of a large cluster has millions.
+    let mut out = BufWriter::new(stdout().lock());
     match args.output {
         OutputFormat::Table => {
             let context = Context { folder, ..Context::default() };

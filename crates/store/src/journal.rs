@@ -1,7 +1,8 @@
 //! Writes a run while it happens: what the journal has recorded, a crash cannot take back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use seatrial_model::profile::Profile;
@@ -12,12 +13,17 @@ use serde_json::{Value, json};
 use crate::StoreError;
 use crate::folder::{Files, JudgedFile, LoggedEvent, NodeFile, Plan, ProfileFile, SCHEMA, SamplesFile};
 use crate::lock::Lock;
-use crate::write::{Lines, replace};
+use crate::write::{Lines, replace, replace_unsynced, sync_file_system};
+
+/// How long cases may wait for storage that end so soon after others. Where a thousand nodes end theirs together, a wait
+/// for each would hold up all of them.
+const SYNC_EVERY: Duration = Duration::from_millis(200);
 
 /// The one writer of a run folder, from its creation or resumption until it is dropped.
 ///
-/// A case is on storage when [`Journal::record`] returns from its `CaseEnded`. Nothing is synced in between: a disk
-/// that is being measured must not be disturbed while the clock runs.
+/// A case is on storage when [`Journal::record`] returns from its `CaseEnded`; one that ends less than a fifth of a
+/// second after another, with the first event after that time. Nothing else is synced in between: a disk that is being
+/// measured must not be disturbed while the clock runs.
 #[derive(Debug)]
 pub struct Journal {
     files: Files,
@@ -27,6 +33,10 @@ pub struct Journal {
     events: Lines,
     /// Samples of cases that have not ended.
     open_cases: BTreeMap<CaseId, Vec<PartRecord>>,
+    /// When storage was last waited for; none before the first case.
+    synced: Option<Instant>,
+    /// Whether cases were written since.
+    is_behind: bool,
     /// Tells the others that this run is alive; none where the file system does not lock.
     _lock: Option<Lock>,
 }
@@ -41,7 +51,17 @@ impl Journal {
         let results = Lines::open(&files.results())?;
         let events = Lines::open(&files.events())?;
         let plan = plan.unwrap_or(Plan { schema: SCHEMA, rounds: Vec::new() });
-        Ok(Self { files, info, plan, results, events, open_cases: BTreeMap::new(), _lock: lock })
+        Ok(Self {
+            files,
+            info,
+            plan,
+            results,
+            events,
+            open_cases: BTreeMap::new(),
+            synced: None,
+            is_behind: false,
+            _lock: lock,
+        })
     }
 
     /// The invocation, with the id that the folder got.
@@ -61,13 +81,13 @@ impl Journal {
     /// When a file cannot be written.
     pub fn keep_site(&mut self, site: &Site) -> Result<(), StoreError> {
         for node in &site.nodes {
-            replace(&self.files.inventory(&node.name), &NodeFile { schema: SCHEMA, node: node.clone() })?;
+            let file = NodeFile { schema: SCHEMA, node: node.clone() };
+            replace_unsynced(&self.files.inventory(&node.name), &file)?;
         }
-        for node in &site.nodes {
-            if !self.info.nodes.contains(&node.name) {
-                self.info.nodes.push(node.name.clone());
-            }
-        }
+        sync_file_system(self.files.folder())?;
+        let known: BTreeSet<String> = self.info.nodes.iter().cloned().collect();
+        let new = site.nodes.iter().filter(|node| !known.contains(&node.name));
+        self.info.nodes.extend(new.map(|node| node.name.clone()));
         crate::folder::write_info(&self.files, &self.info)
     }
 
@@ -96,13 +116,37 @@ impl Journal {
                 // Samples first: a result that stands always has its samples, and never those of an earlier try.
                 let parts = self.open_cases.remove(&record.case).unwrap_or_default();
                 let samples = SamplesFile { schema: SCHEMA, case: record.case.clone(), parts };
-                replace(&self.files.samples(&record.case), &samples)?;
-                self.results.append(record)?;
-                self.results.sync()?;
+                if self.is_behind || self.has_just_synced() {
+                    replace_unsynced(&self.files.samples(&record.case), &samples)?;
+                    self.results.append(record)?;
+                    self.is_behind = true;
+                } else {
+                    replace(&self.files.samples(&record.case), &samples)?;
+                    self.results.append(record)?;
+                    self.results.sync()?;
+                    self.synced = Some(Instant::now());
+                }
             }
             Event::CaseStarted { .. } | Event::PhaseEntered { .. } | Event::Note { .. } => {}
         }
+        if !self.has_just_synced() {
+            self.catch_up()?;
+        }
         self.log(slim(event))
+    }
+
+    fn has_just_synced(&self) -> bool {
+        self.synced.is_some_and(|at| at.elapsed() < SYNC_EVERY)
+    }
+
+    /// Waits until every case so far is on storage.
+    fn catch_up(&mut self) -> Result<(), StoreError> {
+        if self.is_behind {
+            sync_file_system(self.files.folder())?;
+            self.is_behind = false;
+            self.synced = Some(Instant::now());
+        }
+        Ok(())
     }
 
     /// Keeps conclusions and judgements, in place of earlier ones.
@@ -115,6 +159,7 @@ impl Journal {
         verdicts: &[VerdictRecord],
         verdict: Option<Verdict>,
     ) -> Result<(), StoreError> {
+        self.catch_up()?;
         let judged =
             JudgedFile { schema: SCHEMA, findings: findings.to_vec(), verdicts: verdicts.to_vec(), verdict };
         replace(&self.files.verdicts(), &judged)
@@ -125,6 +170,7 @@ impl Journal {
     /// # Errors
     /// When the file cannot be written; the run then counts as killed, with all its results.
     pub fn end(mut self, end: RunEnd) -> Result<RunInfo, StoreError> {
+        self.catch_up()?;
         self.events.sync()?;
         self.info.ended = Some(end);
         crate::folder::write_info(&self.files, &self.info)?;

@@ -22,19 +22,40 @@ pub struct Lines {
 
 /// Makes `path` hold `value`, whole or not at all: a temporary file beside it is synced and renamed over it.
 pub fn replace<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError> {
+    put(path, value, write_synced)?;
+    sync_folder(path.parent().unwrap_or(Path::new(".")))
+}
+
+/// The same without waiting for storage: [`sync_file_system`] makes it last.
+pub fn replace_unsynced<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError> {
+    put(path, value, |temporary, text| fs::write(temporary, text))
+}
+
+fn put<T: Serialize>(
+    path: &Path,
+    value: &T,
+    write: fn(&Path, &[u8]) -> io::Result<()>,
+) -> Result<(), StoreError> {
     let mut text = serde_json::to_vec_pretty(value)
         .map_err(|source| StoreError::Unwritable { path: path.to_owned(), source })?;
     text.push(b'\n');
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".tmp");
     let temporary = PathBuf::from(temporary);
-    let written = write_synced(&temporary, &text).and_then(|()| fs::rename(&temporary, path));
+    let written = write(&temporary, &text).and_then(|()| fs::rename(&temporary, path));
     if let Err(source) = written {
         // The error that matters is the first one; a left-over is overwritten by the next attempt.
         let _ = fs::remove_file(&temporary);
         return Err(StoreError::io("writing", path, source));
     }
-    sync_folder(path.parent().unwrap_or(Path::new(".")))
+    Ok(())
+}
+
+/// Makes all that was written to the file system of `folder` last: one wait for any number of files. It also waits for
+/// what others wrote there (syncfs(2)), so it is for many files only.
+pub fn sync_file_system(folder: &Path) -> Result<(), StoreError> {
+    let synced = File::open(folder).and_then(|file| Ok(rustix::fs::syncfs(file)?));
+    synced.map_err(|source| StoreError::io("syncing", folder, source))
 }
 
 fn write_synced(path: &Path, text: &[u8]) -> io::Result<()> {

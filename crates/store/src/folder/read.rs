@@ -110,12 +110,19 @@ impl StoredRun {
         )
     }
 
-    /// The records that stand: every case that ended and is not to be run again.
+    /// The records that stand: every case that ended and is not to be run again. A case that was interrupted is, and
+    /// so is a planned one that the node never came to, since a job ran out of its time or an agent was lost before.
     pub fn finished(&self) -> impl Iterator<Item = &CaseRecord> {
-        self.results.iter().filter(|record| record.cause != Some(Cause::Interrupted))
+        let planned: HashSet<&CaseId> =
+            self.plan.present().into_iter().flat_map(Plan::cases).map(|case| &case.id).collect();
+        self.results.iter().filter(move |record| match record.cause {
+            Some(Cause::Interrupted) => false,
+            Some(Cause::NeverReached) => !planned.contains(&record.case),
+            _ => true,
+        })
     }
 
-    /// The cases that resuming leaves alone. A case that was interrupted is not among them.
+    /// The cases that resuming leaves alone.
     pub fn done(&self) -> BTreeSet<CaseId> {
         self.finished().map(|record| record.case.clone()).collect()
     }
