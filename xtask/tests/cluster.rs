@@ -1,10 +1,18 @@
 //! Seatrial on a real cluster: agents over ssh, Slurm and mpirun in the lab, and what becomes of a run when nodes,
 //! links and processes fail.
 //!
-//! The trials share one lab of two nodes, one after the other, and leave it healed and empty: that no agent, client or
-//! job is left is looked at after every one. It needs root and the packages of the lab; without them the trials are
-//! skipped, in continuous integration they fail.
+//! The trials share a lab of two nodes and one of four, one after the other, and leave them healed and empty: that no
+//! agent, client or job is left is looked at after every one. It needs root and the packages of the lab; without them
+//! the trials are skipped, in continuous integration they fail.
 
+#[path = "cluster/clocks.rs"]
+mod clocks;
+#[path = "cluster/disks.rs"]
+mod disks;
+#[path = "cluster/four.rs"]
+mod four;
+#[path = "cluster/jobs.rs"]
+mod jobs;
 #[path = "cluster/killed.rs"]
 mod killed;
 #[path = "lab/cluster.rs"]
@@ -14,12 +22,18 @@ mod lab;
 mod launchers;
 #[path = "cluster/links.rs"]
 mod links;
+#[path = "cluster/readme.rs"]
+mod readme;
 #[path = "cluster/refused.rs"]
 mod refused;
 #[path = "cluster/rig.rs"]
 mod rig;
 #[path = "cluster/started.rs"]
 mod started;
+#[path = "cluster/strangers.rs"]
+mod strangers;
+#[path = "cluster/tree.rs"]
+mod tree;
 #[path = "lab/trial.rs"]
 mod trial;
 
@@ -36,6 +50,13 @@ fn main() -> ExitCode {
     trials.extend(refused::trials());
     trials.extend(killed::trials());
     trials.extend(links::trials());
+    trials.extend(strangers::trials());
+    trials.extend(disks::trials());
+    trials.extend(jobs::trials());
+    trials.extend(clocks::trials());
+    trials.extend(four::trials());
+    trials.extend(readme::trials());
+    trials.extend(tree::trials());
     let conclusion = run(&arguments, trials);
     rig::end_shared();
     conclusion.exit_code()

@@ -7,7 +7,8 @@ use seatrial_stats::Better;
 use crate::packages::Package;
 
 /// Every area, one line each.
-pub const AREAS: &[&Area] = &[&super::memory::MEMORY, &super::cobalt2::COBALT2, &super::latency::LATENCY];
+pub const AREAS: &[&Area] =
+    &[&super::memory::MEMORY, &super::cobalt2::COBALT2, &super::latency::LATENCY, &super::cluster::CLUSTER];
 
 /// A comparison: what is compared, and with whom.
 pub struct Area {
@@ -19,6 +20,8 @@ pub struct Area {
     pub packages: &'static [Package],
     /// The rows, ready to be measured: everything has been built and found.
     pub rows: fn() -> Result<Vec<Row>>,
+    /// What is measured besides and has no peer, as text for below the table; not with `--only`.
+    pub alone: Option<fn() -> Result<String>>,
 }
 
 /// One work that both sides do.

@@ -27,6 +27,7 @@ pub const COBALT2: Area = Area {
         Package { name: "git", program: "git", reason: "fetches the original" },
     ],
     rows,
+    alone: None,
 };
 
 /// Of 702 Gbit/s the original credits 81 to reading that its compiler removes. Where memory is the limit, doing that work

@@ -14,8 +14,13 @@ use super::{Area, Row, Work};
 use crate::workspace;
 
 /// The area. Its peer is no Debian package.
-pub const LATENCY: Area =
-    Area { name: "latency", about: "mem.latency against multichase, on the same ring", packages: &[], rows };
+pub const LATENCY: Area = Area {
+    name: "latency",
+    about: "mem.latency against multichase, on the same ring",
+    packages: &[],
+    rows,
+    alone: None,
+};
 
 /// Size as multichase spells it and as we do, and our kind of pages.
 const RINGS: [(&str, &str, &str); 4] = [

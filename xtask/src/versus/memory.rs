@@ -27,6 +27,7 @@ pub const MEMORY: Area = Area {
         reason: "its kernels are the reference for memory bandwidth",
     }],
     rows,
+    alone: None,
 };
 
 /// Size of each array over all threads: above what any cache of the machines at hand holds, and quick to fill.

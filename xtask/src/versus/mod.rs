@@ -2,6 +2,7 @@
 
 mod area;
 pub mod bare;
+mod cluster;
 mod cobalt2;
 mod latency;
 mod memory;

@@ -43,6 +43,9 @@ pub fn run(args: &Args) -> Result<()> {
         results.push((row.name, row.unit, row.goal, paired));
     }
     println!("{}\n{} rounds a row; {}.\n\n{}", area.about, args.rounds, machine(), table(&results));
+    if let Some(alone) = area.alone.filter(|_| args.only.is_none()) {
+        println!("\n{}", alone()?);
+    }
     let missed =
         results.iter().filter(|(_, _, _, paired)| paired.standing == super::Standing::Missed).count();
     ensure!(missed == 0, "{missed} of {} goals were missed", results.len());

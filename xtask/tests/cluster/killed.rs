@@ -9,7 +9,10 @@ use crate::trial;
 
 pub fn trials() -> Vec<Trial> {
     vec![
-        trial("an_agent_killed_between_cases_leaves_them_unmeasured", killed_between_cases),
+        trial(
+            "an_agent_killed_between_cases_leaves_them_unmeasured_until_the_run_is_resumed",
+            killed_between_cases,
+        ),
         trial("an_agent_killed_inside_a_case_fails_it", killed_inside_a_case),
         trial("a_dead_slurmd_disturbs_nothing", a_dead_slurmd_disturbs_nothing),
         trial("a_job_that_is_cancelled_ends_the_run_and_not_the_controller", a_cancelled_job),
@@ -33,11 +36,20 @@ fn killed_between_cases() {
             let mut run = rig.start(&[LONG_CHASE, nodes, JSON]);
             run.wait_for("case_started", "mem.latency@n1");
             rig.lab.node("n2", kill);
-            let document = run.end().document(3);
+            let ended = run.end();
+            let document = ended.document(3);
             assert_eq!(outcome(&document, "mem.latency@n1"), ("measured", ""), "{nodes:?}");
             assert_eq!(outcome(&document, "mem.latency@n2"), ("unmeasured", "never_reached"), "{nodes:?}");
             let why = reason(&document, "mem.latency@n2");
             assert!(why.contains("the agent was lost before this case"), "{why}");
+            // What was never come to is gone on with, what was measured is kept. Once is enough: it is the same for both.
+            if nodes != BOTH {
+                continue;
+            }
+            let resumed = ended.then(rig.command(&[], &rig.program, &[&["run", "--resume"], JSON])).end();
+            let after = resumed.document(0);
+            assert_eq!(outcome(&after, "mem.latency@n2"), ("measured", ""), "{nodes:?}");
+            assert_eq!(record(&after, "mem.latency@n1"), record(&document, "mem.latency@n1"));
         }
     });
 }

@@ -1,20 +1,22 @@
-//! The lab that all trials share, with the binary under test in it.
+//! The labs that the trials share, with the binary under test in them.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use tempfile::TempDir;
+use xtask::lab::Host;
 use xtask::lab::process::in_namespace;
 use xtask::workspace;
 
 use crate::lab::Cluster;
 use crate::started::{Ended, Started, wait_until};
 
-/// The lab that all trials share.
+/// The lab of two nodes that most trials share, and the one of four nodes for those that need as many.
 static SHARED: Mutex<Option<Rig>> = Mutex::new(None);
+static WIDE: Mutex<Option<Rig>> = Mutex::new(None);
 
 /// The shortest measurement of two nodes.
 pub const REQUESTS: &[&str] = &["run", "net.rr", "-p", "time=100ms", "-p", "trials=1", "-p", "max_trials=1"];
@@ -30,18 +32,22 @@ pub const LONG_CHASE: &[&str] =
 /// Both nodes over ssh, or by what else is said.
 pub const BOTH: &[&str] = &["-w", "n[1-2]"];
 
-/// A client of ssh as a site may have one. It gives every node a cache of its own: the nodes of the lab share their
-/// home folders with the machine. The last argument is the line for the node's shell.
+/// A client of ssh as a site may have one. The last argument is the line for the node's shell, `$word`, and CHANGE does
+/// something to it. It gives every node a cache of its own: the nodes of the lab share their home folders with the
+/// machine.
 const CLIENT: &str = "\
 #!/bin/sh
 count=$# at=0
 for word; do
     at=$((at + 1))
     shift
-    [ $at -lt $count ] || word=\"export XDG_CACHE_HOME=/tmp/cache; $word\"
+    if [ $at -eq $count ]; then
+        word=\"export XDG_CACHE_HOME=/tmp/cache; $word\"
+        CHANGE
+    fi
     set -- \"$@\" \"$word\"
 done
-exec ssh \"$@\"
+exec SSH \"$@\"
 ";
 
 /// The lab and what the trials need in it.
@@ -52,40 +58,72 @@ pub struct Rig {
     /// The same where all hosts have it.
     pub everywhere: PathBuf,
     client: PathBuf,
-    _folder: TempDir,
+    client_text: String,
+    folder: TempDir,
 }
 
-/// Does `test` on the lab, which has two nodes and no faults, and looks whether anything is left of it.
+/// Does `test` on the lab of two nodes, which has no faults, and looks whether anything is left of it.
 pub fn shared(test: impl FnOnce(&Rig)) {
+    on(&SHARED, "cluster", 2, test);
+}
+
+/// The same on the lab of four nodes.
+pub fn wide(test: impl FnOnce(&Rig)) {
+    on(&WIDE, "cluster-wide", 4, test);
+}
+
+fn on(lab: &Mutex<Option<Rig>>, name: &'static str, nodes: u32, test: impl FnOnce(&Rig)) {
     // A trial that panicked leaves a lab that has to be healed only.
-    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-    let rig = shared.get_or_insert_with(Rig::up);
+    let mut shared = lab.lock().unwrap_or_else(PoisonError::into_inner);
+    let rig = shared.get_or_insert_with(|| Rig::up(name, nodes));
     rig.lab.lab(&["heal"]);
     test(rig);
     rig.lab.lab(&["heal"]);
     rig.wait_until_empty();
 }
 
-/// Ends it.
+/// Ends them.
 pub fn end_shared() {
-    drop(SHARED.lock().unwrap_or_else(PoisonError::into_inner).take());
+    for lab in [&SHARED, &WIDE] {
+        drop(lab.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
 }
 
 impl Rig {
-    fn up() -> Self {
-        let built = built();
-        let lab = Cluster::up("cluster", 2);
+    fn up(name: &'static str, nodes: u32) -> Self {
+        static BUILT: OnceLock<PathBuf> = OnceLock::new();
+        let built = BUILT.get_or_init(built);
+        let lab = Cluster::up(name, nodes);
         // The head has the machine's /tmp, a node its own.
         let folder = tempfile::Builder::new().prefix("cluster-test-").tempdir_in("/tmp").unwrap();
         let program = folder.path().join("seatrial");
         let everywhere = lab.folder().join("seatrial");
         for copy in [&program, &everywhere] {
-            fs::copy(&built, copy).unwrap();
+            fs::copy(built, copy).unwrap();
         }
         let client = folder.path().join("client");
-        fs::write(&client, CLIENT).unwrap();
-        fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).unwrap();
-        Self { lab, program, everywhere, client, _folder: folder }
+        let ssh = lab.head("command -v ssh");
+        let client_text = CLIENT.replace("SSH", ssh.trim());
+        script(&client, &client_text.replace("CHANGE", ""));
+        Self { lab, program, everywhere, client, client_text, folder }
+    }
+
+    /// A folder of the head's with `seatrial` and `ssh` in it, for a search path.
+    pub fn bin(&self) -> PathBuf {
+        let bin = self.folder.path().join("bin");
+        if !bin.exists() {
+            fs::create_dir(&bin).unwrap();
+            fs::hard_link(&self.program, bin.join("seatrial")).unwrap();
+            fs::copy(&self.client, bin.join("ssh")).unwrap();
+        }
+        bin
+    }
+
+    /// A client that does `change`, a line of shell, to the line for the node's shell, `$word`.
+    pub fn client_that(&self, name: &str, change: &str) -> String {
+        let client = self.folder.path().join(name);
+        script(&client, &self.client_text.replace("CHANGE", change));
+        format!("--ssh={}", client.display())
     }
 
     /// The client, with options before those that Seatrial gives it: ssh(1) takes the first of each.
@@ -127,8 +165,14 @@ impl Rig {
 
     /// What of Seatrial runs on the nodes, and what of it or for it on the head.
     pub fn left(&self) -> Vec<String> {
+        let running = self.running().into_iter();
+        running.map(|(host, pid, file)| format!("{host}: {pid} {}", file.display())).collect()
+    }
+
+    /// The same as host, PID on the machine, and program.
+    pub fn running(&self) -> Vec<(String, u32, PathBuf)> {
         let record = self.lab.record();
-        let mut left = Vec::new();
+        let mut running = Vec::new();
         for host in record.hosts() {
             for process in in_namespace("net", &host.namespaces["net"]) {
                 let Ok(file) = fs::read_link(format!("/proc/{}/exe", process.pid)) else { continue };
@@ -136,11 +180,11 @@ impl Rig {
                 // Below a folder or under a name of ours, perhaps with " (deleted)" at the end.
                 let ours = file.to_string_lossy().contains("/seatrial");
                 if ours || ["ssh", "srun", "mpirun", "orterun", "prterun"].contains(&name.as_str()) {
-                    left.push(format!("{}: {} {}", host.name, process.pid, file.display()));
+                    running.push((host.name.clone(), process.pid, file));
                 }
             }
         }
-        left
+        running
     }
 
     /// Jobs that Slurm knows of.
@@ -152,11 +196,16 @@ impl Rig {
     fn wait_until_empty(&self) {
         wait_until(&format!("these or others to leave: {:?}", self.left()), || self.left().is_empty());
         wait_until(&format!("jobs to end: {}", self.jobs()), || self.jobs().is_empty());
-        for node in ["n1", "n2"] {
+        for Host { name, .. } in &self.lab.record().nodes {
             // Copies for one run only; that of ssh is kept, in the cache.
-            assert_eq!(self.lab.node(node, "ls -d /tmp/seatrial-* 2>/dev/null || true"), "", "{node}");
+            assert_eq!(self.lab.node(name, "ls -d /tmp/seatrial-* 2>/dev/null || true"), "", "{name}");
         }
     }
+}
+
+fn script(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// The binary, of this state of the sources. With the features that the tests have, which xtask names, so that nothing

@@ -1,6 +1,7 @@
 //! A run of Seatrial on the head: watched while it runs, read when it has ended.
 
 use std::fs::{self, File};
+use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// One that runs, with runs of its own to look back on.
 pub struct Started {
     child: Child,
+    since: Instant,
     home: TempDir,
 }
 
@@ -22,6 +24,7 @@ pub struct Ended {
     pub code: Option<i32>,
     pub out: String,
     pub complaint: String,
+    took: Duration,
     home: TempDir,
 }
 
@@ -35,7 +38,7 @@ impl Started {
         let file = |name: &str| File::create(home.path().join(name)).unwrap();
         command.stdout(file("out")).stderr(file("complaint"));
         command.env("SEATRIAL_HOME", home.path()).env("NO_COLOR", "1");
-        Self { child: command.spawn().unwrap(), home }
+        Self { child: command.spawn().unwrap(), since: Instant::now(), home }
     }
 
     /// Waits until an event of that kind is in the journal, of a case whose id contains `case`.
@@ -64,6 +67,11 @@ impl Started {
         });
     }
 
+    /// What it said on standard error so far.
+    pub fn complaint(&self) -> String {
+        read(&self.home, "complaint")
+    }
+
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -86,7 +94,7 @@ impl Started {
         };
         let (out, complaint) = (read(&self.home, "out"), read(&self.home, "complaint"));
         let home = std::mem::replace(&mut self.home, tempfile::tempdir().unwrap());
-        Ended { code: status.code(), out, complaint, home }
+        Ended { code: status.code(), out, complaint, took: self.since.elapsed(), home }
     }
 }
 
@@ -113,9 +121,26 @@ impl Ended {
         document
     }
 
+    /// How long it ran, by our clock.
+    pub fn seconds(&self) -> f64 {
+        self.took.as_secs_f64()
+    }
+
     /// Starts `command` with what it left.
     pub fn then(self, command: Command) -> Started {
         Started::with(command, self.home)
+    }
+
+    /// What the parts of a case reported in its first trial.
+    #[track_caller]
+    pub fn parts(&self, case: &str) -> Vec<Value> {
+        let files = fs::read_dir(run_of(&self.home).expect("a run").join("samples")).unwrap();
+        let mut files = files.map(|file| -> Value {
+            serde_json::from_slice(&fs::read(file.unwrap().path()).unwrap()).unwrap()
+        });
+        let kept = files.find(|kept| kept["case"].as_str().unwrap().contains(case)).expect("samples");
+        let parts = kept["parts"].as_array().unwrap();
+        parts.iter().filter(|part| part["trial"] == 0).cloned().collect()
     }
 
     /// Kinds and cases of the journal's events that begin or end a case, in order.
@@ -163,11 +188,16 @@ fn is_of(event: &Value, kind: &str, case: &str) -> bool {
     event["event"] == kind && event["case"].as_str().is_some_and(|id| id.contains(case))
 }
 
+/// The folder of the only run below `home`; none while there is none.
+fn run_of(home: &TempDir) -> Option<PathBuf> {
+    let mut runs = fs::read_dir(home.path().join("runs")).ok()?;
+    Some(runs.next()?.ok()?.path())
+}
+
 /// The events of the only run below `home`; none while there is none. The last line may be half written.
 fn events(home: &TempDir) -> Vec<Value> {
-    let Ok(mut runs) = fs::read_dir(home.path().join("runs")) else { return Vec::new() };
-    let Some(Ok(run)) = runs.next() else { return Vec::new() };
-    let text = fs::read_to_string(run.path().join("events.jsonl")).unwrap_or_default();
+    let Some(run) = run_of(home) else { return Vec::new() };
+    let text = fs::read_to_string(run.join("events.jsonl")).unwrap_or_default();
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     lines.map(|mut line| line["event"].take()).collect()
 }

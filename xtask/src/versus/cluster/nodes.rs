@@ -1,0 +1,61 @@
+//! The lab that rows share: made when the first of them needs it, ended with the last.
+
+use std::cell::OnceCell;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::workspace;
+
+/// A lab of so many nodes.
+pub struct Nodes {
+    size: u32,
+    name: String,
+    is_up: OnceCell<()>,
+}
+
+impl Nodes {
+    pub fn new(size: u32) -> Self {
+        Self { size, name: format!("versus-{size}"), is_up: OnceCell::new() }
+    }
+
+    /// Runs a line of shell on the head; its time in seconds.
+    pub fn time(&self, line: &str) -> Result<f64> {
+        let mut command = self.command(&["sh", "-c", line])?;
+        let start = Instant::now();
+        let output = command.output().context("cannot start the lab's command")?;
+        let took = start.elapsed().as_secs_f64();
+        ensure!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(took)
+    }
+
+    /// `words` as a command on the head, which keeps its PID.
+    pub fn command(&self, words: &[&str]) -> Result<Command> {
+        if self.is_up.get().is_none() {
+            let size = self.size.to_string();
+            workspace::run(self.lab()?.args(["up", "--fresh", "--nodes", &size]).stdout(Stdio::null()))?;
+            _ = self.is_up.set(());
+        }
+        let mut command = self.lab()?;
+        command.args(["run", "--"]).args(words).current_dir("/").stdin(Stdio::null());
+        Ok(command)
+    }
+
+    fn lab(&self) -> Result<Command> {
+        let target = std::env::var_os("CARGO_TARGET_DIR")
+            .map_or_else(|| workspace::root().join("target"), PathBuf::from);
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["lab", "--name", &self.name, "--state"]).arg(target.join("versus-labs"));
+        Ok(command)
+    }
+}
+
+impl Drop for Nodes {
+    fn drop(&mut self) {
+        if self.is_up.get().is_some() {
+            let _ = self.lab().and_then(|mut lab| Ok(lab.arg("down").stdout(Stdio::null()).status()?));
+        }
+    }
+}
