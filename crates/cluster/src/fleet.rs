@@ -17,6 +17,9 @@ pub enum Notice {
     From(NodeIndex, Report),
     /// The agent is gone; nothing follows from this node.
     Lost(NodeIndex, String),
+    /// The agent is gone because whoever lent its node wants it back: a job was cancelled, or its time was up. That
+    /// says nothing about the node.
+    Recalled(NodeIndex, String),
     /// Nothing came until the time asked for.
     Quiet,
 }

@@ -16,6 +16,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 pub struct Started {
     child: Child,
     since: Instant,
+    /// Events of an earlier run that this one goes on with.
+    before: usize,
     home: TempDir,
 }
 
@@ -38,7 +40,8 @@ impl Started {
         let file = |name: &str| File::create(home.path().join(name)).unwrap();
         command.stdout(file("out")).stderr(file("complaint"));
         command.env("SEATRIAL_HOME", home.path()).env("NO_COLOR", "1");
-        Self { child: command.spawn().unwrap(), since: Instant::now(), home }
+        let before = events(&home).len();
+        Self { child: command.spawn().unwrap(), since: Instant::now(), before, home }
     }
 
     /// Waits until an event of that kind is in the journal, of a case whose id contains `case`.
@@ -53,7 +56,7 @@ impl Started {
 
     /// Whether such an event is in the journal.
     pub fn has(&self, kind: &str, case: &str) -> bool {
-        events(&self.home).iter().any(|event| is_of(event, kind, case))
+        events(&self.home).iter().skip(self.before).any(|event| is_of(event, kind, case))
     }
 
     /// Waits until a case whose id contains `case` is measured.
@@ -63,7 +66,7 @@ impl Started {
             let ended = self.child.try_wait().unwrap();
             assert!(ended.is_none(), "it ended before: {}", read(&self.home, "complaint"));
             let is_so = |event: &Value| is_of(event, "phase_entered", case) && event["phase"] == "measure";
-            events(&self.home).iter().any(is_so)
+            events(&self.home).iter().skip(self.before).any(is_so)
         });
     }
 

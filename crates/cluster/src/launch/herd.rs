@@ -27,12 +27,14 @@ const LOOK: Duration = Duration::from_millis(20);
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// Who should come.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Expected {
     /// How many; none when only the launcher knows.
     pub(super) count: Option<usize>,
     /// Their names, as far as they are known.
     pub(super) names: Vec<String>,
+    /// Whether these last words of the program mean that the nodes are wanted back.
+    pub(super) recalls: fn(&str) -> bool,
 }
 
 /// Starts agents with `command` and lets them in until all are there.
@@ -105,7 +107,7 @@ pub(super) fn gather(
         return Err(failed(why));
     }
     // The input stays open as long as the step runs.
-    Ok(gathering.finish()?.carried_by(step, pipes.stdin))
+    Ok(gathering.finish()?.carried_by(step, pipes.stdin, expected.recalls))
 }
 
 fn label(from: SocketAddr) -> String {

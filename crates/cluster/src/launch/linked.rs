@@ -42,6 +42,8 @@ pub(super) struct LinkedFleet {
     workers: Vec<BTreeSet<WorkerId>>,
     /// What started all agents together and carries them, such as srun.
     step: Option<(Process, ChildStdin)>,
+    /// Whether these last words of the step mean that its nodes are wanted back.
+    recalls: fn(&str) -> bool,
     /// When the step was last asked what it printed, and its answer.
     step_said: Option<(Instant, String)>,
 }
@@ -70,6 +72,7 @@ impl LinkedFleet {
             early: VecDeque::new(),
             workers: vec![BTreeSet::new(); count],
             step: None,
+            recalls: |_| false,
             step_said: None,
         };
         if fleet.agents.len() > 1 {
@@ -78,9 +81,10 @@ impl LinkedFleet {
         fleet
     }
 
-    /// Has the fleet hold what started its agents.
-    pub(super) fn carried_by(mut self, step: Process, stdin: ChildStdin) -> Self {
+    /// Has the fleet hold what started its agents. `recalls` tells from its last words whether the nodes are wanted back.
+    pub(super) fn carried_by(mut self, step: Process, stdin: ChildStdin, recalls: fn(&str) -> bool) -> Self {
         self.step = Some((step, stdin));
+        self.recalls = recalls;
         self
     }
 
@@ -132,8 +136,14 @@ impl LinkedFleet {
             Err(loss) => loss.text(),
         };
         self.lost[at] = true;
-        let why = self.links[at].obituary(&why) + &self.words_of_step();
-        Some(Notice::Lost(NodeIndex(at), why))
+        let (why, words) = (self.links[at].obituary(&why), self.words_of_step());
+        Some(match words {
+            Some(words) if (self.recalls)(&words) => {
+                Notice::Recalled(NodeIndex(at), format!("the job that holds it was ended: {words}"))
+            }
+            Some(words) => Notice::Lost(NodeIndex(at), format!("{why}; last words of what started it: {words}")),
+            None => Notice::Lost(NodeIndex(at), why),
+        })
     }
 
     /// A gateway takes its share along. Nodes where nothing runs are told first: else a case would be given to one of
@@ -154,15 +164,13 @@ impl LinkedFleet {
 
     /// What the program that carries all agents says about the end of one: that a job was cancelled, or ran out of its
     /// time, is told there and nowhere else.
-    fn words_of_step(&mut self) -> String {
-        let Some((step, _)) = &self.step else { return String::new() };
+    fn words_of_step(&mut self) -> Option<String> {
+        let (step, _) = self.step.as_ref()?;
         if self.step_said.as_ref().is_none_or(|(at, _)| at.elapsed() > STEP_WORDS) {
             self.step_said = Some((Instant::now(), step.said()));
         }
-        match &self.step_said {
-            Some((_, words)) if !words.is_empty() => format!("; last words of what started it: {words}"),
-            _ => String::new(),
-        }
+        let (_, words) = self.step_said.as_ref()?;
+        (!words.is_empty()).then(|| words.clone())
     }
 }
 

@@ -55,7 +55,7 @@ impl Launcher for MpirunLauncher {
             why: format!("finding our own binary: {error}"),
         })?;
         let count = (!self.nodes.is_empty()).then_some(self.nodes.len());
-        let expected = Expected { count, names: self.nodes.clone() };
+        let expected = Expected { count, names: self.nodes.clone(), recalls: |_| false };
         Ok(Box::new(herd::gather("mpirun", &mut command, &self.build, &expected)?))
     }
 }

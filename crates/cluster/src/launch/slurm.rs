@@ -77,8 +77,14 @@ impl SlurmLauncher {
         let listed = (!self.request.nodelist.is_empty()).then_some(self.request.nodelist.len());
         // With an exclusion only srun knows; then whoever comes until it is quiet is who there is.
         let whole_job = job_nodes.filter(|_| self.request.exclude.is_none());
-        Expected { count: asked.or(listed).or(whole_job), names: self.request.nodelist.clone() }
+        Expected { count: asked.or(listed).or(whole_job), names: self.request.nodelist.clone(), recalls }
     }
+}
+
+/// Whether Slurm says that the job was ended by somebody's decision: `STEP 7.0 ON n1 CANCELLED AT 2026-11-21T18:00:00`,
+/// with `DUE TO TIME LIMIT`, `PREEMPTION` or nothing behind it. With `NODE FAILURE` it is the node that ended it.
+fn recalls(words: &str) -> bool {
+    words.contains("CANCELLED AT") && !words.contains("NODE FAILURE")
 }
 
 impl Launcher for SlurmLauncher {
@@ -133,5 +139,13 @@ mod tests {
         assert_eq!(expected(SlurmRequest::default()).count, Some(16));
         let without = SlurmRequest { exclude: Some("n3".to_owned()), ..SlurmRequest::default() };
         assert_eq!(expected(without).count, None);
+    }
+
+    #[test]
+    fn a_job_that_is_ended_by_decision_is_told_from_a_node_that_fails() {
+        let told = |due: &str| format!("slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-11-21T18:00:00{due} ***");
+        assert!(recalls(&told("")) && recalls(&told(" DUE TO TIME LIMIT")) && recalls(&told(" DUE TO PREEMPTION")));
+        assert!(!recalls(&told(" DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS")));
+        assert!(!recalls("srun: error: n1: task 0: Killed"));
     }
 }
