@@ -1,0 +1,399 @@
+//! What kept a flow from being faster, from what its two ends counted over the measuring phase.
+//!
+//! A sender that never sleeps, or a receiver that never does, is the limit by itself: the loops of this benchmark sleep
+//! only where the other side or the network holds them up. Where both do, the sender's kernel tells for how long it had
+//! data to send, and for how long of that the receiver's window or its own buffer kept it back (`tcpi_busy_time`,
+//! `tcpi_rwnd_limited`, `tcpi_sndbuf_limited` of linux/tcp.h, since Linux 4.10). What is
+//! left is the congestion window: the path, because it is full or because it loses.
+
+use seatrial_model::Nanos;
+
+use super::record::End;
+
+/// Share of the time that an end must be busy to be the limit: the rest is what a busy end still sleeps in between.
+const BUSY: f64 = 0.85;
+
+/// Share of the time in which a window or buffer must hold sending up to be the limit.
+const HELD: f64 = 0.5;
+
+/// Share of the time with nothing to send that makes the program the limit.
+const IDLE: f64 = 0.25;
+
+/// Share of the time that an end must have waited for a CPU for others to be the limit: what its windows and queues say
+/// then follows from that.
+const STARVED: f64 = 0.25;
+
+/// Part of all segments that must be lost to speak of loss. A queue that overflows now and then loses less.
+const LOSS: f64 = 0.001;
+
+/// How much longer than the shortest round trips must be to say that a queue stands in the path; and by how many
+/// microseconds at least, since what hosts and cards take differs by some hundred.
+const QUEUED: f64 = 1.5;
+const QUEUED_US: u32 = 300;
+
+/// How near to the asked pacing a rate must be to be held by it.
+const PACED: f64 = 0.93;
+
+/// What limited a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Factor {
+    /// The sender's CPU was busy all the time.
+    SenderCpu,
+    /// The receiver's CPU was.
+    ReceiverCpu,
+    /// The sender's CPU was taken by others.
+    SenderStarved,
+    /// The receiver's CPU was.
+    ReceiverStarved,
+    /// The receiving program took its time.
+    Reader,
+    /// The sending program had nothing to send.
+    Application,
+    /// The receive window was too small for the path.
+    ReceiveWindow,
+    /// The send buffer was.
+    SendBuffer,
+    /// Segments were lost, and not because a queue was full.
+    Loss,
+    /// The rate was asked for.
+    Pacing,
+    /// The path: a link, a shaper or a neighbour's traffic, as far as congestion control found out.
+    Path,
+    /// The kernel does not tell enough.
+    Unknown,
+}
+
+impl Factor {
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::SenderCpu => "sender-cpu",
+            Self::ReceiverCpu => "receiver-cpu",
+            Self::SenderStarved => "sender-starved",
+            Self::ReceiverStarved => "receiver-starved",
+            Self::Reader => "reader",
+            Self::Application => "application",
+            Self::ReceiveWindow => "receive-window",
+            Self::SendBuffer => "send-buffer",
+            Self::Loss => "loss",
+            Self::Pacing => "pacing",
+            Self::Path => "path",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Whether it is something to be mended, and not what a sound flow runs into: its path, or what its CPU can do.
+    pub const fn is_fault(self) -> bool {
+        matches!(
+            self,
+            Self::SenderStarved
+                | Self::ReceiverStarved
+                | Self::Reader
+                | Self::Application
+                | Self::ReceiveWindow
+                | Self::SendBuffer
+                | Self::Loss
+        )
+    }
+}
+
+/// Shares of the time, 0 to 1, that the verdict rests on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Shares {
+    /// Sender on a CPU.
+    pub sender_cpu: f64,
+    /// Sender ready, but without a CPU.
+    pub sender_waited: Option<f64>,
+    pub receiver_cpu: f64,
+    pub receiver_waited: Option<f64>,
+    /// Receiving program at rest outside of the kernel.
+    pub receiver_rested: f64,
+    /// Data unsent or unacknowledged.
+    pub busy: Option<f64>,
+    pub rwnd_limited: Option<f64>,
+    pub sndbuf_limited: Option<f64>,
+    /// Retransmissions of all segments.
+    pub lost: Option<f64>,
+}
+
+impl Shares {
+    /// Those of a flow.
+    pub fn of(sender: &End, receiver: &End) -> Self {
+        let part = |ns: u64, of: &End| (ns as f64 / of.window_ns.max(1) as f64).min(1.0);
+        let sent = |ns: Option<u64>| ns.map(|ns| part(ns, sender));
+        let (tcp, segments) = (&sender.tcp, sender.tcp.segments.filter(|count| *count > 0));
+        Self {
+            sender_cpu: part(sender.cpu_ns(), sender),
+            sender_waited: sent(sender.waited_ns),
+            receiver_cpu: part(receiver.cpu_ns(), receiver),
+            receiver_waited: receiver.waited_ns.map(|ns| part(ns, receiver)),
+            receiver_rested: part(receiver.rested_ns, receiver),
+            busy: sent(tcp.busy_ns),
+            rwnd_limited: sent(tcp.rwnd_limited_ns),
+            sndbuf_limited: sent(tcp.sndbuf_limited_ns),
+            lost: tcp.retransmits.zip(segments).map(|(lost, all)| lost as f64 / all as f64),
+        }
+    }
+}
+
+/// What limited the flow with these ends.
+pub fn limited(sender: &End, receiver: &End) -> Factor {
+    verdict(&Shares::of(sender, receiver), is_paced(sender), is_queued(sender))
+}
+
+/// The verdict on shares. `paced`: the flow reached the rate that it was to be paced to; `queued`: a queue stood in its
+/// path.
+fn verdict(shares: &Shares, paced: bool, queued: bool) -> Factor {
+    let waited = |share: Option<f64>| share.unwrap_or(0.0);
+    let sender_busy = shares.sender_cpu + waited(shares.sender_waited);
+    let receiver_busy = shares.receiver_cpu + waited(shares.receiver_waited);
+    let reading = receiver_busy + shares.receiver_rested;
+    let (sender_waited, receiver_waited) = (waited(shares.sender_waited), waited(shares.receiver_waited));
+    if sender_waited.max(receiver_waited) >= STARVED {
+        return if sender_waited > receiver_waited { Factor::SenderStarved } else { Factor::ReceiverStarved };
+    }
+    if reading.max(sender_busy) >= BUSY {
+        return match reading < sender_busy {
+            true => Factor::SenderCpu,
+            false if shares.receiver_rested > receiver_busy => Factor::Reader,
+            false => Factor::ReceiverCpu,
+        };
+    }
+    let (Some(busy), Some(window), Some(buffer)) = (shares.busy, shares.rwnd_limited, shares.sndbuf_limited)
+    else {
+        return Factor::Unknown;
+    };
+    if paced {
+        return Factor::Pacing;
+    }
+    // With a queue in the path, more data under way would only make it longer: the path is full already.
+    if window.max(buffer) >= HELD && !queued {
+        return match window >= buffer {
+            // A window that is shut since the program does not read is not too small.
+            true if shares.receiver_rested > IDLE => Factor::Reader,
+            true => Factor::ReceiveWindow,
+            false => Factor::SendBuffer,
+        };
+    }
+    if 1.0 - busy >= IDLE {
+        return Factor::Application;
+    }
+    if shares.lost.is_some_and(|lost| lost >= LOSS) && !queued {
+        return Factor::Loss;
+    }
+    Factor::Path
+}
+
+fn is_paced(sender: &End) -> bool {
+    let rate = sender.bytes as f64 / Nanos(sender.window_ns.max(1)).as_secs();
+    sender.socket.pacing.is_some_and(|pacing| rate >= PACED * pacing as f64)
+}
+
+fn is_queued(sender: &End) -> bool {
+    let (rtt, least) = (sender.tcp.rtt_us, sender.tcp.min_rtt_us);
+    rtt.zip(least).is_some_and(|(rtt, least)| {
+        f64::from(rtt) >= QUEUED * f64::from(least) && rtt.saturating_sub(least) >= QUEUED_US
+    })
+}
+
+/// What to do about it, in one sentence; none where nothing is wrong.
+pub fn advice(factor: Factor, sender: &End, receiver: &End) -> Option<String> {
+    let shares = Shares::of(sender, receiver);
+    let percent = |share: Option<f64>| format!("{:.0} %", 100.0 * share.unwrap_or(0.0));
+    Some(match factor {
+        Factor::ReceiveWindow => {
+            let window = sender.tcp.send_window.map_or_else(String::new, |bytes| format!(" of {bytes} B"));
+            let buffer = receiver.socket.receive_buffer.map_or_else(String::new, |bytes| {
+                format!(" (its buffer is {bytes} B by the kernel's count)")
+            });
+            format!(
+                "the receive window{window}{buffer} held sending up for {} of the time: raise net.ipv4.tcp_rmem or, \
+                 where a size was asked for, buffer= and net.core.rmem_max; a flow needs its rate times its round trip",
+                percent(shares.rwnd_limited)
+            )
+        }
+        Factor::SendBuffer => {
+            let buffer = sender.socket.send_buffer.map_or_else(String::new, |bytes| format!(" of {bytes} B"));
+            format!(
+                "the send buffer{buffer} held sending up for {} of the time: raise net.ipv4.tcp_wmem or, where a size \
+                 was asked for, buffer= and net.core.wmem_max",
+                percent(shares.sndbuf_limited)
+            )
+        }
+        Factor::Loss => format!(
+            "{:.2} % of the segments were lost although no queue stood in the path: look at the error counters of both \
+             cards and of the switch, at rings that overflow, and at policers",
+            100.0 * shares.lost.unwrap_or(0.0)
+        ),
+        Factor::Reader => "the receiving program did not read: it rested while data waited".to_owned(),
+        Factor::Application => format!(
+            "there was nothing to send for {} of the time, while the sender's CPU was not busy",
+            percent(shares.busy.map(|busy| 1.0 - busy))
+        ),
+        Factor::SenderStarved => format!(
+            "the sender's thread was ready but had no CPU for {} of the time: something else runs on its core, or there \
+             are fewer cores than flows",
+            percent(shares.sender_waited)
+        ),
+        Factor::ReceiverStarved => format!(
+            "the receiver's thread was ready but had no CPU for {} of the time: something else runs on its core, or \
+             there are fewer cores than flows",
+            percent(shares.receiver_waited)
+        ),
+        Factor::SenderCpu | Factor::ReceiverCpu | Factor::Pacing | Factor::Path | Factor::Unknown => {
+            return None;
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::{Socket, Tcp};
+    use super::super::terms::Way;
+    use super::*;
+
+    /// An end over one second; times in percent of it.
+    fn end(sends: bool, cpu: u64, waited: u64) -> End {
+        End {
+            way: Way::Forward,
+            flow: 0,
+            sends,
+            method: "write".to_owned(),
+            cpu: Some(0),
+            window_ns: 1_000_000_000,
+            bytes: 125_000_000,
+            user_ns: 0,
+            system_ns: cpu * 10_000_000,
+            waited_ns: Some(waited * 10_000_000),
+            rested_ns: 0,
+            socket: Socket::default(),
+            tcp: Tcp::default(),
+            zero_copied: None,
+            mapped_bytes: None,
+        }
+    }
+
+    fn sender(cpu: u64, waited: u64, busy: u64, window: u64, buffer: u64) -> End {
+        let share = |percent: u64| Some(percent * 10_000_000);
+        let tcp = Tcp {
+            busy_ns: share(busy),
+            rwnd_limited_ns: share(window),
+            sndbuf_limited_ns: share(buffer),
+            retransmits: Some(0),
+            segments: Some(100_000),
+            rtt_us: Some(110),
+            min_rtt_us: Some(100),
+            ..Tcp::default()
+        };
+        End { tcp, ..end(true, cpu, waited) }
+    }
+
+    #[test]
+    fn the_busier_end_is_the_limit_and_what_its_window_says_is_no_cause() {
+        // Loopback: the receiver copies as fast as it can, so that its window is shut all the time.
+        assert_eq!(limited(&sender(60, 0, 100, 90, 0), &end(false, 98, 1)), Factor::ReceiverCpu);
+        assert_eq!(limited(&sender(97, 2, 100, 0, 0), &end(false, 70, 0)), Factor::SenderCpu);
+        assert_eq!(limited(&sender(45, 50, 100, 0, 0), &end(false, 30, 20)), Factor::SenderStarved);
+        assert_eq!(limited(&sender(40, 10, 100, 80, 0), &end(false, 50, 45)), Factor::ReceiverStarved);
+    }
+
+    #[test]
+    fn windows_and_buffers_are_the_limit_when_nobody_is_busy() {
+        assert_eq!(limited(&sender(10, 0, 100, 93, 0), &end(false, 8, 1)), Factor::ReceiveWindow);
+        assert_eq!(limited(&sender(10, 0, 100, 5, 88), &end(false, 8, 1)), Factor::SendBuffer);
+        // A window that fills a full link's queue costs nothing.
+        let mut queued = sender(10, 0, 100, 93, 0);
+        queued.tcp.rtt_us = Some(2_700);
+        assert_eq!(limited(&queued, &end(false, 8, 1)), Factor::Path);
+        let resting = End { rested_ns: 900_000_000, ..end(false, 5, 0) };
+        assert_eq!(limited(&sender(10, 0, 100, 93, 0), &resting), Factor::Reader);
+        let often = End { rested_ns: 400_000_000, ..end(false, 5, 0) };
+        assert_eq!(limited(&sender(10, 0, 100, 93, 0), &often), Factor::Reader);
+    }
+
+    #[test]
+    fn the_path_is_what_is_left_and_loss_only_without_a_queue() {
+        let flow = sender(12, 1, 100, 2, 0);
+        assert_eq!(limited(&flow, &end(false, 15, 1)), Factor::Path);
+        let mut lossy = flow.clone();
+        lossy.tcp.retransmits = Some(500);
+        assert_eq!(limited(&lossy, &end(false, 15, 1)), Factor::Loss);
+        // A shaper whose queue is full loses too: that is how it says that it is full.
+        lossy.tcp.rtt_us = Some(4_000);
+        assert_eq!(limited(&lossy, &end(false, 15, 1)), Factor::Path);
+        let mut paced = flow;
+        paced.socket.pacing = Some(130_000_000);
+        assert_eq!(limited(&paced, &end(false, 15, 1)), Factor::Pacing);
+    }
+
+    #[test]
+    fn nothing_to_send_is_told_and_what_the_kernel_leaves_out_is_unknown() {
+        assert_eq!(limited(&sender(20, 0, 40, 0, 0), &end(false, 15, 0)), Factor::Application);
+        assert_eq!(limited(&end(true, 20, 0), &end(false, 15, 0)), Factor::Unknown);
+    }
+
+    /// Shares in the order of their fields, the sender's and the receiver's, and then the kernel's.
+    fn recorded(sender: [f64; 2], receiver: [f64; 2], kernel: [f64; 4]) -> Shares {
+        let [busy, rwnd_limited, sndbuf_limited, lost] = kernel.map(Some);
+        Shares {
+            sender_cpu: sender[0],
+            sender_waited: Some(sender[1]),
+            receiver_cpu: receiver[0],
+            receiver_waited: Some(receiver[1]),
+            receiver_rested: 0.0,
+            busy,
+            rwnd_limited,
+            sndbuf_limited,
+            lost,
+        }
+    }
+
+    /// Captured on Linux 6.18 with two CPUs, rounded: loopback, and a veth shaped to 200 Mbit/s.
+    #[test]
+    fn recorded_flows_are_named_as_they_were_made() {
+        for (shares, queued, wanted) in [
+            // Buffers of 1 KiB on the loopback: the sender probes the shut window every 200 ms.
+            (recorded([0.002, 0.0], [0.002, 0.0], [1.0, 1.0, 0.0, 0.0]), false, Factor::ReceiveWindow),
+            // A receive buffer of 8 KiB costs the receiver a call for every few bytes.
+            (recorded([0.122, 0.072], [0.858, 0.141], [1.0, 1.0, 0.0, 0.0]), false, Factor::ReceiverCpu),
+            // One of 2 KiB, while other work took both CPUs; and large ones.
+            (
+                recorded([0.052, 0.449], [0.338, 0.662], [1.0, 1.0, 0.0, 0.0006]),
+                false,
+                Factor::ReceiverStarved,
+            ),
+            (
+                recorded([0.174, 0.379], [0.115, 0.553], [0.685, 0.0, 0.004, 0.003]),
+                true,
+                Factor::ReceiverStarved,
+            ),
+            // Shaped, with other work on both CPUs.
+            (recorded([0.015, 0.011], [0.133, 0.140], [1.0, 0.0, 0.0, 0.0]), true, Factor::Path),
+        ] {
+            assert_eq!(verdict(&shares, false, queued), wanted, "{shares:?}");
+        }
+    }
+
+    #[test]
+    fn only_faults_are_blamed_and_each_with_its_remedy() {
+        let (from, to) = (sender(10, 0, 100, 93, 0), end(false, 8, 1));
+        for factor in [
+            Factor::SenderCpu,
+            Factor::ReceiverCpu,
+            Factor::SenderStarved,
+            Factor::ReceiverStarved,
+            Factor::Reader,
+            Factor::Application,
+            Factor::ReceiveWindow,
+            Factor::SendBuffer,
+            Factor::Loss,
+            Factor::Pacing,
+            Factor::Path,
+            Factor::Unknown,
+        ] {
+            assert_eq!(advice(factor, &from, &to).is_some(), factor.is_fault(), "{}", factor.word());
+        }
+        let text = advice(Factor::ReceiveWindow, &from, &to).expect("a fault");
+        assert!(text.contains("93 % of the time"), "{text}");
+    }
+}

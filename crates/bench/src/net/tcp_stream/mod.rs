@@ -1,0 +1,206 @@
+//! `net.tcp_stream`: how much data TCP carries between two nodes, and what holds it back.
+
+mod closing;
+mod crew;
+mod curve;
+mod flow;
+mod kernel;
+mod limited;
+mod meter;
+mod method;
+mod orders;
+mod part;
+mod pattern;
+mod plan;
+mod record;
+mod reduce;
+mod rest;
+mod seating;
+mod terms;
+#[cfg(test)]
+mod tests;
+mod trials;
+
+use seatrial_model::{
+    About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec,
+    Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+};
+
+use crate::{Benchmark, Error, Part, common};
+
+/// The benchmark.
+pub struct TcpStream;
+
+const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
+    MetricSpec { name, doc, unit: Unit::GigabitsPerSecond, better: Better::Higher }
+}
+
+const fn cpu(name: &'static str, doc: &'static str) -> MetricSpec {
+    MetricSpec { name, doc, unit: Unit::Percent, better: Better::Lower }
+}
+
+const fn round_trip(name: &'static str, doc: &'static str) -> MetricSpec {
+    MetricSpec { name, doc, unit: Unit::Microsecond, better: Better::Lower }
+}
+
+const ABOUT: About = About {
+    id: "net.tcp_stream",
+    version: 1,
+    title: "TCP throughput by flows, with what limited each of them",
+    doc: include_str!("doc.md"),
+    params: &[
+        ParamSpec {
+            name: "flows",
+            doc: "Connections in each direction, each with a thread of its own at both ends.",
+            kind: Kind::Count(1, 128),
+            word: None,
+            default: "1",
+        },
+        ParamSpec {
+            name: "direction",
+            doc: "Forward: the first node sends; reverse: the second does; both: either to the other at once.",
+            kind: Kind::Choice(&["forward", "reverse", "both"]),
+            word: None,
+            default: "forward",
+        },
+        ParamSpec {
+            name: "message",
+            doc: "Bytes that are sent with one call; auto is 128 KiB.",
+            kind: Kind::Size(Bytes(1), Bytes::mib(64)),
+            word: Some("auto"),
+            default: "auto",
+        },
+        ParamSpec {
+            name: "buffer",
+            doc: "Size of the socket buffers of both ends; auto leaves them to the kernel, which adapts them.",
+            kind: Kind::Size(Bytes::kib(1), Bytes::gib(1)),
+            word: Some("auto"),
+            default: "auto",
+        },
+        ParamSpec {
+            name: "congestion",
+            doc: "Congestion control, by the kernel's word for it; auto is the system's.",
+            kind: Kind::Text,
+            word: Some("auto"),
+            default: "auto",
+        },
+        ParamSpec {
+            name: "nodelay",
+            doc: "Switches Nagle's algorithm off, which holds small segments back.",
+            kind: Kind::Flag,
+            word: None,
+            default: "false",
+        },
+        ParamSpec {
+            name: "pacing",
+            doc: "Rate in Mbit/s that the kernel paces each flow to; none leaves it to congestion control.",
+            kind: Kind::Number(0.01, 1e6),
+            word: Some("none"),
+            default: "none",
+        },
+        ParamSpec {
+            name: "send",
+            doc: "How data is handed to the kernel; auto tries all ways for a moment and takes the fastest.",
+            kind: Kind::Choice(method::SENDS),
+            word: Some("auto"),
+            default: "auto",
+        },
+        ParamSpec {
+            name: "receive",
+            doc: "How data is taken from the kernel; auto tries all and takes the fastest that hands it over.",
+            kind: Kind::Choice(method::RECEIVES),
+            word: Some("auto"),
+            default: "auto",
+        },
+        ParamSpec {
+            name: "affinity",
+            doc: "CPUs of the threads: auto is a core each, next to the card first; none, far, or a list such as 0,2-3.",
+            kind: Kind::Text,
+            word: Some("auto"),
+            default: "auto",
+        },
+        ParamSpec {
+            name: "protocol",
+            doc: "What carries the data: TCP, or another protocol of streams where the kernel has it.",
+            kind: Kind::Choice(&["tcp", "mptcp", "sctp"]),
+            word: None,
+            default: "tcp",
+        },
+        common::ends::INTERFACE,
+        ParamSpec { default: "1 s", ..common::TIME },
+        common::TRIALS,
+        common::MAX_TRIALS,
+        common::PRECISION,
+    ],
+    metrics: &[
+        rate("throughput", "Payload received in the time that all flows have in common, all flows together."),
+        rate("forward", "Where data goes both ways: what of it goes from the first node to the second."),
+        rate("reverse", "Where data goes both ways: what of it goes from the second node to the first."),
+        rate("slowest", "The slowest 100 ms of all flows together."),
+        MetricSpec {
+            name: "fairness",
+            doc: "Jain's index of the flows' rates: 1 when all are alike, 1 over their number when one has it all.",
+            unit: Unit::Ratio,
+            better: Better::Higher,
+        },
+        MetricSpec {
+            name: "retransmits",
+            doc: "Segments that were sent again, all flows together.",
+            unit: Unit::Count,
+            better: Better::Lower,
+        },
+        round_trip(
+            "rtt",
+            "Smoothed round trip time of the flows, as their senders' kernels see it under load.",
+        ),
+        round_trip("rtt_min", "The shortest round trip time that any sender's kernel knows of."),
+        cpu("sender_cpu", "Time on CPUs of the threads that send, in percent of one CPU."),
+        cpu("receiver_cpu", "Time on CPUs of the threads that receive, in percent of one CPU."),
+        cpu("sender_host", "Time of all CPUs of the sending nodes, with interrupts, in percent of one CPU."),
+        cpu(
+            "receiver_host",
+            "Time of all CPUs of the receiving nodes, with interrupts, in percent of one CPU.",
+        ),
+        rate("sender_per_core", "Throughput over the CPUs that were busy on the sending nodes."),
+        rate("receiver_per_core", "Throughput over the CPUs that were busy on the receiving nodes."),
+    ],
+    series: &[SeriesSpec {
+        name: "by_flow",
+        doc: "Payload that each flow received in the time that all flows of its direction have in common.",
+        unit: Unit::GigabitsPerSecond,
+        better: Better::Higher,
+        axes: &[
+            AxisSpec { name: "direction", unit: Unit::Count },
+            AxisSpec { name: "flow", unit: Unit::Count },
+        ],
+    }],
+    parts: &["client", "server"],
+    needs: &[],
+    probes: &["steal", "load", "throttle"],
+    cost: Cost { seconds: 7, written: 0 },
+    interaction: Interaction::Loads(
+        "the link between two nodes fully, and a core for each flow at both ends",
+    ),
+};
+
+impl Benchmark for TcpStream {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        plan::plan(&ABOUT, params, site)
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        plan::limits(&ABOUT, case, site)
+    }
+
+    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+        part::part(case, place)
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        reduce::reduce(case, parts)
+    }
+}

@@ -1,0 +1,191 @@
+//! A part: one end of all flows. The server opens the port, the client calls; which of them sends is up to each flow.
+
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_sys::clock::now_ns;
+use seatrial_sys::net::{HostTime, host_time, tcp_info};
+use seatrial_sys::root::SysRoot;
+use serde_json::json;
+
+use super::crew::Crew;
+use super::flow::Lap;
+use super::method::{Method, Receiving, Sending};
+use super::record::ENDS;
+use super::terms::{Name, Terms};
+use super::trials;
+use crate::common::{Listening, Reach, interface_of};
+use crate::{Error, Offer, Part, Sink, Stop};
+
+/// Looks at the round trip times in a phase.
+const LOOKS: u32 = 50;
+
+/// Shortest time between two looks.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The part of `case` at `place`.
+///
+/// # Errors
+/// When the case was not planned by the same version.
+pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    Ok(Box::new(TcpEnd::new(Terms::of(case, place)?, place)))
+}
+
+/// One end of all flows.
+pub struct TcpEnd {
+    terms: Terms,
+    place: Place,
+    listening: Option<Listening>,
+    strangers: usize,
+    crew: Option<Crew>,
+    methods: (Sending, Receiving),
+}
+
+impl TcpEnd {
+    pub fn new(terms: Terms, place: &Place) -> Self {
+        let methods = (terms.send.unwrap_or(Sending::ALL[0]), terms.receive.unwrap_or(Receiving::ALL[0]));
+        Self { terms, place: place.clone(), listening: None, strangers: 0, crew: None, methods }
+    }
+
+    fn call(&self, peers: &[Offer]) -> Result<Vec<TcpStream>, Error> {
+        let offer = peers.iter().find(|offer| offer.part == "server");
+        let offer = offer.ok_or_else(|| Error::new(Cause::Protocol, "no server among the peers"))?;
+        let reach = Reach::read(&offer.data)?;
+        let count = self.terms.flows.len() as u32;
+        self.terms
+            .with_endpoint(|endpoint| (0..count).map(|number| reach.connect(endpoint, number)).collect())
+    }
+
+    fn crew(&mut self) -> Result<&mut Crew, Error> {
+        self.crew.as_mut().ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))
+    }
+
+    fn measure(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        let (send, receive) = self.methods;
+        let mut times: Vec<(Name, u64, u32)> = Vec::new();
+        let crew = self.crew()?;
+        let span = (stop.left() / LOOKS).max(LOOK);
+        let mut next = Instant::now() + span;
+        let before = host_time(&SysRoot::live());
+        let start_ns = now_ns();
+        crew.turn(send, receive, true)?;
+        let far = Instant::now() + stop.left() + Duration::from_secs(1);
+        crew.wait(far, stop, |crew| {
+            if Instant::now() >= next {
+                next = Instant::now() + span;
+                times.extend(round_trips(crew));
+            }
+        })?;
+        // Data keeps moving until all parts have measured: an end would be seen by those that still do.
+        let laps = crew.turn(send, receive, false)?;
+        let window_ns = now_ns() - start_ns;
+        let host = before.and_then(|before| Ok(host_time(&SysRoot::live())?.since(&before)));
+        let interface = crew.flows().first().and_then(|(_, stream)| interface_of(stream));
+        trials::require(&self.terms, &laps)?;
+        for lap in &laps {
+            tell_slices(lap, out)?;
+        }
+        for (name, at, rtt_us) in times {
+            out.sample(sample("rtt", name, (at, at), f64::from(rtt_us), Unit::Microsecond)?);
+        }
+        out.evidence(ENDS, json!(laps.iter().map(|lap| &lap.end).collect::<Vec<_>>()));
+        out.evidence("host", tell_host(host.as_ref().ok(), window_ns));
+        out.evidence("interface", json!(interface));
+        out.evidence("strangers", json!(self.strangers));
+        Ok(())
+    }
+}
+
+impl Part for TcpEnd {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        self.terms.require_congestion_control()?;
+        if self.terms.client {
+            return Ok(Offer::new(&self.place, serde_json::Value::Null));
+        }
+        let listening = self.terms.with_endpoint(Listening::open)?;
+        let reach = listening.reach()?;
+        self.listening = Some(listening);
+        Ok(Offer::new(&self.place, json!(reach)))
+    }
+
+    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
+        let streams = match self.listening.take() {
+            Some(listening) => {
+                let accepted = listening.accept(self.terms.flows.len())?;
+                self.strangers = accepted.strangers;
+                accepted.streams
+            }
+            None => self.call(peers)?,
+        };
+        for (name, stream) in self.terms.flows.iter().zip(&streams) {
+            self.terms.set_up(*name, stream)?;
+        }
+        self.crew = Some(Crew::start(&self.terms, streams)?);
+        Ok(())
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        match phase {
+            Phase::Measure => self.measure(stop, out),
+            _ => {
+                let terms = self.terms.clone();
+                let found = trials::go(self.crew()?, &terms, stop)?;
+                self.methods = (found.send, found.receive);
+                out.evidence("methods", found.shown);
+                Ok(())
+            }
+        }
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        let mut seen = 0;
+        for integrity in self.crew()?.end()? {
+            match integrity {
+                Integrity::Verified { checked } => seen += checked,
+                other => return Ok(other),
+            }
+        }
+        Ok(Integrity::Verified { checked: seen })
+    }
+}
+
+/// The smoothed round trip times of the flows that send here.
+fn round_trips(crew: &Crew) -> Vec<(Name, u64, u32)> {
+    let at = now_ns();
+    let ask = |(name, stream): &(Name, TcpStream)| {
+        let info = tcp_info(stream).ok()?;
+        // An end that only receives acknowledges, and learns of no round trips worth the name.
+        let sends = info.data_segs_out.is_some_and(|count| count > 100);
+        info.rtt_us.filter(|us| *us > 0 && sends).map(|us| (*name, at, us))
+    };
+    crew.flows().iter().filter_map(ask).collect()
+}
+
+fn tell_slices(lap: &Lap, out: &mut dyn Sink) -> Result<(), Error> {
+    for slice in &lap.slices {
+        let span = (slice.start_ns, slice.end_ns);
+        out.sample(sample("received", lap.end.name(), span, slice.bytes as f64, Unit::Byte)?);
+    }
+    Ok(())
+}
+
+fn sample(channel: &str, name: Name, span: (u64, u64), amount: f64, unit: Unit) -> Result<Sample, Error> {
+    let amount =
+        Quantity::new(amount, unit).map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
+    let mut at = Params::default();
+    at.set("direction", name.way.word());
+    at.set("flow", u64::from(name.flow));
+    Ok(Sample { channel: channel.to_owned(), at, start: Nanos(span.0), end: Nanos(span.1), amount })
+}
+
+/// The machine's times over the phase, in nanoseconds of CPUs.
+fn tell_host(host: Option<&HostTime>, window_ns: u64) -> serde_json::Value {
+    match host {
+        Some(host) => json!({
+            "window_ns": window_ns, "busy_ns": host.busy_ns(), "user_ns": host.user_ns, "system_ns": host.system_ns,
+            "irq_ns": host.irq_ns, "softirq_ns": host.softirq_ns, "idle_ns": host.idle_ns, "steal_ns": host.steal_ns,
+        }),
+        None => json!({ "window_ns": window_ns, "unknown": "/proc/stat cannot be read" }),
+    }
+}

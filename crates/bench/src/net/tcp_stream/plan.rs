@@ -1,0 +1,147 @@
+//! Who sends to whom, and what the way between them can carry.
+
+use seatrial_inventory::nic_limit;
+use seatrial_model::machine::{Nic, NicKind};
+use seatrial_model::setting::Present;
+use seatrial_model::{
+    About, Bound, Case, Cause, Limit, Limits, Nanos, Params, Quantity, Reason, Site, Value,
+};
+
+use super::seating::seating;
+use super::terms::Way;
+use super::trials;
+use crate::common;
+use crate::common::ends::{self, Ends};
+use crate::common::goodput::{Framing, Goodput, Ip, Transport};
+
+/// One case between the two ends of the site.
+pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    let ends = Ends::of(site, params)?;
+    contradictions(params)?;
+    let ways = Way::of(params.text("direction").unwrap_or("forward")).len();
+    let flows = params.count("flows").unwrap_or(1) as usize;
+    let seats = seating(&ends, site, params, flows * ways)?;
+    let mut budget = common::budget(params)?;
+    let auto = |name: &str| params.text(name) == Ok("auto");
+    let tcp = params.text("protocol") == Ok("tcp");
+    budget.warm_up = trials::warm_up(tcp && auto("send"), tcp && auto("receive"));
+    budget.overhead = Nanos::millis(250);
+    let mut case = ends.case(about, params, budget);
+    case.places = ends.places(about.parts, seats);
+    Ok(vec![case])
+}
+
+fn contradictions(params: &Params) -> Result<(), Reason> {
+    let text = |name: &str| params.text(name).unwrap_or("auto").to_owned();
+    let protocol = text("protocol");
+    let refuse = |text: String| Err(Reason::new(Cause::Contradiction, text));
+    if protocol == "sctp" {
+        for (name, only) in [("send", "write"), ("receive", "read"), ("congestion", "auto")] {
+            let asked = text(name);
+            if asked != "auto" && asked != only {
+                return refuse(format!("protocol=sctp knows no {name}={asked}"));
+            }
+        }
+    }
+    if protocol == "mptcp" && text("receive") == "zerocopy" {
+        return refuse("protocol=mptcp knows no receive=zerocopy".to_owned());
+    }
+    Ok(())
+}
+
+/// The tightest of both cards' bounds, times what headers and gaps leave of them.
+pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
+    let one_way = bounds(case, site);
+    let ways = Way::of(case.params.text("direction").unwrap_or("forward")).len();
+    let limit = |metric: &str| match (metric, &one_way) {
+        ("throughput" | "slowest", Ok(bounds)) => Limit::Chain(times(bounds, ways)),
+        ("forward" | "reverse", Ok(bounds)) if ways > 1 => Limit::Chain(bounds.clone()),
+        ("throughput" | "slowest" | "forward" | "reverse", Err(reason)) => {
+            Limit::Unknown { reason: reason.clone() }
+        }
+        ("forward" | "reverse", Ok(_)) => {
+            Limit::Unknown { reason: "only told where data goes both ways at once".to_owned() }
+        }
+        ("fairness", _) => {
+            Limit::Unknown { reason: "1 by its definition, which is no measure of a part".to_owned() }
+        }
+        ("retransmits", _) => {
+            Limit::Unknown { reason: "none is best, and nothing says how many a path must have".to_owned() }
+        }
+        _ => Limit::Unknown {
+            reason: "no part of the way states it: compare with other pairs, or with the loopback".to_owned(),
+        },
+    };
+    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
+}
+
+/// Bounds on the payload that gets one way.
+fn bounds(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
+    if case.nodes.len() == 1 {
+        return Err("the loopback has no wire that would limit it: CPU and memory do".to_owned());
+    }
+    let Some(way) = ends::way(case, site) else {
+        return Err(
+            "it is not known which interfaces the connection takes; name them with -p interface=".to_owned()
+        );
+    };
+    let mtu = [way.first, way.second].into_iter().map(|nic| nic.mtu.known().copied()).min().flatten();
+    let mtu = mtu.ok_or("the MTU of an interface is not known")?;
+    let ip = if speak_ipv4(way.first) && speak_ipv4(way.second) { Ip::V4 } else { Ip::V6 };
+    let transport = Transport::Tcp { timestamps: timestamps(case, site) };
+    let goodput = Goodput::of(framing(way.first), ip, transport, mtu)
+        .ok_or_else(|| format!("an MTU of {mtu} leaves no room for payload"))?;
+    let mut bounds = Vec::new();
+    for (node, nic) in case.nodes.iter().zip([way.first, way.second]) {
+        match nic_limit(nic) {
+            Limit::Chain(chain) => bounds.extend(chain.iter().map(|bound| {
+                let bus = bound.provenance != "nic speed";
+                let payload = goodput.within(bound, bus);
+                Bound { formula: format!("{node}/{}: {}", nic.name, payload.formula), ..payload }
+            })),
+            // A way is as wide as its narrowest end, so that the other end alone still bounds it.
+            Limit::Unknown { .. } => {}
+        }
+    }
+    if bounds.is_empty() {
+        let why = |nic: &Nic| match nic_limit(nic) {
+            Limit::Unknown { reason } => reason,
+            Limit::Chain(_) => String::new(),
+        };
+        return Err(format!("{}: {}", way.first.name, why(way.first)));
+    }
+    Ok(bounds)
+}
+
+fn times(bounds: &[Bound], ways: usize) -> Vec<Bound> {
+    let twice = |bound: &Bound| Bound {
+        value: Quantity::new(bound.value.value() * ways as f64, bound.value.unit())
+            .expect("a finite number times a small one"),
+        formula: format!("{ways} directions x {}", bound.formula),
+        provenance: bound.provenance.clone(),
+    };
+    if ways == 1 { bounds.to_vec() } else { bounds.iter().map(twice).collect() }
+}
+
+/// Connections are tried by IPv4 first. An end of which no networks are known may have it: the bound is then the wider.
+fn speak_ipv4(nic: &Nic) -> bool {
+    nic.networks.known().is_none_or(|networks| networks.iter().any(|network| network.contains('.')))
+}
+
+/// What its packets are framed in.
+fn framing(nic: &Nic) -> Framing {
+    match nic.link_layer.known().map(String::as_str) {
+        Some("infiniband") => Framing::Infiniband,
+        _ => Framing::Ethernet { tags: u32::from(nic.kind == NicKind::Vlan) },
+    }
+}
+
+/// Whether segments carry timestamps: both ends must want them, and it is the default.
+fn timestamps(case: &Case, site: &Site) -> bool {
+    let off = |node: &String| {
+        let mut readings = site.settings(node).iter();
+        let reading = readings.find(|reading| reading.setting.ends_with("tcp_timestamps"));
+        reading.is_some_and(|reading| matches!(&reading.present, Present::Value(Value::Count(0))))
+    };
+    !case.nodes.iter().any(off)
+}

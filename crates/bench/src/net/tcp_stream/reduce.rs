@@ -1,0 +1,298 @@
+//! From slices to rates: what all flows of a direction received in the time that they have in common.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::{
+    Case, Cause, Finding, Measures, Params, PartRecord, Reason, Row, Severity, Unit, Values,
+};
+use serde_json::json;
+
+use super::curve::{Curve, common_window};
+use super::limited::{Factor, Shares, advice, limited};
+use super::record::End;
+use super::terms::{Name, Way};
+
+/// A sample of the throughput is of this time at least, in nanoseconds.
+pub const INTERVAL_NS: u64 = 100_000_000;
+
+/// Steps in which the slowest interval is looked for, in nanoseconds.
+const STEP_NS: u64 = 10_000_000;
+
+/// Gbit/s of a byte a second.
+const GBIT: f64 = 8e-9;
+
+/// One trial: its flows' curves, and what its parts said.
+struct Trial<'a> {
+    curves: BTreeMap<Name, Curve>,
+    parts: Vec<&'a PartRecord>,
+}
+
+/// A direction of a trial.
+struct Direction {
+    way: Way,
+    window_ns: u64,
+    /// Gbit/s of each flow over the window.
+    flows: Vec<(Name, f64)>,
+    /// Gbit/s of the sum, interval by interval.
+    intervals: Vec<f64>,
+    /// The same in intervals that begin every step.
+    sliding: Vec<f64>,
+}
+
+/// Every trial gives the throughput of its intervals, and one value of each other metric.
+pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    let ways = Way::of(case.params.text("direction").unwrap_or("forward"));
+    let count = case.params.count("flows").unwrap_or(1) as usize;
+    let trials = trials(parts);
+    let mut values = Collected::default();
+    for trial in &trials {
+        let directions: Option<Vec<Direction>> =
+            ways.iter().map(|way| direction(*way, &trial.curves, count)).collect();
+        let Some(directions) = directions else { continue };
+        values.trial(trial, &directions);
+    }
+    if values.metrics.get("throughput").is_none_or(|(_, trials)| trials.is_empty()) {
+        return Err(Reason::new(Cause::TooShort, why_not(&trials, &ways, count)));
+    }
+    let mut measures = Measures::default();
+    for (name, (unit, trials)) in values.metrics {
+        // What one trial could not tell is left out: some of the trials would be no comparison.
+        if trials.iter().all(|trial| !trial.is_empty()) {
+            measures.metrics.insert(name.to_owned(), Values { unit, trials });
+        }
+    }
+    let rows = values.flows.into_iter().map(|(name, trials)| Row {
+        at: place(name),
+        values: Values { unit: Unit::GigabitsPerSecond, trials },
+    });
+    measures.series.insert("by_flow".to_owned(), rows.collect());
+    tell(case, &trials, values.windows, &mut measures);
+    Ok(measures)
+}
+
+/// Parts and curves by trial.
+fn trials(parts: &[PartRecord]) -> Vec<Trial<'_>> {
+    let mut trials: BTreeMap<u32, Trial<'_>> = BTreeMap::new();
+    for part in parts {
+        let trial =
+            trials.entry(part.trial).or_insert_with(|| Trial { curves: BTreeMap::new(), parts: Vec::new() });
+        trial.parts.push(part);
+        for sample in part.samples.iter().filter(|sample| sample.channel == "received") {
+            if let Some(name) = name(&sample.at) {
+                trial.curves.entry(name).or_default().push(sample);
+            }
+        }
+    }
+    trials.into_values().collect()
+}
+
+fn direction(way: Way, curves: &BTreeMap<Name, Curve>, count: usize) -> Option<Direction> {
+    let own: Vec<(Name, &Curve)> =
+        curves.iter().filter(|(name, _)| name.way == way).map(|(name, curve)| (*name, curve)).collect();
+    if own.len() < count.max(1) {
+        return None;
+    }
+    let only: Vec<&Curve> = own.iter().map(|(_, curve)| *curve).collect();
+    let (start, end) = common_window(&only)?;
+    let sum = |from: u64, to: u64| only.iter().map(|curve| curve.rate(from, to) * GBIT).sum::<f64>();
+    let intervals = ((end - start) / INTERVAL_NS).max(1);
+    let edge = |at: u64| start + (end - start) * at / intervals;
+    let wide = INTERVAL_NS.min(end - start);
+    let steps = (end - start - wide) / STEP_NS;
+    Some(Direction {
+        way,
+        window_ns: end - start,
+        flows: own.iter().map(|(name, curve)| (*name, curve.rate(start, end) * GBIT)).collect(),
+        intervals: (0..intervals).map(|at| sum(edge(at), edge(at + 1))).collect(),
+        sliding: (0..=steps).map(|at| sum(start + at * STEP_NS, start + at * STEP_NS + wide)).collect(),
+    })
+}
+
+/// The sum of the directions, interval by interval. They are of different clocks, but begin at one moment.
+fn together(of: &[&Vec<f64>]) -> Vec<f64> {
+    let least = of.iter().map(|values| values.len()).min().unwrap_or(0);
+    (0..least).map(|at| of.iter().map(|values| values[at]).sum()).collect()
+}
+
+/// Jain's index: 1 when all are alike, 1/n when one has it all (R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984).
+fn fairness(rates: &[f64]) -> Option<f64> {
+    let (sum, squares) =
+        rates.iter().fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
+    (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
+}
+
+/// Values of metrics by trial.
+#[derive(Default)]
+struct Collected {
+    metrics: BTreeMap<&'static str, (Unit, Vec<Vec<f64>>)>,
+    flows: BTreeMap<Name, Vec<Vec<f64>>>,
+    windows: Vec<u64>,
+}
+
+impl Collected {
+    fn add(&mut self, name: &'static str, unit: Unit, values: Vec<f64>) {
+        self.metrics.entry(name).or_insert_with(|| (unit, Vec::new())).1.push(values);
+    }
+
+    fn trial(&mut self, trial: &Trial<'_>, directions: &[Direction]) {
+        let gbit = Unit::GigabitsPerSecond;
+        let throughput = together(&directions.iter().map(|way| &way.intervals).collect::<Vec<_>>());
+        let slowest = together(&directions.iter().map(|way| &way.sliding).collect::<Vec<_>>());
+        self.add("throughput", gbit, throughput);
+        if directions.len() > 1 {
+            for direction in directions {
+                self.add(direction.way.word(), gbit, direction.intervals.clone());
+            }
+        }
+        self.add("slowest", gbit, slowest.into_iter().reduce(f64::min).into_iter().collect());
+        let flows: Vec<(Name, f64)> = directions.iter().flat_map(|way| way.flows.iter().copied()).collect();
+        let rates: Vec<f64> = flows.iter().map(|(_, rate)| *rate).collect();
+        self.add("fairness", Unit::Ratio, fairness(&rates).into_iter().collect());
+        for (name, rate) in flows {
+            self.flows.entry(name).or_default().push(vec![rate]);
+        }
+        self.windows.extend(directions.iter().map(|way| way.window_ns));
+        self.kernel(trial);
+        self.effort(trial, rates.iter().sum());
+    }
+
+    /// What the senders' kernels counted.
+    fn kernel(&mut self, trial: &Trial<'_>) {
+        let ends = ends(trial);
+        let senders = || ends.iter().filter(|end| end.sends);
+        let retransmits: Option<u64> = senders().map(|end| end.tcp.retransmits).sum();
+        let retransmits = retransmits.filter(|_| senders().next().is_some());
+        self.add("retransmits", Unit::Count, retransmits.map(|count| count as f64).into_iter().collect());
+        let looks =
+            trial.parts.iter().flat_map(|part| &part.samples).filter(|sample| sample.channel == "rtt");
+        let mut rtts: Vec<f64> = looks.map(|sample| sample.amount.value()).collect();
+        if rtts.is_empty() {
+            rtts = senders().filter_map(|end| end.tcp.rtt_us).map(f64::from).collect();
+        }
+        self.add("rtt", Unit::Microsecond, rtts);
+        let least = senders().filter_map(|end| end.tcp.min_rtt_us).min();
+        self.add("rtt_min", Unit::Microsecond, least.map(f64::from).into_iter().collect());
+    }
+
+    /// What it cost at each end.
+    fn effort(&mut self, trial: &Trial<'_>, gbit_s: f64) {
+        let ends = ends(trial);
+        let names = [
+            (true, "sender_cpu", "sender_host", "sender_per_core"),
+            (false, "receiver_cpu", "receiver_host", "receiver_per_core"),
+        ];
+        for (sends, own, host, per_core) in names {
+            let side = ends.iter().filter(|end| end.sends == sends);
+            let share = |end: &End| 100.0 * end.cpu_ns() as f64 / end.window_ns.max(1) as f64;
+            self.add(own, Unit::Percent, vec![side.map(share).sum()]);
+            let busy = busy_cores(trial, sends);
+            self.add(host, Unit::Percent, busy.map(|cores| 100.0 * cores).into_iter().collect());
+            let rate = busy.filter(|cores| *cores > 0.0).map(|cores| gbit_s / cores);
+            self.add(per_core, Unit::GigabitsPerSecond, rate.into_iter().collect());
+        }
+    }
+}
+
+/// CPUs that were busy on the nodes that send (or receive), each node once; none when one of them does not tell.
+fn busy_cores(trial: &Trial<'_>, sends: bool) -> Option<f64> {
+    let mut nodes: BTreeMap<&str, f64> = BTreeMap::new();
+    for part in
+        trial.parts.iter().filter(|part| End::all(&part.evidence).iter().any(|end| end.sends == sends))
+    {
+        let host = part.evidence.get("host")?;
+        let (busy, window) = (host.get("busy_ns")?.as_f64()?, host.get("window_ns")?.as_f64()?);
+        nodes.insert(&part.node, busy / window.max(1.0));
+    }
+    (!nodes.is_empty()).then(|| nodes.values().sum())
+}
+
+fn ends(trial: &Trial<'_>) -> Vec<End> {
+    trial.parts.iter().flat_map(|part| End::all(&part.evidence)).collect()
+}
+
+/// Facts for the record, and what limited the flows.
+fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Measures) {
+    measures.evidence.insert("windows_ns".to_owned(), json!(windows));
+    let mut factors = Factors::new();
+    let mut last = Vec::new();
+    for trial in trials {
+        last.clear();
+        let ends = ends(trial);
+        for sender in ends.iter().filter(|end| end.sends) {
+            let Some(receiver) = ends.iter().find(|end| !end.sends && end.name() == sender.name()) else {
+                continue;
+            };
+            let factor = limited(sender, receiver);
+            factors.entry(factor).or_default().push((sender.clone(), receiver.clone()));
+            last.push(json!({
+                "flow": sender.name().to_string(), "limited_by": factor.word(), "shares": Shares::of(sender, receiver),
+                "sender": sender, "receiver": receiver,
+            }));
+        }
+    }
+    let counts: BTreeMap<&str, usize> =
+        factors.iter().map(|(factor, flows)| (factor.word(), flows.len())).collect();
+    measures.evidence.insert("limited_by".to_owned(), json!(counts));
+    // Of all trials they would be the greater part of a record.
+    measures.evidence.insert("flows_of_last_trial".to_owned(), json!(last));
+    for part in trials.last().iter().flat_map(|trial| &trial.parts) {
+        let facts = ["methods", "host", "interface", "strangers"];
+        let facts: BTreeMap<&str, _> =
+            facts.into_iter().filter_map(|name| Some((name, part.evidence.get(name)?))).collect();
+        measures.evidence.insert(part.part.clone(), json!(facts));
+    }
+    measures.findings.extend(blame(case, &factors));
+}
+
+/// The flows of all trials, by their ends, under what limited them.
+type Factors = BTreeMap<Factor, Vec<(End, End)>>;
+
+/// A finding when most flows of all trials were limited by the same thing, and it can be mended.
+fn blame(case: &Case, factors: &Factors) -> Option<Finding> {
+    let all: usize = factors.values().map(Vec::len).sum();
+    let (factor, flows) = factors.iter().max_by_key(|(_, flows)| flows.len())?;
+    if !factor.is_fault() || flows.len() * 2 <= all {
+        return None;
+    }
+    let (sender, receiver) = flows.first()?;
+    let text = advice(*factor, sender, receiver)?;
+    let many =
+        if all == 1 { String::new() } else { format!(" ({} of {all} flows over all trials)", flows.len()) };
+    let text = format!("{}{many}: {text}", sender.name());
+    let kind = format!("limited-by-{}", factor.word());
+    let finding = Finding::new(&kind, Severity::Warning, case.subject.clone(), text);
+    Some(Finding { evidence: vec!["limited_by".to_owned(), "flows_of_last_trial".to_owned()], ..finding })
+}
+
+/// Why no trial gave a number.
+fn why_not(trials: &[Trial<'_>], ways: &[Way], count: usize) -> String {
+    let Some(trial) = trials.last() else { return "no trial has told anything".to_owned() };
+    for way in ways {
+        let of_way = trial.curves.iter().filter(|(name, curve)| name.way == *way && curve.span().is_some());
+        let told = of_way.count();
+        if told < count {
+            let word = way.word();
+            return format!(
+                "only {told} of {count} flows {word} received anything within the time; raise -p time="
+            );
+        }
+    }
+    "the flows did not run at the same time, so that a sum would be one of different times; raise -p time="
+        .to_owned()
+}
+
+fn name(at: &Params) -> Option<Name> {
+    let way = match at.text("direction").ok()? {
+        "forward" => Way::Forward,
+        "reverse" => Way::Reverse,
+        _ => return None,
+    };
+    Some(Name { way, flow: u32::try_from(at.count("flow").ok()?).ok()? })
+}
+
+fn place(name: Name) -> Params {
+    let mut at = Params::default();
+    at.set("direction", name.way.word());
+    at.set("flow", u64::from(name.flow));
+    at
+}

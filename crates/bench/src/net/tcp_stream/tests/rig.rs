@@ -1,0 +1,164 @@
+//! Two nodes that are this process, and a case between them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use seatrial_model::machine::{Cpu, CpuThread, Known, Machine, Nic, NicKind};
+use seatrial_model::{Case, Evidence, Integrity, Params, PartRecord, Phase, Sample, Site, SiteNode};
+
+use super::super::TcpStream;
+use super::super::part::TcpEnd;
+use super::super::terms::Terms;
+use crate::{Benchmark, Error, Offer, Part, Sink, Stop};
+
+pub fn node(name: &str) -> SiteNode {
+    let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
+    let cpu = Cpu { threads: (0..4).map(thread).collect(), ..Cpu::default() };
+    SiteNode::new(name, Machine { cpu, ..Machine::default() })
+}
+
+/// A node with a card of 10 Gbit/s.
+pub fn with_card(name: &str, mtu: u64) -> SiteNode {
+    let mut node = node(name);
+    node.machine.nics = Known::Known(vec![Nic {
+        name: "eth0".to_owned(),
+        kind: NicKind::Physical,
+        up: Known::Known(true),
+        speed_mbit_s: Known::Known(10_000),
+        mtu: Known::Known(mtu),
+        link_layer: Known::Known("ethernet".to_owned()),
+        networks: Known::Known(vec!["10.0.0.0/8".to_owned()]),
+        ..Nic::default()
+    }]);
+    node
+}
+
+pub fn params(changed: &[(&str, &str)]) -> Params {
+    let about = TcpStream.about();
+    let mut params: Params =
+        about.params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
+    for (name, value) in changed {
+        let spec = about.param(name).expect("a parameter");
+        params.set(name, spec.parse(value).expect("a value"));
+    }
+    params
+}
+
+pub fn planned(nodes: Vec<SiteNode>, changed: &[(&str, &str)]) -> Case {
+    TcpStream.plan(&params(changed), &Site { nodes }).expect("a plan").remove(0)
+}
+
+/// A case that takes whatever CPU there is: the machine that tests may have one, or a set without 0.
+pub fn alone(changed: &[(&str, &str)]) -> Case {
+    let mut case = planned(vec![node("n1")], changed);
+    case.places.iter_mut().for_each(|place| place.seats.clear());
+    case
+}
+
+#[derive(Default)]
+pub struct Kept {
+    pub samples: Vec<Sample>,
+    pub facts: Evidence,
+}
+
+impl Sink for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    fn evidence(&mut self, name: &str, value: serde_json::Value) {
+        self.facts.insert(name.to_owned(), value);
+    }
+}
+
+/// Client and server of a case.
+pub struct Both {
+    pub case: Case,
+    pub client: TcpEnd,
+    pub server: TcpEnd,
+}
+
+impl Both {
+    /// Connected; `change` may alter the terms of either.
+    pub fn connected(case: Case, change: impl Fn(&mut Terms)) -> Self {
+        let end = |at: usize| {
+            let place = &case.places[at];
+            let mut terms = Terms::of(&case, place).expect("terms");
+            change(&mut terms);
+            TcpEnd::new(terms, place)
+        };
+        let (mut client, mut server) = (end(0), end(1));
+        let offers: Vec<Offer> = vec![client.prepare().expect("ready"), server.prepare().expect("listening")];
+        std::thread::scope(|scope| {
+            let serving = scope.spawn(|| server.connect(&offers));
+            client.connect(&offers).expect("connected");
+            serving.join().expect("joined").expect("accepted");
+        });
+        Self { case, client, server }
+    }
+
+    /// Both through a phase at once.
+    pub fn phase(&mut self, phase: Phase, span: Duration) -> [(Result<(), Error>, Kept); 2] {
+        let run = |part: &mut TcpEnd| {
+            let mut kept = Kept::default();
+            (part.run(phase, &Stop::after(span), &mut kept), kept)
+        };
+        std::thread::scope(|scope| {
+            let server = scope.spawn(|| run(&mut self.server));
+            [run(&mut self.client), server.join().expect("joined")]
+        })
+    }
+
+    /// What both say after a measurement of this time and the check of the data; its trial is the first.
+    pub fn measured(mut self, span: Duration) -> Vec<PartRecord> {
+        let warm_up = Duration::from_nanos(self.case.budget.warm_up.get());
+        let warmed = self.phase(Phase::WarmUp, warm_up);
+        let measured = self.phase(Phase::Measure, span);
+        let checked = self.verified();
+        let mut records = Vec::new();
+        for ((place, (warm, measured)), integrity) in
+            self.case.places.iter().zip(warmed.into_iter().zip(measured)).zip(checked)
+        {
+            warm.0.expect("warms up");
+            measured.0.expect("measures");
+            let mut evidence = warm.1.facts;
+            evidence.extend(measured.1.facts);
+            records.push(PartRecord {
+                part: place.part.clone(),
+                index: place.index,
+                node: place.node.clone(),
+                trial: 0,
+                samples: measured.1.samples,
+                integrity: integrity.expect("checks"),
+                evidence,
+            });
+        }
+        records
+    }
+
+    /// Both check at once.
+    pub fn verified(&mut self) -> [Result<Integrity, Error>; 2] {
+        std::thread::scope(|scope| {
+            let server = scope.spawn(|| self.server.verify());
+            [self.client.verify(), server.join().expect("joined")]
+        })
+    }
+}
+
+/// Whether what one end sent was confirmed and checked by the other.
+pub fn assert_verified(records: &[PartRecord], what: &str) {
+    for record in records {
+        assert!(matches!(record.integrity, Integrity::Verified { .. }), "{what}: {:?}", record.integrity);
+    }
+    let checked = records.iter().map(|record| match record.integrity {
+        Integrity::Verified { checked } => checked,
+        _ => 0,
+    });
+    assert!(checked.sum::<u64>() > 0, "{what}: nothing was looked at");
+}
+
+/// Values of the only trial by metric.
+pub fn metrics(case: &Case, records: &[PartRecord]) -> BTreeMap<String, Vec<f64>> {
+    let measures = TcpStream.reduce(case, records).expect("numbers");
+    measures.metrics.into_iter().map(|(name, values)| (name, values.trials.concat())).collect()
+}

@@ -1,0 +1,173 @@
+//! Which way to send and to receive, found out in the warm-up by a short trial of each.
+//!
+//! Both ends keep to one timetable, counted from the beginning of the phase, so that they need not speak to each other:
+//! first the connections get up to speed, then senders go through their ways twice, forth and back, while receivers take
+//! the plain one; then receivers do, while senders take the one they have chosen. Every way has its turn even where it
+//! cannot be had, or the ends would fall out of step.
+
+use std::time::{Duration, Instant};
+
+use seatrial_model::{Cause, Nanos};
+use seatrial_sys::Errno;
+use serde_json::{Value, json};
+
+use super::crew::Crew;
+use super::flow::Lap;
+use super::method::{Method, Receiving, Sending, choose};
+use super::terms::Terms;
+use crate::{Error, Stop};
+
+/// For connections to get up to speed.
+const RAMP: Duration = Duration::from_millis(200);
+
+/// For one turn of one way. Connections with round trips that are not short against it show no difference between ways,
+/// and then the plain one is kept.
+const TURN: Duration = Duration::from_millis(40);
+
+/// For what the last turn left in queues.
+const SETTLE: Duration = Duration::from_millis(100);
+
+/// Turns of one end: every way forth and back.
+const TURNS: usize = 8;
+
+/// Time of the warm-up by what there is to find out.
+pub const fn warm_up(send: bool, receive: bool) -> Nanos {
+    let turns = (send as u64 + receive as u64) * TURNS as u64;
+    Nanos::millis((RAMP.as_millis() + SETTLE.as_millis()) as u64 + turns * TURN.as_millis() as u64)
+}
+
+/// What both ends take from now on, and what the trials showed.
+#[derive(Debug)]
+pub struct Found {
+    pub send: Sending,
+    pub receive: Receiving,
+    /// For the record.
+    pub shown: Value,
+}
+
+/// Goes through the warm-up.
+///
+/// # Errors
+/// Of a flow that fails, and when a way that was asked for cannot be taken.
+pub fn go(crew: &mut Crew, terms: &Terms, stop: &Stop) -> Result<Found, Error> {
+    let mut send = terms.send.unwrap_or(Sending::ALL[0]);
+    let mut receive = terms.receive.unwrap_or(Receiving::ALL[0]);
+    let mut clock = Instant::now();
+    crew.turn(send, receive, false)?;
+    clock += RAMP;
+    crew.wait(clock, stop, |_| {})?;
+    let mut shown = json!({});
+    let mut laps = Vec::new();
+    if terms.send.is_none() {
+        let mut moved = Moved::<Sending>::new();
+        for method in moved.turns() {
+            laps = crew.turn(method, receive, false)?;
+            moved.note(&laps, true);
+            clock += TURN;
+            crew.wait(clock, stop, |_| {})?;
+        }
+        laps = crew.turn(send, receive, false)?;
+        moved.note(&laps, true);
+        send = moved.chosen();
+        shown["send"] = moved.shown();
+    }
+    if terms.receive.is_none() {
+        let mut moved = Moved::<Receiving>::new();
+        for method in moved.turns() {
+            laps = crew.turn(send, method, false)?;
+            moved.note(&laps, false);
+            clock += TURN;
+            crew.wait(clock, stop, |_| {})?;
+        }
+        laps = crew.turn(send, receive, false)?;
+        moved.note(&laps, false);
+        receive = moved.chosen();
+        shown["receive"] = moved.shown();
+    }
+    laps.extend(crew.turn(send, receive, false)?);
+    while !stop.is_over() {
+        crew.wait(Instant::now() + SETTLE, stop, |_| {})?;
+    }
+    let asked = (terms.send.map(Method::word), terms.receive.map(Method::word));
+    Ok(Found {
+        send,
+        receive,
+        shown: json!({ "asked": asked, "trials": shown, "send": send.word(), "receive": receive.word() }),
+    })
+}
+
+/// Bytes and time by way, over its turns.
+struct Moved<M> {
+    ways: Vec<(M, Option<u64>, u64, Option<Errno>)>,
+    turn: usize,
+}
+
+impl<M: Method> Moved<M> {
+    fn new() -> Self {
+        Self { ways: M::ALL.map(|method| (method, None, 0, None)).to_vec(), turn: 0 }
+    }
+
+    /// Every way forth and back.
+    fn turns(&self) -> Vec<M> {
+        M::ALL.into_iter().chain(M::ALL.into_iter().rev()).collect()
+    }
+
+    /// Notes what the turn before brought; the first call is about the time before there was one.
+    fn note(&mut self, laps: &[Lap], sends: bool) {
+        let turn = self.turn;
+        self.turn += 1;
+        let Some(method) = turn.checked_sub(1).and_then(|turn| self.turns().get(turn).copied()) else {
+            return;
+        };
+        let Some(way) = self.ways.iter_mut().find(|(other, ..)| *other == method) else { return };
+        for lap in laps.iter().filter(|lap| lap.end.sends == sends) {
+            match lap.refused {
+                Some(error) => way.3 = Some(error),
+                None => {
+                    *way.1.get_or_insert(0) += lap.end.bytes;
+                    way.2 += lap.end.window_ns;
+                }
+            }
+        }
+    }
+
+    /// Rates are compared, as turns are not exactly equally long.
+    fn rate(way: &(M, Option<u64>, u64, Option<Errno>)) -> Option<u64> {
+        let (bytes, ns) = (way.1?, way.2.max(1));
+        way.3.is_none().then(|| (bytes as f64 / ns as f64 * 1e9) as u64)
+    }
+
+    fn chosen(&self) -> M {
+        choose(&self.ways.iter().map(|way| (way.0, Self::rate(way))).collect::<Vec<_>>())
+    }
+
+    fn shown(&self) -> Value {
+        let show = |way: &(M, Option<u64>, u64, Option<Errno>)| {
+            let told = match way.3 {
+                Some(error) => json!({ "refused": error.to_string() }),
+                // Each flow by itself: bytes over the time that it had.
+                None => json!({ "gbit_s_a_flow": Self::rate(way).map(|rate| rate as f64 * 8e-9) }),
+            };
+            (way.0.word().to_owned(), told)
+        };
+        // An end that has no flows of this side has nothing to show.
+        let told = self.ways.iter().filter(|way| way.1.is_some() || way.3.is_some());
+        Value::Object(told.map(show).collect())
+    }
+}
+
+/// The refusal of a way that somebody asked for, if there is one.
+///
+/// # Errors
+/// With the parameter, and what the kernel answered.
+pub fn require(terms: &Terms, laps: &[Lap]) -> Result<(), Error> {
+    let Some((lap, error)) = laps.iter().find_map(|lap| Some((lap, lap.refused?))) else { return Ok(()) };
+    let (parameter, word) = if lap.end.sends {
+        ("send", terms.send.map_or("auto", Method::word))
+    } else {
+        ("receive", terms.receive.map_or("auto", Method::word))
+    };
+    let cause = if matches!(error, Errno::PERM | Errno::ACCESS) { Cause::Denied } else { Cause::Missing };
+    let text = format!("{parameter}={word}: the kernel refuses: {error}; choose another, or auto");
+    Err(Error::new(cause, text))
+}

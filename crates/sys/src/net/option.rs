@@ -1,0 +1,106 @@
+//! Socket options and facts that the usual libraries leave out.
+#![expect(unsafe_code, reason = "setsockopt and getsockopt of SO_MAX_PACING_RATE")]
+
+use std::os::fd::{AsFd, AsRawFd};
+
+use rustix::io::Errno;
+
+use crate::root::{ReadError, SysRoot};
+
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+
+/// Paces what the socket sends to so many bytes a second at most (socket(7), `SO_MAX_PACING_RATE`). TCP does it by
+/// itself since Linux 4.13, without the queueing discipline `fq`.
+///
+/// # Errors
+/// What the kernel answers.
+pub fn set_max_pacing_rate(socket: impl AsFd, bytes_per_second: u64) -> Result<(), Errno> {
+    // SAFETY: the pointer is to a number of the length that is told.
+    let rc = unsafe {
+        libc::setsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MAX_PACING_RATE,
+            (&raw const bytes_per_second).cast(),
+            size_of::<u64>() as libc::socklen_t,
+        )
+    };
+    if rc == 0 { Ok(()) } else { Err(last_errno()) }
+}
+
+/// The rate that the kernel paces the socket to at most, in bytes a second; none when it does not.
+///
+/// # Errors
+/// What the kernel answers.
+pub fn max_pacing_rate(socket: impl AsFd) -> Result<Option<u64>, Errno> {
+    let mut rate = 0_u64;
+    let mut length = size_of::<u64>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to a number that is that long.
+    let rc = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MAX_PACING_RATE,
+            (&raw mut rate).cast(),
+            &raw mut length,
+        )
+    };
+    match rc {
+        // An old kernel fills in 32 bits.
+        0 if length as usize == size_of::<u32>() && rate == u64::from(u32::MAX) => Ok(None),
+        0 => Ok(Some(rate).filter(|rate| *rate != u64::MAX)),
+        _ => Err(last_errno()),
+    }
+}
+
+/// Bytes that have come and were not read yet.
+///
+/// # Errors
+/// What the kernel answers.
+pub fn unread(socket: impl AsFd) -> Result<u64, Errno> {
+    rustix::io::ioctl_fionread(socket)
+}
+
+/// The congestion controls that any process may choose now; others come with their module.
+///
+/// # Errors
+/// When the kernel does not tell.
+pub fn available_congestion_controls(root: &SysRoot) -> Result<Vec<String>, ReadError> {
+    Ok(root.text(AVAILABLE)?.split_whitespace().map(str::to_owned).collect())
+}
+
+pub(super) fn last_errno() -> Errno {
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn a_paced_socket_says_so() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let mut ours = TcpStream::connect(listener.local_addr().expect("told")).expect("connected");
+        assert_eq!(max_pacing_rate(&ours), Ok(None));
+        // More than 32 bits hold.
+        set_max_pacing_rate(&ours, 10_000_000_000).expect("set");
+        assert_eq!(max_pacing_rate(&ours), Ok(Some(10_000_000_000)));
+        let (theirs, _) = listener.accept().expect("accepted");
+        ours.write_all(b"hello").expect("written");
+        theirs.peek(&mut [0]).expect("there");
+        assert_eq!(unread(&theirs), Ok(5));
+    }
+
+    #[test]
+    fn congestion_controls_are_the_kernels_words() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let file = dir.path().join(AVAILABLE.trim_start_matches('/'));
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        std::fs::write(file, "reno bbr cubic\n").expect("written");
+        let found = available_congestion_controls(&SysRoot::at(dir.path())).expect("read");
+        assert_eq!(found, ["reno", "bbr", "cubic"]);
+        assert!(available_congestion_controls(&SysRoot::at("/nowhere")).is_err());
+    }
+}

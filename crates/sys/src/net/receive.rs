@@ -1,0 +1,277 @@
+//! The ways to take data from a stream socket.
+#![expect(unsafe_code, reason = "recv with MSG_TRUNC, and pages of the network mapped into the process")]
+
+use std::ffi::c_void;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::ptr;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::net::RecvFlags;
+
+use super::option::last_errno;
+use super::ring::Ring;
+
+/// One way to take data from a stream socket.
+pub trait Pull: Send {
+    /// Takes what has come, waiting for it no longer than the socket's `SO_RCVTIMEO`; how many bytes. None at all is
+    /// the end of the stream.
+    ///
+    /// # Errors
+    /// `EAGAIN` when nothing came in time, else what the kernel answers.
+    fn pull(&mut self) -> Result<usize, Errno>;
+
+    /// The bytes that the last call took, as far as they came into our memory.
+    fn last(&self) -> &[u8];
+
+    /// Ends what is under way, before another way is taken; how many bytes it took by then.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    fn settle(&mut self) -> Result<usize, Errno> {
+        Ok(0)
+    }
+
+    /// Bytes that came by having their pages mapped; none for ways that map none.
+    fn mapped(&self) -> Option<u64> {
+        None
+    }
+}
+
+fn own(socket: &impl AsFd) -> Result<OwnedFd, Errno> {
+    socket.as_fd().try_clone_to_owned().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+}
+
+/// `recv`: the kernel copies into a buffer.
+#[derive(Debug)]
+pub struct ReadPlain {
+    socket: OwnedFd,
+    buffer: Vec<u8>,
+    last: usize,
+}
+
+impl ReadPlain {
+    /// Takes at most `room` bytes a call.
+    ///
+    /// # Errors
+    /// When there is no descriptor left.
+    pub fn new(socket: &impl AsFd, room: usize) -> Result<Self, Errno> {
+        Ok(Self { socket: own(socket)?, buffer: vec![0; room.max(1)], last: 0 })
+    }
+}
+
+impl Pull for ReadPlain {
+    fn pull(&mut self) -> Result<usize, Errno> {
+        self.last = 0;
+        self.last = rustix::net::recv(&self.socket, &mut self.buffer[..], RecvFlags::empty())?.0;
+        Ok(self.last)
+    }
+
+    fn last(&self) -> &[u8] {
+        &self.buffer[..self.last]
+    }
+}
+
+/// `recv` with `MSG_TRUNC`: the kernel throws the data away without a copy (tcp(7)). What is measured is the network
+/// and the protocol stack, without what every program that wants the data has to pay.
+#[derive(Debug)]
+pub struct ReadTruncated {
+    socket: OwnedFd,
+    room: usize,
+}
+
+impl ReadTruncated {
+    /// Takes at most `room` bytes a call.
+    ///
+    /// # Errors
+    /// When there is no descriptor left.
+    pub fn new(socket: &impl AsFd, room: usize) -> Result<Self, Errno> {
+        Ok(Self { socket: own(socket)?, room: room.max(1) })
+    }
+}
+
+impl Pull for ReadTruncated {
+    fn pull(&mut self) -> Result<usize, Errno> {
+        // SAFETY: with MSG_TRUNC the kernel writes nothing, so that there need not be a buffer.
+        let took =
+            unsafe { libc::recv(self.socket.as_raw_fd(), ptr::null_mut(), self.room, libc::MSG_TRUNC) };
+        usize::try_from(took).map_err(|_| last_errno())
+    }
+
+    fn last(&self) -> &[u8] {
+        &[]
+    }
+}
+
+/// `TCP_ZEROCOPY_RECEIVE` of linux/tcp.h, and the part of its argument that every kernel with it knows (Linux 4.18).
+const TCP_ZEROCOPY_RECEIVE: libc::c_int = 35;
+
+#[repr(C)]
+struct ZeroCopyReceive {
+    address: u64,
+    length: u32,
+    recv_skip_hint: u32,
+}
+
+const _: () = assert!(size_of::<ZeroCopyReceive>() == 16);
+
+/// `TCP_ZEROCOPY_RECEIVE`: whole pages of payload are mapped instead of copied, the rest is copied. Pages are whole
+/// when the card splits headers from payload and the segments are multiples of a page long, which is rare.
+#[derive(Debug)]
+pub struct ReadMapped {
+    socket: OwnedFd,
+    map: *mut c_void,
+    room: usize,
+    buffer: Vec<u8>,
+    /// Bytes of the last call, and whether they are in the mapping.
+    last: (usize, bool),
+    mapped: u64,
+}
+
+// SAFETY: the mapping belongs to this value alone, and only its owner asks the kernel to change it.
+unsafe impl Send for ReadMapped {}
+
+impl ReadMapped {
+    /// Takes at most `room` bytes a call.
+    ///
+    /// # Errors
+    /// When the socket's protocol cannot be mapped.
+    pub fn new(socket: &impl AsFd, room: usize) -> Result<Self, Errno> {
+        let room = room.next_multiple_of(rustix::param::page_size()).max(rustix::param::page_size());
+        let socket = own(socket)?;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory that anybody has.
+        let map = unsafe { mmap(ptr::null_mut(), room, ProtFlags::READ, MapFlags::SHARED, &socket, 0)? };
+        Ok(Self { socket, map, room, buffer: vec![0; room], last: (0, false), mapped: 0 })
+    }
+
+    /// Maps what can be mapped: bytes mapped, and bytes that must be copied before more can be.
+    fn map(&mut self) -> Result<(usize, usize), Errno> {
+        let mut wanted =
+            ZeroCopyReceive { address: self.map as u64, length: self.room as u32, recv_skip_hint: 0 };
+        let mut length = size_of::<ZeroCopyReceive>() as libc::socklen_t;
+        // SAFETY: the kernel replaces pages inside the mapping, which is as long as it says and of which no slice is
+        // held, and writes at most `length` bytes of the structure.
+        let rc = unsafe {
+            libc::getsockopt(
+                self.socket.as_raw_fd(),
+                libc::IPPROTO_TCP,
+                TCP_ZEROCOPY_RECEIVE,
+                (&raw mut wanted).cast(),
+                &raw mut length,
+            )
+        };
+        match rc {
+            0 => Ok((wanted.length as usize, wanted.recv_skip_hint as usize)),
+            _ => match last_errno() {
+                // The stream has ended, which a read tells.
+                Errno::IO => Ok((0, 1)),
+                error => Err(error),
+            },
+        }
+    }
+
+    fn copy(&mut self, at_most: usize, flags: RecvFlags) -> Result<usize, Errno> {
+        let at_most = at_most.clamp(1, self.buffer.len());
+        let took = rustix::net::recv(&self.socket, &mut self.buffer[..at_most], flags)?.0;
+        self.last = (took, false);
+        Ok(took)
+    }
+}
+
+impl Pull for ReadMapped {
+    fn pull(&mut self) -> Result<usize, Errno> {
+        self.last = (0, false);
+        match self.map()? {
+            (0, 0) => {
+                let span = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+                let mut ready = [PollFd::new(&self.socket, PollFlags::IN)];
+                if poll(&mut ready, Some(&span))? == 0 {
+                    return Err(Errno::AGAIN);
+                }
+                // What has just come is mapped by the next call; less than a page, or the end, is only told by a read.
+                match self.map()? {
+                    (0, hint) => self.copy(hint.max(1), RecvFlags::DONTWAIT),
+                    (mapped, _) => Ok(self.took(mapped)),
+                }
+            }
+            (0, hint) => self.copy(hint, RecvFlags::DONTWAIT),
+            (mapped, _) => Ok(self.took(mapped)),
+        }
+    }
+
+    fn last(&self) -> &[u8] {
+        match self.last {
+            (len, false) => &self.buffer[..len],
+            // SAFETY: the kernel has mapped that many bytes, which stay until the next call, and a call needs this
+            // value for itself.
+            (len, true) => unsafe { std::slice::from_raw_parts(self.map.cast(), len) },
+        }
+    }
+
+    fn mapped(&self) -> Option<u64> {
+        Some(self.mapped)
+    }
+}
+
+impl ReadMapped {
+    fn took(&mut self, mapped: usize) -> usize {
+        self.mapped += mapped as u64;
+        self.last = (mapped, true);
+        mapped
+    }
+}
+
+impl Drop for ReadMapped {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this value's own, and no slice of it outlives it.
+        let _ = unsafe { munmap(self.map, self.room) };
+    }
+}
+
+/// `IORING_OP_RECV` through io_uring, one at a time.
+#[derive(Debug)]
+pub struct ReadRing {
+    ring: Ring,
+    buffer: Vec<u8>,
+    last: usize,
+}
+
+impl ReadRing {
+    /// Takes at most `room` bytes a call.
+    ///
+    /// # Errors
+    /// When the kernel has no io_uring, or refuses it to us.
+    pub fn new(socket: &impl AsFd, room: usize) -> Result<Self, Errno> {
+        Ok(Self { ring: Ring::new(own(socket)?)?, buffer: vec![0; room.max(1)], last: 0 })
+    }
+}
+
+impl Pull for ReadRing {
+    fn pull(&mut self) -> Result<usize, Errno> {
+        self.last = 0;
+        let (room, len) = (self.buffer.as_mut_ptr(), self.buffer.len());
+        // SAFETY: the buffer is neither moved nor looked into before the request is over: `last` shows none of it, and
+        // dropping settles first.
+        self.last = unsafe { self.ring.receive(room, len) }?;
+        Ok(self.last)
+    }
+
+    fn last(&self) -> &[u8] {
+        &self.buffer[..self.last]
+    }
+
+    fn settle(&mut self) -> Result<usize, Errno> {
+        self.last = self.ring.settle()?;
+        Ok(self.last)
+    }
+}
+
+impl Drop for ReadRing {
+    fn drop(&mut self) {
+        if self.ring.settle().is_err() {
+            // The kernel may still write to it: better lost than used by somebody else.
+            std::mem::forget(std::mem::take(&mut self.buffer));
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! One socket behind an io_uring, with one request under way at a time.
+#![expect(unsafe_code, reason = "requests that point to memory")]
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration;
+
+use io_uring::types::{Fd, SubmitArgs, Timespec};
+use io_uring::{IoUring, cqueue, opcode, squeue};
+use rustix::io::Errno;
+
+use super::send::ZeroCopied;
+use crate::clock::now_ns;
+
+/// Entries of the queue of requests. Two are needed; completions get twice as many, for notifications that wait.
+const ENTRIES: u32 = 32;
+
+/// How long a call waits for its request, in nanoseconds: as long as a call on the socket itself would.
+const PATIENCE_NS: u32 = 10_000_000;
+
+/// How long a request may take to be cancelled, and the pause before it is asked again.
+const SETTLED_WITHIN_NS: u64 = 7_000_000_000;
+const SETTLE_PAUSE: Duration = Duration::from_millis(1);
+
+/// Names of requests: transfers are the only ones that are waited for.
+const TRANSFER: u64 = 1;
+const CANCEL: u64 = 2;
+
+/// The result of a notification says here that the data was copied (`IORING_NOTIF_USAGE_ZC_COPIED`).
+const COPIED: u32 = 1 << 31;
+
+/// Makes notifications say so (`IORING_SEND_ZC_REPORT_USAGE`).
+const REPORT_USAGE: u16 = 1 << 3;
+
+/// The socket and its ring.
+pub(super) struct Ring {
+    ring: IoUring,
+    socket: OwnedFd,
+    /// Whether the memory that is sent from was registered, so that its pages are not looked up for each request.
+    fixed: bool,
+    under_way: bool,
+    seen: ZeroCopied,
+}
+
+impl std::fmt::Debug for Ring {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ring")
+            .field("socket", &self.socket)
+            .field("fixed", &self.fixed)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Ring {
+    /// A ring for `socket`; to be used on the thread that makes it.
+    ///
+    /// # Errors
+    /// `ENOSYS` or `EPERM` when the kernel has none or refuses it, `EOPNOTSUPP` when it cannot wait with a deadline
+    /// (before Linux 5.11).
+    pub fn new(socket: OwnedFd) -> Result<Self, Errno> {
+        // Completions are then handled when we ask, not by interrupting us (Linux 6.1).
+        let own = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(ENTRIES);
+        let ring = own.or_else(|_| IoUring::new(ENTRIES)).map_err(errno)?;
+        if !ring.params().is_feature_ext_arg() {
+            return Err(Errno::OPNOTSUPP);
+        }
+        Ok(Self { ring, socket, fixed: false, under_way: false, seen: ZeroCopied::default() })
+    }
+
+    /// Sees whether the kernel can send without a copy, and registers what is sent from as far as it lets us (the
+    /// limit on locked memory counts).
+    ///
+    /// # Errors
+    /// `EOPNOTSUPP` when it cannot send (before Linux 6.0).
+    pub fn lend(&mut self, source: &[u8]) -> Result<(), Errno> {
+        let mut probe = io_uring::Probe::new();
+        self.ring.submitter().register_probe(&mut probe).map_err(errno)?;
+        if !probe.is_supported(opcode::SendZc::CODE) {
+            return Err(Errno::OPNOTSUPP);
+        }
+        let piece = libc::iovec { iov_base: source.as_ptr().cast_mut().cast(), iov_len: source.len() };
+        // SAFETY: the kernel only reads from it, for sends. It pins the pages, so that they stay whatever becomes of
+        // the mapping.
+        self.fixed = unsafe { self.ring.submitter().register_buffers(&[piece]) }.is_ok();
+        Ok(())
+    }
+
+    /// Sends; waits for at most [`PATIENCE_NS`]. After `EAGAIN` the same bytes are still under way: the next call must
+    /// be with them. They must be those that were lent.
+    pub fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        if !self.under_way {
+            let request =
+                opcode::SendZc::new(Fd(self.socket.as_raw_fd()), bytes.as_ptr(), length(bytes.len()))
+                    .flags(libc::MSG_NOSIGNAL)
+                    .zc_flags(REPORT_USAGE)
+                    .buf_index(self.fixed.then_some(0));
+            self.start(request.build().user_data(TRANSFER))?;
+        }
+        self.wait()
+    }
+
+    /// Receives into `room`; waits for at most [`PATIENCE_NS`].
+    ///
+    /// # Safety
+    /// After `EAGAIN` the kernel may still write to `room`: it must live, and nobody may touch it, until a call gives
+    /// another answer or [`Self::settle`] has ended it.
+    pub unsafe fn receive(&mut self, room: *mut u8, len: usize) -> Result<usize, Errno> {
+        if !self.under_way {
+            let request = opcode::Recv::new(Fd(self.socket.as_raw_fd()), room, length(len));
+            self.start(request.build().user_data(TRANSFER))?;
+        }
+        self.wait()
+    }
+
+    /// What became of sends.
+    pub fn zero_copied(&self) -> ZeroCopied {
+        self.seen
+    }
+
+    /// Cancels what is under way and waits until it is over; what it moved by then.
+    ///
+    /// A cancellation may miss: a request that is about to be tried again is nowhere to be found, and then waits anew. A
+    /// request that a thread of the kernel's waits with ends with the socket's own deadline. So it is asked again until
+    /// the request has really ended.
+    pub fn settle(&mut self) -> Result<usize, Errno> {
+        let deadline = now_ns() + SETTLED_WITHIN_NS;
+        while self.under_way {
+            if now_ns() > deadline {
+                return Err(Errno::TIMEDOUT);
+            }
+            self.start(opcode::AsyncCancel::new(TRANSFER).build().user_data(CANCEL))?;
+            match self.wait() {
+                // A miss comes back at once.
+                Err(Errno::AGAIN) => std::thread::sleep(SETTLE_PAUSE),
+                Err(Errno::CANCELED | Errno::INTR) => {}
+                other => return other,
+            }
+        }
+        Ok(0)
+    }
+
+    fn start(&mut self, request: squeue::Entry) -> Result<(), Errno> {
+        // SAFETY: what the request points to lives until its completion: the source is pinned or outlives the ring, and
+        // `receive` demands it of its caller.
+        unsafe { self.ring.submission().push(&request) }.map_err(|_| Errno::BUSY)?;
+        self.under_way = true;
+        Ok(())
+    }
+
+    /// Submits what was started and waits for the transfer.
+    fn wait(&mut self) -> Result<usize, Errno> {
+        if let Some(ended) = self.look() {
+            return ended;
+        }
+        let span = Timespec::new().nsec(PATIENCE_NS);
+        let arguments = SubmitArgs::new().timespec(&span);
+        match self.ring.submitter().submit_with_args(1, &arguments) {
+            Ok(_) => {}
+            Err(error) => match errno(error) {
+                // Nothing within the time, a signal, or completions to be taken first.
+                Errno::TIME | Errno::INTR | Errno::BUSY | Errno::AGAIN => {}
+                other => return Err(other),
+            },
+        }
+        self.look().unwrap_or(Err(Errno::AGAIN))
+    }
+
+    /// Takes completions; the result of the transfer if it is among them.
+    fn look(&mut self) -> Option<Result<usize, Errno>> {
+        let mut ended = None;
+        for completion in self.ring.completion() {
+            let result = completion.result();
+            if cqueue::notif(completion.flags()) {
+                self.seen.ended += 1;
+                self.seen.copied += u64::from(result as u32 & COPIED != 0);
+            } else if completion.user_data() == TRANSFER {
+                self.under_way = false;
+                ended = Some(usize::try_from(result).map_err(|_| Errno::from_raw_os_error(-result)));
+            }
+        }
+        ended
+    }
+}
+
+fn length(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+fn errno(error: io::Error) -> Errno {
+    Errno::from_io_error(&error).unwrap_or(Errno::IO)
+}

@@ -1,0 +1,159 @@
+//! What the kernel counts of a TCP connection (`TCP_INFO`, tcp(7)).
+#![expect(unsafe_code, reason = "getsockopt of a structure that grows from kernel to kernel")]
+
+use std::os::fd::{AsFd, AsRawFd};
+
+use rustix::io::Errno;
+
+use super::option::last_errno;
+
+/// Room for the structure of this kernel and of some to come.
+const ROOM: usize = 512;
+
+/// The state of a connection at one moment. What the kernel is too old to tell is none.
+///
+/// Names and meanings are those of `struct tcp_info` in `linux/tcp.h`, whose fields never move: a kernel appends to it,
+/// and the length that it returns says how much it knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpInfo {
+    /// Segments that it sends are of so many bytes of payload at most.
+    pub snd_mss: Option<u32>,
+    /// Path MTU in bytes.
+    pub pmtu: Option<u32>,
+    /// Smoothed round trip time in microseconds.
+    pub rtt_us: Option<u32>,
+    /// Smallest round trip time seen lately, in microseconds.
+    pub min_rtt_us: Option<u32>,
+    /// Congestion window in segments.
+    pub snd_cwnd: Option<u32>,
+    /// Slow start threshold in segments.
+    pub snd_ssthresh: Option<u32>,
+    /// Window that the receiver offers, in bytes.
+    pub snd_wnd: Option<u32>,
+    /// Window that this end offers, in bytes.
+    pub rcv_wnd: Option<u32>,
+    /// Segments sent again since the connection began.
+    pub total_retrans: Option<u32>,
+    /// Segments with data sent, retransmissions among them.
+    pub data_segs_out: Option<u32>,
+    /// Segments that arrived, by what their acknowledgements say.
+    pub delivered: Option<u32>,
+    /// Segments of these that were marked for congestion.
+    pub delivered_ce: Option<u32>,
+    /// Bytes acknowledged.
+    pub bytes_acked: Option<u64>,
+    /// Bytes received.
+    pub bytes_received: Option<u64>,
+    /// Bytes sent again.
+    pub bytes_retrans: Option<u64>,
+    /// The kernel's pacing in bytes a second.
+    pub pacing_rate: Option<u64>,
+    /// Rate at which data was delivered lately, in bytes a second.
+    pub delivery_rate: Option<u64>,
+    /// Time with data unsent or unacknowledged, in microseconds; the next two are parts of it.
+    pub busy_us: Option<u64>,
+    /// Time in which the receiver's window held sending up, in microseconds.
+    pub rwnd_limited_us: Option<u64>,
+    /// Time in which the send buffer held sending up, in microseconds.
+    pub sndbuf_limited_us: Option<u64>,
+    /// Segments that came out of order.
+    pub rcv_ooopack: Option<u32>,
+}
+
+impl TcpInfo {
+    /// Reads the structure as far as the kernel has filled it.
+    pub fn parse(bytes: &[u8]) -> Self {
+        let four = |at: usize| {
+            bytes.get(at..at + 4).map(|four| u32::from_ne_bytes([four[0], four[1], four[2], four[3]]))
+        };
+        let eight = |at: usize| {
+            let eight = bytes.get(at..at + 8)?;
+            Some(u64::from_ne_bytes(eight.try_into().ok()?))
+        };
+        // Offsets of linux/tcp.h: eight bytes, then numbers of 32 bits, and from 104 on of 64 bits in between.
+        Self {
+            snd_mss: four(16),
+            pmtu: four(60),
+            rtt_us: four(68),
+            snd_ssthresh: four(76),
+            snd_cwnd: four(80),
+            total_retrans: four(100),
+            pacing_rate: eight(104),
+            bytes_acked: eight(120),
+            bytes_received: eight(128),
+            // The kernel says "none yet" with the largest number.
+            min_rtt_us: four(148).filter(|us| *us != u32::MAX),
+            data_segs_out: four(156),
+            delivery_rate: eight(160),
+            busy_us: eight(168),
+            rwnd_limited_us: eight(176),
+            sndbuf_limited_us: eight(184),
+            delivered: four(192),
+            delivered_ce: four(196),
+            bytes_retrans: eight(208),
+            rcv_ooopack: four(224),
+            snd_wnd: four(228),
+            rcv_wnd: four(232),
+        }
+    }
+}
+
+/// Asks the kernel.
+///
+/// # Errors
+/// When the socket is of another protocol.
+pub fn tcp_info(socket: impl AsFd) -> Result<TcpInfo, Errno> {
+    let mut room = [0_u8; ROOM];
+    let mut length = ROOM as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes into `room`, which is that long, and sets `length` to how many.
+    let rc = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            room.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if rc != 0 {
+        return Err(last_errno());
+    }
+    Ok(TcpInfo::parse(&room[..(length as usize).min(ROOM)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn a_connection_tells_what_went_through_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let mut ours = TcpStream::connect(listener.local_addr().expect("told")).expect("connected");
+        let (mut theirs, _) = listener.accept().expect("accepted");
+        ours.write_all(&[1; 5000]).expect("written");
+        theirs.read_exact(&mut [0; 5000]).expect("read");
+        assert_eq!(tcp_info(&theirs).expect("told").bytes_received, Some(5000));
+        let ours = tcp_info(&ours).expect("told");
+        // The last acknowledgement may be on its way still.
+        assert!(ours.bytes_acked.is_some_and(|bytes| bytes <= 5001), "{ours:?}");
+        assert!(ours.snd_mss.is_some_and(|mss| mss > 500) && ours.snd_cwnd.is_some_and(|cwnd| cwnd > 0));
+        assert!(ours.data_segs_out.is_some_and(|count| (1..=12).contains(&count)), "{ours:?}");
+    }
+
+    #[test]
+    fn what_a_kernel_leaves_out_is_none() {
+        let mut bytes = vec![0; 104];
+        bytes[100..104].copy_from_slice(&7_u32.to_ne_bytes());
+        let old = TcpInfo::parse(&bytes);
+        assert_eq!((old.total_retrans, old.pacing_rate, old.busy_us), (Some(7), None, None));
+        assert_eq!(TcpInfo::parse(&[]), TcpInfo::default());
+    }
+
+    #[test]
+    fn a_socket_of_another_protocol_has_none() {
+        let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+        assert!(tcp_info(&socket).is_err());
+    }
+}
