@@ -42,7 +42,17 @@ benchmarks! {
     /// Networks.
     net {
         rr::RequestResponse,
+        connect::Connect,
+        tcp_stream::TcpStream,
+        udp_stream::UdpStream,
+        eth_receive::EthReceive,
         pingpong::PingPong,
+        mtu::Mtu,
+    }
+    /// Storage.
+    storage {
+        file::File,
+        raw::Raw,
     }
 }
 

@@ -9,32 +9,8 @@ const fn rate(name: &'static str, unit: Unit, doc: &'static str) -> MetricSpec {
 /// Benchmarks still to come, with the metrics that criteria may name.
 pub const PLANNED: &[Planned] = &[
     Planned {
-        id: "net.tcp_stream",
-        metrics: &[rate("throughput", Unit::GigabitsPerSecond, "Payload received in the common window.")],
-    },
-    Planned {
-        id: "net.udp_stream",
-        metrics: &[
-            rate("throughput", Unit::GigabitsPerSecond, "Payload received in the common window."),
-            MetricSpec {
-                name: "loss",
-                doc: "Datagrams sent and not received, of those sent.",
-                unit: Unit::Percent,
-                better: Better::Lower,
-            },
-        ],
-    },
-    Planned {
         id: "rdma.write_bw",
         metrics: &[rate("throughput", Unit::GigabitsPerSecond, "Bytes written to remote memory over time.")],
-    },
-    Planned {
-        id: "storage.file",
-        metrics: &[rate("throughput", Unit::MegabytesPerSecond, "Bytes read or written over time.")],
-    },
-    Planned {
-        id: "storage.raw",
-        metrics: &[rate("throughput", Unit::MegabytesPerSecond, "Bytes read from the device over time.")],
     },
     Planned {
         id: "gpu.host_copy_all",

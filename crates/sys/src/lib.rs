@@ -7,14 +7,17 @@ pub mod affinity;
 pub mod cgroup;
 pub mod clock;
 pub mod cpuset;
+pub mod ethtool;
 pub mod isa;
 pub mod libc_info;
 pub mod memory;
+pub mod net;
 pub mod probe;
 pub mod process;
 pub mod proof;
 pub mod root;
 pub mod sched;
+pub mod storage;
 pub mod tether;
 
 pub use rustix::io::Errno;

@@ -8,6 +8,7 @@ pub mod goodput;
 mod held;
 mod latencies;
 mod misplaced;
+pub mod payload;
 mod pin;
 pub mod pingpong;
 mod seats;

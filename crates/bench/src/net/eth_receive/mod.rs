@@ -1,0 +1,71 @@
+//! `net.eth_receive`: whether a port takes in the telescope's data without losing any, after COBALT2's eth-test.
+//!
+//! It is `net.udp_stream` with that test's load, seen from the end that receives.
+
+mod plan;
+#[cfg(test)]
+mod tests;
+
+use seatrial_model::{
+    About, Case, Cost, Interaction, Limits, Measures, ParamSpec, Params, PartRecord, Place, Reason, Site,
+};
+
+use super::udp_stream::{self as stream, METRICS, SERIES};
+use crate::{Benchmark, Error, Part, common};
+
+/// The benchmark.
+pub struct EthReceive;
+
+const ABOUT: About = About {
+    id: "net.eth_receive",
+    version: 1,
+    title: "reception of steady UDP streams without loss (COBALT2's eth-test)",
+    doc: include_str!("doc.md"),
+    params: &[
+        ParamSpec { default: "12", ..stream::FLOWS },
+        ParamSpec { default: "0.7575 Gbit/s", ..stream::RATE },
+        ParamSpec { default: "8900 B", ..stream::MESSAGE },
+        ParamSpec { default: "128", ..stream::BATCH },
+        ParamSpec { default: "false", ..stream::FRAGMENT },
+        stream::OFFLOAD,
+        stream::BUFFER,
+        stream::PACING,
+        stream::THREADS,
+        stream::AFFINITY,
+        stream::PORT,
+        common::ends::INTERFACE,
+        ParamSpec { default: "6 s", ..common::TIME },
+        common::TRIALS,
+        common::MAX_TRIALS,
+        common::PRECISION,
+    ],
+    metrics: METRICS,
+    series: SERIES,
+    parts: &["sender", "receiver"],
+    needs: &[],
+    probes: &["steal", "load", "throttle"],
+    cost: Cost { seconds: 22, written: 0 },
+    interaction: Interaction::Loads("the link to a port with 9 Gbit/s, and cores at both ends"),
+};
+
+impl Benchmark for EthReceive {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        plan::plan(&ABOUT, params, site)
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        stream::limits(&ABOUT, case, site)
+    }
+
+    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+        stream::part(case, place)
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        stream::reduce(case, parts)
+    }
+}

@@ -1,0 +1,226 @@
+//! What the counts say: where datagrams were lost and what helps, fragments, strangers, bursts of the sender.
+
+use seatrial_model::{Case, Finding, Quantity, Severity, Unit};
+use seatrial_sys::net::datagram::most_segments;
+
+use super::record::{Counts, Received, Sent, Tally, Trial, Way};
+
+/// How late a paced sender may be, in nanoseconds, before its bursts may be what overran a queue.
+const BURST_NS: u64 = 1_000_000;
+
+/// A place where datagrams get lost.
+struct Place {
+    /// Behind "in".
+    name: &'static str,
+    /// Pieces that were counted there.
+    count: u64,
+    /// What helps.
+    remedy: String,
+}
+
+pub fn findings(case: &Case, trials: &[Trial<'_>]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let make = |kind: &str, severity, text: String, count: u64, of: &str| {
+        let mut finding = Finding::new(kind, severity, case.subject.clone(), text);
+        finding.value = Quantity::new(count as f64, Unit::Count).ok();
+        finding.evidence = vec![of.to_owned()];
+        finding
+    };
+    let ways = || trials.iter().flat_map(|trial| &trial.ways);
+    let sum = |of: fn(&Tally) -> u64| -> u64 { ways().map(|way| way.received.total(of)).sum() };
+    let lost = sum(|flow| flow.lost);
+    if lost > 0 {
+        let text = attribution(trials, lost, sum(|flow| flow.sent));
+        found.push(make("datagrams-lost", Severity::Warning, text, lost, "loss"));
+    }
+    if let Some((count, text)) = fragments(trials) {
+        found.push(make("fragmented", Severity::Warning, text, count, "trials"));
+    }
+    let rejected: u64 = ways().flat_map(|way| &way.sent.flows).map(|flow| flow.rejected).sum();
+    if rejected > 0 {
+        let text = format!(
+            "{rejected} times the sender was told that its datagrams were rejected (ICMP): a firewall rejects some of \
+             them, or the receiver's address is also somebody else's"
+        );
+        found.push(make("rejected", Severity::Warning, text, rejected, "trials"));
+    }
+    let strangers = sum(|flow| flow.strangers);
+    if strangers > 0 {
+        let text = format!(
+            "{strangers} datagrams came to the ports of the measurement that are not of it; they are not counted, but \
+             they took the receiver's time and room"
+        );
+        found.push(make("strangers", Severity::Warning, text, strangers, "trials"));
+    }
+    let late = sum(|flow| flow.late);
+    if late > 0 {
+        let text = format!(
+            "{late} datagrams came so late that they count as lost: a path on the way holds them back, or sends them \
+             again"
+        );
+        found.push(make("datagrams-late", Severity::Warning, text, late, "trials"));
+    }
+    found
+}
+
+/// Where the lost ones were counted, over all trials, and what helps.
+fn attribution(trials: &[Trial<'_>], lost: u64, sent: u64) -> String {
+    let mut places: Vec<Place> = Vec::new();
+    let mut per_piece = 1;
+    for way in trials.iter().flat_map(|trial| &trial.ways) {
+        if way.received.coalesced || way.sent.segments > 1 {
+            per_piece = most_segments(way.sent.message.max(1)).max(way.sent.segments) as u64;
+        }
+        for place in of_way(way) {
+            match places.iter_mut().find(|known| known.name == place.name) {
+                Some(known) => known.count += place.count,
+                None => places.push(place),
+            }
+        }
+    }
+    places.retain(|place| place.count > 0);
+    places.sort_by_key(|place| std::cmp::Reverse(place.count));
+    let counted: u64 = places.iter().map(|place| place.count).sum();
+    let share = 100.0 * lost as f64 / sent.max(1) as f64;
+    let mut text = format!("{lost} of {sent} datagrams were lost ({share:.4} %)");
+    let rest = lost.saturating_sub(counted.saturating_mul(per_piece));
+    for place in &places {
+        text.push_str(&format!(", {} in {}", place.count, place.name));
+    }
+    if per_piece > 1 && counted > 0 && rest == 0 {
+        text.push_str(&format!(" (counted in pieces of up to {per_piece} datagrams)"));
+    }
+    if rest > 0 {
+        let unknown = unknown(trials);
+        let where_to =
+            if unknown.is_empty() { "in the network" } else { "in the network or where nobody could look" };
+        text.push_str(&format!(", {rest} {where_to}"));
+        if !unknown.is_empty() {
+            text.push_str(&format!(" ({unknown})"));
+        }
+    }
+    if let Some(first) = places.first() {
+        text.push_str(&format!("; {}", first.remedy));
+    } else if let Some(burst) = bursts(trials) {
+        text.push_str(&format!("; {burst}"));
+    }
+    text
+}
+
+fn of_way(way: &Way<'_>) -> Vec<Place> {
+    let Way { sent, received, .. } = way;
+    let place = |name, count, remedy: String| Place { name, count, remedy };
+    // The sockets' own counts, or where the kernel does not tell them those of all sockets of the node.
+    let own: Option<u64> = received.flows.iter().map(|flow| flow.socket_drops).sum();
+    let socket = own.unwrap_or_else(|| received.counters.sum(&["udp_receive_buffer_full"]));
+    // What the queue refused as a whole was sent once more. A discipline that cuts pieces itself counts each datagram, and
+    // tells nobody when it drops a part of them.
+    let refused: u64 = sent.flows.iter().map(|flow| flow.refused + flow.cut_short).sum();
+    let sent_again = refused.saturating_mul(sent.segments as u64);
+    let on = |interface: &Option<String>| interface.clone().unwrap_or_else(|| "the interface".to_owned());
+    let (ours, theirs) = (on(&received.interface), on(&sent.interface));
+    let at = |counts: &Counts, names: &[&str]| counts.sum(names);
+    vec![
+        place("the receive buffer of the socket", socket, socket_remedy(received)),
+        place(
+            "the queue of packets for the receiver's CPUs",
+            at(&received.counters, &["backlog_dropped"]),
+            "raise net.core.netdev_max_backlog, or spread the interrupts over more cores".to_owned(),
+        ),
+        place(
+            "the receiver's memory for UDP",
+            at(&received.counters, &["udp_memory_short"]),
+            "raise net.ipv4.udp_mem".to_owned(),
+        ),
+        place(
+            "the receiver's card",
+            // What the kernel's own devices cannot take they count as dropped.
+            at(&received.counters, &["interface_rx_dropped", "interface_rx_missed", "interface_rx_fifo"]),
+            format!(
+                "enlarge the ring of {ours} (ethtool -G {ours} rx), or spread its queues over more cores"
+            ),
+        ),
+        place(
+            "packets that came damaged",
+            at(&received.counters, &["interface_rx_crc", "udp_checksum_wrong"]),
+            format!("look at cables and transceivers of {ours}"),
+        ),
+        place(
+            "fragments of which not all came",
+            at(&received.counters, &["reassembly_failed"]),
+            "send messages that fit the path MTU".to_owned(),
+        ),
+        place(
+            "the sender's queue",
+            at(&sent.counters, &["queue_dropped"]).saturating_sub(sent_again)
+                + at(&sent.counters, &["interface_tx_dropped"]),
+            format!("send more slowly (-p rate=): {theirs} is slower than the sender, or shaped"),
+        ),
+        place(
+            "the sender's card",
+            at(&sent.counters, &["interface_tx_errors", "interface_tx_carrier"]),
+            format!("look at the link of {theirs}"),
+        ),
+    ]
+}
+
+fn socket_remedy(received: &Received) -> String {
+    let granted = received.buffer;
+    format!(
+        "the receiver was kept from reading for longer than its buffer of {granted} B a flow lasts: raise \
+         net.core.rmem_max and -p buffer=, or give it more cores"
+    )
+}
+
+/// What could not be read at the ends; empty when all of it was.
+fn unknown(trials: &[Trial<'_>]) -> String {
+    let mut reasons: Vec<&str> = Vec::new();
+    for way in trials.iter().flat_map(|trial| &trial.ways) {
+        let all = way.sent.counters.unknown.iter().chain(&way.received.counters.unknown);
+        for reason in all.map(String::as_str) {
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+    }
+    reasons.join("; ")
+}
+
+/// Whether a paced sender was late and caught up, which no queue need take.
+fn bursts(trials: &[Trial<'_>]) -> Option<String> {
+    let paced = trials.iter().flat_map(|trial| &trial.ways).filter(|way| way.sent.rate.is_some());
+    let behind = paced.flat_map(|way| &way.sent.flows).map(|flow| flow.behind_ns).max()?;
+    (behind > BURST_NS).then(|| {
+        format!(
+            "the sender was up to {:.1} ms behind its schedule and caught up in a burst, which may be what overran a \
+             queue on the way",
+            behind as f64 / 1e6
+        )
+    })
+}
+
+/// Fragments that were made or came during the trials, when the messages do not fit, or that were made all the same.
+fn fragments(trials: &[Trial<'_>]) -> Option<(u64, String)> {
+    let ways = || trials.iter().flat_map(|trial| &trial.ways);
+    let sum = |of: &dyn Fn(&Way<'_>) -> u64| -> u64 { ways().map(of).sum() };
+    let made = sum(&|way| way.sent.counters.sum(&["fragments_made"]));
+    let came = sum(&|way| way.received.counters.sum(&["fragments_come"]));
+    let too_large = |sent: &Sent| sent.path_mtu.is_some_and(|mtu| sent.message + sent.headers > mtu as usize);
+    let large = ways().find(|way| too_large(&way.sent));
+    let text = match large {
+        Some(way) => format!(
+            "messages of {} B do not fit the path MTU of {} B: they went in fragments ({made} made, {came} come), of which \
+             one lost loses the message, and which no card spreads over its queues; enable jumbo frames on the whole \
+             path, or send smaller ones",
+            way.sent.message,
+            way.sent.path_mtu.unwrap_or(0)
+        ),
+        // Somebody on the way, or others on these nodes.
+        None if came > 0 => format!(
+            "{came} fragments came while messages that fit the sender's path MTU were sent: something on the way cuts \
+             them, or others on the receiver get some"
+        ),
+        None => return None,
+    };
+    Some((made.max(came), text))
+}

@@ -1,0 +1,246 @@
+//! `net.udp_stream`: datagrams at a rate or as fast as they go, and exactly what became of them.
+
+mod bursts;
+mod closed;
+mod control;
+mod crew;
+mod findings;
+mod header;
+mod inbound;
+mod kernel;
+mod outbound;
+mod pace;
+mod part;
+mod phase;
+mod plan;
+mod record;
+mod reduce;
+mod shared;
+mod slices;
+mod talk;
+mod terms;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use seatrial_model::{
+    About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec,
+    Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+};
+
+pub(super) use part::part;
+pub(super) use plan::{between, limits};
+pub(super) use reduce::reduce;
+pub(super) use terms::Direction;
+use terms::{HEADER, MOST_MESSAGE};
+
+use crate::{Benchmark, Error, Part, common};
+
+/// The benchmark.
+pub struct UdpStream;
+
+const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
+    MetricSpec { name, doc, unit: Unit::GigabitsPerSecond, better: Better::Higher }
+}
+
+const fn share(name: &'static str, doc: &'static str) -> MetricSpec {
+    MetricSpec { name, doc, unit: Unit::Percent, better: Better::Lower }
+}
+
+pub(super) const FLOWS: ParamSpec = ParamSpec {
+    name: "flows",
+    doc: "Flows in each direction, each to a port of its own.",
+    kind: Kind::Count(1, 256),
+    word: None,
+    default: "1",
+};
+
+pub(super) const RATE: ParamSpec = ParamSpec {
+    name: "rate",
+    doc: "Payload of each flow, such as '0.75 Gbit/s'; max sends as fast as the kernel takes it.",
+    kind: Kind::Text,
+    word: Some("max"),
+    default: "max",
+};
+
+pub(super) const MESSAGE: ParamSpec = ParamSpec {
+    name: "message",
+    doc: "Payload of a datagram; auto is what fits the path MTU.",
+    kind: Kind::Size(Bytes(HEADER as u64), Bytes(MOST_MESSAGE as u64)),
+    word: Some("auto"),
+    default: "auto",
+};
+
+pub(super) const BATCH: ParamSpec = ParamSpec {
+    name: "batch",
+    doc: "Datagrams that one call sends or receives at most.",
+    kind: Kind::Count(1, 1024),
+    word: None,
+    default: "64",
+};
+
+pub(super) const FRAGMENT: ParamSpec = ParamSpec {
+    name: "fragment",
+    doc: "Whether a message that is larger than the path MTU is sent in fragments, or refused.",
+    kind: Kind::Flag,
+    word: None,
+    default: "true",
+};
+
+/// The parameters that are the same for every benchmark that sends datagrams.
+pub(super) const THREADS: ParamSpec = ParamSpec {
+    name: "threads",
+    doc: "Threads that send, and as many that receive; auto is one a flow, as far as there are cores.",
+    kind: Kind::Count(1, 256),
+    word: Some("auto"),
+    default: "auto",
+};
+
+pub(super) const OFFLOAD: ParamSpec = ParamSpec {
+    name: "offload",
+    doc: "Whether the kernel cuts large pieces into datagrams (UDP_SEGMENT, UDP_GRO); auto is where it can.",
+    kind: Kind::Choice(&["auto", "gso", "plain"]),
+    word: None,
+    default: "auto",
+};
+
+pub(super) const BUFFER: ParamSpec = ParamSpec {
+    name: "buffer",
+    doc: "Receive buffer of each flow as the kernel counts it; auto asks for 8 MiB.",
+    kind: Kind::Size(Bytes::kib(4), Bytes(2_000_000_000)),
+    word: Some("auto"),
+    default: "auto",
+};
+
+pub(super) const PACING: ParamSpec = ParamSpec {
+    name: "pacing",
+    doc: "How the rate is kept: look at the clock, sleep, or sleep with the kernel's fq; auto looks where it has cores.",
+    kind: Kind::Choice(&["auto", "spin", "sleep", "kernel"]),
+    word: None,
+    default: "auto",
+};
+
+pub(super) const AFFINITY: ParamSpec = ParamSpec {
+    name: "affinity",
+    doc: "Whether each thread stays on a core of its own, or runs where the scheduler puts it.",
+    kind: Kind::Choice(&["auto", "none"]),
+    word: None,
+    default: "auto",
+};
+
+pub(super) const PORT: ParamSpec = ParamSpec {
+    name: "port",
+    doc: "The first UDP port, of as many as there are flows; auto lets the kernel choose.",
+    kind: Kind::Count(1, 65_535),
+    word: Some("auto"),
+    default: "auto",
+};
+
+pub(super) const METRICS: &[MetricSpec] = &[
+    rate("throughput", "Payload received in the time that all flows have in common, copies left out."),
+    share("loss", "Datagrams sent and not received, of those sent."),
+    rate("offered", "Payload that was handed to the kernel over the time of the phase."),
+    rate("forward", "Where datagrams go both ways: what the second node received."),
+    rate("reverse", "Where datagrams go both ways: what the first node received."),
+    MetricSpec {
+        name: "packets",
+        doc: "Datagrams received over the same time.",
+        unit: Unit::PerSecond,
+        better: Better::Higher,
+    },
+    share("duplicates", "Datagrams that came once more, of those received."),
+    share("reordered", "Datagrams that came after a later one, of those received (RFC 4737)."),
+    MetricSpec {
+        name: "jitter",
+        doc: "Interarrival jitter of RFC 3550, from read to read; of the flow where it is largest.",
+        unit: Unit::Microsecond,
+        better: Better::Lower,
+    },
+    share("sender_cpu", "Time on CPUs of the threads that send, in percent of one CPU."),
+    share("receiver_cpu", "Time on CPUs of the threads that receive, in percent of one CPU."),
+    share("sender_host", "Time of all CPUs of the sending node, with interrupts, in percent of one CPU."),
+    share("receiver_host", "Time of all CPUs of the receiving node, with interrupts, in percent of one CPU."),
+];
+
+const BY_FLOW: &[AxisSpec] =
+    &[AxisSpec { name: "direction", unit: Unit::Count }, AxisSpec { name: "flow", unit: Unit::Count }];
+
+pub(super) const SERIES: &[SeriesSpec] = &[
+    SeriesSpec {
+        name: "by_flow",
+        doc: "Payload that each flow received in the time that all flows of its direction have in common.",
+        unit: Unit::GigabitsPerSecond,
+        better: Better::Higher,
+        axes: BY_FLOW,
+    },
+    SeriesSpec {
+        name: "loss_by_flow",
+        doc: "Datagrams of each flow that were sent and not received, of those sent.",
+        unit: Unit::Percent,
+        better: Better::Lower,
+        axes: BY_FLOW,
+    },
+];
+
+const ABOUT: About = About {
+    id: "net.udp_stream",
+    version: 1,
+    title: "UDP throughput and exact loss, with where it was lost",
+    doc: include_str!("doc.md"),
+    params: &[
+        FLOWS,
+        ParamSpec {
+            name: "direction",
+            doc: "Forward: the first node sends; reverse: the second does; both: either to the other at once.",
+            kind: Kind::Choice(&["forward", "reverse", "both"]),
+            word: None,
+            default: "forward",
+        },
+        RATE,
+        MESSAGE,
+        BATCH,
+        OFFLOAD,
+        BUFFER,
+        PACING,
+        THREADS,
+        AFFINITY,
+        FRAGMENT,
+        PORT,
+        common::ends::INTERFACE,
+        ParamSpec { default: "1 s", ..common::TIME },
+        common::TRIALS,
+        common::MAX_TRIALS,
+        common::PRECISION,
+    ],
+    metrics: METRICS,
+    series: SERIES,
+    parts: &["sender", "receiver"],
+    needs: &[],
+    probes: &["steal", "load", "throttle"],
+    cost: Cost { seconds: 6, written: 0 },
+    interaction: Interaction::Loads(
+        "the link between two nodes as far as the rate asks, and cores at both ends",
+    ),
+};
+
+impl Benchmark for UdpStream {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        plan::plan(&ABOUT, params, site)
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        limits(&ABOUT, case, site)
+    }
+
+    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+        part(case, place)
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        reduce(case, parts)
+    }
+}

@@ -1,0 +1,164 @@
+//! An end of the stream: sends, receives, or both, and agrees with the other end on what was sent.
+
+use seatrial_model::{Case, Cause, Integrity, Nanos, Phase, Place};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::control::{Control, Said};
+use super::header::Pattern;
+use super::inbound::{self, Ports};
+use super::outbound::{self, Sending};
+use super::phase::{Ran, Stage};
+use super::record::{RECEIVED, Received, SENT, Tally};
+use super::terms::{HEADER, MOST_MESSAGE, Terms};
+use crate::common::{Listening, Reach, interface_of};
+use crate::{Error, Offer, Part, Sink, Stop};
+
+/// How long the other end may take to say what it will send, beside the connecting.
+const OFFER_WITHIN: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// What the other end must know.
+#[derive(Serialize, Deserialize)]
+struct Invitation {
+    /// The control connection; of the end that listens.
+    control: Option<Reach>,
+    /// Where datagrams are received, by flow.
+    ports: Vec<u16>,
+}
+
+/// One end.
+pub struct End {
+    terms: Terms,
+    place: Place,
+    time: Nanos,
+    /// Between prepare and connect.
+    listening: Option<Listening>,
+    ports: Option<Ports>,
+    /// From connect on.
+    stage: Option<Stage>,
+    /// Of the phase that was measured.
+    integrity: Option<Integrity>,
+}
+
+/// The part of `case` at `place`.
+///
+/// # Errors
+/// When the case cannot be read.
+pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    Ok(Box::new(End {
+        terms: Terms::of(case, place)?,
+        place: place.clone(),
+        time: case.budget.measure.max(case.budget.warm_up),
+        listening: None,
+        ports: None,
+        stage: None,
+        integrity: None,
+    }))
+}
+
+fn told_too_early(what: &str) -> Error {
+    Error::new(Cause::Protocol, format!("told to {what} too early"))
+}
+
+impl Part for End {
+    /// The second end listens for the control connection; whoever receives opens its ports.
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        let mut invitation = Invitation { control: None, ports: Vec::new() };
+        if self.terms.index == 1 {
+            let listening = Listening::open(&self.terms.endpoint())?;
+            invitation.control = Some(listening.reach()?);
+            self.listening = Some(listening);
+        }
+        if self.terms.receives() {
+            let ports = Ports::open(&self.terms)?;
+            invitation.ports = ports.numbers()?;
+            self.ports = Some(ports);
+        }
+        Ok(Offer::new(&self.place, json!(invitation)))
+    }
+
+    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
+        let other = peers.iter().find(|offer| offer.index != self.terms.index);
+        let other = other.ok_or_else(|| Error::new(Cause::Protocol, "no other end among the peers"))?;
+        let invitation = Invitation::deserialize(&other.data).map_err(|error| {
+            Error::new(Cause::Protocol, format!("the peer's offer cannot be read: {error}"))
+        })?;
+        let stream = match (self.listening.take(), invitation.control) {
+            (Some(listening), _) => listening.accept(1)?.only()?,
+            (None, Some(reach)) => reach.connect(&self.terms.endpoint(), 0)?,
+            (None, None) => return Err(told_too_early("connect")),
+        };
+        let mut control = Control::new(stream)?;
+        let interface = interface_of(control.stream()).or_else(|| self.terms.interface.clone());
+        let (own, peer) = (control.own()?, control.peer()?);
+        let mut sending = None;
+        if self.terms.sends() {
+            let (common, crews) =
+                outbound::open(&self.terms, interface.as_deref(), own, peer, &invitation.ports)?;
+            control.say(&Said::Offered { cookie: common.cookie, message: common.message })?;
+            sending = Some((common, crews));
+        }
+        let mut receiving = None;
+        if let Some(ports) = self.ports.take() {
+            let Some(Said::Offered { cookie, message }) = control.hear(OFFER_WITHIN)? else {
+                return Err(Error::new(Cause::PartnerLost, "the other end did not say what it will send"));
+            };
+            if !(HEADER..=MOST_MESSAGE).contains(&message) {
+                return Err(Error::new(
+                    Cause::Protocol,
+                    format!("the other end offers messages of {message} B"),
+                ));
+            }
+            let pattern = Pattern::new(cookie, message, self.terms.batch);
+            let about = Received {
+                message,
+                buffer: ports.buffer.bytes,
+                forced: ports.buffer.forced,
+                coalesced: ports.coalesced,
+                interface: interface.clone(),
+                ..Received::default()
+            };
+            let crews = inbound::Crew::of(ports, &self.terms, message, self.time)?;
+            let common = Sending {
+                cookie,
+                message,
+                headers: 8 + if peer.is_ipv4() { 20 } else { 40 },
+                path_mtu: None,
+                pattern,
+            };
+            receiving = Some((common, about, crews));
+        }
+        self.stage = Some(Stage { control, peer, interface, sending, receiving, silent: None });
+        Ok(())
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        let stage = self.stage.as_mut().ok_or_else(|| told_too_early("run"))?;
+        let Ran { sent, received, samples } = stage.run(&self.terms, phase, stop)?;
+        samples.into_iter().for_each(|sample| out.sample(sample));
+        if let Some(sent) = sent {
+            out.evidence(SENT, json!(sent));
+        }
+        if let Some(received) = received {
+            self.integrity = Some(integrity(&received));
+            out.evidence(RECEIVED, json!(received));
+        }
+        Ok(())
+    }
+
+    /// The last datagram of each read was compared as it came.
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        let why = if self.terms.receives() { "nothing was received" } else { "the end that receives checks" };
+        Ok(self.integrity.take().unwrap_or_else(|| Integrity::Unverified { why: why.to_owned() }))
+    }
+}
+
+fn integrity(received: &Received) -> Integrity {
+    let (checked, wrong) = (received.total(|flow| flow.checked), received.total(|flow| flow.wrong));
+    let first = received.flows.iter().find_map(|flow: &Tally| flow.first_wrong.clone());
+    match (checked, first) {
+        (_, Some(first)) => Integrity::Corrupt { wrong, of: checked, first },
+        (0, None) => Integrity::Unverified { why: "nothing was received".to_owned() },
+        (_, None) => Integrity::Verified { checked: checked * received.message as u64 },
+    }
+}

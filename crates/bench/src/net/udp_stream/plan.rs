@@ -1,0 +1,208 @@
+//! Who sends to whom, with how many threads, and what the way between them can carry.
+
+use seatrial_inventory::nic_limit;
+use seatrial_model::machine::{Nic, NicKind};
+use seatrial_model::{
+    About, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Quantity, Reason, Seat, Site, Value,
+};
+
+use super::terms::{Direction, MOST_MESSAGE, rate};
+use crate::common::ends::{self, Ends};
+use crate::common::goodput::{Framing, Goodput, Ip, Transport};
+use crate::common::{self, seats};
+
+/// What a receive buffer takes when nothing else is asked for: 20 ms of 3 Gbit/s, so that a receiver that is kept from
+/// its CPU for a moment loses nothing.
+const BUFFER: Bytes = Bytes::mib(8);
+
+/// One case between the two ends of the site.
+pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    let ends = Ends::of(site, params)?;
+    let direction = Direction::of(params.text("direction").unwrap_or("forward"));
+    Ok(vec![between(about, params, site, &ends, direction)?])
+}
+
+/// The case between these ends.
+pub fn between(
+    about: &About,
+    params: &Params,
+    site: &Site,
+    ends: &Ends<'_>,
+    direction: Direction,
+) -> Result<Case, Reason> {
+    contradictions(params)?;
+    let roles = direction.ways();
+    let flows = params.count("flows").unwrap_or(1) as usize;
+    let cores = cores(site)?;
+    // A core for each thread of both ends, as far as there are as many.
+    let most = (cores / roles / if ends.alone() { 2 } else { 1 }).max(1);
+    let threads = match params.get("threads") {
+        Some(Value::Count(asked)) => (*asked as usize).min(flows),
+        _ => flows.min(most),
+    };
+    let seats = match params.text("affinity") {
+        Ok("none") => [Vec::new(), Vec::new()],
+        _ => ends.seats(threads * roles)?,
+    };
+    let mut case = ends.case(about, params, common::budget(params)?);
+    case.chosen.set("threads", threads as u64);
+    case.chosen.set("buffer", params.bytes("buffer").ok().flatten().unwrap_or(BUFFER));
+    let pacing = match params.text("pacing") {
+        Ok("auto") => pacing(&seats, ends.alone()),
+        Ok(asked) => asked,
+        Err(_) => "sleep",
+    };
+    case.chosen.set("pacing", pacing);
+    let mut parts = about.parts.to_vec();
+    if direction == Direction::Reverse {
+        parts.reverse();
+    }
+    case.places = ends.places(&parts, seats);
+    if params.get("direction").is_none() {
+        case.chosen.set("direction", if direction == Direction::Reverse { "reverse" } else { "forward" });
+    }
+    // What is still on the way is waited for after each phase.
+    case.budget.overhead = Nanos::millis(600);
+    Ok(case)
+}
+
+fn contradictions(params: &Params) -> Result<(), Reason> {
+    let refuse = |text: String| Err(Reason::new(Cause::Contradiction, text));
+    let text = |name: &str| params.text(name).unwrap_or("auto");
+    let asked = text("rate");
+    if asked != "max" {
+        rate(asked).or_else(refuse_rate)?;
+    }
+    if asked == "max" && text("pacing") != "auto" {
+        return refuse(format!("pacing={} needs a rate: give -p rate=", text("pacing")));
+    }
+    let message = params.bytes("message").ok().flatten().map_or(0, |bytes| bytes.get() as usize);
+    let batch = params.count("batch").unwrap_or(1) as usize;
+    if message > MOST_MESSAGE / 2 && text("offload") == "gso" {
+        return refuse(format!(
+            "offload=gso puts several datagrams into 64 KiB; two of message={message} do not fit"
+        ));
+    }
+    if batch == 1 && text("offload") == "gso" {
+        return refuse("offload=gso puts several datagrams into one call; batch=1 leaves one".to_owned());
+    }
+    if let Some(Value::Count(port)) = params.get("port")
+        && port + params.count("flows").unwrap_or(1) > 1 << 16
+    {
+        return refuse(format!("port={port}: so many flows take ports beyond 65535"));
+    }
+    Ok(())
+}
+
+fn refuse_rate(why: String) -> Result<f64, Reason> {
+    Err(Reason::new(Cause::Contradiction, why))
+}
+
+/// Cores of the end that has fewer.
+fn cores(site: &Site) -> Result<usize, Reason> {
+    let mut least = usize::MAX;
+    for node in site.nodes.iter().take(2) {
+        least = least.min(seats(&node.machine)?.len());
+    }
+    Ok(least)
+}
+
+/// To look at the clock all the time takes a core for each thread.
+fn pacing(seats: &[Vec<Seat>; 2], alone: bool) -> &'static str {
+    let distinct = |seats: &mut dyn Iterator<Item = u32>| {
+        let mut cpus: Vec<u32> = seats.collect();
+        let count = cpus.len();
+        cpus.sort_unstable();
+        cpus.dedup();
+        count > 0 && cpus.len() == count
+    };
+    let mut all = seats.iter().flatten().map(|seat| seat.cpu);
+    let is_free = if alone {
+        distinct(&mut all)
+    } else {
+        seats.iter().all(|end| distinct(&mut end.iter().map(|seat| seat.cpu)))
+    };
+    if is_free { "spin" } else { "sleep" }
+}
+
+/// The tightest of both cards' bounds, times what headers and gaps leave of them.
+pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
+    let bounds = bounds(case, site);
+    let ways = Direction::of_case(case).ways();
+    let limit = |metric: &str| match (metric, &bounds) {
+        ("throughput", Ok(bounds)) => Limit::Chain(times(bounds, ways)),
+        ("forward" | "reverse", Ok(bounds)) if ways > 1 => Limit::Chain(bounds.clone()),
+        ("throughput" | "forward" | "reverse", Err(reason)) => Limit::Unknown { reason: reason.clone() },
+        ("forward" | "reverse", Ok(_)) => {
+            Limit::Unknown { reason: "only told where datagrams go both ways at once".to_owned() }
+        }
+        ("offered", _) => Limit::Unknown {
+            reason: "what is handed to the kernel may be more than the card sends: see throughput".to_owned(),
+        },
+        ("loss" | "duplicates" | "reordered", _) => {
+            Limit::Unknown { reason: "none is best, and nothing says how many a path must have".to_owned() }
+        }
+        _ => Limit::Unknown {
+            reason: "no part of the way states it: compare with other pairs, or with the loopback".to_owned(),
+        },
+    };
+    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
+}
+
+/// Bounds on the payload that gets one way.
+fn bounds(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
+    if case.nodes.len() == 1 {
+        return Err("the loopback has no wire that would limit it: CPU and memory do".to_owned());
+    }
+    let Some(way) = ends::way(case, site) else {
+        return Err(
+            "it is not known which interfaces the datagrams take; name them with -p interface=".to_owned()
+        );
+    };
+    let mtu = [way.first, way.second].into_iter().map(|nic| nic.mtu.known().copied()).min().flatten();
+    let mtu = mtu.ok_or("the MTU of an interface is not known")?;
+    let ip = if is_ipv4(way.first) && is_ipv4(way.second) { Ip::V4 } else { Ip::V6 };
+    let headers = 8 + if ip == Ip::V4 { 20 } else { 40 };
+    let message = case.params.bytes("message").ok().flatten().map(|bytes| bytes.get() + headers);
+    // Packets smaller than the path takes carry fewer bytes for the same headers. Larger ones go in fragments, of which
+    // those of a full packet are the best case.
+    let packet = message.unwrap_or(mtu).min(mtu);
+    let goodput = Goodput::of(framing(way.first), ip, Transport::Udp, packet)
+        .ok_or_else(|| format!("a packet of {packet} B leaves no room for payload"))?;
+    let mut bounds = Vec::new();
+    for (node, nic) in case.nodes.iter().zip([way.first, way.second]) {
+        // A way is as wide as its narrowest end, so that the other end alone still bounds it.
+        let Limit::Chain(chain) = nic_limit(nic) else { continue };
+        bounds.extend(chain.iter().map(|bound| {
+            let payload = goodput.within(bound, bound.provenance != "nic speed");
+            Bound { formula: format!("{node}/{}: {}", nic.name, payload.formula), ..payload }
+        }));
+    }
+    match (bounds.is_empty(), nic_limit(way.first)) {
+        (true, Limit::Unknown { reason }) => Err(format!("{}: {reason}", way.first.name)),
+        _ => Ok(bounds),
+    }
+}
+
+fn times(bounds: &[Bound], ways: usize) -> Vec<Bound> {
+    let twice = |bound: &Bound| Bound {
+        value: Quantity::new(bound.value.value() * ways as f64, bound.value.unit())
+            .expect("a finite number times a small one"),
+        formula: format!("{ways} directions x {}", bound.formula),
+        provenance: bound.provenance.clone(),
+    };
+    if ways == 1 { bounds.to_vec() } else { bounds.iter().map(twice).collect() }
+}
+
+/// Connections are tried by IPv4 first. An end of which no networks are known may have it: the bound is then the wider.
+fn is_ipv4(nic: &Nic) -> bool {
+    nic.networks.known().is_none_or(|networks| networks.iter().any(|network| network.contains('.')))
+}
+
+/// What its packets are framed in.
+fn framing(nic: &Nic) -> Framing {
+    match nic.link_layer.known().map(String::as_str) {
+        Some("infiniband") => Framing::Infiniband,
+        _ => Framing::Ethernet { tags: u32::from(nic.kind == NicKind::Vlan) },
+    }
+}

@@ -1,0 +1,22 @@
+//! Datagram sockets: many datagrams a call, options, and where the system counts those it drops.
+//!
+//! [`Outgoing`] and [`Incoming`] hold their memory from the start, so that a loop around them allocates nothing.
+
+mod counters;
+mod incoming;
+mod option;
+mod outgoing;
+mod qdisc;
+mod readable;
+#[cfg(test)]
+mod tests;
+
+pub use counters::{Counted, Counters, Interface};
+pub use incoming::{Datagram, Incoming};
+pub use option::{
+    ReceiveBuffer, drops, fine_timers, grant_receive_buffer, path_mtu, receive_coalesced, refuse_fragments,
+    report_local_drops, segment,
+};
+pub use outgoing::{Layout, MOST_SEGMENTS, Outgoing, most_segments};
+pub use qdisc::{Qdisc, qdiscs};
+pub use readable::Readable;

@@ -1,0 +1,164 @@
+//! Options of datagram sockets that the usual libraries leave out.
+#![expect(unsafe_code, reason = "getsockopt, setsockopt and prctl")]
+
+use std::os::fd::{AsFd, AsRawFd};
+
+use libc::{c_int, c_void, socklen_t};
+use rustix::io::Errno;
+
+use crate::net::option::last_errno;
+
+/// Lets the kernel cut what is sent in one piece into datagrams of `bytes` each (udp(7), `UDP_SEGMENT`; Linux 4.18). 0
+/// ends it.
+///
+/// # Errors
+/// What the kernel answers; `ENOPROTOOPT` where it is too old.
+pub fn segment(socket: impl AsFd, bytes: u16) -> Result<(), Errno> {
+    set(socket, libc::SOL_UDP, libc::UDP_SEGMENT, c_int::from(bytes))
+}
+
+/// Lets the kernel hand over in one piece what came as several datagrams of one size (udp(7), `UDP_GRO`; Linux 5.0).
+///
+/// # Errors
+/// As [`segment`].
+pub fn receive_coalesced(socket: impl AsFd, on: bool) -> Result<(), Errno> {
+    set(socket, libc::SOL_UDP, libc::UDP_GRO, c_int::from(on))
+}
+
+/// Room for datagrams that wait to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiveBuffer {
+    /// Bytes granted, of which the kernel's own headers take a part. The kernel doubles what it is asked for, to allow
+    /// for them (socket(7), `SO_RCVBUF`).
+    pub bytes: u64,
+    /// Whether it was granted past `net.core.rmem_max`, which takes `CAP_NET_ADMIN`.
+    pub forced: bool,
+}
+
+/// Asks for a receive buffer of `bytes`, or for none in particular; past the system's maximum where we may. What was
+/// granted can be less.
+///
+/// # Errors
+/// What the kernel answers.
+pub fn grant_receive_buffer(socket: impl AsFd, bytes: Option<u64>) -> Result<ReceiveBuffer, Errno> {
+    let mut forced = false;
+    if let Some(bytes) = bytes {
+        // The kernel doubles it, and counts in an int.
+        let half = c_int::try_from(bytes / 2).unwrap_or(c_int::MAX / 2);
+        set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, half)?;
+        let granted: c_int = get(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF)?;
+        if granted < half.saturating_mul(2) {
+            forced = set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, half).is_ok();
+        }
+    }
+    let granted: c_int = get(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF)?;
+    Ok(ReceiveBuffer { bytes: granted.unsigned_abs().into(), forced })
+}
+
+/// The path MTU of a connected socket in bytes, IP header included, as the kernel knows it by now (ip(7), `IP_MTU`).
+///
+/// # Errors
+/// What the kernel answers; `ENOTCONN` when it is not connected.
+pub fn path_mtu(socket: impl AsFd) -> Result<u32, Errno> {
+    let mtu: c_int = match family(&socket)? {
+        libc::AF_INET6 => get(&socket, libc::IPPROTO_IPV6, libc::IPV6_MTU)?,
+        _ => get(&socket, libc::IPPROTO_IP, libc::IP_MTU)?,
+    };
+    Ok(mtu.unsigned_abs())
+}
+
+/// Makes the kernel refuse (`EMSGSIZE`) what would have to be sent in fragments, instead of fragmenting it (ip(7),
+/// `IP_PMTUDISC_DO`).
+///
+/// # Errors
+/// What the kernel answers.
+pub fn refuse_fragments(socket: impl AsFd) -> Result<(), Errno> {
+    match family(&socket)? {
+        libc::AF_INET6 => set(&socket, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_DO),
+        _ => set(&socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DO),
+    }
+}
+
+/// Makes a send that this node's own queue dropped fail with `ENOBUFS`. Without it the kernel counts such a datagram as
+/// sent (ip(7), `IP_RECVERR`; net/ipv4/udp.c, `udp_send_skb`).
+///
+/// # Errors
+/// What the kernel answers.
+pub fn report_local_drops(socket: impl AsFd) -> Result<(), Errno> {
+    match family(&socket)? {
+        libc::AF_INET6 => set(&socket, libc::IPPROTO_IPV6, libc::IPV6_RECVERR, 1),
+        _ => set(&socket, libc::IPPROTO_IP, libc::IP_RECVERR, 1),
+    }
+}
+
+/// What the socket could not take since it was made, for want of room: pieces as they were to be queued, of which one
+/// may hold several datagrams where [`receive_coalesced`] is on (sock_diag(7), `SK_MEMINFO_DROPS`). The kernel counts
+/// in 32 bits.
+///
+/// # Errors
+/// What the kernel answers; `ENOPROTOOPT` before Linux 4.12.
+pub fn drops(socket: impl AsFd) -> Result<u32, Errno> {
+    /// Position in what `SO_MEMINFO` fills in (linux/sock_diag.h).
+    const DROPS: usize = 8;
+    let meminfo: [u32; DROPS + 1] = get(socket, libc::SOL_SOCKET, libc::SO_MEMINFO)?;
+    Ok(meminfo[DROPS])
+}
+
+/// Lets the calling thread wake up from a sleep as early as it can be, instead of up to 50 us later, which the kernel
+/// takes to bundle timers (prctl(2), `PR_SET_TIMERSLACK`).
+///
+/// # Errors
+/// What the kernel answers.
+pub fn fine_timers() -> Result<(), Errno> {
+    // SAFETY: this operation takes a number and touches no memory.
+    let rc = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };
+    if rc == 0 { Ok(()) } else { Err(last_errno()) }
+}
+
+fn family(socket: &impl AsFd) -> Result<c_int, Errno> {
+    get(socket, libc::SOL_SOCKET, libc::SO_DOMAIN)
+}
+
+fn set(socket: impl AsFd, level: c_int, name: c_int, value: c_int) -> Result<(), Errno> {
+    // SAFETY: the kernel reads as many bytes as it is told, from a value that is that long.
+    let rc = unsafe {
+        libc::setsockopt(
+            socket.as_fd().as_raw_fd(),
+            level,
+            name,
+            (&raw const value).cast::<c_void>(),
+            size_of::<c_int>() as socklen_t,
+        )
+    };
+    if rc == 0 { Ok(()) } else { Err(last_errno()) }
+}
+
+/// A number, or an array of numbers.
+trait Plain: Copy {
+    const ZERO: Self;
+}
+
+impl Plain for c_int {
+    const ZERO: Self = 0;
+}
+
+impl<const N: usize> Plain for [u32; N] {
+    const ZERO: Self = [0; N];
+}
+
+/// What the kernel does not fill in stays 0.
+fn get<T: Plain>(socket: impl AsFd, level: c_int, name: c_int) -> Result<T, Errno> {
+    let mut value = T::ZERO;
+    let mut length = size_of::<T>() as socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to a value that is that long, and any bytes are a valid one.
+    let rc = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            level,
+            name,
+            (&raw mut value).cast::<c_void>(),
+            &raw mut length,
+        )
+    };
+    if rc == 0 { Ok(value) } else { Err(last_errno()) }
+}
