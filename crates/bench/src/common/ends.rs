@@ -77,6 +77,13 @@ impl<'a> Ends<'a> {
         self.first.name == self.second.name
     }
 
+    /// Whether both ends have the same CPUs: they are one node, or two that run on one kernel, as the identity of its
+    /// boot tells.
+    pub fn on_one_kernel(&self) -> bool {
+        let boot = |node: &SiteNode| node.machine.boot_id.known().cloned();
+        self.alone() || boot(self.first).is_some_and(|id| boot(self.second) == Some(id))
+    }
+
     /// The interfaces between the two, as far as they are known before a connection is made.
     pub fn way(&self) -> Option<Way<'a>> {
         self.way
@@ -112,8 +119,8 @@ impl<'a> Ends<'a> {
         case
     }
 
-    /// Seats for `count` threads at each end, each on a core of its own as far as there are cores; a node that is both
-    /// ends keeps them apart.
+    /// Seats for `count` threads at each end, each on a core of its own as far as there are cores; ends of one kernel are
+    /// kept apart.
     ///
     /// # Errors
     /// When no CPU is known of one of them.
@@ -122,7 +129,7 @@ impl<'a> Ends<'a> {
             (0..count).map(|at| all[(from + at) % all.len()]).collect()
         };
         let (own, others) = (seats(&self.first.machine)?, seats(&self.second.machine)?);
-        Ok([take(&own, 0), take(&others, if self.alone() { count } else { 0 })])
+        Ok([take(&own, 0), take(&others, if self.on_one_kernel() { count } else { 0 })])
     }
 
     /// The two places of a case whose parts are `parts`, in the order of the ends.
@@ -299,5 +306,10 @@ mod tests {
         let pair = Site { nodes: vec![server("n1"), server("n2")] };
         let [first, second] = Ends::of(&pair, &auto).expect("ends").seats(4).expect("seats");
         assert_eq!((cpus(&first), cpus(&second)), (vec![0, 1, 2, 0], vec![0, 1, 2, 0]));
+        // Containers and namespaces share the cores of their host.
+        let mut one_kernel = pair.clone();
+        one_kernel.nodes.iter_mut().for_each(|node| node.machine.boot_id = Known::Known("a".to_owned()));
+        let [first, second] = Ends::of(&one_kernel, &auto).expect("ends").seats(1).expect("seats");
+        assert_eq!((cpus(&first), cpus(&second)), (vec![0], vec![1]));
     }
 }

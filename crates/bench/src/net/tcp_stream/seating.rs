@@ -33,8 +33,8 @@ pub fn seating(
         list => [listed(first, list)?, listed(second, list)?],
     };
     let take = |all: &[Seat], from: usize| (0..count).map(|at| all[(from + at) % all.len()]).collect();
-    // A node that is both ends keeps them apart as far as it has cores.
-    Ok([take(&own, 0), take(&others, if ends.alone() { count } else { 0 })])
+    // Ends that have the same cores are kept apart as far as there are enough.
+    Ok([take(&own, 0), take(&others, if ends.on_one_kernel() { count } else { 0 })])
 }
 
 /// One seat a core, those on the card's NUMA node first.

@@ -35,7 +35,7 @@ pub fn between(
     let flows = params.count("flows").unwrap_or(1) as usize;
     let cores = cores(site)?;
     // A core for each thread of both ends, as far as there are as many.
-    let most = (cores / roles / if ends.alone() { 2 } else { 1 }).max(1);
+    let most = (cores / roles / if ends.on_one_kernel() { 2 } else { 1 }).max(1);
     let threads = match params.get("threads") {
         Some(Value::Count(asked)) => (*asked as usize).min(flows),
         _ => flows.min(most),
@@ -48,7 +48,7 @@ pub fn between(
     case.chosen.set("threads", threads as u64);
     case.chosen.set("buffer", params.bytes("buffer").ok().flatten().unwrap_or(BUFFER));
     let pacing = match params.text("pacing") {
-        Ok("auto") => pacing(&seats, ends.alone()),
+        Ok("auto") => pacing(&seats, ends.on_one_kernel()),
         Ok(asked) => asked,
         Err(_) => "sleep",
     };
