@@ -32,6 +32,12 @@ impl Latencies {
         self.longest = self.longest.max(latency);
     }
 
+    /// Counts all of another.
+    pub fn add(&mut self, other: &Self) {
+        self.counts.add(&other.counts).expect("both have the same bounds");
+        self.longest = self.longest.max(other.longest);
+    }
+
     /// Forgets all of them and keeps its memory.
     pub fn clear(&mut self) {
         self.counts.reset();

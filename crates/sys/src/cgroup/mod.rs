@@ -9,6 +9,7 @@ mod memory;
 
 pub use cpu::{CpuQuota, cpu_quota, cpus};
 pub use locate::Version;
+pub(crate) use locate::groups;
 pub use memory::{MemoryLimit, memory_limit};
 
 #[cfg(test)]

@@ -1,0 +1,151 @@
+//! Data to store and to find again: incompressible, never twice the same, and each piece of it says what it is.
+//!
+//! A block is cut into granules of 4 KiB, the unit that most storage deduplicates and compresses by or multiplies. The
+//! content of a granule follows from the run, the file, its place and its generation (how often the place was written
+//! before), so that whoever reads it can compute what it must be. It begins with a stamp that says the same four in a
+//! way that only this run can read. What is not as it must be can then be told apart: a bit that flipped, a block from
+//! elsewhere, an older one, zeros, or a buffer that nobody filled.
+
+mod fault;
+mod permutation;
+mod stamp;
+#[cfg(test)]
+mod tests;
+
+pub use fault::{Fault, FaultKind};
+pub use permutation::Permutation;
+
+use stamp::{STAMP, Stamp};
+
+/// Bytes of a granule. The last one of a block may be shorter.
+pub const GRANULE: usize = 4096;
+
+/// Words that the content of granules is taken from: 64 KiB, which stay in a core's own cache.
+const POOL: usize = 8192;
+
+/// What a byte is set to before something is read over it.
+const POISON: u8 = 0xd7;
+
+/// A buffer is poisoned at the beginning of every piece of this size, the smallest that a disk may leave out.
+const SECTOR: usize = 512;
+
+/// Bytes that are poisoned there.
+const POISONED: usize = 8;
+
+/// The place of a block, and how often it was written before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// The number of the file.
+    pub file: u32,
+    /// Where in the file, in bytes.
+    pub offset: u64,
+    /// Times it was overwritten.
+    pub generation: u64,
+}
+
+/// The content of all blocks of a run.
+#[derive(Clone, Debug)]
+pub struct Payload {
+    run: u64,
+    pool: Box<[u64]>,
+    /// Bytes of a full granule that are zeros, at its end.
+    zeros: usize,
+}
+
+impl Payload {
+    /// The payload of the run with this number, of which `compressible` percent are zeros.
+    pub fn new(run: u64, compressible: f64) -> Self {
+        // A granule may begin anywhere in the first POOL words.
+        let words = (0..(POOL + GRANULE / 8) as u64).map(|word| mix(run ^ mix(word))).collect();
+        let zeros = (GRANULE as f64 * (compressible / 100.0).clamp(0.0, 1.0)).round() as usize;
+        Self { run, pool: words, zeros }
+    }
+
+    /// Writes the content of `block` into `bytes`.
+    pub fn fill(&self, block: Block, bytes: &mut [u8]) {
+        for (stamp, granule) in self.stamps(block).zip(bytes.chunks_mut(GRANULE)) {
+            let (key, words) = self.source(&stamp);
+            let random = granule.len() - self.zeros_of(granule.len());
+            let (content, zeros) = granule.split_at_mut(random);
+            let mut eights = content.chunks_exact_mut(8);
+            for (eight, word) in (&mut eights).zip(words) {
+                eight.copy_from_slice(&(word ^ key).to_le_bytes());
+            }
+            let rest = eights.into_remainder();
+            let last = (words[random / 8 % words.len()] ^ key).to_le_bytes();
+            rest.copy_from_slice(&last[..rest.len()]);
+            zeros.fill(0);
+            if let Some(place) = granule.first_chunk_mut::<STAMP>() {
+                *place = stamp.write(self.run);
+            }
+        }
+    }
+
+    /// Whether `bytes` hold what [`Self::fill`] writes for `block`.
+    ///
+    /// # Errors
+    /// What is wrong with the first granule that is.
+    pub fn check(&self, block: Block, bytes: &[u8]) -> Result<(), Fault> {
+        for (stamp, granule) in self.stamps(block).zip(bytes.chunks(GRANULE)) {
+            if !self.is_right(&stamp, granule) {
+                return Err(self.fault(&stamp, granule));
+            }
+        }
+        Ok(())
+    }
+
+    /// Marks a buffer so that a read that leaves a sector of it out is seen.
+    pub fn poison(bytes: &mut [u8]) {
+        for sector in bytes.chunks_mut(SECTOR) {
+            let marked = sector.len().min(POISONED);
+            sector[..marked].fill(POISON);
+        }
+    }
+
+    /// The stamps of the block's granules.
+    fn stamps(&self, block: Block) -> impl Iterator<Item = Stamp> + use<> {
+        let Block { file, offset, generation } = block;
+        (0_u64..).map(move |number| Stamp { file, offset: offset + number * GRANULE as u64, generation })
+    }
+
+    /// What a granule's words are made of.
+    fn source(&self, stamp: &Stamp) -> (u64, &[u64]) {
+        let nonce = stamp.nonce(self.run);
+        let start = (nonce % POOL as u64) as usize;
+        (mix(nonce), &self.pool[start..start + GRANULE / 8])
+    }
+
+    /// Zeros at the end of a granule of this many bytes.
+    const fn zeros_of(&self, len: usize) -> usize {
+        let zeros = self.zeros * len / GRANULE;
+        // The stamp stays.
+        if zeros + STAMP > len { len.saturating_sub(STAMP) } else { zeros }
+    }
+
+    fn is_right(&self, stamp: &Stamp, granule: &[u8]) -> bool {
+        let (key, words) = self.source(stamp);
+        let (content, zeros) = granule.split_at(granule.len() - self.zeros_of(granule.len()));
+        let stamped = content.first_chunk::<STAMP>();
+        let skip = stamped.map_or(0, |_| STAMP);
+        let eights = content[skip..].chunks_exact(8);
+        let last = (words[content.len() / 8 % words.len()] ^ key).to_le_bytes();
+        let rest = eights.remainder();
+        let rest_is_right = *rest == last[..rest.len()];
+        // No early end, so that the loop can be made of wide instructions.
+        let differ = eights.zip(&words[skip / 8..]).fold(0, |differ, (eight, word)| {
+            differ | (u64::from_le_bytes(eight.try_into().expect("chunks of eight")) ^ word ^ key)
+        });
+        let zeros_are_right = zeros.iter().fold(0, |all, byte| all | byte) == 0;
+        let stamp_is_right = stamped.is_none_or(|told| *told == stamp.write(self.run));
+        differ == 0 && rest_is_right && zeros_are_right && stamp_is_right
+    }
+}
+
+/// Spreads every bit of a number over all bits: the finish of SplitMix64 (Steele, Lea and Flood, "Fast splittable
+/// pseudorandom number generators", OOPSLA 2014).
+pub const fn mix(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}

@@ -1,0 +1,168 @@
+//! The files of a case: where they are made, and how they are kept from staying behind.
+//!
+//! A case makes its own and loses them with its process. Files that several cases of a group share would be handed in
+//! here, with their generation.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, fstatfs, fstatvfs, ftruncate, open};
+use seatrial_model::{Bytes, Cause};
+use seatrial_sys::Errno;
+use seatrial_sys::root::SysRoot;
+use seatrial_sys::storage::{Alignment, Device, DirectError, Hiding, device_of, direct, scratch};
+
+use super::outcome::{When, error};
+use super::scheme::{Flushed, Scheme};
+use crate::Error;
+
+/// What statfs(2) says of file systems in memory: tmpfs and ramfs.
+const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
+
+/// Where files go when the current directory is in memory: by the Filesystem Hierarchy Standard (5.15) what lies there
+/// outlives a restart.
+const OTHERWISE: &str = "/var/tmp";
+
+/// Files without a name.
+#[derive(Debug)]
+pub struct Made {
+    /// As many as the scheme asks for.
+    pub files: Vec<OwnedFd>,
+    /// How they are hidden.
+    pub hiding: Hiding,
+    /// Where.
+    pub directory: PathBuf,
+    /// Why the current directory was not taken, if it was to be.
+    pub instead: Option<String>,
+    /// Why their space could not be reserved, if it could not.
+    pub unreserved: Option<Errno>,
+    /// What direct requests must be aligned to; none for buffered ones.
+    pub alignment: Option<Alignment>,
+    /// What they lie on, as far as the file system tells.
+    pub device: Device,
+}
+
+/// Makes the files in `wanted`, or where `auto` is.
+///
+/// # Errors
+/// When they cannot be made there, or there is no room for them.
+pub fn make(scheme: &Scheme, wanted: &str) -> Result<Made, Error> {
+    let (directory, at, instead) = if wanted == "auto" { automatic()? } else { named(Path::new(wanted))? };
+    let place = directory.display().to_string();
+    let fail = |what: &str, errno| error(When::Making, &format!("{what} in {place}"), errno);
+    require_room(scheme, &at, &place)?;
+    let (mut files, mut hiding, mut unreserved) = (Vec::new(), Hiding::Nameless, None);
+    for _ in 0..scheme.file_count() {
+        let made = scratch(&at, scheme.flushed == Flushed::Each && scheme.operation.writes());
+        let (file, how) = made.map_err(|errno| fail("making a file", errno))?;
+        hiding = how;
+        match fallocate(&file, FallocateFlags::empty(), 0, scheme.file_bytes()) {
+            Ok(()) => {}
+            // NFS before 4.2, FUSE without the call and others.
+            Err(errno @ (Errno::OPNOTSUPP | Errno::NOSYS)) => {
+                unreserved = Some(errno);
+                ftruncate(&file, scheme.file_bytes())
+                    .map_err(|errno| fail("setting the size of a file", errno))?;
+            }
+            Err(errno) => {
+                return Err(fail(&format!("reserving {}", Bytes(scheme.file_bytes()).rounded()), errno));
+            }
+        }
+        files.push(file);
+    }
+    let first = files.first().ok_or_else(|| Error::new(Cause::Protocol, "a case without files"))?;
+    let device = device_of(first).map_err(|errno| fail("asking for the device", errno))?;
+    let mut alignment = None;
+    if scheme.direct {
+        for file in &files {
+            let found = direct(&SysRoot::live(), file).map_err(|why| not_direct(&place, why))?;
+            alignment = Some(found);
+        }
+    }
+    if let Some(Alignment { offset, source, .. }) = alignment
+        && !scheme.block.is_multiple_of(offset as usize)
+    {
+        let text = format!(
+            "block={} cannot be used directly in {place}: requests there are multiples of {offset} B (by {}); use \
+             access=buffered or another block=",
+            Bytes(scheme.block as u64),
+            source.word()
+        );
+        return Err(Error::new(Cause::Missing, text));
+    }
+    Ok(Made { files, hiding, directory, instead, unreserved, alignment, device })
+}
+
+/// Never silently through the cache instead: that would be another measurement.
+fn not_direct(place: &str, why: DirectError) -> Error {
+    let cause = match why {
+        DirectError::Asked(errno) => {
+            return error(When::Making, &format!("asking for direct access in {place}"), errno);
+        }
+        DirectError::Unsupported(_) | DirectError::NotThisFile | DirectError::Refused(_) => Cause::Missing,
+    };
+    Error::new(cause, format!("access=direct is not possible in {place}: {why}; use access=buffered"))
+}
+
+type Place = (PathBuf, OwnedFd, Option<String>);
+
+fn opened(path: &Path) -> Result<OwnedFd, Error> {
+    open(path, OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::PATH, Mode::empty())
+        .map_err(|errno| error(When::Making, &format!("opening {}", path.display()), errno))
+}
+
+fn named(path: &Path) -> Result<Place, Error> {
+    Ok((path.to_owned(), opened(path)?, None))
+}
+
+/// The current directory, unless it is in memory or takes no files: a memory test is not what was asked for.
+fn automatic() -> Result<Place, Error> {
+    let current = std::env::current_dir().map_err(|error| {
+        Error::new(
+            Cause::Missing,
+            format!("there is no current directory: {error}; name one with directory="),
+        )
+    })?;
+    let why = match opened(&current).and_then(|at| usable(&at).map(|()| at)) {
+        Ok(at) => return Ok((current, at, None)),
+        Err(why) => format!("{}: {}", current.display(), why.text),
+    };
+    let other = PathBuf::from(OTHERWISE);
+    match opened(&other).and_then(|at| usable(&at).map(|()| at)) {
+        Ok(at) => Ok((other, at, Some(why))),
+        Err(second) => {
+            let text = format!(
+                "no directory to make files in: {why}; {OTHERWISE}: {}; name one with directory=",
+                second.text
+            );
+            Err(Error::new(second.cause, text))
+        }
+    }
+}
+
+fn usable(at: &OwnedFd) -> Result<(), Error> {
+    let told = fstatfs(at).map_err(|errno| error(When::Making, "asking for the file system", errno))?;
+    // The type's width differs from one architecture to the next; the constants fit all.
+    #[expect(clippy::useless_conversion, reason = "another width on other architectures")]
+    if IN_MEMORY.contains(&i64::from(told.f_type)) {
+        return Err(Error::new(Cause::Missing, "it is in memory"));
+    }
+    scratch(at.as_fd(), false).map(drop).map_err(|errno| error(When::Making, "making a file", errno))
+}
+
+/// Asked before anything is made, so that a full file system is not filled to the brim first.
+fn require_room(scheme: &Scheme, at: &OwnedFd, place: &str) -> Result<(), Error> {
+    let told =
+        fstatvfs(at).map_err(|errno| error(When::Making, &format!("asking for room in {place}"), errno))?;
+    let room = told.f_bavail.saturating_mul(told.f_frsize);
+    // Some file systems on servers tell no size at all.
+    if told.f_blocks > 0 && scheme.total_bytes() > room {
+        let text = format!(
+            "the files take {}, but only {} are free in {place}; free some, or lower size=",
+            Bytes(scheme.total_bytes()).rounded(),
+            Bytes(room).rounded()
+        );
+        return Err(Error::new(Cause::NoSpace, text));
+    }
+    Ok(())
+}

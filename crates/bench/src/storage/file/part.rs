@@ -1,0 +1,220 @@
+//! The worker: has its threads make files, work and check; it touches no storage itself, so that it can always tell.
+
+use std::sync::Arc;
+
+use rustix::rand::{GetRandomFlags, getrandom};
+use seatrial_model::{
+    Budget, Bytes, Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit,
+};
+use seatrial_sys::clock;
+use seatrial_sys::root::SysRoot;
+use seatrial_sys::storage::polls;
+use serde_json::json;
+
+use super::account::{self, Account};
+use super::crew::{Crew, Prepared, Ran, flushes};
+use super::files::Made;
+use super::scheme::Scheme;
+use super::work::Checked;
+use crate::{Error, Offer, Part, Sink, Stop};
+
+/// How long a phase may last beyond its time before what is under way counts as hanging. Less than the grace that the
+/// supervisor gives, so that the worker can say what it is.
+const PATIENCE: Nanos = Nanos::secs(8);
+
+/// The same for phases that have a limit of their own: how much before it the worker speaks.
+const EARLIER: Nanos = Nanos::secs(2);
+
+/// Shortest slice.
+const SLICE: Nanos = Nanos::millis(20);
+
+/// Slices of all threads in a phase, about.
+const SLICES: u64 = 4000;
+
+/// Time that reading back may take in each thread, and bytes at most.
+const READ_BACK: Nanos = Nanos::secs(1);
+const READ_BACK_BYTES: u64 = 64 << 20;
+
+/// The worker of one trial.
+pub struct Worker {
+    place: Place,
+    scheme: Arc<Scheme>,
+    directory: String,
+    budget: Budget,
+    crew: Option<Crew>,
+    made: Option<Made>,
+    prepared: Vec<Prepared>,
+}
+
+impl Worker {
+    /// The worker of `case` at `place`; touches nothing yet.
+    ///
+    /// # Errors
+    /// When the case was not planned by the same version.
+    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+        let scheme = Scheme::of(&case.params).map_err(|reason| Error::new(Cause::Protocol, reason.text))?;
+        Ok(Self {
+            place: place.clone(),
+            scheme: Arc::new(scheme),
+            directory: case.chosen.text("directory")?.to_owned(),
+            budget: case.budget,
+            crew: None,
+            made: None,
+            prepared: Vec::new(),
+        })
+    }
+
+    fn crew(&self) -> Result<&Crew, Error> {
+        self.crew
+            .as_ref()
+            .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was told to prepare"))
+    }
+
+    /// When a phase of this limit that begins now is given up.
+    fn deadline(&self) -> Nanos {
+        let left = self.budget.prepare.since(EARLIER).max(Nanos(self.budget.prepare.get() / 2));
+        Nanos(clock::now_ns()).plus(left)
+    }
+
+    fn slice(&self) -> Nanos {
+        Nanos(self.scheme.time.get() * self.scheme.threads as u64 / SLICES).max(SLICE)
+    }
+
+    fn tell(
+        &self,
+        ran: &[Ran],
+        accounts: [&Account; 2],
+        start: Nanos,
+        out: &mut dyn Sink,
+    ) -> Result<(), Error> {
+        let (mut read, mut written, mut requests) = (0, 0, 0);
+        let bytes = |bytes: u64| {
+            Quantity::new(bytes as f64, Unit::Byte)
+                .map_err(|error| Error::new(Cause::Protocol, error.to_string()))
+        };
+        for one in ran {
+            let mut at = Params::default();
+            at.set("thread", one.thread as u64);
+            for slice in &one.tally.slices {
+                for (channel, amount) in [("read", slice.read), ("written", slice.written)] {
+                    let channel = channel.to_owned();
+                    let (start, end, amount) = (slice.start, slice.end, bytes(amount)?);
+                    out.sample(Sample { channel, at: at.clone(), start, end, amount });
+                }
+                read += slice.read;
+                written += slice.written;
+            }
+            requests += one.tally.requests;
+        }
+        let [before, after] = accounts;
+        let threads: Vec<_> = ran
+            .iter()
+            .map(|one| {
+                json!({
+                    "thread": one.thread,
+                    "stopped_ns": one.tally.stopped.since(start).get(),
+                    "flush_ns": one.flush.map(Nanos::get),
+                    "passes": one.tally.passes,
+                })
+            })
+            .collect();
+        out.evidence("start_ns", json!(start.get()));
+        out.evidence("threads", json!(threads));
+        out.evidence("requests", json!(requests));
+        out.evidence("bytes", json!({ "read": read, "written": written }));
+        out.evidence("cpu_ns", json!(after.cpu_since(before).get()));
+        out.evidence("moved", after.moved_since(before, read, written));
+        out.evidence("latencies", account::latencies(ran));
+        out.evidence("engine", account::engine(&self.prepared));
+        out.evidence("cache", account::cache(&self.prepared, &self.scheme));
+        if let Some(made) = &self.made {
+            out.evidence("files", account::files(made, &self.scheme));
+            out.evidence("throttle", account::throttled(made));
+        }
+        Ok(())
+    }
+}
+
+impl Part for Worker {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        let deadline = self.deadline();
+        let mut run = [0_u8; 8];
+        let _ = getrandom(&mut run, GetRandomFlags::empty()).map_err(|errno| {
+            Error::new(Cause::Missing, format!("the kernel gives no random number: {errno}"))
+        })?;
+        let crew = Crew::start(&self.scheme, &self.place.seats, u64::from_ne_bytes(run))?;
+        let made = crew.make(&self.directory, deadline)?;
+        let polled = self.scheme.direct && polls(&SysRoot::live(), made.device).unwrap_or(false);
+        self.prepared = crew.prepare(&made.files, polled, deadline)?;
+        (self.made, self.crew) = (Some(made), Some(crew));
+        Ok(Offer::new(&self.place, serde_json::Value::Null))
+    }
+
+    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        let warm_up = phase == Phase::WarmUp;
+        // What is to be done once is not done before the clock runs; and what goes through the cache would fill it.
+        if warm_up && (self.scheme.once || !self.scheme.direct) {
+            return Ok(());
+        }
+        let device = self.made.as_ref().map(|made| made.device);
+        let device =
+            device.ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was told to prepare"))?;
+        let before = Account::now(device);
+        let start = Nanos(clock::now_ns());
+        let (time, most) = match (warm_up, self.scheme.once) {
+            (true, _) => (self.budget.warm_up, self.budget.warm_up),
+            (false, false) => (self.scheme.time, self.budget.measure),
+            (false, true) => (self.budget.measure, self.budget.measure),
+        };
+        let ran = self.crew()?.run(
+            stop,
+            start.plus(time),
+            self.slice(),
+            !warm_up && flushes(&self.scheme),
+            start.plus(most).plus(PATIENCE),
+        )?;
+        if warm_up {
+            return Ok(());
+        }
+        let after = Account::now(device);
+        let moved = ran.iter().flat_map(|one| &one.tally.slices).map(|slice| slice.read + slice.written);
+        let moved: u64 = moved.sum();
+        if self.scheme.once && moved < self.scheme.total_bytes() {
+            let text = format!(
+                "only {} of {} were done within {most}; lower size=",
+                Bytes(moved).rounded(),
+                Bytes(self.scheme.total_bytes()).rounded()
+            );
+            return Err(Error::new(Cause::TooShort, text));
+        }
+        self.tell(&ran, [&before, &after], start, out)
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        let most = (READ_BACK_BYTES / self.scheme.block as u64).max(1);
+        let until = Nanos(clock::now_ns()).plus(READ_BACK);
+        let all = self.crew()?.read_back(most, until, self.deadline())?;
+        Ok(integrity(&all))
+    }
+}
+
+/// What the checks of all threads come to.
+pub(super) fn integrity(all: &[Checked]) -> Integrity {
+    let sum = |field: fn(&Checked) -> u64| all.iter().map(field).sum::<u64>();
+    let wrong = sum(|checked| checked.wrong);
+    match all.iter().find_map(|checked| checked.first.as_ref()) {
+        Some(first) => Integrity::Corrupt {
+            wrong,
+            of: sum(|checked| checked.blocks),
+            first: format!("the first wrong block: {first}"),
+        },
+        None if sum(|checked| checked.bytes) == 0 => {
+            Integrity::Unverified { why: "no block was written that could be read back".to_owned() }
+        }
+        None => Integrity::Verified { checked: sum(|checked| checked.bytes) },
+    }
+}

@@ -1,0 +1,87 @@
+//! What samples come to.
+
+use seatrial_model::{Integrity, Nanos, Params, PartRecord, Quantity, Sample, Unit};
+use serde_json::json;
+
+use super::super::File;
+use super::rig::case;
+use crate::Benchmark;
+
+fn samples(thread: u64, slices: &[(u64, u64, u64, u64)]) -> Vec<Sample> {
+    let mut at = Params::default();
+    at.set("thread", thread);
+    let sample = |channel: &str, start, end, megabytes: u64| Sample {
+        channel: channel.to_owned(),
+        at: at.clone(),
+        start: Nanos::millis(start),
+        end: Nanos::millis(end),
+        amount: Quantity::new(megabytes as f64 * 1e6, Unit::Byte).expect("finite"),
+    };
+    let both = |&(start, end, read, written): &(u64, u64, u64, u64)| {
+        [sample("read", start, end, read), sample("written", start, end, written)]
+    };
+    slices.iter().flat_map(both).collect()
+}
+
+fn record(samples: Vec<Sample>, evidence: serde_json::Value) -> PartRecord {
+    PartRecord {
+        part: "worker".to_owned(),
+        index: 0,
+        node: "n1".to_owned(),
+        trial: 0,
+        samples,
+        integrity: Integrity::Verified { checked: 1 },
+        evidence: serde_json::from_value(evidence).expect("a map"),
+    }
+}
+
+#[test]
+fn only_the_time_that_all_threads_work_counts() {
+    let folder = std::path::Path::new("/x");
+    let case = case(folder, &[("operation", "mixed"), ("threads", "2")]);
+    // The first reads 10 MB every 100 ms from 1.0 s on, the second writes 20 MB from 1.1 s on; both stop at 1.3 s and
+    // wait for what is under way.
+    let mut all =
+        samples(0, &[(1000, 1100, 10, 0), (1100, 1200, 10, 0), (1200, 1300, 10, 0), (1300, 1500, 1, 0)]);
+    all.extend(samples(1, &[(1100, 1200, 0, 20), (1200, 1300, 0, 20), (1300, 1400, 0, 1)]));
+    let threads = json!([
+        { "stopped_ns": 300_000_000, "flush_ns": 0 },
+        { "stopped_ns": 300_000_000, "flush_ns": 600_000_000 },
+    ]);
+    let evidence =
+        json!({ "threads": threads, "start_ns": 1_000_000_000, "cpu_ns": 5_000_000, "requests": 1000 });
+    let measures = File.reduce(&case, &[record(all, evidence)]).expect("numbers");
+    let of = |name: &str| &measures.metrics[name].trials[0];
+    let near = |values: &[f64], wanted: &[f64]| {
+        assert_eq!(values.len(), wanted.len(), "{values:?}");
+        assert!(
+            values.iter().zip(wanted).all(|(is, must)| (is - must).abs() < 1e-6),
+            "{values:?} {wanted:?}"
+        );
+    };
+    near(of("throughput"), &[300.0, 300.0]);
+    near(of("read"), &[100.0, 100.0]);
+    near(of("written"), &[200.0, 200.0]);
+    near(of("iops"), &[300e6 / 16384.0, 300e6 / 16384.0]);
+    // 41 MB from 1.0 s to 1.4 s and 0.6 s of flushing.
+    near(of("durable"), &[41.0]);
+    near(of("flush"), &[600_000.0]);
+    near(of("cpu_per_io"), &[5.0]);
+    near(of("fairness"), &[(20.0_f64 + 40.0).powi(2) / (2.0 * (400.0 + 1600.0))]);
+    assert!(!measures.metrics.contains_key("latency"), "nobody measured any");
+}
+
+#[test]
+fn a_throttle_and_a_cache_are_found() {
+    let case = case(std::path::Path::new("/x"), &[]);
+    let evidence = json!({
+        "throttle": { "read_bytes_per_s": 20_971_520, "written_bytes_per_s": null },
+        "moved": { "source": "device", "read_per_byte": 0.4 },
+    });
+    let measures = File.reduce(&case, &[record(samples(0, &[(0, 100, 10, 0)]), evidence)]).expect("numbers");
+    let kinds: Vec<_> = measures.findings.iter().map(|finding| finding.kind.to_string()).collect();
+    assert_eq!(kinds, ["storage-throttled", "read-from-elsewhere"]);
+    let sound = json!({ "throttle": null, "moved": { "source": "device", "read_per_byte": 1.01 } });
+    let measures = File.reduce(&case, &[record(samples(0, &[(0, 100, 10, 0)]), sound)]).expect("numbers");
+    assert!(measures.findings.is_empty());
+}

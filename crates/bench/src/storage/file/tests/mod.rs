@@ -1,0 +1,7 @@
+//! The whole of a case on this machine, and its pieces by themselves.
+
+mod courses;
+mod figures;
+mod plans;
+mod rig;
+mod work;

@@ -1,0 +1,129 @@
+//! What is planned from an inventory.
+
+use seatrial_model::machine::{Disk, DiskBus, FileSystem, Known, Machine, Medium};
+use seatrial_model::{Cause, Limit, Reason, Site, SiteNode};
+
+use super::super::File;
+use super::rig::{machine, params};
+use crate::Benchmark;
+
+fn disk(name: &str, mounts: &[&str]) -> Disk {
+    Disk {
+        name: name.to_owned(),
+        bus: DiskBus::Sata,
+        link_gbit_s: Known::Known(6.0),
+        rotational: Known::Known(true),
+        mounts: mounts.iter().map(|mount| (*mount).to_owned()).collect(),
+        ..Disk::default()
+    }
+}
+
+fn file_system(mount: &str, disk: &str, available: u64) -> FileSystem {
+    FileSystem {
+        mount: mount.to_owned(),
+        source: format!("/dev/{disk}1"),
+        kind: "ext4".to_owned(),
+        medium: Medium::Disk,
+        disks: vec![disk.to_owned()],
+        size_bytes: Known::Known(available * 2),
+        available_bytes: Known::Known(available),
+        fill_percent: Known::Known(62.5),
+        ..FileSystem::default()
+    }
+}
+
+/// Two disks with file systems, one without, a server, and a read-only medium; composed.
+fn site() -> Site {
+    let server = FileSystem {
+        mount: "/home".to_owned(),
+        source: "head:/home".to_owned(),
+        kind: "nfs4".to_owned(),
+        medium: Medium::Network,
+        ..FileSystem::default()
+    };
+    let medium = FileSystem { read_only: true, ..file_system("/mnt", "sdc", 1 << 40) };
+    let machine = Machine {
+        disks: Known::Known(vec![
+            disk("sda", &["/", "/boot"]),
+            disk("sdb", &["/data 1"]),
+            disk("sdc", &["/mnt"]),
+        ]),
+        file_systems: Known::Known(vec![
+            file_system("/", "sda", 100 << 30),
+            file_system("/boot", "sda", 1 << 30),
+            file_system("/data 1", "sdb", 512 << 20),
+            server,
+            medium,
+        ]),
+        ..machine()
+    };
+    Site { nodes: vec![SiteNode::new("n1", machine)] }
+}
+
+fn planned(changed: &[(&str, &str)]) -> Result<Vec<seatrial_model::Case>, Reason> {
+    File.plan(&params(changed), &site())
+}
+
+#[test]
+fn a_directory_is_named_by_its_file_system_and_limited_by_its_disk() {
+    let case = planned(&[("directory", "/data 1/x"), ("size", "1 MiB"), ("block", "4 KiB")])
+        .expect("a plan")
+        .remove(0);
+    assert_eq!(case.subject.as_str(), "fs:/data 1");
+    assert_eq!(case.facts.text("kind"), Ok("fs"));
+    assert_eq!((case.chosen.text("disks"), case.chosen.text("source")), (Ok("sdb"), Ok("/dev/sdb1")));
+    let limits = File.limits(&case, &site());
+    let Limit::Chain(bounds) = &limits["throughput"] else { panic!("{limits:?}") };
+    assert!(bounds.iter().any(|bound| bound.value.to_string() == "600 MB/s"), "{bounds:?}");
+    let Limit::Chain(bounds) = &limits["iops"] else { panic!("{limits:?}") };
+    assert!(bounds.iter().any(|bound| (bound.value.value() - 600e6 / 4096.0).abs() < 1.0), "{bounds:?}");
+    // A name that another begins with is another directory.
+    let case = planned(&[("directory", "/data 10")]).expect("a plan").remove(0);
+    assert_eq!(case.subject.as_str(), "fs:/");
+}
+
+#[test]
+fn every_disk_has_a_case_in_its_largest_file_system() {
+    let cases = planned(&[("directory", "disks"), ("size", "1 MiB"), ("block", "4 KiB")]).expect("a plan");
+    let told: Vec<_> =
+        cases.iter().map(|case| (case.subject.as_str(), case.chosen.text("directory"))).collect();
+    assert_eq!(told, [("disk:sda", Ok("/")), ("disk:sdb", Ok("/data 1"))]);
+    assert_eq!(cases[0].facts.flag("rotational"), Ok(true));
+    assert!(cases[0].facts.get("fill_percent").is_some());
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_written() {
+    let reason = |changed: &[(&str, &str)]| planned(changed).expect_err("refused");
+    let full = reason(&[("directory", "/data 1")]);
+    assert_eq!(full.cause, Cause::NoSpace);
+    assert!(full.text.contains("1 GiB, but only 512 MiB are free in /data 1"), "{full}");
+    assert_eq!(reason(&[("directory", "/mnt")]).cause, Cause::Denied);
+    assert_eq!(reason(&[("directory", "data")]).cause, Cause::Contradiction);
+    assert_eq!(reason(&[("reads", "50")]).cause, Cause::Contradiction);
+    assert_eq!(reason(&[("engine", "sync"), ("depth", "2")]).cause, Cause::Contradiction);
+    assert_eq!(reason(&[("engine", "polled"), ("access", "buffered")]).cause, Cause::Contradiction);
+    assert_eq!(reason(&[("size", "1 MiB"), ("threads", "2")]).cause, Cause::Contradiction);
+}
+
+#[test]
+fn what_has_no_limit_says_why() {
+    let why = |changed: &[(&str, &str)]| {
+        let case = planned(changed).expect("a plan").remove(0);
+        match File.limits(&case, &site()).remove("throughput") {
+            Some(Limit::Unknown { reason }) => reason,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(why(&[("directory", "/home/x")]).contains("head:/home is on servers"));
+    assert!(why(&[]).contains("name it with -p directory="));
+    assert!(why(&[("directory", "/tmp"), ("access", "buffered")]).contains("page cache"));
+}
+
+#[test]
+fn threads_beyond_the_cores_share_them_and_slow_storage_gets_its_time() {
+    let case = planned(&[("threads", "80"), ("work", "once"), ("directory", "/")]).expect("a plan").remove(0);
+    assert_eq!(case.places[0].seats.len(), 80);
+    assert!(case.budget.measure.as_secs() > 50.0, "1 GiB at 20 MB/s");
+    assert!(case.budget.prepare.as_secs() > 80.0);
+}

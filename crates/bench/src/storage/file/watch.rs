@@ -1,0 +1,168 @@
+//! What every thread has under way and since when, for others to see while it cannot answer.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use seatrial_model::Nanos;
+use seatrial_sys::clock;
+use seatrial_sys::process::tasks;
+use seatrial_sys::root::SysRoot;
+
+/// What a thread is doing beside its requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Doing {
+    /// Waiting for an order, or between two requests.
+    Nothing,
+    /// Opening the directory, making and sizing the files.
+    Making,
+    /// Flushing a file to its device.
+    Flushing,
+    /// Having the page cache let go of a file.
+    Forgetting,
+}
+
+impl Doing {
+    const fn word(number: u8) -> &'static str {
+        match number {
+            1 => "making the files",
+            2 => "flushing a file",
+            3 => "emptying the page cache",
+            _ => "nothing",
+        }
+    }
+}
+
+/// A request under way; `since` is 0 when there is none.
+#[derive(Debug, Default)]
+struct Request {
+    since: AtomicU64,
+    offset: AtomicU64,
+    write: AtomicU8,
+}
+
+/// One thread, seen from outside. Only stores without order: nobody waits for these numbers.
+#[derive(Debug)]
+pub struct Watch {
+    number: usize,
+    file: usize,
+    task: AtomicU64,
+    doing: AtomicU8,
+    since: AtomicU64,
+    requests: Vec<Request>,
+}
+
+impl Watch {
+    /// The watch of thread `number`, which works on `file` with at most `slots` requests.
+    pub fn new(number: usize, file: usize, slots: usize) -> Arc<Self> {
+        Arc::new(Self {
+            number,
+            file,
+            task: AtomicU64::new(0),
+            doing: AtomicU8::new(0),
+            since: AtomicU64::new(0),
+            requests: (0..slots).map(|_| Request::default()).collect(),
+        })
+    }
+
+    /// Says which thread it is.
+    pub fn here(&self) {
+        let task = rustix::thread::gettid().as_raw_nonzero().get();
+        self.task.store(u64::from(task.unsigned_abs()), Ordering::Relaxed);
+    }
+
+    /// Says what the thread begins to do.
+    pub fn doing(&self, what: Doing) {
+        self.since.store(clock::now_ns(), Ordering::Relaxed);
+        self.doing.store(what as u8, Ordering::Relaxed);
+    }
+
+    /// A request begins.
+    pub fn begins(&self, slot: usize, write: bool, offset: u64, now: Nanos) {
+        if let Some(request) = self.requests.get(slot) {
+            request.offset.store(offset, Ordering::Relaxed);
+            request.write.store(u8::from(write), Ordering::Relaxed);
+            request.since.store(now.get(), Ordering::Relaxed);
+        }
+    }
+
+    /// It is over.
+    pub fn ends(&self, slot: usize) {
+        if let Some(request) = self.requests.get(slot) {
+            request.since.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// What has been going on for longest: since when, and in words. None when nothing is.
+    fn oldest(&self) -> Option<(u64, String)> {
+        let doing = self.doing.load(Ordering::Relaxed);
+        let since = |request: &&Request| request.since.load(Ordering::Relaxed);
+        let under_way: Vec<&Request> = self.requests.iter().filter(|request| since(request) > 0).collect();
+        let oldest = under_way.iter().copied().min_by_key(since).map(|request| {
+            let word = if request.write.load(Ordering::Relaxed) == 1 { "write" } else { "read" };
+            let offset = request.offset.load(Ordering::Relaxed);
+            let of = under_way.len();
+            (since(&request), format!("a {word} at offset {offset} of file {} ({of} under way)", self.file))
+        });
+        let other = (doing != 0).then(|| (self.since.load(Ordering::Relaxed), Doing::word(doing).to_owned()));
+        [oldest, other].into_iter().flatten().min_by_key(|(since, _)| *since)
+    }
+}
+
+/// What hangs, in a sentence: the oldest thing of all threads, and what the kernel says of that thread.
+pub fn describe(all: &[Arc<Watch>]) -> String {
+    let now = clock::now_ns();
+    let oldest = all.iter().filter_map(|watch| Some((watch.oldest()?, watch))).min_by_key(|((at, _), _)| *at);
+    let Some(((since, what), watch)) = oldest else {
+        return "no request is under way".to_owned();
+    };
+    let age = Nanos(now.saturating_sub(since) / 1_000_000 * 1_000_000);
+    let stuck = all.iter().filter(|watch| watch.oldest().is_some()).count();
+    let task = watch.task.load(Ordering::Relaxed);
+    let all_tasks = tasks(&SysRoot::live(), std::process::id()).unwrap_or_default();
+    // What a ring cannot do at once the kernel gives to threads that it names after the ring's owner.
+    let helper = format!("iou-wrk-{task}");
+    let stuck_helper = all_tasks.iter().find(|one| one.state == 'D' && one.name == helper);
+    let own = all_tasks.iter().find(|one| u64::from(one.id) == task);
+    let told = match (stuck_helper, own) {
+        (Some(helper), _) => Some(("a kernel thread of its ring", helper)),
+        (None, own) => own.map(|own| ("its thread", own)),
+    };
+    let state = told.map_or_else(String::new, |(whose, task)| {
+        let channel = task.wait_channel.as_deref().unwrap_or("an unknown place");
+        format!("; {whose} is in state {} in {channel}", task.state)
+    });
+    format!(
+        "{what} has been going on for {age} in thread {}{state}; {stuck} of {} threads have something under way",
+        watch.number,
+        all.len()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_request_of_all_threads_is_told() {
+        let all = [Watch::new(0, 0, 2), Watch::new(1, 1, 2)];
+        assert_eq!(describe(&all), "no request is under way");
+        let second = 1_000_000_000;
+        let now = clock::now_ns();
+        all[0].begins(0, false, 512, Nanos(now - second));
+        all[1].begins(0, false, 0, Nanos(now - second));
+        all[1].begins(1, true, 4096, Nanos(now - 3600 * second));
+        let told = describe(&all);
+        assert!(
+            told.starts_with("a write at offset 4096 of file 1 (2 under way) has been going on"),
+            "{told}"
+        );
+        assert!(told.contains("in thread 1") && told.ends_with("2 of 2 threads have something under way"));
+        all[1].ends(1);
+        all[1].ends(0);
+        assert!(describe(&all).starts_with("a read at offset 512 of file 0"));
+        all[0].ends(0);
+        all[0].doing(Doing::Flushing);
+        assert!(describe(&all).starts_with("flushing a file"));
+    }
+}

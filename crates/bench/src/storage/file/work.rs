@@ -1,0 +1,382 @@
+//! One thread's requests: made ahead, kept under way, checked when they come back.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU64;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use rustix::fs::{Advice, fadvise};
+use seatrial_model::{Cause, Nanos};
+use seatrial_sys::clock;
+use seatrial_sys::storage::{Completion, Engine, Operation as Way, Request};
+
+use super::course::{Course, Step};
+use super::outcome::{When, error};
+use super::scheme::Scheme;
+use super::watch::Watch;
+use crate::Error;
+use crate::common::Latencies;
+use crate::common::payload::{Block, Fault, Payload};
+
+/// Blocks from here on are handed over before the ones that came back are checked: that takes long enough for the
+/// device to run dry meanwhile, and below it a second call costs more than it gains.
+const LENGTHY: usize = 64 << 10;
+
+/// Requests at most that are made ahead of their turn.
+const AHEAD: usize = 4;
+
+/// What a thread has to work with.
+pub struct Tools {
+    /// What is asked for.
+    pub scheme: Arc<Scheme>,
+    /// What blocks hold.
+    pub payload: Arc<Payload>,
+    /// What others see.
+    pub watch: Arc<Watch>,
+    /// The thread's number.
+    pub number: usize,
+    /// Its file, for all that is no request.
+    pub file: OwnedFd,
+    /// How it makes requests.
+    pub engine: Box<dyn Engine>,
+    /// How many it keeps under way.
+    pub depth: usize,
+}
+
+/// Slots that an engine needs for so many requests under way.
+pub fn slots(depth: usize) -> usize {
+    depth + depth.min(AHEAD)
+}
+
+/// Bytes moved from one completion to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slice {
+    pub start: Nanos,
+    pub end: Nanos,
+    pub read: u64,
+    pub written: u64,
+}
+
+/// What a thread did in a phase.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Without gaps, from the first request to the last completion.
+    pub slices: Vec<Slice>,
+    /// When it began to leave off: the time was over, or there was nothing more to begin.
+    pub stopped: Nanos,
+    /// Times of all requests.
+    pub latencies: Latencies,
+    /// Requests that are over.
+    pub requests: u64,
+    /// Passes begun.
+    pub passes: u64,
+}
+
+/// A slice that is under way, and how long one is.
+struct Meter {
+    tally: Tally,
+    open: Slice,
+    span: Nanos,
+}
+
+impl Meter {
+    fn add(&mut self, write: bool, bytes: u64, latency: Nanos, now: Nanos) {
+        if write {
+            self.open.written += bytes;
+        } else {
+            self.open.read += bytes;
+        }
+        self.open.end = now;
+        self.tally.requests += 1;
+        self.tally.latencies.record(latency);
+    }
+
+    /// Ends the slice when it is long enough, or `by_force`.
+    fn cut(&mut self, now: Nanos, by_force: bool) {
+        if now.since(self.open.start) >= self.span || (by_force && self.open.end > self.open.start) {
+            self.tally.slices.push(Slice { end: now, ..self.open });
+            self.open = Slice { start: now, end: now, read: 0, written: 0 };
+        }
+    }
+}
+
+/// What checks found so far.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// Bytes looked at.
+    pub bytes: u64,
+    /// Blocks looked at.
+    pub blocks: u64,
+    /// Blocks that were wrong.
+    pub wrong: u64,
+    /// The first of them.
+    pub first: Option<Fault>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flying {
+    step: Step,
+    since: Nanos,
+}
+
+/// A thread at work.
+pub struct Hand {
+    tools: Tools,
+    course: Course,
+    /// Slots that hold nothing of interest.
+    free: Vec<usize>,
+    /// Made and not begun.
+    ready: VecDeque<(usize, Step)>,
+    /// Under way, by slot.
+    flying: Vec<Option<Flying>>,
+    /// Those of an earlier pass than the latest begun.
+    old: usize,
+    latest: u64,
+    checked: Checked,
+}
+
+impl Hand {
+    /// A thread that has done nothing yet; its way follows from `key`.
+    pub fn new(tools: Tools, key: u64) -> Self {
+        let count = tools.engine.slots().min(slots(tools.depth));
+        let course = Course::new(&tools.scheme, key);
+        Self {
+            course,
+            free: (0..count).rev().collect(),
+            ready: VecDeque::with_capacity(count),
+            flying: vec![None; count],
+            old: 0,
+            latest: 0,
+            checked: Checked::default(),
+            tools,
+        }
+    }
+
+    /// The thread's file.
+    pub fn file(&self) -> &OwnedFd {
+        &self.tools.file
+    }
+
+    /// What its checks found.
+    pub fn checked(&self) -> &Checked {
+        &self.checked
+    }
+
+    /// Writes generation 0 of every block of the part, as it lies, unless it is `over` before that.
+    ///
+    /// # Errors
+    /// What went wrong with a request.
+    pub fn lay_out(&mut self, over: &dyn Fn(Nanos) -> bool) -> Result<(), Error> {
+        let mut next = 0;
+        let blocks = self.tools.scheme.blocks;
+        let source = move |_: &mut Course| {
+            next += 1;
+            (next <= blocks).then_some(Step { block: next - 1, pass: 0, write: true, generation: 0 })
+        };
+        self.drive(source, over, Nanos::secs(1), When::Making).map(drop)
+    }
+
+    /// Goes on its way until `over`, or once.
+    ///
+    /// # Errors
+    /// What went wrong with a request.
+    pub fn work(&mut self, over: &dyn Fn(Nanos) -> bool, span: Nanos) -> Result<Tally, Error> {
+        let once = self.tools.scheme.once;
+        let source = move |course: &mut Course| (!once || course.pass() == 1).then(|| course.advance());
+        self.drive(source, over, span, When::Using)
+    }
+
+    /// Reads blocks from all over the part and checks them, until `over`, `most` at most.
+    ///
+    /// # Errors
+    /// What went wrong with a request.
+    pub fn read_back(&mut self, most: u64, over: &dyn Fn(Nanos) -> bool) -> Result<(), Error> {
+        // What was made ahead will not come any more, and is not on the device.
+        let unwritten: Vec<u64> =
+            self.ready.iter().filter(|(_, step)| step.write).map(|(_, step)| step.block).collect();
+        self.free.extend(self.ready.drain(..).map(|(slot, _)| slot));
+        let (blocks, laid_out) = (self.tools.scheme.blocks, self.tools.scheme.is_laid_out());
+        let most = most.clamp(1, blocks);
+        let mut number = 0;
+        let source = move |course: &mut Course| {
+            while number < most {
+                // Evenly spread.
+                let block = (u128::from(number) * u128::from(blocks) / u128::from(most)) as u64;
+                number += 1;
+                let generation = course.generation(block);
+                if (generation > 0 || laid_out) && !unwritten.contains(&block) {
+                    return Some(Step { block, pass: u64::MAX, write: false, generation });
+                }
+            }
+            None
+        };
+        self.drive(source, over, Nanos::secs(1), When::Using).map(drop)
+    }
+
+    /// Keeps requests under way until the source is dry or `over` says so, and waits for the last of them.
+    fn drive(
+        &mut self,
+        mut source: impl FnMut(&mut Course) -> Option<Step>,
+        over: &dyn Fn(Nanos) -> bool,
+        span: Nanos,
+        when: When,
+    ) -> Result<Tally, Error> {
+        let start = Nanos(clock::now_ns());
+        let open = Slice { start, end: start, read: 0, written: 0 };
+        let mut meter = Meter { tally: Tally::default(), open, span };
+        let (mut done, mut back) = (Vec::new(), Vec::new());
+        let mut stopped = None;
+        let lengthy = self.tools.scheme.block >= LENGTHY;
+        loop {
+            if stopped.is_none() {
+                self.begin(&mut source);
+            }
+            if lengthy && !(back.is_empty() && self.ready.len() >= AHEAD) {
+                self.hand_over()?;
+            }
+            for (slot, step) in back.drain(..) {
+                self.take_back(slot, &step);
+            }
+            while stopped.is_none()
+                && self.ready.len() < self.tools.depth.min(AHEAD)
+                && self.make(&mut source)
+            {}
+            if self.tools.engine.under_way() == 0 {
+                if stopped.is_some() || self.ready.is_empty() {
+                    break;
+                }
+                continue;
+            }
+            let waited = self.tools.engine.wait(1, &mut done);
+            waited.map_err(|errno| error(When::Using, "waiting for a request", errno))?;
+            let now = Nanos(clock::now_ns());
+            for completion in done.drain(..) {
+                let (step, latency) = self.land(completion, now, when)?;
+                meter.add(step.write, self.tools.scheme.block as u64, latency, now);
+                back.push((completion.slot, step));
+            }
+            meter.cut(now, false);
+            if stopped.is_none() && over(now) {
+                stopped = Some(now);
+            }
+        }
+        let now = meter.open.end;
+        meter.cut(now, true);
+        meter.tally.stopped = stopped.unwrap_or(now);
+        meter.tally.passes = self.course.pass();
+        Ok(meter.tally)
+    }
+
+    /// Begins as many requests as are to be under way.
+    fn begin(&mut self, source: &mut impl FnMut(&mut Course) -> Option<Step>) {
+        let mut now = None;
+        while self.tools.engine.under_way() < self.tools.depth {
+            if self.ready.is_empty() && !self.make(source) {
+                return;
+            }
+            let Some((slot, step)) = self.ready.front().copied() else { return };
+            if step.pass > self.latest {
+                self.latest = step.pass;
+                self.old = self.flying.iter().flatten().count();
+                self.leave_cache();
+            }
+            // Two requests to one block at a time would race. Within a pass there are none, so only what is left of an
+            // earlier one can be in the way.
+            let in_the_way =
+                |other: &Flying| other.step.block == step.block && (other.step.write || step.write);
+            if self.old > 0 && self.flying.iter().flatten().any(in_the_way) {
+                return;
+            }
+            self.ready.pop_front();
+            // One look at the clock for all that begin together.
+            let since = *now.get_or_insert_with(|| Nanos(clock::now_ns()));
+            let offset = self.offset(step.block);
+            self.flying[slot] = Some(Flying { step, since });
+            self.tools.watch.begins(slot, step.write, offset, since);
+            let operation = if step.write { Way::Write } else { Way::Read };
+            let bytes = self.tools.scheme.block;
+            self.tools.engine.queue(Request { slot, file: 0, operation, offset, bytes });
+        }
+    }
+
+    /// Makes the next request ready; false when there is none, or no slot for it.
+    fn make(&mut self, source: &mut impl FnMut(&mut Course) -> Option<Step>) -> bool {
+        let Some(slot) = self.free.pop() else { return false };
+        let Some(step) = source(&mut self.course) else {
+            self.free.push(slot);
+            return false;
+        };
+        let block = self.block(&step);
+        let buffer = self.tools.engine.buffer(slot);
+        if step.write {
+            self.tools.payload.fill(block, buffer);
+        } else {
+            Payload::poison(buffer);
+        }
+        self.ready.push_back((slot, step));
+        true
+    }
+
+    fn hand_over(&mut self) -> Result<(), Error> {
+        let handed = self.tools.engine.hand_over();
+        handed.map_err(|errno| error(When::Using, "handing requests over", errno))
+    }
+
+    /// Notes that a request is over.
+    fn land(&mut self, completion: Completion, now: Nanos, when: When) -> Result<(Step, Nanos), Error> {
+        let Completion { slot, result } = completion;
+        self.tools.watch.ends(slot);
+        let flying = self.flying[slot].take();
+        let flying =
+            flying.ok_or_else(|| Error::new(Cause::Protocol, "the end of a request that nobody made"))?;
+        let Flying { step, since } = flying;
+        self.old -= usize::from(step.pass < self.latest && self.old > 0);
+        let what = || {
+            let word = if step.write { "write" } else { "read" };
+            let (offset, file) = (self.offset(step.block), self.tools.scheme.place_of(self.tools.number).0);
+            format!("a {word} of {} B at offset {offset} of file {file}", self.tools.scheme.block)
+        };
+        match result {
+            Ok(moved) if moved == self.tools.scheme.block => Ok((step, now.since(since))),
+            Ok(moved) => {
+                let text = format!("{} ended after {moved} B", what());
+                Err(Error::new(Cause::IoError, text))
+            }
+            Err(errno) => Err(error(when, &what(), errno)),
+        }
+    }
+
+    /// Checks what was read, and has the slot back.
+    fn take_back(&mut self, slot: usize, step: &Step) {
+        if !step.write {
+            let block = self.block(step);
+            self.checked.blocks += 1;
+            self.checked.bytes += self.tools.scheme.block as u64;
+            if let Err(fault) = self.tools.payload.check(block, self.tools.engine.buffer(slot)) {
+                self.checked.wrong += 1;
+                self.checked.first.get_or_insert(fault);
+            }
+        }
+        self.free.push(slot);
+    }
+
+    fn offset(&self, block: u64) -> u64 {
+        let (_, start) = self.tools.scheme.place_of(self.tools.number);
+        start + block * self.tools.scheme.block as u64
+    }
+
+    fn block(&self, step: &Step) -> Block {
+        let (file, _) = self.tools.scheme.place_of(self.tools.number);
+        Block { file: file as u32, offset: self.offset(step.block), generation: step.generation }
+    }
+
+    /// Has the page cache let go of the part before it is read again. Pages that are dirty stay, and how much came from
+    /// the device is in the record in any case.
+    fn leave_cache(&self) {
+        let Scheme { direct, operation, .. } = *self.tools.scheme;
+        if !direct && operation.reads() {
+            let (offset, len) = (self.offset(0), NonZeroU64::new(self.tools.scheme.part_bytes()));
+            let _ = fadvise(&self.tools.file, offset, len, Advice::DontNeed);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Every way in which storage refuses or lies has its own outcome.
+
+use std::fs::OpenOptions;
+
+use seatrial_model::{Cause, Integrity, Outcome};
+
+use crate::rig::{LoopDisk, call, case, measured, or_skip, prepared};
+
+#[test]
+fn a_read_only_file_system_is_denied_and_a_full_one_has_no_space() {
+    let Some(disk) = or_skip(LoopDisk::new(32, None)) else { return };
+    let used = disk.used();
+    let error = prepared(&case(&disk.mount(), &[("size", "1 GiB")])).err().expect("does not fit");
+    assert_eq!(error.cause, Cause::NoSpace, "{error}");
+    assert_eq!(disk.used(), used, "something was written before that was known");
+    disk.read_only().expect("remounted");
+    let error =
+        prepared(&case(&disk.mount(), &[("size", "1 MiB"), ("block", "4 KiB")])).err().expect("refused");
+    assert_eq!(error.cause, Cause::Denied, "{error}");
+    assert!(error.text.contains("read-only"), "{error}");
+}
+
+#[test]
+fn a_device_that_answers_with_errors_fails() {
+    for (operation, word) in [("write", "write"), ("read", "read")] {
+        let Some(disk) = or_skip(LoopDisk::new(64, None)) else { return };
+        let case = case(&disk.mount(), &[("size", "32 MiB"), ("operation", operation), ("work", "once")]);
+        let mut part = prepared(&case).expect("prepared");
+        // Most of the device is gone from one moment to the next.
+        let image = OpenOptions::new().write(true).open(disk.image()).expect("opened");
+        image.set_len(1 << 20).expect("cut");
+        call("losetup", &["--set-capacity", &disk.device]).expect("shrunk");
+        let error = measured(&case, &mut *part).expect_err("is not there");
+        assert_eq!((error.cause, error.cause.outcome()), (Cause::IoError, Outcome::Failed), "{error}");
+        assert!(error.text.starts_with(&format!("a {word} of 1048576 B at offset ")), "{error}");
+    }
+}
+
+#[test]
+fn a_volume_that_promised_more_than_it_has_is_out_of_space() {
+    // The device says that it has 64 MiB, and what it lies on has no room for half of that.
+    let Some(disk) = or_skip(LoopDisk::new(64, Some(16))) else { return };
+    let case = case(&disk.mount(), &[("size", "32 MiB"), ("operation", "write"), ("work", "once")]);
+    let mut part = prepared(&case).expect("prepared");
+    let error = measured(&case, &mut *part).expect_err("does not fit");
+    assert!(matches!(error.cause, Cause::NoSpace | Cause::IoError), "{error}");
+    assert!(error.text.starts_with("a write of 1048576 B at offset "), "{error}");
+}
+
+#[test]
+fn a_device_that_forgets_is_found_corrupt() {
+    let Some(disk) = or_skip(LoopDisk::new(64, None)) else { return };
+    let case = case(&disk.mount(), &[("size", "16 MiB"), ("time", "200 ms")]);
+    let mut part = prepared(&case).expect("prepared");
+    // All of the device behind its first megabyte is zeros from now on; what the file system needs it has in memory.
+    let image = OpenOptions::new().write(true).open(disk.image()).expect("opened");
+    image.set_len(1 << 20).and_then(|()| image.set_len(64 << 20)).expect("cut");
+    measured(&case, &mut *part).expect("reads zeros as fast as anything");
+    let Integrity::Corrupt { wrong, first, .. } = part.verify().expect("looked at") else {
+        panic!("not seen")
+    };
+    assert!(wrong > 0 && first.contains("a zeroed block"), "{first}");
+}

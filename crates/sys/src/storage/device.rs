@@ -1,0 +1,180 @@
+//! The block device below a file, and what the kernel counts of it.
+
+use std::fmt;
+use std::os::fd::AsFd;
+
+use rustix::fs::{FileType, fstat, major, minor};
+use rustix::io::Errno;
+
+use crate::root::{ReadError, SysRoot};
+
+/// Unit of the counters, whatever the disk's own (Documentation/block/stat.rst).
+const SECTOR: u64 = 512;
+
+/// A block device by its number. File systems of several devices, in memory or on servers have numbers of their own,
+/// behind which there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Its driver.
+    pub major: u32,
+    /// Its number there.
+    pub minor: u32,
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.major, self.minor)
+    }
+}
+
+impl Device {
+    fn folder(self) -> String {
+        format!("/sys/dev/block/{self}")
+    }
+
+    /// The kernel's name for it; none when there is no such device.
+    pub fn name(self, root: &SysRoot) -> Option<String> {
+        root.link_name(self.folder()).ok()
+    }
+
+    /// The whole disk, where this is a partition.
+    pub fn whole(self, root: &SysRoot) -> Option<Self> {
+        let folder = root.resolve(self.folder()).ok()?;
+        if !root.exists(format!("{folder}/partition")) {
+            return Some(self);
+        }
+        let above = folder.rsplit_once('/')?.0;
+        let number = root.text(format!("{above}/dev")).ok()?;
+        let (major, minor) = number.split_once(':')?;
+        Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
+    }
+
+    /// Smallest unit that it can be asked for, in bytes.
+    pub(super) fn logical_sector(self, root: &SysRoot) -> Option<u32> {
+        root.value(format!("{}/queue/logical_block_size", self.whole(root)?.folder())).ok()
+    }
+}
+
+/// The device that `file` is, or that its file system says it lies on.
+///
+/// # Errors
+/// What the kernel answers.
+pub fn device_of(file: impl AsFd) -> Result<Device, Errno> {
+    let told = fstat(file)?;
+    let is_device = FileType::from_raw_mode(told.st_mode) == FileType::BlockDevice;
+    let number = if is_device { told.st_rdev } else { told.st_dev };
+    Ok(Device { major: major(number), minor: minor(number) })
+}
+
+/// Whether the device has queues to poll for completions.
+///
+/// # Errors
+/// When it does not tell.
+pub fn polls(root: &SysRoot, device: Device) -> Result<bool, ReadError> {
+    let whole = device.whole(root).unwrap_or(device);
+    root.value::<u32>(format!("{}/queue/io_poll", whole.folder())).map(|flag| flag == 1)
+}
+
+/// What was moved, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// Read.
+    pub read: u64,
+    /// Written.
+    pub written: u64,
+}
+
+impl Moved {
+    /// What was moved since `earlier`.
+    pub const fn since(&self, earlier: &Self) -> Self {
+        Self {
+            read: self.read.saturating_sub(earlier.read),
+            written: self.written.saturating_sub(earlier.written),
+        }
+    }
+}
+
+/// What the device, or the partition, has moved since it was there, for everybody.
+///
+/// # Errors
+/// When there is no such device, or it has no counters.
+pub fn moved_by_device(root: &SysRoot, device: Device) -> Result<Moved, ReadError> {
+    let path = format!("{}/stat", device.folder());
+    let text = root.text(&path)?;
+    // Requests, merged, sectors, ms; the same for writing (Documentation/block/stat.rst).
+    let field = |number: usize| text.split_whitespace().nth(number)?.parse::<u64>().ok();
+    match (field(2), field(6)) {
+        (Some(read), Some(written)) => Ok(Moved { read: read * SECTOR, written: written * SECTOR }),
+        _ => Err(ReadError::garbage(&path, &text, "the counters of a block device")),
+    }
+}
+
+/// What this process has caused to be fetched from and sent to the storage layer (proc_pid_io(5)).
+///
+/// # Errors
+/// When the kernel does not count it.
+pub fn moved_by_process(root: &SysRoot) -> Result<Moved, ReadError> {
+    const PATH: &str = "/proc/self/io";
+    let text = root.text(PATH)?;
+    let value = |name: &str| {
+        text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")?.parse::<u64>().ok())
+    };
+    match (value("read_bytes"), value("write_bytes")) {
+        (Some(read), Some(written)) => Ok(Moved { read, written }),
+        _ => Err(ReadError::garbage(PATH, &text, "read_bytes and write_bytes")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    /// A disk 8:0 with a partition 8:1, composed after a machine of ours.
+    fn tree() -> (tempfile::TempDir, SysRoot) {
+        let dir = tempfile::tempdir().expect("a folder");
+        let disk = dir.path().join("sys/devices/pci/block/sda");
+        fs::create_dir_all(disk.join("sda1")).expect("made");
+        fs::create_dir_all(disk.join("queue")).expect("made");
+        fs::create_dir_all(dir.path().join("sys/dev/block")).expect("made");
+        let write = |path: &str, text: &str| fs::write(disk.join(path), text).expect("written");
+        write("dev", "8:0\n");
+        write("queue/logical_block_size", "4096\n");
+        write("queue/io_poll", "0\n");
+        write("sda1/partition", "1\n");
+        write("sda1/stat", "  10 0 80 5 20 0 160 7 0 12 12 0 0 0 0\n");
+        for (number, place) in [("8:0", "sda"), ("8:1", "sda/sda1")] {
+            let target = format!("../../devices/pci/block/{place}");
+            symlink(target, dir.path().join("sys/dev/block").join(number)).expect("linked");
+        }
+        let root = SysRoot::at(dir.path());
+        (dir, root)
+    }
+
+    #[test]
+    fn a_partition_has_counters_of_its_own_and_the_sector_of_its_disk() {
+        let (_dir, root) = tree();
+        let partition = Device { major: 8, minor: 1 };
+        assert_eq!(partition.whole(&root), Some(Device { major: 8, minor: 0 }));
+        assert_eq!(partition.logical_sector(&root), Some(4096));
+        assert_eq!(partition.name(&root).as_deref(), Some("sda1"));
+        assert_eq!(moved_by_device(&root, partition), Ok(Moved { read: 40_960, written: 81_920 }));
+        assert_eq!(polls(&root, partition), Ok(false));
+        let absent = Device { major: 0, minor: 42 };
+        assert!(moved_by_device(&root, absent).expect_err("no such device").is_missing());
+        assert_eq!((absent.name(&root), absent.whole(&root)), (None, None));
+    }
+
+    #[test]
+    fn counts_of_a_process_are_read_by_their_names() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir_all(dir.path().join("proc/self")).expect("made");
+        let text = "rchar: 9\nwchar: 8\nread_bytes: 4096\nwrite_bytes: 512\ncancelled_write_bytes: 3\n";
+        fs::write(dir.path().join("proc/self/io"), text).expect("written");
+        let root = SysRoot::at(dir.path());
+        assert_eq!(moved_by_process(&root), Ok(Moved { read: 4096, written: 512 }));
+        fs::write(dir.path().join("proc/self/io"), "rchar: 9\n").expect("written");
+        assert!(matches!(moved_by_process(&root), Err(ReadError::Garbage { .. })));
+    }
+}

@@ -1,0 +1,80 @@
+//! The plain way: pread(2) and pwrite(2), one after the other.
+
+use std::collections::VecDeque;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::io::{Errno, pread, pwrite};
+
+use super::{Buffers, Completion, Engine, Operation, Request};
+
+/// An engine that has one request under way at a time: those that are queued wait for it.
+#[derive(Debug)]
+pub struct Sync {
+    files: Vec<OwnedFd>,
+    buffers: Buffers,
+    queue: VecDeque<Request>,
+}
+
+impl Sync {
+    /// An engine on `files` with the memory of `buffers`.
+    pub const fn new(files: Vec<OwnedFd>, buffers: Buffers) -> Self {
+        Self { files, buffers, queue: VecDeque::new() }
+    }
+
+    fn run(&mut self, request: Request) -> Result<usize, Errno> {
+        let Request { slot, file, operation, offset, bytes } = request;
+        let file = self.files[file].as_fd();
+        let memory = &mut self.buffers.slot(slot)[..bytes];
+        let mut moved = 0;
+        while moved < bytes {
+            let at = offset + moved as u64;
+            let answer = match operation {
+                Operation::Read => pread(file, &mut memory[moved..], at),
+                Operation::Write => pwrite(file, &memory[moved..], at),
+            };
+            match answer {
+                Ok(0) => break,
+                Ok(more) => moved += more,
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+        Ok(moved)
+    }
+}
+
+impl Engine for Sync {
+    fn name(&self) -> &'static str {
+        "sync"
+    }
+
+    fn slots(&self) -> usize {
+        self.buffers.count()
+    }
+
+    fn buffer(&mut self, slot: usize) -> &mut [u8] {
+        self.buffers.slot(slot)
+    }
+
+    fn queue(&mut self, request: Request) {
+        assert!(request.bytes <= self.buffers.each() && request.file < self.files.len(), "{request:?}");
+        assert!(self.queue.iter().all(|other| other.slot != request.slot), "{request:?} is queued twice");
+        self.queue.push_back(request);
+    }
+
+    fn hand_over(&mut self) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    fn wait(&mut self, count: usize, done: &mut Vec<Completion>) -> Result<(), Errno> {
+        for _ in 0..count {
+            let Some(request) = self.queue.pop_front() else { break };
+            done.push(Completion { slot: request.slot, result: self.run(request) });
+        }
+        Ok(())
+    }
+
+    fn under_way(&self) -> usize {
+        self.queue.len()
+    }
+}
