@@ -15,7 +15,10 @@ mod stated;
 
 pub use audit::{Audit, audit, changed_since};
 pub use compare::{Change, Comparison, Difference, Side, compare};
-pub use finding::{RULES, Rule, findings};
+pub use finding::{
+    AtOnce, Classes, Line, Matrix, RULES, Repeat, Rule, Slow, Step, Suspect, at_once, findings, matrices,
+    suspects,
+};
 pub use fleet::fleet_findings;
 pub use judge::{Assignment, Grounds, Judgement, MissingLimit, judge};
 pub use limit::BELIEVABLE_PERCENT;

@@ -2,10 +2,13 @@
 
 use seatrial_model::record::CaseRecord;
 
-/// Whether two cases ask for the same: benchmark and parameters. Versions are compared by the caller, because a
-/// difference in them is worth a word.
+/// Whether two cases ask for the same: benchmark, parameters, and the step of a pattern whose cases run at the same time.
+/// Versions are compared by the caller, because a difference in them is worth a word.
 pub(crate) fn is_same_question(a: &CaseRecord, b: &CaseRecord) -> bool {
-    a.bench == b.bench && a.params == b.params
+    let step = |case: &CaseRecord| {
+        case.chosen.get("step").map(|step| (step.to_string(), case.chosen.get("pattern").cloned()))
+    };
+    a.bench == b.bench && a.params == b.params && step(a) == step(b)
 }
 
 /// Whether two cases are about the same thing on the same nodes. The stable key decides where both have one:

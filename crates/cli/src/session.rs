@@ -9,7 +9,9 @@ use jiff::Timestamp;
 use seatrial_analysis::Assignment;
 use seatrial_bench::Registry;
 use seatrial_cluster::Fleet;
-use seatrial_engine::{Deadlines, Finished, Ground, Plan, Request, Retest, Runner, Sides, Sweep};
+use seatrial_engine::{
+    Deadlines, Finished, Ground, Plan, Request, Retest, Runner, Sides, Suspect, Suspects, Sweep,
+};
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document, ProfileRef, RunEnd, RunInfo, SCHEMA_VERSION};
 use seatrial_model::{Event, Outcome, Site, SiteNode, Verdict};
@@ -189,8 +191,8 @@ impl Work {
                 share_hosts: args.nodes.share_hosts,
             };
             let sides = |group: &str| sides(self.profile.as_ref(), group);
-            let mut study =
-                Retest::new(Sweep::new(self.plan.clone()), &self.plan, registry, &self.site, &sides);
+            let retest = Retest::new(Sweep::new(self.plan.clone()), &self.plan, registry, &self.site, &sides);
+            let mut study = Suspects::new(retest, &self.plan, registry, &self.site, &suspects);
             runner.run(&mut study, done)
         };
         progress.finish();
@@ -211,6 +213,12 @@ impl Work {
         }
         conclude(finished, self.profile.as_ref(), &self.site, journal, args, strict)
     }
+}
+
+/// The nodes that are to be measured again because they were slow in random pairs.
+fn suspects(records: &[CaseRecord]) -> Vec<Suspect> {
+    let found = seatrial_analysis::suspects(records).into_iter();
+    found.map(|suspect| Suspect { node: suspect.node, case: suspect.case }).collect()
 }
 
 /// What the cases of `group` test: where the test names a partner, the first node alone.

@@ -1,15 +1,18 @@
 //! A case that runs: its trials so far, and what is decided after each.
+//!
+//! Cases that are measured at the same time (a gang) make as many trials as the one of them that needs most, and repeat
+//! one that was disturbed for any: the trials of all are then the same moments.
 
 use seatrial_bench::Benchmark;
 use seatrial_cluster::{NodeIndex, Offset, WorkerId};
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Budget, Case, Measures, Nanos, PartRecord, Reason, Site};
+use seatrial_model::{Budget, Case, Cause, Measures, Nanos, PartRecord, Reason, Site};
 use seatrial_stats::{Stop, StopRule};
+use serde_json::{Value, json};
 
-use crate::disturbance::disturbance;
 use crate::probes;
 use crate::summarise;
-use crate::together;
+use crate::together::Began;
 use crate::trial::{Action, Deadlines, Trial, TrialEnd};
 
 /// Disturbed trials of a case that are repeated; later ones count, and the record says so.
@@ -25,6 +28,12 @@ pub struct Active {
     clocks: Vec<Option<Offset>>,
     /// The trial that runs.
     pub trial: Trial,
+    /// What it runs with: a number that all of them have.
+    pub gang: u64,
+    /// How many cases began to measure with this one, itself included, where that is its point.
+    pub company: Option<u32>,
+    /// The same of the trials that count.
+    companies: Vec<u32>,
     bench: &'static dyn Benchmark,
     parts: Vec<PartRecord>,
     number: u32,
@@ -32,13 +41,17 @@ pub struct Active {
     disturbed: Vec<String>,
     repeated: u32,
     started: Nanos,
+    /// What the trials so far come to, when they are enough to come to something.
+    measures: Option<Measures>,
 }
 
-/// What comes after a trial.
+/// What is known after a trial.
 pub enum After {
-    /// Another trial; do these first.
-    Again(Vec<Action>),
-    /// The case is over.
+    /// More trials are needed.
+    More,
+    /// These were enough.
+    Enough,
+    /// The case is over without numbers.
     Over(Box<CaseRecord>),
 }
 
@@ -59,6 +72,9 @@ impl Active {
             nodes,
             clocks,
             trial,
+            gang: 0,
+            company: None,
+            companies: Vec::new(),
             bench,
             parts: Vec::new(),
             number: 0,
@@ -66,6 +82,7 @@ impl Active {
             disturbed: Vec::new(),
             repeated: 0,
             started: now,
+            measures: None,
         };
         (active, actions)
     }
@@ -75,45 +92,71 @@ impl Active {
         self.number
     }
 
-    /// Decides after the trial's `end`.
-    pub fn after(
-        &mut self,
-        end: TrialEnd,
-        first: WorkerId,
-        now: Nanos,
-        deadlines: Deadlines,
-        site: &Site,
-    ) -> After {
-        let seconds = now.since(self.started).as_secs();
-        if let Some(reason) = end.reason {
-            let mut record = self.without_numbers(&reason, &end.parts, seconds);
-            record.lost = end.lost;
-            return After::Over(Box::new(record));
-        }
-        let disturbance = disturbance(&end.parts);
-        if let Some(why) = &disturbance {
+    /// The record of a case that ended with its trial.
+    pub fn failed(&self, reason: &Reason, end: TrialEnd, now: Nanos) -> CaseRecord {
+        let mut record = self.without_numbers(reason, &end.parts, now.since(self.started).as_secs());
+        record.lost = end.lost;
+        record
+    }
+
+    /// Counts a trial that came to its end, unless it is to be repeated because of the `disturbance`.
+    pub fn after(&mut self, end: TrialEnd, disturbance: Option<&str>, now: Nanos) -> After {
+        if let Some(why) = disturbance {
             self.disturbed.push(format!("trial {}: {why}", self.number));
         }
         if disturbance.is_some() && self.repeated < MOST_REPEATS {
             self.repeated += 1;
         } else {
             self.parts.extend(end.parts);
+            self.companies.extend(self.company);
             self.counted += 1;
         }
-        if self.counted >= self.case.budget.trials {
-            match self.bench.reduce(&self.case, &self.parts) {
-                Err(reason) => return After::Over(Box::new(self.without_numbers(&reason, &[], seconds))),
-                Ok(measures) if self.is_enough(&measures) => {
-                    return After::Over(Box::new(self.with_numbers(measures, seconds, site)));
-                }
-                Ok(_) => {}
+        if self.counted < self.case.budget.trials {
+            return After::More;
+        }
+        match self.bench.reduce(&self.case, &self.parts) {
+            Err(reason) => {
+                let seconds = now.since(self.started).as_secs();
+                After::Over(Box::new(self.without_numbers(&reason, &[], seconds)))
+            }
+            Ok(measures) => {
+                let is_enough = self.is_enough(&measures);
+                self.measures = Some(measures);
+                if is_enough { After::Enough } else { After::More }
             }
         }
+    }
+
+    /// Starts the next trial.
+    pub fn again(&mut self, first: WorkerId, now: Nanos, deadlines: Deadlines) -> Vec<Action> {
         self.number += 1;
         let (trial, actions) =
             Trial::start(&self.case, self.number, first, &self.nodes, &self.clocks, now, deadlines);
         self.trial = trial;
-        After::Again(actions)
+        actions
+    }
+
+    /// When the parts of its trials began.
+    pub fn began(&self) -> Began {
+        Began::of(&self.parts, &self.clocks)
+    }
+
+    /// The record of a case whose trials are enough. `together` is how far apart all cases of its gang began.
+    pub fn over(&mut self, now: Nanos, site: &Site, together: Option<&Value>) -> CaseRecord {
+        let seconds = now.since(self.started).as_secs();
+        let Some(measures) = self.measures.take() else {
+            let reason = Reason::new(Cause::TooShort, "no trial of it came to its end");
+            return self.without_numbers(&reason, &[], seconds);
+        };
+        let mut record = self.with_numbers(measures, seconds, site);
+        if !self.companies.is_empty() {
+            let mut evidence = json!({ "cases": self.companies });
+            if let (Some(Value::Object(skew)), Value::Object(all)) = (together, &mut evidence) {
+                all.extend(skew.clone());
+            }
+            record.evidence.insert("together".to_owned(), evidence);
+        }
+        record
     }
 
     /// Whether the headline, the first metric there is, is known precisely enough or the trials are used up.
@@ -134,7 +177,7 @@ impl Active {
         match summarise::record(self.bench, &self.case, measures, site) {
             Ok(mut record) => {
                 record.seconds = seconds;
-                if let Some(skew) = together::skew(&self.parts, &self.clocks) {
+                if let Some(skew) = self.began().skew() {
                     record.evidence.insert("start".to_owned(), skew);
                 }
                 let seen = probes::over_trials(&self.parts);

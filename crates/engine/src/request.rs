@@ -5,11 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 use seatrial_bench::{Benchmark, Registry};
 use seatrial_model::name::nearest;
 use seatrial_model::profile::{Profile, Requirement};
-use seatrial_model::{
-    About, Budget, Case, CaseId, Cause, Nanos, ParamError, Params, Reason, Site, SiteNode, Subject,
-};
+use seatrial_model::{About, Budget, Case, CaseId, Cause, Nanos, ParamError, Params, Reason, Site, Subject};
 
-use crate::pattern::{PATTERNS, Pattern};
+use crate::placement::{Cores, Placement, Tag, placements};
 
 /// One benchmark with one or more values a parameter: a sweep over their product.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +24,13 @@ pub struct Request {
     pub roles: Vec<String>,
     /// How nodes are paired for a benchmark of two parts; none is the first of [`PATTERNS`](crate::PATTERNS).
     pub pattern: Option<String>,
+    /// Who may be on the other side, which is measured with and never judged: `any` node of the run, or a role. None
+    /// where both nodes are tested.
+    pub partner: Option<String>,
+    /// Rounds of a pattern that has any.
+    pub rounds: Option<u32>,
+    /// How many links there are between the groups of a pattern that shares them, when somebody knows.
+    pub links: Option<u32>,
 }
 
 /// What a plan is made for.
@@ -107,6 +112,9 @@ impl Request {
                 on: test.on.clone(),
                 roles: test.roles.clone(),
                 pattern: test.pattern.clone(),
+                partner: test.partner.clone(),
+                rounds: test.rounds,
+                links: test.links,
             })
             .collect()
     }
@@ -166,36 +174,6 @@ impl Request {
     }
 }
 
-/// The nodes of one plan each. A benchmark of one part is planned node by node, so that a node it cannot be planned on is
-/// told by itself; one of two parts pair by pair; one of more on all nodes together.
-///
-/// One node that is left of several has nobody to be paired with; that is told by the cases of the absent ones.
-fn sites(
-    about: &About,
-    request: &Request,
-    players: Vec<SiteNode>,
-    absent: usize,
-) -> Result<Vec<Site>, RequestError> {
-    let site = |nodes: Vec<SiteNode>| Site { nodes };
-    Ok(match about.parts.len() {
-        1 => players.into_iter().map(|node| site(vec![node])).collect(),
-        2 => {
-            let id = request.pattern.as_deref().unwrap_or(PATTERNS[0].id);
-            let pattern = Pattern::find(id).ok_or_else(|| RequestError::UnknownPattern {
-                id: id.to_owned(),
-                nearest: nearest(id, PATTERNS.iter().map(|pattern| pattern.id)).map(str::to_owned),
-            })?;
-            let is_left_over = players.len() == 1 && absent > 0;
-            let pairs = pattern.pairs(if is_left_over { 0 } else { players.len() }).into_iter();
-            let nodes = |(a, b): (usize, usize)| {
-                if a == b { vec![players[a].clone()] } else { vec![players[a].clone(), players[b].clone()] }
-            };
-            pairs.map(nodes).map(site).collect()
-        }
-        _ => vec![site(players)],
-    })
-}
-
 impl Plan {
     /// The cases that `requests` make on `ground`.
     ///
@@ -206,23 +184,23 @@ impl Plan {
         let mut plan = Plan::default();
         let mut seen = HashSet::new();
         for request in requests {
-            let players: Vec<SiteNode> = ground
-                .site
-                .nodes
-                .iter()
-                .filter(|node| (ground.plays)(&node.name, &request.roles))
-                .cloned()
-                .collect();
             let bench = registry.find(&request.bench).ok_or_else(|| RequestError::UnknownBenchmark {
                 id: request.bench.clone(),
                 nearest: registry.nearest(&request.bench).map(str::to_owned),
             })?;
-            let absent =
-                ground.absent.iter().filter(|(name, _)| (ground.plays)(name, &request.roles)).count();
-            let sites = sites(bench.about(), request, players, absent)?;
+            let placements = placements(bench.about(), request, &ground)?;
             for params in request.combinations(bench.about())? {
-                for site in &sites {
-                    plan.add(request, bench, &params, site, &mut seen)?;
+                let mut cores = Cores::default();
+                let mut step = None;
+                for placement in &placements.sites {
+                    let own = placement.tag.as_ref().map(Tag::step);
+                    if std::mem::replace(&mut step, own) != own {
+                        cores = Cores::default();
+                    }
+                    plan.add(request, bench, &params, placement, &mut cores, &mut seen)?;
+                }
+                for (name, reason) in &placements.alone {
+                    plan.settle(request, bench.about(), &params, name, reason.clone());
                 }
                 let absent = ground.absent.iter().filter(|(name, _)| (ground.plays)(name, &request.roles));
                 for (name, why) in absent {
@@ -238,14 +216,26 @@ impl Plan {
         request: &Request,
         bench: &dyn Benchmark,
         params: &Params,
-        site: &Site,
+        placement: &Placement,
+        cores: &mut Cores,
         seen: &mut HashSet<CaseId>,
     ) -> Result<(), RequestError> {
         let about = bench.about();
-        match bench.plan(params, site) {
+        let Placement { site, tag } = placement;
+        let at_once = tag.as_ref().is_some_and(Tag::is_at_once);
+        let left = cores.left_of(site).filter(|_| at_once);
+        // A node without cores of its own for this case shares those of another one.
+        let planned = left.and_then(|left| bench.plan(params, &left).ok());
+        match planned.map_or_else(|| bench.plan(params, site), Ok) {
             Ok(cases) => {
                 let wanted = cases.into_iter().filter(|case| Requirement::selects(&request.on, &case.facts));
-                for case in wanted.map(|case| case.in_group(about, &request.group)) {
+                for mut case in wanted.map(|case| case.in_group(about, &request.group)) {
+                    if let Some(tag) = tag {
+                        tag.mark(&mut case);
+                    }
+                    if at_once {
+                        cores.take(&mut case, site);
+                    }
                     // Two combinations may come to the same case, for example 64 KiB and 65536 B.
                     if seen.insert(case.id.clone()) {
                         self.cases.push(case);
@@ -294,6 +284,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seatrial_model::SiteNode;
     use seatrial_model::machine::{Cpu, CpuThread, Machine};
 
     fn site(names: &[&str]) -> Site {
@@ -302,19 +293,38 @@ mod tests {
         Site { nodes: names.iter().map(|name| SiteNode::new(*name, machine.clone())).collect() }
     }
 
-    fn plan(here: &[&str], absent: &[&str]) -> Plan {
-        let request = Request {
+    fn request(pattern: Option<&str>, partner: Option<&str>) -> Request {
+        Request {
             group: "net.rr".to_owned(),
             bench: "net.rr".to_owned(),
             params: BTreeMap::new(),
             on: Params::default(),
-            roles: Vec::new(),
-            pattern: None,
-        };
+            roles: vec!["production".to_owned()],
+            pattern: pattern.map(str::to_owned),
+            partner: partner.map(str::to_owned),
+            rounds: None,
+            links: None,
+        }
+    }
+
+    /// The head is `h` and its like, all others are production nodes.
+    fn planned(request: &Request, here: &[&str], absent: &[&str]) -> Plan {
         let absent: Vec<_> = absent.iter().map(|name| ((*name).to_owned(), "no route".to_owned())).collect();
         let site = site(here);
-        let ground = Ground { absent: &absent, ..Ground::of(&site) };
-        Plan::new(&[request], &seatrial_bench::registry(), ground).expect("a plan")
+        let plays = |node: &str, roles: &[String]| {
+            let own = if node.starts_with('h') { "head" } else { "production" };
+            roles.is_empty() || roles.iter().any(|role| role == own)
+        };
+        let ground = Ground { site: &site, absent: &absent, plays: &plays };
+        Plan::new(std::slice::from_ref(request), &seatrial_bench::registry(), ground).expect("a plan")
+    }
+
+    fn plan(here: &[&str], absent: &[&str]) -> Plan {
+        planned(&request(None, None), here, absent)
+    }
+
+    fn nodes(plan: &Plan) -> Vec<String> {
+        plan.cases.iter().map(|case| case.nodes.join("+")).collect()
     }
 
     #[test]
@@ -325,5 +335,69 @@ mod tests {
         assert_eq!((case.nodes.as_slice(), reason.cause), (&["n2".to_owned()][..], Cause::NeverReached));
         assert_eq!(plan(&["n1"], &[]).cases.len(), 1, "one node by itself was asked for");
         assert_eq!(plan(&["n1", "n2", "n3"], &[]).cases.len(), 2);
+    }
+
+    #[test]
+    fn every_node_has_a_partner_of_the_role_and_the_partner_none() {
+        let with_head = request(None, Some("head"));
+        let plan = planned(&with_head, &["h1", "n1", "n2", "h2", "n3"], &[]);
+        assert_eq!(nodes(&plan), ["n1+h1", "n2+h2", "n3+h1"]);
+        assert!(plan.settled.is_empty());
+        let nobody = planned(&with_head, &["n1", "n2"], &["h1"]);
+        assert!(nobody.cases.is_empty());
+        let told: Vec<_> =
+            nobody.settled.iter().map(|(case, why)| (case.nodes.join("+"), why.cause)).collect();
+        assert_eq!(told, [("n1".to_owned(), Cause::Missing), ("n2".to_owned(), Cause::Missing)]);
+    }
+
+    #[test]
+    fn any_other_node_may_be_the_partner_and_only_a_lone_machine_talks_to_itself() {
+        let with_any = request(None, Some("any"));
+        assert_eq!(nodes(&planned(&with_any, &["h1", "n1"], &[])), ["n1+h1"]);
+        assert_eq!(nodes(&planned(&with_any, &["n1", "n2", "n3"], &[])), ["n1+n2", "n2+n3", "n3+n1"]);
+        assert_eq!(nodes(&planned(&with_any, &["n1"], &[])), ["n1"]);
+        assert!(planned(&with_any, &["n1"], &["n2"]).cases.is_empty(), "it has lost everybody");
+        let ring = request(Some("ring"), Some("any"));
+        assert_eq!(nodes(&planned(&ring, &["h1", "n1"], &[])), ["n1+h1"]);
+        assert_eq!(nodes(&planned(&ring, &["n1", "n2"], &[])), ["n1+n2", "n2+n1"]);
+    }
+
+    #[test]
+    fn the_cases_of_a_trunk_have_ids_and_steps_of_their_own() {
+        let plan = planned(&request(Some("trunk"), None), &["n1", "n2", "n3", "n4"], &[]);
+        let ids: Vec<_> = plan.cases.iter().map(|case| case.id.to_string()).collect();
+        assert_eq!(
+            ids,
+            ["net.rr@n1+n3/n1->n3#trunk.1", "net.rr@n1+n3/n1->n3#trunk.2", "net.rr@n2+n4/n2->n4#trunk.2"]
+        );
+        let steps: Vec<_> =
+            plan.cases.iter().map(|case| crate::placement::gang(case).expect("a step").3).collect();
+        assert_eq!(steps, ["1", "2", "2"]);
+    }
+
+    #[test]
+    fn a_node_in_several_cases_of_a_step_gives_each_its_own_cores_while_it_has_some() {
+        let mut site = site(&["n1", "n2", "n3", "n4"]);
+        let thread =
+            |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
+        for node in &mut site.nodes {
+            node.machine.cpu.threads = (0..2).map(thread).collect();
+        }
+        let request = Request { roles: Vec::new(), ..request(Some("incast"), None) };
+        let plan = Plan::new(&[request], &seatrial_bench::registry(), Ground::of(&site)).expect("a plan");
+        let cpus: Vec<_> = plan.cases.iter().map(|case| case.places[1].seats[0].cpu).collect();
+        let shared: Vec<_> =
+            plan.cases.iter().map(|case| case.chosen.get("shares_cores").is_some()).collect();
+        assert_eq!((cpus, shared), (vec![0, 1, 0], vec![false, false, true]));
+    }
+
+    #[test]
+    fn rounds_are_for_a_pattern_that_has_some() {
+        let site = site(&["n1", "n2", "n3", "n4"]);
+        let with = |pattern| Request { rounds: Some(2), roles: Vec::new(), ..request(Some(pattern), None) };
+        let plan = |pattern| Plan::new(&[with(pattern)], &seatrial_bench::registry(), Ground::of(&site));
+        assert_eq!(plan("matchings").expect("two rounds").cases.len(), 4);
+        let refused = plan("ring").expect_err("no rounds").to_string();
+        assert_eq!(refused, "pattern ring has no rounds to be counted; matchings has");
     }
 }

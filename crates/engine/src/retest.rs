@@ -5,6 +5,7 @@
 //! node: what is slow or fails with two good partners is bad itself.
 
 mod partners;
+mod suspects;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -12,8 +13,11 @@ use seatrial_bench::Registry;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, CaseId, Cause, Finding, Reason, Site};
 
+use crate::placement;
 use crate::study::{Next, Study};
 use partners::{Partners, again, end_of};
+
+pub use suspects::{Suspect, Suspects};
 
 /// What is tested in a case of two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +86,14 @@ impl<'a, S: Study> Retest<'a, S> {
             if stays == 1 && sides == Sides::First {
                 continue;
             }
+            if placement::is_at_once(&record.chosen) {
+                settled.push(self.nobody(
+                    record,
+                    stays,
+                    "by itself it would not share the links that it was to share",
+                ));
+                continue;
+            }
             if record.retry_of.is_some() {
                 settled.push(self.nobody(
                     record,
@@ -112,7 +124,10 @@ impl<'a, S: Study> Retest<'a, S> {
         let about = self.registry.find(&lost.bench).map(seatrial_bench::Benchmark::about);
         let id = about.map_or_else(
             || lost.case.clone(),
-            |about| CaseId::new(about, &lost.group, &nodes, &lost.subject, &lost.params),
+            |about| {
+                let id = CaseId::new(about, &lost.group, &nodes, &lost.subject, &lost.params);
+                placement::with_step(id, &lost.chosen)
+            },
         );
         let reason = Reason::new(
             Cause::PartnerLost,

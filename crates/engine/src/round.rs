@@ -1,20 +1,22 @@
 //! What the event loop holds while a round runs.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 use seatrial_cluster::{NodeIndex, WorkerId};
 use seatrial_model::Nanos;
 
 use crate::active::Active;
 use crate::schedule::Schedule;
-use crate::trial::Action;
+use crate::trial::{Action, TrialEnd};
 
 /// What the loop holds while a round runs.
 #[derive(Default)]
 pub struct Round {
     pub schedule: Schedule,
     pub active: HashMap<u64, Active>,
+    /// What was started as one, by number.
+    pub gangs: HashMap<u64, Gang>,
     pub owners: HashMap<WorkerId, u64>,
     pub deadlines: BinaryHeap<Reverse<(Nanos, u64)>>,
     pub lost: HashMap<NodeIndex, String>,
@@ -24,6 +26,26 @@ pub struct Round {
     workers: u64,
     /// Whether an event could not be kept: only the killing goes on.
     pub broken: bool,
+}
+
+/// Cases that were started as one; most often it is a single case.
+#[derive(Default)]
+pub struct Gang {
+    /// The keys of those whose trial runs.
+    pub running: BTreeSet<u64>,
+    /// Those whose trial came to its end while others still run.
+    pub rested: Vec<Rested>,
+    /// The hosts of all of them, taken until the last one is over.
+    pub hosts: Vec<NodeIndex>,
+    /// Whether their trials are to be measured at one moment.
+    pub at_once: bool,
+}
+
+/// A case between two trials.
+pub struct Rested {
+    pub key: u64,
+    pub active: Active,
+    pub end: TrialEnd,
 }
 
 impl Round {
@@ -41,10 +63,33 @@ impl Round {
         hosts
     }
 
-    /// A name for a case that begins.
+    /// A name for a case, or several, that begin.
     pub fn new_key(&mut self) -> u64 {
         self.keys += 1;
         self.keys
+    }
+
+    /// Whether all trials that run in `gang` wait to be let into their next phase, and are to be let in as one.
+    pub fn is_held(&self, gang: u64) -> bool {
+        let Some(gang) = self.gangs.get(&gang) else { return false };
+        let is_held = |key: &u64| self.active.get(key).is_some_and(|active| active.trial.held().is_some());
+        gang.at_once && !gang.running.is_empty() && gang.running.iter().all(is_held)
+    }
+
+    /// Takes out the cases between two trials that have a place on `node`.
+    pub fn rested_on(&mut self, node: NodeIndex) -> Vec<Rested> {
+        let mut numbers: Vec<u64> = self.gangs.keys().copied().collect();
+        numbers.sort_unstable();
+        let mut found = Vec::new();
+        for number in numbers {
+            let gang = self.gangs.get_mut(&number).into_iter();
+            found.extend(
+                gang.flat_map(|gang| {
+                    gang.rested.extract_if(.., |rested| rested.active.nodes.contains(&node))
+                }),
+            );
+        }
+        found
     }
 
     pub fn new_workers(&mut self, count: usize) -> WorkerId {

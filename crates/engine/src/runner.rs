@@ -1,18 +1,21 @@
 //! The event loop: studies in, agents driven, records out.
 
+mod gang;
+
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use seatrial_bench::Registry;
 use seatrial_cluster::{Fleet, NodeIndex, Notice, Report};
+use seatrial_model::profile::fold;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, Cause, Event, Finding, Nanos, Reason, Site};
 
-use crate::active::{Active, After};
 use crate::host;
-use crate::round::Round;
-use crate::schedule::{Schedule, Waiting};
+use crate::placement;
+use crate::round::{Rested, Round};
+use crate::schedule::{Member, Schedule};
 use crate::study::{Next, Study};
 use crate::trial::{Action, Deadlines};
 
@@ -117,7 +120,7 @@ impl Runner<'_> {
                 case.places.iter().map(|at| by_name.get(at.node.as_str()).copied()).collect();
             match nodes {
                 Some(nodes) if !nodes.is_empty() => {
-                    placed.push(Waiting { case, hosts: round.hosts_of(&nodes), nodes });
+                    placed.push(Member { case, nodes });
                 }
                 _ => homeless.push(without_agent(&case, |node| by_name.contains_key(node))),
             }
@@ -125,7 +128,7 @@ impl Runner<'_> {
         for record in homeless {
             self.keep(record, finished)?;
         }
-        round.schedule = Schedule::new(placed);
+        round.schedule = Schedule::new(gang::waiting(placed, round));
         for (node, why) in round.lost.clone() {
             self.give_up(round, node, &why, finished)?;
         }
@@ -161,7 +164,11 @@ impl Runner<'_> {
                 round.with(worker, |active| active.trial.ended(&active.case, worker, end, now))
             }
             Notice::From(_, Report::Hello(_) | Report::Pong { .. }) => None,
-            Notice::Lost(node, why) => return self.lose(round, node, why, now, finished),
+            Notice::Lost(node, why) => return self.lose(round, node, why, None, now, finished),
+            Notice::Recalled(node, why) => {
+                let reason = Reason::new(Cause::Interrupted, why.clone());
+                return self.lose(round, node, why, Some(&reason), now, finished);
+            }
             Notice::Quiet => return self.tick(round, now, finished),
         }
         .map_or(Ok(()), |(key, actions)| self.settle(round, key, actions, now, finished))
@@ -179,15 +186,18 @@ impl Runner<'_> {
         Ok(())
     }
 
+    /// A node is gone. Where it was wanted back its cases are `interrupted`; else the loss speaks against it.
     fn lose(
         &mut self,
         round: &mut Round,
         node: NodeIndex,
         why: String,
+        interrupted: Option<&Reason>,
         now: Nanos,
         finished: &mut Finished,
     ) -> Result<(), RunError> {
         self.give_up(round, node, &why, finished)?;
+        self.give_up_rested(round, node, &why, interrupted, finished)?;
         let keys: Vec<_> = round
             .active
             .iter()
@@ -196,7 +206,9 @@ impl Runner<'_> {
             .collect();
         for key in keys {
             if let Some(active) = round.active.get_mut(&key) {
-                let actions = active.trial.lost(&active.case, node, &why, now);
+                let mut actions = interrupted
+                    .map_or_else(Vec::new, |reason| active.trial.cancel(&active.case, reason, now));
+                actions.extend(active.trial.lost(&active.case, node, &why, now));
                 self.settle(round, key, actions, now, finished)?;
             }
         }
@@ -212,12 +224,12 @@ impl Runner<'_> {
         why: &str,
         finished: &mut Finished,
     ) -> Result<(), RunError> {
-        for waiting in round.schedule.give_up(node) {
+        for member in round.schedule.give_up(node) {
             let name = self.fleet.agents()[node.0].node.clone();
             let text = format!("the agent of {name} was lost before this case: {why}");
             let reason = Reason::new(Cause::NeverReached, text);
             let record =
-                CaseRecord { lost: vec![name], ..CaseRecord::without_numbers(&waiting.case, &reason) };
+                CaseRecord { lost: vec![name], ..CaseRecord::without_numbers(&member.case, &reason) };
             self.keep(record, finished)?;
         }
         Ok(())
@@ -246,66 +258,38 @@ impl Runner<'_> {
     ) -> Result<(), RunError> {
         self.act(round, key, actions)?;
         let Some(active) = round.active.get(&key) else { return Ok(()) };
+        let gang = active.gang;
         if !active.trial.is_over() {
             round.deadlines.push(Reverse((active.trial.deadline(), key)));
-            return Ok(());
+            return self.advance(round, gang, now, finished);
         }
         let Some(mut active) = round.active.remove(&key) else { return Ok(()) };
         for worker in active.trial.workers() {
             round.owners.remove(&worker);
         }
-        let number = active.trial_number();
-        let first = round.new_workers(active.nodes.len());
         let end = active.trial.end();
         self.tell(&Event::TrialEnded {
             case: active.case.id.clone(),
-            trial: number,
+            trial: active.trial_number(),
             parts: end.parts.clone(),
         })?;
-        let stopped = self.is_stopping(round);
-        match active.after(end, first, now, self.deadlines, self.site) {
-            _ if stopped => {
-                // Not kept in the results: a resumed run measures it anew.
-                round.schedule.release(&round.hosts_of(&active.nodes));
-            }
-            After::Again(actions) => {
-                round.own(first, active.nodes.len(), key);
-                round.deadlines.push(Reverse((active.trial.deadline(), key)));
-                round.active.insert(key, active);
-                self.act(round, key, actions)?;
-            }
-            After::Over(record) => {
-                let hosts = round.hosts_of(&active.nodes);
-                round.schedule.release(&hosts);
-                self.keep(*record, finished)?;
-                for host in hosts {
-                    self.start_on(round, host)?;
+        if let Some(gang) = round.gangs.get_mut(&gang) {
+            gang.running.remove(&key);
+        }
+        // What was stopped is not kept in the results: a resumed run measures it anew.
+        if !self.is_stopping(round) {
+            match &end.reason {
+                Some(reason) => {
+                    let record = active.failed(&reason.clone(), end, now);
+                    self.keep(record, finished)?;
+                }
+                None => {
+                    let rested = Rested { key, active, end };
+                    round.gangs.entry(gang).or_default().rested.push(rested);
                 }
             }
         }
-        Ok(())
-    }
-
-    /// Starts the next case on `host`, if it may.
-    fn start_on(&mut self, round: &mut Round, host: NodeIndex) -> Result<(), RunError> {
-        if self.is_stopping(round) {
-            return Ok(());
-        }
-        let Some(Waiting { case, nodes, hosts }) = round.schedule.take(host) else { return Ok(()) };
-        let Some(bench) = self.registry.find(&case.bench) else {
-            round.schedule.release(&hosts);
-            return Ok(());
-        };
-        self.tell(&Event::CaseStarted { case: case.id.clone() })?;
-        let first = round.new_workers(nodes.len());
-        let now = self.fleet.now();
-        let clocks = nodes.iter().map(|node| self.fleet.offset(*node)).collect();
-        let (active, actions) = Active::start(bench, case, nodes, clocks, first, now, self.deadlines);
-        let key = round.new_key();
-        round.own(first, active.nodes.len(), key);
-        round.deadlines.push(Reverse((active.trial.deadline(), key)));
-        round.active.insert(key, active);
-        self.act(round, key, actions)
+        self.advance(round, gang, now, finished)
     }
 
     fn act(&mut self, round: &Round, key: u64, actions: Vec<Action>) -> Result<(), RunError> {
@@ -348,13 +332,19 @@ impl Runner<'_> {
 /// Retries that are told one by one; of more only the number is.
 const MOST_TOLD: usize = 4;
 
-/// What a person is told of the cases of a round that stand in for others.
+/// What a person is told of the cases of a round that stand in for others, or look again at a node.
 fn retries(cases: &[Case]) -> Option<String> {
     let again: Vec<&Case> = cases.iter().filter(|case| case.retry_of.is_some()).collect();
     let words = |case: &&Case| {
         let lost = case.retry_of.as_ref().map_or("", |lost| lost.as_str());
         format!("{lost} lost its partner and is measured again as {}", case.id)
     };
+    let suspects: BTreeSet<&str> = cases.iter().filter_map(|case| placement::suspect(&case.chosen)).collect();
+    if !suspects.is_empty() {
+        let suspects: Vec<&str> = suspects.into_iter().collect();
+        let verb = if suspects.len() == 1 { "was slow and is" } else { "were slow and are" };
+        return Some(format!("{} {verb} measured again with partners that were good", fold(&suspects)));
+    }
     match again.as_slice() {
         [] => None,
         few if few.len() <= MOST_TOLD => Some(few.iter().map(words).collect::<Vec<_>>().join("; ")),
@@ -374,3 +364,6 @@ fn without_agent(case: &Case, has_agent: impl Fn(&str) -> bool) -> CaseRecord {
     let reason = Reason::new(Cause::NeverReached, text);
     CaseRecord { lost, ..CaseRecord::without_numbers(case, &reason) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -30,29 +30,51 @@ impl Together {
         LEAD.plus(Nanos(slowest.get().saturating_mul(8)))
     }
 
-    /// The moment for each place, on the clock of its node.
-    pub fn moments(&self, now: Nanos) -> impl Iterator<Item = Nanos> {
-        let at = now.plus(self.lead());
+    /// The moment `at` for each place, on the clock of its node.
+    pub fn moments(&self, at: Nanos) -> impl Iterator<Item = Nanos> {
         self.clocks.iter().map(move |clock| clock.on_node(at))
     }
 }
 
-/// For the record: how far apart the parts of a trial began, the worst trial, and how well that is known.
-pub fn skew(parts: &[PartRecord], clocks: &[Option<Offset>]) -> Option<Value> {
-    let mut began: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
-    let mut error = Nanos(0);
-    for part in parts {
-        let clock = usize::try_from(part.index).ok().and_then(|index| clocks.get(index).copied().flatten());
-        let at = part.evidence.get("began_ns").and_then(Value::as_u64);
-        if let (Some(clock), Some(at)) = (clock, at) {
-            began.entry(part.trial).or_default().push(clock.on_controller(Nanos(at)).get());
-            error = error.max(clock.error);
+/// When parts began to measure, by trial, on the controller's clock.
+#[derive(Clone, Debug, Default)]
+pub struct Began {
+    moments: BTreeMap<u32, Vec<u64>>,
+    error: Nanos,
+}
+
+impl Began {
+    /// What the records of `parts` say.
+    pub fn of(parts: &[PartRecord], clocks: &[Option<Offset>]) -> Self {
+        let mut began = Self::default();
+        for part in parts {
+            let clock =
+                usize::try_from(part.index).ok().and_then(|index| clocks.get(index).copied().flatten());
+            let at = part.evidence.get("began_ns").and_then(Value::as_u64);
+            if let (Some(clock), Some(at)) = (clock, at) {
+                let moment = clock.on_controller(Nanos(at)).get();
+                began.moments.entry(part.trial).or_default().push(moment);
+                began.error = began.error.max(clock.error);
+            }
         }
+        began
     }
-    let spread = |moments: &Vec<u64>| Some(moments.iter().max()? - moments.iter().min()?);
-    let worst = began.values().filter(|moments| moments.len() > 1).filter_map(spread).max()?;
-    // Two clocks may be wrong in opposite directions.
-    Some(json!({ "skew_ns": worst, "known_within_ns": 2 * error.get() }))
+
+    /// Adds the parts of a case that is measured at the same time.
+    pub fn join(&mut self, other: Self) {
+        for (trial, moments) in other.moments {
+            self.moments.entry(trial).or_default().extend(moments);
+        }
+        self.error = self.error.max(other.error);
+    }
+
+    /// For the record: how far apart the parts of a trial began, the worst trial, and how well that is known.
+    pub fn skew(&self) -> Option<Value> {
+        let spread = |moments: &Vec<u64>| Some(moments.iter().max()? - moments.iter().min()?);
+        let worst = self.moments.values().filter(|moments| moments.len() > 1).filter_map(spread).max()?;
+        // Two clocks may be wrong in opposite directions.
+        Some(json!({ "skew_ns": worst, "known_within_ns": 2 * self.error.get() }))
+    }
 }
 
 #[cfg(test)]
@@ -69,7 +91,7 @@ mod tests {
         let nodes = [NodeIndex(0), NodeIndex(1)];
         let together = Together::new(&nodes, &[clock(500, 10), clock(-2_000, 1_000)]).expect("two nodes");
         assert_eq!(together.lead(), Nanos(20_008_000));
-        let moments: Vec<_> = together.moments(Nanos(1_000_000)).collect();
+        let moments: Vec<_> = together.moments(Nanos(1_000_000).plus(together.lead())).collect();
         assert_eq!(moments, [Nanos(21_008_500), Nanos(21_006_000)]);
     }
 
@@ -96,7 +118,11 @@ mod tests {
         let clocks = [clock(0, 5), clock(1_000, 20)];
         let parts =
             [part(0, 0, Some(100)), part(1, 0, Some(1_107)), part(0, 1, Some(400)), part(1, 1, Some(1_390))];
-        assert_eq!(skew(&parts, &clocks), Some(json!({ "skew_ns": 10, "known_within_ns": 40 })));
-        assert_eq!(skew(&[part(0, 0, None), part(1, 0, None)], &clocks), None);
+        let mut began = Began::of(&parts, &clocks);
+        assert_eq!(began.skew(), Some(json!({ "skew_ns": 10, "known_within_ns": 40 })));
+        assert_eq!(Began::of(&[part(0, 0, None), part(1, 0, None)], &clocks).skew(), None);
+        // A case beside it began 3 ns before the first and 1 ns after the last.
+        began.join(Began::of(&[part(0, 0, Some(97)), part(1, 1, Some(1_401))], &clocks));
+        assert_eq!(began.skew(), Some(json!({ "skew_ns": 11, "known_within_ns": 40 })));
     }
 }

@@ -38,6 +38,8 @@ pub(crate) struct TestEntry {
     pub require: BTreeMap<String, Requirement>,
     pub expect: Option<Expect>,
     pub partner: Option<At<String>>,
+    pub rounds: Option<u32>,
+    pub links: Option<u32>,
 }
 
 #[derive(Debug)]

@@ -28,11 +28,13 @@ impl Label {
             let chosen = case.chosen.get(name).filter(|_| *value == Value::from("auto"));
             (clean(name), clean(&chosen.unwrap_or(value).to_string()))
         };
+        // Two nodes may be measured in several steps of a pattern, each time beside others.
+        let step = case.chosen.get("step").map(|step| ("step".to_owned(), clean(&step.to_string())));
         Self {
             test: clean(&case.group),
             node: clean(&case.nodes.join("+")),
             subject: clean(case.subject.as_str()),
-            params: case.params.iter().map(chosen).collect(),
+            params: case.params.iter().map(chosen).chain(step).collect(),
         }
     }
 

@@ -1,16 +1,24 @@
 //! Conclusions that follow from records alone: one file a rule, one line in [`RULES`].
 
+mod at_once;
 mod culprit;
 mod did_not_converge;
 mod disturbed;
+mod hashing;
 mod kernel_warnings;
 mod limit_exceeded;
+mod matrix;
 mod pcie_errors;
 mod probes;
+mod shared_links;
+mod slow;
 mod throttled;
 
+pub use at_once::{AtOnce, Classes, Line, Repeat, Step, at_once};
+pub use matrix::{Matrix, Slow, matrices};
 use seatrial_model::Finding;
 use seatrial_model::record::CaseRecord;
+pub use slow::{Suspect, suspects};
 
 /// A rule that draws conclusions.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +34,10 @@ pub struct Rule {
 /// Every rule, in the order of their findings.
 pub const RULES: &[Rule] = &[
     culprit::RULE,
+    slow::NODE,
+    slow::LINK,
+    shared_links::MISSING,
+    shared_links::COLLISIONS,
     limit_exceeded::RULE,
     throttled::RULE,
     pcie_errors::RULE,

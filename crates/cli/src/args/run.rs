@@ -35,9 +35,16 @@ pub struct RunArgs {
     /// Give a parameter a value, or several for a sweep: -p kernel=copy,triad
     #[arg(short, long = "param", value_name = "NAME=V1,V2", conflicts_with = "resume")]
     pub params: Vec<String>,
-    /// How nodes are paired for benchmarks of two parts: pair (default), ring, all-pairs
+    /// How nodes are paired for benchmarks of two parts: pair (default), ring, all-pairs, matchings, and at the same time
+    /// bisection, incast, trunk
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
     pub pattern: Option<String>,
+    /// Rounds of random pairs of the pattern matchings [default: 3]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "resume")]
+    pub rounds: Option<u32>,
+    /// How many links there are between the two groups of the pattern trunk, so that a missing one is found
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1024), conflicts_with = "resume")]
+    pub links: Option<u32>,
     /// What measuring commands share.
     #[command(flatten)]
     pub measure: MeasureArgs,

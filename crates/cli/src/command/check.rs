@@ -47,7 +47,7 @@ pub fn chosen(typed: &str, color: ColorChoice) -> Result<(Profile, ProfileRef), 
     Ok((loaded.profile, name))
 }
 
-/// Loads a profile that may name the shipped benchmarks and settings. Patterns come with later versions.
+/// Loads a profile that may name the shipped benchmarks and settings.
 pub fn load(source: &Source, today: Date) -> Result<Loaded, Diagnostics> {
     let registry = seatrial_bench::registry();
     let abouts: Vec<_> = registry.abouts().collect();

@@ -32,6 +32,9 @@ fn job(args: &RunArgs) -> Result<Job, CliError> {
         on: Params::default(),
         roles: Vec::new(),
         pattern: args.pattern.clone(),
+        partner: None,
+        rounds: args.rounds,
+        links: args.links,
     });
     Ok(Job { requests: requests.collect(), profile: None })
 }

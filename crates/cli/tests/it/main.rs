@@ -11,6 +11,7 @@ mod killed;
 mod output;
 mod parameters;
 mod past;
+mod patterns;
 mod processes;
 mod profiles;
 mod rig;

@@ -101,9 +101,22 @@ pub(super) fn end_of(record: &CaseRecord, is: impl Fn(&String) -> bool) -> Optio
     }
 }
 
+/// The same as [`with_partner`], in the place of a case that lost its own.
+pub(super) fn again(
+    registry: Registry,
+    site: &Site,
+    lost: &CaseRecord,
+    stays: usize,
+    partner: &str,
+) -> Option<Case> {
+    let mut case = with_partner(registry, site, lost, stays, partner)?;
+    case.retry_of = Some(lost.case.clone());
+    Some(case)
+}
+
 /// The case that asks what `lost` asked with `partner` in the place of the node that is not at `stays`; none when the
 /// benchmark has no such case for these two.
-pub(super) fn again(
+pub(super) fn with_partner(
     registry: Registry,
     site: &Site,
     lost: &CaseRecord,
@@ -119,9 +132,7 @@ pub(super) fn again(
     // Of several ports or devices the one that has the name of the lost case's.
     let wanted = without_nodes(&lost.subject, &lost.nodes);
     let at = cases.iter().position(|case| without_nodes(&case.subject, &case.nodes) == wanted)?;
-    let mut case = cases.swap_remove(at).in_group(bench.about(), &lost.group);
-    case.retry_of = Some(lost.case.clone());
-    Some(case)
+    Some(cases.swap_remove(at).in_group(bench.about(), &lost.group))
 }
 
 /// A subject without the names of nodes: `n1/eth0->n2/eth0` is `/eth0->/eth0`, and `n1->n2` is `->`.

@@ -35,6 +35,9 @@ fn plan(site: &Site, pattern: &str) -> Vec<Case> {
         on: Params::default(),
         roles: Vec::new(),
         pattern: Some(pattern.to_owned()),
+        partner: None,
+        rounds: None,
+        links: None,
     };
     Plan::new(&[request], &seatrial_bench::registry(), Ground::of(site)).expect("a plan").cases
 }

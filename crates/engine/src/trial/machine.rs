@@ -25,6 +25,10 @@ pub struct Trial {
     number: u32,
     workers: Vec<Worker>,
     together: Option<Together>,
+    /// Whether it waits for others before it warms up and before it measures.
+    holds: bool,
+    /// The phase that it would enter, if the others were there.
+    held: Option<Phase>,
     stage: Stage,
     until: Nanos,
     allowed: Nanos,
@@ -81,9 +85,46 @@ impl Trial {
         }
         let stage = Stage::In(Phase::Prepare);
         let together = Together::new(nodes, clocks);
-        let mut trial = Self { number, workers, together, stage, until: now, allowed: Nanos(0), deadlines };
+        let mut trial = Self {
+            number,
+            workers,
+            together,
+            holds: false,
+            held: None,
+            stage,
+            until: now,
+            allowed: Nanos(0),
+            deadlines,
+        };
         actions.extend(trial.enter(case, Phase::Prepare, now));
         (trial, actions)
+    }
+
+    /// From now on it waits for [`Self::go`] before it warms up and before it measures.
+    pub fn hold(&mut self) {
+        self.holds = true;
+    }
+
+    /// The phase that it waits to be let into.
+    pub fn held(&self) -> Option<Phase> {
+        self.held
+    }
+
+    /// From an order to the moment when its parts can begin to measure; none where they begin as each hears it.
+    pub fn lead(&self) -> Option<Nanos> {
+        self.together.as_ref().map(Together::lead)
+    }
+
+    /// Lets it into the phase that it waits for; parts on several nodes begin to measure `at` that moment.
+    pub fn go(&mut self, case: &Case, now: Nanos, at: Nanos) -> Vec<Action> {
+        match self.held.take() {
+            Some(Phase::Measure) => {
+                self.begin(case, Phase::Measure, now);
+                self.measure(case, now, at)
+            }
+            Some(phase) => self.enter(case, phase, now),
+            None => Vec::new(),
+        }
     }
 
     /// When [`Self::tick`] must be called at the latest.
@@ -203,6 +244,12 @@ impl Trial {
         }
         match self.stage {
             Stage::In(phase) if self.workers.iter().all(|worker| worker.answered) => match next(phase) {
+                Some(phase @ (Phase::WarmUp | Phase::Measure)) if self.holds => {
+                    self.held = Some(phase);
+                    // The others have deadlines.
+                    self.until = Nanos(u64::MAX);
+                    Vec::new()
+                }
                 Some(phase) => self.enter(case, phase, now),
                 None => self.finish(now),
             },
@@ -211,30 +258,37 @@ impl Trial {
     }
 
     fn enter(&mut self, case: &Case, phase: Phase, now: Nanos) -> Vec<Action> {
-        self.stage = Stage::In(phase);
-        self.allowed = self.deadlines.of(phase, &case.budget);
-        self.until = now.plus(self.allowed);
+        self.begin(case, phase, now);
         let offers: Vec<_> = self.workers.iter().filter_map(|worker| worker.offer.clone()).collect();
         let message = match phase {
             Phase::Prepare => ToWorker::Prepare,
             Phase::Connect => ToWorker::Connect { offers },
             Phase::WarmUp => ToWorker::WarmUp { span: case.budget.warm_up },
-            Phase::Measure => return self.measure(case, now),
+            Phase::Measure => {
+                let at = now.plus(self.lead().unwrap_or_default());
+                return self.measure(case, now, at);
+            }
             Phase::Verify => ToWorker::Verify,
         };
         self.tell_all(&message, Some(phase))
     }
 
-    /// Parts on several nodes begin at one moment, which each is told on its own clock; parts on one begin as soon as
+    fn begin(&mut self, case: &Case, phase: Phase, now: Nanos) {
+        self.stage = Stage::In(phase);
+        self.allowed = self.deadlines.of(phase, &case.budget);
+        self.until = now.plus(self.allowed);
+    }
+
+    /// Parts on several nodes begin `at` one moment, which each is told on its own clock; parts on one begin as soon as
     /// they hear it.
-    fn measure(&mut self, case: &Case, now: Nanos) -> Vec<Action> {
+    fn measure(&mut self, case: &Case, now: Nanos, at: Nanos) -> Vec<Action> {
         let span = case.budget.measure;
         let Some(together) = &self.together else {
             return self.tell_all(&ToWorker::Measure { span, at: None }, Some(Phase::Measure));
         };
-        self.until = self.until.plus(together.lead());
+        self.until = self.until.plus(at.since(now));
         let mut actions = vec![Action::Entered(Phase::Measure)];
-        for (worker, at) in self.workers.iter_mut().zip(together.moments(now)) {
+        for (worker, at) in self.workers.iter_mut().zip(together.moments(at)) {
             worker.answered = false;
             let message = ToWorker::Measure { span, at: Some(at) };
             actions.push(Action::Send(worker.node, Command::Tell { worker: worker.id, message }));
@@ -253,6 +307,7 @@ impl Trial {
             return Vec::new();
         }
         self.stage = Stage::Killing;
+        self.held = None;
         self.until = now.plus(self.deadlines.kill);
         let left = self.workers.iter_mut().filter(|worker| !worker.gone);
         left.map(|worker| {

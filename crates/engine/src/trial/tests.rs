@@ -1,7 +1,7 @@
 //! The trial's state machine, fed by hand.
 
 use seatrial_bench::Offer;
-use seatrial_cluster::{Command, EndKind, FromWorker, NodeIndex, ToWorker, WorkerEnd, WorkerId};
+use seatrial_cluster::{Command, EndKind, FromWorker, NodeIndex, Offset, ToWorker, WorkerEnd, WorkerId};
 use seatrial_model::{
     Budget, Case, Cause, Evidence, Integrity, Nanos, Params, Phase, Place, Reason, Sample, Subject, Unit,
 };
@@ -228,4 +228,45 @@ fn phases_are_announced_in_order() {
     assert!(played.asked.contains(&Action::Entered(Phase::Prepare)));
     played.offers(0);
     assert!(played.asked.contains(&Action::Entered(Phase::Connect)));
+}
+
+#[test]
+fn a_trial_that_holds_waits_for_others_and_begins_at_their_moment() {
+    let case = case(2);
+    let nodes = [NodeIndex(0), NodeIndex(1)];
+    let clocks = [0_i64, -500].map(|nanos| Some(Offset { nanos, error: Nanos(10) }));
+    let (mut trial, asked) =
+        Trial::start(&case, 0, WorkerId(0), &nodes, &clocks, Nanos(0), Deadlines::default());
+    trial.hold();
+    let mut played = Played { case, trial, asked, now: Nanos(0) };
+    played.offers(0);
+    played.offers(1);
+    played.says(0, FromWorker::Connected);
+    assert_eq!(played.trial.held(), None, "its own parts are not there yet");
+    played.says(1, FromWorker::Connected);
+    assert!(played.asked.is_empty());
+    assert_eq!(played.trial.held(), Some(Phase::WarmUp));
+    // However long the others take, it is no hang.
+    played.waits(Nanos::secs(3600));
+    assert!(played.asked.is_empty());
+    played.asked = played.trial.go(&played.case, played.now, played.now);
+    assert_eq!(played.told().len(), 2);
+    played.says(0, FromWorker::WarmedUp);
+    played.says(1, FromWorker::WarmedUp);
+    assert_eq!((played.trial.held(), played.trial.lead()), (Some(Phase::Measure), Some(Nanos(20_000_080))));
+    let at = played.now.plus(Nanos::millis(70));
+    played.asked = played.trial.go(&played.case, played.now, at);
+    let moments: Vec<_> = played
+        .told()
+        .into_iter()
+        .map(|(_, message)| match message {
+            ToWorker::Measure { at, .. } => *at,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(moments, [Some(at), Some(Nanos(at.get() - 500))]);
+    assert_eq!(played.trial.deadline(), at.plus(Nanos::millis(100)).plus(Deadlines::default().grace));
+    // Somebody who dies while he waits ends it.
+    played.ends(1, EndKind::Signalled { signal: 9, name: "SIGKILL".to_owned() });
+    assert_eq!((played.kills(), played.trial.held()), (vec![0], None));
 }

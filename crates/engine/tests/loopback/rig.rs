@@ -25,6 +25,9 @@ pub fn request(bench: &str, params: &[&str]) -> Request {
         on: Params::default(),
         roles: Vec::new(),
         pattern: None,
+        partner: None,
+        rounds: None,
+        links: None,
     }
 }
 

@@ -30,6 +30,12 @@ pub struct Test {
     pub expect: Option<Expect>,
     /// Who may be on the other side: `any`, or a role.
     pub partner: Option<String>,
+    /// Rounds of a pattern that has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u32>,
+    /// How many links there are between the groups of a pattern that shares them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<u32>,
 }
 
 /// How many there must be.

@@ -59,6 +59,8 @@ fn test<'a>(
         require: entry.require.clone(),
         expect: entry.expect,
         partner: entry.partner.as_ref().map(|partner| partner.value.clone()),
+        rounds: entry.rounds,
+        links: entry.links,
     };
     Checked { test, known }
 }

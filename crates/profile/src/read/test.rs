@@ -33,13 +33,30 @@ pub(super) fn test(mut table: Table<'_>, found: &mut Diagnostics) -> Option<Test
         .collect();
     let expect = table.take("expect").and_then(|cell| expect(&cell, found));
     let partner = table.text("partner", found);
+    let rounds = table.take("rounds").and_then(|cell| small(&cell, MOST_ROUNDS, found));
+    let links = table.take("links").and_then(|cell| small(&cell, MOST_LINKS, found));
     table.finish(found);
     let id = id?;
     // The id becomes part of case names, file names and shell commands.
     if !id.value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte)) {
         found.error(id.at, "an id has letters, digits, '.', '_' and '-' only");
     }
-    Some(TestEntry { id, bench: bench?, pattern, roles, params, on, require, expect, partner })
+    Some(TestEntry { id, bench: bench?, pattern, roles, params, on, require, expect, partner, rounds, links })
+}
+
+/// More rounds than a fleet of so many nodes has are a slip of the finger.
+const MOST_ROUNDS: u64 = 1000;
+
+/// The same of links between two switches.
+const MOST_LINKS: u64 = 1024;
+
+/// A count from 1 to `most`.
+fn small(cell: &Cell<'_>, most: u64, found: &mut Diagnostics) -> Option<u32> {
+    let count = cell.count(found)?;
+    if count == 0 || count > most {
+        found.error(cell.at, format!("'{}' is from 1 to {most}", cell.key));
+    }
+    u32::try_from(count).ok()
 }
 
 pub(super) fn name(cell: &Cell<'_>) -> At<String> {

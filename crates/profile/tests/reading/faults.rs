@@ -234,3 +234,11 @@ fn colour_is_on_only_when_asked_for() {
     assert!(!error.render(false).contains('\u{1b}'));
     assert_eq!(error.to_string(), error.render(false));
 }
+
+#[test]
+fn numbers_of_rounds_and_links_are_counts_that_can_be() {
+    let test = "[[test]]\nid = \"e\"\nuse = \"net.echo\"\n";
+    assert!(complaint(&format!("{test}rounds = 0\n")).contains("'rounds' is from 1 to 1000"));
+    assert!(complaint(&format!("{test}links = 5000\n")).contains("'links' is from 1 to 1024"));
+    assert!(complaint(&format!("{test}links = \"six\"\n")).contains("whole number"));
+}

@@ -6,6 +6,7 @@ mod headline;
 mod measured;
 mod next;
 mod nodes;
+mod pairs;
 mod series;
 mod verdicts;
 
@@ -43,6 +44,7 @@ pub fn render(document: &Document, context: &Context<'_>, look: Look) -> String 
         blocks.push(judged + &notes.flush(width));
     }
     blocks.extend(measured::blocks(document, &mut notes, width));
+    blocks.extend(pairs::blocks(document, width));
     blocks.push(findings::block(document, width));
     blocks.push(next::block(document, context, width));
     blocks.retain(|block| !block.is_empty());

@@ -39,6 +39,8 @@ fn memory() -> Test {
         require: BTreeMap::new(),
         expect: None,
         partner: None,
+        rounds: None,
+        links: None,
     }
 }
 

@@ -27,6 +27,14 @@ impl Script {
         Self { nodes: Vec::new(), rules }.nodes(count)
     }
 
+    /// Round trips take so many nanoseconds in cases whose id fits `case`.
+    pub fn round_trip(self, case: &str, nanos: f64) -> Self {
+        let counted = json!({ "round_trips": { "buckets": [[nanos as u64, 1000]], "max_ns": nanos as u64 } });
+        let slices =
+            json!([{ "channel": "median", "unit": "ns", "span": "100 ms", "amounts": [nanos], "repeat": 6 }]);
+        self.rule(json!({ "when": { "case": case }, "samples": slices, "evidence": counted }))
+    }
+
     /// All nodes run on one kernel.
     pub fn one_kernel(mut self) -> Self {
         for node in &mut self.nodes {

@@ -1,0 +1,89 @@
+//! Patterns on scripted nodes: who is measured with whom, and what comes of it.
+
+use seatrial_model::record::Document;
+
+use crate::rig::{Home, Script};
+
+const ONCE: &str = "-p trials=1 -p max_trials=1";
+
+fn pairs(document: &Document) -> Vec<String> {
+    let mut pairs: Vec<String> = document.results.iter().map(|record| record.nodes.join("+")).collect();
+    pairs.sort();
+    pairs
+}
+
+fn found<'a>(document: &'a Document, kind: &str) -> Vec<Option<&'a str>> {
+    let of_kind = document.findings.iter().filter(|finding| finding.kind == kind);
+    of_kind.map(|finding| finding.node.as_deref()).collect()
+}
+
+#[test]
+fn a_node_that_is_slow_in_random_pairs_is_measured_again_and_named() {
+    let home = Home::new();
+    let script = Script::round_trips(10).round_trip("*@n04+*", 12_000.0).round_trip("*+n04/*", 12_000.0);
+    let run = home.seatrial(&format!("run net.rr --pattern matchings {ONCE} -o json")).script(&script).run();
+    let document =
+        run.exits(0).says("n04 was slow and is measured again with partners that were good").document();
+    assert_eq!(document.results.len(), 3 * 5 + 2);
+    let with_it = document.results.iter().filter(|record| record.nodes.contains(&"n04".to_owned()));
+    assert_eq!(with_it.count(), 3 + 2);
+    assert_eq!(found(&document, "slow-node"), [Some("n04")]);
+    home.seatrial("report")
+        .run()
+        .exits(0)
+        .shows("from row to column")
+        .shows("slow-node: n04 is slow with its partners");
+}
+
+#[test]
+fn halves_are_measured_at_the_same_time_also_on_one_kernel() {
+    let home = Home::new();
+    let script = Script::round_trips(6).one_kernel();
+    let run = home.seatrial(&format!("run net.rr --pattern bisection {ONCE} -o json")).script(&script).run();
+    let document = run.exits(0).document();
+    assert_eq!(pairs(&document), ["n1+n4", "n2+n5", "n3+n6"]);
+    for record in &document.results {
+        assert_eq!(record.evidence["together"]["cases"], serde_json::json!([3]), "{}", record.case);
+        assert!(record.case.as_str().contains("#bisection.1"), "{}", record.case);
+    }
+}
+
+#[test]
+fn a_survivor_of_a_step_is_told_and_not_measured_by_itself() {
+    let home = Home::new();
+    let script = Script::round_trips(4).lose("n3", "*#trunk.1*");
+    let run = home.seatrial(&format!("run net.rr --pattern trunk {ONCE} -o json")).script(&script).run();
+    let document = run.exits(1).document();
+    assert_eq!(pairs(&document), ["n1", "n1", "n1+n3", "n1+n3", "n2+n4"]);
+    let ids: std::collections::BTreeSet<_> = document.results.iter().map(|record| &record.case).collect();
+    assert_eq!(ids.len(), 5, "{ids:?}");
+}
+
+#[test]
+fn a_partner_is_measured_with_and_not_judged() {
+    let home = Home::new();
+    let profile = format!(
+        "title = \"t\"\n[roles.head]\nnodes = \"n1\"\n[roles.production]\nnodes = \"n[2-4]\"\n\
+         [[test]]\nid = \"echo\"\nuse = \"net.rr\"\nroles = [\"production\"]\npartner = \"head\"\n\
+         params = {{ trials = 1, max_trials = 1 }}\n[[criterion]]\ntest = \"echo\"\nmetric = \"round_trip\"\n{}\n",
+        "at_most = \"10 us\""
+    );
+    let file = home.file("partner.toml", profile);
+    let run = home.seatrial("check -o json").word(&file).script(&Script::round_trips(4)).run();
+    let document = run.document();
+    assert_eq!(pairs(&document), ["n2+n1", "n3+n1", "n4+n1"]);
+    let judged: std::collections::BTreeSet<_> =
+        document.verdicts.iter().filter_map(|verdict| verdict.node.as_deref()).collect();
+    assert_eq!(judged.into_iter().collect::<Vec<_>>(), ["n2", "n3", "n4"]);
+}
+
+#[test]
+fn rounds_of_a_pattern_without_any_are_refused() {
+    let home = Home::new();
+    home.seatrial("run net.rr --pattern ring --rounds 2")
+        .script(&Script::round_trips(4))
+        .run()
+        .exits(2)
+        .says("pattern ring has no rounds to be counted");
+    home.seatrial("run net.rr --pattern trnk").script(&Script::round_trips(4)).run().exits(2).says("'trunk'");
+}

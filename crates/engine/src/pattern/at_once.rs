@@ -1,0 +1,30 @@
+//! Patterns whose pairs share links on purpose.
+
+use super::{Ends, Partners, Step, one};
+
+/// Each node of the first group with its counterpart in the second.
+pub(super) fn bisection(ends: &Ends<'_>) -> Vec<Step> {
+    let (first, second) = ends.groups();
+    one(first.into_iter().zip(second).collect())
+}
+
+/// Everybody with one: the first player, or the first of the partners.
+pub(super) fn incast(ends: &Ends<'_>) -> Vec<Step> {
+    let target = match ends.partners {
+        Some(Partners::Role(role)) => role.first(),
+        Some(Partners::Any(all)) => {
+            // Who is tested comes first in a pair, so that a node which is not tested is the better one to be asked.
+            all.iter().find(|node| !ends.players.contains(node)).or(ends.players.first())
+        }
+        None => ends.players.first(),
+    };
+    let Some(target) = target else { return Vec::new() };
+    one(ends.players.iter().filter(|node| *node != target).map(|node| (*node, *target)).collect())
+}
+
+/// The same pairs as in a bisection, one more in every step.
+pub(super) fn trunk(ends: &Ends<'_>) -> Vec<Step> {
+    let (first, second) = ends.groups();
+    let pairs: Vec<_> = first.into_iter().zip(second).collect();
+    (1..=pairs.len()).map(|count| Step { number: count as u64, pairs: pairs[..count].to_vec() }).collect()
+}

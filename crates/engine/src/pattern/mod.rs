@@ -1,0 +1,170 @@
+//! Which nodes a benchmark of two parts is measured between, and which of these pairs at the same time.
+
+mod at_once;
+mod partner;
+mod turns;
+
+#[cfg(test)]
+mod tests;
+
+/// A way to pair the nodes of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Pattern {
+    /// The word for it.
+    pub id: &'static str,
+    /// One sentence.
+    pub doc: &'static str,
+    /// Whether its pairs share links on purpose: each of its steps is measured at one moment.
+    pub at_once: bool,
+    /// Whether it takes a number of rounds.
+    pub has_rounds: bool,
+    steps: fn(&Ends<'_>) -> Vec<Step>,
+}
+
+/// Every pattern; the first is the default.
+pub const PATTERNS: &[Pattern] = &[
+    Pattern {
+        id: "pair",
+        doc: "Every node with its neighbour: the first with the second, the third with the fourth.",
+        steps: turns::pair,
+        ..TURNS
+    },
+    Pattern {
+        id: "ring",
+        doc: "Every node with the next one, and the last with the first.",
+        steps: turns::ring,
+        ..TURNS
+    },
+    Pattern {
+        id: "all-pairs",
+        doc: "Every node with every other, in rounds in which no node is in two pairs.",
+        steps: turns::all_pairs,
+        ..TURNS
+    },
+    Pattern {
+        id: "matchings",
+        doc: "A few rounds of random pairs (--rounds, 3 if not given); then nodes that were slow, each with two partners \
+              that were good.",
+        has_rounds: true,
+        steps: turns::matchings,
+        ..TURNS
+    },
+    Pattern {
+        id: "bisection",
+        doc: "The first half of the nodes with the second half, all pairs at the same time.",
+        steps: at_once::bisection,
+        ..AT_ONCE
+    },
+    Pattern {
+        id: "incast",
+        doc: "All other nodes with the first one, at the same time.",
+        steps: at_once::incast,
+        ..AT_ONCE
+    },
+    Pattern {
+        id: "trunk",
+        doc: "One pair between two halves of the nodes, then two at the same time, and so on up to all of them.",
+        steps: at_once::trunk,
+        ..AT_ONCE
+    },
+];
+
+/// Pairs that share no node run side by side, the others one after the other.
+const TURNS: Pattern = Pattern { id: "", doc: "", at_once: false, has_rounds: false, steps: |_| Vec::new() };
+
+/// All pairs of a step run at the same time, also those that share a node.
+const AT_ONCE: Pattern = Pattern { at_once: true, ..TURNS };
+
+/// Rounds of `matchings` when nobody says how many.
+const ROUNDS: usize = 3;
+
+/// Who is to be paired, by position in the list of all nodes.
+#[derive(Clone, Copy, Debug)]
+pub struct Ends<'a> {
+    /// The nodes that are tested.
+    pub players: &'a [usize],
+    /// Who may be on the other side, when that was said.
+    pub partners: Option<Partners<'a>>,
+    /// Whether there is only one node in the whole run, which then talks to itself.
+    pub alone: bool,
+    /// Rounds of a pattern that has any.
+    pub rounds: Option<u32>,
+}
+
+/// Who may be on the other side.
+#[derive(Clone, Copy, Debug)]
+pub enum Partners<'a> {
+    /// Any node of the run, these.
+    Any(&'a [usize]),
+    /// The nodes of a role.
+    Role(&'a [usize]),
+}
+
+/// Pairs that belong together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// Counts the steps of the pattern; those of `trunk` are called by their number of pairs.
+    pub number: u64,
+    /// Positions, the first is the node whose part comes first.
+    pub pairs: Vec<(usize, usize)>,
+}
+
+impl Pattern {
+    /// The pattern called `id`.
+    pub fn find(id: &str) -> Option<&'static Self> {
+        PATTERNS.iter().find(|pattern| pattern.id == id)
+    }
+
+    /// The pairs of `ends`, in an order in which neighbours in the list share few nodes, so that as many as possible
+    /// run side by side. A single player is paired with itself, unless it was to have a partner and is not alone.
+    pub fn steps(&self, ends: &Ends<'_>) -> Vec<Step> {
+        let others = ends.others();
+        if let ([only], true) = (ends.players, others.is_empty()) {
+            let with_itself = ends.partners.is_none() || ends.alone;
+            let pairs = with_itself.then_some((*only, *only)).into_iter().collect::<Vec<_>>();
+            return if pairs.is_empty() { Vec::new() } else { one(pairs) };
+        }
+        let mut steps = (self.steps)(ends);
+        steps.retain(|step| !step.pairs.is_empty());
+        steps
+    }
+}
+
+impl Ends<'_> {
+    /// The nodes of a given role; none when anybody will do.
+    fn role(&self) -> Option<&[usize]> {
+        match self.partners {
+            Some(Partners::Role(role)) => Some(role),
+            Some(Partners::Any(_)) | None => None,
+        }
+    }
+
+    /// Everybody beside the only player.
+    fn others(&self) -> Vec<usize> {
+        let all = match self.partners {
+            None => self.players,
+            Some(Partners::Any(all) | Partners::Role(all)) => all,
+        };
+        all.iter().copied().filter(|node| !matches!(self.players, [only] if only == node)).collect()
+    }
+
+    /// Two groups that face each other: the players and those of a role who play nothing else, or the halves of the
+    /// players. Of an odd number of players the last is in neither.
+    fn groups(&self) -> (Vec<usize>, Vec<usize>) {
+        match self.role() {
+            Some(role) => {
+                let second = role.iter().copied().filter(|node| !self.players.contains(node)).collect();
+                (self.players.to_vec(), second)
+            }
+            None => {
+                let half = self.players.len() / 2;
+                (self.players[..half].to_vec(), self.players[half..2 * half].to_vec())
+            }
+        }
+    }
+}
+
+/// Everything in one step.
+fn one(pairs: Vec<(usize, usize)>) -> Vec<Step> {
+    vec![Step { number: 1, pairs }]
+}

@@ -1,0 +1,118 @@
+//! Patterns whose pairs are measured undisturbed by each other.
+
+use super::partner;
+use super::{Ends, Partners, ROUNDS, Step, one};
+
+/// Neighbours. An odd node at the end is measured with the first, so that nobody is left out.
+pub(super) fn pair(ends: &Ends<'_>) -> Vec<Step> {
+    if ends.partners.is_some() {
+        return one(partner::choose(ends));
+    }
+    let players = ends.players;
+    let mut pairs: Vec<_> = players.chunks_exact(2).map(|two| (two[0], two[1])).collect();
+    if let [odd] = players.chunks_exact(2).remainder() {
+        pairs.push((*odd, players[0]));
+    }
+    one(pairs)
+}
+
+/// Even ends first, then odd ones: two rounds for an even number of nodes. Of two nodes one pair tells it all, unless
+/// the second is a mere partner.
+pub(super) fn ring(ends: &Ends<'_>) -> Vec<Step> {
+    let players = ends.players;
+    if ends.role().is_some() || players.len() < 2 {
+        return one(partner::choose(ends));
+    }
+    if players.len() == 2 && ends.partners.is_none() {
+        return one(vec![(players[0], players[1])]);
+    }
+    let next = |at: usize| (players[at], players[(at + 1) % players.len()]);
+    one((0..players.len()).step_by(2).chain((1..players.len()).step_by(2)).map(next).collect())
+}
+
+/// Everybody with everybody; where partners are named, every player with every partner.
+pub(super) fn all_pairs(ends: &Ends<'_>) -> Vec<Step> {
+    match ends.partners {
+        None => one(tournament(ends.players.len()).into_iter().flatten().map(named(ends.players)).collect()),
+        Some(Partners::Any(all) | Partners::Role(all)) => {
+            // Latin square: in each round nobody is partner twice.
+            let rounds = 0..all.len();
+            let of = |round: usize| {
+                let pair = move |(at, player): (usize, &usize)| (*player, all[(at + round) % all.len()]);
+                ends.players.iter().enumerate().map(pair).filter(|(one, other)| one != other)
+            };
+            one(rounds.flat_map(of).collect())
+        }
+    }
+}
+
+/// Random rounds of a tournament: no pair comes twice, and in a round no node is in two pairs. With an odd number of
+/// nodes somebody else pauses in every round. More rounds than there are make all pairs.
+pub(super) fn matchings(ends: &Ends<'_>) -> Vec<Step> {
+    let rounds = ends.rounds.map_or(ROUNDS, |rounds| rounds as usize);
+    let mut random = Random::default();
+    match ends.partners {
+        None => {
+            let mut players = ends.players.to_vec();
+            random.shuffle(&mut players);
+            let mut all = tournament(players.len());
+            random.shuffle(&mut all);
+            let pairs = all.into_iter().take(rounds).flatten().map(named(&players));
+            one(pairs.map(|(one, other)| (one.min(other), one.max(other))).collect())
+        }
+        Some(Partners::Any(all) | Partners::Role(all)) => {
+            let mut partners = all.to_vec();
+            random.shuffle(&mut partners);
+            let pairs = partner::in_turn(ends.players, &partners, rounds);
+            one(pairs)
+        }
+    }
+}
+
+/// Positions in `players` as these.
+fn named(players: &[usize]) -> impl Fn((usize, usize)) -> (usize, usize) {
+    move |(one, other)| (players[one], players[other])
+}
+
+/// The circle method of round-robin tournaments: one seat stands still, the others move round it; a seat too many is a
+/// pause.
+fn tournament(count: usize) -> Vec<Vec<(usize, usize)>> {
+    let seats = count + count % 2;
+    let round = |round: usize| {
+        let pairs = (0..seats / 2).map(move |at| {
+            let sit = |seat: usize| if seat == 0 { 0 } else { (seat - 1 + round) % (seats - 1) + 1 };
+            let (a, b) = (sit(at), sit(seats - 1 - at));
+            (a.min(b), a.max(b))
+        });
+        pairs.filter(|(_, b)| *b < count).collect()
+    };
+    (0..seats.saturating_sub(1)).map(round).collect()
+}
+
+/// Numbers that look random and are the same in every run, so that one can be resumed (SplitMix64: Steele, Lea and
+/// Flood, "Fast splittable pseudorandom number generators", 2014).
+struct Random(u64);
+
+impl Default for Random {
+    fn default() -> Self {
+        Self(20_261_121)
+    }
+}
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Fisher and Yates. The remainder favours small numbers by less than 1 in 10^14 for any list that fits a memory.
+    fn shuffle<T>(&mut self, list: &mut [T]) {
+        for at in (1..list.len()).rev() {
+            let other = self.next() % (at as u64 + 1);
+            list.swap(at, other as usize);
+        }
+    }
+}

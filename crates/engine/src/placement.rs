@@ -1,0 +1,255 @@
+//! Which nodes a plan is made for at a time, and what cases that run at the same time have in common.
+
+use std::collections::{BTreeSet, HashMap};
+
+use seatrial_model::name::nearest;
+use seatrial_model::{About, Case, CaseId, Cause, Params, Reason, Site, SiteNode, Value};
+
+use crate::pattern::{Ends, PATTERNS, Partners, Pattern, Step};
+use crate::request::{Ground, Request, RequestError};
+
+/// Under what name a case's `chosen` says by which pattern it was placed.
+const PATTERN: &str = "pattern";
+
+/// The same of the step: all cases of one step run at the same time.
+const STEP: &str = "step";
+
+/// The same of the links between two groups of nodes that somebody stated.
+const LINKS: &str = "links";
+
+/// The same of the node that is measured again because it was slow.
+const SUSPECT: &str = "suspect";
+
+/// Set where cases that run at the same time are pinned to the same cores of a node, because it has no more.
+const SHARES_CORES: &str = "shares_cores";
+
+/// Nodes that are planned for together.
+#[derive(Debug)]
+pub struct Placement {
+    /// The nodes, in the order of the parts.
+    pub site: Site,
+    /// The pattern and the step, where they are to be in the record.
+    pub tag: Option<Tag>,
+}
+
+/// How a case came to its nodes.
+#[derive(Clone, Debug)]
+pub struct Tag {
+    pattern: &'static Pattern,
+    step: u64,
+    links: Option<u32>,
+}
+
+/// What names the cases of a run that are measured at the same time.
+pub type Gang = (String, String, String, String, String);
+
+/// Placements, and players for whom there is no partner.
+#[derive(Debug, Default)]
+pub struct Placements {
+    pub sites: Vec<Placement>,
+    pub alone: Vec<(String, Reason)>,
+}
+
+/// The nodes of one plan each. A benchmark of one part is planned node by node, so that a node it cannot be planned on is
+/// told by itself; one of two parts pair by pair; one of more on all nodes together.
+///
+/// One node that is left of several has nobody to be paired with; that is told by the cases of the absent ones.
+pub fn placements(about: &About, request: &Request, ground: &Ground<'_>) -> Result<Placements, RequestError> {
+    let all = &ground.site.nodes;
+    let plays = |name: &str| (ground.plays)(name, &request.roles);
+    let players: Vec<usize> = (0..all.len()).filter(|at| plays(&all[*at].name)).collect();
+    let site = |nodes: &[usize]| Site { nodes: nodes.iter().map(|at| all[*at].clone()).collect() };
+    let plain = |nodes: &[usize]| Placement { site: site(nodes), tag: None };
+    match about.parts.len() {
+        1 => {
+            let sites = players.iter().map(|at| plain(&[*at])).collect();
+            return Ok(Placements { sites, ..Placements::default() });
+        }
+        2 => {}
+        _ => return Ok(Placements { sites: vec![plain(&players)], ..Placements::default() }),
+    }
+    let pattern = pattern_of(request)?;
+    let everybody: Vec<usize> = (0..all.len()).collect();
+    let of_role: Vec<usize> = match request.partner.as_deref() {
+        None | Some(ANY) => Vec::new(),
+        Some(role) => {
+            let role = [role.to_owned()];
+            everybody.iter().copied().filter(|at| (ground.plays)(&all[*at].name, &role)).collect()
+        }
+    };
+    let partners = request.partner.as_deref().map(|partner| match partner {
+        ANY => Partners::Any(&everybody),
+        _ => Partners::Role(&of_role),
+    });
+    let is_left_over =
+        partners.is_none() && players.len() == 1 && ground.absent.iter().any(|(name, _)| plays(name));
+    let steps = match is_left_over {
+        true => Vec::new(),
+        false => pattern.steps(&Ends {
+            players: &players,
+            partners,
+            alone: all.len() == 1 && ground.absent.is_empty(),
+            rounds: request.rounds,
+        }),
+    };
+    let mut found = Placements::default();
+    for Step { number, pairs } in &steps {
+        for (one, other) in pairs {
+            let nodes = if one == other { vec![*one] } else { vec![*one, *other] };
+            let tag = (pattern.at_once || pattern.has_rounds).then_some(Tag {
+                pattern,
+                step: *number,
+                links: request.links,
+            });
+            found.sites.push(Placement { site: site(&nodes), tag });
+        }
+    }
+    if let Some(partner) = &request.partner
+        && !pattern.at_once
+    {
+        let paired: BTreeSet<usize> =
+            steps.iter().flat_map(|step| &step.pairs).map(|(one, _)| *one).collect();
+        for player in players.iter().filter(|player| !paired.contains(player)) {
+            let whose = if partner == ANY { String::new() } else { format!(" that plays {partner}") };
+            let text = format!("no other node{whose} is here to be its partner; add one with -w");
+            found.alone.push((all[*player].name.clone(), Reason::new(Cause::Missing, text)));
+        }
+    }
+    Ok(found)
+}
+
+/// Whoever is there may be the partner.
+const ANY: &str = "any";
+
+fn pattern_of(request: &Request) -> Result<&'static Pattern, RequestError> {
+    let id = request.pattern.as_deref().unwrap_or(PATTERNS[0].id);
+    let pattern = Pattern::find(id).ok_or_else(|| RequestError::UnknownPattern {
+        id: id.to_owned(),
+        nearest: nearest(id, PATTERNS.iter().map(|pattern| pattern.id)).map(str::to_owned),
+    })?;
+    if request.rounds.is_some() && !pattern.has_rounds {
+        let with = PATTERNS.iter().filter(|pattern| pattern.has_rounds).map(|pattern| pattern.id);
+        let text =
+            format!("pattern {id} has no rounds to be counted; {} has", with.collect::<Vec<_>>().join(", "));
+        return Err(RequestError::Contradiction(text));
+    }
+    Ok(pattern)
+}
+
+impl Tag {
+    /// Writes the tag into `case`. Where the pairs of a step run at the same time, its id tells the step: the same two
+    /// nodes are measured in several.
+    pub fn mark(&self, case: &mut Case) {
+        case.chosen.set(PATTERN, self.pattern.id);
+        if let Some(links) = self.links {
+            case.chosen.set(LINKS, u64::from(links));
+        }
+        if !self.pattern.at_once {
+            return;
+        }
+        case.chosen.set(STEP, self.step);
+        case.id = with_step(case.id.clone(), &case.chosen);
+    }
+
+    /// Whether the cases of one step share what they share on purpose.
+    pub fn is_at_once(&self) -> bool {
+        self.pattern.at_once
+    }
+
+    /// The step, among those of the pattern.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+}
+
+/// With whom `case` is measured at the same time: all that have the same gang.
+pub fn gang(case: &Case) -> Option<Gang> {
+    let step = case.chosen.get(STEP)?.to_string();
+    let pattern = case.chosen.text(PATTERN).ok()?.to_owned();
+    Some((case.group.clone(), case.bench.clone(), pattern, step, case.params.to_string()))
+}
+
+/// Whether a case is one of several that are measured at the same time.
+pub fn is_at_once(chosen: &Params) -> bool {
+    chosen.get(STEP).is_some()
+}
+
+/// `id` with the step in it that `chosen` tells, if any.
+pub fn with_step(id: CaseId, chosen: &Params) -> CaseId {
+    let (Some(step), Ok(pattern)) = (chosen.get(STEP), chosen.text(PATTERN)) else { return id };
+    let id = id.as_str();
+    // Parameters stand last, in brackets.
+    let end = if id.ends_with(']') { id.rfind('[').unwrap_or(id.len()) } else { id.len() };
+    let Ok(id) = format!("{}#{pattern}.{step}{}", &id[..end], &id[end..]).parse();
+    id
+}
+
+/// Notes that `case` is there because `node` was slow.
+pub fn mark_suspect(case: &mut Case, node: &str) {
+    case.chosen.set(SUSPECT, node);
+}
+
+/// The node that was slow, and because of which a case is there.
+pub fn suspect(chosen: &Params) -> Option<&str> {
+    chosen.text(SUSPECT).ok()
+}
+
+/// Cores that the cases of one step have taken already. A node that is in several of them gives each its own, as long as
+/// it has some: with all receivers of an incast on one core, that core would be measured.
+#[derive(Debug, Default)]
+pub struct Cores {
+    /// Since the last time that all of a node's were taken.
+    taken: HashMap<String, BTreeSet<u32>>,
+    ever: HashMap<String, BTreeSet<u32>>,
+}
+
+impl Cores {
+    /// `site` without the cores that are taken, where any are and others are left.
+    pub fn left_of(&self, site: &Site) -> Option<Site> {
+        let is_taken = |node: &SiteNode| self.taken.get(&node.name).is_some_and(|taken| !taken.is_empty());
+        if !site.nodes.iter().any(is_taken) {
+            return None;
+        }
+        let mut left = site.clone();
+        for node in &mut left.nodes {
+            let taken = self.taken.get(&node.name);
+            for thread in &mut node.machine.cpu.threads {
+                thread.allowed &= taken.is_none_or(|taken| !taken.contains(&core_of(thread.core, thread.id)));
+            }
+        }
+        Some(left)
+    }
+
+    /// Notes the cores of `case`, and in the case when another one has them already.
+    pub fn take(&mut self, case: &mut Case, site: &Site) {
+        let mut own: HashMap<&str, BTreeSet<u32>> = HashMap::new();
+        for place in &case.places {
+            let machine = site.machine(&place.node);
+            let core = |cpu: u32| {
+                core_of(machine.and_then(|machine| machine.cpu.thread(cpu)).and_then(|it| it.core), cpu)
+            };
+            own.entry(&place.node).or_default().extend(place.seats.iter().map(|seat| core(seat.cpu)));
+        }
+        let mut is_shared = false;
+        for (node, cores) in own {
+            let ever = self.ever.entry(node.to_owned()).or_default();
+            is_shared |= !ever.is_disjoint(&cores);
+            ever.extend(&cores);
+            let taken = self.taken.entry(node.to_owned()).or_default();
+            taken.extend(cores);
+            let mut usable = site.machine(node).into_iter().flat_map(|machine| machine.cpu.usable());
+            if usable.all(|thread| taken.contains(&core_of(thread.core, thread.id))) {
+                // The next one begins again with the first core.
+                taken.clear();
+            }
+        }
+        if is_shared {
+            case.chosen.set(SHARES_CORES, Value::Flag(true));
+        }
+    }
+}
+
+/// The core of a thread; one whose core is not known is a core of its own, beyond all numbers of cores.
+fn core_of(core: Option<u32>, thread: u32) -> u32 {
+    core.unwrap_or(u32::MAX - thread)
+}

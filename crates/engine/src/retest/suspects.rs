@@ -1,0 +1,112 @@
+//! Measuring nodes again that were slow, with partners that were not.
+//!
+//! Of a slow pair neither node can be told to be the slow one. Random pairs in a few rounds narrow it down, since most
+//! partners of a sound node are sound; what is left are suspects. With two partners that proved good in the rounds a
+//! suspect is slow again or it was its partners' fault.
+
+use std::collections::{BTreeSet, HashSet};
+
+use seatrial_bench::Registry;
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Case, CaseId, Finding, Site};
+
+use super::partners::{Partners, with_partner};
+use super::{Sides, is_pair};
+use crate::placement;
+use crate::study::{Next, Study};
+
+/// Partners that a suspect is measured with again. One could have become slow meanwhile; a third adds little.
+const PARTNERS: usize = 2;
+
+/// A node that was slow with its partners.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suspect {
+    /// The node.
+    pub node: String,
+    /// One of its cases: what is asked again.
+    pub case: CaseId,
+}
+
+/// What another study wants, and then the suspects again, each with two partners that proved good and that it was not
+/// measured with before.
+pub struct Suspects<'a, S> {
+    inner: S,
+    registry: Registry,
+    site: &'a Site,
+    find: &'a dyn Fn(&[CaseRecord]) -> Vec<Suspect>,
+    planned: Vec<Case>,
+    gone: BTreeSet<String>,
+    findings: Vec<Finding>,
+}
+
+impl<'a, S: Study> Suspects<'a, S> {
+    /// Watches over the pairs among `planned`, all cases of the run, also those of an earlier, interrupted part of it.
+    /// `find` tells the suspects from the records of the rounds alone, and in an order that does not depend on theirs.
+    pub fn new(
+        inner: S,
+        planned: &[Case],
+        registry: Registry,
+        site: &'a Site,
+        find: &'a dyn Fn(&[CaseRecord]) -> Vec<Suspect>,
+    ) -> Self {
+        // What an interrupted part of the run measured again is found by the same rule a second time.
+        let of_rounds = |case: &&Case| is_pair(&case.nodes) && placement::suspect(&case.chosen).is_none();
+        let planned = planned.iter().filter(of_rounds).cloned().collect();
+        Self { inner, registry, site, find, planned, gone: BTreeSet::new(), findings: Vec::new() }
+    }
+
+    fn again(&self, done: &[CaseRecord]) -> Vec<Case> {
+        let is_again = |record: &CaseRecord| placement::suspect(&record.chosen).is_some();
+        let rounds: Vec<CaseRecord> = done.iter().filter(|record| !is_again(record)).cloned().collect();
+        let suspects = (self.find)(&rounds);
+        if suspects.is_empty() {
+            return Vec::new();
+        }
+        // A suspect is nobody's good partner, nor is one that was lost when it was to be measured again.
+        let mut away = self.gone.clone();
+        away.extend(suspects.iter().map(|suspect| suspect.node.clone()));
+        away.extend(done.iter().flat_map(|record| record.lost.iter().cloned()));
+        let mut partners = Partners::new(&self.planned, &rounds, self.site, &away);
+        let mut ids: HashSet<CaseId> = done.iter().map(|record| record.case.clone()).collect();
+        let mut cases = Vec::new();
+        for Suspect { node, case } in suspects {
+            let like = rounds.iter().find(|record| record.case == case);
+            let place = like.and_then(|like| like.nodes.iter().position(|other| *other == node));
+            let (Some(like), Some(stays), false) = (like, place, self.gone.contains(&node)) else { continue };
+            let chosen: Vec<Case> = partners
+                .for_end(like, stays, Sides::Both)
+                .fresh
+                .into_iter()
+                .filter_map(|partner| with_partner(self.registry, self.site, like, stays, partner))
+                .take(PARTNERS)
+                .collect();
+            for mut case in chosen {
+                partners.takes_part(&case.nodes[1 - stays]);
+                placement::mark_suspect(&mut case, &node);
+                if ids.insert(case.id.clone()) {
+                    cases.push(case);
+                }
+            }
+        }
+        cases
+    }
+}
+
+impl<S: Study> Study for Suspects<'_, S> {
+    fn next(&mut self, done: &[CaseRecord]) -> Next {
+        match self.inner.next(done) {
+            Next::Done(findings) => self.findings.extend(findings),
+            other => return other,
+        }
+        let cases = self.again(done);
+        if cases.is_empty() { Next::Done(std::mem::take(&mut self.findings)) } else { Next::Round(cases) }
+    }
+
+    fn lost(&mut self, node: &str) {
+        self.gone.insert(node.to_owned());
+        self.inner.lost(node);
+    }
+}
+
+#[cfg(test)]
+mod tests;

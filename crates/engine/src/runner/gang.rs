@@ -1,0 +1,209 @@
+//! Cases that are measured at the same time: they start as one, begin every trial's warm-up and measuring together, and
+//! are over together.
+
+use std::cmp::Reverse;
+
+use seatrial_cluster::NodeIndex;
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Case, Cause, Nanos, Reason};
+
+use super::{RunError, Runner};
+use crate::active::{Active, After};
+use crate::disturbance::disturbance;
+use crate::placement;
+use crate::round::{Gang, Rested, Round};
+use crate::schedule::{Member, Waiting};
+use crate::together::Began;
+
+/// `members` as they are started: each by itself, or with those that it is to share links with. A gang waits where its
+/// first case stands.
+pub(super) fn waiting(members: Vec<Member>, round: &Round) -> Vec<Waiting> {
+    let mut waiting: Vec<Waiting> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for member in members {
+        let place = match placement::gang(&member.case) {
+            Some(gang) => *places.entry(gang).or_insert(waiting.len()),
+            None => waiting.len(),
+        };
+        if place == waiting.len() {
+            waiting.push(Waiting { members: Vec::new(), hosts: Vec::new() });
+        }
+        waiting[place].hosts.extend(round.hosts_of(&member.nodes));
+        waiting[place].members.push(member);
+    }
+    waiting
+}
+
+impl Runner<'_> {
+    /// Starts what is next on `host`, if it may.
+    pub(super) fn start_on(&mut self, round: &mut Round, host: NodeIndex) -> Result<(), RunError> {
+        if self.is_stopping(round) {
+            return Ok(());
+        }
+        let Some(Waiting { members, hosts }) = round.schedule.take(host) else { return Ok(()) };
+        let number = round.new_key();
+        let at_once = members.iter().any(|member| placement::is_at_once(&member.case.chosen));
+        round.gangs.insert(number, Gang { at_once, hosts, ..Gang::default() });
+        for Member { case, nodes } in members {
+            self.start(round, number, case, nodes)?;
+        }
+        self.dissolve(round, number);
+        Ok(())
+    }
+
+    fn start(
+        &mut self,
+        round: &mut Round,
+        number: u64,
+        case: Case,
+        nodes: Vec<NodeIndex>,
+    ) -> Result<(), RunError> {
+        let Some(bench) = self.registry.find(&case.bench) else { return Ok(()) };
+        self.tell(&seatrial_model::Event::CaseStarted { case: case.id.clone() })?;
+        let first = round.new_workers(nodes.len());
+        let now = self.fleet.now();
+        let clocks = nodes.iter().map(|node| self.fleet.offset(*node)).collect();
+        let (mut active, actions) = Active::start(bench, case, nodes, clocks, first, now, self.deadlines);
+        active.gang = number;
+        let key = round.new_key();
+        round.own(first, active.nodes.len(), key);
+        self.follow(round, key, active, actions, number)
+    }
+
+    /// Puts a case whose trial was started where its trial is watched.
+    fn follow(
+        &mut self,
+        round: &mut Round,
+        key: u64,
+        mut active: Active,
+        actions: Vec<crate::trial::Action>,
+        number: u64,
+    ) -> Result<(), RunError> {
+        if let Some(gang) = round.gangs.get_mut(&number) {
+            gang.running.insert(key);
+            if gang.at_once {
+                active.trial.hold();
+            }
+        }
+        round.deadlines.push(Reverse((active.trial.deadline(), key)));
+        round.active.insert(key, active);
+        self.act(round, key, actions)
+    }
+
+    /// Goes on with a gang after something happened to one of its cases.
+    pub(super) fn advance(
+        &mut self,
+        round: &mut Round,
+        number: u64,
+        now: Nanos,
+        finished: &mut super::Finished,
+    ) -> Result<(), RunError> {
+        if round.is_held(number) {
+            return self.let_in(round, number, now);
+        }
+        let Some(gang) = round.gangs.get_mut(&number).filter(|gang| gang.running.is_empty()) else {
+            return Ok(());
+        };
+        let rested = std::mem::take(&mut gang.rested);
+        let mut going_on = Vec::new();
+        if !self.is_stopping(round) {
+            going_on = self.count(rested, now, finished)?;
+        }
+        if going_on.iter().any(|(_, _, is_enough)| !is_enough) {
+            for (key, mut active, _) in going_on {
+                let first = round.new_workers(active.nodes.len());
+                let actions = active.again(first, now, self.deadlines);
+                round.own(first, active.nodes.len(), key);
+                self.follow(round, key, active, actions, number)?;
+            }
+            return Ok(());
+        }
+        let hosts = self.dissolve(round, number);
+        let mut began = Began::default();
+        going_on.iter().for_each(|(_, active, _)| began.join(active.began()));
+        let skew = began.skew();
+        let records: Vec<CaseRecord> = going_on
+            .into_iter()
+            .map(|(_, mut active, _)| active.over(now, self.site, skew.as_ref()))
+            .collect();
+        for record in records {
+            self.keep(record, finished)?;
+        }
+        for host in hosts {
+            self.start_on(round, host)?;
+        }
+        Ok(())
+    }
+
+    /// Counts the trials that came to their end together. What disturbed one disturbed all: they share links.
+    fn count(
+        &mut self,
+        rested: Vec<Rested>,
+        now: Nanos,
+        finished: &mut super::Finished,
+    ) -> Result<Vec<(u64, Active, bool)>, RunError> {
+        let why = rested.iter().find_map(|rested| disturbance(&rested.end.parts));
+        let mut going_on = Vec::new();
+        for Rested { key, mut active, end } in rested {
+            match active.after(end, why.as_deref(), now) {
+                After::Over(record) => self.keep(*record, finished)?,
+                after => going_on.push((key, active, matches!(after, After::Enough))),
+            }
+        }
+        Ok(going_on)
+    }
+
+    /// Lets all trials of a gang into the phase that they wait for. Measuring begins at one moment: as late as the slowest
+    /// way to any of their nodes wants it.
+    fn let_in(&mut self, round: &mut Round, number: u64, now: Nanos) -> Result<(), RunError> {
+        let keys: Vec<u64> = round.gangs.get(&number).map_or(Vec::new(), |gang| {
+            // In the order in which they were started.
+            gang.running.iter().copied().collect()
+        });
+        let leads = keys.iter().filter_map(|key| round.active.get(key)?.trial.lead());
+        let at = now.plus(leads.max().unwrap_or_default());
+        let company = u32::try_from(keys.len()).unwrap_or(u32::MAX);
+        for key in keys {
+            let Some(active) = round.active.get_mut(&key) else { continue };
+            active.company = Some(company);
+            let actions = active.trial.go(&active.case, now, at);
+            round.deadlines.push(Reverse((active.trial.deadline(), key)));
+            self.act(round, key, actions)?;
+        }
+        Ok(())
+    }
+
+    /// Ends a gang of which nothing is left to run, and frees its hosts.
+    fn dissolve(&mut self, round: &mut Round, number: u64) -> Vec<NodeIndex> {
+        let is_over = |gang: &Gang| gang.running.is_empty() && gang.rested.is_empty();
+        if !round.gangs.get(&number).is_some_and(is_over) {
+            return Vec::new();
+        }
+        let hosts = round.gangs.remove(&number).map(|gang| gang.hosts).unwrap_or_default();
+        round.schedule.release(&hosts);
+        hosts
+    }
+
+    /// Records the cases that were between two trials, waiting for others, when their `node` was lost.
+    pub(super) fn give_up_rested(
+        &mut self,
+        round: &mut Round,
+        node: NodeIndex,
+        why: &str,
+        interrupted: Option<&Reason>,
+        finished: &mut super::Finished,
+    ) -> Result<(), RunError> {
+        let now = self.fleet.now();
+        let name = self.fleet.agents()[node.0].node.clone();
+        for Rested { active, mut end, .. } in round.rested_on(node) {
+            let vanished = || {
+                let text = format!("the agent of {name} was lost between two trials: {why}");
+                Reason::new(Cause::Vanished, text)
+            };
+            let reason = interrupted.cloned().unwrap_or_else(vanished);
+            end.lost = vec![name.clone()];
+            self.keep(active.failed(&reason, end, now), finished)?;
+        }
+        Ok(())
+    }
+}

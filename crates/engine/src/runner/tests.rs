@@ -1,0 +1,232 @@
+//! Cases that run at the same time, on scripted nodes whose clock moves only when somebody waits.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use seatrial_cluster::{Fault, Script, ScriptedFleet};
+use seatrial_model::machine::{Cpu, CpuThread, Machine};
+use seatrial_model::{CaseId, Outcome, Params, Phase, Quantity, Sample, SiteNode, Unit};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{Ground, Plan, Request, Sweep};
+
+fn site(count: usize) -> Site {
+    let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
+    let machine = Machine { cpu: Cpu { threads: vec![thread], ..Cpu::default() }, ..Machine::default() };
+    Site { nodes: (1..=count).map(|at| SiteNode::new(format!("n{at}"), machine.clone())).collect() }
+}
+
+fn plan(site: &Site, pattern: &str, trials: &str, most: &str) -> Vec<Case> {
+    let params = [("trials", trials), ("max_trials", most)];
+    let request = Request {
+        group: "net.rr".to_owned(),
+        bench: "net.rr".to_owned(),
+        params: params.map(|(name, value)| (name.to_owned(), vec![value.to_owned()])).into(),
+        on: Params::default(),
+        roles: Vec::new(),
+        pattern: Some(pattern.to_owned()),
+        partner: None,
+        rounds: None,
+        links: None,
+    };
+    Plan::new(&[request], &seatrial_bench::registry(), Ground::of(site)).expect("a plan").cases
+}
+
+/// Six round trips of so many nanoseconds, one slice of the measuring time each.
+fn round_trips(nanos: [u64; 6]) -> Script {
+    let sample = |(at, nanos): (u64, u64)| Sample {
+        channel: "median".to_owned(),
+        at: Params::default(),
+        start: Nanos::millis(at),
+        end: Nanos::millis(at + 1),
+        amount: Quantity::new(nanos as f64, Unit::Nanosecond).expect("finite"),
+    };
+    let counted = json!({ "buckets": [[nanos[0], 1000]], "max_ns": nanos[0] });
+    let evidence = [("round_trips".to_owned(), counted)].into();
+    Script { evidence, ..Script::of((0..6).zip(nanos).map(sample).collect()) }
+}
+
+fn steady() -> Script {
+    round_trips([9000; 6])
+}
+
+/// What happened, in order: the case's first node with its step, and the trial and phase or the outcome.
+type Story = Vec<(String, String)>;
+
+struct Ran {
+    records: Vec<CaseRecord>,
+    story: Story,
+}
+
+impl Ran {
+    fn by_nodes(&self) -> BTreeMap<String, &CaseRecord> {
+        self.records.iter().map(|record| (record.nodes.join("+"), record)).collect()
+    }
+
+    fn together(&self, nodes: &str) -> Value {
+        self.by_nodes()[nodes].evidence.get("together").cloned().unwrap_or_default()
+    }
+
+    /// Where in the story this happened to all cases of `of`: first and last.
+    fn span(&self, of: &[&str], what: &str) -> (usize, usize) {
+        let at: Vec<usize> = self
+            .story
+            .iter()
+            .enumerate()
+            .filter(|(_, (case, said))| of.contains(&case.as_str()) && said == what)
+            .map(|(at, _)| at)
+            .collect();
+        assert_eq!(at.len(), of.len(), "{what}: {:?}", self.story);
+        (at[0], at[at.len() - 1])
+    }
+}
+
+fn run(
+    site: &Site,
+    cases: Vec<Case>,
+    author: impl Fn(&Case, &seatrial_model::Place, u32) -> Script + 'static,
+) -> Ran {
+    let mut fleet = ScriptedFleet::new(site.nodes.clone(), author);
+    let story: Rc<RefCell<Story>> = Rc::default();
+    let names: BTreeMap<CaseId, String> = cases
+        .iter()
+        .map(|case| {
+            let step = case.chosen.get("step").map_or(String::new(), |step| format!("#{step}"));
+            (case.id.clone(), format!("{}{step}", case.nodes.join("+")))
+        })
+        .collect();
+    let told = Rc::clone(&story);
+    let mut watch = move |event: &Event| {
+        let (case, what) = match event {
+            Event::CaseStarted { case } => (case, "starts".to_owned()),
+            Event::PhaseEntered { case, trial, phase } => (case, format!("{trial} {}", phase.word())),
+            Event::CaseEnded { record } => (&record.case, "ends".to_owned()),
+            Event::RoundPlanned { .. } | Event::TrialEnded { .. } | Event::Note { .. } => return Ok(()),
+        };
+        told.borrow_mut().push((names[case].clone(), what));
+        Ok(())
+    };
+    let finished = Runner {
+        registry: seatrial_bench::registry(),
+        site,
+        fleet: &mut fleet,
+        watch: &mut watch,
+        cancel: &AtomicBool::new(false),
+        deadlines: Deadlines::default(),
+        share_hosts: false,
+    }
+    .run(&mut Sweep::new(cases), Vec::new())
+    .expect("runs");
+    let story = story.borrow().clone();
+    Ran { records: finished.records, story }
+}
+
+#[test]
+fn the_steps_of_a_trunk_follow_each_other_and_the_cases_of_one_measure_at_one_moment() {
+    let site = site(6);
+    let ran = run(&site, plan(&site, "trunk", "2", "2"), |_, _, _| steady());
+    assert!(ran.records.iter().all(|record| record.outcome == Outcome::Measured));
+    let steps: [&[&str]; 3] = [&["n1+n4#1"], &["n1+n4#2", "n2+n5#2"], &["n1+n4#3", "n2+n5#3", "n3+n6#3"]];
+    let mut before = 0;
+    for step in steps {
+        let (starts, _) = ran.span(step, "starts");
+        assert!(starts >= before);
+        for trial in 0..2 {
+            // Nobody warms up before everybody is connected, and nobody measures before everybody is warm.
+            let (_, connected) = ran.span(step, &format!("{trial} connect"));
+            let (warm, all_warm) = ran.span(step, &format!("{trial} warm-up"));
+            let (measure, all_measure) = ran.span(step, &format!("{trial} measure"));
+            assert!(connected < warm && all_warm < measure);
+            assert_eq!(all_measure - measure + 1, step.len(), "nothing comes between them");
+        }
+        before = ran.span(step, "ends").1;
+    }
+    let cases: Vec<Value> =
+        ran.records.iter().map(|record| record.evidence["together"]["cases"].clone()).collect();
+    let expected: Vec<Value> = [1, 2, 2, 3, 3, 3].into_iter().map(|count| json!([count, count])).collect();
+    assert_eq!(cases, expected);
+}
+
+#[test]
+fn all_make_as_many_trials_as_the_one_that_needs_most() {
+    let site = site(4);
+    let ran = run(&site, plan(&site, "bisection", "2", "4"), |case, _, trial| match case.nodes[0].as_str() {
+        "n1" => round_trips([5000 + 4000 * u64::from(trial); 6]),
+        _ => steady(),
+    });
+    for nodes in ["n1+n3", "n2+n4"] {
+        let metric = &ran.by_nodes()[nodes].metrics["round_trip"];
+        assert_eq!(metric.trials, 4, "{nodes}");
+        assert_eq!(ran.together(nodes)["cases"], json!([2, 2, 2, 2]));
+    }
+}
+
+#[test]
+fn what_disturbs_one_is_repeated_by_all() {
+    let site = site(4);
+    let ran = run(&site, plan(&site, "bisection", "2", "2"), |case, place, trial| {
+        let mut script = steady();
+        if case.nodes[0] == "n2" && place.index == 0 && trial == 1 {
+            let stolen = json!({ "steal": { "counts": { "steal_ns": 900 } }, "load": { "counts": { "busy_ns": 100, "own_ns": 100 } } });
+            script.evidence.insert("probes".to_owned(), stolen);
+        }
+        script
+    });
+    for nodes in ["n1+n3", "n2+n4"] {
+        let record = ran.by_nodes()[nodes];
+        assert_eq!(record.evidence["repeated_trials"], json!(1), "{nodes}");
+        assert_eq!(record.metrics["round_trip"].trials, 2, "{nodes}");
+        ran.span(&[&format!("{nodes}#1")], "2 measure");
+    }
+}
+
+#[test]
+fn one_that_fails_leaves_and_the_record_says_that_the_others_were_fewer() {
+    let site = site(6);
+    for phase in [Phase::Prepare, Phase::WarmUp, Phase::Measure] {
+        let ran = run(&site, plan(&site, "bisection", "2", "2"), move |case, place, trial| {
+            let fails = case.nodes[0] == "n2" && place.index == 1 && trial == 1;
+            let fault = fails.then_some(Fault::Crashes { phase, signal: 11 });
+            Script { fault, ..steady() }
+        });
+        assert_eq!(ran.by_nodes()["n2+n5"].outcome, Outcome::Failed);
+        // Whoever began to measure was there.
+        let second = if phase == Phase::Measure { 3 } else { 2 };
+        for nodes in ["n1+n4", "n3+n6"] {
+            assert_eq!(ran.by_nodes()[nodes].outcome, Outcome::Measured);
+            assert_eq!(ran.together(nodes)["cases"], json!([3, second]), "{phase:?}");
+        }
+    }
+}
+
+#[test]
+fn a_node_that_is_lost_takes_its_own_case_along_and_the_next_step_does_without() {
+    let site = site(4);
+    let ran = run(&site, plan(&site, "trunk", "1", "1"), |case, place, _| {
+        let is_first = case.chosen.get("step") == Some(&seatrial_model::Value::Count(1));
+        let why = "the connection ended".to_owned();
+        let fault =
+            (is_first && place.node == "n1").then_some(Fault::AgentLost { phase: Phase::Measure, why });
+        Script { fault, ..steady() }
+    });
+    let outcomes: BTreeMap<String, Outcome> =
+        ran.records.iter().map(|record| (record.case.to_string(), record.outcome)).collect();
+    let ids: Vec<&str> = outcomes.keys().map(String::as_str).collect();
+    assert_eq!(
+        outcomes.values().copied().collect::<Vec<_>>(),
+        [Outcome::Failed, Outcome::Unmeasured, Outcome::Measured],
+        "{ids:?}"
+    );
+    assert_eq!(ran.together("n2+n4")["cases"], json!([1]));
+}
+
+#[test]
+fn other_patterns_say_nothing_of_company() {
+    let site = site(4);
+    let ran = run(&site, plan(&site, "pair", "1", "1"), |_, _, _| steady());
+    assert!(ran.records.iter().all(|record| !record.evidence.contains_key("together")));
+    let ended: BTreeSet<_> = ran.records.iter().map(|record| record.nodes.join("+")).collect();
+    assert_eq!(ended, BTreeSet::from(["n1+n2".to_owned(), "n3+n4".to_owned()]));
+}
