@@ -91,7 +91,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__check)
-            opts="-o -w -N -x -h --strict --role --plan --resume --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --mpirun --share-hosts --script --help"
+            opts="-o -w -N -x -h --strict --role --plan --resume --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -162,6 +162,10 @@ _seatrial() {
                     return 0
                     ;;
                 --ssh)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-fanout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -373,7 +377,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__inventory)
-            opts="-o -w -N -x -h --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --mpirun --share-hosts --script --help"
+            opts="-o -w -N -x -h --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -439,6 +443,10 @@ _seatrial() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --ssh-fanout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --mpirun)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -499,7 +507,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__run)
-            opts="-p -o -w -N -x -h --param --pattern --plan --resume --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --mpirun --share-hosts --script --help"
+            opts="-p -o -w -N -x -h --param --pattern --rounds --links --plan --resume --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -514,6 +522,14 @@ _seatrial() {
                     return 0
                     ;;
                 --pattern)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rounds)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --links)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -581,6 +597,10 @@ _seatrial() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --ssh-fanout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --mpirun)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -597,7 +617,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__settings)
-            opts="-o -w -N -x -h --role --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --mpirun --share-hosts --script --help"
+            opts="-o -w -N -x -h --role --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -664,6 +684,10 @@ _seatrial() {
                     return 0
                     ;;
                 --ssh)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-fanout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

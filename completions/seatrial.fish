@@ -47,7 +47,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s w -l nodelis
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s N -l nodes -d 'Run on this many nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s x -l exclude -d 'Leave out these nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l launcher -d 'What starts the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process: this machine alone'
-ssh\t'The site\'s ssh, one connection a node'
+ssh\t'The site\'s ssh: a connection to each node, or for many nodes a tree of them'
 slurm\t'A step of Slurm\'s, in this allocation or a new one'
 mpirun\t'Open MPI\'s mpirun, as a bare launcher'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l partition -d 'Slurm: the partition to ask for' -r
@@ -55,6 +55,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l account -d '
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l reservation -d 'Slurm: the reservation to use' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l time -d 'Slurm: the time to ask for, as sbatch takes it' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l ssh -d 'The ssh client with its options: \'ssh -F cluster.conf\'' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l ssh-fanout -d 'Reach more nodes than this through some of them instead of each by a connection of its own [default: 64]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l mpirun -d 'The mpirun with its options' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l script -d 'Play a script instead of measuring: simulated nodes with exact numbers' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l strict -d 'Exit 1 on warnings too'
@@ -62,7 +63,9 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l plan -d 'Pri
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l share-hosts -d 'Measure nodes that share one kernel at the same time instead of one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s p -l param -d 'Give a parameter a value, or several for a sweep: -p kernel=copy,triad' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l pattern -d 'How nodes are paired for benchmarks of two parts: pair (default), ring, all-pairs' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l pattern -d 'How nodes are paired for benchmarks of two parts: pair (default), ring, all-pairs, matchings, and at the same time bisection, incast, trunk' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l rounds -d 'Rounds of random pairs of the pattern matchings [default: 3]' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l links -d 'How many links there are between the two groups of the pattern trunk, so that a missing one is found' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l resume -d 'Continue an interrupted run: only the cases without a result are measured' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
 json\t'One JSON document, by the published schema'
@@ -74,7 +77,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s w -l nodelist 
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s N -l nodes -d 'Run on this many nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s x -l exclude -d 'Leave out these nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l launcher -d 'What starts the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process: this machine alone'
-ssh\t'The site\'s ssh, one connection a node'
+ssh\t'The site\'s ssh: a connection to each node, or for many nodes a tree of them'
 slurm\t'A step of Slurm\'s, in this allocation or a new one'
 mpirun\t'Open MPI\'s mpirun, as a bare launcher'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l partition -d 'Slurm: the partition to ask for' -r
@@ -82,6 +85,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l account -d 'Sl
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l reservation -d 'Slurm: the reservation to use' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l time -d 'Slurm: the time to ask for, as sbatch takes it' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l ssh -d 'The ssh client with its options: \'ssh -F cluster.conf\'' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l ssh-fanout -d 'Reach more nodes than this through some of them instead of each by a connection of its own [default: 64]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l mpirun -d 'The mpirun with its options' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l script -d 'Play a script instead of measuring: simulated nodes with exact numbers' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l plan -d 'Print the cases, the time and what is disturbed, and run nothing'
@@ -97,7 +101,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -s w -l nod
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -s N -l nodes -d 'Run on this many nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -s x -l exclude -d 'Leave out these nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l launcher -d 'What starts the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process: this machine alone'
-ssh\t'The site\'s ssh, one connection a node'
+ssh\t'The site\'s ssh: a connection to each node, or for many nodes a tree of them'
 slurm\t'A step of Slurm\'s, in this allocation or a new one'
 mpirun\t'Open MPI\'s mpirun, as a bare launcher'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l partition -d 'Slurm: the partition to ask for' -r
@@ -105,6 +109,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l account 
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l reservation -d 'Slurm: the reservation to use' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l time -d 'Slurm: the time to ask for, as sbatch takes it' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l ssh -d 'The ssh client with its options: \'ssh -F cluster.conf\'' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l ssh-fanout -d 'Reach more nodes than this through some of them instead of each by a connection of its own [default: 64]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l mpirun -d 'The mpirun with its options' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l script -d 'Play a script instead: simulated nodes' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l share-hosts -d 'Measure nodes that share one kernel at the same time instead of one after the other'
@@ -124,7 +129,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s w -l node
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s N -l nodes -d 'Run on this many nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s x -l exclude -d 'Leave out these nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l launcher -d 'What starts the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process: this machine alone'
-ssh\t'The site\'s ssh, one connection a node'
+ssh\t'The site\'s ssh: a connection to each node, or for many nodes a tree of them'
 slurm\t'A step of Slurm\'s, in this allocation or a new one'
 mpirun\t'Open MPI\'s mpirun, as a bare launcher'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l partition -d 'Slurm: the partition to ask for' -r
@@ -132,6 +137,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l account -
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l reservation -d 'Slurm: the reservation to use' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l time -d 'Slurm: the time to ask for, as sbatch takes it' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l ssh -d 'The ssh client with its options: \'ssh -F cluster.conf\'' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l ssh-fanout -d 'Reach more nodes than this through some of them instead of each by a connection of its own [default: 64]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l mpirun -d 'The mpirun with its options' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l script -d 'Play a script instead of looking: simulated nodes' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l share-hosts -d 'Measure nodes that share one kernel at the same time instead of one after the other'

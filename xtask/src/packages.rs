@@ -59,6 +59,13 @@ const PROCPS: Package = Package {
     program: "pkill",
     reason: "the lab tests kill daemons by their name inside a node",
 };
+const STRACE: Package = Package {
+    name: "strace",
+    program: "strace",
+    reason: "a test watches that no disk is opened for writing",
+};
+const ZSTD: Package =
+    Package { name: "zstd", program: "zstd", reason: "a test tries to compress what files are filled with" };
 const SLURM: Package =
     Package { name: "slurm-wlm", program: "slurmctld", reason: "the lab tests run a real Slurm" };
 
@@ -81,6 +88,8 @@ pub const TESTS: &[Package] = &[
     OPENSSH_SERVER,
     PROCPS,
     SLURM,
+    STRACE,
+    ZSTD,
 ];
 
 /// What `cargo xtask lab` needs.

@@ -30,6 +30,12 @@ pub const PATTERNS: &[Pattern] = &[
         ..TURNS
     },
     Pattern {
+        id: "alone",
+        doc: "Every node with itself, over its loopback: what its software does without a wire.",
+        steps: turns::alone,
+        ..TURNS
+    },
+    Pattern {
         id: "ring",
         doc: "Every node with the next one, and the last with the first.",
         steps: turns::ring,

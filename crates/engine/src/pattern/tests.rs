@@ -27,6 +27,11 @@ fn neighbours_are_paired_and_an_odd_one_is_not_left_out() {
 }
 
 #[test]
+fn alone_everybody_is_paired_with_itself() {
+    assert_eq!(of("alone", 3), [(0, 0), (1, 1), (2, 2)]);
+}
+
+#[test]
 fn a_single_node_is_paired_with_itself_by_every_pattern() {
     for pattern in PATTERNS {
         assert_eq!(of(pattern.id, 1), [(0, 0)], "{}", pattern.id);

@@ -16,6 +16,11 @@ pub(super) fn pair(ends: &Ends<'_>) -> Vec<Step> {
     one(pairs)
 }
 
+/// Nobody has a partner.
+pub(super) fn alone(ends: &Ends<'_>) -> Vec<Step> {
+    one(ends.players.iter().map(|node| (*node, *node)).collect())
+}
+
 /// Even ends first, then odd ones: two rounds for an even number of nodes. Of two nodes one pair tells it all, unless
 /// the second is a mere partner.
 pub(super) fn ring(ends: &Ends<'_>) -> Vec<Step> {
