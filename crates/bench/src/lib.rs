@@ -53,6 +53,8 @@ benchmarks! {
     storage {
         file::File,
         raw::Raw,
+        metadata::Metadata,
+        copy::Copy,
     }
 }
 

@@ -1,10 +1,10 @@
 //! What every benchmark owes: walked over the registry, so that a new one is held to it without a line here.
 
 use seatrial_bench::{Benchmark, registry};
-use seatrial_model::machine::{Cpu, CpuThread, Known, Machine, Memory, NumaNode};
+use seatrial_model::machine::{Cpu, CpuThread, Disk, DiskBus, Known, Machine, Memory, NumaNode};
 use seatrial_model::{Case, Params, Site, SiteNode};
 
-/// A plain machine of two cores, of which enough is known to plan on.
+/// A plain machine of two cores and a disk, of which enough is known to plan on.
 fn machine() -> Machine {
     let thread = |id| CpuThread {
         id,
@@ -26,6 +26,7 @@ fn machine() -> Machine {
             ..NumaNode::default()
         }],
         memory: Memory { effective_available_bytes: gigabytes(6), ..Memory::default() },
+        disks: Known::Known(vec![Disk { name: "sda".to_owned(), bus: DiskBus::Sata, ..Disk::default() }]),
         ..Machine::default()
     }
 }

@@ -7,8 +7,13 @@ use seatrial_stats::Better;
 use crate::packages::Package;
 
 /// Every area, one line each.
-pub const AREAS: &[&Area] =
-    &[&super::memory::MEMORY, &super::cobalt2::COBALT2, &super::latency::LATENCY, &super::cluster::CLUSTER];
+pub const AREAS: &[&Area] = &[
+    &super::memory::MEMORY,
+    &super::cobalt2::COBALT2,
+    &super::latency::LATENCY,
+    &super::cluster::CLUSTER,
+    &super::network::NETWORK,
+];
 
 /// A comparison: what is compared, and with whom.
 pub struct Area {

@@ -141,7 +141,9 @@ impl LinkedFleet {
             Some(words) if (self.recalls)(&words) => {
                 Notice::Recalled(NodeIndex(at), format!("the job that holds it was ended: {words}"))
             }
-            Some(words) => Notice::Lost(NodeIndex(at), format!("{why}; last words of what started it: {words}")),
+            Some(words) => {
+                Notice::Lost(NodeIndex(at), format!("{why}; last words of what started it: {words}"))
+            }
             None => Notice::Lost(NodeIndex(at), why),
         })
     }

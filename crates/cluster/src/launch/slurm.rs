@@ -143,8 +143,14 @@ mod tests {
 
     #[test]
     fn a_job_that_is_ended_by_decision_is_told_from_a_node_that_fails() {
-        let told = |due: &str| format!("slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-11-21T18:00:00{due} ***");
-        assert!(recalls(&told("")) && recalls(&told(" DUE TO TIME LIMIT")) && recalls(&told(" DUE TO PREEMPTION")));
+        let told = |due: &str| {
+            format!("slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-11-21T18:00:00{due} ***")
+        };
+        assert!(
+            recalls(&told(""))
+                && recalls(&told(" DUE TO TIME LIMIT"))
+                && recalls(&told(" DUE TO PREEMPTION"))
+        );
         assert!(!recalls(&told(" DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS")));
         assert!(!recalls("srun: error: n1: task 0: Killed"));
     }

@@ -6,6 +6,7 @@
 mod counters;
 mod counting;
 mod cpu_freq;
+mod diskstats;
 mod kernel_log;
 mod line;
 mod load;
@@ -40,6 +41,7 @@ pub trait Watch {
 /// Every probe there is.
 pub static PROBES: &[&dyn Probe] = &[
     &cpu_freq::CpuFreq,
+    &diskstats::DiskStats,
     &kernel_log::KernelLog,
     &load::Load,
     &pcie_aer::PcieAer,
