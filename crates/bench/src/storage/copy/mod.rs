@@ -1,0 +1,123 @@
+//! `storage.copy`: how fast a file is copied from one directory to another, and what it costs the processor.
+
+mod copying;
+mod part;
+mod plan;
+mod reduce;
+#[cfg(test)]
+mod tests;
+
+use seatrial_model::{
+    About, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need, ParamSpec,
+    Params, PartRecord, Place, Reason, Site, Unit,
+};
+
+use crate::{Benchmark, Error, Part, common};
+
+/// The benchmark.
+pub struct Copy;
+
+const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
+    MetricSpec { name, doc, unit: Unit::MegabytesPerSecond, better: Better::Higher }
+}
+
+const fn share(name: &'static str, doc: &'static str) -> MetricSpec {
+    MetricSpec { name, doc, unit: Unit::Percent, better: Better::Lower }
+}
+
+const ABOUT: About = About {
+    id: "storage.copy",
+    version: 1,
+    title: "copying a file from one directory to another, or within one",
+    doc: include_str!("doc.md"),
+    params: &[
+        ParamSpec {
+            name: "from",
+            doc: "Directory of the file that is copied, with its full path; auto: the current one, or /var/tmp where \
+                  that is in memory.",
+            kind: Kind::Text,
+            word: Some("auto"),
+            default: "auto",
+        },
+        ParamSpec {
+            name: "to",
+            doc: "Directory of the copy, with its full path; auto: the same as `from`.",
+            kind: Kind::Text,
+            word: Some("auto"),
+            default: "auto",
+        },
+        ParamSpec {
+            name: "size",
+            doc: "Bytes of the file.",
+            kind: Kind::Size(Bytes::mib(1), Bytes::gib(1 << 20)),
+            word: None,
+            default: "256 MiB",
+        },
+        ParamSpec {
+            name: "method",
+            doc: "Through memory of ours, or by the kernel alone (copy_file_range), which may share blocks instead.",
+            kind: Kind::Choice(&["read_write", "copy_file_range"]),
+            word: None,
+            default: "read_write",
+        },
+        ParamSpec {
+            name: "block",
+            doc: "Bytes that are asked for at once.",
+            kind: Kind::Size(Bytes::kib(4), Bytes::mib(64)),
+            word: None,
+            default: "1 MiB",
+        },
+        ParamSpec {
+            name: "sync",
+            doc: "Whether a copy is done when it is flushed (fdatasync), or when the page cache has all of it.",
+            kind: Kind::Choice(&["end", "none"]),
+            word: None,
+            default: "end",
+        },
+        ParamSpec {
+            name: "source",
+            doc: "Whether the page cache has let go of the file before each copy, or holds it.",
+            kind: Kind::Choice(&["cold", "warm"]),
+            word: None,
+            default: "cold",
+        },
+        ParamSpec { default: "2 s", ..common::TIME },
+        common::TRIALS,
+        common::MAX_TRIALS,
+        common::PRECISION,
+    ],
+    metrics: &[
+        rate("throughput", "Bytes of the file over the time of a copy; with sync=end until it is flushed."),
+        rate("unsynced", "With sync=end: bytes of the file over the time until all was handed over."),
+        share("user", "Time of the copying thread in user mode, in percent of the time of the copy."),
+        share("system", "The same in the kernel; what the kernel writes later by itself is not in it."),
+    ],
+    series: &[],
+    parts: &["worker"],
+    needs: &[Need::Directory],
+    probes: &["diskstats", "steal", "load", "kernel_log"],
+    cost: Cost { seconds: 12, written: 4 << 30 },
+    interaction: Interaction::Loads("both directories' file systems and what they lie on"),
+};
+
+impl Benchmark for Copy {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        plan::plan(&ABOUT, params, site)
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        plan::limits(&ABOUT, case, site)
+    }
+
+    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+        Ok(Box::new(part::Worker::new(case, place)?))
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        reduce::reduce(case, parts)
+    }
+}

@@ -1,0 +1,131 @@
+//! `storage.metadata`: how fast a file system makes, finds, lists and removes files.
+
+pub(in crate::storage) mod answer;
+mod crew;
+mod folder;
+mod part;
+pub(in crate::storage) mod place;
+mod plan;
+mod reduce;
+#[cfg(test)]
+mod tests;
+mod work;
+
+use seatrial_model::{
+    About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need,
+    ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+};
+
+use crate::{Benchmark, Error, Part, common};
+
+/// The benchmark.
+pub struct Metadata;
+
+const OPERATION: &[AxisSpec] = &[AxisSpec { name: "operation", unit: Unit::Count }];
+
+const ABOUT: About = About {
+    id: "storage.metadata",
+    version: 1,
+    title: "making, finding, listing and removing many files",
+    doc: include_str!("doc.md"),
+    params: &[
+        ParamSpec {
+            name: "directory",
+            doc: "Directory to work in, with its full path; auto: the current one, or /var/tmp where that is in memory.",
+            kind: Kind::Text,
+            word: Some("auto"),
+            default: "auto",
+        },
+        ParamSpec {
+            name: "threads",
+            doc: "Threads that work at the same time.",
+            kind: Kind::Count(1, 256),
+            word: None,
+            default: "1",
+        },
+        ParamSpec {
+            name: "folder",
+            doc: "A folder for each thread, or one that all share.",
+            kind: Kind::Choice(&["own", "shared"]),
+            word: None,
+            default: "own",
+        },
+        ParamSpec {
+            name: "files",
+            doc: "Files that each thread makes in a round at most; fewer where making them takes a tenth of the time.",
+            kind: Kind::Count(1, 100_000),
+            word: None,
+            default: "1000",
+        },
+        ParamSpec {
+            name: "size",
+            doc: "Bytes in each file: 0 as in IO500's easy test, 3901 as in its hard one, or others.",
+            kind: Kind::Size(Bytes(0), Bytes::mib(1)),
+            word: None,
+            default: "0 B",
+        },
+        ParamSpec { default: "2 s", ..common::TIME },
+        common::TRIALS,
+        common::MAX_TRIALS,
+        common::PRECISION,
+    ],
+    metrics: &[
+        MetricSpec {
+            name: "operations",
+            doc: "Geometric mean over the operations of how many are done a second, by all threads together.",
+            unit: Unit::PerSecond,
+            better: Better::Higher,
+        },
+        MetricSpec {
+            name: "slowest",
+            doc: "The longest single operation of a trial.",
+            unit: Unit::Microsecond,
+            better: Better::Lower,
+        },
+    ],
+    series: &[
+        SeriesSpec {
+            name: "by_operation",
+            doc: "Operations a second by all threads together; of list, names a second.",
+            unit: Unit::PerSecond,
+            better: Better::Higher,
+            axes: OPERATION,
+        },
+        SeriesSpec {
+            name: "p99",
+            doc: "Time that 99 % of the operations do not exceed; of list, of whole folders.",
+            unit: Unit::Microsecond,
+            better: Better::Lower,
+            axes: OPERATION,
+        },
+    ],
+    parts: &["worker"],
+    needs: &[Need::Directory],
+    probes: &["diskstats", "steal", "load", "kernel_log"],
+    cost: Cost { seconds: 8, written: 16 << 20 },
+    interaction: Interaction::Loads(
+        "the file system of the directory, and the servers behind one of the network",
+    ),
+};
+
+impl Benchmark for Metadata {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        plan::plan(&ABOUT, params, site)
+    }
+
+    fn limits(&self, _: &Case, _: &Site) -> Limits {
+        plan::limits(&ABOUT)
+    }
+
+    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+        Ok(Box::new(part::Worker::new(case, place)?))
+    }
+
+    fn reduce(&self, _: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        reduce::reduce(parts)
+    }
+}

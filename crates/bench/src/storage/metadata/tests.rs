@@ -1,0 +1,229 @@
+//! Real rounds in a folder of our own, and figures from made-up ones.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use seatrial_model::machine::{Cpu, CpuThread, FileSystem, Known, Machine, Medium};
+use seatrial_model::{Case, Cause, Integrity, Params, PartRecord, Phase, Reason, Sample, Site, SiteNode};
+
+use super::Metadata;
+use super::folder::{Folder, MANIFEST, PREFIX, leftovers};
+use super::part::Worker;
+use super::work::{Files, Operation};
+use crate::{Benchmark, Part, Sink, Stop};
+
+fn machine(systems: Vec<FileSystem>) -> Machine {
+    let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
+    let cpu = Cpu { threads: vec![thread], ..Cpu::default() };
+    Machine { cpu, file_systems: Known::Known(systems), ..Machine::default() }
+}
+
+fn planned(machine: Machine, changed: &[(&str, &str)]) -> Result<Case, Reason> {
+    let about = Metadata.about();
+    let mut params: Params =
+        about.params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
+    for (name, value) in changed {
+        let spec = about.param(name).expect("a parameter");
+        params.set(name, spec.parse(value).expect("a value"));
+    }
+    let site = Site { nodes: vec![SiteNode::new("n1", machine)] };
+    Metadata.plan(&params, &site).map(|mut cases| cases.remove(0))
+}
+
+/// A worker in `directory` on whatever CPU there is.
+fn worker(directory: &Path, changed: &[(&str, &str)]) -> (Case, Worker) {
+    let path = directory.display().to_string();
+    let mut all = vec![("directory", path.as_str())];
+    all.extend_from_slice(changed);
+    let mut case = planned(machine(Vec::new()), &all).expect("a plan");
+    case.places[0].seats.clear();
+    let worker = Worker::new(&case, &case.places[0]).expect("a part");
+    (case, worker)
+}
+
+/// Ends its phase with the last sample of a second round.
+struct Kept {
+    samples: Vec<Sample>,
+    facts: std::collections::BTreeMap<String, serde_json::Value>,
+}
+
+impl Sink for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    fn evidence(&mut self, name: &str, value: serde_json::Value) {
+        self.facts.insert(name.to_owned(), value);
+    }
+}
+
+/// Runs phases, each longer than the one before, until every operation was done; a machine may be busy.
+fn measured(worker: &mut Worker) -> Kept {
+    for seconds in [1, 4, 16, 64] {
+        let mut kept = Kept { samples: Vec::new(), facts: Default::default() };
+        worker.run(Phase::Measure, &Stop::after(Duration::from_secs(seconds)), &mut kept).expect("runs");
+        if kept.samples.len() >= Operation::ALL.len() {
+            return kept;
+        }
+    }
+    panic!("no round was finished within a minute");
+}
+
+#[test]
+fn every_operation_is_counted_checked_and_nothing_is_left() {
+    for (folder, size, threads) in [("own", "0 B", "2"), ("shared", "3901 B", "3")] {
+        let directory = tempfile::tempdir().expect("a folder");
+        let changed = [("folder", folder), ("size", size), ("threads", threads), ("files", "20")];
+        let (case, mut worker) = worker(directory.path(), &changed);
+        worker.prepare().expect("made");
+        assert_eq!(fs::read_dir(directory.path()).expect("listed").count(), 1);
+        let kept = measured(&mut worker);
+        let created = kept.samples.iter().find(|sample| sample.at.text("operation") == Ok("create"));
+        let most = 20.0 * threads.parse::<f64>().expect("a number");
+        assert!(created.is_some_and(|sample| sample.amount.value() > 0.0 && sample.amount.value() <= most));
+        let integrity = worker.verify().expect("looked");
+        assert!(matches!(integrity, Integrity::Verified { checked } if checked > 0), "{integrity:?}");
+        assert_eq!(fs::read_dir(directory.path()).expect("listed").count(), 0, "something is left");
+        let record = PartRecord {
+            part: "worker".to_owned(),
+            index: 0,
+            node: "n1".to_owned(),
+            trial: 0,
+            samples: kept.samples,
+            integrity,
+            evidence: kept.facts,
+        };
+        let measures = Metadata.reduce(&case, &[record]).expect("figures");
+        assert_eq!(measures.series["by_operation"].len(), Operation::ALL.len());
+        assert!(measures.metrics["operations"].trials[0].iter().all(|rate| *rate > 0.0));
+        assert!(measures.metrics.contains_key("slowest") && measures.evidence.contains_key("clean_up"));
+    }
+}
+
+#[test]
+fn whatever_the_end_of_a_phase_cuts_off_the_next_one_finds_nothing_of_it() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let (_, mut worker) = worker(directory.path(), &[("files", "50")]);
+    worker.prepare().expect("made");
+    for length in 0..60 {
+        let mut kept = Kept { samples: Vec::new(), facts: Default::default() };
+        let stop = Stop::after(Duration::from_micros(500 + 170 * length));
+        worker.run(Phase::WarmUp, &stop, &mut kept).expect("runs");
+    }
+    measured(&mut worker);
+    let integrity = worker.verify().expect("looked");
+    assert!(matches!(integrity, Integrity::Verified { .. }), "{integrity:?}");
+}
+
+#[test]
+fn a_changed_byte_and_a_file_too_many_are_found() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let mut files = Files::new(0, directory.path(), 1, 3901).expect("opened");
+    let stop = Stop::after(Duration::from_secs(600));
+    let far = seatrial_model::Nanos(u64::MAX);
+    files.next_round();
+    for operation in [Operation::Create, Operation::Stat, Operation::Read, Operation::List] {
+        files.pass(operation, 5, far, &stop).expect("done");
+    }
+    assert_eq!((files.checked, files.wrong), (11, 0));
+    files.spoil(3).expect("changed");
+    fs::write(directory.path().join("stranger"), "").expect("made");
+    for operation in [Operation::Read, Operation::List] {
+        files.pass(operation, 5, far, &stop).expect("done");
+    }
+    assert_eq!((files.checked, files.wrong), (17, 2));
+    assert!(
+        files.first.as_deref().is_some_and(|first| first.starts_with("file.0.1.3: ")),
+        "{:?}",
+        files.first
+    );
+}
+
+#[test]
+fn a_worker_that_finds_wrong_data_says_corrupt_and_cleans_up_all_the_same() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let (_, mut worker) = worker(directory.path(), &[("size", "3901 B")]);
+    worker.prepare().expect("made");
+    let stop = Stop::after(Duration::from_secs(600));
+    let files = worker.files(0);
+    files.next_round();
+    files.pass(Operation::Create, 3, seatrial_model::Nanos(u64::MAX), &stop).expect("made");
+    files.spoil(1).expect("changed");
+    files.pass(Operation::Read, 3, seatrial_model::Nanos(u64::MAX), &stop).expect("read");
+    assert!(matches!(worker.verify(), Ok(Integrity::Corrupt { wrong: 1, of: 3, .. })));
+    assert_eq!(fs::read_dir(directory.path()).expect("listed").count(), 0);
+}
+
+#[test]
+fn what_a_killed_trial_left_is_told_and_what_lives_is_not() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let living = Folder::new(directory.path()).expect("made");
+    assert!(living.path().join(MANIFEST).exists());
+    assert!(leftovers(directory.path()).is_empty(), "its process is here");
+    let dead = directory.path().join(format!("{PREFIX}00"));
+    fs::create_dir(&dead).expect("made");
+    let text = fs::read_to_string(living.path().join(MANIFEST)).expect("read");
+    // No process has this number: it is above the kernel's largest (PID_MAX_LIMIT, 2^22).
+    let text = text.replace(&format!("\"process\":{}", std::process::id()), "\"process\":999999999");
+    fs::write(dead.join(MANIFEST), text).expect("written");
+    assert_eq!(leftovers(directory.path()), [dead.display().to_string()]);
+    let (_, mut worker) = worker(directory.path(), &[("files", "2")]);
+    worker.prepare().expect("made");
+    assert_eq!(measured(&mut worker).facts["leftovers"][0], dead.display().to_string());
+    drop(worker);
+    drop(living);
+    assert_eq!(fs::read_dir(directory.path()).expect("listed").count(), 1, "only what is not ours stays");
+}
+
+#[test]
+fn a_directory_that_is_not_there_or_goes_away_is_told_and_does_not_speak_against_it() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let (_, mut absent) = worker(&directory.path().join("absent"), &[]);
+    assert_eq!(absent.prepare().expect_err("absent").cause, Cause::Missing);
+    let (_, mut worker) = worker(directory.path(), &[("threads", "3")]);
+    worker.prepare().expect("made");
+    for entry in fs::read_dir(directory.path()).expect("listed").flatten() {
+        fs::remove_dir_all(entry.path()).expect("removed");
+    }
+    let mut kept = Kept { samples: Vec::new(), facts: Default::default() };
+    let error = worker.run(Phase::Measure, &Stop::after(Duration::from_secs(60)), &mut kept);
+    assert_eq!(error.expect_err("removed").cause, Cause::Missing);
+}
+
+#[test]
+fn more_inodes_or_bytes_than_there_are_are_refused_before_anything_is_made() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let (_, mut worker) =
+        worker(directory.path(), &[("threads", "256"), ("files", "100000"), ("size", "1 MiB")]);
+    assert_eq!(worker.prepare().expect_err("too much").cause, Cause::NoSpace);
+    assert_eq!(fs::read_dir(directory.path()).expect("listed").count(), 0);
+}
+
+#[test]
+fn the_file_system_of_the_path_is_the_subject_and_memory_and_read_only_ones_are_told() {
+    let fs = |mount: &str, medium, read_only| FileSystem {
+        mount: mount.to_owned(),
+        medium,
+        read_only,
+        ..FileSystem::default()
+    };
+    let systems = vec![
+        fs("/", Medium::Disk, false),
+        fs("/data", Medium::Disk, false),
+        fs("/dev/shm", Medium::Memory, false),
+        fs("/cd", Medium::Disk, true),
+    ];
+    let at = |path: &str| planned(machine(systems.clone()), &[("directory", path)]);
+    assert_eq!(at("/data/a").expect("a plan").subject.as_str(), "fs:/data");
+    assert_eq!(at("/database").expect("a plan").subject.as_str(), "fs:/");
+    assert_eq!(at("/dev/shm").expect("a plan").findings[0].kind, "in-memory");
+    assert_eq!(at("/cd/x").expect_err("read-only").cause, Cause::Denied);
+    assert_eq!(at("data").expect_err("no full path").cause, Cause::Contradiction);
+}
+
+#[test]
+fn nothing_done_is_no_number() {
+    let case = planned(machine(Vec::new()), &[]).expect("a plan");
+    assert_eq!(Metadata.reduce(&case, &[]).expect_err("nothing").cause, Cause::TooShort);
+}

@@ -1,0 +1,269 @@
+//! One thread's files and what it does to them.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, open, openat, renameat, statat, unlinkat};
+use rustix::io::{read, write};
+use seatrial_model::Nanos;
+use seatrial_sys::Errno;
+use seatrial_sys::clock::now_ns;
+
+use super::answer::refused;
+use crate::common::payload::{Block, Payload};
+use crate::{Error, Stop};
+
+/// What is done, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// A new file is made, written and closed.
+    Create,
+    /// Its size is asked for by its name.
+    Stat,
+    /// It is opened and closed.
+    Open,
+    /// It is opened, read, checked and closed.
+    Read,
+    /// It gets another name.
+    Rename,
+    /// The names in the folder are read.
+    List,
+    /// It is removed.
+    Unlink,
+}
+
+impl Operation {
+    /// All, in order.
+    pub const ALL: [Self; 7] =
+        [Self::Create, Self::Stat, Self::Open, Self::Read, Self::Rename, Self::List, Self::Unlink];
+
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Stat => "stat",
+            Self::Open => "open",
+            Self::Read => "read",
+            Self::Rename => "rename",
+            Self::List => "list",
+            Self::Unlink => "unlink",
+        }
+    }
+}
+
+/// What a thread did of one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// Which.
+    pub operation: Operation,
+    /// Its first began.
+    pub start: Nanos,
+    /// Its last ended.
+    pub end: Nanos,
+    /// How many.
+    pub count: u64,
+    /// Whether the phase ended before it was done.
+    pub is_cut: bool,
+}
+
+/// A thread's share.
+#[derive(Debug)]
+pub struct Files {
+    thread: u64,
+    folder: OwnedFd,
+    /// Names begin with it, so that no two threads or rounds meet.
+    round: u64,
+    /// Files of the round that are there.
+    made: u64,
+    /// Threads that make files in the same folder.
+    sharing: u64,
+    /// Whether an earlier round left files behind for want of time.
+    is_littered: bool,
+    payload: Payload,
+    block: Vec<u8>,
+    /// Operations whose result was looked at.
+    pub checked: u64,
+    /// Those that had another result than what was made.
+    pub wrong: u64,
+    /// The first of these.
+    pub first: Option<String>,
+    /// Times of the last pass.
+    pub latencies: Vec<u64>,
+}
+
+impl Files {
+    /// The share of `thread` in the folder at `path`, which `sharing` threads use, with files of `size` bytes.
+    ///
+    /// # Errors
+    /// When the folder cannot be opened.
+    pub fn new(thread: u64, path: &Path, sharing: u64, size: usize) -> Result<Self, Error> {
+        let folder = open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|errno| refused(&format!("opening {}", path.display()), errno))?;
+        Ok(Self {
+            thread,
+            folder,
+            round: 0,
+            made: 0,
+            sharing,
+            is_littered: false,
+            payload: Payload::new(now_ns() ^ thread, 0.0),
+            block: vec![0; size],
+            checked: 0,
+            wrong: 0,
+            first: None,
+            latencies: Vec::new(),
+        })
+    }
+
+    fn name(&self, number: u64, is_renamed: bool) -> String {
+        let kind = if is_renamed { "renamed" } else { "file" };
+        format!("{kind}.{}.{}.{number}", self.thread, self.round)
+    }
+
+    /// Begins another round, whose files have names of their own.
+    pub fn next_round(&mut self) {
+        self.round += 1;
+        self.made = 0;
+    }
+
+    /// Does `operation` to all files of the round; makes at most `most` until `until`.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn pass(
+        &mut self,
+        operation: Operation,
+        most: u64,
+        until: Nanos,
+        stop: &Stop,
+    ) -> Result<Pass, Error> {
+        self.latencies.clear();
+        let is_create = operation == Operation::Create;
+        let wanted = match operation {
+            Operation::Create => most,
+            Operation::List => 1,
+            _ => self.made,
+        };
+        let start = Nanos(now_ns());
+        let (mut now, mut done, mut count) = (start, 0, 0);
+        while done < wanted && !stop.is_over() && !(is_create && done > 0 && now >= until) {
+            let answer = self.once(operation, done);
+            let what = || format!("{} of file {done}", operation.word());
+            count += answer.map_err(|errno| refused(&what(), errno))?;
+            let end = Nanos(now_ns());
+            self.latencies.push(end.since(now).get());
+            now = end;
+            done += 1;
+        }
+        if is_create {
+            self.made = done;
+        }
+        let is_cut = stop.is_over() && done < wanted;
+        Ok(Pass { operation, start, end: now, count, is_cut })
+    }
+
+    /// Does it to one file; how many that counts for.
+    fn once(&mut self, operation: Operation, number: u64) -> Result<u64, Errno> {
+        let is_renamed = matches!(operation, Operation::Unlink);
+        let name = self.name(number, is_renamed);
+        let name = name.as_str();
+        match operation {
+            Operation::Create => self.create(name, number)?,
+            Operation::Stat => {
+                let told = statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                let right = u64::try_from(told.st_size) == Ok(self.block.len() as u64);
+                self.look(right, || format!("{name} has {} B", told.st_size));
+            }
+            Operation::Open => drop(self.open(name)?),
+            Operation::Read => self.read(name, number)?,
+            Operation::Rename => renameat(&self.folder, name, &self.folder, self.name(number, true))?,
+            Operation::List => return self.list(),
+            Operation::Unlink => unlinkat(&self.folder, name, AtFlags::empty())?,
+        }
+        Ok(1)
+    }
+
+    fn open(&self, name: &str) -> Result<OwnedFd, Errno> {
+        openat(&self.folder, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+    }
+
+    fn block_of(&self, number: u64) -> Block {
+        Block { file: self.thread as u32, offset: number << 20, generation: self.round }
+    }
+
+    fn create(&mut self, name: &str, number: u64) -> Result<(), Errno> {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        let block = self.block_of(number);
+        self.payload.fill(block, &mut self.block);
+        let file = openat(&self.folder, name, flags, Mode::RUSR | Mode::WUSR)?;
+        let mut left = self.block.as_slice();
+        while !left.is_empty() {
+            left = &left[write(&file, left)?..];
+        }
+        // Servers may refuse what they took when the file is closed, which the drop of a descriptor does not tell; what
+        // was lost shows when it is read.
+        Ok(())
+    }
+
+    fn read(&mut self, name: &str, number: u64) -> Result<(), Errno> {
+        let file = self.open(name)?;
+        Payload::poison(&mut self.block);
+        let mut got = 0;
+        while got < self.block.len() {
+            match read(&file, &mut self.block[got..])? {
+                0 => break,
+                more => got += more,
+            }
+        }
+        let found = self.payload.check(self.block_of(number), &self.block[..got]);
+        let right = found.is_ok() && got == self.block.len();
+        self.look(right, || match found {
+            Ok(()) => format!("{name} has only {got} B"),
+            Err(fault) => format!("{name}: {fault:?}"),
+        });
+        Ok(())
+    }
+
+    /// Reads all names; how many there were. A folder of our own holds what we made.
+    fn list(&mut self) -> Result<u64, Errno> {
+        let mut names = 0;
+        for entry in Dir::read_from(&self.folder)? {
+            let entry = entry?;
+            names += u64::from(!entry.file_name().to_bytes().starts_with(b"."));
+        }
+        let made = self.made;
+        let right = if self.sharing > 1 || self.is_littered { names >= made } else { names == made };
+        self.look(right, || format!("{names} names are listed, {made} were made"));
+        Ok(names)
+    }
+
+    fn look(&mut self, right: bool, what: impl FnOnce() -> String) {
+        self.checked += 1;
+        if !right {
+            self.wrong += 1;
+            self.first.get_or_insert_with(what);
+        }
+    }
+
+    /// Removes what is there of the round, under either name, until `stop`; how many.
+    pub fn clean(&mut self, stop: &Stop) -> u64 {
+        let mut removed = 0;
+        for number in 0..self.made {
+            if stop.is_over() {
+                self.is_littered = true;
+                break;
+            }
+            let gone =
+                |is_renamed| unlinkat(&self.folder, self.name(number, is_renamed), AtFlags::empty()).is_ok();
+            removed += u64::from(gone(true) || gone(false));
+        }
+        removed
+    }
+
+    /// Changes a file of the round behind our back, so that a test sees it found.
+    #[cfg(test)]
+    pub fn spoil(&self, number: u64) -> Result<(), Errno> {
+        let file = openat(&self.folder, self.name(number, false), OFlags::WRONLY, Mode::empty())?;
+        rustix::io::pwrite(&file, b"x", 100).map(drop)
+    }
+}

@@ -1,0 +1,132 @@
+//! `storage.raw`: how fast whole disks are read, by place, each alone and all at once. Nothing is ever written.
+
+mod device;
+mod part;
+pub(in crate::storage) mod path;
+mod plan;
+mod reader;
+mod reduce;
+mod terms;
+#[cfg(test)]
+mod tests;
+mod zones;
+
+use seatrial_model::{
+    About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need,
+    ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+};
+
+use crate::{Benchmark, Error, Part, common};
+
+/// The benchmark.
+pub struct Raw;
+
+const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
+    MetricSpec { name, doc, unit: Unit::MegabytesPerSecond, better: Better::Higher }
+}
+
+const ABOUT: About = About {
+    id: "storage.raw",
+    version: 1,
+    title: "reading whole disks past their file systems, by place, each alone and all at once",
+    doc: include_str!("doc.md"),
+    params: &[
+        ParamSpec {
+            name: "disk",
+            doc: "One disk, by the kernel's name for it (nvme0n1) or the mapping's; auto: every disk of the node.",
+            kind: Kind::Text,
+            word: Some("auto"),
+            default: "auto",
+        },
+        ParamSpec {
+            name: "mode",
+            doc: "Past the page cache (O_DIRECT), or through it with the kernel's read-ahead, as hdparm -t reads.",
+            kind: Kind::Choice(&["direct", "buffered"]),
+            word: None,
+            default: "direct",
+        },
+        ParamSpec {
+            name: "block",
+            doc: "Bytes of a request; auto is 1 MiB, and with mode=buffered 2 MiB.",
+            kind: Kind::Size(Bytes::kib(4), Bytes::mib(64)),
+            word: Some("auto"),
+            default: "auto",
+        },
+        ParamSpec {
+            name: "depth",
+            doc: "Requests kept under way; auto is 4, and 1 with mode=buffered or where there is no io_uring.",
+            kind: Kind::Count(1, 256),
+            word: Some("auto"),
+            default: "auto",
+        },
+        ParamSpec {
+            name: "together",
+            doc: "One case over all disks of the node, each alone and then all at once, at their beginning.",
+            kind: Kind::Flag,
+            word: None,
+            default: "false",
+        },
+        ParamSpec { default: "4 s", ..common::TIME },
+        common::TRIALS,
+        common::MAX_TRIALS,
+        common::PRECISION,
+    ],
+    metrics: &[
+        rate(
+            "throughput",
+            "Bytes read over time in the slowest zone; with together=true, from all disks at once.",
+        ),
+        rate("first", "The same at the beginning of the disk, where hdparm -t reads."),
+        rate("last", "The same at the end of the disk, the inner tracks of one that turns."),
+        rate("alone", "With together=true: the sum over the disks, each read by itself."),
+        MetricSpec {
+            name: "sharing",
+            doc: "With together=true: all at once over the sum of each alone; 1 where nothing shared holds them back.",
+            unit: Unit::Ratio,
+            better: Better::Higher,
+        },
+    ],
+    series: &[
+        SeriesSpec {
+            name: "by_zone",
+            doc: "Bytes read over time by place, from the first sector (0 %, outer tracks) to the last (100 %, inner).",
+            unit: Unit::MegabytesPerSecond,
+            better: Better::Higher,
+            axes: &[AxisSpec { name: "position", unit: Unit::Percent }],
+        },
+        SeriesSpec {
+            name: "by_disk",
+            doc: "With together=true: each disk's part while all are read, by its place in the evidence `disks`.",
+            unit: Unit::MegabytesPerSecond,
+            better: Better::Higher,
+            axes: &[AxisSpec { name: "disk", unit: Unit::Count }],
+        },
+    ],
+    parts: &["worker"],
+    needs: &[Need::Privilege("read access to block devices: the group disk, or root")],
+    probes: &["diskstats", "steal", "load", "kernel_log"],
+    cost: Cost { seconds: 14, written: 0 },
+    interaction: Interaction::Loads("the disk, or with together=true all disks of the node"),
+};
+
+impl Benchmark for Raw {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        plan::plan(&ABOUT, params, site)
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        plan::limits(&ABOUT, case, site)
+    }
+
+    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+        Ok(Box::new(part::Worker::new(case, place)?))
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        reduce::reduce(case, parts)
+    }
+}

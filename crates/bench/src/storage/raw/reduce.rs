@@ -1,0 +1,116 @@
+//! From slices to rates.
+
+use seatrial_model::{
+    Case, Cause, Finding, Measures, PartRecord, Reason, Row, Sample, Severity, Unit, Values,
+};
+use seatrial_stats::Sorted;
+
+use super::part::{ALONE, TOGETHER};
+use super::path;
+use crate::common::{AtPlace, by_place};
+
+const MEGA: f64 = 1e6;
+
+fn rate(sample: &Sample) -> Option<f64> {
+    Some(sample.per_second()? / MEGA)
+}
+
+fn values(trials: Vec<Vec<f64>>) -> Values {
+    Values { unit: Unit::MegabytesPerSecond, trials }
+}
+
+fn median(values: &[f64]) -> Option<f64> {
+    Sorted::new(values).ok().map(|sorted| sorted.median())
+}
+
+/// Metrics of one disk by zone, or of all disks at once.
+pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    let mut measures = if case.params.flag("together") == Ok(true) { together(parts) } else { alone(parts) }?;
+    measures.findings.extend(path::findings(parts));
+    for name in ["path", "disks", "engine"] {
+        if let Some(value) = parts.iter().rev().find_map(|part| part.evidence.get(name)) {
+            measures.evidence.insert(name.to_owned(), value.clone());
+        }
+    }
+    measures.findings.extend(throttled(case, &measures));
+    Ok(measures)
+}
+
+fn too_short() -> Reason {
+    Reason::new(Cause::TooShort, "not a single slice of 200 ms was read; raise -p time=")
+}
+
+fn alone(parts: &[PartRecord]) -> Result<Measures, Reason> {
+    let zones = by_place(parts, ALONE, rate);
+    let middle = |zone: &AtPlace| median(&zone.trials.concat()).unwrap_or(f64::INFINITY);
+    let slowest = zones.iter().min_by(|one, other| middle(one).total_cmp(&middle(other)));
+    let (Some(slowest), Some(first), Some(last)) = (slowest, zones.first(), zones.last()) else {
+        return Err(too_short());
+    };
+    let mut measures = Measures::default();
+    for (name, zone) in [("throughput", slowest), ("first", first), ("last", last)] {
+        measures.metrics.insert(name.to_owned(), values(zone.trials.clone()));
+    }
+    if let Ok(position) = slowest.at.count("position") {
+        measures.evidence.insert("slowest_position".to_owned(), position.into());
+    }
+    let rows = zones.iter().map(|zone| Row { at: zone.at.clone(), values: values(zone.trials.clone()) });
+    measures.series.insert("by_zone".to_owned(), rows.collect());
+    Ok(measures)
+}
+
+fn together(parts: &[PartRecord]) -> Result<Measures, Reason> {
+    let (mut sums, mut alone, mut sharing) = (Vec::new(), Vec::new(), Vec::new());
+    for part in parts {
+        let one = std::slice::from_ref(part);
+        let of = |channel: &str| -> Vec<Vec<f64>> {
+            by_place(one, channel, rate).into_iter().map(|disk| disk.trials.concat()).collect()
+        };
+        let (by_itself, at_once) = (of(ALONE), of(TOGETHER));
+        if by_itself.is_empty() || by_itself.len() != at_once.len() {
+            continue;
+        }
+        // All begin at one moment: slices of the same number lie at the same time, but for what a slow disk's last
+        // request takes longer.
+        let slices = at_once.iter().map(Vec::len).min().unwrap_or(0);
+        let sum: Vec<f64> = (0..slices).map(|number| at_once.iter().map(|disk| disk[number]).sum()).collect();
+        let separate: f64 = by_itself.iter().filter_map(|disk| median(disk)).sum();
+        if let Some(middle) = median(&sum).filter(|_| separate > 0.0) {
+            sharing.push(vec![middle / separate]);
+        }
+        sums.push(sum);
+        alone.push(vec![separate]);
+    }
+    sums.retain(|trial| !trial.is_empty());
+    if sums.is_empty() {
+        return Err(too_short());
+    }
+    let mut measures = Measures::default();
+    measures.metrics.insert("throughput".to_owned(), values(sums));
+    measures.metrics.insert("alone".to_owned(), values(alone));
+    if !sharing.is_empty() {
+        let values = Values { unit: Unit::Ratio, trials: sharing };
+        measures.metrics.insert("sharing".to_owned(), values);
+    }
+    let disks = by_place(parts, TOGETHER, rate).into_iter();
+    let rows = disks.map(|disk| Row { at: disk.at, values: values(disk.trials) });
+    measures.series.insert("by_disk".to_owned(), rows.collect());
+    Ok(measures)
+}
+
+/// A limit that somebody set is not what the disk can do.
+fn throttled(case: &Case, measures: &Measures) -> Option<Finding> {
+    let disks = measures.evidence.get("disks")?.as_array()?;
+    let limited = disks
+        .iter()
+        .find(|disk| disk["throttle"]["read_bytes_s"].is_u64() || disk["throttle"]["reads_s"].is_u64())?;
+    let throttle = &limited["throttle"];
+    let text = format!(
+        "a control group limits reads of {} (bytes a second: {}, requests a second: {}): the figure is that limit's",
+        limited["name"].as_str().unwrap_or("the disk"),
+        throttle["read_bytes_s"],
+        throttle["reads_s"]
+    );
+    let finding = Finding::new("throttled-by-control-group", Severity::Warning, case.subject.clone(), text);
+    Some(Finding { evidence: vec!["disks".to_owned()], ..finding })
+}

@@ -1,0 +1,64 @@
+//! Where on a disk is read: five windows from its first sector to its last.
+
+/// Zones of a disk.
+pub const ZONES: u64 = 5;
+
+/// A window is this part of the disk, so that its own two ends do not differ.
+const SHARE: u64 = 16;
+
+/// Unless the disk is so small that a window would be read again and again.
+const ENOUGH: u64 = 1 << 30;
+
+/// Zones begin at multiples of this, which every disk's sector divides.
+const ALIGNED: u64 = 4096;
+
+/// A window of the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zone {
+    /// How far on the way from the first window to the last, in percent.
+    pub position: u64,
+    /// Its first byte.
+    pub start: u64,
+    /// Blocks in it.
+    pub blocks: u64,
+}
+
+/// The zones of a disk of `size` bytes, read in blocks of `block`; none when it is too small for a block in each.
+pub fn zones(size: u64, block: u64) -> Option<Vec<Zone>> {
+    let window = (size / SHARE).max(ENOUGH.min(size / ZONES));
+    // The alignment takes up to a page off the last start.
+    let blocks = window / block;
+    if blocks == 0 {
+        return None;
+    }
+    let last = (size - blocks * block) / ALIGNED * ALIGNED;
+    let zone = |number: u64| {
+        let start = last / (ZONES - 1) * number / ALIGNED * ALIGNED;
+        let start = if number == ZONES - 1 { last } else { start };
+        Zone { position: 100 * number / (ZONES - 1), start, blocks }
+    };
+    Some((0..ZONES).map(zone).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_reach_from_the_first_sector_to_the_last_and_never_beyond() {
+        const MIB: u64 = 1 << 20;
+        for size in [5 * MIB, 64 * MIB, 64 * MIB + 512, 7_999_999_488, 20_000_588_955_648] {
+            let zones = zones(size, MIB).expect("large enough");
+            assert_eq!(zones.len(), 5);
+            assert_eq!(zones.iter().map(|zone| zone.position).collect::<Vec<_>>(), [0, 25, 50, 75, 100]);
+            assert_eq!(zones[0].start, 0);
+            let end = zones[4].start + zones[4].blocks * MIB;
+            assert!(end <= size && size - end < ALIGNED, "{size}: {zones:?}");
+            for pair in zones.windows(2) {
+                assert!(pair[0].start + pair[0].blocks * MIB <= pair[1].start, "{size}: {zones:?}");
+            }
+            assert!(zones.iter().all(|zone| zone.start % ALIGNED == 0));
+        }
+        assert_eq!(zones(4 * MIB, MIB), None, "five zones of a block each do not fit");
+    }
+}

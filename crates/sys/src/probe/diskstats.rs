@@ -1,0 +1,157 @@
+//! What block devices moved: the kernel's own count, which a benchmark's bytes are held against.
+
+use std::collections::BTreeSet;
+
+use super::{Counters, Counting, Difference};
+use crate::root::{ReadError, SysRoot};
+
+const PATH: &str = "/proc/diskstats";
+
+/// Unit of the counters, whatever the disk's own (Documentation/block/stat.rst).
+const SECTOR: u64 = 512;
+
+/// Whole block devices: bytes and operations that ended, reading and writing, each under its name and the device's:
+/// `read_bytes sda` (Documentation/admin-guide/iostats.rst).
+///
+/// Devices that were idle are left out: a server of disks has hundreds. So is what belongs to partitions, whose disk
+/// counts it again.
+pub(super) struct DiskStats;
+
+impl Counting for DiskStats {
+    fn id(&self) -> &'static str {
+        "diskstats"
+    }
+
+    fn read(&self, root: &SysRoot) -> Counters {
+        let mut counters = Counters::default();
+        let text = match root.text(PATH) {
+            Ok(text) => text,
+            Err(error) => {
+                counters.unreadable(error);
+                return counters;
+            }
+        };
+        for line in text.lines() {
+            match Device::read(line) {
+                Some(device) if device.is_partition(root) => {}
+                Some(device) => device.count(&mut counters),
+                None => {
+                    let wanted = "a device with 11 numbers or more";
+                    counters.unreadable(ReadError::garbage(PATH, line, wanted));
+                }
+            }
+        }
+        if text.trim().is_empty() {
+            counters
+                .unreadable(format_args!("{PATH} is empty: there is no block device, or nothing counts it"));
+        }
+        counters
+    }
+
+    fn between(&self, before: &Counters, after: &Counters) -> Difference {
+        let mut all = after.since(before);
+        let device = |name: &str| name.split_once(' ').map(|(_, device)| device.to_owned());
+        let moving = all.counts.iter().filter(|(_, count)| **count > 0);
+        let moving: BTreeSet<_> = moving.filter_map(|(name, _)| device(name)).collect();
+        all.counts.retain(|name, _| device(name).is_some_and(|device| moving.contains(&device)));
+        all
+    }
+}
+
+/// A line.
+struct Device<'a> {
+    name: &'a str,
+    reads: u64,
+    read_sectors: u64,
+    writes: u64,
+    written_sectors: u64,
+}
+
+impl<'a> Device<'a> {
+    /// Reads a line: major, minor, name, then requests, merged ones, sectors and milliseconds of reading, the same of
+    /// writing, and more that differs between kernels.
+    fn read(line: &'a str) -> Option<Self> {
+        let mut fields = line.split_whitespace().skip(2);
+        let name = fields.next()?;
+        let numbers: Vec<u64> = fields.map(str::parse).collect::<Result<_, _>>().ok()?;
+        let [reads, _, read_sectors, _, writes, _, written_sectors, _, _, _, _, ..] = numbers[..] else {
+            return None;
+        };
+        Some(Self { name, reads, read_sectors, writes, written_sectors })
+    }
+
+    /// Whether sysfs knows it as a part of a disk. The two name devices alike but for slashes, which sysfs cannot have.
+    fn is_partition(&self, root: &SysRoot) -> bool {
+        root.exists(format!("/sys/class/block/{}/partition", self.name.replace('/', "!")))
+    }
+
+    fn count(&self, counters: &mut Counters) {
+        for (name, value) in [
+            ("reads", self.reads),
+            ("read_bytes", self.read_sectors.saturating_mul(SECTOR)),
+            ("writes", self.writes),
+            ("written_bytes", self.written_sectors.saturating_mul(SECTOR)),
+        ] {
+            counters.count(format!("{name} {}", self.name), value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// Composed: a disk with a partition, an idle loop, a device of an old kernel with 11 numbers.
+    const BEFORE: &str = "\
+   8       0 sda 100 5 2000 40 50 1 800 90 0 70 130 0 0 0 0 3 9
+   8       1 sda1 90 5 1900 38 50 1 800 90 0 70 130 0 0 0 0 0 0
+   7       0 loop0 3 0 24 1 0 0 0 0 0 1 1 0 0 0 0 0 0
+ 104       0 cciss/c0d0 7 0 56 1 0 0 0 0 0 1 1
+";
+
+    fn tree(text: &str) -> (tempfile::TempDir, SysRoot) {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir_all(dir.path().join("proc")).expect("made");
+        fs::create_dir_all(dir.path().join("sys/class/block/sda1")).expect("made");
+        fs::write(dir.path().join("sys/class/block/sda1/partition"), "1\n").expect("written");
+        fs::write(dir.path().join("proc/diskstats"), text).expect("written");
+        let root = SysRoot::at(dir.path());
+        (dir, root)
+    }
+
+    #[test]
+    fn sectors_of_512_bytes_become_bytes_and_partitions_are_not_counted_twice() {
+        let (_dir, root) = tree(BEFORE);
+        let found = DiskStats.read(&root);
+        assert_eq!(found.counts["read_bytes sda"], 2000 * 512);
+        assert_eq!((found.counts["reads sda"], found.counts["writes sda"]), (100, 50));
+        assert_eq!(found.counts["written_bytes sda"], 800 * 512);
+        assert_eq!(found.counts["read_bytes cciss/c0d0"], 56 * 512);
+        assert!(!found.counts.keys().any(|name| name.ends_with("sda1")));
+        assert!(found.unreadable.is_empty());
+    }
+
+    #[test]
+    fn devices_that_did_nothing_are_left_out_and_idle_directions_of_others_are_not() {
+        let (_dir, root) = tree(BEFORE);
+        let before = DiskStats.read(&root);
+        let text = BEFORE.replace("sda 100 5 2000", "sda 110 5 4048");
+        fs::write(root.locate(PATH), text).expect("written");
+        let found = DiskStats.between(&before, &DiskStats.read(&root));
+        let counts: Vec<_> = found.counts.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+        let wanted =
+            [("read_bytes sda", 2048 * 512), ("reads sda", 10), ("writes sda", 0), ("written_bytes sda", 0)];
+        assert_eq!(counts, wanted);
+    }
+
+    #[test]
+    fn a_line_that_is_cut_or_holds_words_is_told() {
+        for text in ["", "8 0 sda 1 2 3\n", "8 0 sda 1 2 3 4 5 6 7 8 9 10 many\n"] {
+            let (_dir, root) = tree(text);
+            let found = DiskStats.read(&root);
+            assert!(found.counts.is_empty() && found.unreadable.len() == 1, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Our side: one trial each, by the release binary.
+
+use std::rc::Rc;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::nodes::{CONGESTION, Nodes, Way};
+use super::{SECONDS, Stream, Turn, Work};
+
+/// One trial of `benchmark`; the first case of its document.
+pub fn trial(nodes: &Nodes, way: Way, benchmark: &str, params: &[String]) -> Result<Value> {
+    let home = std::env::temp_dir().join(format!("seatrial-versus-{}", std::process::id()));
+    let mut command = nodes.seatrial(way)?;
+    command.args([benchmark, "-o", "json"]).args(params.iter().flat_map(|param| ["-p", param]));
+    command.args(["-p", "trials=1", "-p", "max_trials=1"]);
+    let output = command.env("SEATRIAL_HOME", &home).output().context("cannot start seatrial")?;
+    let removed = std::fs::remove_dir_all(&home);
+    let document: Result<Value, _> = serde_json::from_slice(&output.stdout);
+    let document =
+        document.with_context(|| format!("seatrial: {}", String::from_utf8_lossy(&output.stderr)))?;
+    removed.context("cannot remove the run folder of a round")?;
+    Ok(document["results"][0].clone())
+}
+
+/// The median of a metric.
+fn metric(record: &Value, name: &str) -> Result<f64> {
+    let median = record["metrics"][name]["median"].as_f64();
+    median.with_context(|| format!("no {name}: {} {}", record["outcome"], record["reason"]))
+}
+
+fn stream(record: &Value) -> Result<Stream> {
+    let cpu = metric(record, "sender_cpu")? + metric(record, "receiver_cpu")?;
+    Ok(Stream { rate: metric(record, "throughput")?, cpu })
+}
+
+/// `net.tcp_stream`.
+pub fn tcp(nodes: &Rc<Nodes>, way: Way, flows: u32, affinity: &str) -> Turn {
+    let nodes = Rc::clone(nodes);
+    let params = [
+        format!("flows={flows}"),
+        format!("affinity={affinity}"),
+        format!("congestion={CONGESTION}"),
+        time(),
+    ];
+    Rc::new(move || stream(&trial(&nodes, way, "net.tcp_stream", &params)?))
+}
+
+/// `net.udp_stream` as fast as it goes.
+pub fn udp(nodes: &Rc<Nodes>, way: Way, offload: &str) -> Turn {
+    let nodes = Rc::clone(nodes);
+    let params = ["rate=max".to_owned(), "message=1448 B".to_owned(), format!("offload={offload}"), time()];
+    Rc::new(move || stream(&trial(&nodes, way, "net.udp_stream", &params)?))
+}
+
+/// The median round trip of `net.rr` in microseconds; sockperf's messages have 14 bytes at least.
+pub fn round_trip(nodes: &Rc<Nodes>, way: Way, protocol: &str, wait: &str) -> Work {
+    let nodes = Rc::clone(nodes);
+    let params = [format!("protocol={protocol}"), format!("wait={wait}"), "request=14 B".to_owned(), time()];
+    Box::new(move || metric(&trial(&nodes, way, "net.rr", &params)?, "round_trip"))
+}
+
+/// The mean round trip of `net.rr` in microseconds, which is what its rate says when one follows the other.
+pub fn mean_round_trip(nodes: &Rc<Nodes>, way: Way, protocol: &str) -> Work {
+    let nodes = Rc::clone(nodes);
+    let params = [format!("protocol={protocol}"), "wait=block".to_owned(), "request=1 B".to_owned(), time()];
+    Box::new(move || {
+        let rate = metric(&trial(&nodes, way, "net.rr", &params)?, "rate")?;
+        ensure!(rate > 0.0, "no round trips");
+        Ok(1e6 / rate)
+    })
+}
+
+/// The highest throughput of `net.pingpong`, in Gbit/s.
+pub fn peak(nodes: &Rc<Nodes>, way: Way) -> Work {
+    pingpong(nodes, way, ["from=64 KiB", "to=8 MiB"], "throughput")
+}
+
+/// Half the round trip of small messages, in microseconds.
+pub fn small(nodes: &Rc<Nodes>, way: Way) -> Work {
+    pingpong(nodes, way, ["from=1 B", "to=48 B"], "latency")
+}
+
+fn pingpong(nodes: &Rc<Nodes>, way: Way, sizes: [&str; 2], name: &'static str) -> Work {
+    let nodes = Rc::clone(nodes);
+    let params = [sizes[0].to_owned(), sizes[1].to_owned(), "beside=0".to_owned(), time()];
+    Box::new(move || metric(&trial(&nodes, way, "net.pingpong", &params)?, name))
+}
+
+fn time() -> String {
+    format!("time={SECONDS} s")
+}
