@@ -154,7 +154,7 @@ fn nothing_opens_a_disk_to_write_it_and_every_byte_comes_from_it() {
         let trace = folder.path().join("trace").display().to_string();
         let calls = "trace=open,openat,openat2,creat,write,pwrite64,writev,pwritev,pwritev2,ioctl";
         let wrapper = ["strace", "-f", "-y", "-e", calls, "-o", &trace];
-        let answer = child(&wrapper, &json!({ "disks": names, "mode": mode, "ms": 400 })).expect("measured");
+        let answer = child(&wrapper, &json!({ "disks": names, "mode": mode, "ms": 3000 })).expect("measured");
         assert_opened_to_read(&fs::read_to_string(&trace).expect("a trace"), names);
         let path = &answer["path"][0];
         assert!(path["asked_bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{answer}");
