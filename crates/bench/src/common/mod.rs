@@ -1,6 +1,7 @@
 //! What several benchmarks share: parameters, budgets, seats, pinned threads, memory at a place, samples by place.
 
 mod by_place;
+pub mod carry;
 mod each_node;
 pub mod ends;
 mod gate;

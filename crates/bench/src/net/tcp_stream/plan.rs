@@ -1,18 +1,14 @@
 //! Who sends to whom, and what the way between them can carry.
 
-use seatrial_inventory::nic_limit;
-use seatrial_model::machine::{Nic, NicKind};
 use seatrial_model::setting::Present;
-use seatrial_model::{
-    About, Bound, Case, Cause, Limit, Limits, Nanos, Params, Quantity, Reason, Site, Value,
-};
+use seatrial_model::{About, Bound, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site, Value};
 
 use super::seating::seating;
 use super::terms::Way;
 use super::trials;
-use crate::common;
-use crate::common::ends::{self, Ends};
-use crate::common::goodput::{Framing, Goodput, Ip, Transport};
+use crate::common::ends::Ends;
+use crate::common::goodput::{Goodput, Transport};
+use crate::common::{self, carry};
 
 /// One case between the two ends of the site.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -54,7 +50,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let one_way = bounds(case, site);
     let ways = Way::of(case.params.text("direction").unwrap_or("forward")).len();
     let limit = |metric: &str| match (metric, &one_way) {
-        ("throughput" | "slowest", Ok(bounds)) => Limit::Chain(times(bounds, ways)),
+        ("throughput" | "slowest", Ok(bounds)) => Limit::Chain(carry::times(bounds, ways)),
         ("forward" | "reverse", Ok(bounds)) if ways > 1 => Limit::Chain(bounds.clone()),
         ("throughput" | "slowest" | "forward" | "reverse", Err(reason)) => {
             Limit::Unknown { reason: reason.clone() }
@@ -77,63 +73,11 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
 
 /// Bounds on the payload that gets one way.
 fn bounds(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
-    if case.nodes.len() == 1 {
-        return Err("the loopback has no wire that would limit it: CPU and memory do".to_owned());
-    }
-    let Some(way) = ends::way(case, site) else {
-        return Err(
-            "it is not known which interfaces the connection takes; name them with -p interface=".to_owned()
-        );
-    };
-    let mtu = [way.first, way.second].into_iter().map(|nic| nic.mtu.known().copied()).min().flatten();
-    let mtu = mtu.ok_or("the MTU of an interface is not known")?;
-    let ip = if speak_ipv4(way.first) && speak_ipv4(way.second) { Ip::V4 } else { Ip::V6 };
     let transport = Transport::Tcp { timestamps: timestamps(case, site) };
-    let goodput = Goodput::of(framing(way.first), ip, transport, mtu)
-        .ok_or_else(|| format!("an MTU of {mtu} leaves no room for payload"))?;
-    let mut bounds = Vec::new();
-    for (node, nic) in case.nodes.iter().zip([way.first, way.second]) {
-        match nic_limit(nic) {
-            Limit::Chain(chain) => bounds.extend(chain.iter().map(|bound| {
-                let bus = bound.provenance != "nic speed";
-                let payload = goodput.within(bound, bus);
-                Bound { formula: format!("{node}/{}: {}", nic.name, payload.formula), ..payload }
-            })),
-            // A way is as wide as its narrowest end, so that the other end alone still bounds it.
-            Limit::Unknown { .. } => {}
-        }
-    }
-    if bounds.is_empty() {
-        let why = |nic: &Nic| match nic_limit(nic) {
-            Limit::Unknown { reason } => reason,
-            Limit::Chain(_) => String::new(),
-        };
-        return Err(format!("{}: {}", way.first.name, why(way.first)));
-    }
-    Ok(bounds)
-}
-
-fn times(bounds: &[Bound], ways: usize) -> Vec<Bound> {
-    let twice = |bound: &Bound| Bound {
-        value: Quantity::new(bound.value.value() * ways as f64, bound.value.unit())
-            .expect("a finite number times a small one"),
-        formula: format!("{ways} directions x {}", bound.formula),
-        provenance: bound.provenance.clone(),
-    };
-    if ways == 1 { bounds.to_vec() } else { bounds.iter().map(twice).collect() }
-}
-
-/// Connections are tried by IPv4 first. An end of which no networks are known may have it: the bound is then the wider.
-fn speak_ipv4(nic: &Nic) -> bool {
-    nic.networks.known().is_none_or(|networks| networks.iter().any(|network| network.contains('.')))
-}
-
-/// What its packets are framed in.
-fn framing(nic: &Nic) -> Framing {
-    match nic.link_layer.known().map(String::as_str) {
-        Some("infiniband") => Framing::Infiniband,
-        _ => Framing::Ethernet { tags: u32::from(nic.kind == NicKind::Vlan) },
-    }
+    carry::bounds(case, site, "the connection takes", |framing, ip, mtu| {
+        Goodput::of(framing, ip, transport, mtu)
+            .ok_or_else(|| format!("an MTU of {mtu} leaves no room for payload"))
+    })
 }
 
 /// Whether segments carry timestamps: both ends must want them, and it is the default.

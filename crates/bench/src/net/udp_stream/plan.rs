@@ -1,15 +1,13 @@
 //! Who sends to whom, with how many threads, and what the way between them can carry.
 
-use seatrial_inventory::nic_limit;
-use seatrial_model::machine::{Nic, NicKind};
 use seatrial_model::{
-    About, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Quantity, Reason, Seat, Site, Value,
+    About, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Seat, Site, Value,
 };
 
 use super::terms::{Direction, MOST_MESSAGE, rate};
-use crate::common::ends::{self, Ends};
-use crate::common::goodput::{Framing, Goodput, Ip, Transport};
-use crate::common::{self, seats};
+use crate::common::ends::Ends;
+use crate::common::goodput::{Goodput, Ip, Transport};
+use crate::common::{self, carry, seats};
 
 /// What a receive buffer takes when nothing else is asked for: 20 ms of 3 Gbit/s, so that a receiver that is kept from
 /// its CPU for a moment loses nothing.
@@ -130,7 +128,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let bounds = bounds(case, site);
     let ways = Direction::of_case(case).ways();
     let limit = |metric: &str| match (metric, &bounds) {
-        ("throughput", Ok(bounds)) => Limit::Chain(times(bounds, ways)),
+        ("throughput", Ok(bounds)) => Limit::Chain(carry::times(bounds, ways)),
         ("forward" | "reverse", Ok(bounds)) if ways > 1 => Limit::Chain(bounds.clone()),
         ("throughput" | "forward" | "reverse", Err(reason)) => Limit::Unknown { reason: reason.clone() },
         ("forward" | "reverse", Ok(_)) => {
@@ -149,60 +147,14 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
 }
 
-/// Bounds on the payload that gets one way.
+/// Bounds on the payload that gets one way. Packets smaller than the path takes carry fewer bytes for the same headers.
+/// Larger ones go in fragments, of which those of a full packet are the best case.
 fn bounds(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
-    if case.nodes.len() == 1 {
-        return Err("the loopback has no wire that would limit it: CPU and memory do".to_owned());
-    }
-    let Some(way) = ends::way(case, site) else {
-        return Err(
-            "it is not known which interfaces the datagrams take; name them with -p interface=".to_owned()
-        );
-    };
-    let mtu = [way.first, way.second].into_iter().map(|nic| nic.mtu.known().copied()).min().flatten();
-    let mtu = mtu.ok_or("the MTU of an interface is not known")?;
-    let ip = if is_ipv4(way.first) && is_ipv4(way.second) { Ip::V4 } else { Ip::V6 };
-    let headers = 8 + if ip == Ip::V4 { 20 } else { 40 };
-    let message = case.params.bytes("message").ok().flatten().map(|bytes| bytes.get() + headers);
-    // Packets smaller than the path takes carry fewer bytes for the same headers. Larger ones go in fragments, of which
-    // those of a full packet are the best case.
-    let packet = message.unwrap_or(mtu).min(mtu);
-    let goodput = Goodput::of(framing(way.first), ip, Transport::Udp, packet)
-        .ok_or_else(|| format!("a packet of {packet} B leaves no room for payload"))?;
-    let mut bounds = Vec::new();
-    for (node, nic) in case.nodes.iter().zip([way.first, way.second]) {
-        // A way is as wide as its narrowest end, so that the other end alone still bounds it.
-        let Limit::Chain(chain) = nic_limit(nic) else { continue };
-        bounds.extend(chain.iter().map(|bound| {
-            let payload = goodput.within(bound, bound.provenance != "nic speed");
-            Bound { formula: format!("{node}/{}: {}", nic.name, payload.formula), ..payload }
-        }));
-    }
-    match (bounds.is_empty(), nic_limit(way.first)) {
-        (true, Limit::Unknown { reason }) => Err(format!("{}: {reason}", way.first.name)),
-        _ => Ok(bounds),
-    }
-}
-
-fn times(bounds: &[Bound], ways: usize) -> Vec<Bound> {
-    let twice = |bound: &Bound| Bound {
-        value: Quantity::new(bound.value.value() * ways as f64, bound.value.unit())
-            .expect("a finite number times a small one"),
-        formula: format!("{ways} directions x {}", bound.formula),
-        provenance: bound.provenance.clone(),
-    };
-    if ways == 1 { bounds.to_vec() } else { bounds.iter().map(twice).collect() }
-}
-
-/// Connections are tried by IPv4 first. An end of which no networks are known may have it: the bound is then the wider.
-fn is_ipv4(nic: &Nic) -> bool {
-    nic.networks.known().is_none_or(|networks| networks.iter().any(|network| network.contains('.')))
-}
-
-/// What its packets are framed in.
-fn framing(nic: &Nic) -> Framing {
-    match nic.link_layer.known().map(String::as_str) {
-        Some("infiniband") => Framing::Infiniband,
-        _ => Framing::Ethernet { tags: u32::from(nic.kind == NicKind::Vlan) },
-    }
+    carry::bounds(case, site, "the datagrams take", |framing, ip, mtu| {
+        let headers = 8 + if ip == Ip::V4 { 20 } else { 40 };
+        let message = case.params.bytes("message").ok().flatten().map(|bytes| bytes.get() + headers);
+        let packet = message.unwrap_or(mtu).min(mtu);
+        Goodput::of(framing, ip, Transport::Udp, packet)
+            .ok_or_else(|| format!("a packet of {packet} B leaves no room for payload"))
+    })
 }
