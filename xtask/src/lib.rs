@@ -4,6 +4,7 @@
 pub mod ci;
 mod deny;
 pub mod generate;
+pub mod guest;
 pub mod lab;
 pub mod packages;
 pub mod test;

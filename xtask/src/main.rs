@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::{ci, generate, lab, test, versus};
+use xtask::{ci, generate, guest, lab, test, versus};
 
 /// Tasks of the Seatrial workspace.
 #[derive(Parser)]
@@ -23,19 +23,26 @@ enum Task {
     Versus(versus::Args),
     Bare(versus::bare::Args),
     Lab(lab::Args),
+    Guest(guest::Args),
+}
+
+fn succeeded((): ()) -> ExitCode {
+    ExitCode::SUCCESS
 }
 
 fn main() -> ExitCode {
     let done = match Cli::parse().task {
-        Task::Test(args) => test::run(&args),
-        Task::Generate(args) => generate::run(&args),
-        Task::Ci(args) => ci::run(&args),
-        Task::Versus(args) => versus::run(&args),
-        Task::Bare(args) => versus::bare::run(&args),
-        Task::Lab(args) => lab::run(&args),
+        // Its exit status is that of the command in the guest.
+        Task::Guest(args) => guest::run(&args).map(ExitCode::from),
+        Task::Test(args) => test::run(&args).map(succeeded),
+        Task::Generate(args) => generate::run(&args).map(succeeded),
+        Task::Ci(args) => ci::run(&args).map(succeeded),
+        Task::Versus(args) => versus::run(&args).map(succeeded),
+        Task::Bare(args) => versus::bare::run(&args).map(succeeded),
+        Task::Lab(args) => lab::run(&args).map(succeeded),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             // Without the backtrace that RUST_BACKTRACE would add: what failed is a tool, not this code.
             eprintln!("cargo xtask: {error:#}");

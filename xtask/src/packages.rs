@@ -69,6 +69,23 @@ const ZSTD: Package =
 const SLURM: Package =
     Package { name: "slurm-wlm", program: "slurmctld", reason: "the lab tests run a real Slurm" };
 
+const QEMU: Package = Package {
+    name: "qemu-system-x86",
+    program: "qemu-system-x86_64",
+    reason: "guests with NUMA nodes, disks and soft-RoCE are emulated",
+};
+const BUSYBOX: Package =
+    Package { name: "busybox-static", program: "busybox", reason: "the first program of a guest" };
+const CPIO: Package =
+    Package { name: "cpio", program: "cpio", reason: "the first files of a guest are packed" };
+const KMOD: Package =
+    Package { name: "kmod", program: "depmod", reason: "guests load modules of their kernel" };
+const IBVERBS: Package = Package {
+    name: "ibverbs-utils",
+    program: "ibv_devinfo",
+    reason: "guests have soft-RoCE, for which it brings libibverbs and the providers",
+};
+
 /// What `cargo xtask test` needs.
 pub const TESTS: &[Package] = &[
     Package {
@@ -90,6 +107,11 @@ pub const TESTS: &[Package] = &[
     SLURM,
     STRACE,
     ZSTD,
+    QEMU,
+    BUSYBOX,
+    CPIO,
+    KMOD,
+    IBVERBS,
 ];
 
 /// What `cargo xtask lab` needs.
@@ -105,6 +127,10 @@ pub const LAB: &[Package] = &[
     OPENSSH_SERVER,
     SLURM,
 ];
+
+/// What `cargo xtask guest` needs.
+pub const GUEST: &[Package] =
+    &[QEMU, BUSYBOX, CPIO, KMOD, IBVERBS, IPROUTE2, MOUNT, UTIL_LINUX, OPENSSH_CLIENT, OPENSSH_SERVER];
 
 /// What the tests of the lab need besides.
 pub const LAB_TESTS: &[Package] = &[IPUTILS_PING, PROCPS];
@@ -281,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lab_tests_have_all_that_the_lab_needs() {
-        assert!(LAB.iter().chain(LAB_TESTS).all(|package| TESTS.contains(package)));
+    fn the_tests_have_all_that_lab_and_guests_need() {
+        assert!(LAB.iter().chain(LAB_TESTS).chain(GUEST).all(|package| TESTS.contains(package)));
     }
 }

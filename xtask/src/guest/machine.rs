@@ -1,0 +1,155 @@
+//! The command line of QEMU for one guest.
+
+use std::path::{Path, PathBuf};
+
+use super::RunArgs;
+use super::disk::{self, Disks};
+use super::kernel::Kernel;
+
+/// CPUs of a NUMA node. Two, so that placement has something to choose from; each is a thread of the emulator.
+const CPUS: u32 = 2;
+
+/// Memory of a NUMA node, in MiB.
+const MEMORY: u32 = 1024;
+
+/// What differs from guest to guest.
+#[derive(Debug)]
+pub struct Guest<'a> {
+    /// From 1.
+    pub number: u32,
+    /// Of how many.
+    pub of: u32,
+    pub numa: u32,
+    pub nics: u32,
+    pub disks: &'a Disks,
+    /// The files behind the disks.
+    pub files: Vec<PathBuf>,
+    /// The folder that host and guests share.
+    pub session: &'a Path,
+    /// Where the kernel's messages go.
+    pub console: PathBuf,
+}
+
+impl Guest<'_> {
+    /// The first guest runs the job.
+    fn runs_job(&self) -> bool {
+        self.number == 1
+    }
+
+    /// The modules that its devices need, besides those of the first files.
+    pub fn drivers(args: &RunArgs) -> Vec<&'static str> {
+        let mut drivers: Vec<&str> = args.disks.0.iter().map(|kind| kind.driver()).collect();
+        if args.disks.0.iter().any(|kind| kind.driver() != "nvme") {
+            drivers.push("sd_mod");
+        }
+        if args.nics > 0 {
+            // soft-RoCE asks for crc32 by a name that no dependency of modules tells.
+            drivers.extend(["virtio_net", "crc32_generic", "ib_uverbs", "rdma_ucm", "rdma_rxe"]);
+        }
+        drivers.sort_unstable();
+        drivers.dedup();
+        drivers
+    }
+
+    /// All arguments.
+    pub fn arguments(&self, kernel: &Kernel) -> Vec<String> {
+        let mut words: Vec<String> = Vec::new();
+        let mut push = |option: &str, value: String| words.extend([option.to_owned(), value]);
+        push("-accel", "tcg,thread=multi".into());
+        push("-machine", "q35".into());
+        push("-cpu", "max".into());
+        push("-smp", format!("{},sockets={},cores={CPUS}", self.numa * CPUS, self.numa));
+        push("-m", format!("{}M", self.numa * MEMORY));
+        for node in 0..self.numa {
+            push("-object", format!("memory-backend-ram,size={MEMORY}M,id=m{node}"));
+            let (first, last) = (node * CPUS, node * CPUS + CPUS - 1);
+            push("-numa", format!("node,nodeid={node},cpus={first}-{last},memdev=m{node}"));
+        }
+        push("-kernel", kernel.image.display().to_string());
+        push("-initrd", kernel.initramfs.display().to_string());
+        push("-append", format!("console=ttyS0 panic=-1 quiet net.ifnames=0 guest={}", self.number));
+        push("-display", "none".into());
+        push("-monitor", "none".into());
+        push("-serial", format!("file:{}", self.console.display()));
+        // The root of files may hold several file systems, whose inode numbers would clash.
+        let shared = "security_model=none,multidevs=remap";
+        push("-virtfs", format!("local,path=/,mount_tag=host,readonly=on,{shared}"));
+        push("-virtfs", format!("local,path={},mount_tag=session,{shared}", self.session.display()));
+        if self.runs_job() {
+            push("-device", "virtio-serial-pci".into());
+            for (name, descriptor) in [("out", 1), ("err", 2)] {
+                push("-chardev", format!("file,id={name},path=/dev/fd/{descriptor},append=on"));
+                push("-device", format!("virtserialport,chardev={name},name={name}"));
+            }
+        }
+        for nic in 0..self.nics {
+            push("-netdev", self.wire(nic));
+            let address = format!("52:54:00:78:{nic:02x}:{:02x}", self.number);
+            push("-device", format!("virtio-net-pci,netdev=n{nic},mac={address}"));
+        }
+        words.extend(["-nodefaults", "-no-reboot", "-no-user-config"].map(str::to_owned));
+        words.extend(disk::arguments(self.disks, &self.files));
+        words
+    }
+
+    /// What card `nic` is plugged into: the same card of the other guest, or with a single guest its neighbour. Where there
+    /// is none the socket at the other end is missing, and frames are lost as on a cable that nobody has plugged in.
+    fn wire(&self, nic: u32) -> String {
+        let (number, other) = if self.of == 1 { (self.number, nic ^ 1) } else { (3 - self.number, nic) };
+        let path = |nic: u32, number: u32| self.session.join(format!("wire-{nic}-{number}"));
+        format!(
+            "dgram,id=n{nic},local.type=unix,local.path={},remote.type=unix,remote.path={}",
+            path(nic, self.number).display(),
+            path(other, number).display()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel() -> Kernel {
+        Kernel { image: "k".into(), initramfs: "i".into(), folder: "f".into() }
+    }
+
+    fn guest(number: u32, of: u32, disks: &Disks) -> Guest<'_> {
+        let session = Path::new("/s");
+        Guest { number, of, numa: 2, nics: 2, disks, files: Vec::new(), session, console: "c".into() }
+    }
+
+    #[test]
+    fn wires_of_two_guests_end_at_each_other() {
+        let disks = Disks::default();
+        let first = guest(1, 2, &disks).arguments(&kernel()).join(" ");
+        let second = guest(2, 2, &disks).arguments(&kernel()).join(" ");
+        assert!(first.contains("local.path=/s/wire-1-1,remote.type=unix,remote.path=/s/wire-1-2"), "{first}");
+        assert!(
+            second.contains("local.path=/s/wire-1-2,remote.type=unix,remote.path=/s/wire-1-1"),
+            "{second}"
+        );
+    }
+
+    #[test]
+    fn cards_of_a_single_guest_end_at_their_neighbours() {
+        let disks = Disks::default();
+        let words = guest(1, 1, &disks).arguments(&kernel()).join(" ");
+        assert!(words.contains("local.path=/s/wire-0-1,remote.type=unix,remote.path=/s/wire-1-1"), "{words}");
+        assert!(words.contains("local.path=/s/wire-1-1,remote.type=unix,remote.path=/s/wire-0-1"), "{words}");
+    }
+
+    #[test]
+    fn each_numa_node_has_cpus_and_memory_of_its_own() {
+        let disks = Disks::default();
+        let words = guest(1, 1, &disks).arguments(&kernel()).join(" ");
+        assert!(words.contains("-smp 4,sockets=2,cores=2"), "{words}");
+        assert!(words.contains("node,nodeid=1,cpus=2-3,memdev=m1"), "{words}");
+    }
+
+    #[test]
+    fn only_the_first_guest_has_the_standard_streams() {
+        let disks = Disks::default();
+        assert!(guest(1, 2, &disks).arguments(&kernel()).join(" ").contains("path=/dev/fd/2"));
+        assert!(!guest(2, 2, &disks).arguments(&kernel()).join(" ").contains("/dev/fd"));
+    }
+}
