@@ -34,6 +34,9 @@ pub struct Finding {
     pub severity: Severity,
     /// Its number, if it has one.
     pub value: Option<Quantity>,
+    /// The 95 % interval of the number, in its unit, where it is an estimate that has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ci95: Option<(f64, f64)>,
     /// What it rests on: metric, series or evidence names.
     pub evidence: Vec<String>,
     /// One sentence that names the cause and what to do.
@@ -50,6 +53,7 @@ impl Finding {
             subject,
             severity,
             value: None,
+            ci95: None,
             evidence: Vec::new(),
             text: text.into(),
         }

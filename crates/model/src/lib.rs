@@ -4,6 +4,7 @@
 //! that crosses a process or a file border serialises with serde and publishes its JSON schema.
 
 mod about;
+mod alias;
 mod case;
 mod event;
 mod finding;
@@ -24,13 +25,14 @@ mod units;
 mod verdict;
 
 pub use about::{About, Cost, Interaction, Need, Planned};
+pub use alias::Alias;
 pub use case::{Budget, Case, CaseId};
 pub use event::{Event, Phase};
 pub use finding::{Finding, Severity};
 pub use limit::{Bound, Limit, LimitRecord, Limits};
 pub use metric::{AxisSpec, Better, MetricSpec, SeriesSpec};
 pub use outcome::{Cause, Outcome, Reason};
-pub use param::{Kind, ParamError, ParamSpec, Params, Value};
+pub use param::{Factor, Kind, ParamError, ParamSpec, Params, Value};
 pub use place::{Place, Seat};
 pub use sample::{Evidence, Integrity, Measures, PartRecord, Row, Sample, Values};
 pub use site::{Site, SiteNode};

@@ -3,6 +3,7 @@
 //! Only data and lookups live here; `seatrial-inventory` fills it. Every structure has a default and every
 //! field tolerates being absent, so that a record written by an older or newer version still reads.
 
+mod bond;
 mod cache;
 mod confinement;
 mod cpu;
@@ -19,11 +20,12 @@ mod part_limit;
 mod pci;
 mod product;
 
+pub use bond::{Bond, BondMember, Queueing};
 pub use cache::{Cache, CacheKind, Caches, LastLevelCache};
 pub use confinement::{Confinement, ProcessLimit};
 pub use cpu::{Cpu, CpuQuota, CpuThread};
 pub use dimm::{Dimm, DimmSource, Dimms};
-pub use disk::{Disk, DiskBus, Partition};
+pub use disk::{Disk, DiskBus, DiskThrottle, Partition};
 pub use file_system::{FileSystem, Medium};
 pub use gpu::Gpu;
 pub use hca::{Hca, HcaPort};

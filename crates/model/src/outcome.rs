@@ -53,6 +53,7 @@ causes! {
     Underloaded Unmeasured "The load that was asked for could not be offered.";
     TooShort Unmeasured "Too short against the clock to be trusted, or too few values.";
     Contradiction Unmeasured "Parameters that cannot hold together; a usage error when typed.";
+    NotTried Unmeasured "Left out, because less of the same failed already and trying took too long.";
     Interrupted Unmeasured "The run was stopped before or during the case.";
     Inapplicable Skipped "Does not apply to this machine.";
 }

@@ -85,7 +85,9 @@
 //! # Looking into a series
 //!
 //! [`steady_from`] finds the end of the warm-up, [`outliers`] flags samples and drops none, [`levels`] cuts
-//! at changes of level, [`modes`] tells one cluster from two, and [`knee`] finds the bend of a curve. Each
+//! at changes of level, [`modes`] tells one cluster from two, and [`knee`] finds the bend of a curve. [`shape`] says
+//! whether a rate levels off, falls or still grows with load, [`scalability`] which law it follows, and [`paired_ratio`]
+//! what one thing is against another that was measured in turn with it. Each
 //! states its source, its rule and how often it errs. Nothing draws random numbers: equal input gives equal
 //! output.
 
@@ -100,8 +102,10 @@ mod knee;
 mod modes;
 mod moments;
 mod outlier;
+mod paired;
 mod quantile;
 mod ranks;
+mod scalability;
 mod steady;
 mod stop;
 mod summary;
@@ -115,7 +119,9 @@ pub use interval::{FEWEST_SAMPLES_ALONE, FEWEST_VALUES, Interval, median_interva
 pub use knee::{Bend, Knee, LEAST_BEND, knee};
 pub use modes::{LEAST_SHARE, Mode, Modes, modes};
 pub use outlier::{OUTLIER_SCORE, Outlier, outliers};
+pub use paired::{PairedRatio, paired_ratio};
 pub use quantile::Sorted;
+pub use scalability::{FALLEN, GROWING, LoadPoint, SATURATED, Scalability, Shape, scalability, shape};
 pub use steady::{Steady, steady_from};
 pub use stop::{Stop, StopRule};
 pub use summary::Summary;

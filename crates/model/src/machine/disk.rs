@@ -52,6 +52,23 @@ pub struct Disk {
     pub mounts: Vec<String>,
     /// The PCI function of its controller.
     pub pci: Known<PciDevice>,
+    /// What the control groups around this process let through to it, where they limit anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub throttle: Option<DiskThrottle>,
+}
+
+/// The tightest limits of the control groups around a process on one block device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct DiskThrottle {
+    /// Bytes a second that may be read.
+    pub read_bytes: Option<u64>,
+    /// Bytes a second that may be written.
+    pub written_bytes: Option<u64>,
+    /// Requests a second that may read.
+    pub reads: Option<u64>,
+    /// Requests a second that may write.
+    pub writes: Option<u64>,
 }
 
 /// A partition of a block device.

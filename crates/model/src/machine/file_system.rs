@@ -34,6 +34,9 @@ pub struct FileSystem {
     pub available_bytes: Known<u64>,
     /// Use in percent of what ordinary users have, as df(1) computes it.
     pub fill_percent: Known<f64>,
+    /// The address of the server, where the mount tells one that is a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
     /// The block device it is on: a disk, a partition, or a device made of others.
     pub device: Option<String>,
     /// The disks under it, whatever stands between.

@@ -22,6 +22,24 @@ pub struct Gpu {
     pub uuid: Known<String>,
     /// Memory on the device in bytes, where a driver tells it in a file.
     pub memory_bytes: Known<u64>,
+    /// Highest clock of its memory in MHz, where the vendor's library tells. Data move twice in a cycle.
+    pub memory_clock_mhz: Known<u32>,
+    /// Width of its memory's bus in bits, where the vendor's library tells.
+    pub memory_bus_bits: Known<u32>,
+    /// Highest generation of PCI Express that it and its slot can do, where the vendor's library tells.
+    pub link_generation: Known<u32>,
+    /// Most lanes that it and its slot can do, where the vendor's library tells.
+    pub link_width: Known<u32>,
+    /// Where each active NVLink leads: the PCI address of a GPU or of a switch, or `?`.
+    pub nvlinks: Known<Vec<String>>,
+    /// What an NVLink carries in one direction in MB/s, where the vendor's library tells.
+    pub nvlink_megabytes_per_second: Known<u64>,
+    /// Whether it is cut into instances (MIG).
+    pub is_cut: Known<bool>,
+    /// Who may compute on it: `default`, `exclusive`, `prohibited`.
+    pub compute_mode: Known<String>,
+    /// Whether its driver stays loaded while nobody uses it.
+    pub persistence: Known<bool>,
     /// The PCI function.
     pub pci: PciDevice,
 }

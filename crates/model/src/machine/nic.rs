@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::facts::Facts;
-use super::{Known, PciDevice};
+use super::{Bond, Known, PciDevice, Queueing};
 use crate::param::Params;
 
 /// A network interface of this process's network namespace.
@@ -43,10 +43,20 @@ pub struct Nic {
     /// Networks of which it has an address, as `10.0.0.0/24`: two interfaces with one in common can talk without a
     /// router between them. Link-local ones are not counted.
     pub networks: Known<Vec<String>>,
+    /// How it uses its members; of bonds only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bond: Option<Bond>,
+    /// `datagram` or `connected`; of IP over InfiniBand only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ipoib_mode: Option<Known<String>>,
+    /// What its packets wait in on their way out.
+    pub queueing: Known<Vec<Queueing>>,
     /// Receive queues.
     pub rx_queues: Known<u32>,
     /// Transmit queues.
     pub tx_queues: Known<u32>,
+    /// CPUs that serve the interrupts of its device's queues now, in rising order; what moves interrupts may change it.
+    pub irq_cpus: Known<Vec<u32>>,
     /// Which port of the device it is, where one PCI function has several.
     pub port: Option<u32>,
     /// The PCI function behind it.

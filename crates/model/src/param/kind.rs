@@ -11,6 +11,9 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// A whole number from the first to the second, both included.
     Count(u64, u64),
+    /// The same of things that work at the same time, such as threads: more of them are more load. It is the axis along
+    /// which a sweep saturates, and along which it backs off from what failed.
+    Load(u64, u64),
     /// A fraction from the first to the second, both included.
     Number(f64, f64),
     /// A size from the first to the second, both included.
@@ -38,7 +41,7 @@ impl Kind {
                     Err(format!("'{typed}' is not one of {}{}", words.join(", "), did_you_mean(&near)))
                 }
             },
-            Kind::Count(least, most) => {
+            Kind::Count(least, most) | Kind::Load(least, most) => {
                 let count = typed.parse::<u64>().map_err(|_| format!("'{typed}' is no whole number"))?;
                 within(count, least, most)?;
                 Ok(Value::Count(count))
@@ -69,7 +72,7 @@ impl Kind {
     pub fn describe(&self) -> String {
         match self {
             Kind::Choice(words) => words.join(" | "),
-            Kind::Count(least, most) => format!("{least} to {most}"),
+            Kind::Count(least, most) | Kind::Load(least, most) => format!("{least} to {most}"),
             Kind::Number(least, most) => format!("{least} to {most}"),
             Kind::Size(least, most) => format!("size, {least} to {most}"),
             Kind::Time(least, most) => format!("duration, {least} to {most}"),

@@ -44,6 +44,9 @@ pub struct Profile {
     pub waivers: Vec<Waiver>,
     /// Limits that a person knows and the machine does not tell.
     pub limits: Vec<LimitRule>,
+    /// What devices cost.
+    #[serde(default)]
+    pub prices: Vec<PriceRule>,
 }
 
 /// A sort of nodes.
@@ -68,6 +71,19 @@ pub struct LimitRule {
     pub value: Quantity,
     /// How it is known: `8 channels of DDR4-3200, from the data sheet`.
     pub source: String,
+}
+
+/// What a device costs, so that a rate can be held against its price.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct PriceRule {
+    /// Facts that the subject of a case must have: `{ kind = "nic", speed = "10 Gbit/s" }`.
+    pub on: Params,
+    /// The price of one.
+    pub amount: f64,
+    /// In what: `EUR`, `USD`.
+    pub currency: String,
+    /// Where the price is from.
+    pub source: Option<String>,
 }
 
 /// A criterion or setting excused for a time. It is always shown.

@@ -4,3 +4,4 @@ mod comparison;
 mod coverage;
 mod false_alarms;
 mod noise;
+mod paired;
