@@ -168,6 +168,26 @@ impl<'a> Ethtool<'a> {
         Ok(answer & bits != 0)
     }
 
+    /// The driver's own statistics (`ethtool -S`), in its order and by its names, which no two drivers share.
+    ///
+    /// Under a root that stands in for the running system they are lines of a name and a number.
+    ///
+    /// # Errors
+    /// As [`Self::rings`].
+    pub fn statistics(&self) -> Result<Vec<(String, u64)>, ReadError> {
+        let path = format!("/ethtool/{}/statistics", self.interface);
+        if !self.root.is_live() {
+            let text = self.root.text(&path)?;
+            let pair = |line: &str| {
+                let (name, number) = line.rsplit_once(' ')?;
+                Some((name.to_owned(), number.parse().ok()?))
+            };
+            let all: Option<Vec<(String, u64)>> = text.lines().map(pair).collect();
+            return all.ok_or_else(|| ReadError::garbage(&path, &text, "lines of a name and a number"));
+        }
+        statistics(self.interface).map_err(|errno| refused(path, errno))
+    }
+
     /// The numbers that follow `command` in its structure.
     fn ask<const N: usize>(&self, question: &str, command: u32) -> Result<[u32; N], ReadError> {
         let path = format!("/ethtool/{}/{question}", self.interface);
@@ -180,13 +200,65 @@ impl<'a> Ethtool<'a> {
         // The command stands in front; what the driver does not fill in stays 0.
         let mut message = vec![0_u32; 1 + N];
         message[0] = command;
-        call(self.interface, &mut message).map_err(|errno| match errno {
-            Errno::OPNOTSUPP | Errno::NODEV => ReadError::Missing { path },
-            errno => ReadError::Unreadable { path, errno },
-        })?;
+        call(self.interface, &mut message).map_err(|errno| refused(path, errno))?;
         message.remove(0);
         message.try_into().map_err(|_| ReadError::garbage(question, "", "as many numbers as asked for"))
     }
+}
+
+fn refused(path: String, errno: Errno) -> ReadError {
+    match errno {
+        Errno::OPNOTSUPP | Errno::NODEV => ReadError::Missing { path },
+        errno => ReadError::Unreadable { path, errno },
+    }
+}
+
+/// Bytes of a name (`ETH_GSTRING_LEN`), in words.
+const NAME_WORDS: usize = 32 / 4;
+
+/// More statistics than any driver has. mlx5 has some thousands with all of its queues.
+const MOST_STATISTICS: usize = 1 << 17;
+
+/// Names and numbers of the statistics of `interface`.
+fn statistics(interface: &str) -> Result<Vec<(String, u64)>, Errno> {
+    // ETHTOOL_GSSET_INFO: how many there are of set 1, ETH_SS_STATS. Its mask of sets is a number of 64 bits.
+    let mut sizes = vec![0x37, 0, 0, 0, 0];
+    sizes[if cfg!(target_endian = "little") { 2 } else { 3 }] = 1 << 1;
+    call(interface, &mut sizes)?;
+    // The mask that comes back lacks the set when the driver has none.
+    let count = if sizes[2] | sizes[3] == 0 { 0 } else { sizes[4] as usize };
+    if count > MOST_STATISTICS {
+        return Err(Errno::OVERFLOW);
+    }
+    if count == 0 {
+        return Err(Errno::OPNOTSUPP);
+    }
+    // The kernel writes as many as there are at that moment, and does not look for how many the caller has room. Queues
+    // that somebody adds now add to them: there is room for as many more, and then some.
+    let room = 2 * count + 4096;
+    // ETHTOOL_GSTRINGS of set 1, and ETHTOOL_GSTATS: both tell how many follow.
+    let mut names = vec![0_u32; 3 + room * NAME_WORDS];
+    names[..3].copy_from_slice(&[0x1b, 1, count as u32]);
+    call(interface, &mut names)?;
+    let mut numbers = vec![0_u32; 2 + room * 2];
+    numbers[..2].copy_from_slice(&[0x1d, count as u32]);
+    call(interface, &mut numbers)?;
+    if names[2] != numbers[1] {
+        // They changed in between.
+        return Err(Errno::AGAIN);
+    }
+    let name = |words: &[u32]| {
+        let bytes: Vec<u8> =
+            words.iter().flat_map(|word| word.to_ne_bytes()).take_while(|byte| *byte != 0).collect();
+        String::from_utf8_lossy(&bytes).trim().to_owned()
+    };
+    let number = |words: &[u32]| {
+        let [a, b, c, d] = words[0].to_ne_bytes();
+        let [e, f, g, h] = words[1].to_ne_bytes();
+        u64::from_ne_bytes([a, b, c, d, e, f, g, h])
+    };
+    let all = names[3..].chunks_exact(NAME_WORDS).zip(numbers[2..].chunks_exact(2));
+    Ok(all.take(numbers[1] as usize).map(|(words, pair)| (name(words), number(pair))).collect())
 }
 
 /// Sends `message` to the driver of `interface`, and has it answered in place.
@@ -261,13 +333,36 @@ mod tests {
     }
 
     #[test]
+    fn statistics_have_the_names_that_their_driver_gives_them() {
+        let (_dir, root) =
+            tree(&[("statistics", "rx_packets 5\n[0]: rx_discards 7\ntx_bytes 18446744073709551615\n")]);
+        let found = Ethtool::of(&root, "eth0").statistics().expect("told");
+        let wanted = [("rx_packets", 5), ("[0]: rx_discards", 7), ("tx_bytes", u64::MAX)];
+        assert_eq!(found, wanted.map(|(name, number)| (name.to_owned(), number)));
+        let (_dir, root) = tree(&[("statistics", "rx_packets many\n")]);
+        assert!(matches!(Ethtool::of(&root, "eth0").statistics(), Err(ReadError::Garbage { .. })));
+    }
+
+    #[test]
+    fn every_interface_here_tells_its_statistics_or_has_none() {
+        let root = SysRoot::live();
+        for interface in root.list("/sys/class/net").expect("listed") {
+            match Ethtool::of(&root, &interface).statistics() {
+                Ok(all) => assert!(all.iter().all(|(name, _)| !name.is_empty()), "{interface}: {all:?}"),
+                Err(error) => assert!(error.is_missing(), "{interface}: {error}"),
+            }
+        }
+    }
+
+    #[test]
     fn the_kernel_answers_for_the_loopback() {
         let root = SysRoot::live();
         let lo = Ethtool::of(&root, "lo");
-        // The loopback segments and joins, and has neither rings nor pause frames.
+        // The loopback segments and joins, and has neither rings nor pause frames nor statistics of its own.
         assert_eq!(lo.offload(Offload::GenericSegmentation), Ok(true));
         assert!(lo.rings().expect_err("it has none").is_missing());
         assert!(lo.pause().expect_err("it has none").is_missing());
+        assert!(lo.statistics().expect_err("it has none").is_missing());
         assert!(Ethtool::of(&root, "warp0").rings().expect_err("no such interface").is_missing());
         assert!(Ethtool::of(&root, "a-name-that-is-too-long").rings().expect_err("too long").is_missing());
     }

@@ -8,6 +8,7 @@ pub mod cgroup;
 pub mod clock;
 pub mod cpuset;
 pub mod ethtool;
+pub mod gpu;
 pub mod isa;
 pub mod libc_info;
 pub mod memory;

@@ -46,6 +46,8 @@ pub struct TcpInfo {
     pub bytes_received: Option<u64>,
     /// Bytes sent again.
     pub bytes_retrans: Option<u64>,
+    /// Segments that the receiver says came twice, so that sending them again was for nothing (RFC 2883).
+    pub dsack_dups: Option<u32>,
     /// The kernel's pacing in bytes a second.
     pub pacing_rate: Option<u64>,
     /// Rate at which data was delivered lately, in bytes a second.
@@ -91,6 +93,7 @@ impl TcpInfo {
             delivered: four(192),
             delivered_ce: four(196),
             bytes_retrans: eight(208),
+            dsack_dups: four(216),
             rcv_ooopack: four(224),
             snd_wnd: four(228),
             rcv_wnd: four(232),

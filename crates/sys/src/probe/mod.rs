@@ -10,7 +10,11 @@ mod diskstats;
 mod kernel_log;
 mod line;
 mod load;
+mod nic;
 mod pcie_aer;
+mod qdisc;
+mod snmp;
+mod softnet;
 mod steal;
 mod throttle;
 mod vmstat;
@@ -44,7 +48,11 @@ pub static PROBES: &[&dyn Probe] = &[
     &diskstats::DiskStats,
     &kernel_log::KernelLog,
     &load::Load,
+    &nic::Nic,
     &pcie_aer::PcieAer,
+    &qdisc::Qdisc,
+    &snmp::Snmp,
+    &softnet::Softnet,
     &steal::Steal,
     &throttle::Throttle,
     &vmstat::VmStat,

@@ -93,6 +93,15 @@ pub fn buffered(file: impl AsFd) -> Result<(), Errno> {
     fcntl_setfl(file.as_fd(), flags.difference(OFlags::DIRECT))
 }
 
+/// Has reads leave the file's time of last access alone (`O_NOATIME`, open(2)): it is not what is measured.
+///
+/// # Errors
+/// `EPERM` where the file belongs to somebody else.
+pub fn without_access_times(file: impl AsFd) -> Result<(), Errno> {
+    let flags = fcntl_getfl(file.as_fd())?;
+    fcntl_setfl(file.as_fd(), flags | OFlags::NOATIME)
+}
+
 fn alignment(root: &SysRoot, file: impl AsFd) -> Result<Alignment, DirectError> {
     let file = file.as_fd();
     // A kernel before 4.11 has no statx at all, one before 6.1 leaves the bit out.

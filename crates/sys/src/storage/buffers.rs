@@ -46,6 +46,11 @@ impl Buffers {
         self.each
     }
 
+    /// Bytes from the beginning of a slot to that of the next.
+    pub(super) fn stride(&self) -> usize {
+        self.each.next_multiple_of(PAGE).max(PAGE)
+    }
+
     /// The memory below.
     pub const fn map(&self) -> &Mapping {
         &self.map
@@ -76,8 +81,7 @@ impl Buffers {
 
     pub(super) fn address(&self, slot: usize) -> NonNull<u8> {
         assert!(slot < self.lent.len(), "there is no slot {slot}");
-        let stride = self.each.next_multiple_of(PAGE).max(PAGE);
         // SAFETY: `slot` is one of those that fit into the mapping.
-        unsafe { self.start.add(slot * stride) }
+        unsafe { self.start.add(slot * self.stride()) }
     }
 }

@@ -32,6 +32,12 @@ impl Device {
         format!("/sys/dev/block/{self}")
     }
 
+    /// Reads a number as sysfs writes it: `8:16`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (major, minor) = text.trim().split_once(':')?;
+        Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
+    }
+
     /// The kernel's name for it; none when there is no such device.
     pub fn name(self, root: &SysRoot) -> Option<String> {
         root.link_name(self.folder()).ok()
@@ -45,8 +51,7 @@ impl Device {
         }
         let above = folder.rsplit_once('/')?.0;
         let number = root.text(format!("{above}/dev")).ok()?;
-        let (major, minor) = number.split_once(':')?;
-        Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
+        Self::parse(&number)
     }
 
     /// Smallest unit that it can be asked for, in bytes.

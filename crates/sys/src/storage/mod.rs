@@ -9,18 +9,20 @@ mod cache;
 mod device;
 mod engine;
 mod scratch;
+mod shelf;
 mod sync;
 #[cfg(test)]
 mod tests;
 mod throttle;
 mod uring;
 
-pub use access::{Alignment, AlignmentSource, DirectError, buffered, direct};
+pub use access::{Alignment, AlignmentSource, DirectError, buffered, direct, without_access_times};
 pub use buffers::Buffers;
 pub use cache::{Resident, forget, resident};
 pub use device::{Device, Moved, device_of, moved_by_device, moved_by_process, polls};
 pub use engine::{Completion, Engine, Operation, Request};
 pub use scratch::{Hiding, scratch};
+pub use shelf::{Item, MOST_FILES, Shelf};
 pub use sync::Sync;
 pub use throttle::{Throttle, throttle};
 pub use uring::{Ring, Setup, Uring};

@@ -13,6 +13,8 @@ pub enum Hiding {
     Nameless,
     /// It had one for a moment, while it was empty, and lost it.
     Unlinked,
+    /// It has one, in a folder that says whose it is, for others to find.
+    Named,
 }
 
 impl Hiding {
@@ -21,6 +23,7 @@ impl Hiding {
         match self {
             Self::Nameless => "nameless",
             Self::Unlinked => "unlinked",
+            Self::Named => "named",
         }
     }
 }

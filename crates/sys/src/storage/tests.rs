@@ -2,6 +2,7 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
+use rustix::fs::{Timespec, Timestamps, fstat, futimens};
 use rustix::io::{Errno, pread, pwrite};
 
 use super::*;
@@ -162,4 +163,18 @@ fn a_removed_directory_takes_no_file() {
     let at = std::fs::File::open(folder.path()).expect("opened");
     folder.close().expect("removed");
     assert_eq!(scratch(&at, true).expect_err("gone"), Errno::NOENT);
+}
+
+#[test]
+fn reads_leave_the_time_of_last_access_alone_when_they_are_told_to() {
+    let file = file();
+    pwrite(&file, b"text", 0).expect("written");
+    without_access_times(&file).expect("our own file");
+    // Older than the last change: with `relatime` (mount(8)) the next read would bring it up to date.
+    let old = Timespec { tv_sec: 1_000_000, tv_nsec: 0 };
+    let times =
+        Timestamps { last_access: old, last_modification: Timespec { tv_sec: 2_000_000, tv_nsec: 0 } };
+    futimens(&file, &times).expect("set");
+    pread(&file, &mut [0; 4], 0).expect("read");
+    assert_eq!(fstat(&file).expect("told").st_atime, 1_000_000);
 }

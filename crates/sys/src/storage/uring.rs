@@ -11,6 +11,9 @@ use rustix::io::Errno;
 
 use super::{Buffers, Completion, Engine, Operation, Request};
 
+/// The most that one registration of memory may hold (io_uring_register(2), `IORING_REGISTER_BUFFERS`).
+const MOST_REGISTERED: usize = 1 << 30;
+
 /// How a ring was set up, for the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setup {
@@ -60,6 +63,8 @@ pub struct Uring {
     /// By slot: the request under way, and how many of its bytes are moved.
     under_way: Vec<Option<(Request, usize)>>,
     count: usize,
+    /// Slots in each registered piece of memory.
+    slots_a_piece: usize,
     setup: Setup,
 }
 
@@ -83,10 +88,13 @@ impl Uring {
         let Ring { ring, flags, polled, .. } = ring;
         let raw: Vec<_> = files.iter().map(AsRawFd::as_raw_fd).collect();
         let fixed_files = ring.submitter().register_files(&raw).map_err(|error| errno_of(&error));
+        // As few pieces as can be: the kernel looks up less, and of a huge page it keeps one entry.
+        let slots_a_piece = (MOST_REGISTERED / buffers.stride()).max(1);
         let pieces: Vec<_> = (0..buffers.count())
+            .step_by(slots_a_piece)
             .map(|slot| libc::iovec {
                 iov_base: buffers.address(slot).as_ptr().cast(),
-                iov_len: buffers.each(),
+                iov_len: buffers.stride() * slots_a_piece.min(buffers.count() - slot),
             })
             .collect();
         // SAFETY: the pieces lie inside the mapping, which lives as long as the ring; the kernel pins their pages.
@@ -94,7 +102,7 @@ impl Uring {
         let fixed_buffers = fixed_buffers.map_err(|error| errno_of(&error));
         let setup = Setup { flags, polled, fixed_buffers, fixed_files };
         let under_way = vec![None; buffers.count()];
-        Self { ring, files, buffers: ManuallyDrop::new(buffers), under_way, count: 0, setup }
+        Self { ring, files, buffers: ManuallyDrop::new(buffers), under_way, count: 0, slots_a_piece, setup }
     }
 
     /// How it was set up.
@@ -109,7 +117,7 @@ impl Uring {
         // SAFETY: `moved` is at most the size of the slot, which `queue` checked.
         let memory = unsafe { self.buffers.address(slot).add(moved) }.as_ptr();
         let length = u32::try_from(bytes - moved).unwrap_or(u32::MAX);
-        let (offset, index) = (offset + moved as u64, slot as u16);
+        let (offset, index) = (offset + moved as u64, (slot / self.slots_a_piece) as u16);
         let fixed = self.setup.fixed_buffers.is_ok();
         macro_rules! entry {
             ($file:expr) => {
@@ -237,32 +245,42 @@ impl Engine for Uring {
     }
 }
 
-/// The best ring that this kernel has, and its flags in words. With the first set completions are handled when we ask
-/// and by nobody else (Linux 6.1), with the second without interrupting us (5.19, 6.0), with the last as before.
+/// What a ring is asked for, the best first: without an index between queue and entries (Linux 6.6); with completions
+/// handled when we ask and by nobody else (6.1); without being interrupted for them (5.19, 6.0); as it always was.
+const FLAGS: [&str; 4] = [
+    "single_issuer coop_taskrun defer_taskrun no_sqarray",
+    "single_issuer coop_taskrun defer_taskrun",
+    "single_issuer coop_taskrun",
+    "plain",
+];
+
+/// The best ring that this kernel has, and its flags in words.
 fn build(slots: usize, polled: bool) -> Result<(IoUring, &'static str), Errno> {
     let entries = u32::try_from(slots.next_power_of_two().max(2)).unwrap_or(u32::MAX);
-    let base = || {
+    let mut last = Errno::INVAL;
+    for words in FLAGS {
         let mut builder = IoUring::<squeue::Entry, cqueue::Entry>::builder();
         builder.setup_clamp();
         if polled {
             builder.setup_iopoll();
         }
-        builder
-    };
-    let defer = base().setup_single_issuer().setup_coop_taskrun().setup_defer_taskrun().build(entries);
-    match defer.map_err(|error| errno_of(&error)) {
-        Ok(ring) => return Ok((ring, "single_issuer coop_taskrun defer_taskrun")),
-        // A kernel that does not know a flag.
-        Err(Errno::INVAL) => {}
-        Err(errno) => return Err(errno),
+        for word in words.split(' ') {
+            match word {
+                "single_issuer" => builder.setup_single_issuer(),
+                "coop_taskrun" => builder.setup_coop_taskrun(),
+                "defer_taskrun" => builder.setup_defer_taskrun(),
+                "no_sqarray" => builder.setup_no_sqarray(),
+                _ => &mut builder,
+            };
+        }
+        match builder.build(entries).map_err(|error| errno_of(&error)) {
+            Ok(ring) => return Ok((ring, words)),
+            // A kernel that does not know a flag.
+            Err(Errno::INVAL) => last = Errno::INVAL,
+            Err(errno) => return Err(errno),
+        }
     }
-    match base().setup_single_issuer().setup_coop_taskrun().build(entries).map_err(|error| errno_of(&error)) {
-        Ok(ring) => return Ok((ring, "single_issuer coop_taskrun")),
-        Err(Errno::INVAL) => {}
-        Err(errno) => return Err(errno),
-    }
-    let plain = base().build(entries).map_err(|error| errno_of(&error))?;
-    Ok((plain, "plain"))
+    Err(last)
 }
 
 fn errno_of(error: &io::Error) -> Errno {

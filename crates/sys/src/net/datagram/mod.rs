@@ -18,5 +18,5 @@ pub use option::{
     report_local_drops, segment,
 };
 pub use outgoing::{Layout, MOST_SEGMENTS, Outgoing, most_segments};
-pub use qdisc::{Qdisc, qdiscs};
+pub use qdisc::{Qdisc, Rate, all_qdiscs, qdiscs};
 pub use readable::Readable;

@@ -1,0 +1,99 @@
+//! A device that this process works with.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use super::driver::Context;
+use super::{Driver, GpuError, Properties};
+
+thread_local! {
+    /// The context that this thread entered last, and through which driver, so that entering it again costs nothing.
+    static ENTERED: Cell<(usize, Context)> = const { Cell::new((0, 0)) };
+}
+
+/// A device, attached; clones share it.
+#[derive(Clone, Debug)]
+pub struct Gpu(Arc<Attached>);
+
+#[derive(Debug)]
+struct Attached {
+    driver: Arc<dyn Driver>,
+    device: u32,
+    context: Context,
+    properties: Properties,
+}
+
+impl Gpu {
+    /// Attaches the device at a PCI address, in the kernel's form.
+    ///
+    /// # Errors
+    /// When the driver shows no such device to this process (then `Ok(None)`), or does not let us have it.
+    pub fn at(driver: &Arc<dyn Driver>, pci_address: &str) -> Result<Option<Self>, GpuError> {
+        for device in 0..driver.device_count()? {
+            let properties = driver.properties(device)?;
+            if properties.pci_address == pci_address {
+                return Self::attach(driver, device, properties).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    fn attach(driver: &Arc<dyn Driver>, device: u32, properties: Properties) -> Result<Self, GpuError> {
+        let context = driver.attach(device)?;
+        Ok(Self(Arc::new(Attached { driver: Arc::clone(driver), device, context, properties })))
+    }
+
+    /// What it is.
+    pub fn properties(&self) -> &Properties {
+        &self.0.properties
+    }
+
+    /// Free and total memory in bytes.
+    ///
+    /// # Errors
+    /// When the driver does not tell.
+    pub fn memory(&self) -> Result<(u64, u64), GpuError> {
+        self.entered()?.memory()
+    }
+
+    /// Lets kernels and copies of this device reach the memory of `peer`. `false` when the hardware cannot.
+    ///
+    /// # Errors
+    /// When the driver refuses for another reason.
+    pub fn reach(&self, peer: &Self) -> Result<bool, GpuError> {
+        let driver = self.entered()?;
+        if !driver.reaches(self.0.device, peer.0.device)? {
+            return Ok(false);
+        }
+        match driver.reach(peer.0.context) {
+            Err(error) if error.fault() != super::Fault::AlreadyDone => Err(error),
+            _ => Ok(true),
+        }
+    }
+
+    /// The driver, with this device's context entered on the calling thread.
+    pub(super) fn entered(&self) -> Result<&dyn Driver, GpuError> {
+        let driver = &*self.0.driver;
+        let here = (std::ptr::from_ref(driver).cast::<()>().addr(), self.0.context);
+        if ENTERED.get() != here {
+            driver.enter(self.0.context)?;
+            ENTERED.set(here);
+        }
+        Ok(driver)
+    }
+
+    pub(super) fn context(&self) -> Context {
+        self.0.context
+    }
+
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        ENTERED.set((0, 0));
+        self.driver.detach(self.device);
+    }
+}

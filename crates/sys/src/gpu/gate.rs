@@ -1,0 +1,59 @@
+//! A gate that holds any number of streams, of any number of devices, and lets them go at the same moment.
+#![expect(unsafe_code, reason = "a word that devices read while the host writes it")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::{Gpu, GpuError, PinnedMemory};
+use crate::memory::{Mapping, Pages, Place, Request};
+
+/// One word in pinned memory. Streams wait until it counts as far as they were told.
+#[derive(Debug)]
+pub struct Gate {
+    word: Arc<PinnedMemory>,
+    wanted: AtomicU32,
+}
+
+impl Gate {
+    /// A gate for streams of every device of this process; `gpu` is one of them.
+    ///
+    /// # Errors
+    /// When a page cannot be had or pinned.
+    pub fn new(gpu: &Gpu) -> Result<Arc<Self>, GpuError> {
+        let bytes = rustix::param::page_size();
+        let request = Request { bytes, cap_bytes: bytes, pages: &[Pages::Base], place: Place::Local };
+        let map = Mapping::map(&request).map_err(|_| GpuError::Refused {
+            call: "mmap",
+            code: 0,
+            name: "a page for the gate".to_owned(),
+            text: "cannot be had".to_owned(),
+            fault: super::Fault::OutOfMemory,
+        })?;
+        Ok(Arc::new(Self { word: PinnedMemory::pin(gpu, map)?, wanted: AtomicU32::new(0) }))
+    }
+
+    /// Closes it for streams that come from now on.
+    pub fn close(&self) {
+        self.wanted.store(self.word().load(Ordering::Acquire).wrapping_add(1), Ordering::Release);
+    }
+
+    /// Lets all go that wait.
+    pub fn open(&self) {
+        self.word().store(self.wanted.load(Ordering::Acquire), Ordering::Release);
+    }
+
+    /// The number that opens it.
+    pub fn wanted(&self) -> u32 {
+        self.wanted.load(Ordering::Acquire)
+    }
+
+    /// The word's address, as devices see it.
+    pub fn address(&self) -> u64 {
+        self.word.address()
+    }
+
+    fn word(&self) -> &AtomicU32 {
+        // SAFETY: the page is mapped, aligned and ours as long as `self.word` lives, and nobody looks at it otherwise.
+        unsafe { &*(self.word.map().address() as *const AtomicU32) }
+    }
+}

@@ -1,0 +1,66 @@
+//! Kernels, translated by the driver from text.
+#![expect(unsafe_code, reason = "hands handles to the driver")]
+
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use super::{Gpu, GpuError};
+
+/// Kernels that are ready to run on a device; clones share them.
+#[derive(Clone, Debug)]
+pub struct Module(Arc<Loaded>);
+
+#[derive(Debug)]
+struct Loaded {
+    gpu: Gpu,
+    raw: usize,
+}
+
+impl Module {
+    /// Translates `text`, which is PTX for CUDA.
+    ///
+    /// # Errors
+    /// [`Fault::CodeRefused`](super::Fault::CodeRefused) when the driver does not understand it, with its words.
+    pub fn load(gpu: &Gpu, text: &CStr) -> Result<Self, GpuError> {
+        let raw = gpu.entered()?.load(text)?;
+        Ok(Self(Arc::new(Loaded { gpu: gpu.clone(), raw })))
+    }
+
+    /// The kernel of this name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn function(&self, name: &CStr) -> Result<Function, GpuError> {
+        // SAFETY: the module is loaded, and stays so while the function lives.
+        let raw = unsafe { self.0.gpu.entered()?.function(self.0.raw, name)? };
+        Ok(Function { module: self.clone(), raw })
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        if let Ok(driver) = self.gpu.entered() {
+            // SAFETY: the driver waits for kernels of the context before it takes their code away (CUDA Driver API,
+            // cuModuleUnload).
+            unsafe { driver.unload(self.raw) };
+        }
+    }
+}
+
+/// A kernel.
+#[derive(Clone, Debug)]
+pub struct Function {
+    module: Module,
+    raw: usize,
+}
+
+impl Function {
+    /// The device it is translated for.
+    pub fn gpu(&self) -> &Gpu {
+        &self.module.0.gpu
+    }
+
+    pub(super) const fn raw(&self) -> usize {
+        self.raw
+    }
+}

@@ -1,0 +1,50 @@
+//! The links between GPUs.
+#![expect(unsafe_code, reason = "calls functions of the library")]
+
+use std::ffi::c_uint;
+
+use super::field::{NVLINK_COUNT, NVLINK_SPEED, NVLINK_SPEED_OF_ALL};
+use super::layout::PciInfo;
+use super::library::{Handle, NvmlError, address, ask};
+
+/// Links of one GPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NvLinks {
+    /// Links that the device has.
+    pub count: u32,
+    /// Where each active link leads: the PCI address of a GPU or of a switch; `None` where the library does not tell.
+    pub active: Vec<Option<String>>,
+    /// MB/s of each link in one direction; `None` where the library does not tell.
+    pub megabytes_per_second: Option<u64>,
+}
+
+impl Handle<'_> {
+    /// The device's NVLinks; a device without any has `count` 0.
+    ///
+    /// # Errors
+    /// When the library does not tell.
+    pub fn nvlinks(&self) -> Result<NvLinks, NvmlError> {
+        let count = match self.field(NVLINK_COUNT, 0) {
+            Ok(count) => u32::try_from(count).unwrap_or(0),
+            Err(NvmlError::Refused { code: 3, .. }) => return Ok(NvLinks::default()),
+            Err(error) => return Err(error),
+        };
+        let (mut active, mut speed) = (Vec::new(), None);
+        for link in 0..count {
+            let mut state: c_uint = 0;
+            // A link that does not exist on this board is an invalid argument.
+            if ask!(self.nvml, nvlink_state(self.device, link, &raw mut state)).is_ok() && state == 1 {
+                let mut remote = PciInfo::EMPTY;
+                let told = ask!(self.nvml, nvlink_remote(self.device, link, &raw mut remote));
+                // In a virtual machine the switch at the other end is not shown: all bits of its address are set.
+                let end = told.ok().filter(|()| remote.domain != u32::MAX);
+                active.push(end.map(|()| address(&remote)));
+                let told = self.field(NVLINK_SPEED, link).ok().filter(|speed| *speed > 0);
+                // The slowest, should they differ.
+                speed = speed.into_iter().chain(told).min();
+            }
+        }
+        let of_all = || self.field(NVLINK_SPEED_OF_ALL, 0).ok().filter(|speed| *speed > 0);
+        Ok(NvLinks { count, active, megabytes_per_second: speed.or_else(of_all) })
+    }
+}

@@ -1,0 +1,188 @@
+//! What changes while a GPU works, and the modes it is in.
+
+use std::ffi::c_uint;
+
+use super::library::{Handle, NvmlError, ask};
+
+/// Which clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The processors'.
+    Processors = 1,
+    /// The memory's. Data move twice in a cycle of it.
+    Memory = 2,
+}
+
+/// Why clocks are lower than they could be (`nvmlClocksEventReasons…`), by their bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Throttle(pub u64);
+
+impl Throttle {
+    /// Bits that say that the GPU is held back by power or heat, with what they mean. Idleness and clocks that somebody
+    /// set are not among them.
+    const HELD_BACK: [(u64, &'static str); 5] = [
+        (0x04, "power cap"),
+        (0x08, "hardware slowdown"),
+        (0x20, "heat (software)"),
+        (0x40, "heat (hardware)"),
+        (0x80, "power brake"),
+    ];
+
+    /// What holds the GPU back, in words.
+    pub fn causes(self) -> impl Iterator<Item = &'static str> {
+        Self::HELD_BACK.into_iter().filter(move |(bit, _)| self.0 & bit != 0).map(|(_, name)| name)
+    }
+}
+
+/// Errors that were counted since the driver was loaded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Errors {
+    /// Packets that were sent again over the PCI Express link.
+    pub replays: Option<u64>,
+    /// Errors of memories that were corrected.
+    pub corrected: Option<u64>,
+    /// Errors of memories that could not be.
+    pub uncorrected: Option<u64>,
+}
+
+macro_rules! number {
+    ($(#[$doc:meta])* $name:ident = $field:ident) => {
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// When the library does not tell.
+        pub fn $name(&self) -> Result<u32, NvmlError> {
+            let mut value: c_uint = 0;
+            ask!(self.nvml, $field(self.device, &raw mut value))?;
+            Ok(value)
+        }
+    };
+}
+
+#[expect(unsafe_code, reason = "calls functions of the library")]
+impl Handle<'_> {
+    number! {
+        /// Width of the memory's bus in bits.
+        memory_bus_bits = bus_width
+    }
+    number! {
+        /// Generation of the PCI Express link now.
+        link_generation = link_generation
+    }
+    number! {
+        /// Lanes of the PCI Express link now.
+        link_width = link_width
+    }
+    number! {
+        /// Highest generation that the device and the slot it is in can do.
+        max_link_generation = max_link_generation
+    }
+    number! {
+        /// Most lanes that the device and the slot it is in can do.
+        max_link_width = max_link_width
+    }
+
+    /// A clock now, in MHz.
+    ///
+    /// # Errors
+    /// When the library does not tell.
+    pub fn clock_mhz(&self, which: Clock) -> Result<u32, NvmlError> {
+        let mut value: c_uint = 0;
+        ask!(self.nvml, clock(self.device, which as c_uint, &raw mut value))?;
+        Ok(value)
+    }
+
+    /// The highest that a clock can be, in MHz.
+    ///
+    /// # Errors
+    /// When the library does not tell.
+    pub fn max_clock_mhz(&self, which: Clock) -> Result<u32, NvmlError> {
+        let mut value: c_uint = 0;
+        ask!(self.nvml, max_clock(self.device, which as c_uint, &raw mut value))?;
+        Ok(value)
+    }
+
+    /// Why the clocks are what they are.
+    ///
+    /// # Errors
+    /// When the library does not tell.
+    pub fn throttle(&self) -> Result<Throttle, NvmlError> {
+        let mut bits = 0;
+        ask!(self.nvml, throttle(self.device, &raw mut bits))?;
+        Ok(Throttle(bits))
+    }
+
+    /// Temperature of the chip in degrees Celsius.
+    ///
+    /// # Errors
+    /// When the library does not tell.
+    pub fn temperature(&self) -> Result<u32, NvmlError> {
+        let mut value: c_uint = 0;
+        ask!(self.nvml, temperature(self.device, 0, &raw mut value))?;
+        Ok(value)
+    }
+
+    /// Counters of errors; each is `None` where the device does not count.
+    pub fn errors(&self) -> Errors {
+        let mut replays: c_uint = 0;
+        let replays = ask!(self.nvml, replays(self.device, &raw mut replays)).ok().map(|()| replays.into());
+        let ecc = |kind: c_uint| {
+            let mut count = 0;
+            // Volatile counters: since the driver was loaded.
+            ask!(self.nvml, ecc_errors(self.device, kind, 0, &raw mut count)).ok().map(|()| count)
+        };
+        Errors { replays, corrected: ecc(0), uncorrected: ecc(1) }
+    }
+
+    /// Whether the driver stays loaded while nobody uses the device.
+    ///
+    /// # Errors
+    /// When the library does not tell.
+    pub fn persistence(&self) -> Result<bool, NvmlError> {
+        let mut value: c_uint = 0;
+        ask!(self.nvml, persistence(self.device, &raw mut value))?;
+        Ok(value == 1)
+    }
+
+    /// Whether the device is cut into instances (MIG). A device that cannot be is not.
+    ///
+    /// # Errors
+    /// When the library does not tell.
+    pub fn is_cut(&self) -> Result<bool, NvmlError> {
+        let (mut now, mut later): (c_uint, c_uint) = (0, 0);
+        match ask!(self.nvml, mig(self.device, &raw mut now, &raw mut later)) {
+            Ok(()) => Ok(now == 1),
+            Err(NvmlError::Refused { code: 3, .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Who may compute on it: `default`, `exclusive` or `prohibited`.
+    ///
+    /// # Errors
+    /// When the library does not tell.
+    pub fn compute_mode(&self) -> Result<&'static str, NvmlError> {
+        let mut value: c_uint = 0;
+        ask!(self.nvml, compute_mode(self.device, &raw mut value))?;
+        match value {
+            0 => Ok("default"),
+            2 => Ok("prohibited"),
+            1 | 3 => Ok("exclusive"),
+            other => {
+                Err(NvmlError::Garbage { call: "nvmlDeviceGetComputeMode", what: format!("mode {other}") })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idleness_and_set_clocks_hold_nothing_back() {
+        assert_eq!(Throttle(0x01 | 0x02 | 0x10).causes().count(), 0);
+        let both: Vec<_> = Throttle(0x04 | 0x40).causes().collect();
+        assert_eq!(both, ["power cap", "heat (hardware)"]);
+    }
+}

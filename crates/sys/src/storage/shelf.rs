@@ -1,0 +1,197 @@
+//! Files that outlive the process that made them and nobody else: they stand on a shelf between processes.
+//!
+//! The shelf is a pair of connected datagram sockets. A process that puts open files on it sends their descriptors, which
+//! the kernel then holds in the queue of the other socket until somebody takes them from there (unix(7), SCM_RIGHTS). The
+//! supervisor of workers makes the pair, lends both ends to each worker that it starts, and touches nothing else. So
+//! files without a name last as long as the supervisor or one of its workers lives, whoever is killed in between, and
+//! are gone with the last of them.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixDatagram;
+use std::process::Command;
+use std::sync::OnceLock;
+
+use rustix::io::Errno;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
+};
+
+use crate::process::{adopt, inherit};
+
+/// Tells a worker the numbers of its two descriptors.
+const VARIABLE: &str = "SEATRIAL_SHELF";
+
+/// Descriptors that one message can carry (SCM_MAX_FD).
+pub const MOST_FILES: usize = 253;
+
+/// Bytes of a label at most.
+const LABEL: usize = 4096;
+
+/// Both ends.
+#[derive(Debug)]
+pub struct Shelf {
+    put: OwnedFd,
+    take: OwnedFd,
+}
+
+/// What stood on it: words of whoever put it there, and the files.
+#[derive(Debug)]
+pub struct Item {
+    /// What was written on it.
+    pub label: Vec<u8>,
+    /// In the order in which they were put.
+    pub files: Vec<OwnedFd>,
+}
+
+impl Shelf {
+    /// An empty one.
+    ///
+    /// # Errors
+    /// What the system answers.
+    pub fn new() -> io::Result<Self> {
+        let (put, take) = UnixDatagram::pair()?;
+        Ok(Self { put: put.into(), take: take.into() })
+    }
+
+    /// Lets the process that `command` will start use it too.
+    ///
+    /// # Errors
+    /// When a descriptor cannot be copied.
+    pub fn lend(&self, command: &mut Command) -> io::Result<()> {
+        let (put, take) = (self.put.try_clone()?, self.take.try_clone()?);
+        let (put, take) = (inherit(command, put), inherit(command, take));
+        command.env(VARIABLE, format!("{put},{take}"));
+        Ok(())
+    }
+
+    /// The one that this process was lent by its supervisor; none when it was started otherwise.
+    pub fn lent() -> Option<&'static Self> {
+        static LENT: OnceLock<Option<Shelf>> = OnceLock::new();
+        let numbers = || {
+            let both = std::env::var(VARIABLE).ok()?;
+            let (put, take) = both.split_once(',')?;
+            let number = |word: &str| word.parse::<RawFd>().ok();
+            Some((number(put)?, number(take)?))
+        };
+        LENT.get_or_init(|| {
+            let (put, take) = numbers()?;
+            Some(Self { put: adopt(put).ok()?, take: adopt(take).ok()? })
+        })
+        .as_ref()
+    }
+
+    /// Puts files on it, with a label; they stay open here as well.
+    ///
+    /// # Errors
+    /// More files than [`MOST_FILES`] (`E2BIG`), a label that is too long (`EMSGSIZE`), or what the system answers:
+    /// `ETOOMANYREFS` when the limit on open files leaves no room for them.
+    pub fn put(&self, label: &[u8], files: &[impl AsFd]) -> Result<(), Errno> {
+        if files.len() > MOST_FILES {
+            return Err(Errno::TOOBIG);
+        }
+        if label.len() > LABEL {
+            return Err(Errno::MSGSIZE);
+        }
+        let files: Vec<BorrowedFd<'_>> = files.iter().map(AsFd::as_fd).collect();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FILES))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        control.push(SendAncillaryMessage::ScmRights(&files));
+        sendmsg(&self.put, &[IoSlice::new(label)], &mut control, SendFlags::DONTWAIT).map(drop)
+    }
+
+    /// Takes what was put there first; none when it is empty.
+    pub fn take(&self) -> Option<Item> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FILES))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let mut label = vec![0; LABEL];
+        let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+        let told = recvmsg(&self.take, &mut [IoSliceMut::new(&mut label)], &mut control, flags).ok()?;
+        label.truncate(told.bytes);
+        let mut files = Vec::new();
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(rights) = message {
+                files.extend(rights);
+            }
+        }
+        Some(Item { label, files })
+    }
+
+    /// Empties it. The files are gone when nobody else has them open, which may take a file system some time.
+    pub fn clear(&self) {
+        while self.take().is_some() {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::{Read, Seek, Write};
+    use std::os::fd::AsRawFd;
+
+    use super::*;
+
+    fn file(text: &str) -> File {
+        let mut file = tempfile::tempfile().expect("a file");
+        file.write_all(text.as_bytes()).expect("written");
+        file
+    }
+
+    fn text(file: OwnedFd) -> String {
+        let (mut file, mut text) = (File::from(file), String::new());
+        file.rewind().expect("rewound");
+        file.read_to_string(&mut text).expect("read");
+        text
+    }
+
+    #[test]
+    fn files_outlive_whoever_put_them_there_and_come_back_in_order() {
+        let shelf = Shelf::new().expect("made");
+        assert!(shelf.take().is_none());
+        let files: Vec<File> = (0..MOST_FILES).map(|number| file(&number.to_string())).collect();
+        shelf.put(b"many", &files).expect("put");
+        shelf.put(b"none", &[] as &[File]).expect("put");
+        drop(files);
+        let item = shelf.take().expect("there");
+        assert_eq!(item.label, b"many");
+        let texts: Vec<String> = item.files.into_iter().map(text).collect();
+        assert_eq!(texts, (0..MOST_FILES).map(|number| number.to_string()).collect::<Vec<_>>());
+        assert_eq!(shelf.take().map(|item| item.files.len()), Some(0));
+        assert!(shelf.take().is_none());
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_and_clearing_leaves_nothing() {
+        let shelf = Shelf::new().expect("made");
+        let one = file("one");
+        let many: Vec<&File> = std::iter::repeat_n(&one, MOST_FILES + 1).collect();
+        assert_eq!(shelf.put(b"too many", &many), Err(Errno::TOOBIG));
+        assert_eq!(shelf.put(&[b'x'; LABEL + 1], &[&one]), Err(Errno::MSGSIZE));
+        shelf.put(b"a", &[&one]).and_then(|()| shelf.put(b"b", &[&one])).expect("put");
+        shelf.clear();
+        assert!(shelf.take().is_none());
+    }
+
+    #[test]
+    fn a_child_is_lent_both_ends_and_nobody_else() {
+        let shelf = Shelf::new().expect("made");
+        let listed = |lend: bool| {
+            let mut command = Command::new("sh");
+            command.args(["-c", "ls /proc/self/fd; echo $SEATRIAL_SHELF"]).env_remove(VARIABLE);
+            if lend {
+                shelf.lend(&mut command).expect("lent");
+            }
+            let output = command.output().expect("run");
+            String::from_utf8(output.stdout).expect("text")
+        };
+        let with = listed(true);
+        let numbers = with.lines().last().expect("a line").to_owned();
+        let (put, take) = numbers.split_once(',').expect("two numbers");
+        assert!(with.lines().any(|line| line == put) && with.lines().any(|line| line == take), "{with}");
+        let own = [shelf.put.as_raw_fd(), shelf.take.as_raw_fd()].map(|number| number.to_string());
+        assert!(!own.iter().any(|number| number == put), "a copy is lent");
+        assert!(!listed(false).contains(','));
+    }
+}

@@ -1,0 +1,77 @@
+//! Compiles the fake driver for a test, and gives each test a copy of its own: the linker tells libraries apart by their
+//! files, so that each copy has devices and a time of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A folder with a fake driver under both names that programs look for.
+pub struct Fake {
+    folder: tempfile::TempDir,
+}
+
+impl Fake {
+    /// A fake that is configured by `words`: see the table in `lib.rs`.
+    pub fn new(words: &str) -> Self {
+        Self::lacking("", words)
+    }
+
+    /// The same, compiled without the function `symbol`.
+    pub fn lacking(symbol: &str, words: &str) -> Self {
+        let library = compiled(symbol);
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["libcuda.so.1", "libnvidia-ml.so.1"] {
+            std::fs::copy(&library, folder.path().join(name)).expect("copied");
+            std::fs::write(folder.path().join(format!("{name}.conf")), words).expect("written");
+        }
+        Self { folder }
+    }
+
+    /// The library, with the functions of both. Its folder in `LD_LIBRARY_PATH` gives a program both.
+    pub fn library(&self) -> PathBuf {
+        self.folder.path().join("libcuda.so.1")
+    }
+}
+
+/// The compiled library: once for each state of its source, whichever test comes first.
+fn compiled(lacking: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sys/tests/fake_gpu");
+    let mut newest = std::time::SystemTime::UNIX_EPOCH;
+    for entry in std::fs::read_dir(&source).expect("the source") {
+        let changed =
+            entry.and_then(|entry| entry.metadata()).and_then(|data| data.modified()).expect("a time");
+        newest = newest.max(changed);
+    }
+    let stamp = newest.duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_nanos();
+    let program = std::env::current_exe().expect("the path of this test");
+    let here = program.parent().expect("a folder");
+    let library = here.join(format!("fake-gpu-{lacking}-{stamp}.so"));
+    if library.exists() {
+        return library;
+    }
+    // Several tests may come at the same moment: each makes its own, and the last rename wins.
+    let made = here.join(format!(
+        "fake-gpu-{lacking}-{stamp}-{}-{:?}.tmp",
+        std::process::id(),
+        std::thread::current().id()
+    ));
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let mut compile = Command::new(rustc);
+    compile.args([
+        "--edition",
+        "2024",
+        "--crate-type",
+        "cdylib",
+        "--crate-name",
+        "fake_gpu",
+        "-C",
+        "opt-level=1",
+    ]);
+    if !lacking.is_empty() {
+        compile.arg("--cfg").arg(format!("without=\"{lacking}\""));
+    }
+    compile.arg("--check-cfg").arg("cfg(without, values(any()))");
+    let output = compile.arg("-o").arg(&made).arg(source.join("lib.rs")).output().expect("rustc runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::fs::rename(&made, &library).expect("renamed");
+    library
+}

@@ -1,0 +1,107 @@
+//! The kernels, by their names.
+
+use std::ffi::c_int;
+
+use crate::world::{World, wait};
+
+/// How many arguments a kernel takes.
+pub fn arguments(name: &str) -> usize {
+    match name {
+        "fill" | "chase" => 4,
+        "check" => 5,
+        "copy_rest" | "wait" => 3,
+        _ => 9,
+    }
+}
+
+fn word(at: u64) -> u64 {
+    // SAFETY: whoever launched the kernel vouches for its arguments, as with a real driver.
+    unsafe { *(at as *const u64) }
+}
+
+fn put(at: u64, value: u64) {
+    // SAFETY: as above.
+    unsafe { *(at as *mut u64) = value };
+}
+
+/// Runs a kernel on the device; gives the nanoseconds it takes.
+pub fn run(
+    world: &mut World,
+    device: usize,
+    name: &str,
+    (blocks, threads): (u32, u32),
+    arguments: &[u64],
+) -> Result<f64, c_int> {
+    let &[a, b, c, ..] = arguments else { return Err(1) };
+    match name {
+        "fill" => (0..b).for_each(|at| put(a + 8 * at, c.wrapping_add(at.wrapping_mul(arguments[3])))),
+        "check" => {
+            let tally = arguments[4];
+            for at in (0..b).filter(|at| word(a + 8 * at) != c.wrapping_add(at.wrapping_mul(arguments[3]))) {
+                put(tally, word(tally) + 1);
+                put(tally + 8, word(tally + 8).min(at));
+            }
+        }
+        "copy_rest" => {
+            (0..2 * c).for_each(|at| put(a + 8 * at, word(b + 8 * at)));
+            return Ok(16.0 * c as f64 / world.rate(a, b));
+        }
+        "chase" => {
+            let mut at = a;
+            (0..8 * b).for_each(|_| at = word(at));
+            put(c, at);
+            let times = match world.owner(a) {
+                None => 2.0,
+                Some(owner) if owner != device => 3.0,
+                _ => 1.0,
+            };
+            return Ok(8.0 * b as f64 * times * world.config.number("load_ns", 500.0));
+        }
+        "wait" => wait(a, b as u32)?,
+        _ => return streaming(world, name, (blocks, threads), arguments),
+    }
+    Ok(1000.0)
+}
+
+/// `(a, b, c, x, y, tiles, first, step, most)`: as the text of the kernels has it.
+fn streaming(
+    world: &World,
+    name: &str,
+    (blocks, threads): (u32, u32),
+    arguments: &[u64],
+) -> Result<f64, c_int> {
+    let &[a, b, c, x, y, tiles, first, step, most] = arguments else { return Err(1) };
+    let (op, form) = name.split_once('_').ok_or(1)?;
+    let (of_name, vectors) = form.trim_end_matches("_cs").split_once('x').ok_or(1)?;
+    if of_name != threads.to_string() {
+        return Err(701);
+    }
+    let tile = u64::from(threads) * vectors.parse::<u64>().map_err(|_| 1)? * 2;
+    for block in 0..u64::from(blocks) {
+        let mut sum = 0_u64;
+        for number in (0..most).map(|turn| block * first + turn * step).take_while(|number| *number < tiles) {
+            for at in number * tile..(number + 1) * tile {
+                let at_byte = 8 * at;
+                match op {
+                    "read" => sum = sum.wrapping_add(word(a + at_byte)),
+                    "write" => put(a + at_byte, x.wrapping_add(at.wrapping_mul(y))),
+                    "copy" => put(a + at_byte, word(b + at_byte)),
+                    _ => put(a + at_byte, word(b + at_byte).wrapping_add(x.wrapping_mul(word(c + at_byte)))),
+                }
+            }
+        }
+        if op == "read" {
+            // The sums of all threads of a block stand in the word of its first one.
+            let slot = x + 8 * block * u64::from(threads);
+            put(slot, word(slot).wrapping_add(sum));
+        }
+    }
+    let bytes = (tiles * tile * 8) as f64;
+    Ok(match op {
+        "read" => bytes / world.rate(a, a),
+        "write" => bytes / world.rate(a, a),
+        "copy" if world.owner(a) != world.owner(b) => bytes / world.rate(a, b),
+        "copy" => 2.0 * bytes / world.rate(a, b),
+        _ => 3.0 * bytes / world.rate(a, b),
+    })
+}

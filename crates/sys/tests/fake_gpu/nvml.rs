@@ -1,0 +1,168 @@
+//! The management library of the same devices.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+use crate::put;
+use crate::world::with;
+
+type Device = *mut c_void;
+
+fn number(key: &str, default: f64) -> u64 {
+    with(|world| world.config.number(key, default) as u64)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nvmlInit_v2() -> c_int {
+    with(|world| world.planned("nvmlInit", 0)).unwrap_or(0)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlSystemGetDriverVersion(text: *mut c_char, room: c_uint) -> c_int {
+    unsafe { put("550.54", text, room as usize) };
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetCount_v2(count: *mut c_uint) -> c_int {
+    unsafe { *count = with(|world| world.config.devices) as c_uint };
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetHandleByIndex_v2(index: c_uint, device: *mut Device) -> c_int {
+    unsafe { *device = (index as usize + 1) as Device };
+    0
+}
+
+/// `nvmlPciInfo_t`: the numbers are words 4 to 6.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetPciInfo_v3(device: Device, info: *mut u32) -> c_int {
+    unsafe {
+        *info.add(4) = 0;
+        *info.add(5) = 0x10 + device as u32 - 1;
+        *info.add(6) = 0;
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetName(_: Device, text: *mut c_char, room: c_uint) -> c_int {
+    unsafe { put("Fake GPU", text, room as usize) };
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetUUID(device: Device, text: *mut c_char, room: c_uint) -> c_int {
+    unsafe { put(&format!("GPU-fake-{}", device as usize - 1), text, room as usize) };
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetMemoryInfo(_: Device, memory: *mut u64) -> c_int {
+    let total = with(|world| world.config.memory) as u64;
+    unsafe {
+        *memory = total;
+        *memory.add(1) = total;
+        *memory.add(2) = 0;
+    }
+    0
+}
+
+macro_rules! numbers {
+    ($($name:ident $key:literal $default:literal;)*) => {
+        $(#[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(_: Device, value: *mut c_uint) -> c_int {
+            unsafe { *value = number($key, $default) as c_uint };
+            0
+        })*
+    };
+}
+
+numbers! {
+    nvmlDeviceGetMemoryBusWidth "bus" 1000.0;
+    nvmlDeviceGetCurrPcieLinkGeneration "gen_now" 5.0;
+    nvmlDeviceGetCurrPcieLinkWidth "width_now" 16.0;
+    nvmlDeviceGetMaxPcieLinkGeneration "gen" 5.0;
+    nvmlDeviceGetMaxPcieLinkWidth "width" 16.0;
+    nvmlDeviceGetPcieReplayCounter "replays" 0.0;
+    nvmlDeviceGetPersistenceMode "persistence" 1.0;
+    nvmlDeviceGetComputeMode "mode" 0.0;
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetClockInfo(_: Device, _: c_uint, value: *mut c_uint) -> c_int {
+    unsafe { *value = 1000 };
+    0
+}
+
+/// 5000 MHz x 2 x 1000 bit / 8 = 1250 GB/s.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetMaxClockInfo(_: Device, _: c_uint, value: *mut c_uint) -> c_int {
+    unsafe { *value = 5000 };
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetCurrentClocksThrottleReasons(_: Device, bits: *mut u64) -> c_int {
+    unsafe { *bits = number("throttle", 0.0) };
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetTotalEccErrors(
+    _: Device,
+    _: c_uint,
+    _: c_uint,
+    count: *mut u64,
+) -> c_int {
+    unsafe { *count = 0 };
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetMigMode(_: Device, now: *mut c_uint, later: *mut c_uint) -> c_int {
+    unsafe {
+        *now = number("mig", 0.0) as c_uint;
+        *later = *now;
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetTemperature(_: Device, _: c_uint, value: *mut c_uint) -> c_int {
+    unsafe { *value = 40 };
+    0
+}
+
+/// Two links, to a switch.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetNvLinkState(_: Device, link: c_uint, active: *mut c_uint) -> c_int {
+    unsafe { *active = u32::from(link < 2) };
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetNvLinkRemotePciInfo_v2(_: Device, _: c_uint, info: *mut u32) -> c_int {
+    unsafe {
+        *info.add(4) = 0;
+        *info.add(5) = 0xc1;
+        *info.add(6) = 0;
+    }
+    0
+}
+
+/// `nvmlFieldValue_t`: word 0 the field, word 6 the type of the value, word 7 the answer, word 8 the value.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetFieldValues(_: Device, _: c_int, field: *mut u32) -> c_int {
+    unsafe {
+        let (value, answer) = match *field {
+            164 => (250_000, 0),
+            91 => (3, 0),
+            _ => (0, 3),
+        };
+        *field.add(6) = 1;
+        *field.add(7) = answer;
+        *field.add(8) = value;
+    }
+    0
+}
