@@ -1,6 +1,7 @@
 //! Graphics processors and other accelerators, by their PCI class; names where a driver tells them in a file.
 
 use seatrial_model::machine::{Gpu, Known, PciDevice};
+use seatrial_sys::gpu::nvml::{Clock, Handle, Nvml};
 use seatrial_sys::root::SysRoot;
 
 use crate::keyed::Keyed;
@@ -16,9 +17,12 @@ const DISPLAY: [u32; 2] = [0x0302, 0x0380];
 /// The base class of processing accelerators.
 const ACCELERATOR_BASE: u32 = 0x12;
 
+/// The vendor whose library is asked.
+const NVIDIA: &str = "NVIDIA";
+
 /// Vendors of accelerators, by PCI-SIG's id.
 const MAKERS: [(u16, &str); 7] = [
-    (0x10de, "NVIDIA"),
+    (0x10de, NVIDIA),
     (0x1002, "AMD"),
     (0x8086, "Intel"),
     (0x1da3, "Habana"),
@@ -53,7 +57,85 @@ pub(crate) fn read(at: &mut Reading<'_>, functions: &mut Functions) -> Known<Vec
         let index = gpus.len() as u32;
         gpus.push(gpu(at.root, index, &folder, pci));
     }
+    gpus.iter_mut().for_each(|gpu| unasked(gpu, "there is no library of its vendor that is asked"));
+    let library = match at.root.is_live() {
+        true => Nvml::open().map_err(|error| error.to_string()),
+        false => Err("a tree of files has no library to ask".to_owned()),
+    };
+    ask_library(&mut gpus, library);
     Known::Known(gpus)
+}
+
+/// What NVIDIA's library knows. GPUs that only it lists are added: in some containers the bus is not shown.
+fn ask_library(gpus: &mut Vec<Gpu>, library: Result<Nvml, String>) {
+    let is_ours = |gpu: &Gpu| gpu.vendor.known().is_some_and(|name| name == NVIDIA);
+    let library = match library {
+        Ok(library) => library,
+        Err(why) => {
+            gpus.iter_mut().filter(|gpu| is_ours(gpu)).for_each(|gpu| unasked(gpu, &why));
+            return;
+        }
+    };
+    let devices = library.devices().unwrap_or_default();
+    for device in &devices {
+        let Ok(address) = device.pci_address() else { continue };
+        let at = gpus.iter().position(|gpu| gpu.pci.address == address).unwrap_or_else(|| {
+            gpus.push(Gpu {
+                vendor: Known::Known(NVIDIA.to_owned()),
+                pci: PciDevice { address, ..PciDevice::default() },
+                ..Gpu::default()
+            });
+            gpus.len() - 1
+        });
+        asked(&mut gpus[at], device);
+    }
+    gpus.sort_by(|a, b| a.pci.address.cmp(&b.pci.address));
+    for (index, gpu) in gpus.iter_mut().enumerate() {
+        gpu.index = index as u32;
+    }
+}
+
+fn asked(gpu: &mut Gpu, device: &Handle<'_>) {
+    gpu.model = device.name().into();
+    gpu.uuid = device.uuid().into();
+    gpu.memory_bytes = device.memory().map(|(total, _)| total).into();
+    gpu.memory_clock_mhz = device.max_clock_mhz(Clock::Memory).into();
+    gpu.memory_bus_bits = device.memory_bus_bits().into();
+    gpu.link_generation = device.max_link_generation().into();
+    gpu.link_width = device.max_link_width().into();
+    gpu.is_cut = device.is_cut().into();
+    gpu.compute_mode = device.compute_mode().map(str::to_owned).into();
+    gpu.persistence = device.persistence().into();
+    let links = Known::from(device.nvlinks());
+    gpu.nvlink_megabytes_per_second = links.clone().and_then(|links| match links.megabytes_per_second {
+        Some(speed) => Known::Known(speed),
+        None => Known::unknown("the driver does not tell the speed of a link"),
+    });
+    let end = |end: Option<String>| end.unwrap_or_else(|| "?".to_owned());
+    gpu.nvlinks = links.map(|links| links.active.into_iter().map(end).collect());
+}
+
+/// Nobody could be asked.
+fn unasked(gpu: &mut Gpu, why: &str) {
+    let pci = std::mem::take(&mut gpu.pci);
+    let told = std::mem::take(gpu);
+    *gpu = Gpu {
+        index: told.index,
+        vendor: told.vendor,
+        model: told.model,
+        uuid: told.uuid,
+        memory_bytes: told.memory_bytes,
+        memory_clock_mhz: Known::unknown(why),
+        memory_bus_bits: Known::unknown(why),
+        link_generation: Known::unknown(why),
+        link_width: Known::unknown(why),
+        nvlinks: Known::unknown(why),
+        nvlink_megabytes_per_second: Known::unknown(why),
+        is_cut: Known::unknown(why),
+        compute_mode: Known::unknown(why),
+        persistence: Known::unknown(why),
+        pci,
+    };
 }
 
 fn is_accelerator(root: &SysRoot, folder: &str) -> bool {
@@ -88,6 +170,7 @@ fn gpu(root: &SysRoot, index: u32, folder: &str, pci: PciDevice) -> Gpu {
             false => Known::unknown("no file tells it"),
         },
         pci,
+        ..Gpu::default()
     }
 }
 
@@ -119,9 +202,50 @@ fn said(text: String) -> Known<String> {
 }
 
 #[cfg(test)]
+#[path = "../../sys/tests/fake_gpu/compile.rs"]
+mod fake;
+
+#[cfg(test)]
 mod tests {
+    use super::fake::Fake;
     use super::*;
     use std::fs;
+
+    fn on_the_bus(address: &str) -> Gpu {
+        let pci = PciDevice { address: address.to_owned(), ..PciDevice::default() };
+        Gpu { vendor: Known::Known(NVIDIA.to_owned()), pci, ..Gpu::default() }
+    }
+
+    #[test]
+    fn the_library_s_facts_go_to_the_gpu_at_their_address_and_hidden_gpus_are_added() {
+        let fake = Fake::new("devices=2 mig=1 mode=3");
+        let mut gpus = vec![on_the_bus("0000:11:00.0")];
+        ask_library(&mut gpus, Nvml::open_at(&fake.library()).map_err(|error| error.to_string()));
+        let places: Vec<_> = gpus.iter().map(|gpu| (gpu.index, gpu.pci.address.as_str())).collect();
+        assert_eq!(places, [(0, "0000:10:00.0"), (1, "0000:11:00.0")]);
+        for gpu in &gpus {
+            assert_eq!(
+                (gpu.memory_clock_mhz.known(), gpu.memory_bus_bits.known()),
+                (Some(&5000), Some(&1000))
+            );
+            assert_eq!((gpu.link_generation.known(), gpu.link_width.known()), (Some(&5), Some(&16)));
+            assert_eq!(gpu.nvlinks.known().map(Vec::len), Some(2));
+            assert_eq!(gpu.nvlink_megabytes_per_second.known(), Some(&250_000));
+            assert_eq!(
+                (gpu.is_cut.known(), gpu.compute_mode.known().map(String::as_str)),
+                (Some(&true), Some("exclusive"))
+            );
+        }
+        assert_eq!(gpus[1].uuid.known().map(String::as_str), Some("GPU-fake-1"));
+    }
+
+    #[test]
+    fn without_the_library_each_fact_says_why_it_is_not_known() {
+        let mut gpus = vec![on_the_bus("0000:10:00.0")];
+        ask_library(&mut gpus, Err("libnvidia-ml.so.1 not found".to_owned()));
+        assert_eq!(gpus[0].memory_clock_mhz.why(), Some("libnvidia-ml.so.1 not found"));
+        assert_eq!(gpus[0].pci.address, "0000:10:00.0");
+    }
 
     fn counts(vendor: &str, class: &str) -> bool {
         let dir = tempfile::tempdir().expect("a folder");

@@ -26,8 +26,9 @@ mod topology;
 mod virtualization;
 
 pub use limits::{
-    disk_limit, disk_rate, hca_limit, hca_rate, memory_bandwidth, nic_limit, nic_rate, node_memory_bandwidth,
-    part_limits, pcie_bandwidth, pcie_limit, port_rate,
+    DiskLoad, Load, disk_limit, disk_limit_under, disk_rate, gpu_host_limit, gpu_memory_limit,
+    gpu_peer_limit, hca_limit, hca_rate, memory_bandwidth, nic_limit, nic_limit_under, nic_rate,
+    node_memory_bandwidth, part_limits, pcie_bandwidth, pcie_limit, port_rate,
 };
 pub use memory::available;
 pub use process::{Process, Spaces};

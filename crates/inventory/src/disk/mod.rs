@@ -10,8 +10,9 @@ mod stack;
 
 pub(crate) use stack::Stack;
 
-use seatrial_model::machine::{Disk, DiskBus, Known, Partition};
+use seatrial_model::machine::{Disk, DiskBus, DiskThrottle, Known, Partition};
 use seatrial_sys::root::{ReadError, SysRoot};
+use seatrial_sys::storage::{Device, Throttle, throttle};
 
 use crate::pci::Functions;
 use crate::reading::Reading;
@@ -97,7 +98,16 @@ fn disk(
         slaves: root.list(file("slaves")).unwrap_or_default(),
         mounts: Vec::new(),
         pci: functions.behind(root, &behind),
+        throttle: throttled(root, folder),
     })
+}
+
+/// Limits of control groups on it. What cannot be read there is told by the benchmarks themselves, in their records.
+fn throttled(root: &SysRoot, folder: &str) -> Option<DiskThrottle> {
+    let number = root.text(format!("{folder}/dev")).ok()?;
+    let found = throttle(root, Device::parse(&number)?).ok().filter(Throttle::is_any)?;
+    let Throttle { read_bytes, written_bytes, reads, writes } = found;
+    Some(DiskThrottle { read_bytes, written_bytes, reads, writes })
 }
 
 fn size(root: &SysRoot, folder: &str) -> Known<u64> {

@@ -4,6 +4,7 @@ mod medium;
 mod mounts;
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use seatrial_model::machine::{Disk, FileSystem, Known, Medium};
 use seatrial_sys::root::space::Space;
@@ -88,12 +89,29 @@ fn file_system(mounts: Vec<Mount>, stack: &Stack) -> FileSystem {
         medium,
         read_only: first.options.iter().any(|option| option == "ro"),
         options: first.options.iter().filter(wanted).cloned().collect(),
+        server: server(&first).filter(|_| medium == Medium::Network),
         disks: device.as_deref().map(|device| stack.disks(device)).unwrap_or_default(),
         device,
         source: first.source,
         kind: first.kind,
         ..FileSystem::default()
     }
+}
+
+/// The address of the server: what the kernel uses (`addr=`, of NFS and SMB), else what the source begins with where that
+/// is a number (`10.0.0.1:/home`, `[fd00::1]:/home`, Lustre's `10.0.0.1@tcp:/scratch`). Lustre's other networks
+/// (`@o2ib`) have numbers too, but no packets of IP.
+fn server(mount: &Mount) -> Option<String> {
+    let is_address = |text: &&str| text.parse::<IpAddr>().is_ok();
+    let told = mount.options.iter().find_map(|option| option.strip_prefix("addr="));
+    let source = mount.source.trim_start_matches("//");
+    let network = source.split([':', ',', '/']).next().and_then(|first| first.split_once('@'));
+    let first = match source.strip_prefix('[') {
+        Some(rest) => rest.split(']').next(),
+        None if network.is_some_and(|(_, network)| !network.starts_with("tcp")) => None,
+        None => source.split([':', '@', '/', ',']).next(),
+    };
+    told.filter(is_address).or(first.filter(is_address)).map(str::to_owned)
 }
 
 fn fill(at: &mut Reading<'_>, one: &mut FileSystem, space: Known<Space>) {
@@ -129,5 +147,27 @@ fn note_mounts(disks: &mut [Disk], found: &[FileSystem], stack: &Stack) {
         for disk in disks.iter_mut().filter(|disk| under.contains(&disk.name)) {
             disk.mounts.push(one.mount.clone());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_told_by_its_number() {
+        let told = |source: &str, options: &[&str]| {
+            let options = options.iter().map(|option| (*option).to_owned()).collect();
+            let (number, subtree, point) = ("0:50".to_owned(), "/".to_owned(), "/home".to_owned());
+            let (kind, source) = ("nfs4".to_owned(), source.to_owned());
+            server(&Mount { number, subtree, point, kind, source, options })
+        };
+        assert_eq!(told("head:/home", &["rw", "addr=10.1.2.3"]).as_deref(), Some("10.1.2.3"));
+        assert_eq!(told("10.1.2.4:/home", &[]).as_deref(), Some("10.1.2.4"));
+        assert_eq!(told("[fd00::1]:/home", &[]).as_deref(), Some("fd00::1"));
+        assert_eq!(told("10.0.0.9@tcp:10.0.0.10@tcp:/scratch", &[]).as_deref(), Some("10.0.0.9"));
+        assert_eq!(told("//10.0.0.7/share", &["addr=10.0.0.8"]).as_deref(), Some("10.0.0.8"));
+        assert_eq!((told("head:/home", &[]), told("gpfs1", &["addr=x"])), (None, None));
+        assert_eq!(told("10.4.0.1@o2ib:10.4.0.2@o2ib:/scratch", &[]), None);
     }
 }

@@ -2,11 +2,55 @@
 //!
 //! SATA and SAS up to 12 Gbit/s use 8b/10b (Serial ATA Specification, SAS Protocol Layer 3), 24G SAS moves 22.5 Gbit/s
 //! with 128b/150b (SAS Protocol Layer 4).
+//!
+//! A control group that limits what its processes may move (`blkio.throttle.*`, `io.max`) sets a bound too. It says nothing
+//! of the disk, and everything of what can be measured on it from here.
 
-use seatrial_model::machine::{Disk, DiskBus, Known};
+use seatrial_model::machine::{Disk, DiskBus, DiskThrottle, Known};
 use seatrial_model::{Bound, Limit, Unit};
 
 use super::{bound, pcie_limit, tightest, with_way};
+
+/// What is asked of a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiskLoad {
+    /// Whether it reads.
+    pub reads: bool,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Bytes of a request.
+    pub block: u64,
+}
+
+/// All bounds on a disk's rate under a load: the way to it, and what control groups let through.
+pub fn disk_limit_under(disk: &Disk, load: DiskLoad) -> Limit {
+    let throttle = disk.throttle.map_or_else(Vec::new, |throttle| throttled(&throttle, load));
+    match disk_limit(disk) {
+        Limit::Chain(way) => Limit::Chain(way.into_iter().chain(throttle).collect()),
+        Limit::Unknown { .. } if !throttle.is_empty() => Limit::Chain(throttle),
+        unknown @ Limit::Unknown { .. } => unknown,
+    }
+}
+
+/// The bounds that control groups set on a load. Of a mix both ways must be limited if the sum is to be.
+fn throttled(throttle: &DiskThrottle, load: DiskLoad) -> Vec<Bound> {
+    let DiskThrottle { read_bytes, written_bytes, reads, writes } = *throttle;
+    let both = |read: Option<u64>, written: Option<u64>| match (load.reads, load.writes) {
+        (true, false) => read,
+        (false, true) => written,
+        _ => read.zip(written).map(|(read, written)| read.saturating_add(written)),
+    };
+    let rate = |bytes: u64, formula: String| {
+        bound(bytes as f64 / 1e6, Unit::MegabytesPerSecond, formula, "control group")
+    };
+    let bytes =
+        both(read_bytes, written_bytes).map(|bytes| rate(bytes, format!("{bytes} B/s are let through")));
+    let requests = both(reads, writes).map(|requests| {
+        let formula = format!("{requests} requests/s are let through x {} B", load.block);
+        rate(requests.saturating_mul(load.block), formula)
+    });
+    bytes.into_iter().chain(requests).collect()
+}
 
 /// All bounds on a disk's rate in one direction.
 pub fn disk_limit(disk: &Disk) -> Limit {
@@ -76,5 +120,25 @@ mod tests {
         assert!(why(&disk(DiskBus::Loop, 6.0)).contains("file"));
         assert!(why(&disk(DiskBus::Usb, 6.0)).contains("usb"));
         assert_eq!(why(&Disk { bus: DiskBus::Nvme, ..Disk::default() }), "not recorded");
+    }
+
+    #[test]
+    fn what_a_control_group_lets_through_is_a_bound_beside_the_link() {
+        let throttle =
+            DiskThrottle { read_bytes: Some(20_971_520), reads: Some(100), ..DiskThrottle::default() };
+        let of = |disk: &Disk, reads, writes| match disk_limit_under(
+            disk,
+            DiskLoad { reads, writes, block: 65_536 },
+        ) {
+            Limit::Chain(bounds) => bounds.iter().map(|bound| bound.value.to_string()).collect::<Vec<_>>(),
+            Limit::Unknown { reason } => vec![reason],
+        };
+        let sata = Disk { throttle: Some(throttle), ..disk(DiskBus::Sata, 6.0) };
+        assert_eq!(of(&sata, true, false), ["600 MB/s", "20.97152 MB/s", "6.5536 MB/s"]);
+        assert_eq!(of(&sata, false, true), ["600 MB/s"], "writes are not limited");
+        assert_eq!(of(&sata, true, true), ["600 MB/s"], "nor is their sum with reads");
+        let emulated = Disk { is_emulated: true, ..sata };
+        assert_eq!(of(&emulated, true, false), ["20.97152 MB/s", "6.5536 MB/s"]);
+        assert!(of(&emulated, false, true)[0].contains("hypervisor"));
     }
 }

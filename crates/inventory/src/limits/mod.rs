@@ -2,16 +2,18 @@
 //! and where its numbers come from. Pure functions; what is not known has no bound and says why.
 
 mod disk;
+mod gpu;
 mod hca;
 mod memory;
 mod nic;
 mod part;
 mod pcie;
 
-pub use disk::{disk_limit, disk_rate};
+pub use disk::{DiskLoad, disk_limit, disk_limit_under, disk_rate};
+pub use gpu::{gpu_host_limit, gpu_memory_limit, gpu_peer_limit};
 pub use hca::{hca_limit, hca_rate, port_rate};
 pub use memory::{memory_bandwidth, node_memory_bandwidth};
-pub use nic::{nic_limit, nic_rate};
+pub use nic::{Load, nic_limit, nic_limit_under, nic_rate};
 pub use part::part_limits;
 pub use pcie::{pcie_bandwidth, pcie_limit};
 

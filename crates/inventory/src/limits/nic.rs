@@ -5,16 +5,149 @@
 use seatrial_model::machine::{Known, Nic, NicKind};
 use seatrial_model::{Bound, Limit, Unit};
 
-use super::{bound, tightest, with_way};
+use super::{alone, bound, tightest, with_way};
 
-/// All bounds on an interface's rate in one direction.
+/// What is asked of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// Flows at once, each with addresses and ports of its own; none is as many as it takes.
+    pub flows: Option<u64>,
+    /// Whether it sends them, where that is known: then its own policy spreads them over the members of a bond.
+    pub sends: Option<bool>,
+}
+
+impl Load {
+    /// As many flows as it takes, in either direction: what the interface could do at best.
+    pub const BEST: Self = Self { flows: None, sends: None };
+}
+
+/// All bounds on an interface's rate in one direction, by itself.
 pub fn nic_limit(nic: &Nic) -> Limit {
-    with_way(port(nic), &nic.pci)
+    nic_limit_under(nic, &[], Load::BEST)
+}
+
+/// The same under a load. `all` are the interfaces of its machine: a bond is as fast as the members that the load can
+/// use, a VLAN as what it stands on.
+pub fn nic_limit_under(nic: &Nic, all: &[Nic], load: Load) -> Limit {
+    under(nic, all, load, DEEPEST)
+}
+
+/// Interfaces that stand on each other at most, should a machine claim that they do so in a circle.
+const DEEPEST: u32 = 8;
+
+fn under(nic: &Nic, all: &[Nic], load: Load, deepest: u32) -> Limit {
+    match nic.kind {
+        NicKind::Bond => match bonded(nic, all, load) {
+            Some(bound) => alone(bound),
+            None => Limit::Unknown { reason: without_a_wire(nic) },
+        },
+        NicKind::Vlan | NicKind::Macvlan => {
+            match all.iter().find(|other| nic.lower.first() == Some(&other.name)) {
+                Some(lower) if deepest > 0 => under(lower, all, load, deepest - 1),
+                _ => Limit::Unknown { reason: without_a_wire(nic) },
+            }
+        }
+        _ => with_way(port(nic), &nic.pci),
+    }
 }
 
 /// The tightest bound on an interface's rate in one direction.
 pub fn nic_rate(nic: &Nic) -> Known<Bound> {
     tightest(nic_limit(nic))
+}
+
+/// How many members of a bond a load can use at once.
+enum Share {
+    /// That one, or the fastest where it is not known.
+    One(Option<String>),
+    /// The fastest so many.
+    Most(usize),
+    /// All of them carry the same, so that the slowest decides.
+    Slowest,
+}
+
+/// What the members of a bond can carry of a load; none where they are not known. The bus behind them is left out.
+fn bonded(nic: &Nic, all: &[Nic], load: Load) -> Option<Known<Bound>> {
+    let members: Vec<&Nic> = all.iter().filter(|other| nic.lower.contains(&other.name)).collect();
+    if members.is_empty() {
+        return None;
+    }
+    let mode = match nic.bond.as_ref().map(|bond| &bond.mode) {
+        Some(Known::Known(mode)) => mode.as_str(),
+        Some(Known::Unknown(why)) => {
+            return Some(Known::unknown(format!("the mode of the bond is not known: {why}")));
+        }
+        None => return None,
+    };
+    let able: Vec<&&Nic> = members.iter().filter(|member| member.up != Known::Known(false)).collect();
+    let mut rates: Vec<(&str, u64)> = Vec::new();
+    for member in &able {
+        match (&member.speed_mbit_s, member.kind.is_virtual()) {
+            (Known::Known(mbit), false) => rates.push((&member.name, *mbit)),
+            (_, true) => {
+                return Some(Known::Unknown(format!(
+                    "its member {}: {}",
+                    member.name,
+                    without_a_wire(member)
+                )));
+            }
+            (Known::Unknown(why), _) => {
+                return Some(Known::Unknown(format!("its member {}: {why}", member.name)));
+            }
+        }
+    }
+    if rates.is_empty() {
+        return Some(Known::unknown("none of its members is up"));
+    }
+    rates.sort_by_key(|(name, mbit)| (std::cmp::Reverse(*mbit), *name));
+    let (share, why) = share(nic, mode, load, rates.len());
+    let used: Vec<(&str, u64)> = match share {
+        Share::One(Some(active)) if rates.iter().any(|(name, _)| *name == active) => {
+            rates.into_iter().filter(|(name, _)| *name == active).collect()
+        }
+        Share::One(_) => rates.into_iter().take(1).collect(),
+        Share::Most(count) => rates.into_iter().take(count.max(1)).collect(),
+        Share::Slowest => rates.into_iter().rev().take(1).collect(),
+    };
+    let sum: u64 = used.iter().map(|(_, mbit)| mbit).sum();
+    let each: Vec<String> = used.iter().map(|(name, mbit)| format!("{name} {mbit} Mbit/s")).collect();
+    let formula = format!("{} ({mode}: {why})", each.join(" + "));
+    Some(Known::Known(bound(sum as f64 / 1000.0, Unit::GigabitsPerSecond, formula, "bond")))
+}
+
+/// Which members carry a load, and why (Documentation/networking/bonding.rst).
+fn share(nic: &Nic, mode: &str, load: Load, members: usize) -> (Share, String) {
+    let flows = |what: &str| {
+        let most =
+            load.flows.map_or(members, |flows| usize::try_from(flows).unwrap_or(usize::MAX).min(members));
+        let count = load
+            .flows
+            .map_or("flows".to_owned(), |flows| format!("{flows} flow{}", if flows == 1 { "" } else { "s" }));
+        (Share::Most(most), format!("{count} on {members} members, each on one of them{what}"))
+    };
+    match mode {
+        "active-backup" => {
+            let active = nic.bond.as_ref().and_then(|bond| bond.active.clone());
+            (Share::One(active), "one member carries all".to_owned())
+        }
+        "broadcast" => (Share::Slowest, "every member carries the same".to_owned()),
+        // Packets of one flow take turns over all of them.
+        "balance-rr" => (Share::Most(members), "every flow is spread over all members".to_owned()),
+        "balance-xor" | "802.3ad" => {
+            let policy = nic.bond.as_ref().and_then(|bond| bond.hash_policy.known());
+            match policy.map(String::as_str) {
+                // The ports are not hashed, so that all flows between two hosts go one way.
+                Some(policy @ ("layer2" | "layer2+3" | "encap2+3" | "vlan+srcmac"))
+                    if load.sends == Some(true) && load.flows.is_some() =>
+                {
+                    (Share::Most(1), format!("{policy} sends all flows between two hosts over one member"))
+                }
+                Some(policy) if load.sends != Some(false) => flows(&format!(" by {policy}")),
+                _ => flows(""),
+            }
+        }
+        _ => flows(""),
+    }
 }
 
 fn port(nic: &Nic) -> Known<Bound> {
@@ -45,7 +178,7 @@ fn without_a_wire(nic: &Nic) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatrial_model::machine::{PciDevice, PciPath, PciPort};
+    use seatrial_model::machine::{Bond, PciDevice, PciPath, PciPort};
 
     fn nic(mbit: u64) -> Nic {
         Nic {
@@ -88,5 +221,84 @@ mod tests {
         assert!(nic_rate(&down).why().is_some_and(|why| why.contains("not up")));
         let silent = Nic { speed_mbit_s: Known::unknown("the driver does not tell"), ..nic(0) };
         assert_eq!(nic_rate(&silent).why(), Some("the driver does not tell"));
+    }
+
+    /// A bond of two ports of 25 Gbit/s and one of 10, of which the last is named first.
+    fn bonded(mode: &str, policy: &str) -> Vec<Nic> {
+        let member = |name: &str, mbit| Nic { name: name.to_owned(), ..nic(mbit) };
+        let bond = Nic {
+            name: "bond0".to_owned(),
+            kind: NicKind::Bond,
+            lower: ["eth0", "eth1", "eth2"].map(str::to_owned).to_vec(),
+            bond: Some(Bond {
+                mode: Known::Known(mode.to_owned()),
+                hash_policy: Known::Known(policy.to_owned()),
+                active: (mode == "active-backup").then(|| "eth0".to_owned()),
+                ..Bond::default()
+            }),
+            ..nic(60_000)
+        };
+        vec![bond, member("eth0", 10_000), member("eth1", 25_000), member("eth2", 25_000)]
+    }
+
+    /// Gbit/s of the bond under so many flows.
+    fn of_bond(all: &[Nic], flows: Option<u64>, sends: Option<bool>) -> f64 {
+        match nic_limit_under(&all[0], all, Load { flows, sends }) {
+            Limit::Chain(bounds) => bounds[0].value.value(),
+            Limit::Unknown { reason } => panic!("{reason}"),
+        }
+    }
+
+    #[test]
+    fn a_flow_takes_one_member_and_many_flows_take_all_that_the_policy_reaches() {
+        let hashed = bonded("802.3ad", "layer3+4");
+        let rates =
+            [Some(1), Some(2), Some(3), Some(9), None].map(|flows| of_bond(&hashed, flows, Some(true)));
+        assert_eq!(rates, [25.0, 50.0, 60.0, 60.0, 60.0]);
+        // Ports are not hashed: between two hosts there is one way out, but the switch may spread what comes back.
+        let by_address = bonded("802.3ad", "layer2+3");
+        assert_eq!(of_bond(&by_address, Some(8), Some(true)), 25.0);
+        assert_eq!(of_bond(&by_address, Some(8), Some(false)), 60.0);
+        assert_eq!(of_bond(&bonded("balance-rr", "layer2"), Some(1), Some(true)), 60.0);
+        assert_eq!(of_bond(&bonded("broadcast", "layer2"), Some(8), None), 10.0);
+        assert_eq!(
+            of_bond(&bonded("active-backup", "layer2"), Some(8), None),
+            10.0,
+            "the active one is the slow one"
+        );
+    }
+
+    #[test]
+    fn a_member_that_is_down_carries_nothing_and_a_silent_one_leaves_the_bond_unknown() {
+        let mut all = bonded("802.3ad", "layer3+4");
+        all[2].up = Known::Known(false);
+        assert_eq!(of_bond(&all, None, None), 35.0);
+        all[1].speed_mbit_s = Known::unknown("the driver does not tell");
+        let limit = nic_limit_under(&all[0], &all, Load::BEST);
+        assert!(
+            matches!(limit, Limit::Unknown { reason } if reason == "its member eth0: the driver does not tell")
+        );
+    }
+
+    #[test]
+    fn a_vlan_is_as_fast_as_what_it_stands_on() {
+        let mut all = bonded("802.3ad", "layer3+4");
+        let on = |lower: &str| Nic {
+            kind: NicKind::Vlan,
+            name: "v".to_owned(),
+            lower: vec![lower.to_owned()],
+            ..nic(1)
+        };
+        all.push(on("bond0"));
+        let one = Load { flows: Some(1), sends: None };
+        let Limit::Chain(bounds) = nic_limit_under(&all[4], &all, one) else { panic!("no limit") };
+        assert_eq!((bounds[0].value.value(), bounds[0].provenance.as_str()), (25.0, "bond"));
+        assert_eq!(
+            bounds[0].formula,
+            "eth1 25000 Mbit/s (802.3ad: 1 flow on 3 members, each on one of them by layer3+4)"
+        );
+        let Limit::Chain(bounds) = nic_limit_under(&on("eth0"), &all, one) else { panic!("no limit") };
+        assert_eq!(bounds[0].provenance, "nic speed");
+        assert!(matches!(nic_limit_under(&on("gone"), &all, one), Limit::Unknown { .. }));
     }
 }

@@ -3,7 +3,10 @@
 use seatrial_model::Subject;
 use seatrial_model::machine::{Known, Machine, PartLimit};
 
-use super::{alone, disk_limit, hca_limit, memory_bandwidth, nic_limit, node_memory_bandwidth, pcie_limit};
+use super::{
+    Load, alone, disk_limit, gpu_host_limit, gpu_memory_limit, hca_limit, memory_bandwidth, nic_limit_under,
+    node_memory_bandwidth,
+};
 
 const ONE_WAY: &str = "rate in one direction";
 
@@ -21,7 +24,7 @@ pub fn part_limits(machine: &Machine) -> Vec<PartLimit> {
         }
     }
     for nic in all(&machine.nics) {
-        add(Subject::device("nic", &nic.name), ONE_WAY, nic_limit(nic));
+        add(Subject::device("nic", &nic.name), ONE_WAY, nic_limit_under(nic, all(&machine.nics), Load::BEST));
     }
     for hca in all(&machine.hcas) {
         for port in &hca.ports {
@@ -33,8 +36,9 @@ pub fn part_limits(machine: &Machine) -> Vec<PartLimit> {
         add(
             Subject::device("gpu", &gpu.index.to_string()),
             "host link in one direction",
-            pcie_limit(&gpu.pci.path),
+            gpu_host_limit(gpu),
         );
+        add(Subject::device("gpu", &gpu.index.to_string()), "memory bandwidth", gpu_memory_limit(gpu));
     }
     for disk in all(&machine.disks) {
         add(Subject::device("disk", &disk.name), ONE_WAY, disk_limit(disk));

@@ -77,7 +77,7 @@ fn or_now<T>(most: Known<T>, now: Known<T>) -> Known<(T, bool)> {
     most.map(|value| (value, false)).or_else(|| now.map(|value| (value, true)))
 }
 
-fn line_code(gts: f64) -> (&'static str, f64) {
+pub(super) fn line_code(gts: f64) -> (&'static str, f64) {
     match gts {
         _ if gts <= 5.0 => ("8/10", 8.0 / 10.0),
         _ if gts <= 32.0 => ("128/130", 128.0 / 130.0),

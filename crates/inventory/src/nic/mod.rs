@@ -2,10 +2,13 @@
 //!
 //! Source: `/sys/class/net` (Linux Documentation: ABI/testing/sysfs-class-net, sysfs-class-net-queues).
 
+mod bond;
+mod irq;
 mod kind;
 mod networks;
 
-use seatrial_model::machine::{Known, Nic, NicKind};
+use seatrial_model::machine::{Known, Nic, NicKind, Queueing};
+use seatrial_sys::net::datagram::{Qdisc, all_qdiscs};
 use seatrial_sys::root::{ReadError, SysRoot};
 
 use crate::pci::Functions;
@@ -35,11 +38,13 @@ pub(crate) fn read(
         Err(error) => return Known::unknown(error.to_string()),
     };
     let networks = networks::read(at.root);
+    let queues = Known::from(all_qdiscs(at.root));
     let mut nics = Vec::new();
     for name in names.into_iter().filter(|name| name != NO_INTERFACE) {
         let Some((folder, files)) = at.device("nic", CLASS, &name) else { continue };
         let mut nic = interface(at.root, functions, &name, &folder, &files, in_virtual_machine);
         nic.networks = networks.as_ref().map(|all| all.get(&name).cloned().unwrap_or_default());
+        nic.queueing = queues.as_ref().map(|all| queueing(all.get(&name).map_or(&[], Vec::as_slice)));
         contradictions(at, &nic);
         nics.push(nic);
     }
@@ -58,6 +63,11 @@ fn interface(
     let device = root.resolve(file("device"));
     let pci = match &device {
         Ok(device) => functions.behind(root, device),
+        Err(error) if error.is_missing() => Known::unknown(NO_DEVICE),
+        Err(error) => Known::unknown(error.to_string()),
+    };
+    let irq_cpus = match &device {
+        Ok(device) => irq::cpus(root, device),
         Err(error) if error.is_missing() => Known::unknown(NO_DEVICE),
         Err(error) => Known::unknown(error.to_string()),
     };
@@ -86,6 +96,9 @@ fn interface(
         kind,
         permanent_mac: permanent_mac(root, folder, &mac, &link_layer),
         mac,
+        bond: bond::read(root, CLASS, folder),
+        ipoib_mode: bond::ipoib_mode(root, folder, &link_layer),
+        queueing: Known::default(),
         link_layer,
         driver: match device {
             Ok(_) => driver.into(),
@@ -102,9 +115,27 @@ fn interface(
         networks: Known::default(),
         rx_queues: count("rx-"),
         tx_queues: count("tx-"),
+        irq_cpus,
         port: pci.known().and_then(|_| root.value(file("dev_port")).ok()),
         pci,
     }
+}
+
+/// A card of many queues has a discipline for each of them: those that are alike stand once.
+fn queueing(qdiscs: &[Qdisc]) -> Vec<Queueing> {
+    let mut all: Vec<Queueing> = Vec::new();
+    for qdisc in qdiscs {
+        let one = Queueing {
+            kind: qdisc.kind.clone(),
+            root: qdisc.is_root,
+            rate_bytes_per_second: qdisc.rate.map(|rate| rate.bytes_per_second),
+            overhead_bytes: qdisc.rate.map_or(0, |rate| rate.overhead),
+        };
+        if !all.contains(&one) {
+            all.push(one);
+        }
+    }
+    all
 }
 
 /// Tunnels of packets have no address, and an empty file for it.

@@ -1,0 +1,155 @@
+//! GPUs: what their memory, their link to the host and the links between them can carry.
+
+use seatrial_model::machine::{Gpu, Known};
+use seatrial_model::{Limit, Unit};
+
+use super::pcie::{line_code, pcie_limit};
+use super::{alone, bound};
+
+/// Bytes that go with the payload of a packet over PCI Express: framing and sequence number 4, header of four words 16,
+/// check 4 (PCI Express Base Specification, sections 2.2 and 4.2). Acknowledgements and flow control come on top.
+const PACKET_BYTES: f64 = 24.0;
+
+/// The largest payload of a packet that hosts are known to allow.
+const PAYLOAD_BYTES: f64 = 512.0;
+
+/// Transfers a lane and second by generation of PCI Express, in GT/s.
+const GENERATIONS: [f64; 6] = [2.5, 5.0, 8.0, 16.0, 32.0, 64.0];
+
+/// Bandwidth of the memory of a GPU: clock x 2 transfers x width of the bus. All memories in use since GDDR3 move data
+/// twice in a cycle of the clock that NVIDIA's library calls the memory's.
+pub fn gpu_memory_limit(gpu: &Gpu) -> Limit {
+    let clock = gpu.memory_clock_mhz.clone();
+    alone(clock.and_then(|mhz| {
+        gpu.memory_bus_bits.clone().map(|bits| {
+            let value = f64::from(mhz) * 2.0 * f64::from(bits) / 8.0 / 1e3;
+            let formula = format!("{mhz} MHz x 2 transfers x {bits} bit / 8");
+            bound(value, Unit::GigabytesPerSecond, formula, "nvml")
+        })
+    }))
+}
+
+/// What the link to the host carries in one direction: every link on the way, and for the narrowest what is left of it
+/// beside the headers of packets.
+pub fn gpu_host_limit(gpu: &Gpu) -> Limit {
+    let mut bounds = match pcie_limit(&gpu.pci.path) {
+        Limit::Chain(bounds) => bounds,
+        Limit::Unknown { reason } => match by_library(gpu) {
+            Known::Known(bound) => vec![bound],
+            Known::Unknown(why) => return Limit::Unknown { reason: format!("{reason}; {why}") },
+        },
+    };
+    let rate = |bound: &seatrial_model::Bound| bound.value.value() * bound.value.unit().factor() / 1e9;
+    if let Some(least) = bounds.iter().map(rate).min_by(f64::total_cmp) {
+        let share = PAYLOAD_BYTES / (PAYLOAD_BYTES + PACKET_BYTES);
+        let formula = format!(
+            "{least:.3} GB/s x {PAYLOAD_BYTES} / ({PAYLOAD_BYTES} + {PACKET_BYTES}) B of a packet at most"
+        );
+        bounds.push(bound(least * share, Unit::GigabytesPerSecond, formula, "pcie packets"));
+    }
+    Limit::Chain(bounds)
+}
+
+/// The link by what NVIDIA's library says of it, where the kernel's files say nothing.
+fn by_library(gpu: &Gpu) -> Known<seatrial_model::Bound> {
+    gpu.link_generation.clone().and_then(|generation| {
+        gpu.link_width.clone().and_then(|lanes| {
+            let gts = (generation as usize).checked_sub(1).and_then(|index| GENERATIONS.get(index));
+            match (gts, lanes) {
+                (Some(gts), 1..) => {
+                    let (code, share) = line_code(*gts);
+                    let formula = format!("{gts} GT/s x {lanes} lanes x {code} / 8 bit");
+                    let value = gts * f64::from(lanes) * share / 8.0;
+                    Known::Known(bound(value, Unit::GigabytesPerSecond, formula, "nvml"))
+                }
+                _ => Known::unknown(format!("generation {generation} with {lanes} lanes makes no sense")),
+            }
+        })
+    })
+}
+
+/// What the way from one GPU to another carries in one direction: their NVLinks where they have some in common, else
+/// the narrower of their links to the host.
+pub fn gpu_peer_limit(from: &Gpu, to: &Gpu) -> Limit {
+    match (links_towards(from, to), links_towards(to, from)) {
+        (Known::Known(links), Known::Known(back)) if links.0 > 0 && back.0 > 0 => {
+            let (count, speed) = (links.0.min(back.0), links.1.min(back.1));
+            let formula = format!("{count} active NVLinks x {speed} MB/s");
+            let value = count as f64 * speed as f64 / 1e3;
+            Limit::Chain(vec![bound(value, Unit::GigabytesPerSecond, formula, "nvml")])
+        }
+        (Known::Unknown(reason), _) | (_, Known::Unknown(reason)) => Limit::Unknown { reason },
+        _ => match (gpu_host_limit(from), gpu_host_limit(to)) {
+            (Limit::Chain(mut one), Limit::Chain(other)) => {
+                one.extend(other);
+                Limit::Chain(one)
+            }
+            (Limit::Unknown { reason }, _) | (_, Limit::Unknown { reason }) => Limit::Unknown { reason },
+        },
+    }
+}
+
+/// Active links of `from` that can carry data to `to`, and the speed of each. Links to a switch can: what is no GPU's
+/// own address is one. Ends that are not told count too.
+fn links_towards(from: &Gpu, to: &Gpu) -> Known<(usize, u64)> {
+    let ends = match &from.nvlinks {
+        Known::Known(ends) => ends,
+        Known::Unknown(why) => return Known::unknown(why.clone()),
+    };
+    let direct = ends.iter().filter(|end| **end == to.pci.address).count();
+    let count = if direct > 0 { direct } else { ends.len() };
+    if count == 0 {
+        return Known::Known((0, 0));
+    }
+    from.nvlink_megabytes_per_second.clone().map(|speed| (count, speed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatrial_model::machine::PciDevice;
+
+    fn h200(address: &str) -> Gpu {
+        Gpu {
+            memory_clock_mhz: Known::Known(3201),
+            memory_bus_bits: Known::Known(6144),
+            link_generation: Known::Known(5),
+            link_width: Known::Known(16),
+            nvlinks: Known::Known(vec!["0000:c1:00.0".to_owned(); 18]),
+            nvlink_megabytes_per_second: Known::Known(26562),
+            pci: PciDevice { address: address.to_owned(), ..PciDevice::default() },
+            ..Gpu::default()
+        }
+    }
+
+    fn value(limit: Limit) -> f64 {
+        let record = limit.record(seatrial_model::Better::Higher, Unit::GigabytesPerSecond);
+        record.expect("a rate").value.expect("known")
+    }
+
+    #[test]
+    fn an_h200_has_the_bandwidths_of_its_data_sheet() {
+        let (one, other) = (h200("0000:18:00.0"), h200("0000:2a:00.0"));
+        assert!((value(gpu_memory_limit(&one)) - 4916.7).abs() < 0.1);
+        assert!((value(gpu_host_limit(&one)) - 60.19).abs() < 0.01);
+        assert!((value(gpu_peer_limit(&one, &other)) - 478.1).abs() < 0.1);
+    }
+
+    #[test]
+    fn only_the_links_between_two_count_where_there_is_no_switch() {
+        let (mut one, mut other) = (h200("0000:18:00.0"), h200("0000:2a:00.0"));
+        let mixed = |peer: &str| [vec![peer.to_owned(); 4], vec!["0000:3b:00.0".to_owned(); 2]].concat();
+        one.nvlinks = Known::Known(mixed("0000:2a:00.0"));
+        other.nvlinks = Known::Known(mixed("0000:18:00.0"));
+        assert!((value(gpu_peer_limit(&one, &other)) - 4.0 * 26.562).abs() < 1e-6);
+        other.nvlinks = Known::Known(Vec::new());
+        assert!((value(gpu_peer_limit(&one, &other)) - 60.19).abs() < 0.01, "over the host");
+    }
+
+    #[test]
+    fn what_nobody_tells_has_no_limit() {
+        for limit in [gpu_memory_limit(&Gpu::default()), gpu_host_limit(&Gpu::default())] {
+            assert!(matches!(limit, Limit::Unknown { .. }));
+        }
+    }
+}
