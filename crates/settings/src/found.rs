@@ -52,7 +52,7 @@ fn one(about: &SettingAbout, part: &str) -> Option<Value> {
         return Some(Value::from(UNLIMITED));
     }
     match about.kind {
-        Kind::Count(..) => part.parse().ok().map(Value::Count),
+        Kind::Count(..) | Kind::Load(..) => part.parse().ok().map(Value::Count),
         Kind::Size(..) => part.parse().ok().map(|bytes| Bytes(bytes).into()),
         Kind::Time(..) => micros(part.parse().ok()?),
         Kind::Flag => ["0", "1"].iter().position(|word| *word == part).map(|set| Value::Flag(set == 1)),
@@ -64,7 +64,7 @@ fn one(about: &SettingAbout, part: &str) -> Option<Value> {
 
 fn expected(about: &SettingAbout) -> String {
     let one = match about.kind {
-        Kind::Count(..) => "a whole number",
+        Kind::Count(..) | Kind::Load(..) => "a whole number",
         Kind::Size(..) => "a number of bytes",
         Kind::Time(..) => "a number of microseconds",
         Kind::Flag => "0 or 1",

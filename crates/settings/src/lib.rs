@@ -47,11 +47,13 @@ settings! {
     net {
         core: RMEM_MAX, RMEM_DEFAULT, WMEM_MAX, WMEM_DEFAULT, NETDEV_MAX_BACKLOG, DEFAULT_QDISC;
         consistent: RMEM_CONSISTENT, WMEM_CONSISTENT;
-        ipv4: UDP_MEM, TCP_RMEM, TCP_WMEM, TCP_CONGESTION_CONTROL;
+        ipv4: UDP_MEM, TCP_RMEM, TCP_WMEM, TCP_CONGESTION_CONTROL, TCP_TIMESTAMPS, TCP_SACK, TCP_WINDOW_SCALING;
+        mptcp: ENABLED;
     }
     /// Network interfaces.
     nic {
         interface: MTU, TXQUEUELEN;
+        made_of: QDISC, IRQ_LOCAL, IPOIB_MODE, BOND_MODE, BOND_HASH_POLICY, BOND_MIIMON;
         driver: RX_RING, TX_RING, RX_USECS, TX_USECS, ADAPTIVE_RX, CHANNELS, RX_PAUSE, TX_PAUSE, TSO, GSO, GRO, LRO, RX_CHECKSUM, TX_CHECKSUM;
     }
     /// What the system leaves to a program.

@@ -68,3 +68,43 @@ pub static TCP_CONGESTION_CONTROL: Sysctl = Sysctl(&SettingAbout {
             others come with `modprobe tcp_NAME`. Lost at the next boot unless a file in /etc/sysctl.d says it too.",
     ..ROW
 });
+
+/// `net.ipv4.tcp_timestamps`.
+pub static TCP_TIMESTAMPS: Sysctl = Sysctl(&SettingAbout {
+    id: "net.ipv4.tcp_timestamps",
+    title: "timestamps in TCP segments",
+    doc: "They take 12 B of every segment (0.8 % at an MTU of 1500), and give better round trip times and safety against \
+          old segments at high rates. Both ends must want them: 0 is off, 1 on with an offset of their own for each \
+          connection, 2 on without. What is derived as the limit of a TCP stream depends on it.",
+    kind: Kind::Count(0, 2),
+    source: "/proc/sys/net/ipv4/tcp_timestamps",
+    ways: by_sysctl!("net.ipv4.tcp_timestamps"),
+    traps: "Holds for new connections. Lost at the next boot unless a file in /etc/sysctl.d says it too.",
+    ..ROW
+});
+
+/// `net.ipv4.tcp_sack`.
+pub static TCP_SACK: Sysctl = Sysctl(&SettingAbout {
+    id: "net.ipv4.tcp_sack",
+    title: "selective acknowledgements",
+    doc: "The receiver tells which segments behind a gap have come, so that only what is lost is sent again. Without them \
+          one lost segment of a full window costs round trips, or the whole window once more. Both ends must want them.",
+    kind: Kind::Flag,
+    source: "/proc/sys/net/ipv4/tcp_sack",
+    ways: by_sysctl!("net.ipv4.tcp_sack"),
+    traps: "Holds for new connections. Lost at the next boot unless a file in /etc/sysctl.d says it too.",
+    ..ROW
+});
+
+/// `net.ipv4.tcp_window_scaling`.
+pub static TCP_WINDOW_SCALING: Sysctl = Sysctl(&SettingAbout {
+    id: "net.ipv4.tcp_window_scaling",
+    title: "TCP windows above 64 KiB",
+    doc: "Without it no connection has more than 64 KiB under way, whatever its buffers: 0.5 Gbit/s at a round trip of 1 \
+          ms. Both ends must want it.",
+    kind: Kind::Flag,
+    source: "/proc/sys/net/ipv4/tcp_window_scaling",
+    ways: by_sysctl!("net.ipv4.tcp_window_scaling"),
+    traps: "Holds for new connections. Lost at the next boot unless a file in /etc/sysctl.d says it too.",
+    ..ROW
+});

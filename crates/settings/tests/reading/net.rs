@@ -49,6 +49,22 @@ fn three_values_stay_in_their_order() {
 }
 
 #[test]
+fn switches_of_tcp_are_numbers_or_flags_as_the_kernel_has_them() {
+    let tree = Tree::new()
+        .files(IPV4, &[("tcp_timestamps", "0\n"), ("tcp_sack", "1\n"), ("tcp_window_scaling", "0\n")])
+        .file("/proc/sys/net/mptcp/enabled", "1\n");
+    // What a TCP stream's limit looks for is the number.
+    assert_eq!(tree.line("net.ipv4.tcp_timestamps"), "node: 0");
+    assert_eq!(tree.line("net.ipv4.tcp_sack"), "node: true");
+    assert_eq!(tree.line("net.ipv4.tcp_window_scaling"), "node: false");
+    assert_eq!(tree.line("net.mptcp.enabled"), "node: true");
+    assert_eq!(tree.command("net.ipv4.tcp_sack", "true").as_deref(), Some("sysctl -w net.ipv4.tcp_sack=1"));
+    let wrong = Tree::new().file(&format!("{IPV4}/tcp_sack"), "2\n").line("net.ipv4.tcp_sack");
+    assert!(wrong.contains("expected 0 or 1"), "{wrong}");
+    assert!(Tree::new().line("net.mptcp.enabled").starts_with("node: absent"));
+}
+
+#[test]
 fn two_values_where_three_belong_are_garbage() {
     for wrong in ["", "1 2\n", "1 2 3 4\n", "1 2 x\n", "1 2 -3\n"] {
         let line = Tree::new().file(&format!("{IPV4}/udp_mem"), wrong).line("net.ipv4.udp_mem");

@@ -1,7 +1,7 @@
 //! Network interfaces.
 
 use seatrial_model::Value;
-use seatrial_model::machine::{Known, Nic, NicKind};
+use seatrial_model::machine::{Bond, CpuThread, Known, Nic, NicKind, PciDevice, Queueing};
 
 use crate::tree::Tree;
 
@@ -104,4 +104,77 @@ fn a_card_is_asked_for_its_rings_moderation_flow_control_and_offloads() {
 fn a_machine_without_a_card_has_no_rings() {
     let tree = tree(vec![nic("br0", NicKind::Bridge, None)]);
     assert_eq!(tree.line("nic.rx_ring"), "nic: absent: there is no network card");
+}
+
+#[test]
+fn a_queue_is_told_with_what_is_below_it_or_what_it_shapes_to() {
+    let queue = |kind: &str, root, rate| Queueing {
+        kind: kind.to_owned(),
+        root,
+        rate_bytes_per_second: rate,
+        overhead_bytes: 0,
+    };
+    let with = |all: Known<Vec<Queueing>>| {
+        let eth0 = Nic { queueing: all, ..nic("eth0", NicKind::Physical, None) };
+        tree(vec![eth0]).line("nic.qdisc")
+    };
+    assert_eq!(with(Known::Known(vec![queue("fq", true, None)])), "nic:eth0: fq");
+    let many = vec![queue("mq", true, None), queue("fq_codel", false, None)];
+    assert_eq!(with(Known::Known(many)), "nic:eth0: mq (of fq_codel)");
+    let shaped = vec![queue("tbf", true, Some(25_000_000))];
+    assert_eq!(with(Known::Known(shaped)), "nic:eth0: tbf (it shapes to 200 Mbit/s)");
+    assert!(with(Known::Known(Vec::new())).starts_with("nic:eth0: absent"));
+    assert_eq!(with(Known::unknown("EPERM")), "nic:eth0: unreadable: EPERM");
+}
+
+#[test]
+fn interrupts_are_held_against_the_node_of_their_card() {
+    let with = |cpus: Known<Vec<u32>>, node: Option<u32>| {
+        let numa_node = node.map_or_else(|| Known::unknown("no file"), Known::Known);
+        let pci = Known::Known(PciDevice { numa_node, ..PciDevice::default() });
+        let eth0 = Nic { irq_cpus: cpus, pci, ..nic("eth0", NicKind::Physical, None) };
+        let thread = |id| CpuThread { id, node: Some(id / 4), ..CpuThread::default() };
+        let tree = tree(vec![eth0]).machine(|machine| machine.cpu.threads = (0..8).map(thread).collect());
+        tree.line("nic.irq_local")
+    };
+    assert_eq!(with(Known::Known(vec![4, 5]), Some(1)), "nic:eth0: true");
+    let away = "nic:eth0: false (the card is at node 1, and interrupts CPU 3 of node 0)";
+    assert_eq!(with(Known::Known(vec![3, 4]), Some(1)), away);
+    assert!(with(Known::Known(vec![0]), None).contains("unreadable: its NUMA node is not known"));
+    assert!(with(Known::Known(vec![99]), Some(0)).contains("unreadable"));
+    assert_eq!(with(Known::unknown("EPERM"), Some(0)), "nic:eth0: unreadable: EPERM");
+    let tree = tree(vec![nic("eth0", NicKind::Physical, None)]);
+    let command = tree.command("nic.irq_local", "true").expect("a way");
+    assert!(
+        command.contains("/sys/class/net/eth0/device") && command.contains("cat local_cpulist >"),
+        "{command}"
+    );
+}
+
+#[test]
+fn bonds_and_infiniband_are_told_where_there_are_some() {
+    let bond = Bond {
+        mode: Known::Known("802.3ad".to_owned()),
+        hash_policy: Known::unknown("no file"),
+        miimon_ms: Known::Known(100),
+        ..Bond::default()
+    };
+    let mode = Some(Known::Known("connected".to_owned()));
+    let there = tree(vec![
+        Nic { bond: Some(bond), ..nic("bond0", NicKind::Bond, None) },
+        Nic { ipoib_mode: mode, ..nic("ib0", NicKind::Physical, None) },
+    ]);
+    for (setting, line) in [
+        ("nic.bond_mode", "nic:bond0: 802.3ad"),
+        ("nic.bond_hash_policy", "nic:bond0: unreadable: no file"),
+        ("nic.bond_miimon", "nic:bond0: 100 ms"),
+        ("nic.ipoib_mode", "nic:ib0: connected"),
+    ] {
+        assert_eq!(there.line(setting), line, "{setting}");
+    }
+    let miimon = there.command("nic.bond_miimon", "100 ms").expect("a way");
+    assert_eq!(miimon, "echo $((100000 / 1000)) > /sys/class/net/bond0/bonding/miimon");
+    let none = tree(vec![nic("eth0", NicKind::Physical, None)]);
+    assert_eq!(none.line("nic.bond_mode"), "nic: absent: there is no bond");
+    assert_eq!(none.line("nic.ipoib_mode"), "nic: absent: there is no interface of IP over InfiniBand");
 }
