@@ -1,7 +1,7 @@
 //! The two traits that every benchmark is made of.
 
 use seatrial_model::{
-    About, Case, Integrity, Limits, Measures, Params, PartRecord, Phase, Place, Reason, Sample, Site,
+    About, Case, Factor, Integrity, Limits, Measures, Params, PartRecord, Phase, Place, Reason, Sample, Site,
 };
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,11 @@ use crate::{Error, Stop};
 pub trait Benchmark: Sync {
     /// The one definition that list, help, docs and checks come from.
     fn about(&self) -> &'static About;
+
+    /// What a study of factors may be asked for beside the parameters themselves.
+    fn factors(&self) -> &'static [Factor] {
+        &[]
+    }
 
     /// The cases that `params` (one value each) make on `site`; one case a subject.
     ///

@@ -52,9 +52,17 @@ benchmarks! {
     /// Storage.
     storage {
         file::File,
+        peer_read::PeerRead,
         raw::Raw,
         metadata::Metadata,
         copy::Copy,
+    }
+    /// Graphics processors.
+    gpu {
+        host_copy::HostCopy,
+        host_copy_all::HostCopyAll,
+        peer_copy::PeerCopy,
+        memory::Memory,
     }
 }
 

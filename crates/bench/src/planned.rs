@@ -7,16 +7,7 @@ const fn rate(name: &'static str, unit: Unit, doc: &'static str) -> MetricSpec {
 }
 
 /// Benchmarks still to come, with the metrics that criteria may name.
-pub const PLANNED: &[Planned] = &[
-    Planned {
-        id: "rdma.write_bw",
-        metrics: &[rate("throughput", Unit::GigabitsPerSecond, "Bytes written to remote memory over time.")],
-    },
-    Planned {
-        id: "gpu.host_copy_all",
-        metrics: &[
-            rate("h2d_sum", Unit::GigabitsPerSecond, "Host to device, all GPUs at once, summed."),
-            rate("d2h_sum", Unit::GigabitsPerSecond, "Device to host, all GPUs at once, summed."),
-        ],
-    },
-];
+pub const PLANNED: &[Planned] = &[Planned {
+    id: "rdma.write_bw",
+    metrics: &[rate("throughput", Unit::GigabitsPerSecond, "Bytes written to remote memory over time.")],
+}];

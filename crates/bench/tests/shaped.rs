@@ -7,7 +7,7 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use seatrial_bench::{Benchmark, Error, Offer, Part, Sink, Stop, registry};
@@ -50,15 +50,11 @@ impl Link {
         run(&format!("ip link set {device} up"))?;
         run(&format!("ip netns exec {name} ip addr add 198.18.{number}.2/24 dev inside"))?;
         run(&format!("ip netns exec {name} ip link set inside up"))?;
-        run(&format!("tc qdisc add dev {device} root tbf rate {mbit}mbit burst 32kb latency 20ms"))?;
+        // What flows in 5 ms, so that a machine that is busy with other things for a moment loses nothing of the rate; and
+        // no less than the largest chain of segments that the kernel hands down in one piece.
+        let burst = (mbit * 125_000 / 200).max(64 << 10);
+        run(&format!("tc qdisc add dev {device} root tbf rate {mbit}mbit burst {burst} latency 20ms"))?;
         Ok(link)
-    }
-
-    /// Bytes that the shaper has let through.
-    fn sent(&self) -> u64 {
-        let told = run(&format!("tc -s qdisc show dev {}", self.device)).expect("told");
-        let after = told.split("Sent ").nth(1).expect("a count");
-        after.split_whitespace().next().and_then(|count| count.parse().ok()).expect("a number")
     }
 }
 
@@ -121,7 +117,7 @@ fn case(changed: &[(&str, &str)]) -> Case {
     case
 }
 
-/// What both ends measured, and what the shaper counted meanwhile in bytes a second.
+/// What both ends measured, and what the sender told of the shaper: bytes a second that it let through meanwhile.
 fn measured(link: &Link, case: &Case, span: Duration) -> Result<(Measures, f64), Error> {
     let mut client = bench().part(case, &case.places[0])?;
     let mut server = bench().part(case, &case.places[1])?;
@@ -152,9 +148,11 @@ fn measured(link: &Link, case: &Case, span: Duration) -> Result<(Measures, f64),
         })
     };
     both(Phase::WarmUp, Duration::from_millis(500))?;
-    let (before, began) = (link.sent(), Instant::now());
     let (one, other) = both(Phase::Measure, span)?;
-    let counted = (link.sent() - before) as f64 / began.elapsed().as_secs_f64();
+    let queue = &one.facts["queues"][0];
+    assert_eq!(queue["kinds"], serde_json::json!(["tbf"]), "{queue}");
+    let counted = |name: &str| queue[name].as_u64().expect("a count") as f64;
+    let counted = counted("bytes") / counted("window_ns") * 1e9;
     let checked = thread::scope(|scope| {
         let server = scope.spawn(|| server.verify());
         [client.verify(), server.join().expect("joined")]
@@ -187,7 +185,7 @@ const PAYLOAD: f64 = 1448.0 / 1514.0;
 
 #[test]
 fn a_shaped_links_rate_is_found_and_the_link_is_named_as_the_limit() {
-    for (number, mbit) in [(1, 200), (2, 50)] {
+    for (number, mbit) in [(1, 50), (2, 150), (3, 400), (4, 1000), (5, 2000)] {
         let Some(link) = link(number, mbit) else { return };
         let case = case(&[("congestion", "cubic"), ("send", "write"), ("receive", "read")]);
         let (mut seen, mut met) = (Vec::new(), false);
@@ -198,7 +196,8 @@ fn a_shaped_links_rate_is_found_and_the_link_is_named_as_the_limit() {
                 (rate(&measures) / nominal - 1.0, rate(&measures) / (counted * PAYLOAD) - 1.0);
             let limited = measures.evidence["limited_by"].clone();
             let right = of_nominal.abs() < 0.003 && of_counted.abs() < 0.002;
-            let named = limited.get("path").is_some() && measures.findings.is_empty();
+            // At 2 Gbit/s two busy CPUs may be no faster than the link.
+            let named = mbit > 400 || limited.get("path").is_some() && measures.findings.is_empty();
             seen.push(format!(
                 "{of_nominal:+.5} of nominal, {of_counted:+.5} of counted, limited by {limited}"
             ));

@@ -1,14 +1,15 @@
 //! What the interfaces between two ends let through of a protocol's payload.
 
-use seatrial_inventory::nic_limit;
-use seatrial_model::machine::{Nic, NicKind};
+use seatrial_inventory::{Load, nic_limit_under};
+use seatrial_model::machine::{Known, Nic, NicKind};
 use seatrial_model::{Bound, Case, Limit, Quantity, Site};
 
 use super::ends;
 use super::goodput::{Framing, Goodput, Ip};
 
 /// Bounds on the payload that gets one way: those of both ends' interfaces, times what `goodput` says that headers and
-/// gaps leave of them for this framing, this IP and this MTU. `who` names what takes the way, with its verb.
+/// gaps leave of them for this framing, this IP and this MTU, and those of shapers that it passes on its way out. `who`
+/// names what takes the way, with its verb.
 ///
 /// # Errors
 /// Why nothing bounds it, or why that is not known.
@@ -27,20 +28,96 @@ pub fn bounds(
     let mtu = [way.first, way.second].into_iter().map(|nic| nic.mtu.known().copied()).min().flatten();
     let mtu = mtu.ok_or("the MTU of an interface is not known")?;
     let ip = if speaks_ipv4(way.first) && speaks_ipv4(way.second) { Ip::V4 } else { Ip::V6 };
-    let goodput = goodput(framing(way.first), ip, mtu)?;
+    let ends = [End::of(case, site, 0, way.first), End::of(case, site, 1, way.second)];
+    let goodput = goodput(framing(way.first, ends[0].all), ip, mtu)?;
+    let flows = case.params.count("flows").ok();
+    let direction = case.params.text("direction").or(case.chosen.text("direction")).unwrap_or("forward");
     let mut bounds = Vec::new();
-    for (node, nic) in case.nodes.iter().zip([way.first, way.second]) {
+    let mut shaped: Vec<Vec<Bound>> = Vec::new();
+    for (index, end) in ends.iter().enumerate() {
+        let sends = match direction {
+            "both" => None,
+            direction => Some((direction == "forward") == (index == 0)),
+        };
+        let named =
+            |payload: Bound| Bound { formula: format!("{}: {}", end.name, payload.formula), ..payload };
         // A way is as wide as its narrowest end, so that the other end alone still bounds it.
-        let Limit::Chain(chain) = nic_limit(nic) else { continue };
-        bounds.extend(chain.iter().map(|bound| {
-            let payload = goodput.within(bound, bound.provenance != "nic speed");
-            Bound { formula: format!("{node}/{}: {}", nic.name, payload.formula), ..payload }
-        }));
+        if let Limit::Chain(chain) = nic_limit_under(end.nic, end.all, Load { flows, sends }) {
+            let payload = |bound: &Bound| goodput.within(bound, bound.provenance.starts_with("pcie"));
+            bounds.extend(chain.iter().map(payload).map(named));
+        }
+        // A shaper holds back what is sent. What comes in has passed those of others, which nobody here sees.
+        if sends != Some(false) {
+            shaped.push(end.shapers(&goodput).into_iter().map(named).collect());
+        }
     }
-    match (bounds.is_empty(), nic_limit(way.first)) {
+    // Of two directions each has a shaper of its own. What bounds both is the wider one, and none where one has none.
+    bounds.extend(match shaped.as_slice() {
+        [one] => one.clone(),
+        all => all
+            .iter()
+            .map(|end| tightest(end))
+            .collect::<Option<Vec<_>>>()
+            .and_then(widest)
+            .into_iter()
+            .collect(),
+    });
+    match (bounds.is_empty(), nic_limit_under(way.first, ends[0].all, Load { flows, sends: None })) {
         (true, Limit::Unknown { reason }) => Err(format!("{}: {reason}", way.first.name)),
         _ => Ok(bounds),
     }
+}
+
+/// An end of the way.
+struct End<'a> {
+    name: String,
+    nic: &'a Nic,
+    /// All interfaces of its machine.
+    all: &'a [Nic],
+}
+
+impl<'a> End<'a> {
+    fn of(case: &Case, site: &'a Site, index: usize, nic: &'a Nic) -> Self {
+        let node = case.nodes.get(index).map_or("", String::as_str);
+        let all = site.machine(node).and_then(|machine| machine.nics.known()).map_or(&[][..], Vec::as_slice);
+        Self { name: format!("{node}/{}", nic.name), nic, all }
+    }
+
+    /// What the shapers let through that packets pass on their way out: that of the interface, and of what it stands on.
+    fn shapers(&self, goodput: &Goodput) -> Vec<Bound> {
+        let mut found = Vec::new();
+        for nic in chain(self.nic, self.all) {
+            let queues = nic.queueing.known().into_iter().flatten().filter(|queue| queue.root);
+            found.extend(queues.filter_map(|queue| {
+                let rate = queue.rate_bytes_per_second?;
+                let bound = goodput.shaped(&queue.kind, rate, queue.overhead_bytes);
+                Some(Bound { formula: format!("{} of {}, {}", queue.kind, nic.name, bound.formula), ..bound })
+            }));
+        }
+        found
+    }
+}
+
+/// An interface and those that it stands on, one below the other. A bond ends it: its members are beside each other.
+fn chain<'a>(nic: &'a Nic, all: &'a [Nic]) -> Vec<&'a Nic> {
+    let mut found = vec![nic];
+    // No more than there are, should a machine claim that they stand on each other in a circle.
+    while found.len() <= all.len()
+        && let Some(last) = found.last()
+        && matches!(last.kind, NicKind::Vlan | NicKind::Macvlan)
+        && let Some(below) = all.iter().find(|other| last.lower.first() == Some(&other.name))
+    {
+        found.push(below);
+    }
+    found
+}
+
+fn tightest(bounds: &[Bound]) -> Option<Bound> {
+    bounds.iter().min_by(|one, other| one.value.value().total_cmp(&other.value.value())).cloned()
+}
+
+fn widest(bounds: Vec<Bound>) -> Option<Bound> {
+    bounds.into_iter().max_by(|one, other| one.value.value().total_cmp(&other.value.value()))
 }
 
 /// The same of so many directions together.
@@ -60,9 +137,122 @@ fn speaks_ipv4(nic: &Nic) -> bool {
 }
 
 /// What its packets are framed in.
-fn framing(nic: &Nic) -> Framing {
-    match nic.link_layer.known().map(String::as_str) {
-        Some("infiniband") => Framing::Infiniband,
-        _ => Framing::Ethernet { tags: u32::from(nic.kind == NicKind::Vlan) },
+pub fn framing(nic: &Nic, all: &[Nic]) -> Framing {
+    let chain = chain(nic, all);
+    let infiniband =
+        chain.iter().find(|nic| nic.link_layer.known().is_some_and(|layer| layer == "infiniband"));
+    match infiniband {
+        Some(Nic { ipoib_mode: Some(Known::Known(mode)), .. }) if mode == "connected" => {
+            Framing::InfinibandConnected
+        }
+        Some(_) => Framing::Infiniband,
+        None => {
+            let tags = chain.iter().filter(|nic| nic.kind == NicKind::Vlan).count();
+            Framing::Ethernet { tags: u32::try_from(tags).unwrap_or(0) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatrial_model::machine::{Machine, Queueing};
+    use seatrial_model::{Params, SiteNode};
+
+    use crate::common::Ends;
+    use crate::common::goodput::Transport;
+
+    fn nic(name: &str, kind: NicKind, mbit: u64) -> Nic {
+        Nic {
+            name: name.to_owned(),
+            kind,
+            up: Known::Known(true),
+            mtu: Known::Known(1500),
+            speed_mbit_s: Known::Known(mbit),
+            networks: Known::Known(vec!["10.0.0.0/16".to_owned()]),
+            link_layer: Known::Known("ethernet".to_owned()),
+            ..Nic::default()
+        }
+    }
+
+    /// An interface with a token bucket of so many Mbit/s.
+    fn shaped(nic: Nic, mbit: u64) -> Nic {
+        let queue = Queueing {
+            kind: "tbf".to_owned(),
+            root: true,
+            rate_bytes_per_second: Some(mbit * 125_000),
+            overhead_bytes: 0,
+        };
+        Nic { queueing: Known::Known(vec![queue]), ..nic }
+    }
+
+    /// Provenance and Gbit/s of what bounds UDP in this direction between two nodes with these interfaces.
+    fn bound(first: Vec<Nic>, second: Vec<Nic>, direction: &str) -> Result<Vec<(String, f64)>, String> {
+        let node = |name: &str, nics| {
+            SiteNode::new(name, Machine { nics: Known::Known(nics), ..Machine::default() })
+        };
+        let name = first[0].name.clone();
+        let site = Site { nodes: vec![node("n1", first), node("n2", second)] };
+        let about = crate::registry().find("net.tcp_stream").expect("there").about();
+        let mut params: Params =
+            about.params.iter().map(|param| (param.name.to_owned(), param.default_value())).collect();
+        params.set("direction", direction);
+        params.set("interface", name.as_str());
+        let budget = crate::common::budget(&params).expect("a budget");
+        let case = Ends::of(&site, &params).expect("ends").case(about, &params, budget);
+        let goodput = |framing, ip, mtu| Ok(Goodput::of(framing, ip, Transport::Udp, mtu).expect("fits"));
+        let bounds = bounds(&case, &site, "it takes", goodput)?;
+        Ok(bounds.into_iter().map(|bound| (bound.provenance, bound.value.value())).collect())
+    }
+
+    fn near(found: &[(String, f64)], wanted: &[(&str, f64)]) {
+        assert_eq!(found.len(), wanted.len(), "{found:?}");
+        for ((provenance, value), (wanted_from, wanted)) in found.iter().zip(wanted) {
+            assert_eq!(provenance, wanted_from);
+            assert!((value - wanted).abs() < 1e-9, "{found:?} is not {wanted}");
+        }
+    }
+
+    #[test]
+    fn a_shaper_bounds_what_its_own_end_sends() {
+        let plain = || vec![nic("eth0", NicKind::Veth, 10_000)];
+        let slow = || vec![shaped(nic("eth0", NicKind::Veth, 10_000), 100)];
+        let slower = || vec![shaped(nic("eth0", NicKind::Veth, 10_000), 50)];
+        let udp = 1472.0 / 1514.0;
+        near(&bound(slow(), plain(), "forward").expect("bounds"), &[("qdisc tbf", 0.1 * udp)]);
+        near(&bound(plain(), slow(), "reverse").expect("bounds"), &[("qdisc tbf", 0.1 * udp)]);
+        for (first, second, direction) in
+            [(plain(), slow(), "forward"), (slow(), plain(), "reverse"), (slow(), plain(), "both")]
+        {
+            let why = bound(first, second, direction).expect_err("nothing that it passes");
+            assert!(why.contains("virtual device (veth)"), "{why}");
+        }
+        near(&bound(slow(), slower(), "both").expect("bounds"), &[("qdisc tbf", 0.1 * udp)]);
+    }
+
+    #[test]
+    fn a_vlan_has_a_tag_and_the_wire_and_shaper_of_what_it_stands_on() {
+        let host = || {
+            let below = shaped(nic("eth0", NicKind::Physical, 10_000), 1000);
+            let vlan = Nic { lower: vec!["eth0".to_owned()], ..nic("eth0.5", NicKind::Vlan, 10_000) };
+            vec![vlan, below]
+        };
+        let wire = 10.0 * 1472.0 / 1542.0;
+        let wanted = [("nic speed", wire), ("nic speed", wire), ("qdisc tbf", 1472.0 / 1514.0)];
+        near(&bound(host(), host(), "forward").expect("bounds"), &wanted);
+    }
+
+    #[test]
+    fn infiniband_is_framed_by_its_mode() {
+        let mode = |word: &str| {
+            let ib0 = Nic {
+                link_layer: Known::Known("infiniband".to_owned()),
+                ipoib_mode: Some(Known::Known(word.to_owned())),
+                ..nic("ib0", NicKind::Physical, 56_000)
+            };
+            framing(&ib0, &[])
+        };
+        assert_eq!(mode("datagram"), Framing::Infiniband);
+        assert_eq!(mode("connected"), Framing::InfinibandConnected);
     }
 }

@@ -4,7 +4,9 @@
 //! delimiter and a gap of 12 B at least (IEEE 802.3-2022, clauses 3 and 4.4.2); a VLAN's tag takes 4 B more (IEEE
 //! 802.1Q). IP over InfiniBand in datagram mode has 4 B of its own (RFC 4391, section 6) behind the headers of the
 //! fabric: LRH 8, BTH 12 and DETH 8 in front, ICRC 4 and VCRC 2 behind (InfiniBand Architecture Specification 1, release
-//! 1.3, chapters 5.2 and 9). Headers of IP and TCP are those of RFC 791, RFC 8200 and RFC 9293 without extensions; TCP's
+//! 1.3, chapters 5.2 and 9). In connected mode a packet of up to 65,520 B is one message of a reliable connection (RFC
+//! 4755): DETH is not there, and the fabric cuts the message into packets of its own of 4096 B at most, each with headers
+//! and checks. Headers of IP and TCP are those of RFC 791, RFC 8200 and RFC 9293 without extensions; TCP's
 //! timestamps, on by default, take 10 B and two of padding in every segment (RFC 7323, section 3).
 
 use seatrial_model::{Bound, Quantity, Unit};
@@ -19,7 +21,13 @@ pub enum Framing {
     },
     /// IP over InfiniBand, datagram mode.
     Infiniband,
+    /// IP over InfiniBand, connected mode.
+    InfinibandConnected,
 }
+
+/// The largest packet of an InfiniBand fabric. Where a fabric has smaller ones there are more headers: what is derived
+/// from this one is a bound all the same.
+const IB_PACKET: u64 = 4096;
 
 /// Version of the internet protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +59,8 @@ pub struct Goodput {
     pub wire: u64,
     /// Bytes of it that cross the card's bus.
     pub bus: u64,
+    /// Bytes of it that a queueing discipline counts.
+    pub queued: u64,
     /// How both come about.
     formula: String,
 }
@@ -77,12 +87,20 @@ impl Goodput {
             Framing::Infiniband => {
                 (4, 8 + 12 + 8 + 4 + 2, "IPoIB 4 + LRH 8 + BTH 12 + DETH 8 + checks 6".to_owned())
             }
+            Framing::InfinibandConnected => {
+                let packets = (mtu + 4).div_ceil(IB_PACKET);
+                let text = format!("IPoIB 4 + {packets} x (LRH 8 + BTH 12 + checks 6)");
+                (4, packets * (8 + 12 + 4 + 2), text)
+            }
         };
         let wire = mtu + frame + around;
+        // A VLAN's tag is beside the packet until the card sends it. In front of IPoIB's header the kernel has the address
+        // of the peer, which it counts (Linux drivers/infiniband/ulp/ipoib/ipoib.h, IPOIB_HARD_LEN).
+        let queued = mtu + if matches!(framing, Framing::Ethernet { .. }) { 14 } else { 24 };
         let formula = format!(
             "{payload} / {wire} (MTU {mtu} - {ip_word} {ip_bytes} - {transport_text}, over MTU {mtu} + {framing_text})"
         );
-        Some(Self { payload, wire, bus: mtu + frame, formula })
+        Some(Self { payload, wire, bus: mtu + frame, queued, formula })
     }
 
     /// Payload of the bytes that the link carries, 0 to 1.
@@ -109,6 +127,26 @@ impl Goodput {
     }
 }
 
+impl Goodput {
+    /// What a queueing discipline that shapes to so many bytes a second leaves for payload, when it counts each packet
+    /// larger by `overhead` bytes than it is.
+    pub fn shaped(&self, kind: &str, bytes_per_second: u64, overhead: u32) -> Bound {
+        let counted = self.queued + u64::from(overhead);
+        let mbit = bytes_per_second as f64 * 8e-6;
+        let gbit = mbit / 1e3 * self.payload as f64 / counted as f64;
+        let more = if overhead > 0 { format!(" + {overhead}") } else { String::new() };
+        Bound {
+            value: Quantity::new(gbit, Unit::GigabitsPerSecond)
+                .expect("finite numbers, and none of them 0 below"),
+            formula: format!(
+                "{mbit} Mbit/s x {} / {} (packets with their link's header{more})",
+                self.payload, self.queued
+            ),
+            provenance: format!("qdisc {kind}"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,7 +168,21 @@ mod tests {
         assert_eq!(payload_and_wire(PLAIN, Ip::V4, Transport::Udp, 1500), (1472, 1538));
         assert_eq!(payload_and_wire(Framing::Ethernet { tags: 1 }, Ip::V4, TCP, 1500), (1448, 1542));
         assert_eq!(payload_and_wire(Framing::Infiniband, Ip::V4, TCP, 2044), (1992, 2082));
+        // 65,524 B are 16 packets of the fabric.
+        let connected = payload_and_wire(Framing::InfinibandConnected, Ip::V4, TCP, 65_520);
+        assert_eq!(connected, (65_468, 65_520 + 4 + 16 * 26));
         assert_eq!(Goodput::of(PLAIN, Ip::V6, TCP, 72), None);
+    }
+
+    #[test]
+    fn a_shaper_counts_frames_without_their_gaps() {
+        let goodput = Goodput::of(Framing::Ethernet { tags: 1 }, Ip::V4, TCP, 9000).expect("fits");
+        let bound = goodput.shaped("tbf", 25_000_000, 0);
+        assert!((bound.value.value() - 0.2 * 8948.0 / 9014.0).abs() < 1e-12, "{}", bound.value);
+        assert_eq!(bound.formula, "200 Mbit/s x 8948 / 9014 (packets with their link's header)");
+        assert_eq!(bound.provenance, "qdisc tbf");
+        let larger = goodput.shaped("tbf", 25_000_000, 24).value.value();
+        assert!((larger - 0.2 * 8948.0 / 9038.0).abs() < 1e-12, "{larger}");
     }
 
     #[test]

@@ -61,3 +61,31 @@ fn a_device_that_forgets_is_found_corrupt() {
     };
     assert!(wrong > 0 && first.contains("a zeroed block"), "{first}");
 }
+
+#[test]
+fn a_directory_that_is_removed_takes_nothing_from_a_case_that_runs_and_is_missed_by_the_next() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let inner = folder.path().join("inner");
+    std::fs::create_dir(&inner).expect("made");
+    let changed = [
+        ("size", "4 MiB"),
+        ("block", "64 KiB"),
+        ("access", "buffered"),
+        ("operation", "mixed"),
+        ("time", "1 s"),
+    ];
+    let case = case(&inner, &changed);
+    let mut part = prepared(&case).expect("prepared");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            std::fs::remove_dir(&inner).expect("nothing with a name is in it");
+        });
+        measured(&case, &mut *part).expect("its files are open");
+    });
+    let integrity = part.verify().expect("read back");
+    assert!(matches!(integrity, Integrity::Verified { .. }), "{integrity:?}");
+    let error = prepared(&case).err().expect("is gone");
+    assert_eq!((error.cause, error.cause.outcome()), (Cause::Missing, Outcome::Unmeasured), "{error}");
+    assert!(error.text.contains("the directory is not there"), "{error}");
+}

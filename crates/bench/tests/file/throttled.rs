@@ -9,7 +9,7 @@ use seatrial_model::Integrity;
 use crate::rig::{LoopDisk, case, measured, or_skip, prepared, reduced};
 
 /// Tries of one measurement: other work on the machine can keep any single one from its CPUs.
-const TRIES: usize = 3;
+const TRIES: usize = 4;
 
 /// Throttles of this process at present. It can be in one control group only, so all devices have theirs there.
 static THROTTLES: Mutex<u32> = Mutex::new(0);
@@ -70,60 +70,129 @@ impl Drop for Throttle {
     }
 }
 
-/// One case on a device of its own, throttled to so many bytes a second.
-fn agree(name: &str, way: &str, bytes: u64, changed: &[(&str, &str)]) -> bool {
+/// One case on a device of its own, throttled to so many bytes a second: whether it agrees, and all that was seen.
+fn agree(job: &Job) -> Result<bool, String> {
+    let Job { way, bytes, changed, .. } = job;
     // In memory, so that nothing but the throttle holds it up.
-    let Some(disk) = or_skip(LoopDisk::new(96, Some(128))) else { return false };
-    let Some(throttle) = or_skip(Throttle::new(&disk)) else { return false };
-    let mut all = vec![("size", "32 MiB"), ("block", "64 KiB"), ("time", "5 s"), ("operation", way)];
+    let Some(disk) = or_skip(LoopDisk::new(96, Some(128))) else { return Ok(false) };
+    let Some(throttle) = or_skip(Throttle::new(&disk)) else { return Ok(false) };
+    let mut all = vec![("size", "16 MiB"), ("block", "16 KiB"), ("time", "5 s"), ("operation", *way)];
     all.extend_from_slice(changed);
     let case = case(&disk.mount(), &all);
-    throttle.set(way, bytes);
-    let mut seen = Vec::new();
+    throttle.set(way, *bytes);
+    let (mut seen, mut is_slow_itself) = (Vec::new(), false);
     for _ in 0..TRIES {
-        let mut part = prepared(&case).expect("prepared");
+        let waited = pressure();
+        let mut part = prepared(&case).map_err(|error| format!("{job:?}: {error}"))?;
         let before = throttle.counted(way);
-        let record = measured(&case, &mut *part).expect("measured");
+        let record = measured(&case, &mut *part).map_err(|error| format!("{job:?}: {error}"))?;
         let counted = throttle.counted(way) - before;
-        let told =
-            record.evidence["bytes"][if way == "read" { "read" } else { "written" }].as_u64().expect("told");
+        let moved = if *way == "read" { "read" } else { "written" };
+        let told = record.evidence["bytes"][moved].as_u64().expect("told");
         let measures = reduced(&case, &record);
         let intervals = &measures.metrics["throughput"].trials[0];
         let rate = intervals.iter().sum::<f64>() / intervals.len() as f64 * 1e6;
         let integrity = part.verify().expect("read back");
-        assert!(matches!(integrity, Integrity::Verified { .. }), "{name}: {integrity:?}");
+        assert!(matches!(integrity, Integrity::Verified { .. }), "{job:?}: {integrity:?}");
         let kinds: Vec<_> = measures.findings.iter().map(|one| one.kind.to_string()).collect();
-        assert!(kinds.contains(&"storage-throttled".to_owned()), "{name}: {kinds:?}");
-        let (of_counted, of_nominal) = (told as f64 / counted as f64 - 1.0, rate / bytes as f64 - 1.0);
-        seen.push(format!("{of_counted:+.5} of counted, {of_nominal:+.5} of nominal"));
+        assert!(kinds.contains(&"storage-throttled".to_owned()), "{job:?}: {kinds:?}");
+        let (of_counted, of_nominal) = (told as f64 / counted as f64 - 1.0, rate / *bytes as f64 - 1.0);
+        let starved = waited.zip(pressure()).map_or(0.0, |(before, after)| (after - before) / 5.0);
+        seen.push(format!(
+            "{of_counted:+.5} of counted, {of_nominal:+.5} of nominal, starved {:.0} %",
+            100.0 * starved
+        ));
+        // What has no CPU moves less than it may; nothing else excuses it, and nothing excuses what moves more or is counted
+        // otherwise.
+        is_slow_itself |= of_counted.abs() >= 0.005 || of_nominal >= 0.03 || starved < STARVED;
         if of_counted.abs() < 0.005 && of_nominal.abs() < 0.03 {
-            break;
+            #[expect(clippy::print_stdout, reason = "shown when the test fails or is asked to")]
+            {
+                println!("{job:?}: {}", seen.join("; "));
+            }
+            return Ok(true);
         }
     }
-    #[expect(clippy::print_stdout, reason = "shown when the test fails or is asked to")]
-    {
-        println!("{name}: {}", seen.join("; "));
+    let told = format!("{job:?}: {}", seen.join("; "));
+    if is_slow_itself {
+        return Err(told);
     }
-    assert!(seen.len() < TRIES, "{name}: {}", seen.join("; "));
-    true
+    #[expect(clippy::print_stdout, reason = "says what was not tested")]
+    {
+        println!("skipped: too busy to be held against the nominal rate: {told}");
+    }
+    Ok(false)
+}
+
+/// Part of a measurement in which somebody waited for a CPU that makes it none of the throttle.
+const STARVED: f64 = 0.5;
+
+/// Seconds since the start of the machine in which somebody waited for a CPU (Documentation/accounting/psi.rst); none
+/// where the kernel does not count them.
+fn pressure() -> Option<f64> {
+    let text = fs::read_to_string("/proc/pressure/cpu").ok()?;
+    let total = text.lines().next()?.split("total=").nth(1)?;
+    Some(total.trim().parse::<f64>().ok()? / 1e6)
+}
+
+/// What is done to a device, and how fast it may be.
+#[derive(Clone, Debug)]
+struct Job {
+    way: &'static str,
+    bytes: u64,
+    changed: Vec<(&'static str, &'static str)>,
+}
+
+/// Three rates (in MiB/s), in either order, with either engine; `at_once` of them side by side, each on a device of its
+/// own.
+fn all_agree(way: &'static str, rates: [u64; 3], at_once: usize, changed: &[(&'static str, &'static str)]) {
+    let mut jobs = Vec::new();
+    for mib in rates {
+        for pattern in ["seq", "random"] {
+            for engine in ["io_uring", "sync"] {
+                let mut all = vec![("pattern", pattern), ("engine", engine)];
+                // Two threads share what the throttle lets through as one has it.
+                if mib == rates[1] {
+                    all.extend([("threads", "2"), ("files", "shared")]);
+                }
+                all.extend_from_slice(changed);
+                jobs.push(Job { way, bytes: mib << 20, changed: all });
+            }
+        }
+    }
+    // However many tests run, no more devices at a time.
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut wrong = Vec::new();
+    for jobs in jobs.chunks(at_once) {
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = jobs.iter().map(|job| scope.spawn(|| agree(job))).collect();
+            wrong.extend(threads.into_iter().filter_map(|thread| thread.join().expect("no panic").err()));
+        });
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Held by the test whose devices are throttled.
+static TURN: Mutex<()> = Mutex::new(());
+
+#[test]
+fn every_way_of_reading_agrees_with_the_throttle() {
+    all_agree("read", [3, 8, 16], 6, &[]);
 }
 
 #[test]
-fn sequential_reads_through_a_ring_agree_with_the_throttle() {
-    agree("a", "read", 20 << 20, &[]);
+fn every_way_of_writing_agrees_with_the_throttle() {
+    all_agree("write", [3, 8, 16], 6, &[]);
+}
+
+// A durable write waits for the journal as well, so there must be few of them if the throttle is to be what limits them.
+
+#[test]
+fn every_way_of_writing_durably_agrees_with_the_throttle() {
+    all_agree("write", [1, 2, 4], 4, &[("sync", "each"), ("block", "32 KiB")]);
 }
 
 #[test]
-fn random_writes_one_by_one_agree_with_the_throttle() {
-    agree("b", "write", 4 << 20, &[("pattern", "random"), ("engine", "sync"), ("sync", "each")]);
-}
-
-#[test]
-fn random_reads_of_two_threads_in_one_file_agree_with_the_throttle() {
-    agree("c", "read", 40 << 20, &[("pattern", "random"), ("threads", "2"), ("files", "shared")]);
-}
-
-#[test]
-fn sequential_writes_through_a_ring_agree_with_the_throttle() {
-    agree("d", "write", 12 << 20, &[("depth", "8"), ("block", "16 KiB")]);
+fn durable_writes_through_the_page_cache_agree_with_the_throttle() {
+    all_agree("write", [1, 2, 4], 4, &[("sync", "each"), ("block", "32 KiB"), ("access", "buffered")]);
 }

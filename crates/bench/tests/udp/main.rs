@@ -5,5 +5,6 @@ mod faults;
 mod relay;
 mod relayed;
 mod rig;
+mod searched;
 mod shaped;
 mod space;

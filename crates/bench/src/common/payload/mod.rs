@@ -7,6 +7,7 @@
 //! elsewhere, an older one, zeros, or a buffer that nobody filled.
 
 mod fault;
+mod kernel;
 mod permutation;
 mod stamp;
 #[cfg(test)]
@@ -64,19 +65,14 @@ impl Payload {
     /// Writes the content of `block` into `bytes`.
     pub fn fill(&self, block: Block, bytes: &mut [u8]) {
         for (stamp, granule) in self.stamps(block).zip(bytes.chunks_mut(GRANULE)) {
-            let (key, words) = self.source(&stamp);
+            let nonce = stamp.nonce(self.run);
+            let (key, words) = self.source(nonce);
             let random = granule.len() - self.zeros_of(granule.len());
             let (content, zeros) = granule.split_at_mut(random);
-            let mut eights = content.chunks_exact_mut(8);
-            for (eight, word) in (&mut eights).zip(words) {
-                eight.copy_from_slice(&(word ^ key).to_le_bytes());
-            }
-            let rest = eights.into_remainder();
-            let last = (words[random / 8 % words.len()] ^ key).to_le_bytes();
-            rest.copy_from_slice(&last[..rest.len()]);
+            kernel::fill(content, words, key);
             zeros.fill(0);
             if let Some(place) = granule.first_chunk_mut::<STAMP>() {
-                *place = stamp.write(self.run);
+                *place = stamp.write(self.run, nonce);
             }
         }
     }
@@ -97,8 +93,10 @@ impl Payload {
     /// Marks a buffer so that a read that leaves a sector of it out is seen.
     pub fn poison(bytes: &mut [u8]) {
         for sector in bytes.chunks_mut(SECTOR) {
-            let marked = sector.len().min(POISONED);
-            sector[..marked].fill(POISON);
+            match sector.first_chunk_mut::<POISONED>() {
+                Some(marked) => *marked = [POISON; POISONED],
+                None => sector.fill(POISON),
+            }
         }
     }
 
@@ -108,9 +106,8 @@ impl Payload {
         (0_u64..).map(move |number| Stamp { file, offset: offset + number * GRANULE as u64, generation })
     }
 
-    /// What a granule's words are made of.
-    fn source(&self, stamp: &Stamp) -> (u64, &[u64]) {
-        let nonce = stamp.nonce(self.run);
+    /// What the words of the granule with this nonce are made of.
+    fn source(&self, nonce: u64) -> (u64, &[u64]) {
         let start = (nonce % POOL as u64) as usize;
         (mix(nonce), &self.pool[start..start + GRANULE / 8])
     }
@@ -123,21 +120,14 @@ impl Payload {
     }
 
     fn is_right(&self, stamp: &Stamp, granule: &[u8]) -> bool {
-        let (key, words) = self.source(stamp);
+        let nonce = stamp.nonce(self.run);
+        let (key, words) = self.source(nonce);
         let (content, zeros) = granule.split_at(granule.len() - self.zeros_of(granule.len()));
         let stamped = content.first_chunk::<STAMP>();
         let skip = stamped.map_or(0, |_| STAMP);
-        let eights = content[skip..].chunks_exact(8);
-        let last = (words[content.len() / 8 % words.len()] ^ key).to_le_bytes();
-        let rest = eights.remainder();
-        let rest_is_right = *rest == last[..rest.len()];
-        // No early end, so that the loop can be made of wide instructions.
-        let differ = eights.zip(&words[skip / 8..]).fold(0, |differ, (eight, word)| {
-            differ | (u64::from_le_bytes(eight.try_into().expect("chunks of eight")) ^ word ^ key)
-        });
         let zeros_are_right = zeros.iter().fold(0, |all, byte| all | byte) == 0;
-        let stamp_is_right = stamped.is_none_or(|told| *told == stamp.write(self.run));
-        differ == 0 && rest_is_right && zeros_are_right && stamp_is_right
+        let stamp_is_right = stamped.is_none_or(|told| *told == stamp.write(self.run, nonce));
+        kernel::holds(&content[skip..], &words[skip / 8..], key) && zeros_are_right && stamp_is_right
     }
 }
 

@@ -19,11 +19,10 @@ impl Stamp {
         mix(run ^ mix(self.offset ^ mix(u64::from(self.file) ^ mix(self.generation))))
     }
 
-    /// The bytes: the nonce, and under a cover that follows from it and the run, the file with a check sum, the offset
-    /// and the generation.
-    pub fn write(&self, run: u64) -> [u8; STAMP] {
-        let nonce = self.nonce(run);
-        let head = u64::from(self.file) << 32 | u64::from(self.sum(run));
+    /// The bytes: the nonce, which is [`Self::nonce`], and under a cover that follows from it and the run, the file with a
+    /// check sum, the offset and the generation.
+    pub fn write(&self, run: u64, nonce: u64) -> [u8; STAMP] {
+        let head = u64::from(self.file) << 32 | u64::from(sum(nonce));
         let mut bytes = [0; STAMP];
         bytes[..8].copy_from_slice(&nonce.to_le_bytes());
         for (number, (place, word)) in
@@ -44,12 +43,13 @@ impl Stamp {
         let told = |number: u64| word(number as usize) ^ cover(run, nonce, number);
         let (head, offset, generation) = (told(1), told(2), told(3));
         let stamp = Self { file: (head >> 32) as u32, offset, generation };
-        (head as u32 == stamp.sum(run) && nonce == stamp.nonce(run)).then_some(stamp)
+        (head as u32 == sum(nonce) && nonce == stamp.nonce(run)).then_some(stamp)
     }
+}
 
-    fn sum(&self, run: u64) -> u32 {
-        (mix(!self.nonce(run)) >> 32) as u32
-    }
+/// The check sum of the stamp with this nonce.
+const fn sum(nonce: u64) -> u32 {
+    (mix(!nonce) >> 32) as u32
 }
 
 const fn cover(run: u64, nonce: u64, number: u64) -> u64 {

@@ -53,7 +53,7 @@ const ABOUT: About = About {
         ParamSpec {
             name: "threads",
             doc: "Threads per L3 domain, one a core; auto tries 1, 2, 4 and all.",
-            kind: Kind::Count(1, 4096),
+            kind: Kind::Load(1, 4096),
             word: Some("auto"),
             default: "auto",
         },

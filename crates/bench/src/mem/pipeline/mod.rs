@@ -14,7 +14,6 @@ mod queue;
 mod reduce;
 mod ring;
 pub mod scenario;
-mod search;
 mod settings;
 mod shared;
 mod stream;

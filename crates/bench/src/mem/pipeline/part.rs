@@ -10,11 +10,10 @@ use serde_json::json;
 use super::crew::Crew;
 use super::layout::Layout;
 use super::ring::Rings;
-use super::search::Search;
 use super::settings::{Mode, Settings};
 use super::shared::Shared;
 use super::window::{Pace, Window, rounds_within};
-use crate::common;
+use crate::common::{self, search::Search};
 use crate::mem::bandwidth::kernel::{Isa, Kernel, Pass};
 use crate::{Error, Offer, Part, Sink, Stop};
 

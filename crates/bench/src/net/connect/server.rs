@@ -1,10 +1,9 @@
 //! The end that is connected to. It accepts from a thread of its own, from the meeting to the end.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
+use std::net::{IpAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -13,11 +12,8 @@ use serde_json::json;
 use socket2::{Domain, Socket, Type};
 
 use super::part::{NUMBER, Terms};
-use crate::common::{Listening, pin};
+use crate::common::{Listening, Serving};
 use crate::{Error, Offer, Part, Sink, Stop};
-
-/// How often a phase looks whether it is over.
-const LOOK: Duration = Duration::from_millis(5);
 
 /// A number that was announced comes within this, or the connection is given up.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -31,11 +27,6 @@ pub struct Server {
     place: Place,
     listening: Option<Listening>,
     serving: Option<Serving>,
-}
-
-struct Serving {
-    control: TcpStream,
-    thread: Option<JoinHandle<Result<(), Error>>>,
     shared: Arc<Shared>,
 }
 
@@ -43,12 +34,11 @@ struct Serving {
 struct Shared {
     accepted: AtomicU64,
     strangers: AtomicU64,
-    over: AtomicBool,
 }
 
 impl Server {
     pub fn new(terms: Terms, place: &Place) -> Self {
-        Self { terms, place: place.clone(), listening: None, serving: None }
+        Self { terms, place: place.clone(), listening: None, serving: None, shared: Arc::default() }
     }
 }
 
@@ -68,19 +58,12 @@ impl Part for Server {
         let mut control = listening.accept(1)?.only()?;
         let failed = |error: io::Error| Error::new(Cause::IoError, format!("opening a port: {error}"));
         let (listener, client) = open(&mut control).map_err(failed)?;
-        let shared = Arc::new(Shared::default());
-        let (cpu, told) = (self.place.seats.first().map(|seat| seat.cpu), Arc::clone(&shared));
-        let serve = move || {
-            if let Some(cpu) = cpu {
-                pin(cpu)?;
-            }
-            serve(&listener, client, &told)
+        let (cpu, shared) = (self.place.seats.first().map(|seat| seat.cpu), Arc::clone(&self.shared));
+        let work = move |over: &AtomicBool| {
+            serve(&listener, client, &shared, over)
                 .map_err(|error| Error::new(Cause::IoError, format!("accepting connections: {error}")))
         };
-        let thread = std::thread::Builder::new().name("serve".to_owned()).spawn(serve).map_err(|error| {
-            Error::new(Cause::Denied, format!("cannot start a thread that serves: {error}"))
-        })?;
-        self.serving = Some(Serving { control, thread: Some(thread), shared });
+        self.serving = Some(Serving::start(vec![control], cpu, work)?);
         Ok(())
     }
 
@@ -89,45 +72,14 @@ impl Part for Server {
             .serving
             .as_mut()
             .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
-        while !stop.is_over() {
-            if serving.is_deserted() {
-                let lost = Error::new(Cause::PartnerLost, "the client closed the connection");
-                return serving.end().and(Err(lost));
-            }
-            std::thread::sleep(LOOK.min(stop.left()));
-        }
-        out.evidence("accepted", json!(serving.shared.accepted.load(Ordering::Relaxed)));
-        out.evidence("strangers", json!(serving.shared.strangers.load(Ordering::Relaxed)));
+        serving.attend(stop, true)?;
+        out.evidence("accepted", json!(self.shared.accepted.load(Ordering::Relaxed)));
+        out.evidence("strangers", json!(self.shared.strangers.load(Ordering::Relaxed)));
         Ok(())
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
         Ok(Integrity::Unverified { why: "the client sees whether its number comes back".to_owned() })
-    }
-}
-
-impl Serving {
-    fn is_deserted(&self) -> bool {
-        let mut byte = [0];
-        let hung_up =
-            self.control.set_nonblocking(true).is_ok() && matches!(self.control.peek(&mut byte), Ok(0));
-        hung_up || self.thread.as_ref().is_some_and(JoinHandle::is_finished)
-    }
-
-    fn end(&mut self) -> Result<(), Error> {
-        self.shared.over.store(true, Ordering::Relaxed);
-        match self.thread.take().map(JoinHandle::join) {
-            Some(Ok(ended)) => ended,
-            Some(Err(_)) => Err(Error::new(Cause::Crash, "the serving thread panicked")),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.control.shutdown(Shutdown::Both);
-        let _ = self.end();
     }
 }
 
@@ -144,13 +96,13 @@ fn open(control: &mut TcpStream) -> io::Result<(TcpListener, IpAddr)> {
 }
 
 /// Accepts until nobody wants it any more. A number that comes is sent back.
-fn serve(listener: &TcpListener, client: IpAddr, shared: &Shared) -> io::Result<()> {
+fn serve(listener: &TcpListener, client: IpAddr, shared: &Shared, over: &AtomicBool) -> io::Result<()> {
     let at_most = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-    while !shared.over.load(Ordering::Relaxed) {
+    while !over.load(Ordering::Relaxed) {
         match listener.accept() {
             Ok((stream, from)) if from.ip() == client => {
                 shared.accepted.fetch_add(1, Ordering::Relaxed);
-                send_back(stream, shared);
+                send_back(stream, over);
             }
             Ok(_) => _ = shared.strangers.fetch_add(1, Ordering::Relaxed),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
@@ -168,7 +120,7 @@ fn serve(listener: &TcpListener, client: IpAddr, shared: &Shared) -> io::Result<
 }
 
 /// What becomes of one connection is the client's to tell.
-fn send_back(mut stream: TcpStream, shared: &Shared) {
+fn send_back(mut stream: TcpStream, over: &AtomicBool) {
     let mut number = [0; NUMBER];
     let answered = stream
         .set_nonblocking(false)
@@ -176,7 +128,7 @@ fn send_back(mut stream: TcpStream, shared: &Shared) {
         .and_then(|()| stream.read_exact(&mut number))
         .and_then(|()| stream.write_all(&number));
     // Without an exchange the client closes at once, and there is nothing to answer.
-    if answered.is_ok() && !shared.over.load(Ordering::Relaxed) {
+    if answered.is_ok() && !over.load(Ordering::Relaxed) {
         // The client closes first, so that no port of ours waits either.
         let _ = stream.read(&mut [0]);
     }

@@ -31,7 +31,7 @@ const ABOUT: About = About {
         stream::BUFFER,
         stream::PACING,
         stream::THREADS,
-        stream::AFFINITY,
+        common::seating::AFFINITY,
         stream::PORT,
         common::ends::INTERFACE,
         ParamSpec { default: "6 s", ..common::TIME },
@@ -43,7 +43,7 @@ const ABOUT: About = About {
     series: SERIES,
     parts: &["sender", "receiver"],
     needs: &[],
-    probes: &["steal", "load", "throttle"],
+    probes: &["steal", "load", "throttle", "nic", "qdisc", "softnet", "snmp"],
     cost: Cost { seconds: 22, written: 0 },
     interaction: Interaction::Loads("the link to a port with 9 Gbit/s, and cores at both ends"),
 };

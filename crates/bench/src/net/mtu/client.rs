@@ -108,8 +108,9 @@ impl Client {
             .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
         let (least, most) = (datagrams.least(), own_mtu(stream).map_or(MOST, |mtu| mtu.min(MOST)));
         let ends = format!("{:?} and {:?}", stream.local_addr().ok(), stream.peer_addr().ok());
-        // The far end's interface may take more than ours.
-        let most = if way == Way::Reverse { MOST.min(most.max(least)) } else { most };
+        // The far end's interface may take more than ours: what it refuses to send costs a question only, and what it sends
+        // and we do not take is a fault of the way that would else go unseen.
+        let most = if way == Way::Reverse { MOST } else { most };
         search(least, most, |size| self.send(way, size))?.ok_or_else(|| {
             let text = format!(
                 "no packet of UDP gets through between {ends}, not even {least} B, while TCP does: look for a \

@@ -45,7 +45,7 @@ const ABOUT: About = About {
     series: &[],
     parts: &["client", "server"],
     needs: &[],
-    probes: &[],
+    probes: &["nic", "snmp"],
     cost: Cost { seconds: 1, written: 0 },
     interaction: Interaction::Passive,
 };

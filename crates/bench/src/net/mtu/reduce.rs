@@ -25,17 +25,16 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         measures.metrics.insert(name.to_owned(), Values { unit: Unit::Byte, trials });
     }
     if let Some(connection) = clients.last().and_then(|part| part.evidence.get("connection")) {
-        measures.findings.extend(losses(case, &measures, connection));
+        let peer_mtu = parts.iter().rev().find_map(|part| part.evidence.get("interface_mtu"));
+        measures.findings.extend(losses(case, &measures, connection, peer_mtu.and_then(Value::as_u64)));
         measures.evidence.insert("connection".to_owned(), connection.clone());
-    }
-    if let Some(mtu) = parts.iter().find_map(|part| part.evidence.get("interface_mtu")) {
-        measures.evidence.insert("peer_interface_mtu".to_owned(), mtu.clone());
+        measures.evidence.extend(peer_mtu.map(|mtu| ("peer_interface_mtu".to_owned(), mtu.clone())));
     }
     Ok(measures)
 }
 
 /// A finding for each way on which packets that the sender's interface takes are lost.
-fn losses(case: &Case, measures: &Measures, connection: &Value) -> Vec<Finding> {
+fn losses(case: &Case, measures: &Measures, connection: &Value, peer_mtu: Option<u64>) -> Vec<Finding> {
     let number = |name: &str| connection.get(name).and_then(Value::as_u64);
     let lost = |way: &str| connection.pointer(&format!("/lost_above/{way}")) == Some(&Value::Bool(true));
     let of = |way: &str| {
@@ -51,8 +50,9 @@ fn losses(case: &Case, measures: &Measures, connection: &Value) -> Vec<Finding> 
             }
             _ => "nothing tells the sender, so that TCP stalls on full packets until it tries smaller ones",
         };
-        let mtu =
-            number("interface_mtu").map_or(String::new(), |mtu| format!(" (the interface's MTU is {mtu} B)"));
+        // That of the sender: it is what it was willing to send.
+        let mtu = if way == "forward" { number("interface_mtu") } else { peer_mtu };
+        let mtu = mtu.map_or(String::new(), |mtu| format!(" (the sender's interface has an MTU of {mtu} B)"));
         let text = format!(
             "{ends} packets above {largest} B are lost{mtu}; {told}: set the same MTU on every switch port and \
              interface of the way"

@@ -68,6 +68,7 @@ const ABOUT: About = About {
             word: Some("auto"),
             default: "auto",
         },
+        common::seating::AFFINITY,
         common::ends::INTERFACE,
         ParamSpec { default: "2 s", ..common::TIME },
         common::TRIALS,
@@ -112,7 +113,7 @@ const ABOUT: About = About {
     ],
     parts: &["leader", "follower"],
     needs: &[],
-    probes: &["steal", "load"],
+    probes: &["steal", "load", "nic", "qdisc", "softnet", "snmp"],
     cost: Cost { seconds: 8, written: 0 },
     interaction: Interaction::Loads("one core of each of two nodes, and the link between them"),
 };

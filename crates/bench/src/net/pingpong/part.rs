@@ -3,22 +3,17 @@
 use std::io;
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use seatrial_model::{Bytes, Case, Cause, Integrity, Phase, Place};
 use serde_json::json;
 use socket2::SockRef;
 
 use super::plan;
-use super::tcp::{Tcp, hang_up};
+use super::tcp::Tcp;
 use crate::common::pingpong::{Buffers, Follower, Leader, Mode};
-use crate::common::{Endpoint, Listening, Reach, ends, interface_of, pin};
+use crate::common::{Endpoint, Listening, Reach, Serving, ends, interface_of, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
-
-/// How often a phase of the follower looks whether it is over; nothing of the measurement waits for it.
-const LOOK: Duration = Duration::from_millis(5);
 
 /// What both ends know.
 #[derive(Clone, Debug)]
@@ -45,7 +40,7 @@ pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
     let place = place.clone();
     Ok(match place.part.as_str() {
         "leader" => Box::new(Leading { terms, place, buffers: None, leader: None }),
-        _ => Box::new(Following { terms, place, listening: None, serving: None }),
+        _ => Box::new(Following { terms, place, listening: None, serving: None, served: Arc::default() }),
     })
 }
 
@@ -145,12 +140,6 @@ struct Following {
     place: Place,
     listening: Option<(Listening, Buffers)>,
     serving: Option<Serving>,
-}
-
-/// The thread that follows, from the connection to its end, so that no command finds it between two phases.
-struct Serving {
-    streams: Vec<TcpStream>,
-    thread: Option<JoinHandle<Result<(), Error>>>,
     served: Arc<AtomicU64>,
 }
 
@@ -171,19 +160,9 @@ impl Part for Following {
         let streams = listening.accept(self.terms.connections())?.streams;
         let own = streams.iter().map(TcpStream::try_clone).collect::<io::Result<Vec<_>>>();
         let own = own.map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
-        let served = Arc::new(AtomicU64::new(0));
-        let (cpu, counter) = (self.place.seats.first().map(|seat| seat.cpu), Arc::clone(&served));
-        let follow = move || {
-            if let Some(cpu) = cpu {
-                pin(cpu)?;
-            }
-            Follower::new(Tcp::new(streams)?, buffers)?.serve(&counter)
-        };
-        let thread =
-            std::thread::Builder::new().name("follow".to_owned()).spawn(follow).map_err(|error| {
-                Error::new(Cause::Denied, format!("cannot start a thread that follows: {error}"))
-            })?;
-        self.serving = Some(Serving { streams: own, thread: Some(thread), served });
+        let (cpu, counter) = (self.place.seats.first().map(|seat| seat.cpu), Arc::clone(&self.served));
+        let follow = move |_: &AtomicBool| Follower::new(Tcp::new(streams)?, buffers)?.serve(&counter);
+        self.serving = Some(Serving::start(own, cpu, follow)?);
         Ok(())
     }
 
@@ -192,14 +171,8 @@ impl Part for Following {
             .serving
             .as_mut()
             .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
-        while !stop.is_over() {
-            if serving.thread.as_ref().is_some_and(JoinHandle::is_finished) {
-                let lost = Error::new(Cause::PartnerLost, "the leader closed the connection");
-                return serving.end().and(Err(lost));
-            }
-            std::thread::sleep(LOOK.min(stop.left()));
-        }
-        out.evidence("served", json!(serving.served.load(Ordering::Relaxed)));
+        serving.attend(stop, false)?;
+        out.evidence("served", json!(self.served.load(Ordering::Relaxed)));
         Ok(())
     }
 
@@ -208,8 +181,8 @@ impl Part for Following {
         let Some(serving) = &mut self.serving else {
             return Ok(Integrity::Unverified { why: "there was no connection".to_owned() });
         };
-        let served = serving.served.load(Ordering::Relaxed);
-        if serving.thread.as_ref().is_some_and(JoinHandle::is_finished) {
+        let served = self.served.load(Ordering::Relaxed);
+        if serving.is_finished() {
             match serving.end() {
                 Err(error) if error.cause == Cause::CorruptData => {
                     return Ok(Integrity::Corrupt { wrong: 1, of: served + 1, first: error.text });
@@ -218,22 +191,5 @@ impl Part for Following {
             }
         }
         Ok(Integrity::Unverified { why: "the leader looks at every byte that comes back".to_owned() })
-    }
-}
-
-impl Serving {
-    fn end(&mut self) -> Result<(), Error> {
-        match self.thread.take().map(JoinHandle::join) {
-            Some(Ok(ended)) => ended,
-            Some(Err(_)) => Err(Error::new(Cause::Crash, "the following thread panicked")),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        hang_up(&self.streams);
-        let _ = self.end();
     }
 }

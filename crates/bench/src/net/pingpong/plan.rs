@@ -7,6 +7,7 @@ use seatrial_model::{
 
 use crate::Error;
 use crate::common::pingpong::{Mode, sizes};
+use crate::common::seating::seating;
 use crate::common::{self, Ends, room};
 
 /// Memory of a machine that does not tell its caches through which messages walk that are to come from elsewhere.
@@ -47,7 +48,9 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     if region > 0 {
         case.chosen.set("region", Bytes(region));
     }
-    case.places = ends.places(about.parts, ends.seats(1)?);
+    let seating = seating(&ends, site, params, 1)?;
+    seating.note(&mut case);
+    case.places = ends.places(about.parts, seating.seats);
     case.budget.overhead = Nanos::millis(200);
     Ok(vec![case])
 }

@@ -1,7 +1,7 @@
 //! Messages over TCP connections.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -143,12 +143,5 @@ fn if_ready(moved: io::Result<usize>) -> io::Result<usize> {
     match moved {
         Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(0),
         other => other,
-    }
-}
-
-/// Ends whatever waits on these connections, from another thread.
-pub fn hang_up(streams: &[TcpStream]) {
-    for stream in streams {
-        let _ = stream.shutdown(Shutdown::Both);
     }
 }

@@ -10,6 +10,8 @@ mod reduce;
 mod server;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod truth;
 mod wire;
 
 use seatrial_model::{
@@ -74,6 +76,7 @@ const ABOUT: About = About {
             word: None,
             default: "none",
         },
+        common::seating::AFFINITY,
         common::ends::INTERFACE,
         ParamSpec { default: "1 s", ..common::TIME },
         common::TRIALS,
@@ -105,7 +108,7 @@ const ABOUT: About = About {
     series: &[],
     parts: &["client", "server"],
     needs: &[],
-    probes: &["steal", "load"],
+    probes: &["steal", "load", "nic", "qdisc", "softnet", "snmp"],
     cost: Cost { seconds: 4, written: 0 },
     interaction: Interaction::Loads("one core of each of two nodes, and the link between them lightly"),
 };

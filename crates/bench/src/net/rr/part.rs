@@ -35,7 +35,7 @@ pub enum Load {
 }
 
 impl Terms {
-    fn of(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub(super) fn of(case: &Case, place: &Place) -> Result<Self, Error> {
         let missing =
             |what: &str| Error::new(Cause::Protocol, format!("the case carries no size of a {what}"));
         let params = &case.params;

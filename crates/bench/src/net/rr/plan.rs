@@ -3,6 +3,7 @@
 use seatrial_model::{About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site};
 
 use super::part;
+use crate::common::seating::seating;
 use crate::common::{self, Ends};
 
 /// Payload of the largest datagram: 65,535 B less the headers of IPv4 (20 B) and UDP (8 B).
@@ -28,7 +29,9 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
             return Err(Reason::new(Cause::Contradiction, text));
         }
     }
-    case.places = ends.places(about.parts, ends.seats(if part::load(params).is_some() { 2 } else { 1 })?);
+    let seating = seating(&ends, site, params, if part::load(params).is_some() { 2 } else { 1 })?;
+    seating.note(&mut case);
+    case.places = ends.places(about.parts, seating.seats);
     case.budget.overhead = Nanos::millis(150);
     Ok(vec![case])
 }

@@ -2,13 +2,13 @@
 
 use seatrial_model::{Case, Cause, Measures, PartRecord, Reason, Unit, Values};
 
-use crate::common::Latencies;
+use crate::common::{Latencies, Moved};
 
 /// Nanoseconds of a microsecond.
 const MICRO: f64 = 1e3;
 
 /// Every trial gives its slices' medians and rates, and one value of each quantile.
-pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let clients: Vec<&PartRecord> = parts.iter().filter(|part| part.part == "client").collect();
     let mut measures = Measures::default();
     let mut add = |name: &str, unit, trials: Vec<Vec<f64>>| {
@@ -57,8 +57,21 @@ pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
             measures.evidence.insert(name.to_owned(), value.clone());
         }
     }
+    moved(case, &counted).tell(case, &mut measures);
     if let Some(connection) = clients.iter().find_map(|part| part.evidence.get("connection")) {
         measures.evidence.insert("connection".to_owned(), connection.clone());
     }
     Ok(measures)
+}
+
+/// Each question and each answer of a closed loop is a packet of its own at least, with headers of 28 B (UDP over IPv4)
+/// or more. At a set rate several may share one.
+fn moved(case: &Case, counted: &[Latencies]) -> Moved {
+    let round_trips: u64 = counted.iter().map(Latencies::count).sum();
+    let headers = if case.params.text("rate") == Ok("max") { 28 } else { 0 };
+    let bytes = |name: &str| {
+        let size = case.params.bytes(name).ok().flatten().map_or(0, seatrial_model::Bytes::get);
+        round_trips * (size + headers)
+    };
+    Moved { forward: bytes("request"), reverse: bytes("response"), buffered: 0 }
 }

@@ -1,10 +1,8 @@
 //! The end that answers. It serves from a thread of its own from the connection to its end, so that no request finds it
 //! between two phases.
 
-use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use seatrial_model::{Cause, Integrity, Phase, Place};
@@ -14,12 +12,8 @@ use super::load::Stream;
 use super::message::{fill, first_wrong, is_before, number_after};
 use super::part::{Load, Terms};
 use super::wire::{Received, Wire};
-use crate::common::{Listening, pin};
+use crate::common::{Listening, Serving};
 use crate::{Error, Offer, Part, Sink, Stop};
-
-/// How often a phase looks whether it is over, and a server of datagrams whether its client is gone; nothing of the
-/// measurement waits for it.
-const LOOK: Duration = Duration::from_millis(5);
 
 /// How long the server sleeps at most before it looks whether it is wanted any more.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -30,25 +24,20 @@ pub struct Server {
     place: Place,
     listening: Option<Listening>,
     serving: Option<Serving>,
+    served: Arc<AtomicU64>,
     load: Option<Stream>,
-}
-
-struct Serving {
-    /// The connection that the two met on; closing it ends a server of streams.
-    control: TcpStream,
-    thread: Option<JoinHandle<Result<(), Error>>>,
-    shared: Arc<Shared>,
-}
-
-#[derive(Default)]
-struct Shared {
-    served: AtomicU64,
-    over: AtomicBool,
 }
 
 impl Server {
     pub fn new(terms: Terms, place: &Place) -> Self {
-        Self { terms, place: place.clone(), listening: None, serving: None, load: None }
+        Self {
+            terms,
+            place: place.clone(),
+            listening: None,
+            serving: None,
+            served: Arc::default(),
+            load: None,
+        }
     }
 }
 
@@ -77,18 +66,9 @@ impl Part for Server {
         let control = stream.try_clone().map_err(failed)?;
         let wire = if self.terms.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };
         wire.set_wait(self.terms.wait, PATIENCE).map_err(failed)?;
-        let shared = Arc::new(Shared::default());
-        let (terms, seat, told) = (self.terms.clone(), cpu(0), Arc::clone(&shared));
-        let serve = move || {
-            if let Some(cpu) = seat {
-                pin(cpu)?;
-            }
-            serve(wire, &terms, &told)
-        };
-        let thread = std::thread::Builder::new().name("serve".to_owned()).spawn(serve).map_err(|error| {
-            Error::new(Cause::Denied, format!("cannot start a thread that serves: {error}"))
-        })?;
-        self.serving = Some(Serving { control, thread: Some(thread), shared });
+        let (terms, served) = (self.terms.clone(), Arc::clone(&self.served));
+        let work = move |over: &AtomicBool| serve(wire, &terms, &served, over);
+        self.serving = Some(Serving::start(vec![control], cpu(0), work)?);
         Ok(())
     }
 
@@ -97,14 +77,9 @@ impl Part for Server {
             .serving
             .as_mut()
             .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
-        while !stop.is_over() {
-            if serving.is_deserted(self.terms.udp) {
-                let lost = Error::new(Cause::PartnerLost, "the client closed the connection");
-                return serving.end().and(Err(lost));
-            }
-            std::thread::sleep(LOOK.min(stop.left()));
-        }
-        out.evidence("served", json!(serving.shared.served.load(Ordering::Relaxed)));
+        // A server of datagrams does not notice that its client is gone.
+        serving.attend(stop, self.terms.udp)?;
+        out.evidence("served", json!(self.served.load(Ordering::Relaxed)));
         Ok(())
     }
 
@@ -114,8 +89,8 @@ impl Part for Server {
         let Some(serving) = &mut self.serving else {
             return Ok(Integrity::Unverified { why: "there was no connection".to_owned() });
         };
-        let checked = serving.shared.served.load(Ordering::Relaxed) * self.terms.request as u64;
-        if serving.thread.as_ref().is_some_and(JoinHandle::is_finished) {
+        let checked = self.served.load(Ordering::Relaxed) * self.terms.request as u64;
+        if serving.is_finished() {
             match serving.end() {
                 Err(error) if error.cause == Cause::CorruptData => {
                     return Ok(Integrity::Corrupt { wrong: 1, of: checked, first: error.text });
@@ -127,36 +102,9 @@ impl Part for Server {
     }
 }
 
-impl Serving {
-    /// Whether the client is gone: the serving thread has ended, or of datagrams the connection beside them.
-    fn is_deserted(&self, udp: bool) -> bool {
-        let hung_up = || {
-            let mut byte = [0];
-            self.control.set_nonblocking(true).is_ok() && matches!(self.control.peek(&mut byte), Ok(0))
-        };
-        self.thread.as_ref().is_some_and(JoinHandle::is_finished) || udp && hung_up()
-    }
-
-    fn end(&mut self) -> Result<(), Error> {
-        self.shared.over.store(true, Ordering::Relaxed);
-        match self.thread.take().map(JoinHandle::join) {
-            Some(Ok(ended)) => ended,
-            Some(Err(_)) => Err(Error::new(Cause::Crash, "the serving thread panicked")),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.control.shutdown(Shutdown::Both);
-        let _ = self.end();
-    }
-}
-
 /// Answers until the client closes or nobody wants it any more. Every byte of a request is checked: the first ones number
 /// it, so that a lost or repeated one is noticed too.
-fn serve(mut wire: Wire, terms: &Terms, shared: &Shared) -> Result<(), Error> {
+fn serve(mut wire: Wire, terms: &Terms, served: &AtomicU64, over: &AtomicBool) -> Result<(), Error> {
     let mut request = vec![0; terms.request];
     let mut response = vec![0; terms.response];
     let mut number = 0_u64;
@@ -164,7 +112,7 @@ fn serve(mut wire: Wire, terms: &Terms, shared: &Shared) -> Result<(), Error> {
         let bytes =
             match wire.receive(&mut request).map_err(|error| failed("reading request", number, &error))? {
                 Received::Message(bytes) => bytes,
-                Received::Nothing if shared.over.load(Ordering::Relaxed) => return Ok(()),
+                Received::Nothing if over.load(Ordering::Relaxed) => return Ok(()),
                 Received::Nothing => continue,
                 Received::Closed => return Ok(()),
             };
@@ -186,12 +134,12 @@ fn serve(mut wire: Wire, terms: &Terms, shared: &Shared) -> Result<(), Error> {
         }
         fill(&mut response, number);
         while !wire.send(&response).map_err(|error| failed("writing response", number, &error))? {
-            if shared.over.load(Ordering::Relaxed) {
+            if over.load(Ordering::Relaxed) {
                 return Ok(());
             }
         }
         number += 1;
-        shared.served.store(number, Ordering::Relaxed);
+        served.store(number, Ordering::Relaxed);
     }
 }
 

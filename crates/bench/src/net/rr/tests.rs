@@ -53,9 +53,9 @@ fn an_interface_of_one_node_alone_is_refused() {
 }
 
 #[derive(Default)]
-struct Kept {
-    samples: Vec<Sample>,
-    facts: std::collections::BTreeMap<String, serde_json::Value>,
+pub struct Kept {
+    pub samples: Vec<Sample>,
+    pub facts: std::collections::BTreeMap<String, serde_json::Value>,
 }
 
 impl Sink for Kept {
@@ -82,7 +82,7 @@ fn ends(case: &Case) -> (Box<dyn Part>, Box<dyn Part>) {
 }
 
 /// A case that takes whatever CPU there is: the machine that tests may have one, or a set without 0.
-fn unpinned(changed: &[(&str, &str)]) -> Case {
+pub fn unpinned(changed: &[(&str, &str)]) -> Case {
     let mut case = planned(&["n1"], changed);
     case.places.iter_mut().for_each(|place| place.seats.clear());
     case

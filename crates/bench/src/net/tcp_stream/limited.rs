@@ -19,8 +19,8 @@ const HELD: f64 = 0.5;
 /// Share of the time with nothing to send that makes the program the limit.
 const IDLE: f64 = 0.25;
 
-/// Share of the time that an end must have waited for a CPU for others to be the limit: what its windows and queues say
-/// then follows from that.
+/// Share of the time that an end must have waited for a CPU for others to be the limit, where its waiting shows: it never
+/// slept, its kernel had nothing to send, or its window was shut.
 const STARVED: f64 = 0.25;
 
 /// Part of all segments that must be lost to speak of loss. A queue that overflows now and then loses less.
@@ -28,11 +28,21 @@ const LOSS: f64 = 0.001;
 
 /// How much longer than the shortest round trips must be to say that a queue stands in the path; and by how many
 /// microseconds at least, since what hosts and cards take differs by some hundred.
-const QUEUED: f64 = 1.5;
+const QUEUED: f64 = 2.0;
 const QUEUED_US: u32 = 300;
 
 /// How near to the asked pacing a rate must be to be held by it.
 const PACED: f64 = 0.93;
+
+/// The same where nothing else held the flow up, and where there was no queue in its path either.
+const NEARLY_PACED: f64 = 0.8;
+const LOOSELY_PACED: f64 = 0.6;
+
+/// Share of the time with nothing to send behind which a sender's waiting for its CPU shows.
+const DRAINED: f64 = 0.1;
+
+/// How busy both ends together must be for windows and buffers to be shut because each waits for the other.
+const IN_TURN: f64 = 0.9;
 
 /// What limited a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -112,7 +122,7 @@ pub struct Shares {
     pub busy: Option<f64>,
     pub rwnd_limited: Option<f64>,
     pub sndbuf_limited: Option<f64>,
-    /// Retransmissions of all segments.
+    /// Retransmissions of all segments, those left out that had come the first time.
     pub lost: Option<f64>,
 }
 
@@ -131,62 +141,119 @@ impl Shares {
             busy: sent(tcp.busy_ns),
             rwnd_limited: sent(tcp.rwnd_limited_ns),
             sndbuf_limited: sent(tcp.sndbuf_limited_ns),
-            lost: tcp.retransmits.zip(segments).map(|(lost, all)| lost as f64 / all as f64),
+            lost: tcp
+                .retransmits
+                .zip(segments)
+                .map(|(again, all)| again.saturating_sub(tcp.spurious.unwrap_or(0)) as f64 / all as f64),
         }
     }
 }
 
 /// What limited the flow with these ends.
 pub fn limited(sender: &End, receiver: &End) -> Factor {
-    verdict(&Shares::of(sender, receiver), is_paced(sender), is_queued(sender))
+    verdict(&Shares::of(sender, receiver), pacing_reached(sender), is_queued(sender))
 }
 
-/// The verdict on shares. `paced`: the flow reached the rate that it was to be paced to; `queued`: a queue stood in its
-/// path.
-fn verdict(shares: &Shares, paced: bool, queued: bool) -> Factor {
-    let waited = |share: Option<f64>| share.unwrap_or(0.0);
-    let sender_busy = shares.sender_cpu + waited(shares.sender_waited);
-    let receiver_busy = shares.receiver_cpu + waited(shares.receiver_waited);
-    let reading = receiver_busy + shares.receiver_rested;
-    let (sender_waited, receiver_waited) = (waited(shares.sender_waited), waited(shares.receiver_waited));
-    if sender_waited.max(receiver_waited) >= STARVED {
-        return if sender_waited > receiver_waited { Factor::SenderStarved } else { Factor::ReceiverStarved };
-    }
-    if reading.max(sender_busy) >= BUSY {
-        return match reading < sender_busy {
-            true => Factor::SenderCpu,
-            false if shares.receiver_rested > receiver_busy => Factor::Reader,
-            false => Factor::ReceiverCpu,
-        };
+/// The verdict on shares. `paced`: the part of the rate that the flow was to be paced to which it reached, if it was;
+/// `queued`: a queue stood in its path.
+fn verdict(shares: &Shares, paced: Option<f64>, queued: bool) -> Factor {
+    let sides = Sides::of(shares);
+    // Who never sleeps is the limit by itself.
+    if sides.sender.max(sides.reading) >= BUSY {
+        return sides.busier(shares);
     }
     let (Some(busy), Some(window), Some(buffer)) = (shares.busy, shares.rwnd_limited, shares.sndbuf_limited)
     else {
-        return Factor::Unknown;
+        return if sides.most_waited() >= STARVED { sides.starved() } else { Factor::Unknown };
     };
-    if paced {
+    let idle = 1.0 - busy;
+    let is_lossy = shares.lost.is_some_and(|lost| lost >= LOSS) && !queued;
+    let held = window.max(buffer) >= HELD;
+    // The kernel's timer that paces comes late on a busy machine, and round trips are longer by what it holds back. A path
+    // that is much slower than the pace has a queue.
+    let is_free = !held && !is_lossy && idle < IDLE;
+    let is_nearly = |part: f64| is_free && part >= if queued { NEARLY_PACED } else { LOOSELY_PACED };
+    if paced.is_some_and(|part| part >= PACED || is_nearly(part)) {
         return Factor::Pacing;
     }
+    // A sender that waits for its CPU costs nothing while its kernel still has something to send.
+    if sides.sender_waited >= STARVED && idle >= DRAINED {
+        return Factor::SenderStarved;
+    }
     // With a queue in the path, more data under way would only make it longer: the path is full already.
-    if window.max(buffer) >= HELD && !queued {
+    if held && !queued {
         return match window >= buffer {
+            // The ends work in turn, each while the other waits for it: windows and buffers are shut because of that.
+            _ if sides.sender + sides.reading >= IN_TURN => sides.busier(shares),
+            true if sides.receiver_waited >= STARVED => Factor::ReceiverStarved,
             // A window that is shut since the program does not read is not too small.
             true if shares.receiver_rested > IDLE => Factor::Reader,
             true => Factor::ReceiveWindow,
             false => Factor::SendBuffer,
         };
     }
-    if 1.0 - busy >= IDLE {
-        return Factor::Application;
+    if idle >= IDLE {
+        return if sides.most_waited() >= STARVED { sides.starved() } else { Factor::Application };
     }
-    if shares.lost.is_some_and(|lost| lost >= LOSS) && !queued {
+    if is_lossy {
         return Factor::Loss;
     }
     Factor::Path
 }
 
-fn is_paced(sender: &End) -> bool {
+/// How busy both ends were: on a CPU, or ready for one.
+struct Sides {
+    sender: f64,
+    sender_waited: f64,
+    receiver: f64,
+    receiver_waited: f64,
+    /// The receiver with the time that its program rested.
+    reading: f64,
+}
+
+impl Sides {
+    fn of(shares: &Shares) -> Self {
+        let waited = |share: Option<f64>| share.unwrap_or(0.0);
+        let (sender_waited, receiver_waited) = (waited(shares.sender_waited), waited(shares.receiver_waited));
+        let receiver = shares.receiver_cpu + receiver_waited;
+        Self {
+            sender: shares.sender_cpu + sender_waited,
+            sender_waited,
+            receiver,
+            receiver_waited,
+            reading: receiver + shares.receiver_rested,
+        }
+    }
+
+    fn most_waited(&self) -> f64 {
+        self.sender_waited.max(self.receiver_waited)
+    }
+
+    /// Whichever waited more for its CPU.
+    fn starved(&self) -> Factor {
+        if self.sender_waited > self.receiver_waited {
+            Factor::SenderStarved
+        } else {
+            Factor::ReceiverStarved
+        }
+    }
+
+    /// What kept the busier end busy.
+    fn busier(&self, shares: &Shares) -> Factor {
+        match self.reading < self.sender {
+            true if self.sender_waited >= STARVED => Factor::SenderStarved,
+            true => Factor::SenderCpu,
+            false if self.receiver_waited >= STARVED => Factor::ReceiverStarved,
+            false if shares.receiver_rested > self.receiver => Factor::Reader,
+            false => Factor::ReceiverCpu,
+        }
+    }
+}
+
+/// The part of the asked pacing that the flow reached, if it was paced.
+fn pacing_reached(sender: &End) -> Option<f64> {
     let rate = sender.bytes as f64 / Nanos(sender.window_ns.max(1)).as_secs();
-    sender.socket.pacing.is_some_and(|pacing| rate >= PACED * pacing as f64)
+    sender.socket.pacing.map(|pacing| rate / pacing.max(1) as f64)
 }
 
 fn is_queued(sender: &End) -> bool {
@@ -196,58 +263,9 @@ fn is_queued(sender: &End) -> bool {
     })
 }
 
-/// What to do about it, in one sentence; none where nothing is wrong.
-pub fn advice(factor: Factor, sender: &End, receiver: &End) -> Option<String> {
-    let shares = Shares::of(sender, receiver);
-    let percent = |share: Option<f64>| format!("{:.0} %", 100.0 * share.unwrap_or(0.0));
-    Some(match factor {
-        Factor::ReceiveWindow => {
-            let window = sender.tcp.send_window.map_or_else(String::new, |bytes| format!(" of {bytes} B"));
-            let buffer = receiver.socket.receive_buffer.map_or_else(String::new, |bytes| {
-                format!(" (its buffer is {bytes} B by the kernel's count)")
-            });
-            format!(
-                "the receive window{window}{buffer} held sending up for {} of the time: raise net.ipv4.tcp_rmem or, \
-                 where a size was asked for, buffer= and net.core.rmem_max; a flow needs its rate times its round trip",
-                percent(shares.rwnd_limited)
-            )
-        }
-        Factor::SendBuffer => {
-            let buffer = sender.socket.send_buffer.map_or_else(String::new, |bytes| format!(" of {bytes} B"));
-            format!(
-                "the send buffer{buffer} held sending up for {} of the time: raise net.ipv4.tcp_wmem or, where a size \
-                 was asked for, buffer= and net.core.wmem_max",
-                percent(shares.sndbuf_limited)
-            )
-        }
-        Factor::Loss => format!(
-            "{:.2} % of the segments were lost although no queue stood in the path: look at the error counters of both \
-             cards and of the switch, at rings that overflow, and at policers",
-            100.0 * shares.lost.unwrap_or(0.0)
-        ),
-        Factor::Reader => "the receiving program did not read: it rested while data waited".to_owned(),
-        Factor::Application => format!(
-            "there was nothing to send for {} of the time, while the sender's CPU was not busy",
-            percent(shares.busy.map(|busy| 1.0 - busy))
-        ),
-        Factor::SenderStarved => format!(
-            "the sender's thread was ready but had no CPU for {} of the time: something else runs on its core, or there \
-             are fewer cores than flows",
-            percent(shares.sender_waited)
-        ),
-        Factor::ReceiverStarved => format!(
-            "the receiver's thread was ready but had no CPU for {} of the time: something else runs on its core, or \
-             there are fewer cores than flows",
-            percent(shares.receiver_waited)
-        ),
-        Factor::SenderCpu | Factor::ReceiverCpu | Factor::Pacing | Factor::Path | Factor::Unknown => {
-            return None;
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::advice::advice;
     use super::super::record::{Socket, Tcp};
     use super::super::terms::Way;
     use super::*;
@@ -356,21 +374,22 @@ mod tests {
             (recorded([0.002, 0.0], [0.002, 0.0], [1.0, 1.0, 0.0, 0.0]), false, Factor::ReceiveWindow),
             // A receive buffer of 8 KiB costs the receiver a call for every few bytes.
             (recorded([0.122, 0.072], [0.858, 0.141], [1.0, 1.0, 0.0, 0.0]), false, Factor::ReceiverCpu),
-            // One of 2 KiB, while other work took both CPUs; and large ones.
+            // One of 2 KiB, while other work took both CPUs.
             (
                 recorded([0.052, 0.449], [0.338, 0.662], [1.0, 1.0, 0.0, 0.0006]),
                 false,
                 Factor::ReceiverStarved,
             ),
+            // With large ones the sender's kernel had nothing to send for a third of the time, as the sender was not run.
             (
                 recorded([0.174, 0.379], [0.115, 0.553], [0.685, 0.0, 0.004, 0.003]),
                 true,
-                Factor::ReceiverStarved,
+                Factor::SenderStarved,
             ),
             // Shaped, with other work on both CPUs.
             (recorded([0.015, 0.011], [0.133, 0.140], [1.0, 0.0, 0.0, 0.0]), true, Factor::Path),
         ] {
-            assert_eq!(verdict(&shares, false, queued), wanted, "{shares:?}");
+            assert_eq!(verdict(&shares, None, queued), wanted, "{shares:?}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! `net.tcp_stream`: how much data TCP carries between two nodes, and what holds it back.
 
+mod advice;
 mod closing;
 mod crew;
 mod curve;
@@ -12,18 +13,19 @@ mod orders;
 mod part;
 mod pattern;
 mod plan;
+mod queued;
+mod rails;
 mod record;
 mod reduce;
 mod rest;
-mod seating;
 mod terms;
 #[cfg(test)]
 mod tests;
 mod trials;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec,
-    Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Better, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec,
+    ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -52,7 +54,7 @@ const ABOUT: About = About {
         ParamSpec {
             name: "flows",
             doc: "Connections in each direction, each with a thread of its own at both ends.",
-            kind: Kind::Count(1, 128),
+            kind: Kind::Load(1, 128),
             word: None,
             default: "1",
         },
@@ -112,13 +114,7 @@ const ABOUT: About = About {
             word: Some("auto"),
             default: "auto",
         },
-        ParamSpec {
-            name: "affinity",
-            doc: "CPUs of the threads: auto is a core each, next to the card first; none, far, or a list such as 0,2-3.",
-            kind: Kind::Text,
-            word: Some("auto"),
-            default: "auto",
-        },
+        common::seating::AFFINITY,
         ParamSpec {
             name: "protocol",
             doc: "What carries the data: TCP, or another protocol of streams where the kernel has it.",
@@ -127,6 +123,7 @@ const ABOUT: About = About {
             default: "tcp",
         },
         common::ends::INTERFACE,
+        rails::RAILS,
         ParamSpec { default: "1 s", ..common::TIME },
         common::TRIALS,
         common::MAX_TRIALS,
@@ -164,28 +161,58 @@ const ABOUT: About = About {
         rate("sender_per_core", "Throughput over the CPUs that were busy on the sending nodes."),
         rate("receiver_per_core", "Throughput over the CPUs that were busy on the receiving nodes."),
     ],
-    series: &[SeriesSpec {
-        name: "by_flow",
-        doc: "Payload that each flow received in the time that all flows of its direction have in common.",
-        unit: Unit::GigabitsPerSecond,
-        better: Better::Higher,
-        axes: &[
-            AxisSpec { name: "direction", unit: Unit::Count },
-            AxisSpec { name: "flow", unit: Unit::Count },
-        ],
-    }],
+    series: &[
+        SeriesSpec {
+            name: "by_flow",
+            doc: "Payload that each flow received in the time that all flows of its direction have in common.",
+            unit: Unit::GigabitsPerSecond,
+            better: Better::Higher,
+            axes: &[
+                AxisSpec { name: "direction", unit: Unit::Count },
+                AxisSpec { name: "flow", unit: Unit::Count },
+            ],
+        },
+        SeriesSpec {
+            name: "by_rail",
+            doc: "With rails: the same of all flows of a rail together, by its number in the list.",
+            unit: Unit::GigabitsPerSecond,
+            better: Better::Higher,
+            axes: &[
+                AxisSpec { name: "direction", unit: Unit::Count },
+                AxisSpec { name: "rail", unit: Unit::Count },
+            ],
+        },
+    ],
     parts: &["client", "server"],
     needs: &[],
-    probes: &["steal", "load", "throttle"],
+    probes: &["steal", "load", "throttle", "nic", "qdisc", "softnet", "snmp"],
     cost: Cost { seconds: 7, written: 0 },
     interaction: Interaction::Loads(
         "the link between two nodes fully, and a core for each flow at both ends",
     ),
 };
 
+/// What no rule finds by itself.
+const FACTORS: &[Factor] = &[
+    Factor {
+        name: "affinity",
+        doc: "Threads that run where the scheduler puts them.",
+        off: &[("affinity", "none")],
+    },
+    Factor {
+        name: "method",
+        doc: "Plain write and read in place of the fastest ways of the kernel.",
+        off: &[("send", "write"), ("receive", "read")],
+    },
+];
+
 impl Benchmark for TcpStream {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn factors(&self) -> &'static [Factor] {
+        FACTORS
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {

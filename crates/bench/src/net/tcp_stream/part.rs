@@ -12,6 +12,7 @@ use serde_json::json;
 use super::crew::Crew;
 use super::flow::Lap;
 use super::method::{Method, Receiving, Sending};
+use super::queued::Queue;
 use super::record::ENDS;
 use super::terms::{Name, Terms};
 use super::trials;
@@ -36,7 +37,7 @@ pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
 pub struct TcpEnd {
     terms: Terms,
     place: Place,
-    listening: Option<Listening>,
+    listening: Vec<Listening>,
     strangers: usize,
     crew: Option<Crew>,
     methods: (Sending, Receiving),
@@ -45,16 +46,27 @@ pub struct TcpEnd {
 impl TcpEnd {
     pub fn new(terms: Terms, place: &Place) -> Self {
         let methods = (terms.send.unwrap_or(Sending::ALL[0]), terms.receive.unwrap_or(Receiving::ALL[0]));
-        Self { terms, place: place.clone(), listening: None, strangers: 0, crew: None, methods }
+        Self { terms, place: place.clone(), listening: Vec::new(), strangers: 0, crew: None, methods }
     }
 
     fn call(&self, peers: &[Offer]) -> Result<Vec<TcpStream>, Error> {
         let offer = peers.iter().find(|offer| offer.part == "server");
         let offer = offer.ok_or_else(|| Error::new(Cause::Protocol, "no server among the peers"))?;
-        let reach = Reach::read(&offer.data)?;
-        let count = self.terms.flows.len() as u32;
-        self.terms
-            .with_endpoint(|endpoint| (0..count).map(|number| reach.connect(endpoint, number)).collect())
+        let offered = offer.data.as_array().map(Vec::as_slice).unwrap_or_default();
+        let ways = self.terms.ways();
+        if offered.len() != ways.len() {
+            let text = format!("the peer offers {} ways, and there should be {}", offered.len(), ways.len());
+            return Err(Error::new(Cause::Protocol, text));
+        }
+        let mut streams = Vec::new();
+        // Way by way, as the peer takes them in.
+        for ((interface, count), reach) in ways.into_iter().zip(offered) {
+            let reach = Reach::read(reach)?;
+            streams.push(self.terms.with_endpoint(interface, |endpoint| {
+                (0..count as u32).map(|number| reach.connect(endpoint, number)).collect::<Result<Vec<_>, _>>()
+            })?);
+        }
+        Ok(self.terms.in_order(streams))
     }
 
     fn crew(&mut self) -> Result<&mut Crew, Error> {
@@ -64,9 +76,14 @@ impl TcpEnd {
     fn measure(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
         let (send, receive) = self.methods;
         let mut times: Vec<(Name, u64, u32)> = Vec::new();
+        let terms = self.terms.clone();
         let crew = self.crew()?;
         let span = (stop.left() / LOOKS).max(LOOK);
         let mut next = Instant::now() + span;
+        let sends = crew.flows().iter().filter(|(name, _)| terms.sends(*name));
+        // The first flow of each rail tells its interface.
+        let firsts = sends.take(terms.rails.len().max(1));
+        let queues: Vec<Queue> = firsts.filter_map(|(_, stream)| Queue::of(stream)).collect();
         let before = host_time(&SysRoot::live());
         let start_ns = now_ns();
         crew.turn(send, receive, true)?;
@@ -80,8 +97,16 @@ impl TcpEnd {
         // Data keeps moving until all parts have measured: an end would be seen by those that still do.
         let laps = crew.turn(send, receive, false)?;
         let window_ns = now_ns() - start_ns;
+        let queues: Vec<serde_json::Value> =
+            queues.iter().filter_map(|before| Some(before.again()?.since(before))).collect();
         let host = before.and_then(|before| Ok(host_time(&SysRoot::live())?.since(&before)));
-        let interface = crew.flows().first().and_then(|(_, stream)| interface_of(stream));
+        let mut interfaces: Vec<String> = crew
+            .flows()
+            .iter()
+            .take(terms.rails.len().max(1))
+            .filter_map(|(_, stream)| interface_of(stream))
+            .collect();
+        interfaces.dedup();
         trials::require(&self.terms, &laps)?;
         for lap in &laps {
             tell_slices(lap, out)?;
@@ -91,7 +116,8 @@ impl TcpEnd {
         }
         out.evidence(ENDS, json!(laps.iter().map(|lap| &lap.end).collect::<Vec<_>>()));
         out.evidence("host", tell_host(host.as_ref().ok(), window_ns));
-        out.evidence("interface", json!(interface));
+        out.evidence("interface", json!(interfaces.join("+")));
+        out.evidence("queues", json!(queues));
         out.evidence("strangers", json!(self.strangers));
         Ok(())
     }
@@ -103,20 +129,24 @@ impl Part for TcpEnd {
         if self.terms.client {
             return Ok(Offer::new(&self.place, serde_json::Value::Null));
         }
-        let listening = self.terms.with_endpoint(Listening::open)?;
-        let reach = listening.reach()?;
-        self.listening = Some(listening);
-        Ok(Offer::new(&self.place, json!(reach)))
+        for (interface, _) in self.terms.ways() {
+            self.listening.push(self.terms.with_endpoint(interface, Listening::open)?);
+        }
+        let reaches = self.listening.iter().map(Listening::reach).collect::<Result<Vec<_>, _>>()?;
+        Ok(Offer::new(&self.place, json!(reaches)))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let streams = match self.listening.take() {
-            Some(listening) => {
-                let accepted = listening.accept(self.terms.flows.len())?;
-                self.strangers = accepted.strangers;
-                accepted.streams
+        let streams = if self.terms.client {
+            self.call(peers)?
+        } else {
+            let mut streams = Vec::new();
+            for (listening, (_, count)) in self.listening.drain(..).zip(self.terms.ways()) {
+                let accepted = listening.accept(count)?;
+                self.strangers += accepted.strangers;
+                streams.push(accepted.streams);
             }
-            None => self.call(peers)?,
+            self.terms.in_order(streams)
         };
         for (name, stream) in self.terms.flows.iter().zip(&streams) {
             self.terms.set_up(*name, stream)?;

@@ -3,11 +3,12 @@
 use seatrial_model::setting::Present;
 use seatrial_model::{About, Bound, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site, Value};
 
-use super::seating::seating;
+use super::rails;
 use super::terms::Way;
 use super::trials;
 use crate::common::ends::Ends;
 use crate::common::goodput::{Goodput, Transport};
+use crate::common::seating::{seating, seating_over};
 use crate::common::{self, carry};
 
 /// One case between the two ends of the site.
@@ -16,14 +17,31 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     contradictions(params)?;
     let ways = Way::of(params.text("direction").unwrap_or("forward")).len();
     let flows = params.count("flows").unwrap_or(1) as usize;
-    let seats = seating(&ends, site, params, flows * ways)?;
+    let rails = rails::of(params);
+    let seating = match rails.as_slice() {
+        [] => seating(&ends, site, params, flows * ways)?,
+        rails => {
+            let nics = rails::interfaces(rails, params, site)?;
+            let way_of: Vec<usize> = (0..flows * ways)
+                .map(|thread| rails::rail_of((thread % flows) as u32, rails.len()))
+                .collect();
+            seating_over(&ends, site, params, &nics, &way_of)?
+        }
+    };
     let mut budget = common::budget(params)?;
     let auto = |name: &str| params.text(name) == Ok("auto");
     let tcp = params.text("protocol") == Ok("tcp");
     budget.warm_up = trials::warm_up(tcp && auto("send"), tcp && auto("receive"));
     budget.overhead = Nanos::millis(250);
     let mut case = ends.case(about, params, budget);
-    case.places = ends.places(about.parts, seats);
+    if !rails.is_empty() {
+        // No single interface carries it, whatever the ends would have taken.
+        for end in ["interface", "peer_interface"] {
+            case.chosen.set(end, rails.join("+").as_str());
+        }
+    }
+    seating.note(&mut case);
+    case.places = ends.places(about.parts, seating.seats);
     Ok(vec![case])
 }
 
@@ -47,7 +65,16 @@ fn contradictions(params: &Params) -> Result<(), Reason> {
 
 /// The tightest of both cards' bounds, times what headers and gaps leave of them.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
-    let one_way = bounds(case, site);
+    let one_way = match rails::of(&case.params) {
+        rails if rails.is_empty() => bounds(case, site),
+        rails => {
+            let of = |rail: String| {
+                let bounds = bounds(&rails::only(case, &rail), site);
+                (rail, bounds)
+            };
+            rails::sum(rails.into_iter().map(of).collect())
+        }
+    };
     let ways = Way::of(case.params.text("direction").unwrap_or("forward")).len();
     let limit = |metric: &str| match (metric, &one_way) {
         ("throughput" | "slowest", Ok(bounds)) => Limit::Chain(carry::times(bounds, ways)),

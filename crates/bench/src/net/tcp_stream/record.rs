@@ -64,6 +64,9 @@ pub struct Tcp {
     pub delivered: Option<u64>,
     pub delivered_ce: Option<u64>,
     pub retransmitted_bytes: Option<u64>,
+    /// Of the segments sent again those that had not been lost, as the receiver tells (RFC 2883).
+    #[serde(default)]
+    pub spurious: Option<u64>,
     pub out_of_order: Option<u64>,
     pub rtt_us: Option<u32>,
     pub min_rtt_us: Option<u32>,
@@ -99,6 +102,7 @@ impl Tcp {
                 .bytes_retrans
                 .zip(first.bytes_retrans)
                 .map(|(now, then)| now.saturating_sub(then)),
+            spurious: counts(|info| info.dsack_dups),
             out_of_order: counts(|info| info.rcv_ooopack),
             rtt_us: last.rtt_us.filter(|us| *us > 0),
             min_rtt_us: last.min_rtt_us,

@@ -7,10 +7,14 @@ use seatrial_model::{
 };
 use serde_json::json;
 
+use super::advice::advice;
 use super::curve::{Curve, common_window};
-use super::limited::{Factor, Shares, advice, limited};
+
+use super::limited::{Factor, Shares, limited};
+use super::rails;
 use super::record::End;
 use super::terms::{Name, Way};
+use crate::common::Moved;
 
 /// A sample of the throughput is of this time at least, in nanoseconds.
 pub const INTERVAL_NS: u64 = 100_000_000;
@@ -46,9 +50,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let trials = trials(parts);
     let mut values = Collected::default();
     for trial in &trials {
-        let directions: Option<Vec<Direction>> =
-            ways.iter().map(|way| direction(*way, &trial.curves, count)).collect();
-        let Some(directions) = directions else { continue };
+        let Some(directions) = directions(&ways, &trial.curves, count) else { continue };
         values.trial(trial, &directions);
     }
     if values.metrics.get("throughput").is_none_or(|(_, trials)| trials.is_empty()) {
@@ -65,9 +67,36 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         at: place(name),
         values: Values { unit: Unit::GigabitsPerSecond, trials },
     });
-    measures.series.insert("by_flow".to_owned(), rows.collect());
+    let by_flow: Vec<Row> = rows.collect();
+    let rails = rails::of(&case.params).len();
+    if rails > 0 {
+        measures.series.insert("by_rail".to_owned(), by_rail(&by_flow, rails));
+    }
+    measures.series.insert("by_flow".to_owned(), by_flow);
     tell(case, &trials, values.windows, &mut measures);
     Ok(measures)
+}
+
+/// The flows of each rail together, trial by trial.
+fn by_rail(by_flow: &[Row], rails: usize) -> Vec<Row> {
+    let mut sums: BTreeMap<(Way, usize), Vec<Vec<f64>>> = BTreeMap::new();
+    for row in by_flow {
+        let Some(Name { way, flow }) = name(&row.at) else { continue };
+        let sum = sums.entry((way, rails::rail_of(flow, rails))).or_default();
+        for (at, rate) in row.values.trials.iter().enumerate() {
+            match sum.get_mut(at) {
+                Some(before) => before.iter_mut().zip(rate).for_each(|(sum, rate)| *sum += rate),
+                None => sum.push(rate.clone()),
+            }
+        }
+    }
+    let row = |((way, rail), trials): ((Way, usize), Vec<Vec<f64>>)| {
+        let mut at = Params::default();
+        at.set("direction", way.word());
+        at.set("rail", rail as u64);
+        Row { at, values: Values { unit: Unit::GigabitsPerSecond, trials } }
+    };
+    sums.into_iter().map(row).collect()
 }
 
 /// Parts and curves by trial.
@@ -86,29 +115,42 @@ fn trials(parts: &[PartRecord]) -> Vec<Trial<'_>> {
     trials.into_values().collect()
 }
 
-fn direction(way: Way, curves: &BTreeMap<Name, Curve>, count: usize) -> Option<Direction> {
-    let own: Vec<(Name, &Curve)> =
-        curves.iter().filter(|(name, _)| name.way == way).map(|(name, curve)| (*name, curve)).collect();
-    if own.len() < count.max(1) {
-        return None;
-    }
+/// The directions of a trial, none when one of them cannot be told. The two ends have clocks of their own, so that each
+/// direction counts in a window of its own; cut into equally many intervals, they can be summed one by one, and the sum of
+/// the means is the mean of the sums.
+fn directions(ways: &[Way], curves: &BTreeMap<Name, Curve>, count: usize) -> Option<Vec<Direction>> {
+    let own = |way: &Way| -> Option<OfWay<'_>> {
+        let own = curves.iter().filter(|(name, _)| name.way == *way);
+        let own: Vec<(Name, &Curve)> = own.map(|(name, curve)| (*name, curve)).collect();
+        let only: Vec<&Curve> = own.iter().map(|(_, curve)| *curve).collect();
+        let window = common_window(&only).filter(|_| own.len() >= count.max(1))?;
+        Some((*way, own, window))
+    };
+    let all: Vec<OfWay<'_>> = ways.iter().map(own).collect::<Option<_>>()?;
+    let intervals = all.iter().map(|(_, _, (start, end))| ((end - start) / INTERVAL_NS).max(1)).min()?;
+    Some(all.into_iter().map(|of_way| direction(of_way, intervals)).collect())
+}
+
+/// The flows of a direction, and the time that they have in common.
+type OfWay<'a> = (Way, Vec<(Name, &'a Curve)>, (u64, u64));
+
+fn direction((way, own, (start, end)): OfWay<'_>, intervals: u64) -> Direction {
     let only: Vec<&Curve> = own.iter().map(|(_, curve)| *curve).collect();
-    let (start, end) = common_window(&only)?;
     let sum = |from: u64, to: u64| only.iter().map(|curve| curve.rate(from, to) * GBIT).sum::<f64>();
-    let intervals = ((end - start) / INTERVAL_NS).max(1);
     let edge = |at: u64| start + (end - start) * at / intervals;
     let wide = INTERVAL_NS.min(end - start);
     let steps = (end - start - wide) / STEP_NS;
-    Some(Direction {
+    Direction {
         way,
         window_ns: end - start,
         flows: own.iter().map(|(name, curve)| (*name, curve.rate(start, end) * GBIT)).collect(),
         intervals: (0..intervals).map(|at| sum(edge(at), edge(at + 1))).collect(),
         sliding: (0..=steps).map(|at| sum(start + at * STEP_NS, start + at * STEP_NS + wide)).collect(),
-    })
+    }
 }
 
-/// The sum of the directions, interval by interval. They are of different clocks, but begin at one moment.
+/// The sum of the directions, interval by interval. They are of different clocks, but begin and end at one moment to within
+/// the time that an order takes.
 fn together(of: &[&Vec<f64>]) -> Vec<f64> {
     let least = of.iter().map(|values| values.len()).min().unwrap_or(0);
     (0..least).map(|at| of.iter().map(|values| values[at]).sum()).collect()
@@ -215,9 +257,20 @@ fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Mea
     measures.evidence.insert("windows_ns".to_owned(), json!(windows));
     let mut factors = Factors::new();
     let mut last = Vec::new();
+    let mut moved = Moved::default();
     for trial in trials {
         last.clear();
         let ends = ends(trial);
+        for end in &ends {
+            // Data keeps moving between the phases: what the sockets hold is counted by one side only.
+            let buffer = if end.sends { end.socket.send_buffer } else { end.socket.receive_buffer };
+            moved.buffered += buffer.unwrap_or(0) as u64;
+            let received = if end.sends { 0 } else { end.bytes };
+            match end.way {
+                Way::Forward => moved.forward += received,
+                Way::Reverse => moved.reverse += received,
+            }
+        }
         for sender in ends.iter().filter(|end| end.sends) {
             let Some(receiver) = ends.iter().find(|end| !end.sends && end.name() == sender.name()) else {
                 continue;
@@ -230,13 +283,14 @@ fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Mea
             }));
         }
     }
+    moved.tell(case, measures);
     let counts: BTreeMap<&str, usize> =
         factors.iter().map(|(factor, flows)| (factor.word(), flows.len())).collect();
     measures.evidence.insert("limited_by".to_owned(), json!(counts));
     // Of all trials they would be the greater part of a record.
     measures.evidence.insert("flows_of_last_trial".to_owned(), json!(last));
     for part in trials.last().iter().flat_map(|trial| &trial.parts) {
-        let facts = ["methods", "host", "interface", "strangers"];
+        let facts = ["methods", "host", "interface", "queues", "strangers"];
         let facts: BTreeMap<&str, _> =
             facts.into_iter().filter_map(|name| Some((name, part.evidence.get(name)?))).collect();
         measures.evidence.insert(part.part.clone(), json!(facts));

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use socket2::SockRef;
 
 use super::method::{Method, Receiving, Sending};
+use super::rails;
 use crate::Error;
 use crate::common::{Endpoint, ends};
 
@@ -89,6 +90,8 @@ pub struct Terms {
     pub receive: Option<Receiving>,
     pub protocol: String,
     pub interface: Option<String>,
+    /// The interfaces over which the flows are dealt; empty where there is one way.
+    pub rails: Vec<String>,
     pub alone: bool,
     pub seats: Vec<Seat>,
     /// Shortest time of a slice.
@@ -132,6 +135,7 @@ impl Terms {
             receive: word("receive")?.and_then(Receiving::find).or((!tcp).then_some(Receiving::Read)),
             protocol,
             interface: ends::interface_for(case, place.index),
+            rails: rails::of(&case.params),
             alone: case.nodes.len() == 1,
             seats: place.seats.clone(),
             slice_ns,
@@ -145,8 +149,32 @@ impl Terms {
         (name.way == Way::Forward) == self.client
     }
 
-    /// Opens or calls with the options that must be set before a connection is there.
-    pub fn with_endpoint<T>(&self, act: impl FnOnce(&Endpoint<'_>) -> Result<T, Error>) -> Result<T, Error> {
+    /// The interfaces of all ways, and how many flows each has.
+    pub fn ways(&self) -> Vec<(Option<&str>, usize)> {
+        if self.rails.is_empty() {
+            return vec![(self.interface.as_deref(), self.flows.len())];
+        }
+        let count = |rail: usize| self.flows.iter().filter(|name| self.rail_of(**name) == rail).count();
+        self.rails.iter().enumerate().map(|(rail, name)| (Some(name.as_str()), count(rail))).collect()
+    }
+
+    /// The number of the way that a flow takes.
+    pub fn rail_of(&self, name: Name) -> usize {
+        rails::rail_of(name.flow, self.rails.len())
+    }
+
+    /// In the order of the flows, what was made way by way.
+    pub fn in_order<T>(&self, by_way: Vec<Vec<T>>) -> Vec<T> {
+        let mut by_way: Vec<_> = by_way.into_iter().map(Vec::into_iter).collect();
+        self.flows.iter().filter_map(|name| by_way.get_mut(self.rail_of(*name))?.next()).collect()
+    }
+
+    /// Opens or calls on a way, with the options that must be set before a connection is there.
+    pub fn with_endpoint<T>(
+        &self,
+        interface: Option<&str>,
+        act: impl FnOnce(&Endpoint<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let protocol = match self.protocol.as_str() {
             "mptcp" => Some(socket2::Protocol::MPTCP),
             "sctp" => Some(socket2::Protocol::SCTP),
@@ -162,8 +190,7 @@ impl Terms {
                 None => Ok(()),
             }
         };
-        let endpoint =
-            Endpoint { interface: self.interface.as_deref(), alone: self.alone, protocol, options: &options };
+        let endpoint = Endpoint { interface, alone: self.alone, protocol, options: &options };
         act(&endpoint).map_err(|error| match error.cause {
             Cause::Missing if protocol.is_some() => {
                 let text = format!("this kernel has no {}: {}", self.protocol, error.text);

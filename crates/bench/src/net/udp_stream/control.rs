@@ -30,6 +30,12 @@ pub enum Said {
     Ready(u16),
     /// An end has sent so many datagrams in this phase, by flow, and sends no more.
     Ended(u16, Vec<u64>),
+    /// The end that searches goes on with a step, which is a phase of this number.
+    Step(u16),
+    /// The other end received so many different datagrams of the step, and misses so many.
+    Counted(u16, u64, u64),
+    /// The end that searches has found what there is to find.
+    Searched,
 }
 
 /// The connection.

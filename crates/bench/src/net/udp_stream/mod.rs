@@ -8,6 +8,7 @@ mod findings;
 mod header;
 mod inbound;
 mod kernel;
+mod ladder;
 mod outbound;
 mod pace;
 mod part;
@@ -15,8 +16,10 @@ mod phase;
 mod plan;
 mod record;
 mod reduce;
+mod searched;
 mod shared;
 mod slices;
+mod steps;
 mod talk;
 mod terms;
 #[cfg(test)]
@@ -50,14 +53,15 @@ const fn share(name: &'static str, doc: &'static str) -> MetricSpec {
 pub(super) const FLOWS: ParamSpec = ParamSpec {
     name: "flows",
     doc: "Flows in each direction, each to a port of its own.",
-    kind: Kind::Count(1, 256),
+    kind: Kind::Load(1, 256),
     word: None,
     default: "1",
 };
 
 pub(super) const RATE: ParamSpec = ParamSpec {
     name: "rate",
-    doc: "Payload of each flow, such as '0.75 Gbit/s'; max sends as fast as the kernel takes it.",
+    doc: "Payload of each flow, such as '0.75 Gbit/s'; max is as fast as the kernel takes it, search looks for the \
+          highest rate that loses nothing.",
     kind: Kind::Text,
     word: Some("max"),
     default: "max",
@@ -120,14 +124,6 @@ pub(super) const PACING: ParamSpec = ParamSpec {
     default: "auto",
 };
 
-pub(super) const AFFINITY: ParamSpec = ParamSpec {
-    name: "affinity",
-    doc: "Whether each thread stays on a core of its own, or runs where the scheduler puts it.",
-    kind: Kind::Choice(&["auto", "none"]),
-    word: None,
-    default: "auto",
-};
-
 pub(super) const PORT: ParamSpec = ParamSpec {
     name: "port",
     doc: "The first UDP port, of as many as there are flows; auto lets the kernel choose.",
@@ -140,6 +136,10 @@ pub(super) const METRICS: &[MetricSpec] = &[
     rate("throughput", "Payload received in the time that all flows have in common, copies left out."),
     share("loss", "Datagrams sent and not received, of those sent."),
     rate("offered", "Payload that was handed to the kernel over the time of the phase."),
+    rate(
+        "loss_free",
+        "With rate=search: the highest payload that was sent without losing any, all flows together.",
+    ),
     rate("forward", "Where datagrams go both ways: what the second node received."),
     rate("reverse", "Where datagrams go both ways: what the first node received."),
     MetricSpec {
@@ -162,6 +162,12 @@ pub(super) const METRICS: &[MetricSpec] = &[
     share("receiver_host", "Time of all CPUs of the receiving node, with interrupts, in percent of one CPU."),
 ];
 
+const BY_STEP: &[AxisSpec] = &[AxisSpec { name: "step", unit: Unit::Count }];
+
+const fn step(name: &'static str, doc: &'static str, unit: Unit, better: Better) -> SeriesSpec {
+    SeriesSpec { name, doc, unit, better, axes: BY_STEP }
+}
+
 const BY_FLOW: &[AxisSpec] =
     &[AxisSpec { name: "direction", unit: Unit::Count }, AxisSpec { name: "flow", unit: Unit::Count }];
 
@@ -180,6 +186,15 @@ pub(super) const SERIES: &[SeriesSpec] = &[
         better: Better::Lower,
         axes: BY_FLOW,
     },
+    step(
+        "step_offered",
+        "With rate=search: payload that was handed to the kernel in each step.",
+        Unit::GigabitsPerSecond,
+        Better::Higher,
+    ),
+    step("step_received", "What arrived of it.", Unit::GigabitsPerSecond, Better::Higher),
+    step("step_sent", "Datagrams sent in each step.", Unit::Count, Better::Higher),
+    step("step_lost", "Datagrams of them that did not arrive.", Unit::Count, Better::Lower),
 ];
 
 const ABOUT: About = About {
@@ -203,7 +218,7 @@ const ABOUT: About = About {
         BUFFER,
         PACING,
         THREADS,
-        AFFINITY,
+        common::seating::AFFINITY,
         FRAGMENT,
         PORT,
         common::ends::INTERFACE,
@@ -216,7 +231,7 @@ const ABOUT: About = About {
     series: SERIES,
     parts: &["sender", "receiver"],
     needs: &[],
-    probes: &["steal", "load", "throttle"],
+    probes: &["steal", "load", "throttle", "nic", "qdisc", "softnet", "snmp"],
     cost: Cost { seconds: 6, written: 0 },
     interaction: Interaction::Loads(
         "the link between two nodes as far as the rate asks, and cores at both ends",

@@ -8,8 +8,8 @@ use super::control::{Control, Said};
 use super::header::Pattern;
 use super::inbound::{self, Ports};
 use super::outbound::{self, Sending};
-use super::phase::{Ran, Stage};
-use super::record::{RECEIVED, Received, SENT, Tally};
+use super::phase::{Ran, Stage, WARM_UP};
+use super::record::{RECEIVED, Received, SENT, STEPS, Tally};
 use super::terms::{HEADER, MOST_MESSAGE, Terms};
 use crate::common::{Listening, Reach, interface_of};
 use crate::{Error, Offer, Part, Sink, Stop};
@@ -134,7 +134,18 @@ impl Part for End {
 
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
         let stage = self.stage.as_mut().ok_or_else(|| told_too_early("run"))?;
-        let Ran { sent, received, samples } = stage.run(&self.terms, phase, stop)?;
+        if let (Phase::Measure, Some(step)) = (phase, self.terms.step) {
+            if self.terms.sends() {
+                out.evidence(STEPS, json!(stage.search(&self.terms, step, stop)?));
+            } else {
+                let (last, integrity) = stage.follow(&self.terms, step, stop)?;
+                self.integrity = Some(integrity);
+                out.evidence("last_step", json!(last));
+            }
+            return Ok(());
+        }
+        let number = if phase == Phase::Measure { WARM_UP + 1 } else { WARM_UP };
+        let Ran { sent, received, samples } = stage.run(&self.terms, number, stop)?;
         samples.into_iter().for_each(|sample| out.sample(sample));
         if let Some(sent) = sent {
             out.evidence(SENT, json!(sent));
@@ -153,7 +164,8 @@ impl Part for End {
     }
 }
 
-fn integrity(received: &Received) -> Integrity {
+/// What the comparison of the datagrams came to.
+pub fn integrity(received: &Received) -> Integrity {
     let (checked, wrong) = (received.total(|flow| flow.checked), received.total(|flow| flow.wrong));
     let first = received.flows.iter().find_map(|flow: &Tally| flow.first_wrong.clone());
     match (checked, first) {

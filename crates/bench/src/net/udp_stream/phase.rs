@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Cause, Phase, Sample};
+use seatrial_model::{Cause, Sample};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::datagram::{Counters, fine_timers, qdiscs};
 use seatrial_sys::net::host_time;
@@ -25,6 +25,9 @@ use crate::{Error, Stop};
 /// How long after the end of a phase the other end may take to say that it has ended. Shorter than the grace that the
 /// engine gives, so that an end which does not answer is the only one to be late, and is named.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The number of the warm-up among the phases; those that are measured come behind it.
+pub const WARM_UP: u16 = 1;
 
 /// Datagrams of a warm-up of which some must arrive: of fewer, all may be lost on a path that loses some.
 const MANY: u64 = 30;
@@ -56,15 +59,14 @@ struct Threads {
 }
 
 impl Stage {
-    /// Runs a phase.
+    /// Runs the phase of this number, which no other has.
     ///
     /// # Errors
     /// When the other end is gone, the system refuses, or nothing arrives.
-    pub fn run(&mut self, terms: &Terms, phase: Phase, stop: &Stop) -> Result<Ran, Error> {
+    pub fn run(&mut self, terms: &Terms, number: u16, stop: &Stop) -> Result<Ran, Error> {
         if let Some(why) = &self.silent {
             return Err(Error::new(Cause::IoError, why.clone()));
         }
-        let number = if phase == Phase::Measure { 2 } else { 1 };
         let root = SysRoot::live();
         let interface = self.interface.clone();
         let interface = interface.as_deref();
@@ -122,7 +124,7 @@ impl Stage {
                 silent,
                 ..about.clone()
             };
-            if phase == Phase::Measure || found.total(|flow| flow.sent) >= MANY {
+            if number > WARM_UP || found.total(|flow| flow.sent) >= MANY {
                 nothing(&found, self.peer)?;
             }
             received = Some(found);

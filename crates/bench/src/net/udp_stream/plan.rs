@@ -4,9 +4,11 @@ use seatrial_model::{
     About, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Seat, Site, Value,
 };
 
-use super::terms::{Direction, MOST_MESSAGE, rate};
+use super::steps::search_time;
+use super::terms::{Direction, MOST_MESSAGE, SEARCH, rate};
 use crate::common::ends::Ends;
 use crate::common::goodput::{Goodput, Ip, Transport};
+use crate::common::seating::seating;
 use crate::common::{self, carry, seats};
 
 /// What a receive buffer takes when nothing else is asked for: 20 ms of 3 Gbit/s, so that a receiver that is kept from
@@ -38,15 +40,12 @@ pub fn between(
         Some(Value::Count(asked)) => (*asked as usize).min(flows),
         _ => flows.min(most),
     };
-    let seats = match params.text("affinity") {
-        Ok("none") => [Vec::new(), Vec::new()],
-        _ => ends.seats(threads * roles)?,
-    };
+    let seating = seating(ends, site, params, threads * roles)?;
     let mut case = ends.case(about, params, common::budget(params)?);
     case.chosen.set("threads", threads as u64);
     case.chosen.set("buffer", params.bytes("buffer").ok().flatten().unwrap_or(BUFFER));
     let pacing = match params.text("pacing") {
-        Ok("auto") => pacing(&seats, ends.on_one_kernel()),
+        Ok("auto") => pacing(&seating.seats, ends.on_one_kernel()),
         Ok(asked) => asked,
         Err(_) => "sleep",
     };
@@ -55,12 +54,16 @@ pub fn between(
     if direction == Direction::Reverse {
         parts.reverse();
     }
-    case.places = ends.places(&parts, seats);
+    seating.note(&mut case);
+    case.places = ends.places(&parts, seating.seats);
     if params.get("direction").is_none() {
         case.chosen.set("direction", if direction == Direction::Reverse { "reverse" } else { "forward" });
     }
     // What is still on the way is waited for after each phase.
     case.budget.overhead = Nanos::millis(600);
+    if params.text("rate") == Ok(SEARCH) {
+        case.budget.measure = search_time(case.budget.measure);
+    }
     Ok(case)
 }
 
@@ -68,7 +71,16 @@ fn contradictions(params: &Params) -> Result<(), Reason> {
     let refuse = |text: String| Err(Reason::new(Cause::Contradiction, text));
     let text = |name: &str| params.text(name).unwrap_or("auto");
     let asked = text("rate");
-    if asked != "max" {
+    if asked == SEARCH {
+        if text("direction") == "both" {
+            return refuse("rate=search looks one way at a time: direction=forward, or reverse".to_owned());
+        }
+        if text("pacing") == "kernel" {
+            return refuse(
+                "rate=search changes its rate all the time, which pacing=kernel does not".to_owned(),
+            );
+        }
+    } else if asked != "max" {
         rate(asked).or_else(refuse_rate)?;
     }
     if asked == "max" && text("pacing") != "auto" {
@@ -128,9 +140,11 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let bounds = bounds(case, site);
     let ways = Direction::of_case(case).ways();
     let limit = |metric: &str| match (metric, &bounds) {
-        ("throughput", Ok(bounds)) => Limit::Chain(carry::times(bounds, ways)),
+        ("throughput" | "loss_free", Ok(bounds)) => Limit::Chain(carry::times(bounds, ways)),
         ("forward" | "reverse", Ok(bounds)) if ways > 1 => Limit::Chain(bounds.clone()),
-        ("throughput" | "forward" | "reverse", Err(reason)) => Limit::Unknown { reason: reason.clone() },
+        ("throughput" | "loss_free" | "forward" | "reverse", Err(reason)) => {
+            Limit::Unknown { reason: reason.clone() }
+        }
         ("forward" | "reverse", Ok(_)) => {
             Limit::Unknown { reason: "only told where datagrams go both ways at once".to_owned() }
         }

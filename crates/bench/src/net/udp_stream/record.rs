@@ -12,6 +12,13 @@ pub const SENT: &str = "sent";
 /// The same of one that receives.
 pub const RECEIVED: &str = "received";
 
+/// Under what name an end that searched puts its steps down.
+pub const STEPS: &str = "steps";
+
+/// Part of the time by which a sender may miss its schedule. Ten times as much as the throughput's usual interval is
+/// narrow would be no load as asked for; ten times less would blame a sender for one interrupt.
+const MOST_SLIPPED: f64 = 0.001;
+
 /// Counters of the system over a phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
@@ -69,6 +76,13 @@ pub struct SentFlow {
     pub rejected: u64,
 }
 
+impl SentFlow {
+    /// Whether it was sent more slowly than it was to be.
+    pub fn is_late(&self) -> bool {
+        self.span_ns == 0 || self.slipped_ns as f64 > MOST_SLIPPED * self.span_ns as f64
+    }
+}
+
 /// What the end that sends knows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sent {
@@ -90,6 +104,14 @@ pub struct Sent {
     pub counters: Counts,
     /// Why there is no count: the other end did not answer.
     pub silent: Option<String>,
+}
+
+impl Sent {
+    /// Payload that was handed over, in Gbit/s.
+    pub fn offered(&self) -> f64 {
+        let each = self.flows.iter().filter(|flow| flow.span_ns > 0);
+        each.map(|flow| flow.datagrams as f64 * self.message as f64 * 8.0 / flow.span_ns as f64).sum()
+    }
 }
 
 /// A flow at the end that receives.

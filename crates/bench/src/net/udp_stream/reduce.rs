@@ -7,14 +7,12 @@ use serde_json::json;
 
 use super::findings::findings;
 use super::record::{Effort, Trial, Way, trials};
-use super::terms::Terms;
+use super::searched;
+use super::terms::{SEARCH, Terms};
+use crate::common::Moved;
 
 /// Bytes a nanosecond are 8 Gbit/s.
 const GIGABITS: f64 = 8.0;
-
-/// Part of the time by which a sender may miss its schedule. Ten times as much as the throughput's usual interval is
-/// narrow would be no load as asked for; ten times less would blame a sender for one interrupt.
-const MOST_SLIPPED: f64 = 0.001;
 
 /// What a receiver got of a trial, in the time that its flows have in common.
 struct Common {
@@ -28,6 +26,9 @@ struct Common {
 /// When a trial has no count of what was sent, when the sender did not keep to its rate, or nothing can be made of the
 /// time.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    if case.params.text("rate") == Ok(SEARCH) {
+        return searched::reduce(case, parts);
+    }
     let trials = trials(parts);
     if trials.is_empty() {
         return Err(Reason::new(Cause::TooShort, "no trial was measured to its end; raise -p time="));
@@ -37,11 +38,8 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let slice_ns = case.places.first().and_then(|place| Terms::of(case, place).ok());
     let slice_ns = slice_ns.map_or(10e6, |terms| terms.slice.get() as f64);
     let mut measures = Measures::default();
-    let common: Vec<Vec<Common>> = trials
-        .iter()
-        .map(|trial| trial.ways.iter().map(|way| common(way, slice_ns)).collect::<Option<_>>())
-        .collect::<Option<_>>()
-        .ok_or_else(|| {
+    let common: Vec<Vec<Common>> =
+        trials.iter().map(|trial| common(&trial.ways, slice_ns)).collect::<Option<_>>().ok_or_else(|| {
             let text = "too few datagrams came for a time between two of them; raise -p rate= or time=";
             Reason::new(Cause::TooShort, text)
         })?;
@@ -50,6 +48,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     effort(&mut measures, &trials);
     series(&mut measures, &trials, &common);
     evidence(&mut measures, &trials);
+    moved(&trials).tell(case, &mut measures);
     measures.findings = findings(case, &trials);
     measures.findings.extend((!late.is_empty()).then(|| left_out(case, &late)));
     Ok(measures)
@@ -96,10 +95,7 @@ fn left_out(case: &Case, late: &[Reason]) -> Finding {
 
 fn has_kept_its_rate(trial: &Trial<'_>, way: &Way<'_>) -> Result<(), Reason> {
     let Some(rate) = way.sent.rate else { return Ok(()) };
-    let slipped = |flow: &&super::record::SentFlow| {
-        flow.span_ns == 0 || flow.slipped_ns as f64 > MOST_SLIPPED * flow.span_ns as f64
-    };
-    let behind = way.sent.flows.iter().filter(slipped);
+    let behind = way.sent.flows.iter().filter(|flow| flow.is_late());
     let worst = behind.max_by_key(|flow| flow.slipped_ns);
     let Some(worst) = worst else { return Ok(()) };
     let refused: u64 = way.sent.flows.iter().map(|flow| flow.refused).sum();
@@ -118,45 +114,64 @@ fn has_kept_its_rate(trial: &Trial<'_>, way: &Way<'_>) -> Result<(), Reason> {
     Err(Reason::new(Cause::Underloaded, text))
 }
 
-/// None when the flows have no time in common.
-fn common(way: &Way<'_>, slice_ns: f64) -> Option<Common> {
-    let count = way.received.flows.len();
-    let mut by_flow: Vec<Vec<&Sample>> = vec![Vec::new(); count];
-    for sample in way.part.samples.iter().filter(|sample| sample.channel == "received") {
-        let flow = sample.at.count("flow").ok()? as usize;
-        by_flow.get_mut(flow)?.push(sample);
+/// What came of every direction; none when the flows of one have no time in common. The two ends have clocks of their own,
+/// so that each direction counts in a window of its own; cut into equally many slices, they can be summed one by one, and
+/// the sum of the means is the mean of the sums.
+fn common(ways: &[Way<'_>], slice_ns: f64) -> Option<Vec<Common>> {
+    let windows: Vec<Window<'_>> = ways.iter().map(Window::of).collect::<Option<_>>()?;
+    let cells = windows.iter().map(|window| ((window.end - window.start) / slice_ns).floor().max(1.0));
+    let cells = cells.reduce(f64::min)?;
+    Some(windows.iter().map(|window| window.cut(cells)).collect())
+}
+
+/// The time that the flows of a direction have in common, on the clock of the end that receives.
+struct Window<'a> {
+    start: f64,
+    end: f64,
+    by_flow: Vec<Vec<&'a Sample>>,
+}
+
+impl<'a> Window<'a> {
+    fn of(way: &Way<'a>) -> Option<Self> {
+        let mut by_flow: Vec<Vec<&Sample>> = vec![Vec::new(); way.received.flows.len()];
+        for sample in way.part.samples.iter().filter(|sample| sample.channel == "received") {
+            let flow = sample.at.count("flow").ok()? as usize;
+            by_flow.get_mut(flow)?.push(sample);
+        }
+        // A flow of which nothing came has no time, and adds nothing.
+        let some = by_flow.iter().filter(|samples| !samples.is_empty());
+        let starts = some.clone().filter_map(|samples| samples.first()).map(|sample| sample.start.get());
+        let start = starts.max()? as f64;
+        let end = some.filter_map(|samples| samples.last()).map(|sample| sample.end.get()).min()? as f64;
+        (end > start).then_some(Self { start, end, by_flow })
     }
-    // A flow of which nothing came has no time, and adds nothing.
-    let some = by_flow.iter().filter(|samples| !samples.is_empty());
-    let start =
-        some.clone().filter_map(|samples| samples.first()).map(|sample| sample.start.get()).max()? as f64;
-    let end = some.filter_map(|samples| samples.last()).map(|sample| sample.end.get()).min()? as f64;
-    if end <= start {
-        return None;
-    }
-    let cells = ((end - start) / slice_ns).floor().max(1.0);
-    let width = (end - start) / cells;
-    let mut slices = vec![0.0; cells as usize];
-    let mut flows = vec![0.0; count];
-    for (flow, samples) in by_flow.iter().enumerate() {
-        for sample in samples {
-            let (from, to) = (sample.start.get() as f64, sample.end.get() as f64);
-            let density = sample.amount.value() / (to - from);
-            let first = ((from - start) / width).floor().max(0.0) as usize;
-            for (cell, bytes) in slices.iter_mut().enumerate().skip(first) {
-                let (left, right) = (start + cell as f64 * width, start + (cell + 1) as f64 * width);
-                if left >= to {
-                    break;
+
+    fn cut(&self, cells: f64) -> Common {
+        let Self { start, end, by_flow } = self;
+        let (start, end) = (*start, *end);
+        let width = (end - start) / cells;
+        let mut slices = vec![0.0; cells as usize];
+        let mut flows = vec![0.0; by_flow.len()];
+        for (flow, samples) in by_flow.iter().enumerate() {
+            for sample in samples {
+                let (from, to) = (sample.start.get() as f64, sample.end.get() as f64);
+                let density = sample.amount.value() / (to - from);
+                let first = ((from - start) / width).floor().max(0.0) as usize;
+                for (cell, bytes) in slices.iter_mut().enumerate().skip(first) {
+                    let (left, right) = (start + cell as f64 * width, start + (cell + 1) as f64 * width);
+                    if left >= to {
+                        break;
+                    }
+                    let inside = (to.min(right) - from.max(left)).max(0.0) * density;
+                    *bytes += inside;
+                    flows[flow] += inside;
                 }
-                let inside = (to.min(right) - from.max(left)).max(0.0) * density;
-                *bytes += inside;
-                flows[flow] += inside;
             }
         }
+        slices.iter_mut().for_each(|bytes| *bytes *= GIGABITS / width);
+        flows.iter_mut().for_each(|bytes| *bytes *= GIGABITS / (end - start));
+        Common { slices, flows }
     }
-    slices.iter_mut().for_each(|bytes| *bytes *= GIGABITS / width);
-    flows.iter_mut().for_each(|bytes| *bytes *= GIGABITS / (end - start));
-    Some(Common { slices, flows })
 }
 
 fn rates(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>]) {
@@ -165,9 +180,8 @@ fn rates(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>]) 
             measures.metrics.insert(name.to_owned(), Values { unit, trials });
         }
     };
-    // Both directions begin and end within a round trip of each other, so that their slices are of the same time.
     let sum = |ways: &Vec<Common>| -> Vec<f64> {
-        let count = ways.iter().map(|way| way.slices.len()).min().unwrap_or(0);
+        let count = ways.first().map_or(0, |way| way.slices.len());
         (0..count).map(|at| ways.iter().map(|way| way.slices[at]).sum()).collect()
     };
     let sums: Vec<Vec<f64>> = common.iter().map(sum).collect();
@@ -177,7 +191,7 @@ fn rates(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>]) 
     });
     add("packets", Unit::PerSecond, packets.collect());
     add("throughput", Unit::GigabitsPerSecond, sums);
-    let offered = |trial: &Trial<'_>| vec![trial.ways.iter().map(|way| offered(way)).sum()];
+    let offered = |trial: &Trial<'_>| vec![trial.ways.iter().map(|way| way.sent.offered()).sum()];
     add("offered", Unit::GigabitsPerSecond, trials.iter().map(offered).collect());
     if trials.iter().all(|trial| trial.ways.len() == 2) {
         // Datagrams go forward to the second end, of index 1.
@@ -189,12 +203,6 @@ fn rates(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>]) 
             add(name, Unit::GigabitsPerSecond, trials.iter().zip(common).map(of).collect());
         }
     }
-}
-
-/// What was handed over in Gbit/s.
-fn offered(way: &Way<'_>) -> f64 {
-    let each = way.sent.flows.iter().filter(|flow| flow.span_ns > 0);
-    each.map(|flow| flow.datagrams as f64 * way.sent.message as f64 * GIGABITS / flow.span_ns as f64).sum()
 }
 
 fn counts(measures: &mut Measures, trials: &[Trial<'_>]) {
@@ -274,6 +282,16 @@ fn series(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>])
     if !losses.is_empty() {
         measures.series.insert("loss_by_flow".to_owned(), losses);
     }
+}
+
+/// Payload that came to each end. Each phase ends when nothing is on the way any more.
+fn moved(trials: &[Trial<'_>]) -> Moved {
+    let mut moved = Moved::default();
+    for way in trials.iter().flat_map(|trial| &trial.ways) {
+        let bytes = way.received.total(|flow| flow.received) * way.received.message as u64;
+        *(if way.part.index == 0 { &mut moved.reverse } else { &mut moved.forward }) += bytes;
+    }
+    moved
 }
 
 /// Everything both ends know of every trial: the counts are exact there.

@@ -2,6 +2,7 @@
 
 use seatrial_model::{Bytes, Case, Cause, Nanos, Place, Quantity, Unit, Value};
 
+use super::steps::step_time;
 use crate::Error;
 use crate::common::{Endpoint, ends};
 
@@ -10,6 +11,9 @@ pub const HEADER: usize = 32;
 
 /// Bytes of a datagram's payload at most: what IPv4 can carry without options.
 pub const MOST_MESSAGE: usize = 65_507;
+
+/// What a rate is when the highest loss-free one is searched for.
+pub const SEARCH: &str = "search";
 
 /// Which way the datagrams go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +93,8 @@ pub struct Terms {
     pub cpus: Vec<u32>,
     /// Payload of a flow in bytes a second; none is as fast as possible.
     pub rate: Option<f64>,
+    /// The time of a step, where the rate is searched for.
+    pub step: Option<Nanos>,
     /// Payload of a datagram in bytes; none is what fits the path.
     pub message: Option<usize>,
     pub batch: usize,
@@ -117,8 +123,12 @@ impl Terms {
         let chosen = |name: &str| case.chosen.count(name).map(|count| count as usize);
         let flows = count("flows")?;
         let rate = match case.params.text("rate")? {
-            "max" => None,
+            "max" | SEARCH => None,
             typed => Some(rate(typed).map_err(|why| Error::new(Cause::Protocol, why))?),
+        };
+        let step = match case.params.text("rate")? {
+            SEARCH => Some(step_time(case.params.nanos("time")?)),
+            _ => None,
         };
         Ok(Self {
             index: place.index,
@@ -127,6 +137,7 @@ impl Terms {
             threads: chosen("threads")?,
             cpus: place.seats.iter().map(|seat| seat.cpu).collect(),
             rate,
+            step,
             message: case.params.bytes("message")?.map(|bytes| bytes.get() as usize),
             batch: count("batch")?,
             offload: match case.params.text("offload")? {
@@ -181,7 +192,8 @@ impl Terms {
 /// # Errors
 /// What is wrong with it.
 pub fn rate(typed: &str) -> Result<f64, String> {
-    let quantity: Quantity = typed.parse().map_err(|error| format!("rate={typed}: {error}; or max"))?;
+    let quantity: Quantity =
+        typed.parse().map_err(|error| format!("rate={typed}: {error}; or max, or search"))?;
     let rate = quantity.to(Unit::BytesPerSecond).map_err(|error| format!("rate={typed}: {error}"))?.value();
     if rate > 0.0 { Ok(rate) } else { Err(format!("rate={typed} sends nothing; give more, or max")) }
 }

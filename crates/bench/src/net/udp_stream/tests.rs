@@ -200,6 +200,8 @@ fn throughput_is_what_came_in_the_time_that_all_flows_have_in_common() {
     let by_flow: Vec<f64> = measures.series["by_flow"].iter().map(|row| row.values.trials[0][0]).collect();
     assert!((by_flow[0] - 0.8).abs() < 1e-9 && (by_flow[1] - 0.4).abs() < 1e-9, "{by_flow:?}");
     assert!(measures.findings.is_empty(), "{:?}", measures.findings);
+    let moved = json!([{ "from": "n1", "to": "n2", "bytes": 2_000_000, "buffered": 0 }]);
+    assert_eq!(measures.evidence["moved"], moved);
 }
 
 #[test]
@@ -292,4 +294,103 @@ fn fragments_strangers_and_late_ones_are_findings() {
     made.sent.path_mtu = Some(1500);
     made.received.counters.counts.insert("fragments_come".to_owned(), 5);
     assert!(made.finding("fragmented").is_some_and(|text| text.contains("something on the way")));
+}
+
+/// Both ends receive: the first one, of index 0, over `there` ms on its clock, the second one over `back` ms.
+fn both_ways(there: u64, back: u64) -> Measures {
+    let end = |index: u32, span: u64, offset: u64, bytes: f64| {
+        let mut made = Made::whole();
+        made.received.flows.truncate(1);
+        made.sent.flows.truncate(1);
+        made.slices = (0..span / 10).map(|at| (0, offset + at * 10, offset + at * 10 + 10, bytes)).collect();
+        let [sender, receiver] = <[PartRecord; 2]>::try_from(made.parts()).expect("two");
+        let mut evidence = sender.evidence;
+        evidence.extend(receiver.evidence);
+        PartRecord { index, node: format!("n{}", index + 1), evidence, ..receiver }
+    };
+    // A day between the clocks of the nodes.
+    let parts = [end(0, there, 0, 1e6), end(1, back, 86_400_000, 2e6)];
+    UdpStream.reduce(&pair(&[("direction", "both")]), &parts).expect("numbers")
+}
+
+#[test]
+fn each_direction_counts_in_its_own_window_and_the_sum_is_of_both() {
+    for (there, back) in [(100, 100), (100, 70), (40, 110)] {
+        let measures = both_ways(there, back);
+        let mean = |name: &str| {
+            let values = only(&measures, name);
+            values.iter().sum::<f64>() / values.len() as f64
+        };
+        // 1 MB and 2 MB each 10 ms, whatever part of the time the slices cover.
+        assert!((mean("reverse") - 0.8).abs() < 1e-9 && (mean("forward") - 1.6).abs() < 1e-9);
+        assert!((mean("throughput") - 2.4).abs() < 1e-9, "{there} and {back} ms: {}", mean("throughput"));
+        let counts = ["throughput", "forward", "reverse"].map(|name| only(&measures, name).len());
+        assert_eq!(counts, [there.min(back) as usize / 10; 3]);
+    }
+}
+
+/// What the steps of a search amount to: what each flow was asked for in MB/s, what was lost of a thousand, how it came.
+fn searched(trials: &[&[(u64, u64, &str)]]) -> Result<Measures, Reason> {
+    let step = |(asked, lost, came): &(u64, u64, &str)| {
+        json!({
+            "asked": (*asked > 0).then_some(*asked as f64 * 1e6), "offered": if *asked > 0 { *asked as f64 * 1e6 } else { 1e9 },
+            "sent": 1000, "received": 1000 - lost, "lost": lost, "span_ns": 250_000_000, "came": came,
+        })
+    };
+    let part = |(trial, steps): (usize, &&[(u64, u64, &str)])| PartRecord {
+        part: "sender".to_owned(),
+        index: 0,
+        node: "n1".to_owned(),
+        trial: trial as u32,
+        samples: Vec::new(),
+        integrity: Integrity::Verified { checked: 1 },
+        evidence: BTreeMap::from([("steps".to_owned(), steps.iter().map(step).collect())]),
+    };
+    let parts: Vec<PartRecord> = trials.iter().enumerate().map(part).collect();
+    UdpStream.reduce(&pair(&[("rate", "search")]), &parts)
+}
+
+#[test]
+fn the_loss_free_rate_is_that_of_the_fastest_step_without_loss() {
+    let steps = [(0, 800, "lost"), (125, 0, "free"), (250, 3, "lost"), (126, 1, "lost")];
+    let measures = searched(&[&steps, &steps]);
+    let measures = measures.expect("numbers");
+    assert_eq!(measures.metrics["loss_free"].trials, [[1.0], [1.0]]);
+    let lost: Vec<f64> = measures.series["step_lost"].iter().map(|row| row.values.trials[1][0]).collect();
+    assert_eq!(lost, [800.0, 0.0, 3.0, 1.0]);
+    assert!((measures.series["step_received"][0].values.trials[0][0] - 1.6).abs() < 1e-9);
+    assert!(measures.findings.is_empty() && !measures.metrics.contains_key("throughput"));
+}
+
+#[test]
+fn a_search_that_never_lost_says_that_the_border_was_not_reached() {
+    let measures = searched(&[&[(0, 0, "free")], &[(0, 5, "lost"), (990, 0, "free"), (999, 2, "lost")]]);
+    let measures = measures.expect("numbers");
+    assert_eq!(measures.metrics["loss_free"].trials[0], [8.0]);
+    assert_eq!(measures.evidence["search_border"], json!(["not_reached", "lost"]));
+    let finding = &measures.findings[0];
+    assert_eq!(finding.kind, "loss-free-not-reached");
+    assert!(finding.text.contains("in 1 of 2 trials the sender could offer no more"), "{}", finding.text);
+}
+
+#[test]
+fn a_search_without_a_loss_free_step_has_no_number() {
+    let late = searched(&[&[(0, 0, "late"), (100, 0, "late")]]).expect_err("no load");
+    assert_eq!(late.cause, Cause::Underloaded);
+    let lossy = searched(&[&[(0, 9, "lost"), (20, 1, "lost"), (100, 2, "lost")]]).expect_err("always lost");
+    assert_eq!(lossy.cause, Cause::TooShort);
+    assert!(lossy.text.contains("even of 0.160000 Gbit/s, 1 of 1000"), "{lossy}");
+    assert_eq!(searched(&[]).expect_err("nothing").cause, Cause::TooShort);
+}
+
+#[test]
+fn a_search_goes_one_way_and_has_the_time_that_its_steps_take() {
+    for changed in [("direction", "both"), ("pacing", "kernel")] {
+        let reason = planned(&["n1", "n2"], 8, &[("rate", "search"), changed]).expect_err("refused");
+        assert_eq!(reason.cause, Cause::Contradiction, "{reason}");
+    }
+    let case = pair(&[("rate", "search"), ("time", "2 s")]);
+    assert_eq!(case.budget.measure, Nanos::millis(18 * (500 + 400)));
+    let limits = UdpStream.limits(&case, &site(&["n1", "n2"], 8));
+    assert!(matches!(limits["loss_free"], seatrial_model::Limit::Chain(_)));
 }

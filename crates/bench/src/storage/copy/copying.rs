@@ -9,7 +9,7 @@ use seatrial_sys::Errno;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::ThreadTime;
 
-use crate::storage::metadata::answer::refused;
+use crate::storage::file::outcome::refused;
 use crate::{Error, Stop};
 
 /// How it is done.

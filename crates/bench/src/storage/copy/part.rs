@@ -14,8 +14,8 @@ use super::copying::{Copied, Method, Terms, copy};
 use super::plan::target;
 use crate::common::payload::{Block, Payload};
 use crate::common::pin;
-use crate::storage::metadata::answer::refused;
-use crate::storage::metadata::place::opened;
+use crate::storage::file::files::opened;
+use crate::storage::file::outcome::refused;
 use crate::storage::raw::path;
 use crate::{Error, Offer, Part, Sink, Stop};
 

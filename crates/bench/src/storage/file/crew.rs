@@ -14,9 +14,10 @@ use seatrial_sys::memory::Pages;
 use seatrial_sys::process::{Resource, limit as rlimit, set_soft_limit};
 use seatrial_sys::storage::{
     Buffers, Engine, Operation, Request, Ring, Setup, Sync as Plain, Uring, forget, resident,
+    without_access_times,
 };
 
-use super::files::{Made, make};
+use super::files::{Made, Source, make};
 use super::outcome::{When, error};
 use super::scheme::{Flushed, Scheme, Wanted};
 use super::watch::{Doing, Watch, describe};
@@ -30,8 +31,8 @@ const FILES_A_THREAD: u64 = 4;
 
 /// What a thread is told to do.
 enum Order {
-    Make { directory: String },
-    Prepare { file: OwnedFd, polled: bool },
+    Make { source: Source },
+    Prepare { file: OwnedFd, covered: u64, polled: bool },
     Run { stop: Stop, until: Nanos, gate: Arc<Gate>, span: Nanos, flush: bool },
     ReadBack { most: u64, until: Nanos },
 }
@@ -135,25 +136,32 @@ impl Crew {
     ///
     /// # Errors
     /// What it met, or that it does not come back before `deadline`.
-    pub fn make(&self, directory: &str, deadline: Nanos) -> Result<Made, Error> {
-        self.tell(0, Order::Make { directory: directory.to_owned() })?;
+    pub fn make(&self, source: Source, deadline: Nanos) -> Result<Made, Error> {
+        self.tell(0, Order::Make { source })?;
         match self.hear(1, deadline)?.pop() {
             Some(Said::Made(made)) => Ok(*made),
             _ => Err(Error::new(Cause::Protocol, "no files were made")),
         }
     }
 
-    /// Gives every thread its file, has it set up and the part laid out where it is to be read.
+    /// Gives every thread its file, has it set up and the part laid out where it is to be read. The first `covered` bytes
+    /// of each file are laid out already.
     ///
     /// # Errors
     /// As [`Self::make`].
-    pub fn prepare(&self, files: &[OwnedFd], polled: bool, deadline: Nanos) -> Result<Vec<Prepared>, Error> {
+    pub fn prepare(
+        &self,
+        files: &[OwnedFd],
+        covered: u64,
+        polled: bool,
+        deadline: Nanos,
+    ) -> Result<Vec<Prepared>, Error> {
         for number in 0..self.orders.len() {
             let (file, _) = self.shared.scheme.place_of(number);
             let file = files[file].try_clone().map_err(|error| {
                 Error::new(Cause::Denied, format!("cannot share a file with thread {number}: {error}"))
             })?;
-            self.tell(number, Order::Prepare { file, polled })?;
+            self.tell(number, Order::Prepare { file, covered, polled })?;
         }
         let said = self.hear(self.orders.len(), deadline)?;
         Ok(said
@@ -263,11 +271,13 @@ impl Thread {
 
     fn obey(&mut self, order: Order) -> Result<Said, Error> {
         match order {
-            Order::Make { directory } => {
+            Order::Make { source } => {
                 self.watch.doing(Doing::Making);
-                Ok(Said::Made(Box::new(make(&self.shared.scheme, &directory)?)))
+                Ok(Said::Made(Box::new(make(&self.shared.scheme, source)?)))
             }
-            Order::Prepare { file, polled } => self.prepare(file, polled).map(Said::Prepared),
+            Order::Prepare { file, covered, polled } => {
+                self.prepare(file, covered, polled).map(Said::Prepared)
+            }
             Order::Run { stop, until, gate, span, flush } => {
                 gate.pass();
                 self.run(&stop, until, span, flush).map(|ran| Said::Ran(Box::new(ran)))
@@ -282,7 +292,7 @@ impl Thread {
             .ok_or_else(|| Error::new(Cause::Protocol, "told to work before it was told to prepare"))
     }
 
-    fn prepare(&mut self, file: OwnedFd, polled: bool) -> Result<Prepared, Error> {
+    fn prepare(&mut self, file: OwnedFd, covered: u64, polled: bool) -> Result<Prepared, Error> {
         let scheme = Arc::clone(&self.shared.scheme);
         let (first, mut refused) = ring(&scheme, polled)?;
         let depth = scheme.depth_with(first.is_some());
@@ -302,7 +312,9 @@ impl Thread {
         };
         let mut hand = Hand::new(tools, mix(self.shared.key ^ self.number as u64));
         if scheme.is_laid_out() {
-            hand.lay_out(&|_| self.shared.failed.load(Ordering::Relaxed))?;
+            hand.lay_out(scheme.laid_out_of(self.number, covered), &|_| {
+                self.shared.failed.load(Ordering::Relaxed)
+            })?;
             self.watch.doing(Doing::Forgetting);
             forget(hand.file())
                 .map_err(|errno| error(When::Making, "emptying the page cache of a new file", errno))?;
@@ -324,6 +336,8 @@ impl Thread {
         let file = file
             .try_clone()
             .map_err(|error| Error::new(Cause::Denied, format!("cannot open a file again: {error}")))?;
+        // Where that is refused, a file system that keeps these times is measured with them.
+        let _ = without_access_times(&file);
         let bytes = Buffers::needed(scheme.block, slots(depth));
         let memory = self.seat.and_then(|seat| seat.memory);
         let held = Held::take(bytes, &[Pages::Transparent, Pages::Base], memory).map_err(|error| {

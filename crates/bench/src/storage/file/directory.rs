@@ -1,7 +1,9 @@
 //! Which file system a directory is on, and which disks, as far as the inventory tells.
 
-use seatrial_model::machine::{Disk, FileSystem, Machine, Medium};
+use seatrial_model::machine::{Disk, DiskBus, FileSystem, Machine, Medium};
 use seatrial_model::{Cause, Params, Reason, Subject, Value};
+
+use crate::storage::metadata::place::file_system_of;
 
 /// A directory to make files in.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +48,9 @@ impl<'a> Directory<'a> {
         let file_systems = machine.file_systems.known().map_or(&[][..], Vec::as_slice);
         let disks = machine.disks.known().map_or(&[][..], Vec::as_slice);
         let mut found = Vec::new();
-        for disk in disks.iter().filter(|disk| !disk.mounts.is_empty()) {
+        // Files and memory played as disks are none; their file systems can be named.
+        let is_disk = |disk: &&Disk| !matches!(disk.bus, DiskBus::Loop | DiskBus::Memory);
+        for disk in disks.iter().filter(is_disk).filter(|disk| !disk.mounts.is_empty()) {
             let on_it = |one: &&FileSystem| {
                 one.medium == Medium::Disk && !one.read_only && one.disks.contains(&disk.name)
             };
@@ -108,17 +112,4 @@ impl<'a> Directory<'a> {
             (None, None) => Vec::new(),
         }
     }
-}
-
-/// The file system that a path is on: that of the longest mount point before it.
-pub fn file_system_of<'a>(machine: &'a Machine, path: &str) -> Option<&'a FileSystem> {
-    let below = |mount: &str| {
-        let mount = mount.trim_end_matches('/');
-        path.strip_prefix(mount).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    let longest = |one: &FileSystem| {
-        std::iter::once(&one.mount).chain(&one.also_at).filter(|mount| below(mount)).map(String::len).max()
-    };
-    let all = machine.file_systems.known()?;
-    all.iter().filter_map(|one| Some((longest(one)?, one))).max_by_key(|(len, _)| *len).map(|(_, one)| one)
 }

@@ -1,17 +1,20 @@
 //! The files of a case: where they are made, and how they are kept from staying behind.
 //!
-//! A case makes its own and loses them with its process. Files that several cases of a group share would be handed in
-//! here, with their generation.
+//! A trial makes its own and loses them with its process, or finds those that an earlier one filled.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, fstatfs, fstatvfs, ftruncate, open};
+use rustix::fs::{
+    AtFlags, FallocateFlags, Mode, OFlags, fallocate, fstat, fstatfs, fstatvfs, ftruncate, open, openat,
+    unlinkat,
+};
 use seatrial_model::{Bytes, Cause};
 use seatrial_sys::Errno;
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::{Alignment, Device, DirectError, Hiding, device_of, direct, scratch};
 
+use super::fixture::Found;
 use super::outcome::{When, error};
 use super::scheme::{Flushed, Scheme};
 use crate::Error;
@@ -22,6 +25,19 @@ const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
 /// Where files go when the current directory is in memory: by the Filesystem Hierarchy Standard (5.15) what lies there
 /// outlives a restart.
 const OTHERWISE: &str = "/var/tmp";
+
+/// Where the files of a case come from.
+#[derive(Debug)]
+pub enum Source {
+    /// They are made in a directory, or where `auto` is.
+    New(String),
+    /// An earlier trial made them in that directory.
+    Found(String, Found),
+    /// They are made with names, in a folder that is there for them.
+    Named(PathBuf),
+    /// Another process made and filled them like that.
+    Written(PathBuf),
+}
 
 /// Files without a name.
 #[derive(Debug)]
@@ -42,33 +58,63 @@ pub struct Made {
     pub device: Device,
 }
 
-/// Makes the files in `wanted`, or where `auto` is.
+/// Makes the files, or has those that were found reach as far as the scheme needs them.
 ///
 /// # Errors
 /// When they cannot be made there, or there is no room for them.
-pub fn make(scheme: &Scheme, wanted: &str) -> Result<Made, Error> {
-    let (directory, at, instead) = if wanted == "auto" { automatic()? } else { named(Path::new(wanted))? };
+pub fn make(scheme: &Scheme, source: Source) -> Result<Made, Error> {
+    let (directory, at, instead) = match &source {
+        Source::New(wanted) | Source::Found(wanted, _) => place(wanted)?,
+        Source::Named(folder) | Source::Written(folder) => named(folder)?,
+    };
     let place = directory.display().to_string();
     let fail = |what: &str, errno| error(When::Making, &format!("{what} in {place}"), errno);
-    require_room(scheme, &at, &place)?;
-    let (mut files, mut hiding, mut unreserved) = (Vec::new(), Hiding::Nameless, None);
-    for _ in 0..scheme.file_count() {
-        let made = scratch(&at, scheme.flushed == Flushed::Each && scheme.operation.writes());
-        let (file, how) = made.map_err(|errno| fail("making a file", errno))?;
-        hiding = how;
-        match fallocate(&file, FallocateFlags::empty(), 0, scheme.file_bytes()) {
+    let bytes = scheme.file_bytes();
+    let (mut hiding, mut unreserved, mut covered) = (Hiding::Named, None, 0);
+    let mut files = Vec::new();
+    match source {
+        Source::Found(_, found) => {
+            require_same(&found.files, &at, &place)?;
+            (hiding, unreserved, covered) = (found.hiding(), found.unreserved(), found.covered());
+            files = found.files;
+        }
+        Source::New(_) => {
+            require_room(scheme, &at, &place)?;
+            for _ in 0..scheme.file_count() {
+                let made = scratch(&at, scheme.flushed == Flushed::Each && scheme.operation.writes());
+                let (file, how) = made.map_err(|errno| fail("making a file", errno))?;
+                hiding = how;
+                files.push(file);
+            }
+        }
+        Source::Named(_) => {
+            require_room(scheme, &at, &place)?;
+            let access = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            let make =
+                |number| openat(&at, name(number), access, Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH);
+            let made: Result<Vec<_>, Errno> = (0..scheme.file_count()).map(make).collect();
+            files = made.map_err(|errno| fail("making a file", errno))?;
+        }
+        Source::Written(_) => {
+            covered = bytes;
+            let open = |number| openat(&at, name(number), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+            let opened: Result<Vec<_>, Errno> = (0..scheme.file_count()).map(open).collect();
+            files = opened.map_err(|errno| fail("opening a file of the writer", errno))?;
+            take_names(scheme, &at);
+        }
+    }
+    for file in files.iter().filter(|_| covered < bytes) {
+        match fallocate(file, FallocateFlags::empty(), 0, bytes) {
             Ok(()) => {}
             // NFS before 4.2, FUSE without the call and others.
             Err(errno @ (Errno::OPNOTSUPP | Errno::NOSYS)) => {
                 unreserved = Some(errno);
-                ftruncate(&file, scheme.file_bytes())
-                    .map_err(|errno| fail("setting the size of a file", errno))?;
+                ftruncate(file, bytes).map_err(|errno| fail("setting the size of a file", errno))?;
             }
             Err(errno) => {
-                return Err(fail(&format!("reserving {}", Bytes(scheme.file_bytes()).rounded()), errno));
+                return Err(fail(&format!("reserving {}", Bytes(bytes).rounded()), errno));
             }
         }
-        files.push(file);
     }
     let first = files.first().ok_or_else(|| Error::new(Cause::Protocol, "a case without files"))?;
     let device = device_of(first).map_err(|errno| fail("asking for the device", errno))?;
@@ -93,6 +139,38 @@ pub fn make(scheme: &Scheme, wanted: &str) -> Result<Made, Error> {
     Ok(Made { files, hiding, directory, instead, unreserved, alignment, device })
 }
 
+/// The name of a file that has one.
+fn name(number: usize) -> String {
+    format!("part.{number}")
+}
+
+/// Takes the names of files away that are open here, so that none of them stays when everybody is killed. Not over NFS:
+/// its client would give them another name, which the writer's removal of the folder does not reach.
+fn take_names(scheme: &Scheme, at: &OwnedFd) {
+    const NFS: i64 = 0x6969;
+    #[expect(clippy::useless_conversion, reason = "another width on other architectures")]
+    if fstatfs(at).is_ok_and(|told| i64::from(told.f_type) != NFS) {
+        for number in 0..scheme.file_count() {
+            // What stays is removed with the folder.
+            let _ = unlinkat(at, name(number), AtFlags::empty());
+        }
+    }
+}
+
+/// Files that were found are of use only where they would be made again.
+fn require_same(files: &[OwnedFd], at: &OwnedFd, place: &str) -> Result<(), Error> {
+    let asked = |errno| error(When::Making, &format!("asking for the file system of {place}"), errno);
+    let there = fstat(at).map_err(asked)?.st_dev;
+    match files.first().map(|file| fstat(file).map(|told| told.st_dev)).transpose().map_err(asked)? {
+        Some(here) if here != there => {
+            let text =
+                format!("{place} is on another file system than when the files of this group were made");
+            Err(Error::new(Cause::Missing, text))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Never silently through the cache instead: that would be another measurement.
 fn not_direct(place: &str, why: DirectError) -> Error {
     let cause = match why {
@@ -106,13 +184,26 @@ fn not_direct(place: &str, why: DirectError) -> Error {
 
 type Place = (PathBuf, OwnedFd, Option<String>);
 
-fn opened(path: &Path) -> Result<OwnedFd, Error> {
+/// Opens the directory called `wanted`; `auto` is the current one, unless that is in memory or takes no files.
+///
+/// # Errors
+/// When there is no such directory.
+pub fn opened(wanted: &str) -> Result<(PathBuf, OwnedFd), Error> {
+    let (path, at, _) = place(wanted)?;
+    Ok((path, at))
+}
+
+fn place(wanted: &str) -> Result<Place, Error> {
+    if wanted == "auto" { automatic() } else { named(Path::new(wanted)) }
+}
+
+fn directory(path: &Path) -> Result<OwnedFd, Error> {
     open(path, OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::PATH, Mode::empty())
         .map_err(|errno| error(When::Making, &format!("opening {}", path.display()), errno))
 }
 
 fn named(path: &Path) -> Result<Place, Error> {
-    Ok((path.to_owned(), opened(path)?, None))
+    Ok((path.to_owned(), directory(path)?, None))
 }
 
 /// The current directory, unless it is in memory or takes no files: a memory test is not what was asked for.
@@ -123,12 +214,12 @@ fn automatic() -> Result<Place, Error> {
             format!("there is no current directory: {error}; name one with directory="),
         )
     })?;
-    let why = match opened(&current).and_then(|at| usable(&at).map(|()| at)) {
+    let why = match directory(&current).and_then(|at| usable(&at).map(|()| at)) {
         Ok(at) => return Ok((current, at, None)),
         Err(why) => format!("{}: {}", current.display(), why.text),
     };
     let other = PathBuf::from(OTHERWISE);
-    match opened(&other).and_then(|at| usable(&at).map(|()| at)) {
+    match directory(&other).and_then(|at| usable(&at).map(|()| at)) {
         Ok(at) => Ok((other, at, Some(why))),
         Err(second) => {
             let text = format!(

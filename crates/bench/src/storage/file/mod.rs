@@ -2,15 +2,19 @@
 
 mod account;
 mod course;
-mod crew;
+pub(in crate::storage) mod crew;
 mod curve;
-mod directory;
-mod files;
-mod outcome;
-mod part;
-mod plan;
-mod reduce;
-mod scheme;
+pub(in crate::storage) mod directory;
+pub(in crate::storage) mod files;
+mod fixture;
+pub(in crate::storage) mod limit;
+pub(in crate::storage) mod outcome;
+pub(in crate::storage) mod part;
+pub(in crate::storage) mod plan;
+pub(in crate::storage) mod reduce;
+mod rounds;
+pub(in crate::storage) mod scheme;
+mod steady;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -34,7 +38,7 @@ const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec { name, doc, unit: Unit::Microsecond, better: Better::Lower }
 }
 
-const ABOUT: About = About {
+pub(in crate::storage) const ABOUT: About = About {
     id: "storage.file",
     version: 1,
     title: "reading and writing files, by threads, block size and queue depth",
@@ -72,7 +76,7 @@ const ABOUT: About = About {
         ParamSpec {
             name: "threads",
             doc: "Threads that work at the same time, each in a part of its own.",
-            kind: Kind::Count(1, 1024),
+            kind: Kind::Load(1, 1024),
             word: None,
             default: "1",
         },
@@ -86,7 +90,7 @@ const ABOUT: About = About {
         ParamSpec {
             name: "depth",
             doc: "Requests that each thread keeps under way; auto is 4, and 1 where the engine can do no more.",
-            kind: Kind::Count(1, 4096),
+            kind: Kind::Load(1, 4096),
             word: Some("auto"),
             default: "auto",
         },
@@ -139,6 +143,21 @@ const ABOUT: About = About {
             word: None,
             default: "time",
         },
+        ParamSpec {
+            name: "steady",
+            doc: "Measure rounds of `time` until five are alike by SNIA's rule (range 20 %, trend 10 % of their mean), and \
+                  five more to see whether it lasts.",
+            kind: Kind::Flag,
+            word: None,
+            default: "false",
+        },
+        ParamSpec {
+            name: "rounds",
+            doc: "With steady=true, rounds at most.",
+            kind: Kind::Count(5, 10_000),
+            word: None,
+            default: "25",
+        },
         ParamSpec { default: "2 s", ..common::TIME },
         common::TRIALS,
         common::MAX_TRIALS,
@@ -170,19 +189,62 @@ const ABOUT: About = About {
             better: Better::Higher,
         },
     ],
-    series: &[SeriesSpec {
-        name: "by_thread",
-        doc: "Bytes read and written by each thread in the time that all of them work.",
-        unit: Unit::MegabytesPerSecond,
-        better: Better::Higher,
-        axes: &[AxisSpec { name: "thread", unit: Unit::Count }],
-    }],
+    series: &[
+        SeriesSpec {
+            name: "by_thread",
+            doc: "Bytes read and written by each thread in the time that all of them work.",
+            unit: Unit::MegabytesPerSecond,
+            better: Better::Higher,
+            axes: &[AxisSpec { name: "thread", unit: Unit::Count }],
+        },
+        SeriesSpec {
+            name: "by_round",
+            doc: "With steady=true: bytes read and written in each round, those before and after the steady ones too.",
+            unit: Unit::MegabytesPerSecond,
+            better: Better::Higher,
+            axes: &[AxisSpec { name: "round", unit: Unit::Count }],
+        },
+    ],
     parts: &["worker"],
     needs: &[Need::Directory],
     probes: &["diskstats", "steal", "load", "kernel_log"],
     cost: Cost { seconds: 12, written: 3 << 30 },
     interaction: Interaction::Loads("the file system of the directory and what it lies on"),
 };
+
+/// A parameter, for another benchmark that has the same.
+pub(in crate::storage) const fn param(name: &str) -> ParamSpec {
+    let mut at = 0;
+    while at < ABOUT.params.len() {
+        if same(ABOUT.params[at].name, name) {
+            return ABOUT.params[at];
+        }
+        at += 1;
+    }
+    panic!("there is no such parameter")
+}
+
+/// A metric, for another benchmark that has the same.
+pub(in crate::storage) const fn metric(name: &str) -> MetricSpec {
+    let mut at = 0;
+    while at < ABOUT.metrics.len() {
+        if same(ABOUT.metrics[at].name, name) {
+            return ABOUT.metrics[at];
+        }
+        at += 1;
+    }
+    panic!("there is no such metric")
+}
+
+const fn same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let (mut same, mut at) = (one.len() == other.len(), 0);
+    while same && at < one.len() {
+        same = one[at] == other[at];
+        at += 1;
+    }
+    same
+}
 
 impl Benchmark for File {
     fn about(&self) -> &'static About {
@@ -194,7 +256,7 @@ impl Benchmark for File {
     }
 
     fn limits(&self, case: &Case, site: &Site) -> Limits {
-        plan::limits(&ABOUT, case, site)
+        limit::limits(&ABOUT, case, site)
     }
 
     fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {

@@ -1,11 +1,7 @@
 //! What is measured where, and how long it may take, decided from the inventory alone.
 
-use seatrial_inventory::disk_limit;
-use seatrial_model::machine::{Machine, Medium};
-use seatrial_model::{
-    About, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Place, Quantity, Reason, Seat, Site,
-    SiteNode, Unit,
-};
+use seatrial_model::machine::Machine;
+use seatrial_model::{About, Bytes, Case, Cause, Nanos, Params, Place, Reason, Seat, Site, SiteNode};
 
 use super::directory::Directory;
 use super::scheme::{Operation, Scheme};
@@ -26,7 +22,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     each_node(site, |node| plan_node(about, params, &scheme, wanted, node))
 }
 
-fn plan_node(
+pub fn plan_node(
     about: &About,
     params: &Params,
     scheme: &Scheme,
@@ -63,9 +59,15 @@ fn plan_node(
         }];
         let total = scheme.total_bytes();
         let all_of_it = |rate: u64| Nanos(total.saturating_mul(1_000) / (rate / 1_000_000).max(1));
-        let laid_out = if scheme.is_laid_out() { all_of_it(USUAL) } else { Nanos(0) };
-        case.budget.overhead = Nanos::millis(100).plus(laid_out);
+        // The first trial fills what is only read, and all others of the group find it.
+        let once = if scheme.operation.writes() { 1 } else { u64::from(case.budget.trials.max(1)) };
+        let laid_out = if scheme.is_laid_out() { all_of_it(USUAL).get() / once } else { 0 };
+        case.budget.overhead = Nanos::millis(100).plus(Nanos(laid_out));
         case.budget.prepare = Nanos::secs(30).plus(all_of_it(SLOWEST));
+        if scheme.rounds > 1 {
+            // What is under way at the end of a round is waited for.
+            case.budget.measure = Nanos(scheme.time.get().saturating_mul(scheme.rounds)).plus(Nanos::secs(1));
+        }
         // Where all of the files have to move within the phase: once, or out of the cache at its end.
         let buffered = scheme.operation.writes() && !scheme.direct;
         if scheme.once || buffered {
@@ -77,7 +79,7 @@ fn plan_node(
 }
 
 /// A core each, those next to the disk first, in turn where threads are more.
-fn seating(cores: &[Seat], near: Option<u32>, threads: usize) -> Vec<Seat> {
+pub fn seating(cores: &[Seat], near: Option<u32>, threads: usize) -> Vec<Seat> {
     let mut cores = cores.to_vec();
     if let Some(node) = near {
         cores.sort_by_key(|seat| seat.node != node);
@@ -116,73 +118,5 @@ fn require_room(scheme: &Scheme, directory: &Directory<'_>) -> Result<(), Reason
             Err(Reason::new(Cause::NoSpace, text))
         }
         _ => Ok(()),
-    }
-}
-
-pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
-    let rate = limit_of_rate(case, site);
-    let block = case.params.bytes("block").ok().flatten().map_or(1.0, |bytes| bytes.get() as f64);
-    let per_second = match &rate {
-        Limit::Chain(bounds) => Limit::Chain(bounds.iter().filter_map(|one| in_blocks(one, block)).collect()),
-        unknown @ Limit::Unknown { .. } => unknown.clone(),
-    };
-    let unbounded = |what: &str| Limit::Unknown { reason: format!("no hardware fact bounds {what}") };
-    let of = |name: &str| match name {
-        "throughput" | "read" | "written" | "durable" | "first_done" | "last_done" => rate.clone(),
-        "iops" => per_second.clone(),
-        "fairness" => Limit::Unknown { reason: "it is at most 1, which no hardware sets".to_owned() },
-        "cpu_per_io" => unbounded("the time that a processor needs for a block"),
-        _ => unbounded("how long a request takes"),
-    };
-    about.metrics.iter().map(|metric| (metric.name.to_owned(), of(metric.name))).collect()
-}
-
-fn in_blocks(bound: &Bound, block: f64) -> Option<Bound> {
-    let bytes = bound.value.value() * bound.value.unit().factor();
-    let value = Quantity::new(bytes / block, Unit::PerSecond).ok()?;
-    Some(Bound {
-        value,
-        formula: format!("{} / {block} B", bound.formula),
-        provenance: bound.provenance.clone(),
-    })
-}
-
-fn limit_of_rate(case: &Case, site: &Site) -> Limit {
-    let unknown = |reason: String| Limit::Unknown { reason };
-    let Some(machine) = case.nodes.first().and_then(|node| site.machine(node)) else {
-        return unknown("the node is not known".to_owned());
-    };
-    let Ok(path) = case.chosen.text("directory") else {
-        return unknown("the directory is not known".to_owned());
-    };
-    if path == "auto" {
-        return unknown(
-            "the directory is only known on the node itself; name it with -p directory=".to_owned(),
-        );
-    }
-    if !case.params.text("access").is_ok_and(|access| access == "direct") {
-        let text = "through the page cache, memory may take or give more than the disk for a while";
-        return unknown(text.to_owned());
-    }
-    let Some(found) = super::directory::file_system_of(machine, path) else {
-        return unknown(format!("no file system is known at {path}"));
-    };
-    match (found.medium, &found.disks[..]) {
-        (Medium::Network, _) => unknown(format!(
-            "{} is on servers, and which interface leads there is not known; a [[limit]] in the profile supplies it",
-            found.source
-        )),
-        (Medium::Host, _) => unknown(format!("{} is at the host of this virtual machine", found.source)),
-        (Medium::Memory, _) => unknown(format!("{} is in memory", found.mount)),
-        (_, []) => unknown(format!("no disk is known below {}", found.mount)),
-        (_, [one]) => {
-            let disk = machine.disks.known().and_then(|disks| disks.iter().find(|disk| disk.name == *one));
-            disk.map_or_else(|| unknown(format!("nothing is known of disk {one}")), disk_limit)
-        }
-        (_, several) => unknown(format!(
-            "{} lies on {} disks, and how they share the work is not known",
-            found.mount,
-            several.len()
-        )),
     }
 }

@@ -6,6 +6,7 @@ use seatrial_model::{
 use serde_json::Value;
 
 use super::curve::Curve;
+use super::rounds;
 use super::scheme::Scheme;
 use crate::common::Latencies;
 
@@ -28,7 +29,25 @@ struct Trial<'a> {
     window: (u64, u64),
 }
 
+/// What the trials come to.
+///
+/// # Errors
+/// When there is no time in which all threads worked.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    if Scheme::of(&case.params)?.rounds > 1 { rounds::reduce(case, parts) } else { plain(case, parts) }
+}
+
+/// The rate in a trial, in MB/s; none without a time in which all threads worked.
+pub fn mean_rate(part: &PartRecord) -> Option<f64> {
+    let rates = Trial::of(part)?.intervals(&[0, 1], MEGA);
+    Some(rates.iter().sum::<f64>() / rates.len() as f64)
+}
+
+/// What trials without rounds come to.
+///
+/// # Errors
+/// As [`reduce`].
+pub fn plain(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let scheme = Scheme::of(&case.params)?;
     let trials: Vec<Trial<'_>> = parts.iter().filter_map(Trial::of).collect();
     if trials.is_empty() {
@@ -75,12 +94,13 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     }
     measures.series.insert("by_thread".to_owned(), by_thread(&trials, scheme.threads));
     let last = trials.last().expect("there is one");
-    for name in ["files", "engine", "cache", "moved", "throttle", "threads", "bytes", "requests"] {
+    for name in ["files", "fixture", "engine", "cache", "moved", "throttle", "threads", "bytes", "requests"] {
         if let Some(value) = last.part.evidence.get(name) {
             measures.evidence.insert(name.to_owned(), value.clone());
         }
     }
     measures.evidence.insert("integrity".to_owned(), serde_json::json!(last.part.integrity));
+    measures.findings.extend(found_itself(case, last.part));
     measures.findings.extend(throttled(case, last.part));
     measures.findings.extend(from_elsewhere(case, &scheme, last.part));
     Ok(measures)
@@ -199,6 +219,15 @@ fn by_thread(trials: &[Trial<'_>], threads: usize) -> Vec<Row> {
             Row { at, values: Values { unit: Unit::MegabytesPerSecond, trials } }
         })
         .collect()
+}
+
+/// Says where the files were, where nobody had said where they should be.
+fn found_itself(case: &Case, part: &PartRecord) -> Option<Finding> {
+    let files = part.evidence.get("files").filter(|_| case.chosen.text("directory") == Ok("auto"))?;
+    let device = files.get("device").and_then(Value::as_str).unwrap_or("no block device of its own");
+    let text =
+        format!("the files were made in {}, which lies on {device}", files.get("directory")?.as_str()?);
+    Some(Finding::new("directory-chosen", Severity::Info, case.subject.clone(), text))
 }
 
 /// Says that a control group holds the device up: then the number is the group's, not the storage's.

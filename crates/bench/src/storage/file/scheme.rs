@@ -87,8 +87,10 @@ pub struct Scheme {
     pub compressible: f64,
     /// Whether every block is used once, and no more.
     pub once: bool,
-    /// Measuring time.
+    /// Measuring time, of a round where there are several.
     pub time: Nanos,
+    /// Rounds at most until they are alike; 1 where nobody asked for a steady state.
+    pub rounds: u64,
 }
 
 impl Scheme {
@@ -149,6 +151,15 @@ impl Scheme {
                  block=, threads= or depth="
             ));
         }
+        let steady = params.flag("steady").unwrap_or(false);
+        let rounds = if steady { params.count("rounds").map_err(protocol)? } else { 1 };
+        if steady && (!direct || word("work")? == "once") {
+            return contradiction(
+                "steady=true needs access=direct and work=time: what goes on until it is steady cannot be done once, \
+                 and a page cache is steady when it is full"
+                    .to_owned(),
+            );
+        }
         let number = |name: &str| match params.get(name) {
             Some(Value::Number(number)) => *number,
             Some(Value::Count(count)) => *count as f64,
@@ -168,6 +179,7 @@ impl Scheme {
             compressible: number("compressible"),
             once: word("work")? == "once",
             time: params.nanos("time").map_err(protocol)?,
+            rounds,
         })
     }
 
@@ -204,6 +216,12 @@ impl Scheme {
     /// Whether the files are filled before the clock starts.
     pub fn is_laid_out(&self) -> bool {
         self.operation.reads()
+    }
+
+    /// Blocks at the beginning of a thread's part that are filled already, where the first `covered` bytes of its file are.
+    pub fn laid_out_of(&self, thread: usize, covered: u64) -> u64 {
+        let (_, start) = self.place_of(thread);
+        covered.saturating_sub(start).min(self.part_bytes()) / self.block as u64
     }
 
     /// Whether a block is written in a pass, decided by a hash and so without a table.

@@ -129,6 +129,8 @@ pub struct Hand {
     ready: VecDeque<(usize, Step)>,
     /// Under way, by slot.
     flying: Vec<Option<Flying>>,
+    /// Slots of those that are queued and not handed over.
+    queued: Vec<usize>,
     /// Those of an earlier pass than the latest begun.
     old: usize,
     latest: u64,
@@ -145,6 +147,7 @@ impl Hand {
             free: (0..count).rev().collect(),
             ready: VecDeque::with_capacity(count),
             flying: vec![None; count],
+            queued: Vec::with_capacity(count),
             old: 0,
             latest: 0,
             checked: Checked::default(),
@@ -162,12 +165,12 @@ impl Hand {
         &self.checked
     }
 
-    /// Writes generation 0 of every block of the part, as it lies, unless it is `over` before that.
+    /// Writes generation 0 of every block of the part but the first `laid`, as it lies, unless it is `over` before that.
     ///
     /// # Errors
     /// What went wrong with a request.
-    pub fn lay_out(&mut self, over: &dyn Fn(Nanos) -> bool) -> Result<(), Error> {
-        let mut next = 0;
+    pub fn lay_out(&mut self, laid: u64, over: &dyn Fn(Nanos) -> bool) -> Result<(), Error> {
+        let mut next = laid;
         let blocks = self.tools.scheme.blocks;
         let source = move |_: &mut Course| {
             next += 1;
@@ -247,6 +250,7 @@ impl Hand {
                 }
                 continue;
             }
+            self.set_off();
             let waited = self.tools.engine.wait(1, &mut done);
             waited.map_err(|errno| error(When::Using, "waiting for a request", errno))?;
             let now = Nanos(clock::now_ns());
@@ -269,7 +273,6 @@ impl Hand {
 
     /// Begins as many requests as are to be under way.
     fn begin(&mut self, source: &mut impl FnMut(&mut Course) -> Option<Step>) {
-        let mut now = None;
         while self.tools.engine.under_way() < self.tools.depth {
             if self.ready.is_empty() && !self.make(source) {
                 return;
@@ -288,14 +291,30 @@ impl Hand {
                 return;
             }
             self.ready.pop_front();
-            // One look at the clock for all that begin together.
-            let since = *now.get_or_insert_with(|| Nanos(clock::now_ns()));
             let offset = self.offset(step.block);
-            self.flying[slot] = Some(Flying { step, since });
-            self.tools.watch.begins(slot, step.write, offset, since);
+            self.flying[slot] = Some(Flying { step, since: Nanos(0) });
+            self.queued.push(slot);
             let operation = if step.write { Way::Write } else { Way::Read };
             let bytes = self.tools.scheme.block;
             self.tools.engine.queue(Request { slot, file: 0, operation, offset, bytes });
+        }
+    }
+
+    /// Notes when requests are handed over, which is after blocks were made and checked: that is no time of the storage.
+    /// One look at the clock does for all.
+    fn set_off(&mut self) {
+        if self.queued.is_empty() {
+            return;
+        }
+        let since = Nanos(clock::now_ns());
+        for slot in self.queued.drain(..) {
+            if let Some(flying) = &mut self.flying[slot] {
+                flying.since = since;
+                let Step { write, block, .. } = flying.step;
+                let (_, start) = self.tools.scheme.place_of(self.tools.number);
+                let offset = start + block * self.tools.scheme.block as u64;
+                self.tools.watch.begins(slot, write, offset, since);
+            }
         }
     }
 
@@ -318,6 +337,7 @@ impl Hand {
     }
 
     fn hand_over(&mut self) -> Result<(), Error> {
+        self.set_off();
         let handed = self.tools.engine.hand_over();
         handed.map_err(|errno| error(When::Using, "handing requests over", errno))
     }
@@ -330,6 +350,7 @@ impl Hand {
         let flying =
             flying.ok_or_else(|| Error::new(Cause::Protocol, "the end of a request that nobody made"))?;
         let Flying { step, since } = flying;
+        debug_assert!(since > Nanos(0), "a request that was handed over without being noted");
         self.old -= usize::from(step.pass < self.latest && self.old > 0);
         let what = || {
             let word = if step.write { "write" } else { "read" };

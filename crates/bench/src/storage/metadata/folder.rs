@@ -1,4 +1,5 @@
-//! The folder that all files of a trial are in: made with a manifest, removed at the end, recognised when it was not.
+//! The folder that all files of a trial with names are in: made with a manifest, removed at the end, recognised when it
+//! was not.
 
 use std::fs;
 use std::io;
@@ -9,11 +10,11 @@ use seatrial_model::Cause;
 use seatrial_sys::Errno;
 use serde_json::json;
 
-use super::answer::refused;
 use crate::Error;
+use crate::storage::file::outcome::refused;
 
-/// What the name of every such folder begins with.
-pub const PREFIX: &str = ".seatrial-metadata-";
+/// What the name of every such folder begins with; the last word of the benchmark's id follows.
+const PREFIX: &str = ".seatrial-";
 
 /// The file in it that says whose it is.
 pub const MANIFEST: &str = "seatrial.json";
@@ -25,21 +26,21 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Makes one in `parent`, with its manifest.
+    /// Makes one in `parent` for a benchmark, with its manifest.
     ///
     /// # Errors
     /// What the system answers.
-    pub fn new(parent: &Path) -> Result<Self, Error> {
+    pub fn new(parent: &Path, bench: &str) -> Result<Self, Error> {
         let mut random = [0_u8; 8];
         getrandom(&mut random, GetRandomFlags::empty())
             .map_err(|errno| Error::new(Cause::Missing, format!("no random number: {errno}")))?;
-        let path = parent.join(format!("{PREFIX}{:016x}", u64::from_ne_bytes(random)));
+        let path = parent.join(format!("{}{:016x}", prefix(bench), u64::from_ne_bytes(random)));
         fs::create_dir(&path).map_err(|error| failed("making the folder", &path, &error))?;
         let folder = Self { path };
         let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let manifest = json!({
             "made_by": "seatrial",
-            "benchmark": "storage.metadata",
+            "benchmark": bench,
             "host": host.trim(),
             "process": std::process::id(),
             "remove": "the whole folder, once that process is gone",
@@ -85,14 +86,21 @@ impl Drop for Folder {
     }
 }
 
+/// What the names of a benchmark's folders begin with.
+pub fn prefix(bench: &str) -> String {
+    let word = bench.rsplit('.').next().unwrap_or(bench);
+    format!("{PREFIX}{word}-")
+}
+
 fn failed(what: &str, path: &Path, error: &io::Error) -> Error {
     let errno = Errno::from_io_error(error).unwrap_or(Errno::IO);
     refused(&format!("{what} {}", path.display()), errno)
 }
 
-/// Folders in `parent` that trials which were killed left behind: those whose process is gone from this host. Whether
+/// Folders of a benchmark in `parent` that trials which were killed left behind: those whose process is gone from this host. Whether
 /// one of another host still runs cannot be told from here.
-pub fn leftovers(parent: &Path) -> Vec<String> {
+pub fn leftovers(parent: &Path, bench: &str) -> Vec<String> {
+    let prefix = prefix(bench);
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     let is_left = |path: &Path| {
@@ -106,7 +114,7 @@ pub fn leftovers(parent: &Path) -> Vec<String> {
             _ => true,
         }
     };
-    let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
+    let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix));
     let left = named.map(|entry| entry.path()).filter(|path| is_left(path));
     left.map(|path| path.display().to_string()).collect()
 }

@@ -1,12 +1,11 @@
 //! `storage.metadata`: how fast a file system makes, finds, lists and removes files.
 
-pub(in crate::storage) mod answer;
 mod crew;
-mod folder;
+pub(in crate::storage) mod folder;
 mod part;
 pub(in crate::storage) mod place;
 mod plan;
-mod reduce;
+pub(in crate::storage) mod reduce;
 #[cfg(test)]
 mod tests;
 mod work;
@@ -23,8 +22,10 @@ pub struct Metadata;
 
 const OPERATION: &[AxisSpec] = &[AxisSpec { name: "operation", unit: Unit::Count }];
 
+const ID: &str = "storage.metadata";
+
 const ABOUT: About = About {
-    id: "storage.metadata",
+    id: ID,
     version: 1,
     title: "making, finding, listing and removing many files",
     doc: include_str!("doc.md"),
@@ -39,7 +40,7 @@ const ABOUT: About = About {
         ParamSpec {
             name: "threads",
             doc: "Threads that work at the same time.",
-            kind: Kind::Count(1, 256),
+            kind: Kind::Load(1, 256),
             word: None,
             default: "1",
         },

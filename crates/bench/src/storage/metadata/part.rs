@@ -4,11 +4,12 @@ use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quanti
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 
+use super::ID;
 use super::crew::{ByOperation, run};
 use super::folder::{Folder, leftovers};
-use super::place;
 use super::work::{Files, Operation};
 use crate::common::Latencies;
+use crate::storage::file::files::opened;
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// Channel of the samples.
@@ -74,10 +75,10 @@ impl Worker {
 
 impl Part for Worker {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        let (path, at) = place::opened(&self.directory)?;
+        let (path, at) = opened(&self.directory)?;
         self.require_room(&at, &path)?;
-        self.left = leftovers(&path);
-        let folder = Folder::new(&path)?;
+        self.left = leftovers(&path, ID);
+        let folder = Folder::new(&path, ID)?;
         let shared = if self.is_shared { Some(folder.inner("shared")?) } else { None };
         for thread in 0..self.threads {
             let own = match &shared {

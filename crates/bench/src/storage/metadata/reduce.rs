@@ -79,7 +79,7 @@ fn means(part: &PartRecord) -> Vec<f64> {
     whole.map(|round| (round.iter().map(|rate| rate.ln()).sum::<f64>() / round.len() as f64).exp()).collect()
 }
 
-fn leftovers(parts: &[PartRecord]) -> Option<Finding> {
+pub fn leftovers(parts: &[PartRecord]) -> Option<Finding> {
     let left = parts.iter().find_map(|part| part.evidence.get("leftovers")?.as_array())?;
     let names: Vec<&str> = left.iter().filter_map(serde_json::Value::as_str).collect();
     let text = format!(

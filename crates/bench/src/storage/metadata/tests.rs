@@ -8,7 +8,7 @@ use seatrial_model::machine::{Cpu, CpuThread, FileSystem, Known, Machine, Medium
 use seatrial_model::{Case, Cause, Integrity, Params, PartRecord, Phase, Reason, Sample, Site, SiteNode};
 
 use super::Metadata;
-use super::folder::{Folder, MANIFEST, PREFIX, leftovers};
+use super::folder::{Folder, MANIFEST, leftovers, prefix};
 use super::part::Worker;
 use super::work::{Files, Operation};
 use crate::{Benchmark, Part, Sink, Stop};
@@ -158,16 +158,16 @@ fn a_worker_that_finds_wrong_data_says_corrupt_and_cleans_up_all_the_same() {
 #[test]
 fn what_a_killed_trial_left_is_told_and_what_lives_is_not() {
     let directory = tempfile::tempdir().expect("a folder");
-    let living = Folder::new(directory.path()).expect("made");
+    let living = Folder::new(directory.path(), super::ID).expect("made");
     assert!(living.path().join(MANIFEST).exists());
-    assert!(leftovers(directory.path()).is_empty(), "its process is here");
-    let dead = directory.path().join(format!("{PREFIX}00"));
+    assert!(leftovers(directory.path(), super::ID).is_empty(), "its process is here");
+    let dead = directory.path().join(format!("{}00", prefix(super::ID)));
     fs::create_dir(&dead).expect("made");
     let text = fs::read_to_string(living.path().join(MANIFEST)).expect("read");
     // No process has this number: it is above the kernel's largest (PID_MAX_LIMIT, 2^22).
     let text = text.replace(&format!("\"process\":{}", std::process::id()), "\"process\":999999999");
     fs::write(dead.join(MANIFEST), text).expect("written");
-    assert_eq!(leftovers(directory.path()), [dead.display().to_string()]);
+    assert_eq!(leftovers(directory.path(), super::ID), [dead.display().to_string()]);
     let (_, mut worker) = worker(directory.path(), &[("files", "2")]);
     worker.prepare().expect("made");
     assert_eq!(measured(&mut worker).facts["leftovers"][0], dead.display().to_string());

@@ -9,8 +9,8 @@ use seatrial_model::Nanos;
 use seatrial_sys::Errno;
 use seatrial_sys::clock::now_ns;
 
-use super::answer::refused;
 use crate::common::payload::{Block, Payload};
+use crate::storage::file::outcome::refused;
 use crate::{Error, Stop};
 
 /// What is done, in this order.

@@ -14,7 +14,7 @@ use seatrial_sys::storage::{
 use serde_json::json;
 
 use super::terms::Terms;
-use super::zones::{Zone, zones};
+use super::zones::{Zone, whole, zones};
 use crate::Error;
 
 /// A disk that is open to be read.
@@ -64,8 +64,10 @@ impl Disk {
         };
         let size = rustix::fs::seek(&file, rustix::fs::SeekFrom::End(0))
             .map_err(|errno| failed(&shown, "asking its size", errno))?;
-        let zones = zones(size, terms.block as u64).ok_or_else(|| {
-            let text = format!("{shown} of {size} B has no room for five blocks of {} B", terms.block);
+        let block = terms.block as u64;
+        let zones = if terms.random { whole(size, block).map(|zone| vec![zone]) } else { zones(size, block) };
+        let zones = zones.ok_or_else(|| {
+            let text = format!("{shown} of {size} B has no room for five blocks of {block} B");
             Error::new(Cause::Inapplicable, text)
         })?;
         let disk = Self { name: name.to_owned(), device, zones, file, alignment };

@@ -25,6 +25,10 @@ const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec { name, doc, unit: Unit::MegabytesPerSecond, better: Better::Higher }
 }
 
+const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
+    MetricSpec { name, doc, unit: Unit::Microsecond, better: Better::Lower }
+}
+
 const ABOUT: About = About {
     id: "storage.raw",
     version: 1,
@@ -46,16 +50,24 @@ const ABOUT: About = About {
             default: "direct",
         },
         ParamSpec {
+            name: "pattern",
+            doc: "Five places from the first sector to the last, or blocks from all over the disk, each of them once.",
+            kind: Kind::Choice(&["seq", "random"]),
+            word: None,
+            default: "seq",
+        },
+        ParamSpec {
             name: "block",
-            doc: "Bytes of a request; auto is 1 MiB, and with mode=buffered 2 MiB.",
+            doc: "Bytes of a request; auto is 1 MiB, with mode=buffered 2 MiB, with pattern=random 4 KiB.",
             kind: Kind::Size(Bytes::kib(4), Bytes::mib(64)),
             word: Some("auto"),
             default: "auto",
         },
         ParamSpec {
             name: "depth",
-            doc: "Requests kept under way; auto is 4, and 1 with mode=buffered or where there is no io_uring.",
-            kind: Kind::Count(1, 256),
+            doc: "Requests kept under way; auto is 4, with pattern=random 32, and 1 with mode=buffered or where there is no \
+                  io_uring.",
+            kind: Kind::Load(1, 256),
             word: Some("auto"),
             default: "auto",
         },
@@ -74,7 +86,8 @@ const ABOUT: About = About {
     metrics: &[
         rate(
             "throughput",
-            "Bytes read over time in the slowest zone; with together=true, from all disks at once.",
+            "Bytes read over time in the slowest zone; with together=true, from all disks at once; with pattern=random, \
+             from all over the disk.",
         ),
         rate("first", "The same at the beginning of the disk, where hdparm -t reads."),
         rate("last", "The same at the end of the disk, the inner tracks of one that turns."),
@@ -85,6 +98,18 @@ const ABOUT: About = About {
             unit: Unit::Ratio,
             better: Better::Higher,
         },
+        MetricSpec {
+            name: "iops",
+            doc: "With pattern=random: requests a second.",
+            unit: Unit::PerSecond,
+            better: Better::Higher,
+        },
+        latency(
+            "latency",
+            "With pattern=random: median of the times from asking for a block to learning that it is there.",
+        ),
+        latency("p99", "With pattern=random: time that 99 % of all requests do not exceed."),
+        latency("slowest", "With pattern=random: the longest request."),
     ],
     series: &[
         SeriesSpec {

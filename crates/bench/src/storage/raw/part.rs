@@ -14,11 +14,13 @@ use super::reader::{Job, Slice, Tally, read};
 use super::terms::Terms;
 use super::zones::Zone;
 use crate::common::payload::mix;
-use crate::common::{Gate, pin};
+use crate::common::{Gate, Latencies, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// Channel of a disk that is read by itself.
 pub const ALONE: &str = "alone";
+/// Channel of a disk that is read in no order.
+pub const RANDOM: &str = "random";
 /// Channel of disks that are read at once.
 pub const TOGETHER: &str = "together";
 
@@ -72,7 +74,8 @@ impl Worker {
                 disk.forget(zone, terms);
                 let until = begin.plus(Nanos(each * (turn as u64 + 1)));
                 let key = mix(key ^ (number as u64) << 8 ^ turn as u64);
-                let job = Job { disk: &disk.name, zone, block: terms.block, key, until };
+                let job =
+                    Job { disk: &disk.name, zone, block: terms.block, key, random: terms.random, until };
                 let slices = read(engine.as_mut(), &job, stop, &mut tally)?;
                 found.push(Found { disk: number, position: zone.position, slices });
             }
@@ -127,6 +130,8 @@ impl Part for Worker {
         if phase == Phase::WarmUp {
             return self.read(&all, whole, stop).map(drop);
         }
+        // Requests of the warm-up are no part of the measurement, unlike what they found.
+        self.tally.latencies = Latencies::default();
         let before = self.moved();
         let mut asked = Vec::new();
         if self.terms.together {
@@ -149,7 +154,10 @@ impl Part for Worker {
             let zones = self.disks[0].zones.clone();
             let earlier = self.tally.bytes;
             let found = self.read(&[(0, zones)], whole, stop)?;
-            tell(ALONE, &found, false, out)?;
+            tell(if self.terms.random { RANDOM } else { ALONE }, &found, false, out)?;
+            if self.terms.random {
+                out.evidence("latencies", self.tally.latencies.to_evidence());
+            }
             let counted = sum(&before, &self.moved());
             let path = path::evidence(&self.disks[0].name, self.tally.bytes - earlier, counted);
             out.evidence("path", json!([path]));

@@ -1,4 +1,4 @@
-//! Reads one zone for a time and counts what comes.
+//! Reads one zone for a time, in order or not, and counts what comes.
 
 use seatrial_model::{Cause, Nanos};
 use seatrial_sys::clock::now_ns;
@@ -6,7 +6,8 @@ use seatrial_sys::storage::{Completion, Engine, Operation, Request};
 
 use super::device::failed;
 use super::zones::Zone;
-use crate::common::payload::mix;
+use crate::common::Latencies;
+use crate::common::payload::{Permutation, mix};
 use crate::{Error, Stop};
 
 /// A slice lasts this long at least: twenty times what a slow disk takes for a block, and twice the step in which the
@@ -35,6 +36,8 @@ pub struct Tally {
     pub undelivered: u64,
     /// The first of these.
     pub first: Option<String>,
+    /// Times of all requests.
+    pub latencies: Latencies,
 }
 
 impl Tally {
@@ -43,6 +46,7 @@ impl Tally {
         self.bytes += other.bytes;
         self.requests += other.requests;
         self.undelivered += other.undelivered;
+        self.latencies.add(&other.latencies);
         if self.first.is_none() {
             self.first = other.first;
         }
@@ -60,11 +64,13 @@ pub struct Job<'a> {
     pub block: usize,
     /// Where in the zone to begin follows from it, so that no cache below us holds what a trial before read.
     pub key: u64,
+    /// Whether blocks come in an order of their own, each of them once before any comes again.
+    pub random: bool,
     /// When to end.
     pub until: Nanos,
 }
 
-/// Reads blocks of the zone one after the other.
+/// Reads blocks of the zone one after the other, or in an order of their own.
 ///
 /// # Errors
 /// When the disk or the engine fails.
@@ -74,12 +80,14 @@ pub fn read(
     stop: &Stop,
     tally: &mut Tally,
 ) -> Result<Vec<Slice>, Error> {
-    let &Job { disk, zone, block, key, until } = job;
+    let &Job { disk, zone, block, key, random, until } = job;
     let mark = mix(key ^ 0x5ea7_71a1).to_ne_bytes();
-    let asked = vec![0; engine.slots()];
-    let mut run = Run { engine, zone, block, mark, next: mix(key) % zone.blocks, asked };
+    let asked = vec![(0, Nanos(0)); engine.slots()];
+    let order = random.then(|| Permutation::new(zone.blocks, key));
+    let mut run = Run { engine, zone, block, mark, order, next: mix(key) % zone.blocks, asked };
+    let now = Nanos(now_ns());
     for slot in 0..run.engine.slots() {
-        run.ask(slot);
+        run.ask(slot, now);
     }
     let engine_failed = |errno| failed(disk, "reading it", errno);
     let (mut slices, mut done) = (Vec::new(), Vec::new());
@@ -92,7 +100,7 @@ pub fn read(
         let now = Nanos(now_ns());
         let mut came = 0;
         for completion in &done {
-            came += run.check(disk, *completion, tally)?;
+            came += run.check(disk, *completion, now, tally)?;
         }
         tally.bytes += came;
         if over {
@@ -109,7 +117,7 @@ pub fn read(
         }
         over = now >= until || stop.is_over();
         if !over {
-            done.iter().for_each(|completion| run.ask(completion.slot));
+            done.iter().for_each(|completion| run.ask(completion.slot, now));
         }
     }
     // A short phase has a slice all the same.
@@ -125,28 +133,37 @@ struct Run<'a> {
     zone: &'a Zone,
     block: usize,
     mark: [u8; 8],
-    /// The next block.
+    /// None is the order in which they lie.
+    order: Option<Permutation>,
+    /// The next block, or its place in the order.
     next: u64,
-    /// By slot: where it reads.
-    asked: Vec<u64>,
+    /// By slot: where it reads, and since when.
+    asked: Vec<(u64, Nanos)>,
 }
 
 impl Run<'_> {
     /// Marks both ends of the slot's memory and asks for the next block.
-    fn ask(&mut self, slot: usize) {
+    fn ask(&mut self, slot: usize, now: Nanos) {
         let memory = self.engine.buffer(slot);
         let (block, mark) = (self.block, self.mark);
         memory[..8].copy_from_slice(&mark);
         memory[block - 8..block].copy_from_slice(&mark);
-        let offset = self.zone.start + self.next * block as u64;
-        self.asked[slot] = offset;
+        let number = self.order.map_or(self.next, |order| order.at(self.next));
+        let offset = self.zone.start + number * block as u64;
+        self.asked[slot] = (offset, now);
         self.next = (self.next + 1) % self.zone.blocks;
         self.engine.queue(Request { slot, file: 0, operation: Operation::Read, offset, bytes: block });
     }
 
     /// Bytes of a request that is over. That both marks are gone tells that the disk's data came to where it should.
-    fn check(&mut self, disk: &str, completion: Completion, tally: &mut Tally) -> Result<u64, Error> {
-        let offset = self.asked[completion.slot];
+    fn check(
+        &mut self,
+        disk: &str,
+        completion: Completion,
+        now: Nanos,
+        tally: &mut Tally,
+    ) -> Result<u64, Error> {
+        let (offset, since) = self.asked[completion.slot];
         let place = || format!("reading it at offset {offset}");
         let bytes = completion.result.map_err(|errno| failed(disk, &place(), errno))?;
         if bytes < self.block {
@@ -156,6 +173,7 @@ impl Run<'_> {
         let memory = self.engine.buffer(completion.slot);
         let stays = memory[..8] == self.mark || memory[self.block - 8..self.block] == self.mark;
         tally.requests += 1;
+        tally.latencies.record(now.since(since));
         if stays {
             tally.undelivered += 1;
             tally

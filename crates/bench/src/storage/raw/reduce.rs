@@ -1,13 +1,14 @@
 //! From slices to rates.
 
 use seatrial_model::{
-    Case, Cause, Finding, Measures, PartRecord, Reason, Row, Sample, Severity, Unit, Values,
+    Case, Cause, Finding, Measures, Nanos, PartRecord, Reason, Row, Sample, Severity, Unit, Values,
 };
 use seatrial_stats::Sorted;
 
-use super::part::{ALONE, TOGETHER};
+use super::part::{ALONE, RANDOM, TOGETHER};
 use super::path;
-use crate::common::{AtPlace, by_place};
+use super::terms::{block, is_random};
+use crate::common::{AtPlace, Latencies, by_place};
 
 const MEGA: f64 = 1e6;
 
@@ -25,7 +26,11 @@ fn median(values: &[f64]) -> Option<f64> {
 
 /// Metrics of one disk by zone, or of all disks at once.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-    let mut measures = if case.params.flag("together") == Ok(true) { together(parts) } else { alone(parts) }?;
+    let mut measures = match case.params.flag("together") {
+        Ok(true) => together(parts),
+        _ if is_random(&case.params) => random(parts, block(&case.params)),
+        _ => alone(parts),
+    }?;
     measures.findings.extend(path::findings(parts));
     for name in ["path", "disks", "engine"] {
         if let Some(value) = parts.iter().rev().find_map(|part| part.evidence.get(name)) {
@@ -56,6 +61,29 @@ fn alone(parts: &[PartRecord]) -> Result<Measures, Reason> {
     }
     let rows = zones.iter().map(|zone| Row { at: zone.at.clone(), values: values(zone.trials.clone()) });
     measures.series.insert("by_zone".to_owned(), rows.collect());
+    Ok(measures)
+}
+
+/// Blocks from all over a disk: how many come a second, and how long one takes.
+fn random(parts: &[PartRecord], block: u64) -> Result<Measures, Reason> {
+    let mut measures = Measures::default();
+    let all = by_place(parts, RANDOM, rate).into_iter().next().ok_or_else(too_short)?;
+    let blocks = |rates: &Vec<f64>| rates.iter().map(|rate| rate * MEGA / block as f64).collect();
+    let iops = Values { unit: Unit::PerSecond, trials: all.trials.iter().map(blocks).collect() };
+    measures.metrics.insert("iops".to_owned(), iops);
+    measures.metrics.insert("throughput".to_owned(), values(all.trials));
+    let told = |part: &PartRecord| Latencies::from_evidence(part.evidence.get("latencies")?);
+    let latencies: Vec<Latencies> = parts.iter().filter_map(told).filter(|all| all.count() > 0).collect();
+    let of = |time: &dyn Fn(&Latencies) -> Option<Nanos>| {
+        let micros = |all: &Latencies| time(all).map(|time| time.get() as f64 / 1e3).into_iter().collect();
+        Values { unit: Unit::Microsecond, trials: latencies.iter().map(micros).collect() }
+    };
+    if latencies.len() == parts.len() {
+        let metrics = &mut measures.metrics;
+        metrics.insert("latency".to_owned(), of(&|all| all.quantile(0.5)));
+        metrics.insert("p99".to_owned(), of(&|all| all.quantile(0.99)));
+        metrics.insert("slowest".to_owned(), of(&|all| Some(all.longest())));
+    }
     Ok(measures)
 }
 

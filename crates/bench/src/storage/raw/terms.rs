@@ -13,6 +13,10 @@ const BUFFERED_BLOCK: u64 = 2 << 20;
 /// Requests under way: what a fast disk needs to have one while another is answered.
 const DEPTH: usize = 4;
 
+/// Bytes of a random request, and how many are under way: what data sheets of disks state.
+const RANDOM_BLOCK: u64 = 4 << 10;
+const RANDOM_DEPTH: usize = 32;
+
 /// The terms of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
@@ -24,6 +28,8 @@ pub struct Terms {
     pub block: usize,
     /// Requests kept under way.
     pub depth: usize,
+    /// Whether blocks come from all over the disk.
+    pub random: bool,
     /// Whether all disks are read at once.
     pub together: bool,
     /// Measuring time.
@@ -47,6 +53,7 @@ impl Terms {
             direct,
             block: block(params) as usize,
             depth: depth(params),
+            random: is_random(params),
             together: params.flag("together")?,
             time: params.nanos("time")?,
         })
@@ -57,9 +64,18 @@ fn is_direct(params: &Params) -> bool {
     params.text("mode").is_ok_and(|mode| mode == "direct")
 }
 
+/// Whether blocks come from all over the disk.
+pub fn is_random(params: &Params) -> bool {
+    params.text("pattern").is_ok_and(|pattern| pattern == "random")
+}
+
 /// Bytes of a request.
 pub fn block(params: &Params) -> u64 {
-    let usual = if is_direct(params) { BLOCK } else { BUFFERED_BLOCK };
+    let usual = match (is_random(params), is_direct(params)) {
+        (true, _) => RANDOM_BLOCK,
+        (false, true) => BLOCK,
+        (false, false) => BUFFERED_BLOCK,
+    };
     params.bytes("block").ok().flatten().map_or(usual, Bytes::get)
 }
 
@@ -67,7 +83,8 @@ pub fn block(params: &Params) -> u64 {
 pub fn depth(params: &Params) -> usize {
     match params.get("depth") {
         Some(Value::Count(depth)) => usize::try_from(*depth).unwrap_or(DEPTH),
-        _ if is_direct(params) => DEPTH,
-        _ => 1,
+        _ if !is_direct(params) => 1,
+        _ if is_random(params) => RANDOM_DEPTH,
+        _ => DEPTH,
     }
 }

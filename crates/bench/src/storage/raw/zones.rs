@@ -40,6 +40,12 @@ pub fn zones(size: u64, block: u64) -> Option<Vec<Zone>> {
     Some((0..ZONES).map(zone).collect())
 }
 
+/// All of a disk as one window; none when it is too small for two blocks.
+pub fn whole(size: u64, block: u64) -> Option<Zone> {
+    let blocks = size / block;
+    (blocks > 1).then_some(Zone { position: 0, start: 0, blocks })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -38,7 +38,7 @@ fn case(flows: &str, direction: &str) -> Case {
 }
 
 /// Slices of 50 ms from `start` to `end` at this rate in Gbit/s.
-fn steady(direction: &str, flow: u64, start: u64, end: u64, gbit: f64) -> Vec<Sample> {
+pub fn steady(direction: &str, flow: u64, start: u64, end: u64, gbit: f64) -> Vec<Sample> {
     let megabytes = gbit * 125.0 * 0.05;
     (start..end).step_by(50).map(|at| slice(direction, flow, at, at + 50, megabytes)).collect()
 }
@@ -98,6 +98,21 @@ fn both_directions_are_summed_on_their_own_clocks() {
     near(&found["forward"], &[5.0; 10]);
     near(&found["reverse"], &[3.0; 10]);
     near(&found["fairness"], &[64.0 / 68.0]);
+}
+
+#[test]
+fn directions_that_were_not_measured_for_equally_long_are_both_counted_whole() {
+    let mut reverse = steady("reverse", 0, 60_000, 60_500, 2.0);
+    reverse.extend(steady("reverse", 0, 60_500, 61_000, 4.0));
+    let records = [
+        record("client", 0, reverse, Evidence::new()),
+        record("server", 0, steady("forward", 0, 0, 700, 5.0), Evidence::new()),
+    ];
+    let found = metrics(&case("1", "both"), &records);
+    let mean = |name: &str| found[name].iter().sum::<f64>() / found[name].len() as f64;
+    // Intervals begin and end with whole nanoseconds.
+    assert!((mean("reverse") - 3.0).abs() < 1e-6 && (mean("throughput") - 8.0).abs() < 1e-6, "{found:?}");
+    assert_eq!(found["throughput"].len(), 7);
 }
 
 #[test]

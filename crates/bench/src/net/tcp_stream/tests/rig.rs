@@ -71,6 +71,28 @@ impl Sink for Kept {
     }
 }
 
+/// Moves the calling thread to where an end lives.
+pub type Enter<'a> = dyn Fn() + Sync + 'a;
+
+/// A case between two nodes, of which it does not matter which CPUs they have.
+pub fn pair_of_nodes(changed: &[(&str, &str)]) -> Case {
+    let mut case = planned(vec![node("n1"), node("n2")], changed);
+    case.places.iter_mut().for_each(|place| place.seats.clear());
+    case
+}
+
+/// The case with a CPU of its own for each end, where there are two that we may use.
+pub fn seated(mut case: Case) -> Case {
+    let allowed: Vec<u32> =
+        seatrial_sys::affinity::allowed().map_or_else(|_| Vec::new(), |cpus| cpus.iter().collect());
+    if let [first, .., last] = allowed.as_slice() {
+        for (place, cpu) in case.places.iter_mut().zip([*first, *last]) {
+            place.seats = vec![seatrial_model::Seat { cpu, node: 0, domain: 0, memory: None }];
+        }
+    }
+    case
+}
+
 /// Client and server of a case.
 pub struct Both {
     pub case: Case,
@@ -81,6 +103,25 @@ pub struct Both {
 impl Both {
     /// Connected; `change` may alter the terms of either.
     pub fn connected(case: Case, change: impl Fn(&mut Terms)) -> Self {
+        Self::connected_in(case, change, [&|| (), &|| ()])
+    }
+
+    /// The same after `meddle` has had the server's offer.
+    pub fn connected_after(case: Case, meddle: impl Fn(&Offer)) -> Self {
+        Self::connected_with(case, |_| (), [&|| (), &|| ()], meddle)
+    }
+
+    /// The same between two namespaces. Connections stay where they were made, whatever thread uses them.
+    pub fn connected_in(case: Case, change: impl Fn(&mut Terms), enter: [&Enter<'_>; 2]) -> Self {
+        Self::connected_with(case, change, enter, |_| ())
+    }
+
+    fn connected_with(
+        case: Case,
+        change: impl Fn(&mut Terms),
+        enter: [&Enter<'_>; 2],
+        meddle: impl Fn(&Offer),
+    ) -> Self {
         let end = |at: usize| {
             let place = &case.places[at];
             let mut terms = Terms::of(&case, place).expect("terms");
@@ -88,11 +129,30 @@ impl Both {
             TcpEnd::new(terms, place)
         };
         let (mut client, mut server) = (end(0), end(1));
-        let offers: Vec<Offer> = vec![client.prepare().expect("ready"), server.prepare().expect("listening")];
+        let ready = |end: &mut TcpEnd, at: usize| {
+            enter[at]();
+            end.prepare().expect("ready")
+        };
+        let offers: Vec<Offer> = std::thread::scope(|scope| {
+            let both = [(&mut client, 0), (&mut server, 1)];
+            let both = both.map(|(end, at)| {
+                let ready = &ready;
+                scope.spawn(move || ready(end, at))
+            });
+            both.into_iter().map(|end| end.join().expect("joined")).collect()
+        });
+        meddle(&offers[1]);
+        let meet = |end: &mut TcpEnd, at: usize| {
+            enter[at]();
+            end.connect(&offers).expect("connected");
+        };
         std::thread::scope(|scope| {
-            let serving = scope.spawn(|| server.connect(&offers));
-            client.connect(&offers).expect("connected");
-            serving.join().expect("joined").expect("accepted");
+            let both = [(&mut client, 0), (&mut server, 1)];
+            let both = both.map(|(end, at)| {
+                let meet = &meet;
+                scope.spawn(move || meet(end, at))
+            });
+            both.into_iter().for_each(|end| end.join().expect("joined"));
         });
         Self { case, client, server }
     }

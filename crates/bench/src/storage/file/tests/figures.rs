@@ -85,3 +85,56 @@ fn a_throttle_and_a_cache_are_found() {
     let measures = File.reduce(&case, &[record(samples(0, &[(0, 100, 10, 0)]), sound)]).expect("numbers");
     assert!(measures.findings.is_empty());
 }
+
+/// Rounds of 100 ms at these rates, in MB/s, of one thread.
+fn in_rounds(rates: &[u64]) -> PartRecord {
+    let mut all = Vec::new();
+    for (round, rate) in (0_u64..).zip(rates) {
+        let start = 1000 + 200 * round;
+        for mut sample in samples(0, &[(start, start + 100, 0, rate / 10)]) {
+            sample.at.set("round", round);
+            all.push(sample);
+        }
+    }
+    let facts = (0_u64..rates.len() as u64).map(|round| {
+        let start = (1000 + 200 * round) * 1_000_000;
+        json!({ "start_ns": start, "threads": [{ "stopped_ns": 100_000_000 }], "requests": 1, "cpu_ns": round * 1000 })
+    });
+    record(all, json!({ "rounds": facts.collect::<Vec<_>>() }))
+}
+
+#[test]
+fn only_steady_rounds_count_and_the_others_are_told() {
+    let folder = std::path::Path::new("/x");
+    let case = case(folder, &[("operation", "write"), ("steady", "true")]);
+    let kinds = |measures: &seatrial_model::Measures| {
+        measures.findings.iter().map(|finding| finding.kind.to_string()).collect::<Vec<_>>()
+    };
+    let falls_then_stays = in_rounds(&[900, 600, 300, 100, 100, 110, 100, 90, 100, 100, 100, 100, 100]);
+    let measures = File.reduce(&case, &[falls_then_stays]).expect("numbers");
+    assert_eq!(measures.metrics["throughput"].trials, [[100.0, 100.0, 110.0, 100.0, 90.0]]);
+    assert_eq!(measures.metrics["cpu_per_io"].trials, [[3.0, 4.0, 5.0, 6.0, 7.0]]);
+    assert_eq!(measures.series["by_round"].len(), 13);
+    assert_eq!(measures.series["by_thread"][0].values.trials[0].len(), 5);
+    assert_eq!(measures.evidence["steady"][0]["reached_after_rounds"], 8);
+    assert!(kinds(&measures).is_empty());
+    let never = in_rounds(&[900, 700, 500, 400, 300, 200]);
+    let measures = File.reduce(&case, &[never]).expect("numbers");
+    assert_eq!(measures.metrics["throughput"].trials, [[700.0, 500.0, 400.0, 300.0, 200.0]]);
+    assert_eq!(kinds(&measures), ["steady-state-not-reached"]);
+    let left = in_rounds(&[100, 100, 100, 100, 100, 100, 40]);
+    let measures = File.reduce(&case, &[left]).expect("numbers");
+    assert_eq!(measures.metrics["throughput"].trials, [[100.0; 5]]);
+    assert_eq!(kinds(&measures), ["steady-state-left"]);
+}
+
+#[test]
+fn a_round_in_which_nobody_worked_is_not_steady_and_none_of_the_figures() {
+    let case = case(std::path::Path::new("/x"), &[("operation", "write"), ("steady", "true")]);
+    let mut part = in_rounds(&[100, 100, 100, 100, 100, 100, 100]);
+    part.samples.retain(|sample| sample.at.count("round") != Ok(3));
+    let measures = File.reduce(&case, &[part]).expect("numbers");
+    assert_eq!(measures.metrics["throughput"].trials, [[100.0; 4]]);
+    assert_eq!(measures.series["by_round"][3].values.trials, [[0.0]]);
+    assert_eq!(measures.evidence["steady"][0]["reached_after_rounds"], serde_json::Value::Null);
+}

@@ -2,6 +2,7 @@
 
 mod courses;
 mod figures;
+mod fixtures;
 mod plans;
 mod rig;
 mod work;

@@ -1,6 +1,8 @@
 //! What is planned from an inventory.
 
-use seatrial_model::machine::{Disk, DiskBus, FileSystem, Known, Machine, Medium};
+use seatrial_model::machine::{
+    Disk, DiskBus, DiskThrottle, FileSystem, Known, Machine, Medium, Nic, NicKind,
+};
 use seatrial_model::{Cause, Limit, Reason, Site, SiteNode};
 
 use super::super::File;
@@ -32,7 +34,7 @@ fn file_system(mount: &str, disk: &str, available: u64) -> FileSystem {
     }
 }
 
-/// Two disks with file systems, one without, a server, and a read-only medium; composed.
+/// Two disks with file systems, one without, a server, a read-only medium, and a file played as a disk; composed.
 fn site() -> Site {
     let server = FileSystem {
         mount: "/home".to_owned(),
@@ -47,6 +49,7 @@ fn site() -> Site {
             disk("sda", &["/", "/boot"]),
             disk("sdb", &["/data 1"]),
             disk("sdc", &["/mnt"]),
+            Disk { bus: DiskBus::Loop, ..disk("loop0", &["/image"]) },
         ]),
         file_systems: Known::Known(vec![
             file_system("/", "sda", 100 << 30),
@@ -54,6 +57,7 @@ fn site() -> Site {
             file_system("/data 1", "sdb", 512 << 20),
             server,
             medium,
+            file_system("/image", "loop0", 1 << 40),
         ]),
         ..machine()
     };
@@ -104,6 +108,9 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     assert_eq!(reason(&[("engine", "sync"), ("depth", "2")]).cause, Cause::Contradiction);
     assert_eq!(reason(&[("engine", "polled"), ("access", "buffered")]).cause, Cause::Contradiction);
     assert_eq!(reason(&[("size", "1 MiB"), ("threads", "2")]).cause, Cause::Contradiction);
+    for other in [("access", "buffered"), ("work", "once")] {
+        assert_eq!(reason(&[("steady", "true"), other]).cause, Cause::Contradiction);
+    }
 }
 
 #[test]
@@ -115,7 +122,9 @@ fn what_has_no_limit_says_why() {
             other => panic!("{other:?}"),
         }
     };
-    assert!(why(&[("directory", "/home/x")]).contains("head:/home is on servers"));
+    assert!(
+        why(&[("directory", "/home/x")]).contains("head:/home is on servers of which no address is known")
+    );
     assert!(why(&[]).contains("name it with -p directory="));
     assert!(why(&[("directory", "/tmp"), ("access", "buffered")]).contains("page cache"));
 }
@@ -126,4 +135,56 @@ fn threads_beyond_the_cores_share_them_and_slow_storage_gets_its_time() {
     assert_eq!(case.places[0].seats.len(), 80);
     assert!(case.budget.measure.as_secs() > 50.0, "1 GiB at 20 MB/s");
     assert!(case.budget.prepare.as_secs() > 80.0);
+}
+
+#[test]
+fn a_server_is_limited_by_the_interface_in_its_network() {
+    let nic = |name: &str, network: &str, mbit: u64| Nic {
+        name: name.to_owned(),
+        kind: NicKind::Physical,
+        speed_mbit_s: Known::Known(mbit),
+        mtu: Known::Known(1500),
+        networks: Known::Known(vec![network.to_owned()]),
+        ..Nic::default()
+    };
+    let limit = |nics: Vec<Nic>, changed: &[(&str, &str)], options: &[&str]| {
+        let mut site = site();
+        let machine = &mut site.nodes[0].machine;
+        machine.nics = Known::Known(nics);
+        let Known::Known(systems) = &mut machine.file_systems else { panic!("composed") };
+        let server = systems.iter_mut().find(|one| one.mount == "/home").expect("composed");
+        server.server = Some("10.1.0.9".to_owned());
+        server.options = options.iter().map(|option| (*option).to_owned()).collect();
+        let all = [&[("directory", "/home/x")], changed].concat();
+        let case = File.plan(&params(&all), &site).expect("a plan").remove(0);
+        File.limits(&case, &site)
+    };
+    let two = || vec![nic("eth0", "192.168.0.0/24", 1_000), nic("eth1", "10.1.0.0/16", 10_000)];
+    let limits = limit(two(), &[], &[]);
+    let Limit::Chain(bounds) = &limits["throughput"] else { panic!("{limits:?}") };
+    // 1448 of 1538 bytes of a frame on the wire, with IPv4 and timestamps.
+    assert!((bounds[0].value.value() - 1250.0 * 1448.0 / 1538.0).abs() < 0.01, "{bounds:?}");
+    assert!(bounds[0].provenance.starts_with("nic ") && bounds[0].formula.starts_with("eth1 to 10.1.0.9"));
+    let why = |limits: seatrial_model::Limits| match &limits["throughput"] {
+        Limit::Unknown { reason } => reason.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert!(why(limit(two(), &[], &["proto=rdma"])).contains("past TCP"));
+    assert!(why(limit(two()[..1].to_vec(), &[], &[])).contains("is in no network"));
+    assert!(why(limit(two(), &[("operation", "mixed")], &[])).contains("both ways"));
+    let mixed = limit(two(), &[("operation", "mixed")], &[]);
+    assert!(matches!(&mixed["read"], Limit::Chain(bounds) if bounds.len() == 1), "{mixed:?}");
+}
+
+#[test]
+fn what_a_control_group_lets_through_is_a_limit() {
+    let mut site = site();
+    let Known::Known(disks) = &mut site.nodes[0].machine.disks else { panic!("composed") };
+    disks[1].throttle = Some(DiskThrottle { read_bytes: Some(50_000_000), ..DiskThrottle::default() });
+    let all = [("directory", "/data 1"), ("size", "1 MiB"), ("block", "4 KiB")];
+    let case = File.plan(&params(&all), &site).expect("a plan").remove(0);
+    let limits = File.limits(&case, &site);
+    let Limit::Chain(bounds) = &limits["throughput"] else { panic!("{limits:?}") };
+    let told: Vec<_> = bounds.iter().map(|one| (one.value.to_string(), one.provenance.as_str())).collect();
+    assert_eq!(told, [("600 MB/s".to_owned(), "disk link"), ("50 MB/s".to_owned(), "control group")]);
 }

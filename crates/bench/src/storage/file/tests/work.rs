@@ -140,3 +140,30 @@ fn a_planted_corruption_makes_the_trial_corrupt() {
     assert_eq!(first, "the first wrong block: file 0, offset 4096: a flipped bit in byte 4196");
     assert!(matches!(integrity(&[Checked::default()]), Integrity::Unverified { .. }));
 }
+
+#[test]
+fn rounds_go_on_until_they_are_steady_or_used_up() {
+    let folder = folder();
+    let changed =
+        [("steady", "true"), ("rounds", "12"), ("time", "50 ms"), ("threads", "2"), ("operation", "write")];
+    let case = case(folder.path(), &changed);
+    let (record, measures) = match reduced(&case) {
+        Ok(both) => both,
+        // A working tree without direct access.
+        Err(reason) => return assert_eq!(reason.cause, Cause::Missing, "{reason}"),
+    };
+    let rounds = record.evidence["rounds"].as_array().expect("rounds").len();
+    assert!((5..=12).contains(&rounds), "{rounds}");
+    assert_eq!(measures.series["by_round"].len(), rounds);
+    let steady = &measures.evidence["steady"][0];
+    let kinds: Vec<_> = measures.findings.iter().map(|finding| finding.kind.to_string()).collect();
+    match steady["reached_after_rounds"].as_u64() {
+        Some(reached) => {
+            assert!(reached <= rounds as u64 && steady["range_percent"].as_f64() <= Some(20.0));
+            // A round is shorter than an interval of 100 ms, unless nobody let it end.
+            assert!(measures.metrics["throughput"].trials[0].len() >= 5);
+        }
+        None => assert!(kinds.contains(&"steady-state-not-reached".to_owned()), "{kinds:?}"),
+    }
+    assert!(!measures.metrics.contains_key("durable"), "nothing is flushed");
+}

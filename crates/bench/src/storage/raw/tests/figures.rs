@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{disk, planned, site};
 use crate::Benchmark;
+use crate::common::Latencies;
 use crate::storage::raw::Raw;
 
 /// A slice of 100 ms at `rate` MB/s.
@@ -90,4 +91,27 @@ fn nothing_read_is_no_number() {
         let reason = Raw.reduce(&case, &[part(0, Vec::new(), Evidence::new())]).expect_err("nothing");
         assert_eq!(reason.cause, Cause::TooShort);
     }
+}
+
+#[test]
+fn random_reads_are_counted_in_requests_and_timed_one_by_one() {
+    let changed = [("pattern", "random"), ("block", "4 KiB"), ("depth", "1")];
+    let case = planned(&site(vec![disk("sda", DiskBus::Sata)]), &changed).expect("a plan").remove(0);
+    let mut latencies = Latencies::default();
+    (1..=10_000).for_each(|number| latencies.record(Nanos(1_000 * number)));
+    let trial = |number| {
+        let samples = vec![slice("random", "position", 0, 4096), slice("random", "position", 0, 2048)];
+        part(number, samples, [("latencies".to_owned(), latencies.to_evidence())].into())
+    };
+    let measures = Raw.reduce(&case, &[trial(0), trial(1)]).expect("figures");
+    assert_eq!(measures.metrics["throughput"].trials, [[4096.0, 2048.0], [4096.0, 2048.0]]);
+    assert_eq!(measures.metrics["iops"].trials[0], [1_000_000.0, 500_000.0]);
+    let near = |name: &str, wanted: f64| {
+        let is = measures.metrics[name].trials[1][0];
+        assert!((is / wanted - 1.0).abs() < 0.01, "{name}: {is}");
+    };
+    near("latency", 5_000.0);
+    near("p99", 9_900.0);
+    near("slowest", 10_000.0);
+    assert!(!measures.metrics.contains_key("first") && measures.series.is_empty());
 }

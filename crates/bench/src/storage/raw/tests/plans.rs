@@ -95,3 +95,19 @@ fn a_disk_is_read_from_the_node_of_its_controller() {
         assert_eq!(cases[0].places[0].seats[0].node, node);
     }
 }
+
+#[test]
+fn random_reads_have_their_own_size_and_number_and_are_not_of_all_disks_at_once() {
+    let two = site(vec![disk("sda", DiskBus::Sata), disk("sdb", DiskBus::Sata)]);
+    let case = planned(&two, &[("pattern", "random")]).expect("a plan").remove(0);
+    assert_eq!(case.chosen.bytes("block").expect("chosen").map(seatrial_model::Bytes::get), Some(4096));
+    assert_eq!(crate::storage::raw::terms::depth(&case.params), 32);
+    let both = planned(&two, &[("pattern", "random"), ("together", "true")]);
+    assert_eq!(both.expect_err("both").cause, Cause::Contradiction);
+    let sata = Disk { link_gbit_s: Known::Known(6.0), ..disk("sda", DiskBus::Sata) };
+    let one = site(vec![sata]);
+    let case = planned(&one, &[("pattern", "random")]).expect("a plan").remove(0);
+    let limits = Raw.limits(&case, &one);
+    let Limit::Chain(bounds) = &limits["iops"] else { panic!("{limits:?}") };
+    assert!((bounds[0].value.value() - 600e6 / 4096.0).abs() < 1.0, "{bounds:?}");
+}

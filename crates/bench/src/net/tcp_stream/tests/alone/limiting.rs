@@ -1,84 +1,172 @@
-//! What limits real flows is named rightly.
+//! What limits real flows is named rightly, in 20 of 20 runs of each kind, and nobody is blamed where nothing is wrong.
 
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use super::super::limited::{Factor, Shares, limited};
-use super::super::record::End;
-use super::super::terms::Terms;
-use super::rig::{Both, alone};
+use super::super::super::limited::{Factor, Shares, limited};
+use super::super::super::record::End;
+use super::super::super::terms::Terms;
+use super::super::delayed::{Delayed, INTERFACE};
+use super::super::rig::{Both, Enter, alone, pair_of_nodes, seated};
+use super::super::space::{Net, Pair};
 
-/// Runs of the same flow. A machine that others keep busy may take the CPU away, and then the flow is limited by that,
-/// which is named as well: such a run says nothing about the rest.
-const RUNS: usize = 5;
+/// Runs of each kind; the number of the run is the seed of its figures.
+const SEEDS: u64 = 20;
 
-/// Least runs that must have said something.
-const TOLD: usize = 1;
+/// Share of the time that an end may have waited for a CPU in a run that says something. A machine that others keep busy
+/// takes CPUs away, and then the flow is limited by that: such a run is made again.
+const DISTURBED: f64 = 0.1;
 
-fn runs(changed: &[(&str, &str)], change: impl Fn(&mut Terms)) -> Vec<(Factor, Shares)> {
-    let mut all = Vec::new();
-    for _ in 0..RUNS {
-        let changed: Vec<_> =
-            [("send", "write"), ("receive", "read")].into_iter().chain(changed.iter().copied()).collect();
-        let records = Both::connected(alone(&changed), &change).measured(Duration::from_millis(300));
-        let ends: Vec<End> = records.iter().flat_map(|record| End::all(&record.evidence)).collect();
-        let of = |sends: bool| ends.iter().find(|end| end.sends == sends).expect("both ends");
-        let (factor, shares) = (limited(of(true), of(false)), Shares::of(of(true), of(false)));
-        let starved = shares.sender_waited.unwrap_or(0.0) + shares.receiver_waited.unwrap_or(0.0);
-        if starved < 0.15 {
-            all.push((factor, shares));
+/// Tries of a run, while there is time.
+const TRIES: usize = 6;
+
+/// Time after which no run of a kind is made again. One that was disturbed then may be named as such.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const SPAN: Duration = Duration::from_millis(250);
+
+/// Held by the kind that runs.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// A figure between two others, the same in every test run.
+fn between(low: u64, high: u64, seed: u64) -> u64 {
+    // The finaliser of MurmurHash3 (A. Appleby, in the public domain).
+    let mixed = (seed + 1).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    low + (mixed ^ (mixed >> 33)) % (high - low + 1)
+}
+
+/// The case of a seed, and what is changed in the terms of both ends.
+type Make<'a> = &'a dyn Fn(u64) -> (Vec<(&'static str, String)>, fn(&mut Terms, u64));
+
+/// Every seed's run, between these ends, must be found to be limited by one of `wanted`.
+fn assert_named(what: &str, enter: Option<[&Enter<'_>; 2]>, wanted: &[Factor], make: Make<'_>) {
+    // One kind after the other: side by side they would take each other's CPUs.
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let began = Instant::now();
+    let mut told = Vec::new();
+    for seed in 0..SEEDS {
+        let (changed, change) = make(seed);
+        let mut changed: Vec<(&str, &str)> =
+            changed.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        changed.extend([("send", "write"), ("receive", "read")]);
+        for tried in 1.. {
+            let change = |terms: &mut Terms| change(terms, seed);
+            let both = match enter {
+                Some(enter) => Both::connected_in(seated(pair_of_nodes(&changed)), change, enter),
+                None => Both::connected(seated(alone(&changed)), change),
+            };
+            let records = both.measured(SPAN);
+            let ends: Vec<End> = records.iter().flat_map(|record| End::all(&record.evidence)).collect();
+            let of = |sends: bool| ends.iter().find(|end| end.sends == sends).expect("both ends");
+            let (factor, shares) = (limited(of(true), of(false)), Shares::of(of(true), of(false)));
+            let waited = [shares.sender_waited, shares.receiver_waited].map(|share| share.unwrap_or(0.0));
+            let is_disturbed = waited[0].max(waited[1]) > DISTURBED;
+            if is_disturbed && tried < TRIES && began.elapsed() < PATIENCE {
+                continue;
+            }
+            let is_starved = matches!(factor, Factor::SenderStarved | Factor::ReceiverStarved);
+            let is_right = wanted.contains(&factor) || is_disturbed && is_starved;
+            told.push((
+                seed,
+                is_right,
+                is_disturbed,
+                factor,
+                format!("{changed:?}"),
+                shares,
+                of(true).tcp,
+                of(true).socket.clone(),
+            ));
+            break;
         }
     }
-    all
-}
-
-fn assert_named(runs: &[(Factor, Shares)], wanted: &[Factor]) {
-    for (factor, shares) in runs {
-        assert!(wanted.contains(factor), "{} with {shares:?}", factor.word());
-    }
-    if runs.len() < TOLD {
-        #[expect(clippy::print_stdout, reason = "says why nothing was tested")]
-        {
-            println!("skipped: other work kept the CPUs busy in every run");
-        }
-    }
-}
-
-#[test]
-fn a_slow_reader() {
-    assert_named(
-        &runs(&[("buffer", "256 KiB")], |terms| terms.rest = Duration::from_millis(20)),
-        &[Factor::Reader],
-    );
-}
-
-#[test]
-fn a_paced_flow() {
-    assert_named(&runs(&[("pacing", "100")], |_| ()), &[Factor::Pacing]);
-}
-
-#[test]
-fn a_healthy_flow_over_the_loopback_is_limited_by_a_cpu_and_nobody_is_blamed() {
-    let found = runs(&[("congestion", "reno")], |_| ());
-    assert!(found.iter().all(|(factor, _)| !factor.is_fault()), "{found:?}");
-}
-
-#[test]
-fn a_small_receive_buffer_is_noticed_by_the_senders_kernel() {
-    let mut most: f64 = 0.0;
-    for _ in 0..RUNS {
-        let small = |terms: &mut Terms| terms.buffer = (!terms.client).then_some(4 << 10);
-        let case = alone(&[("send", "write"), ("receive", "read")]);
-        let records = Both::connected(case, small).measured(Duration::from_millis(200));
-        let ends: Vec<End> = records.iter().flat_map(|record| End::all(&record.evidence)).collect();
-        let of = |sends: bool| ends.iter().find(|end| end.sends == sends).expect("both ends");
-        most = most.max(Shares::of(of(true), of(false)).rwnd_limited.unwrap_or(0.0));
-        // On the loopback the receiver may be as busy with it as it can be, or kept from its CPU by other work.
-        let factor = limited(of(true), of(false));
-        assert!(
-            !matches!(factor, Factor::SendBuffer | Factor::Loss | Factor::Pacing | Factor::Reader),
-            "{}",
-            factor.word()
+    let wrong: Vec<_> = told.iter().filter(|(_, is_right, ..)| !is_right).collect();
+    let disturbed = told.iter().filter(|(_, _, is_disturbed, ..)| *is_disturbed).count();
+    #[expect(clippy::print_stdout, reason = "says how much was tested")]
+    {
+        let starved =
+            told.iter().filter(|(_, is_right, _, factor, ..)| *is_right && !wanted.contains(factor)).count();
+        println!(
+            "{what}: {} of {SEEDS} named rightly, {disturbed} of them disturbed, {starved} starved",
+            told.len() - wrong.len()
         );
     }
-    assert!(most > 0.3, "{most} of the time");
+    assert!(wrong.is_empty(), "{what}: {} of {SEEDS} named wrongly: {wrong:#?}", wrong.len());
+}
+
+fn namespaces() -> Option<Pair> {
+    Pair::new(&Net { four: true, six: false, mtu: 1500 })
+}
+
+#[test]
+#[ignore = "needs the machine for itself: cargo xtask test runs it last"]
+fn a_small_receive_buffer_on_a_long_way_is_named_in_20_of_20_runs() {
+    let Some(pair) = namespaces() else { return };
+    let way = Delayed::between(&pair);
+    let enter: [&Enter<'_>; 2] = [&|| pair.first.enter(), &|| pair.second.enter()];
+    assert_named("small receive buffer", Some(enter), &[Factor::ReceiveWindow], &|seed| {
+        way.set_one_way(Duration::from_millis(between(4, 15, seed)));
+        // Only the receiver's, so that it is not the send buffer that is full first.
+        let small = |terms: &mut Terms, seed: u64| {
+            terms.buffer = (!terms.client).then(|| between(8, 48, seed) as usize * 1024);
+        };
+        (vec![("interface", INTERFACE.to_owned()), ("congestion", "cubic".to_owned())], small)
+    });
+}
+
+#[test]
+#[ignore = "needs the machine for itself: cargo xtask test runs it last"]
+fn a_shaped_link_is_named_in_20_of_20_runs() {
+    let Some(pair) = namespaces() else { return };
+    let enter: [&Enter<'_>; 2] = [&|| pair.first.enter(), &|| pair.second.enter()];
+    assert_named("shaped link", Some(enter), &[Factor::Path], &|seed| {
+        let mbit = between(20, 400, seed);
+        let queue_ms = between(5, 30, seed);
+        pair.first.run(&format!(
+            "tc qdisc replace dev v1 root tbf rate {mbit}mbit burst 64kb latency {queue_ms}ms"
+        ));
+        (vec![("congestion", "cubic".to_owned())], |_, _| ())
+    });
+}
+
+#[test]
+#[ignore = "needs the machine for itself: cargo xtask test runs it last"]
+fn a_slow_reader_is_named_in_20_of_20_runs() {
+    assert_named("slow reader", None, &[Factor::Reader], &|seed| {
+        let rests = |terms: &mut Terms, seed: u64| terms.rest = Duration::from_millis(between(5, 30, seed));
+        (vec![("buffer", format!("{} KiB", between(64, 512, seed)))], rests)
+    });
+}
+
+#[test]
+#[ignore = "needs the machine for itself: cargo xtask test runs it last"]
+fn a_cpu_is_named_in_20_of_20_runs_of_the_loopback() {
+    // Whichever of both is busier; the way itself costs nothing but their time.
+    assert_named("CPU", None, &[Factor::SenderCpu, Factor::ReceiverCpu], &|seed| {
+        // Small messages cost a call for every few bytes.
+        (
+            vec![("message", format!("{} B", between(200, 2000, seed))), ("congestion", "cubic".to_owned())],
+            |_, _| (),
+        )
+    });
+}
+
+#[test]
+#[ignore = "needs the machine for itself: cargo xtask test runs it last"]
+fn a_pace_is_named_in_20_of_20_runs() {
+    assert_named("pacing", None, &[Factor::Pacing], &|seed| {
+        (vec![("pacing", between(20, 400, seed).to_string()), ("congestion", "cubic".to_owned())], |_, _| ())
+    });
+}
+
+#[test]
+#[ignore = "needs the machine for itself: cargo xtask test runs it last"]
+fn nobody_is_blamed_in_20_of_20_healthy_runs() {
+    let healthy = [Factor::SenderCpu, Factor::ReceiverCpu, Factor::Path];
+    let Some(pair) = namespaces() else { return };
+    let enter: [&Enter<'_>; 2] = [&|| pair.first.enter(), &|| pair.second.enter()];
+    assert_named("healthy", Some(enter), &healthy, &|seed| {
+        let control = if seed % 2 == 0 { "cubic" } else { "reno" };
+        let message = format!("{} KiB", 16 << between(0, 4, seed));
+        (vec![("congestion", control.to_owned()), ("message", message)], |_, _| ())
+    });
 }

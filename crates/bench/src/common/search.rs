@@ -1,10 +1,12 @@
 //! The search for the fastest pace that is kept: first a bracket, then halving. No clock and no threads in here.
+//!
+//! A pace is a multiple of one that the caller knows: a scenario's own, or the fastest that can be offered at all.
 
 /// Paces are powers of two with this divisor in the exponent: neighbours differ by 1.1 %, which is what the search
 /// resolves.
 const STEPS_OF_TWO: f64 = 64.0;
 
-/// From 1/64 to 64 times the pace of the scenario.
+/// From 1/64 to 64 times the pace that is known.
 const WIDEST: i32 = 6 * 64;
 
 /// The first steps away from the guess, 4.4 %; each further one is twice as wide.

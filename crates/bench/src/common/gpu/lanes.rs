@@ -1,0 +1,168 @@
+//! Streams that are filled while a gate holds them, and let go at the same moment.
+
+use std::sync::Arc;
+
+use seatrial_model::Nanos;
+use seatrial_sys::clock::now_ns;
+use seatrial_sys::gpu::{Event, Fault, Gate, Gpu, GpuError, Stream};
+
+use super::Kernels;
+
+/// Commands that a closed stream may hold: a driver's ring has room for some 1,000, and who fills it waits for ever
+/// behind a closed gate.
+pub const MOST_QUEUED: usize = 240;
+
+/// A stream, with marks to time its work by.
+#[derive(Debug)]
+pub struct Lane {
+    /// The stream.
+    pub stream: Stream,
+    kernels: Kernels,
+    marks: Vec<Event>,
+}
+
+impl Lane {
+    /// A lane of `gpu`.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    pub fn new(gpu: &Gpu, kernels: &Kernels) -> Result<Self, GpuError> {
+        Ok(Self { stream: Stream::new(gpu)?, kernels: kernels.clone(), marks: Vec::new() })
+    }
+
+    /// Makes sure of as many marks.
+    fn with_marks(&mut self, count: usize) -> Result<(), GpuError> {
+        while self.marks.len() < count {
+            self.marks.push(Event::new(self.stream.gpu())?);
+        }
+        Ok(())
+    }
+}
+
+/// When each lane's marks were reached.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// When the gate was opened, on the host's clock.
+    pub opened: Nanos,
+    /// By lane: nanoseconds from the opening to each mark. The first mark is the start.
+    pub marks: Vec<Vec<f64>>,
+}
+
+impl Run {
+    /// When piece `piece` of `lane` began and ended, on the host's clock.
+    pub fn piece(&self, lane: usize, piece: usize) -> (Nanos, Nanos) {
+        let at = |mark: f64| Nanos(self.opened.get().saturating_add_signed(mark.round() as i64));
+        (at(self.marks[lane][piece]), at(self.marks[lane][piece + 1]))
+    }
+}
+
+/// A lane that failed, with the driver's answer.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct LaneError {
+    /// Its position.
+    pub lane: usize,
+    /// The answer.
+    pub error: GpuError,
+}
+
+impl From<LaneError> for GpuError {
+    fn from(failed: LaneError) -> Self {
+        failed.error
+    }
+}
+
+/// Starts lanes together.
+#[derive(Debug)]
+pub struct Starter {
+    gate: Arc<Gate>,
+    by_kernel: bool,
+}
+
+impl Starter {
+    /// A starter for lanes of every GPU of this process; `gpu` is one of them.
+    ///
+    /// # Errors
+    /// When a page cannot be pinned.
+    pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
+        Ok(Self { gate: Gate::new(gpu)?, by_kernel: false })
+    }
+
+    /// How streams are held, for the record.
+    pub const fn way(&self) -> &'static str {
+        if self.by_kernel { "kernel" } else { "stream wait value" }
+    }
+
+    /// Lets every lane do `pieces` pieces of work, which `queue` puts into the stream of a lane: `queue(lane, piece)`.
+    /// `meanwhile` is called while they work.
+    ///
+    /// # Errors
+    /// The first lane of which anything failed; the gate is open then, and every lane was waited for.
+    pub fn run(
+        &mut self,
+        lanes: &mut [&mut Lane],
+        pieces: usize,
+        mut queue: impl FnMut(usize, &Stream, usize) -> Result<(), GpuError>,
+        meanwhile: impl FnOnce(),
+    ) -> Result<Run, LaneError> {
+        self.gate.close();
+        let fill = |(number, lane): (usize, &mut &mut Lane)| {
+            self.fill(lane, pieces, |stream, piece| queue(number, stream, piece)).map_err(at(number))
+        };
+        let queued: Result<(), LaneError> = lanes.iter_mut().enumerate().try_for_each(fill);
+        let opened = Nanos(now_ns());
+        self.gate.open();
+        if queued.is_ok() {
+            meanwhile();
+        }
+        // All are waited for, also when one of them failed: nothing may go on behind our back.
+        let finish = |(number, lane): (usize, &&mut Lane)| lane.stream.finish().map_err(at(number));
+        let finished: Vec<Result<(), LaneError>> = lanes.iter().enumerate().map(finish).collect();
+        queued?;
+        finished.into_iter().collect::<Result<(), LaneError>>()?;
+        let marks = lanes.iter().enumerate().map(|(number, lane)| {
+            // Marks can be told apart in time on one device only; each device's first lane is its zero, which the gate
+            // makes the same moment on all.
+            let zero = lanes.iter().find(|other| same(other.stream.gpu(), lane.stream.gpu()));
+            let zero = &zero.map_or(&lane.marks, |first| &first.marks)[0];
+            let marks = lane.marks[..=pieces].iter().map(|mark| zero.until_ns(mark));
+            marks.collect::<Result<Vec<f64>, GpuError>>().map_err(at(number))
+        });
+        Ok(Run { opened, marks: marks.collect::<Result<Vec<Vec<f64>>, LaneError>>()? })
+    }
+
+    fn fill(
+        &mut self,
+        lane: &mut Lane,
+        pieces: usize,
+        mut queue: impl FnMut(&Stream, usize) -> Result<(), GpuError>,
+    ) -> Result<(), GpuError> {
+        lane.with_marks(pieces + 1)?;
+        self.hold(lane)?;
+        lane.marks[0].record(&lane.stream)?;
+        (0..pieces).try_for_each(|piece| {
+            queue(&lane.stream, piece)?;
+            lane.marks[piece + 1].record(&lane.stream)
+        })
+    }
+
+    /// Older drivers, and some virtual machines, do not let a stream wait for memory; a kernel of one thread does it
+    /// everywhere.
+    fn hold(&mut self, lane: &Lane) -> Result<(), GpuError> {
+        if !self.by_kernel {
+            match lane.stream.hold(&self.gate) {
+                Err(error) if error.fault() == Fault::NotSupported => self.by_kernel = true,
+                other => return other,
+            }
+        }
+        lane.kernels.wait(&lane.stream, &self.gate)
+    }
+}
+
+fn at(lane: usize) -> impl Fn(GpuError) -> LaneError {
+    move |error| LaneError { lane, error }
+}
+
+fn same(one: &Gpu, other: &Gpu) -> bool {
+    one.properties().pci_address == other.properties().pci_address
+}

@@ -1,0 +1,102 @@
+//! What memory holds while it is copied: numbers of 64 bits that rise by the same odd step, modulo 2^64. Every word tells
+//! its place, sums over any range are exact and known, and a GPU makes and checks them as fast as its memory goes.
+
+/// The step from a word to the next: odd, so that no two words of a buffer are the same. 2^64 divided by the golden ratio
+/// (Knuth, The Art of Computer Programming, volume 3, section 6.4).
+pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// What the words of a buffer are: the first one and the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// The word at index 0.
+    pub first: u64,
+    /// What each word has more than the one before.
+    pub step: u64,
+}
+
+/// Words of a buffer that are not what they should be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wrong {
+    /// How many.
+    pub count: u64,
+    /// The index of the first one.
+    pub first: u64,
+}
+
+impl Pattern {
+    /// The pattern that begins with a number of its own for each `kind` of buffer.
+    pub const fn of(kind: u64) -> Self {
+        Self { first: kind.wrapping_mul(0xd1b5_4a32_d192_ed03) ^ 0x5ea7_51a1, step: STEP }
+    }
+
+    /// The word at `index`.
+    pub const fn word(self, index: u64) -> u64 {
+        self.first.wrapping_add(index.wrapping_mul(self.step))
+    }
+
+    /// The sum of the words `0..count`, modulo 2^64.
+    pub const fn sum(self, count: u64) -> u64 {
+        // count * (count - 1) / 2 without overflow: one of the two factors is even.
+        let pairs = if count.is_multiple_of(2) {
+            (count / 2).wrapping_mul(count.wrapping_sub(1))
+        } else {
+            count.wrapping_mul((count - 1) / 2)
+        };
+        self.first.wrapping_mul(count).wrapping_add(pairs.wrapping_mul(self.step))
+    }
+
+    /// This pattern plus `factor` times `other`, word by word.
+    pub const fn plus(self, factor: u64, other: Self) -> Self {
+        Self {
+            first: self.first.wrapping_add(factor.wrapping_mul(other.first)),
+            step: self.step.wrapping_add(factor.wrapping_mul(other.step)),
+        }
+    }
+
+    /// Fills `words`.
+    pub fn fill(self, words: &mut [u64]) {
+        let mut next = self.first;
+        for word in words {
+            *word = next;
+            next = next.wrapping_add(self.step);
+        }
+    }
+
+    /// The words that differ; none when all are right.
+    pub fn check(self, words: &[u64]) -> Option<Wrong> {
+        let mut next = self.first;
+        let mut wrong: Option<Wrong> = None;
+        for (index, word) in words.iter().enumerate() {
+            if *word != next {
+                wrong.get_or_insert(Wrong { count: 0, first: index as u64 }).count += 1;
+            }
+            next = next.wrapping_add(self.step);
+        }
+        wrong
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_and_combinations_are_those_of_the_words() {
+        let (a, b) = (Pattern::of(1), Pattern::of(2));
+        for count in [0_u64, 1, 2, 7, 1000] {
+            let sum = (0..count).fold(0_u64, |sum, index| sum.wrapping_add(a.word(index)));
+            assert_eq!(a.sum(count), sum, "{count}");
+        }
+        assert_eq!(a.plus(3, b).word(77), a.word(77).wrapping_add(3_u64.wrapping_mul(b.word(77))));
+    }
+
+    #[test]
+    fn one_wrong_bit_is_found_with_its_place() {
+        let mut words = vec![0; 4096];
+        Pattern::of(3).fill(&mut words);
+        assert_eq!(Pattern::of(3).check(&words), None);
+        words[17] ^= 1 << 63;
+        words[4095] ^= 1;
+        assert_eq!(Pattern::of(3).check(&words), Some(Wrong { count: 2, first: 17 }));
+    }
+}

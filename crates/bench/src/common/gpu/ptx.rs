@@ -1,0 +1,297 @@
+//! Kernels as text in PTX, NVIDIA's portable assembly, which the driver translates for its device.
+//!
+//! Source: Parallel Thread Execution ISA. Nothing above version 6.0 and `sm_50` is used, so that every driver since 2017
+//! takes it. Arguments are 64-bit numbers throughout.
+//!
+//! A kernel that streams works on tiles: every thread of a block moves `vectors` vectors of 16 bytes, all of which are
+//! loaded before the first is stored, so that many loads are under way. Neighbouring threads take neighbouring vectors.
+
+use std::ffi::CString;
+use std::fmt::Write;
+
+/// What a streaming kernel does with each word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Adds up `a`; each thread adds its sum to a word of its own at `x`.
+    Read,
+    /// `a[i] = x + i * y`.
+    Write,
+    /// `a[i] = b[i]`.
+    Copy,
+    /// `a[i] = b[i] + x * c[i]`.
+    Triad,
+}
+
+impl Op {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Copy, Self::Triad];
+
+    /// The word for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Copy => "copy",
+            Self::Triad => "triad",
+        }
+    }
+
+    /// Arrays that are read or written, each byte of which counts once.
+    pub const fn arrays(self) -> u64 {
+        match self {
+            Self::Read | Self::Write => 1,
+            Self::Copy => 2,
+            Self::Triad => 3,
+        }
+    }
+}
+
+/// The form of a streaming kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// What it does.
+    pub op: Op,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Vectors of 16 bytes that a thread moves of each tile.
+    pub vectors: u32,
+    /// Whether loads and stores say that nothing is used again (`.cs`, evict first).
+    pub streaming: bool,
+}
+
+impl Shape {
+    /// Bytes of a tile in each array.
+    pub const fn tile(self) -> u64 {
+        self.threads as u64 * self.vectors as u64 * 16
+    }
+
+    /// The kernel's name.
+    pub fn name(self) -> String {
+        let hint = if self.streaming { "_cs" } else { "" };
+        format!("{}_{}x{}{hint}", self.op.name(), self.threads, self.vectors)
+    }
+}
+
+/// In which order the blocks take the tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Walk {
+    /// One tile a block; the device starts a block when another ends.
+    Once,
+    /// So many blocks a processor, which take the tiles in turn.
+    Turns(u32),
+    /// So many blocks a processor, each with a range of its own.
+    Ranges(u32),
+}
+
+impl Walk {
+    /// The word for people: `once`, `turns2`, `ranges1`.
+    pub fn name(self) -> String {
+        match self {
+            Self::Once => "once".to_owned(),
+            Self::Turns(blocks) => format!("turns{blocks}"),
+            Self::Ranges(blocks) => format!("ranges{blocks}"),
+        }
+    }
+
+    /// Blocks, and for `tiles` tiles: by what the number of a block is multiplied to get its first tile, the step from
+    /// one of its tiles to the next, and how many it takes at most.
+    pub fn split(self, tiles: u64, processors: u32) -> (u32, [u64; 3]) {
+        let blocks = |a_processor: u32| u64::from(a_processor.max(1)) * u64::from(processors.max(1));
+        match self {
+            Self::Once => (u32::try_from(tiles).unwrap_or(u32::MAX), [1, 1, 1]),
+            Self::Turns(count) => {
+                let blocks = blocks(count).min(tiles).max(1);
+                (blocks as u32, [1, blocks, tiles.div_ceil(blocks)])
+            }
+            Self::Ranges(count) => {
+                let each = tiles.div_ceil(blocks(count)).max(1);
+                (tiles.div_ceil(each).max(1) as u32, [each, 1, each])
+            }
+        }
+    }
+}
+
+const HEADER: &str = ".version 6.0\n.target sm_50\n.address_size 64\n";
+
+/// The text of a module with the streaming kernels of these shapes.
+pub fn streaming(shapes: &[Shape]) -> CString {
+    let mut text = HEADER.to_owned();
+    shapes.iter().for_each(|shape| kernel(&mut text, *shape));
+    finished(text)
+}
+
+/// The text of the module that every benchmark loads: `fill`, `check`, `copy_rest`, `chase`, `wait`, and streaming
+/// copies of the given shapes.
+pub fn common(shapes: &[Shape]) -> CString {
+    let mut text = format!("{HEADER}{COMMON}");
+    shapes.iter().for_each(|shape| kernel(&mut text, *shape));
+    finished(text)
+}
+
+fn finished(text: String) -> CString {
+    CString::new(text).expect("our text holds no zero byte")
+}
+
+/// One streaming kernel: `(a, b, c, x, y, tiles, first, step, most)`.
+fn kernel(text: &mut String, shape: Shape) {
+    let mut line =
+        |what: std::fmt::Arguments<'_>| writeln!(text, "{what}").expect("writing to a string works");
+    let Shape { op, threads, vectors, streaming } = shape;
+    let hint = if streaming { ".cs" } else { "" };
+    let params: Vec<String> = (0..9).map(|number| format!(".param .u64 p{number}")).collect();
+    line(format_args!(".visible .entry {}({}) .maxntid {threads}, 1, 1 {{", shape.name(), params.join(", ")));
+    line(format_args!(
+        ".reg .pred %p<3>; .reg .b32 %r<3>; .reg .b64 %a, %b, %c, %x, %y, %tiles, %tile, %step, %left, %lane, %at, %to, \
+         %from, %and, %sum, %more, %w, %t<2>; .reg .b64 %v<{}>; .reg .b64 %k<{}>;",
+        2 * vectors,
+        2 * vectors
+    ));
+    for (number, name) in
+        ["%a", "%b", "%c", "%x", "%y", "%tiles", "%tile", "%step", "%left"].iter().enumerate()
+    {
+        line(format_args!("ld.param.u64 {name}, [p{number}];"));
+    }
+    for pointer in ["%a", "%b", "%c"] {
+        line(format_args!("cvta.to.global.u64 {pointer}, {pointer};"));
+    }
+    line(format_args!("mov.u32 %r0, %ctaid.x; cvt.u64.u32 %t0, %r0; mul.lo.u64 %tile, %tile, %t0;"));
+    line(format_args!("mov.u32 %r1, %tid.x; mul.wide.u32 %lane, %r1, 16; mov.u64 %sum, 0;"));
+    // From a thread's vector to its next in the tile there are this many words.
+    line(format_args!("mul.lo.u64 %more, %y, {};", u64::from(threads) * 2));
+    line(format_args!(
+        "next: setp.eq.u64 %p0, %left, 0; @%p0 bra done; setp.ge.u64 %p1, %tile, %tiles; @%p1 bra done;"
+    ));
+    line(format_args!("mul.lo.u64 %at, %tile, {}; add.u64 %at, %at, %lane;", shape.tile()));
+    line(format_args!("add.u64 %to, %a, %at; add.u64 %from, %b, %at; add.u64 %and, %c, %at;"));
+    let each = |vector: u32| (2 * vector, 2 * vector + 1, u64::from(vector) * u64::from(threads) * 16);
+    let load = |array: &str, register: &str, vector: u32| {
+        let (low, high, offset) = each(vector);
+        format!("ld.global{hint}.v2.u64 {{%{register}{low}, %{register}{high}}}, [{array}+{offset}];")
+    };
+    match op {
+        Op::Read => (0..vectors).for_each(|vector| line(format_args!("{}", load("%to", "v", vector)))),
+        Op::Write => line(format_args!("shr.u64 %t1, %at, 3; mad.lo.u64 %w, %t1, %y, %x;")),
+        Op::Copy => (0..vectors).for_each(|vector| line(format_args!("{}", load("%from", "v", vector)))),
+        Op::Triad => (0..vectors).for_each(|vector| {
+            line(format_args!("{} {}", load("%from", "v", vector), load("%and", "k", vector)));
+        }),
+    }
+    for vector in 0..vectors {
+        let (low, high, offset) = each(vector);
+        match op {
+            Op::Read => line(format_args!("add.u64 %sum, %sum, %v{low}; add.u64 %sum, %sum, %v{high};")),
+            Op::Write => {
+                line(format_args!("mov.u64 %v{low}, %w; add.u64 %v{high}, %w, %y; add.u64 %w, %w, %more;"));
+            }
+            Op::Copy => {}
+            Op::Triad => line(format_args!(
+                "mad.lo.u64 %v{low}, %k{low}, %x, %v{low}; mad.lo.u64 %v{high}, %k{high}, %x, %v{high};"
+            )),
+        }
+        if op != Op::Read {
+            line(format_args!("st.global{hint}.v2.u64 [%to+{offset}], {{%v{low}, %v{high}}};"));
+        }
+    }
+    line(format_args!("add.u64 %tile, %tile, %step; sub.u64 %left, %left, 1; bra next; done:"));
+    if op == Op::Read {
+        line(format_args!("cvta.to.global.u64 %x, %x; mov.u32 %r2, %ntid.x; mad.lo.u32 %r0, %r0, %r2, %r1;"));
+        line(format_args!("mul.wide.u32 %t0, %r0, 8; add.u64 %x, %x, %t0;"));
+        line(format_args!("ld.global.u64 %t1, [%x]; add.u64 %t1, %t1, %sum; st.global.u64 [%x], %t1;"));
+    }
+    line(format_args!("ret; }}"));
+}
+
+/// `fill(to, words, first, step)`, `check(from, words, first, step, tally)`, `copy_rest(to, from, vectors)`: threads take
+/// turns. `chase(start, steps of 8, result, block)`: one thread of one block, so
+/// that every processor can have its turn. `wait(word, value, nanoseconds at most)`: one thread.
+const COMMON: &str = r"
+.visible .entry fill(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3) {
+.reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<8>;
+ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; ld.param.u64 %d2, [p2]; ld.param.u64 %d3, [p3];
+cvta.to.global.u64 %d0, %d0;
+mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x; mov.u32 %r3, %nctaid.x;
+mul.wide.u32 %d4, %r0, %r1; cvt.u64.u32 %d5, %r2; add.u64 %d4, %d4, %d5; mul.wide.u32 %d5, %r3, %r1;
+again: setp.ge.u64 %p, %d4, %d1; @%p bra done;
+mad.lo.u64 %d6, %d4, %d3, %d2; shl.b64 %d7, %d4, 3; add.u64 %d7, %d7, %d0; st.global.u64 [%d7], %d6;
+add.u64 %d4, %d4, %d5; bra again;
+done: ret; }
+
+.visible .entry check(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3, .param .u64 p4) {
+.reg .pred %p, %q; .reg .b32 %r<4>; .reg .b64 %d<12>;
+ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; ld.param.u64 %d2, [p2]; ld.param.u64 %d3, [p3]; ld.param.u64 %d8, [p4];
+cvta.to.global.u64 %d0, %d0; cvta.to.global.u64 %d8, %d8;
+mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x; mov.u32 %r3, %nctaid.x;
+mul.wide.u32 %d4, %r0, %r1; cvt.u64.u32 %d5, %r2; add.u64 %d4, %d4, %d5; mul.wide.u32 %d5, %r3, %r1;
+again: setp.ge.u64 %p, %d4, %d1; @%p bra done;
+shl.b64 %d7, %d4, 3; add.u64 %d7, %d7, %d0; ld.volatile.global.u64 %d9, [%d7];
+mad.lo.u64 %d6, %d4, %d3, %d2; setp.eq.u64 %q, %d9, %d6; @%q bra right;
+atom.global.add.u64 %d10, [%d8], 1; atom.global.min.u64 %d11, [%d8+8], %d4;
+right: add.u64 %d4, %d4, %d5; bra again;
+done: ret; }
+
+.visible .entry copy_rest(.param .u64 p0, .param .u64 p1, .param .u64 p2) {
+.reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<10>;
+ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; ld.param.u64 %d2, [p2];
+cvta.to.global.u64 %d0, %d0; cvta.to.global.u64 %d1, %d1;
+mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x; mov.u32 %r3, %nctaid.x;
+mul.wide.u32 %d4, %r0, %r1; cvt.u64.u32 %d5, %r2; add.u64 %d4, %d4, %d5; mul.wide.u32 %d5, %r3, %r1;
+again: setp.ge.u64 %p, %d4, %d2; @%p bra done;
+shl.b64 %d6, %d4, 4; add.u64 %d7, %d1, %d6; ld.global.v2.u64 {%d8, %d9}, [%d7];
+add.u64 %d7, %d0, %d6; st.global.v2.u64 [%d7], {%d8, %d9};
+add.u64 %d4, %d4, %d5; bra again;
+done: ret; }
+
+.visible .entry chase(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3) {
+.reg .pred %p; .reg .b32 %r<2>; .reg .b64 %d<3>;
+ld.param.u64 %d2, [p3]; cvt.u32.u64 %r0, %d2; mov.u32 %r1, %ctaid.x; setp.ne.u32 %p, %r0, %r1; @%p bra out;
+ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; ld.param.u64 %d2, [p2]; cvta.to.global.u64 %d2, %d2;
+again: setp.eq.u64 %p, %d1, 0; @%p bra done;
+ld.global.u64 %d0, [%d0]; ld.global.u64 %d0, [%d0];
+ld.global.u64 %d0, [%d0]; ld.global.u64 %d0, [%d0];
+ld.global.u64 %d0, [%d0]; ld.global.u64 %d0, [%d0];
+ld.global.u64 %d0, [%d0]; ld.global.u64 %d0, [%d0];
+sub.u64 %d1, %d1, 1; bra again;
+done: st.global.u64 [%d2], %d0;
+out: ret; }
+
+.visible .entry wait(.param .u64 p0, .param .u64 p1, .param .u64 p2) {
+.reg .pred %p, %q; .reg .b32 %r<3>; .reg .b64 %d<5>;
+ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; ld.param.u64 %d2, [p2]; cvt.u32.u64 %r0, %d1;
+mov.u64 %d3, %globaltimer; add.u64 %d2, %d2, %d3;
+again: ld.volatile.u32 %r1, [%d0]; sub.u32 %r2, %r1, %r0; setp.ge.s32 %p, %r2, 0; @%p bra done;
+mov.u64 %d4, %globaltimer; setp.lt.u64 %q, %d4, %d2; @%q bra again;
+done: ret; }
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tile_is_taken_once_whatever_the_walk() {
+        for walk in [Walk::Once, Walk::Turns(2), Walk::Ranges(3), Walk::Turns(16)] {
+            for tiles in [1_u64, 7, 132, 1000, 4097] {
+                let (blocks, [first, step, most]) = walk.split(tiles, 132);
+                let mut taken = vec![0; tiles as usize];
+                for block in 0..u64::from(blocks) {
+                    let each =
+                        (0..most).map(|turn| block * first + turn * step).take_while(|tile| *tile < tiles);
+                    each.for_each(|tile| taken[tile as usize] += 1);
+                }
+                assert!(taken.iter().all(|count| *count == 1), "{walk:?} of {tiles}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_thread_loads_all_its_vectors_before_it_stores_one() {
+        let shape = Shape { op: Op::Triad, threads: 256, vectors: 4, streaming: true };
+        let text = streaming(&[shape]).into_string().expect("text");
+        assert!(text.contains(".entry triad_256x4_cs("));
+        let last_load = text.rfind("ld.global.cs.v2.u64").expect("loads");
+        let first_store = text.find("st.global.cs.v2.u64").expect("stores");
+        assert!(last_load < first_store);
+        assert_eq!(text.matches("ld.global.cs.v2.u64").count(), 8);
+        assert_eq!(text.matches("st.global.cs.v2.u64").count(), 4);
+    }
+}

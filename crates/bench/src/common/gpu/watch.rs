@@ -1,0 +1,196 @@
+//! What the GPU's own counters and clocks saw while it was measured.
+
+use seatrial_model::{Case, Finding, PartRecord, Severity, Subject};
+use seatrial_sys::gpu::nvml::{Clock, Errors, Handle, Nvml};
+use serde_json::{Value, json};
+
+/// Watches one GPU over a measuring phase. Where there is no management library, all of it says so.
+#[derive(Debug)]
+pub struct Watch<'a> {
+    handle: Result<Handle<'a>, String>,
+    before: Errors,
+    looks: Vec<Look>,
+}
+
+/// One look at it under load.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    processors_mhz: Option<u32>,
+    memory_mhz: Option<u32>,
+    generation: Option<u32>,
+    width: Option<u32>,
+    throttle: u64,
+}
+
+impl<'a> Watch<'a> {
+    /// Begins to watch the GPU at `address`.
+    pub fn begin(nvml: &'a Result<Nvml, String>, address: &str) -> Self {
+        let handle = match nvml {
+            Ok(nvml) => nvml.at(address).ok_or_else(|| format!("{} does not list {address}", Nvml::LIBRARY)),
+            Err(why) => Err(why.clone()),
+        };
+        let before = handle.as_ref().map_or(Errors::default(), Handle::errors);
+        Self { handle, before, looks: Vec::new() }
+    }
+
+    /// The clock of the processors now in MHz; `None` where nobody tells.
+    pub fn processors_mhz(&self) -> Option<u32> {
+        self.handle.as_ref().ok()?.clock_mhz(Clock::Processors).ok()
+    }
+
+    /// Looks at it, while it works. Takes some ten microseconds to milliseconds.
+    pub fn look(&mut self) {
+        let Ok(handle) = &self.handle else { return };
+        self.looks.push(Look {
+            processors_mhz: handle.clock_mhz(Clock::Processors).ok(),
+            memory_mhz: handle.clock_mhz(Clock::Memory).ok(),
+            generation: handle.link_generation().ok(),
+            width: handle.link_width().ok(),
+            throttle: handle.throttle().map_or(0, |bits| bits.0),
+        });
+    }
+
+    /// For the record: what was seen.
+    pub fn end(self) -> Value {
+        let handle = match self.handle {
+            Ok(handle) => handle,
+            Err(why) => return json!({ "unreadable": why }),
+        };
+        let after = handle.errors();
+        let grown = |before: Option<u64>, after: Option<u64>| Some(after?.saturating_sub(before?));
+        let range = |of: fn(&Look) -> Option<u32>| {
+            let seen: Vec<u32> = self.looks.iter().filter_map(of).collect();
+            Some(json!({ "least": seen.iter().min()?, "most": seen.iter().max()? }))
+        };
+        let bits = self.looks.iter().fold(0, |all, look| all | look.throttle);
+        let causes: Vec<&str> = seatrial_sys::gpu::nvml::Throttle(bits).causes().collect();
+        let links = handle.nvlinks().ok();
+        json!({
+            "looks": self.looks.len(),
+            "processors_mhz": range(|look| look.processors_mhz),
+            "processors_mhz_max": handle.max_clock_mhz(Clock::Processors).ok(),
+            "memory_mhz": range(|look| look.memory_mhz),
+            "memory_mhz_max": handle.max_clock_mhz(Clock::Memory).ok(),
+            "pcie_generation": range(|look| look.generation),
+            "pcie_generation_max": handle.max_link_generation().ok(),
+            "pcie_width": range(|look| look.width),
+            "pcie_width_max": handle.max_link_width().ok(),
+            "throttle_bits": bits,
+            "throttled_by": causes,
+            "temperature_c": handle.temperature().ok(),
+            "pcie_replays": grown(self.before.replays, after.replays),
+            "ecc_corrected": grown(self.before.corrected, after.corrected),
+            "ecc_uncorrected": grown(self.before.uncorrected, after.uncorrected),
+            "nvlinks_active": links.as_ref().map(|links| links.active.len()),
+            "nvlinks": links.as_ref().map(|links| links.count),
+            "persistence": handle.persistence().ok(),
+            "mig": handle.is_cut().ok(),
+            "compute_mode": handle.compute_mode().ok(),
+        })
+    }
+}
+
+/// What the evidence of [`Watch::end`] means, for the GPU `subject`.
+pub fn findings(seen: &Value, subject: &Subject) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut tell = |kind: &str, severity, text: String| {
+        found.push(Finding::new(kind, severity, subject.clone(), text));
+    };
+    let number = |path: &str| seen.pointer(path).and_then(Value::as_u64);
+    for (what, unit) in [("generation", "generation"), ("width", "lanes")] {
+        let (now, most) = (number(&format!("/pcie_{what}/least")), number(&format!("/pcie_{what}_max")));
+        if let (Some(now), Some(most)) = (now, most)
+            && now < most
+        {
+            let text = format!(
+                "the PCI Express link ran at {unit} {now} under load, the GPU and its slot can do {most}: reseat the \
+                 card, look at the riser and the firmware's settings"
+            );
+            tell("pcie-link-reduced", Severity::Problem, text);
+        }
+    }
+    let causes: Vec<&str> =
+        seen["throttled_by"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    if !causes.is_empty() {
+        tell("gpu-throttled", Severity::Warning, format!("the GPU was held back by {}", causes.join(", ")));
+    }
+    for (key, kind, severity, what) in [
+        (
+            "/pcie_replays",
+            "pcie-replays",
+            Severity::Warning,
+            "packets were sent again over the PCI Express link",
+        ),
+        ("/ecc_corrected", "ecc-corrected", Severity::Info, "errors of the GPU's memory were corrected"),
+        (
+            "/ecc_uncorrected",
+            "ecc-uncorrected",
+            Severity::Problem,
+            "errors of the GPU's memory were not corrected",
+        ),
+    ] {
+        if let Some(count) = number(key).filter(|count| *count > 0) {
+            tell(kind, severity, format!("{count} {what} while it was measured"));
+        }
+    }
+    if seen["mig"].as_bool() == Some(true) {
+        let text = "the GPU is cut into instances (MIG): the figures are those of one instance, limits are the whole's";
+        tell("mig", Severity::Warning, text.to_owned());
+    }
+    found
+}
+
+/// The findings of all GPUs in the evidence of the parts of `case`, each once: `watch` holds what each one's [`Watch`] saw
+/// by its address.
+pub fn findings_of(case: &Case, parts: &[PartRecord]) -> Vec<Finding> {
+    let mut found: Vec<Finding> = Vec::new();
+    for part in parts {
+        for (address, seen) in part.evidence.get("watch").and_then(Value::as_object).into_iter().flatten() {
+            let alone = case.subject.kind() == "gpu";
+            let subject = if alone { case.subject.clone() } else { Subject::device("gpu", address) };
+            for finding in findings(seen, &subject) {
+                if !found
+                    .iter()
+                    .any(|other| (&other.kind, &other.subject) == (&finding.kind, &finding.subject))
+                {
+                    found.push(finding);
+                }
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(seen: &Value) -> Vec<String> {
+        findings(seen, &Subject::device("gpu", "0")).into_iter().map(|finding| finding.kind).collect()
+    }
+
+    #[test]
+    fn a_reduced_link_heat_and_errors_are_told_and_a_sound_gpu_is_not() {
+        let sound = json!({
+            "pcie_generation": { "least": 5, "most": 5 }, "pcie_generation_max": 5,
+            "pcie_width": { "least": 16, "most": 16 }, "pcie_width_max": 16,
+            "throttled_by": [], "pcie_replays": 0, "ecc_corrected": null, "mig": false,
+        });
+        assert!(kinds(&sound).is_empty());
+        let sick = json!({
+            "pcie_generation": { "least": 1, "most": 5 }, "pcie_generation_max": 5,
+            "pcie_width": { "least": 8, "most": 8 }, "pcie_width_max": 16,
+            "throttled_by": ["heat (hardware)"], "pcie_replays": 3, "ecc_uncorrected": 1, "mig": true,
+        });
+        let expected = [
+            "pcie-link-reduced",
+            "pcie-link-reduced",
+            "gpu-throttled",
+            "pcie-replays",
+            "ecc-uncorrected",
+            "mig",
+        ];
+        assert_eq!(kinds(&sick), expected);
+        assert!(kinds(&json!({ "unreadable": "libnvidia-ml.so.1 not found" })).is_empty());
+    }
+}

@@ -1,0 +1,87 @@
+//! Rates of several streams over the time that they all ran.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::{Nanos, Sample};
+
+/// Least part of the longest stream's time that all must have run together.
+const LEAST_OVERLAP: f64 = 0.5;
+
+/// What one stream moved in the common window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rate {
+    /// The stream's number.
+    pub lane: u64,
+    /// Bytes a second.
+    pub bytes_per_second: f64,
+}
+
+/// The rate of every stream over the window in which all ran, by the number in `lane` of each sample. The bytes of a
+/// sample count by the part of its time that lies in the window. `None` when they hardly overlapped.
+pub fn common_rates(samples: &[&Sample]) -> Option<Vec<Rate>> {
+    let mut lanes: BTreeMap<u64, Vec<&Sample>> = BTreeMap::new();
+    for sample in samples {
+        lanes.entry(sample.at.count("lane").unwrap_or(0)).or_default().push(sample);
+    }
+    let first = |samples: &Vec<&Sample>| samples.iter().map(|sample| sample.start).min();
+    let last = |samples: &Vec<&Sample>| samples.iter().map(|sample| sample.end).max();
+    let start = lanes.values().filter_map(first).max()?;
+    let end = lanes.values().filter_map(last).min()?;
+    let longest = lanes.values().filter_map(|lane| Some(last(lane)?.since(first(lane)?))).max()?;
+    let window = end.since(start);
+    if window == Nanos(0) || window.as_secs() < LEAST_OVERLAP * longest.as_secs() {
+        return None;
+    }
+    let moved = |samples: &[&Sample]| -> f64 {
+        let within = |sample: &&&Sample| {
+            let span = sample.span();
+            let shared = sample.end.min(end).since(sample.start.max(start));
+            let share = if span > Nanos(0) { shared.as_secs() / span.as_secs() } else { 0.0 };
+            sample.amount.value() * sample.amount.unit().factor() * share
+        };
+        samples.iter().map(|sample| within(&sample)).sum()
+    };
+    let rate = |(lane, samples): (&u64, &Vec<&Sample>)| Rate {
+        lane: *lane,
+        bytes_per_second: moved(samples) / window.as_secs(),
+    };
+    Some(lanes.iter().map(rate).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(lane: u64, start: u64, end: u64, amount: &str) -> Sample {
+        Sample {
+            channel: "copy".to_owned(),
+            at: [("lane".to_owned(), lane.into())].into_iter().collect(),
+            start: Nanos::millis(start),
+            end: Nanos::millis(end),
+            amount: amount.parse().unwrap(),
+        }
+    }
+
+    fn rates(samples: &[Sample]) -> Option<Vec<f64>> {
+        let rates = common_rates(&samples.iter().collect::<Vec<_>>())?;
+        Some(rates.into_iter().map(|rate| rate.bytes_per_second).collect())
+    }
+
+    #[test]
+    fn one_stream_alone_counts_whole() {
+        assert_eq!(rates(&[sample(0, 0, 500, "1 GB"), sample(0, 500, 1000, "2 GB")]), Some(vec![3e9]));
+    }
+
+    #[test]
+    fn what_a_slow_stream_does_after_the_others_are_done_does_not_count() {
+        // The second runs twice as long, the other half of it alone and faster.
+        let both = [sample(0, 0, 1000, "10 GB"), sample(1, 0, 1000, "4 GB"), sample(1, 1000, 1800, "8 GB")];
+        assert_eq!(rates(&both), Some(vec![10e9, 4e9]));
+    }
+
+    #[test]
+    fn streams_that_ran_one_after_the_other_make_no_rate() {
+        assert_eq!(rates(&[sample(0, 0, 1000, "1 GB"), sample(1, 700, 1700, "1 GB")]), None);
+        assert_eq!(rates(&[]), None);
+    }
+}

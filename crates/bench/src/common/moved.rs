@@ -1,0 +1,58 @@
+//! What a case moved between its ends, as the proof of its path wants it: the counters of the interfaces must show it.
+
+use seatrial_model::{Case, Measures};
+use serde_json::json;
+
+/// Bytes of a case over all of its trials.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// Payload that came to the second end.
+    pub forward: u64,
+    /// Payload that came to the first end.
+    pub reverse: u64,
+    /// Of each direction, what may have waited in buffers when the counters were read at the start or at the end of a
+    /// trial, so that only one of payload and counters has it.
+    pub buffered: u64,
+}
+
+impl Moved {
+    /// Puts it down as `moved` in the evidence. A case on one node alone has no path.
+    pub fn tell(&self, case: &Case, measures: &mut Measures) {
+        let [first, second, ..] = case.nodes.as_slice() else { return };
+        let rows = [(first, second, self.forward), (second, first, self.reverse)];
+        let rows = rows.iter().filter(|(_, _, bytes)| *bytes > 0);
+        let rows: Vec<_> = rows
+            .map(|(from, to, bytes)| json!({ "from": from, "to": to, "bytes": bytes, "buffered": self.buffered }))
+            .collect();
+        measures.evidence.insert("moved".to_owned(), json!(rows));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatrial_model::{Params, Site, SiteNode};
+
+    use crate::common::Ends;
+
+    #[test]
+    fn each_direction_that_moved_something_is_a_row_and_one_node_has_none() {
+        let node = |name: &str| SiteNode::new(name, seatrial_model::machine::Machine::default());
+        let case = |nodes: Vec<SiteNode>| {
+            let about = crate::registry().find("net.mtu").expect("there").about();
+            let params: Params =
+                about.params.iter().map(|param| (param.name.to_owned(), param.default_value())).collect();
+            let site = Site { nodes };
+            let ends = Ends::of(&site, &params).expect("ends");
+            let budget = crate::common::budget(&params).expect("a budget");
+            ends.case(about, &params, budget)
+        };
+        let moved = Moved { forward: 5, reverse: 0, buffered: 2 };
+        let mut measures = Measures::default();
+        moved.tell(&case(vec![node("n1")]), &mut measures);
+        assert_eq!(measures.evidence.get("moved"), None);
+        moved.tell(&case(vec![node("n1"), node("n2")]), &mut measures);
+        let wanted = json!([{ "from": "n1", "to": "n2", "bytes": 5, "buffered": 2 }]);
+        assert_eq!(measures.evidence["moved"], wanted);
+    }
+}

@@ -1,0 +1,89 @@
+//! The loops over the words of a granule, in wider instructions where the CPU has them.
+#![expect(unsafe_code, reason = "instructions that not every x86-64 has")]
+
+/// Writes `words` under `key` into `bytes`, the last of them as far as it has room. There are as many words as it takes,
+/// or they begin again.
+pub(super) fn fill(bytes: &mut [u8], words: &[u64], key: u64) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the CPU has the instructions.
+        unsafe { fill_avx2(bytes, words, key) };
+        return;
+    }
+    fill_plain(bytes, words, key);
+}
+
+/// Whether `bytes` hold what [`fill`] writes there.
+pub(super) fn holds(bytes: &[u8], words: &[u64], key: u64) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the CPU has the instructions.
+        return unsafe { holds_avx2(bytes, words, key) };
+    }
+    holds_plain(bytes, words, key)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn fill_avx2(bytes: &mut [u8], words: &[u64], key: u64) {
+    fill_plain(bytes, words, key);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn holds_avx2(bytes: &[u8], words: &[u64], key: u64) -> bool {
+    holds_plain(bytes, words, key)
+}
+
+/// Inlined into its callers, so that the compiler makes the loop of the instructions that each of them may use.
+#[inline(always)]
+fn fill_plain(bytes: &mut [u8], words: &[u64], key: u64) {
+    let last = last(bytes.len(), words, key);
+    let mut eights = bytes.chunks_exact_mut(8);
+    for (eight, word) in (&mut eights).zip(words) {
+        eight.copy_from_slice(&(word ^ key).to_le_bytes());
+    }
+    for (byte, told) in eights.into_remainder().iter_mut().zip(last) {
+        *byte = told;
+    }
+}
+
+#[inline(always)]
+fn holds_plain(bytes: &[u8], words: &[u64], key: u64) -> bool {
+    let last = last(bytes.len(), words, key);
+    let eights = bytes.chunks_exact(8);
+    let rest = eights.remainder();
+    // No early end, so that the loop can be made of wide instructions.
+    let differ = eights.zip(words).fold(0, |differ, (eight, word)| {
+        differ | (u64::from_le_bytes(eight.try_into().expect("chunks of eight")) ^ word ^ key)
+    });
+    differ == 0 && rest.iter().zip(last).all(|(byte, told)| *byte == told)
+}
+
+/// The bytes of the word behind the whole ones.
+#[inline(always)]
+fn last(bytes: usize, words: &[u64], key: u64) -> [u8; 8] {
+    (words[bytes / 8 % words.len()] ^ key).to_le_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_and_plain_instructions_agree_and_every_byte_counts() {
+        let words: Vec<u64> = (0..512).map(super::super::mix).collect();
+        for len in [1, 7, 8, 31, 33, 512, 4064, 4095, 4096] {
+            let (mut wide, mut plain) = (vec![0; len], vec![0; len]);
+            fill(&mut wide, &words, 99);
+            fill_plain(&mut plain, &words, 99);
+            assert_eq!(wide, plain, "{len} bytes");
+            assert!(holds(&wide, &words, 99) && holds_plain(&wide, &words, 99) && !holds(&wide, &words, 98));
+            for at in [0, len / 2, len - 1] {
+                wide[at] ^= 0x10;
+                assert!(!holds(&wide, &words, 99) && !holds_plain(&wide, &words, 99), "byte {at} of {len}");
+                wide[at] ^= 0x10;
+            }
+        }
+    }
+}

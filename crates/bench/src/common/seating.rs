@@ -1,0 +1,408 @@
+//! Which CPUs the threads of both ends are pinned to: near the card, away from it, on its interrupts' cores, or listed.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::machine::{Cpu, CpuThread, Machine, Nic};
+use seatrial_model::{Case, Cause, Kind, ParamSpec, Params, Reason, Seat, Site, Value};
+use seatrial_sys::cpuset::CpuSet;
+
+use super::Ends;
+use super::seats::{domain, seat, seats};
+
+/// The CPUs of the threads.
+pub const AFFINITY: ParamSpec = ParamSpec {
+    name: "affinity",
+    doc: "CPUs of the threads: auto is a core each next to the card, off its interrupts' cores; none, far (another \
+          NUMA node), irq (those cores), or a list such as 0+2-3.",
+    kind: Kind::Text,
+    word: Some("auto"),
+    default: "auto",
+};
+
+/// Whether no thread of either end is on a core that serves an interrupt of its card.
+const OFF_IRQ_CORES: &str = "off_irq_cores";
+
+/// Whether every thread shares the last-level cache with a core that does.
+const SAME_LLC: &str = "same_llc";
+
+/// How far bonds and VLANs are followed down to the cards that carry them.
+const DEEPEST: u32 = 4;
+
+/// Seats of both ends, and how they lie to the cards' interrupts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seating {
+    /// By end; empty where nobody is pinned.
+    pub seats: [Vec<Seat>; 2],
+    /// None where nobody is pinned, or it is not known of both ends which CPUs serve the interrupts.
+    off_irq_cores: Option<bool>,
+    same_llc: Option<bool>,
+}
+
+impl Seating {
+    /// Notes in the case how its threads lie to the cards' interrupts, as far as that is known.
+    pub fn note(&self, case: &mut Case) {
+        for (name, told) in [(OFF_IRQ_CORES, self.off_irq_cores), (SAME_LLC, self.same_llc)] {
+            if let Some(told) = told {
+                case.chosen.set(name, Value::Flag(told));
+            }
+        }
+    }
+}
+
+/// Seats for `count` threads at each end, as the parameter [`AFFINITY`] wants them; none leaves them to the scheduler.
+///
+/// # Errors
+/// When an end has no such CPUs.
+pub fn seating(ends: &Ends<'_>, site: &Site, params: &Params, count: usize) -> Result<Seating, Reason> {
+    let nics = ends.way().map_or([None, None], |way| [Some(way.first), Some(way.second)]);
+    seating_over(ends, site, params, &[nics], &vec![0; count])
+}
+
+/// The same where each thread works for one of several ways, which begin and end at these interfaces: `way_of` has the
+/// number of the way for each thread.
+///
+/// # Errors
+/// When an end has no such CPUs.
+pub fn seating_over(
+    ends: &Ends<'_>,
+    site: &Site,
+    params: &Params,
+    nics: &[[Option<&Nic>; 2]],
+    way_of: &[usize],
+) -> Result<Seating, Reason> {
+    let affinity = params.text(AFFINITY.name).unwrap_or("auto");
+    let machines: Vec<&Machine> = site.nodes.iter().take(2).map(|node| &node.machine).collect();
+    let (Some(first), Some(second)) = (machines.first(), machines.last()) else {
+        return Err(Reason::new(Cause::Inapplicable, "there is no node to measure on"));
+    };
+    let of = |machine, end: usize| {
+        nics.iter().map(|way| Side::of(machine, way[end])).collect::<Result<Vec<_>, _>>()
+    };
+    let mut sides = [of(first, 0)?, of(second, 1)?];
+    if affinity != "irq" {
+        sides = sides.map(off_each_other);
+    }
+    // Where nobody is pinned CPUs must be known all the same: an empty machine has no plan.
+    if affinity == "none" {
+        return Ok(Seating::default());
+    }
+    let mut seats: [Vec<Seat>; 2] = [Vec::new(), Vec::new()];
+    for end in 0..2 {
+        let liked = sides[end].iter().map(|side| side.liked(affinity)).collect::<Result<Vec<_>, _>>()?;
+        // Ends that have the same cores are kept apart as far as there are enough.
+        let others: Vec<u32> = match ends.on_one_kernel() {
+            true => seats[..end].iter().flatten().map(|seat| seat.cpu).collect(),
+            false => Vec::new(),
+        };
+        seats[end] = dealt(&liked, way_of, &others);
+    }
+    let both = |of: &dyn Fn(&Side<'_>, &Seat) -> Option<bool>| {
+        let told = sides
+            .iter()
+            .zip(&seats)
+            .flat_map(|(sides, seats)| seats.iter().zip(way_of).map(|(seat, way)| of(&sides[*way], seat)));
+        told.collect::<Option<Vec<bool>>>().map(|told| told.into_iter().all(|yes| yes))
+    };
+    let off_irq_cores = both(&|side, seat| side.irqs.is_ok().then(|| !side.serves(seat)));
+    let same_llc = both(&|side, seat| side.irqs.is_ok().then(|| side.is_beside(seat)));
+    Ok(Seating { seats, off_irq_cores, same_llc })
+}
+
+/// A seat for each thread, from the list of the way that it works for, the best first. A seat goes to one thread until all
+/// of the list are taken; then they go round again. Those that the other end has come last.
+fn dealt(liked: &[Vec<Seat>], way_of: &[usize], others: &[u32]) -> Vec<Seat> {
+    let mut times: BTreeMap<u32, usize> = others.iter().map(|cpu| (*cpu, 1)).collect();
+    let mut take = |way: &usize| {
+        let taken = |seat: &&Seat| times.get(&seat.cpu).copied().unwrap_or(0);
+        let seat = *liked.get(*way)?.iter().min_by_key(taken)?;
+        *times.entry(seat.cpu).or_default() += 1;
+        Some(seat)
+    };
+    way_of.iter().filter_map(&mut take).collect()
+}
+
+/// Where all ways are known to have interrupts, each keeps off those of the others too.
+fn off_each_other(mut sides: Vec<Side<'_>>) -> Vec<Side<'_>> {
+    let all: Option<Vec<Vec<u32>>> = sides.iter().map(|side| side.irqs.clone().ok()).collect();
+    if let Some(all) = all.map(|all| all.concat()) {
+        sides.iter_mut().for_each(|side| side.irqs = Ok(all.clone()));
+    }
+    sides
+}
+
+/// What an end has to choose from.
+struct Side<'a> {
+    machine: &'a Machine,
+    /// One a core.
+    seats: Vec<Seat>,
+    /// The NUMA node of the card.
+    node: Option<u32>,
+    /// CPUs that serve its interrupts, or why that is not known.
+    irqs: Result<Vec<u32>, String>,
+}
+
+impl<'a> Side<'a> {
+    fn of(machine: &'a Machine, nic: Option<&Nic>) -> Result<Self, Reason> {
+        let cards = nic.map_or(Vec::new(), |nic| cards(machine, nic, DEEPEST));
+        let irqs = match (nic, cards.is_empty()) {
+            (None, _) => Err("no interface is known that the data takes".to_owned()),
+            (Some(nic), true) => Err(told(nic.irq_cpus.why(), &nic.name)),
+            (Some(_), false) => Ok(cards.iter().flat_map(|card| irq_cpus(card)).copied().collect()),
+        };
+        let nodes = cards.iter().copied().chain(nic);
+        let node = nodes.filter_map(|nic| nic.numa_node().known().copied()).next();
+        Ok(Self { machine, seats: seats(machine)?, node, irqs })
+    }
+
+    /// Threads of the cores that serve interrupts; none when it is not known which these are.
+    fn irq_threads(&self) -> impl Iterator<Item = &CpuThread> {
+        let served = self.irqs.as_deref().unwrap_or_default();
+        served.iter().filter_map(|id| self.machine.cpu.thread(*id))
+    }
+
+    /// Whether a thread of the seat's core serves an interrupt.
+    fn serves(&self, seat: &Seat) -> bool {
+        let core = core(&self.machine.cpu, seat.cpu);
+        self.irq_threads().any(|thread| thread.id == seat.cpu || core.is_some() && thread.core == core)
+    }
+
+    /// Whether the seat shares the last-level cache with a core that serves interrupts.
+    fn is_beside(&self, seat: &Seat) -> bool {
+        self.irq_threads().any(|thread| domain(thread) == seat.domain)
+    }
+
+    /// One seat a core: those on the card's NUMA node first; of these, those that serve no interrupt, since a core that
+    /// does has less time for us; of these, those that find in their cache what an interrupt's core has put there.
+    fn near(&self) -> Vec<Seat> {
+        let mut all = self.seats.clone();
+        all.sort_by_key(|seat| {
+            let is_elsewhere = self.node.is_some_and(|node| seat.node != node);
+            (is_elsewhere, self.serves(seat), !self.is_beside(seat))
+        });
+        all
+    }
+
+    /// One seat a core on other NUMA nodes than the card's.
+    fn far(&self) -> Result<Vec<Seat>, Reason> {
+        let refuse = |text: &str| Reason::new(Cause::Inapplicable, format!("affinity=far: {text}"));
+        let node = self.node.ok_or_else(|| refuse("no NUMA node is known that the interface is next to"))?;
+        let all: Vec<Seat> = self.seats.iter().filter(|seat| seat.node != node).copied().collect();
+        if all.is_empty() {
+            return Err(refuse(&format!(
+                "no CPU is on another NUMA node than the interface, which is on {node}"
+            )));
+        }
+        Ok(all)
+    }
+
+    /// The CPUs that serve the card's interrupts.
+    fn on_irqs(&self) -> Result<Vec<Seat>, Reason> {
+        let refuse = |text: &str| Reason::new(Cause::Inapplicable, format!("affinity=irq: {text}"));
+        let served = self.irqs.as_ref().map_err(|why| refuse(why))?;
+        let usable = |id: &u32| self.machine.cpu.thread(*id).filter(|thread| thread.usable());
+        let all: Vec<Seat> = served.iter().filter_map(usable).map(|it| seat(self.machine, it)).collect();
+        if all.is_empty() {
+            let cpus: CpuSet = served.iter().copied().collect();
+            return Err(refuse(&format!("the card's interrupts go to CPUs {cpus}, which we may not use")));
+        }
+        Ok(all)
+    }
+
+    /// The CPUs of a list, in the order of their numbers.
+    fn listed(&self, list: &str) -> Result<Vec<Seat>, Reason> {
+        let refuse = |text: String| Reason::new(Cause::Contradiction, format!("affinity={list}: {text}"));
+        // A comma on the command line would be a sweep over several values.
+        let cpus: CpuSet = list
+            .replace('+', ",")
+            .parse()
+            .map_err(|error| refuse(format!("{error}; it is auto, none, far, irq, or CPUs such as 0+2-3")))?;
+        let one = |id: u32| {
+            let thread = self.machine.cpu.thread(id).filter(|thread| thread.usable());
+            let thread = thread.ok_or_else(|| refuse(format!("there is no CPU {id} that we may use")))?;
+            Ok(seat(self.machine, thread))
+        };
+        let seats: Vec<Seat> = cpus.iter().map(one).collect::<Result<_, Reason>>()?;
+        if seats.is_empty() {
+            return Err(refuse("it names no CPU".to_owned()));
+        }
+        Ok(seats)
+    }
+
+    /// The seats that a way of placing likes, the best first; none of the lists is empty.
+    fn liked(&self, affinity: &str) -> Result<Vec<Seat>, Reason> {
+        match affinity {
+            "auto" => Ok(self.near()),
+            "far" => self.far(),
+            "irq" => self.on_irqs(),
+            list => self.listed(list),
+        }
+    }
+}
+
+/// The interfaces below one whose interrupts are known: itself, or what a bond, bridge or VLAN stands on.
+fn cards<'a>(machine: &'a Machine, nic: &'a Nic, depth: u32) -> Vec<&'a Nic> {
+    if nic.irq_cpus.is_known() || depth == 0 {
+        return if nic.irq_cpus.is_known() { vec![nic] } else { Vec::new() };
+    }
+    let all = machine.nics.known().into_iter().flatten();
+    let below = all.filter(|other| nic.lower.contains(&other.name));
+    below.flat_map(|lower| cards(machine, lower, depth - 1)).collect()
+}
+
+fn irq_cpus(nic: &Nic) -> &[u32] {
+    nic.irq_cpus.known().map_or(&[], Vec::as_slice)
+}
+
+fn told(why: Option<&str>, name: &str) -> String {
+    format!("it is not known which CPUs serve the interrupts of {name}: {}", why.unwrap_or("nobody looked"))
+}
+
+fn core(cpu: &Cpu, id: u32) -> Option<u32> {
+    cpu.thread(id)?.core
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatrial_model::SiteNode;
+    use seatrial_model::machine::{Known, NicKind, PciDevice};
+
+    /// Two NUMA nodes of four cores with two threads each, CPUs 0 to 3 and 4 to 7, their siblings from 8 on; two
+    /// last-level caches a node.
+    fn node(name: &str, nics: Vec<Nic>) -> SiteNode {
+        let thread = |id: u32| CpuThread {
+            id,
+            core: Some(id % 8),
+            node: Some(id % 8 / 4),
+            l3: Some(id % 8 / 2),
+            online: true,
+            allowed: true,
+            ..CpuThread::default()
+        };
+        let cpu = Cpu { threads: (0..16).map(thread).collect(), ..Cpu::default() };
+        SiteNode::new(name, Machine { cpu, nics: Known::Known(nics), ..Machine::default() })
+    }
+
+    fn card(name: &str, node: u32, irqs: Option<&[u32]>) -> Nic {
+        Nic {
+            name: name.to_owned(),
+            kind: NicKind::Physical,
+            up: Known::Known(true),
+            networks: Known::Known(vec!["10.0.0.0/16".to_owned()]),
+            irq_cpus: irqs.map_or(Known::unknown("/x does not exist"), |cpus| Known::Known(cpus.to_vec())),
+            pci: Known::Known(PciDevice { numa_node: Known::Known(node), ..PciDevice::default() }),
+            ..Nic::default()
+        }
+    }
+
+    fn pair(nic: &Nic) -> Site {
+        Site { nodes: vec![node("n1", vec![nic.clone()]), node("n2", vec![nic.clone()])] }
+    }
+
+    fn seated(site: &Site, affinity: &str, count: usize) -> Result<Seating, Reason> {
+        let asked = [("interface", "auto"), ("affinity", affinity)];
+        let params: Params = asked.map(|(name, value)| (name.to_owned(), value.into())).into_iter().collect();
+        seating(&Ends::of(site, &params)?, site, &params, count)
+    }
+
+    fn cpus(seats: &[Seat]) -> Vec<u32> {
+        seats.iter().map(|seat| seat.cpu).collect()
+    }
+
+    #[test]
+    fn threads_sit_next_to_the_card_off_its_interrupts_and_in_their_cache() {
+        // Interrupts on the sibling of CPU 6: cores 4 to 7 are the card's node, and 6 and 7 share a cache.
+        let site = pair(&card("eth0", 1, Some(&[14])));
+        let one = seated(&site, "auto", 1).expect("seats");
+        assert_eq!(cpus(&one.seats[0]), [7]);
+        assert_eq!((one.off_irq_cores, one.same_llc), (Some(true), Some(true)));
+        let three = seated(&site, "auto", 3).expect("seats");
+        assert_eq!(cpus(&three.seats[1]), [7, 4, 5]);
+        assert_eq!((three.off_irq_cores, three.same_llc), (Some(true), Some(false)));
+        let five = seated(&site, "auto", 5).expect("seats");
+        assert_eq!(cpus(&five.seats[0]), [7, 4, 5, 6, 0], "the card's node before the other one");
+        assert_eq!(five.off_irq_cores, Some(false));
+    }
+
+    #[test]
+    fn the_cost_of_interrupts_can_be_shown_on_their_own_cores() {
+        let site = pair(&card("eth0", 0, Some(&[1, 9])));
+        let seating = seated(&site, "irq", 2).expect("seats");
+        assert_eq!(cpus(&seating.seats[0]), [1, 9]);
+        assert_eq!((seating.off_irq_cores, seating.same_llc), (Some(false), Some(true)));
+        let reason = seated(&pair(&card("eth0", 0, None)), "irq", 1).expect_err("not known");
+        assert_eq!(reason.cause, Cause::Inapplicable);
+        assert!(
+            reason.text.contains("affinity=irq") && reason.text.contains("/x does not exist"),
+            "{reason}"
+        );
+    }
+
+    #[test]
+    fn where_the_interrupts_are_not_known_nothing_is_said_of_them() {
+        let seating = seated(&pair(&card("eth0", 1, None)), "auto", 2).expect("seats");
+        assert_eq!(cpus(&seating.seats[0]), [4, 5]);
+        assert_eq!((seating.off_irq_cores, seating.same_llc), (None, None));
+        let none = seated(&pair(&card("eth0", 1, Some(&[0]))), "none", 2).expect("none");
+        assert_eq!(none, Seating::default());
+    }
+
+    #[test]
+    fn a_bond_has_the_interrupts_of_its_members() {
+        let mut bond = Nic { pci: Known::default(), ..card("bond0", 0, None) };
+        bond.lower = vec!["eth0".to_owned(), "eth1".to_owned()];
+        let mut member = card("eth0", 1, Some(&[4, 5]));
+        member.networks = Known::Known(Vec::new());
+        let other = Nic { name: "eth1".to_owned(), irq_cpus: Known::Known(vec![6]), ..member.clone() };
+        let nics = vec![bond, member, other];
+        let site = Site { nodes: vec![node("n1", nics.clone()), node("n2", nics)] };
+        let seating = seated(&site, "auto", 1).expect("seats");
+        assert_eq!((cpus(&seating.seats[0]), seating.off_irq_cores), (vec![7], Some(true)));
+    }
+
+    #[test]
+    fn far_is_another_node_and_a_list_is_taken_as_it_is() {
+        let site = pair(&card("eth0", 1, Some(&[4])));
+        let far = seated(&site, "far", 5).expect("seats");
+        assert_eq!(cpus(&far.seats[0]), [0, 1, 2, 3, 0]);
+        assert_eq!(far.same_llc, Some(false));
+        let listed = seated(&site, "12+4", 2).expect("seats");
+        assert_eq!((cpus(&listed.seats[0]), listed.off_irq_cores), (vec![4, 12], Some(false)));
+        for (wrong, why) in [("16", "no CPU 16"), ("near", "it is auto"), ("", "names no CPU")] {
+            let reason = seated(&site, wrong, 1).expect_err("refused");
+            assert!(reason.cause == Cause::Contradiction && reason.text.contains(why), "{reason}");
+        }
+    }
+
+    #[test]
+    fn ends_of_one_kernel_are_kept_apart_though_they_like_the_same_cores() {
+        let mut site = pair(&card("eth0", 1, Some(&[4])));
+        site.nodes.iter_mut().for_each(|node| node.machine.boot_id = Known::Known("a".to_owned()));
+        let seating = seated(&site, "auto", 2).expect("seats");
+        assert_eq!(seating.seats.map(|seats| cpus(&seats)), [vec![5, 6], vec![7, 4]]);
+    }
+
+    #[test]
+    fn every_benchmark_between_nodes_seats_its_threads_so_and_says_it() {
+        let site = pair(&card("eth0", 1, Some(&[4])));
+        for name in ["net.tcp_stream", "net.udp_stream", "net.eth_receive", "net.rr", "net.pingpong"] {
+            let bench = crate::registry().find(name).expect("shipped");
+            let specs = bench.about().params.iter();
+            let mut params: Params = specs.map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
+            if bench.about().param("flows").is_some() {
+                params.set("flows", 1_u64);
+            }
+            for (affinity, cpu, off) in [("auto", 5, true), ("irq", 4, false)] {
+                params.set("affinity", affinity);
+                let case = bench.plan(&params, &site).expect("a plan").remove(0);
+                assert_eq!(
+                    case.places.iter().map(|place| place.seats[0].cpu).collect::<Vec<_>>(),
+                    [cpu, cpu],
+                    "{name}"
+                );
+                assert_eq!(case.chosen.flag(OFF_IRQ_CORES), Ok(off), "{name}");
+                assert!(case.chosen.flag(SAME_LLC).is_ok(), "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Copies from and to pinned memory, by copy engines or by a kernel, timed by the device.
+
+use std::sync::Arc;
+
+use seatrial_model::{Bytes, Cause, Integrity, Params, Quantity, Sample, Unit};
+use seatrial_sys::gpu::{DeviceMemory, GpuError, Span, Stream};
+use seatrial_sys::memory::Pages;
+use serde_json::json;
+
+use super::cell::{Cell, Grid};
+use super::part::Copier;
+use crate::common::gpu::pattern::{Pattern, Wrong};
+use crate::common::gpu::{Block, Lane, MOST_QUEUED, Opened, Starter, Tally, Watch, during, preparing};
+use crate::{Error, Sink};
+
+/// Copies of a slice at most: what a closed stream holds.
+pub const MOST: usize = MOST_QUEUED;
+
+/// Pieces of a slice between which both directions are compared.
+const PIECES: usize = 8;
+
+/// What goes to the device, what comes from it, what stands where nothing was copied.
+pub const IN: Pattern = Pattern::of(11);
+/// See [`IN`].
+pub const OUT: Pattern = Pattern::of(12);
+/// See [`IN`].
+pub const NOTHING: Pattern = Pattern::of(13);
+
+/// The lane of what goes to the device, in samples.
+pub const IN_LANE: u64 = 0;
+/// See [`IN_LANE`].
+pub const OUT_LANE: u64 = 1;
+
+/// Both ends of the copies.
+pub struct Pinned {
+    grid: Grid,
+    by_kernel: bool,
+    lanes: [Lane; 2],
+    starter: Starter,
+    tally: Tally,
+    /// By node: what goes to the device, and where what comes from it goes.
+    sources: Vec<Block>,
+    targets: Vec<Block>,
+    /// By node: how much of the target was written at most.
+    written: Vec<u64>,
+    device_in: Arc<DeviceMemory>,
+    device_out: Arc<DeviceMemory>,
+    checked: u64,
+    wrong: Option<(u64, String)>,
+    opened: Opened,
+}
+
+impl Pinned {
+    /// Takes memory for the largest cell on every node, and on the device.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be pinned.
+    pub fn new(opened: Opened, grid: Grid, pages: &[Pages], by_kernel: bool) -> Result<Self, Error> {
+        let size = grid.largest() as usize;
+        let (gpu, address) = (&opened.gpu, opened.address.clone());
+        let refused = |what: &'static str| preparing(&address, what);
+        let take = |node: &Option<u32>, pattern| Block::take(gpu, &address, size, pages, *node, pattern);
+        let sources = grid.nodes.iter().map(|node| take(node, IN)).collect::<Result<Vec<_>, Error>>()?;
+        let targets = grid.nodes.iter().map(|node| take(node, NOTHING)).collect::<Result<Vec<_>, Error>>()?;
+        let device = || DeviceMemory::take(gpu, size).map_err(refused("taking memory of the device"));
+        let (device_in, device_out) = (device()?, device()?);
+        let lane = || Lane::new(gpu, &opened.kernels).map_err(refused("making a stream"));
+        let lanes = [lane()?, lane()?];
+        let stream = &lanes[0].stream;
+        let filled = opened.kernels.fill(stream, Span::Device(&device_out, 0), size / 8, OUT);
+        filled.and_then(|()| stream.finish()).map_err(refused("filling memory of the device"))?;
+        Ok(Self {
+            by_kernel,
+            starter: Starter::new(gpu).map_err(refused("making a gate"))?,
+            tally: Tally::take(gpu).map_err(refused("taking memory of the device"))?,
+            written: vec![0; grid.nodes.len()],
+            lanes,
+            sources,
+            targets,
+            device_in,
+            device_out,
+            checked: 0,
+            wrong: None,
+            grid,
+            opened,
+        })
+    }
+
+    fn work(&mut self, cell: Cell, copies: usize, watch: Option<&mut Watch<'_>>) -> Result<Ran, GpuError> {
+        let size = cell.size as usize;
+        if cell.direction.goes_in() {
+            let stream = &self.lanes[0].stream;
+            stream.set(Span::Device(&self.device_in, 0), 0x5a, size)?;
+            stream.finish()?;
+        }
+        let pieces = copies.min(PIECES);
+        let each = copies.div_ceil(pieces);
+        let inward = (Span::Device(&self.device_in, 0), Span::Pinned(&self.sources[cell.memory].memory, 0));
+        let outward = (Span::Pinned(&self.targets[cell.memory].memory, 0), Span::Device(&self.device_out, 0));
+        let [first, second] = &mut self.lanes;
+        let mut lanes: Vec<&mut Lane> = Vec::new();
+        let mut ways = Vec::new();
+        if cell.direction.goes_in() {
+            lanes.push(first);
+            ways.push((IN_LANE, inward));
+        }
+        if cell.direction.goes_out() {
+            lanes.push(second);
+            ways.push((OUT_LANE, outward));
+        }
+        let kernels = &self.opened.kernels;
+        let by_kernel = self.by_kernel;
+        let queue = |lane: usize, stream: &Stream, _: usize| {
+            let (to, from) = ways[lane].1;
+            (0..each).try_for_each(|_| match by_kernel {
+                true => kernels.copy(stream, to, from, size),
+                false => stream.copy(to, from, size),
+            })
+        };
+        let run = self.starter.run(&mut lanes, pieces, queue, || watch.into_iter().for_each(Watch::look))?;
+        let ends = run.marks.iter().filter_map(|marks| Some(marks.last()? - marks.first()?));
+        let took = ends.fold(0.0, f64::max) * copies as f64 / (pieces * each) as f64;
+        let mut found = Vec::new();
+        for (number, (lane, _)) in ways.iter().enumerate() {
+            for piece in 0..pieces {
+                let (start, end) = run.piece(number, piece);
+                found.push((*lane, start, end, each as u64 * cell.size));
+            }
+        }
+        Ok(Ran { pieces: found, took })
+    }
+
+    /// Every word on the device, after a slice.
+    fn check(&mut self, cell: Cell) -> Result<(), GpuError> {
+        if cell.direction.goes_out() {
+            let written = &mut self.written[cell.memory];
+            *written = cell.size.max(*written);
+        }
+        if !cell.direction.goes_in() {
+            return Ok(());
+        }
+        let at = Span::Device(&self.device_in, 0);
+        let stream = &self.lanes[0].stream;
+        let wrong = self.opened.kernels.check(stream, &self.tally, at, cell.size as usize / 8, IN)?;
+        self.checked += cell.size;
+        self.note(wrong, cell.memory, "to");
+        Ok(())
+    }
+
+    fn note(&mut self, wrong: Option<Wrong>, memory: usize, way: &str) {
+        if let Some(wrong) = wrong {
+            let node = self.grid.nodes[memory].map_or_else(|| "any".to_owned(), |node| node.to_string());
+            let text = format!(
+                "host (NUMA node {node}) {way} GPU {}: the first wrong word is at byte {}",
+                self.opened.address,
+                wrong.first * 8
+            );
+            self.wrong.get_or_insert((0, text)).0 += wrong.count;
+        }
+    }
+}
+
+/// What a slice did: lane, start, end and bytes of each piece; nanoseconds in all.
+struct Ran {
+    pieces: Vec<(u64, seatrial_model::Nanos, seatrial_model::Nanos, u64)>,
+    took: f64,
+}
+
+impl Copier for Pinned {
+    fn slice(
+        &mut self,
+        cell: usize,
+        copies: usize,
+        slice: u64,
+        out: Option<&mut dyn Sink>,
+        watch: Option<&mut Watch<'_>>,
+    ) -> Result<f64, Error> {
+        let cell = self.grid.cells[cell];
+        let address = self.opened.address.clone();
+        let ran = self.work(cell, copies, watch).map_err(during(&address, cell.direction.name()))?;
+        self.check(cell).map_err(during(&address, "checking what was copied"))?;
+        if let Some(out) = out {
+            let at = place(&self.grid, cell, slice);
+            for (lane, start, end, bytes) in ran.pieces {
+                out.sample(sample(&at, lane, start, end, bytes)?);
+            }
+        }
+        Ok(ran.took)
+    }
+
+    fn forget(&mut self) -> Result<(), Error> {
+        self.written.fill(0);
+        self.targets.iter_mut().try_for_each(|target| target.fill(NOTHING))
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        for memory in 0..self.targets.len() {
+            let words = self.written[memory] as usize / 8;
+            let found = self.targets[memory].check_first(OUT, words)?;
+            self.checked += self.written[memory];
+            self.note(found, memory, "from");
+        }
+        Ok(match &self.wrong {
+            Some((wrong, first)) => {
+                Integrity::Corrupt { wrong: *wrong, of: self.checked / 8, first: first.clone() }
+            }
+            None if self.checked == 0 => Integrity::Unverified { why: "no copy came to its end".to_owned() },
+            None => Integrity::Verified { checked: self.checked },
+        })
+    }
+
+    fn evidence(&self, out: &mut dyn Sink) {
+        let places: Vec<_> = self.sources.iter().chain(&self.targets).map(|block| &block.place).collect();
+        let shares: Vec<f64> = places.iter().filter_map(|place| place["right_percent"].as_f64()).collect();
+        let place = match places.iter().find(|place| place.get("denied").is_some()) {
+            Some(denied) => (*denied).clone(),
+            None => json!({ "right_percent": shares.iter().sum::<f64>() / shares.len().max(1) as f64 }),
+        };
+        out.evidence("place", place);
+        out.evidence("pages", self.sources[0].pages.clone());
+        out.evidence("held_by", json!(self.starter.way()));
+    }
+}
+
+/// The place of a slice's samples on the axes.
+pub fn place(grid: &Grid, cell: Cell, slice: u64) -> Params {
+    let mut at = Params::default();
+    at.set("direction", cell.direction.name());
+    at.set("size", Bytes(cell.size));
+    if let Some(node) = grid.nodes[cell.memory] {
+        at.set("memory_node", u64::from(node));
+    }
+    at.set("near", u64::from(cell.memory == 0));
+    at.set("slice", slice);
+    at
+}
+
+/// One piece of a slice.
+///
+/// # Errors
+/// Never: bytes are finite.
+pub fn sample(
+    at: &Params,
+    lane: u64,
+    start: seatrial_model::Nanos,
+    end: seatrial_model::Nanos,
+    bytes: u64,
+) -> Result<Sample, Error> {
+    let amount = Quantity::new(bytes as f64, Unit::Byte)
+        .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
+    let mut at = at.clone();
+    at.set("lane", lane);
+    Ok(Sample { channel: "copy".to_owned(), at, start, end, amount })
+}

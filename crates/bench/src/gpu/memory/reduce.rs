@@ -1,0 +1,40 @@
+//! From slices to bandwidth: the best variant of every kernel.
+
+use seatrial_model::{About, Case, Cause, Measures, PartRecord, Reason, Row, Unit, Values};
+use seatrial_stats::Sorted;
+use serde_json::json;
+
+use crate::common::gpu;
+use crate::common::{AtPlace, by_place};
+
+pub fn reduce(about: &About, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    let cells = by_place(parts, "pass", |sample| Some(sample.per_second()? / 1e9));
+    if cells.is_empty() {
+        let text = "no slice came to its end within the time; raise -p time= or lower -p array=";
+        return Err(Reason::new(Cause::TooShort, text));
+    }
+    let mut measures = Measures::default();
+    let values = |cell: &AtPlace| Values { unit: Unit::GigabytesPerSecond, trials: cell.trials.clone() };
+    // Rates are finite, and every cell has some.
+    let median = |cell: &&AtPlace| Sorted::pooled(&cell.trials).map_or(0.0, |rates| rates.median());
+    let mut best = serde_json::Map::new();
+    for metric in about.metrics {
+        let of_kernel =
+            cells.iter().filter(|cell| cell.at.text("kernel").is_ok_and(|name| name == metric.name));
+        if let Some(cell) = of_kernel.max_by(|a, b| median(a).total_cmp(&median(b))) {
+            measures.metrics.insert(metric.name.to_owned(), values(cell));
+            best.insert(metric.name.to_owned(), json!(cell.at.text("variant").ok()));
+        }
+    }
+    let rows = cells.iter().map(|cell| Row { at: cell.at.clone(), values: values(cell) }).collect();
+    measures.series.insert("by_variant".to_owned(), rows);
+    measures.evidence.insert("best".to_owned(), best.into());
+    for name in ["gpu", "held_by", "watch"] {
+        if let Some(value) = parts.last().and_then(|part| part.evidence.get(name)) {
+            measures.evidence.insert(name.to_owned(), value.clone());
+        }
+    }
+    measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
+    measures.findings = gpu::findings_of(case, parts);
+    Ok(measures)
+}

@@ -1,0 +1,86 @@
+//! What is measured in one slice: which GPUs move what where.
+
+/// One stream of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// The GPU whose memory data come from.
+    pub from: usize,
+    /// The GPU whose memory they go to.
+    pub to: usize,
+    /// Whether the second one fetches them; else the first one pushes.
+    pub reads: bool,
+}
+
+impl Flow {
+    /// The GPU that works.
+    pub const fn by(self) -> usize {
+        if self.reads { self.to } else { self.from }
+    }
+}
+
+/// A cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// The operation's name, which is its metric's too.
+    pub operation: &'static str,
+    /// What moves at once.
+    pub flows: Vec<Flow>,
+    /// The GPU, or the first of the pair.
+    pub gpu: usize,
+    /// The other one of a pair.
+    pub peer: Option<usize>,
+}
+
+/// The cells of `count` GPUs: of pairs, of groups, or both.
+pub fn cells(count: usize, pairs: bool, groups: bool) -> Vec<Cell> {
+    let mut found = Vec::new();
+    let others = |gpu: usize| (0..count).filter(move |other| *other != gpu);
+    let push = |from, to| Flow { from, to, reads: false };
+    if pairs {
+        for from in 0..count {
+            for to in others(from) {
+                for (operation, reads) in [("write", false), ("read", true)] {
+                    let flows = vec![Flow { from, to, reads }];
+                    found.push(Cell { operation, flows, gpu: from, peer: Some(to) });
+                }
+                if from < to {
+                    for (operation, reads) in [("both_write", false), ("both_read", true)] {
+                        let flows = vec![Flow { from, to, reads }, Flow { from: to, to: from, reads }];
+                        found.push(Cell { operation, flows, gpu: from, peer: Some(to) });
+                    }
+                }
+            }
+        }
+    }
+    // With two GPUs these are the pairs once more.
+    if groups && (count > 2 || !pairs) {
+        for gpu in 0..count {
+            let out = others(gpu).map(|to| push(gpu, to)).collect();
+            found.push(Cell { operation: "one_to_all", flows: out, gpu, peer: None });
+            let into = others(gpu).map(|from| push(from, gpu)).collect();
+            found.push(Cell { operation: "all_to_one", flows: into, gpu, peer: None });
+        }
+        let all = (0..count).flat_map(|gpu| others(gpu).map(move |to| push(gpu, to))).collect();
+        found.push(Cell { operation: "all_to_all", flows: all, gpu: 0, peer: None });
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pair_is_there_in_both_directions() {
+        let all = cells(4, true, true);
+        let count = |operation: &str| all.iter().filter(|cell| cell.operation == operation).count();
+        let counts =
+            ["write", "read", "both_write", "both_read", "one_to_all", "all_to_one", "all_to_all"].map(count);
+        assert_eq!(counts, [12, 12, 6, 6, 4, 4, 1]);
+        let last = all.last().expect("cells");
+        assert_eq!(last.flows.len(), 12);
+        assert!(all.iter().flat_map(|cell| &cell.flows).all(|flow| flow.from != flow.to));
+        assert_eq!(cells(2, true, true).len(), 6, "two GPUs make no group");
+        assert_eq!(cells(2, false, true).len(), 5, "unless it is asked for");
+    }
+}

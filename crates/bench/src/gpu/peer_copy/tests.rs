@@ -1,0 +1,82 @@
+use std::path::Path;
+
+use seatrial_model::{Case, Cause, Integrity, Measures, Place};
+
+use super::{PeerCopy, part};
+use crate::common::gpu::rig::{Fake, close, machine, measured, median, plan, site};
+use crate::{Benchmark, Error, Part};
+
+fn make(case: &Case, place: &Place, library: &Path) -> Result<Box<dyn Part>, Error> {
+    Ok(Box::new(part::Worker::new(case, place)?.with_driver(library)))
+}
+
+const SMALL: (&str, &str) = ("size", "256 KiB");
+
+fn row(measures: &Measures, series: &str, number: usize) -> f64 {
+    measures.series[series][number].values.trials[0][0]
+}
+
+#[test]
+fn every_pair_and_group_has_the_rate_of_its_links() {
+    for engine in ["copy", "sm"] {
+        let fake = Fake::new("devices=3 peer=400 load_ns=200");
+        let changed = [SMALL, ("engine", engine)];
+        let (record, measures) = measured(&PeerCopy, make, &changed, 3, &fake.library()).expect("measured");
+        for (metric, expected) in [
+            ("write", 400.0),
+            ("read", 400.0),
+            ("both_write", 800.0),
+            ("both_read", 800.0),
+            ("one_to_all", 800.0),
+            ("all_to_one", 800.0),
+            ("all_to_all", 2400.0),
+            ("latency", 600.0),
+        ] {
+            close(median(&measures, metric), expected);
+        }
+        let rows = ["pairs", "groups", "latencies"].map(|name| measures.series[name].len());
+        assert_eq!(rows, [18, 7, 6]);
+        assert!(row(&measures, "pairs", 0) > 0.0);
+        assert!(matches!(record.integrity, Integrity::Verified { .. }), "{:?}", record.integrity);
+    }
+}
+
+#[test]
+fn a_gpu_that_cannot_be_used_leaves_the_other_pairs_measured() {
+    let fake = Fake::new("devices=3 fail=cuDevicePrimaryCtxRetain@2:46");
+    let (_, measures) = measured(&PeerCopy, make, &[SMALL], 3, &fake.library()).expect("measured");
+    assert!(measures.metrics.is_empty(), "the slowest pair may be one that is missing");
+    assert_eq!(measures.series["pairs"].len(), 6);
+    assert!(measures.findings.iter().any(|finding| finding.kind == "gpu-not-measured"));
+}
+
+#[test]
+fn gpus_that_do_not_reach_each_other_are_copied_by_way_of_the_host() {
+    let fake = Fake::new("devices=2 no_peers");
+    let (_, measures) = measured(&PeerCopy, make, &[SMALL], 2, &fake.library()).expect("measured");
+    close(median(&measures, "write"), 400.0);
+    assert!(!measures.metrics.contains_key("latency"));
+    assert!(measures.findings.iter().any(|finding| finding.kind == "no-peer-access"));
+}
+
+#[test]
+fn a_wrong_word_tells_its_pair_and_place() {
+    let fake = Fake::new("devices=2 corrupt=0:80");
+    let (record, _) = measured(&PeerCopy, make, &[SMALL], 2, &fake.library()).expect("measured");
+    let Integrity::Corrupt { first, .. } = record.integrity else { panic!("{:?}", record.integrity) };
+    let expected = "write: GPU 0000:10:00.0 to GPU 0000:11:00.0: the first wrong word is at byte 80";
+    assert_eq!(first, expected);
+}
+
+#[test]
+fn one_gpu_has_no_peer_and_a_size_beyond_memory_is_refused() {
+    assert_eq!(plan(&PeerCopy, &[], machine(1)).expect_err("one GPU").cause, Cause::Inapplicable);
+    assert_eq!(plan(&PeerCopy, &[("size", "128 MiB")], machine(2)).expect_err("full").cause, Cause::NoSpace);
+    let case = plan(&PeerCopy, &[SMALL], machine(2)).expect("a plan").remove(0);
+    let limits = PeerCopy.limits(&case, &site(machine(2)));
+    let value = |metric: &str| {
+        let spec = PeerCopy.about().metric(metric).expect("a metric");
+        limits[metric].record(spec.better, spec.unit).expect("of its dimension").value
+    };
+    assert_eq!((value("write"), value("both_read"), value("latency")), (Some(500.0), Some(1000.0), None));
+}

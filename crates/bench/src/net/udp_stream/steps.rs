@@ -1,0 +1,159 @@
+//! A search inside a trial: steps at one rate each, which both ends take in turn; after each the receiver tells the
+//! sender what came of it.
+
+use std::time::{Duration, Instant};
+
+use seatrial_model::{Cause, Integrity, Nanos};
+
+use super::control::Said;
+use super::ladder::{Came, Ladder, MOST_STEPS, Step};
+use super::part::integrity;
+use super::phase::{Ran, Stage};
+use super::record::{Received, Sent};
+use super::terms::Terms;
+use crate::{Error, Stop};
+
+/// The number of the first step among the phases; the warm-up is the one before.
+const FIRST: u16 = 2;
+
+/// Time beside a step: both ends agree, and wait for what may still be under way.
+const SETTLE: Nanos = Nanos::millis(400);
+
+/// How long the other end may take to go on.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often the stop is looked at while the other end is waited for.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Time of a step, for a trial that without a search would take `time`.
+pub const fn step_time(time: Nanos) -> Nanos {
+    let step = Nanos(time.get() / 4);
+    if step.get() < Nanos::millis(50).get() { Nanos::millis(50) } else { step }
+}
+
+/// Time of a whole search at most.
+pub const fn search_time(time: Nanos) -> Nanos {
+    Nanos((step_time(time).get() + SETTLE.get()) * MOST_STEPS as u64)
+}
+
+impl Stage {
+    /// The sender's side: what each step came to.
+    ///
+    /// # Errors
+    /// When the other end is gone or the system refuses.
+    pub fn search(&mut self, terms: &Terms, step: Nanos, stop: &Stop) -> Result<Vec<Step>, Error> {
+        let mut ladder = Ladder::new(terms.flows);
+        let mut number = FIRST;
+        let step = Duration::from_nanos(step.get());
+        while let Some(asked) = ladder.next() {
+            if stop.left() < step {
+                break;
+            }
+            self.control.say(&Said::Step(number))?;
+            let at_rate = Terms { rate: asked, ..terms.clone() };
+            let Ran { sent, .. } = self.run(&at_rate, number, &Stop::after(step))?;
+            let sent =
+                sent.ok_or_else(|| Error::new(Cause::Protocol, "the end that searches sends nothing"))?;
+            let (received, lost) = self.counted(number)?;
+            let asked = asked.map(|rate| rate * terms.flows as f64);
+            ladder.note(came(asked, &sent, received, lost));
+            number += 1;
+        }
+        self.control.say(&Said::Searched)?;
+        Ok(ladder.steps)
+    }
+
+    /// What the other end counted in a step.
+    fn counted(&mut self, number: u16) -> Result<(u64, u64), Error> {
+        match self.next_word(&Stop::after(Duration::ZERO), |said| match said {
+            Said::Counted(step, received, lost) if step == number => Some((received, lost)),
+            _ => None,
+        })? {
+            Some(counts) => Ok(counts),
+            None => Err(self.unanswered("did not tell what came of a step")),
+        }
+    }
+
+    /// The receiver's side: takes part in every step until the sender has found what it looks for. The last step, and
+    /// what the comparison of all of them came to.
+    ///
+    /// # Errors
+    /// When the other end is gone or the system refuses.
+    pub fn follow(
+        &mut self,
+        terms: &Terms,
+        step: Nanos,
+        stop: &Stop,
+    ) -> Result<(Option<Received>, Integrity), Error> {
+        let step = Duration::from_nanos(step.get());
+        let mut all: Option<Integrity> = None;
+        let mut last = None;
+        loop {
+            let said = self.next_word(stop, |said| match said {
+                Said::Step(number) => Some(Some(number)),
+                Said::Searched => Some(None),
+                _ => None,
+            })?;
+            let number = match said {
+                Some(Some(number)) => number,
+                Some(None) => break,
+                None => return Err(self.unanswered("did not say how the search goes on")),
+            };
+            let Ran { received, .. } = self.run(terms, number, &Stop::after(step))?;
+            let received = received
+                .ok_or_else(|| Error::new(Cause::Protocol, "the end that is to count receives nothing"))?;
+            let counts = (received.total(|flow| flow.received), received.total(|flow| flow.lost));
+            self.control.say(&Said::Counted(number, counts.0, counts.1))?;
+            all = Some(match (all, integrity(&received)) {
+                (Some(Integrity::Corrupt { wrong, of, first }), _) => Integrity::Corrupt { wrong, of, first },
+                (Some(Integrity::Verified { checked }), Integrity::Verified { checked: more }) => {
+                    Integrity::Verified { checked: checked + more }
+                }
+                (Some(before), Integrity::Unverified { .. }) => before,
+                (_, now) => now,
+            });
+            last = Some(received);
+        }
+        let nothing = || Integrity::Unverified { why: "the search took no step".to_owned() };
+        Ok((last, all.unwrap_or_else(nothing)))
+    }
+
+    /// The next word that is wanted; none when the other end says nothing for its patience behind the stop.
+    fn next_word<T>(&mut self, stop: &Stop, wanted: impl Fn(Said) -> Option<T>) -> Result<Option<T>, Error> {
+        let until = Instant::now() + stop.left() + PATIENCE;
+        while Instant::now() < until {
+            if let Some(found) = self.control.hear(LOOK)?.and_then(&wanted) {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    fn unanswered(&self, what: &str) -> Error {
+        let text = format!("{} {what}; the network between was cut, or it is frozen", self.peer);
+        Error::new(Cause::IoError, text)
+    }
+}
+
+/// What a step came to, by the counts of both ends.
+fn came(asked: Option<f64>, sent: &Sent, received: u64, lost: u64) -> Step {
+    let of = |what: fn(&super::record::SentFlow) -> u64| sent.flows.iter().map(what).sum::<u64>();
+    let datagrams = of(|flow| flow.datagrams);
+    let is_late =
+        datagrams == 0 || asked.is_some() && sent.flows.iter().any(super::record::SentFlow::is_late);
+    let came = match () {
+        () if lost > 0 || received < datagrams => Came::Lost,
+        () if of(|flow| flow.refused) > 0 && (is_late || asked.is_none()) => Came::Refused,
+        () if is_late => Came::Late,
+        () => Came::Free,
+    };
+    Step {
+        asked,
+        offered: sent.offered() * 1e9 / 8.0,
+        sent: datagrams,
+        received,
+        lost,
+        span_ns: sent.flows.iter().map(|flow| flow.span_ns).max().unwrap_or(0),
+        came,
+    }
+}

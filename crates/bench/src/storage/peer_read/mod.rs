@@ -1,0 +1,114 @@
+//! `storage.peer_read`: how fast a node reads files that another node has just written, so that no cache of its own can
+//! give them.
+
+mod part;
+mod plan;
+#[cfg(test)]
+mod tests;
+
+use seatrial_model::{
+    About, Case, Cost, Interaction, Limits, Measures, Need, ParamSpec, Params, PartRecord, Place, Reason,
+    Site,
+};
+
+use super::file::{self, metric, param};
+use super::metadata::reduce::leftovers;
+use crate::{Benchmark, Error, Part, common};
+
+/// The benchmark.
+pub struct PeerRead;
+
+/// The name of the part that reads.
+const READER: &str = "reader";
+
+const ABOUT: About = About {
+    id: "storage.peer_read",
+    version: 1,
+    title: "reading files that another node has written",
+    doc: include_str!("doc.md"),
+    params: &[
+        ParamSpec {
+            doc: "Directory of a file system that both nodes have, with its full path; auto: the writer's current one, \
+                  or /var/tmp where that is in memory.",
+            ..param("directory")
+        },
+        param("pattern"),
+        param("threads"),
+        param("block"),
+        param("depth"),
+        param("size"),
+        param("files"),
+        param("access"),
+        param("engine"),
+        param("compressible"),
+        param("work"),
+        ParamSpec { default: "2 s", ..common::TIME },
+        common::TRIALS,
+        common::MAX_TRIALS,
+        common::PRECISION,
+    ],
+    metrics: &[
+        metric("throughput"),
+        metric("first_done"),
+        metric("last_done"),
+        metric("iops"),
+        metric("latency"),
+        metric("p99"),
+        metric("p999"),
+        metric("slowest"),
+        metric("cpu_per_io"),
+        metric("fairness"),
+    ],
+    series: file::ABOUT.series,
+    parts: &[READER, "writer"],
+    needs: &[Need::Directory],
+    probes: &["diskstats", "steal", "load", "kernel_log"],
+    cost: Cost { seconds: 20, written: 3 << 30 },
+    interaction: Interaction::Loads(
+        "the file system of the directory, and the servers and networks behind it",
+    ),
+};
+
+/// The parameters with those that `storage.file` has besides: it reads.
+fn whole(params: &Params) -> Params {
+    let mut all: Params =
+        file::ABOUT.params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
+    for (name, value) in params.iter() {
+        all.set(name, value.clone());
+    }
+    all
+}
+
+/// The case as one of `storage.file`.
+fn as_file(case: &Case) -> Case {
+    Case { params: whole(&case.params), ..case.clone() }
+}
+
+impl Benchmark for PeerRead {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        plan::plan(&ABOUT, params, site)
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        file::limit::limits(&ABOUT, &as_file(case), site)
+    }
+
+    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+        let case = as_file(case);
+        Ok(match place.part.as_str() {
+            READER => Box::new(part::Reader::new(&case, place)?),
+            _ => Box::new(part::Writer::new(&case, place)?),
+        })
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        let readers: Vec<PartRecord> = parts.iter().filter(|part| part.part == READER).cloned().collect();
+        let mut measures = file::reduce::reduce(&as_file(case), &readers)?;
+        measures.findings.extend(leftovers(parts));
+        Ok(measures)
+    }
+}

@@ -1,0 +1,147 @@
+//! The two parts: one fills files with names and takes no part in the measurement, the other reads them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use seatrial_model::{Budget, Case, Cause, Integrity, Nanos, Phase, Place};
+use seatrial_sys::clock;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::ABOUT;
+use crate::storage::file::crew::Crew;
+use crate::storage::file::files::Source;
+use crate::storage::file::files::opened;
+use crate::storage::file::part::{Worker, random};
+use crate::storage::file::scheme::Scheme;
+use crate::storage::metadata::folder::{Folder, leftovers};
+use crate::{Error, Offer, Part, Sink, Stop};
+
+/// How long opening the files may take: less than the limit of the phase, so that the reader can say what hangs.
+const OPENING: Nanos = Nanos::secs(13);
+
+/// How much before the end of its limit the writer says what hangs.
+const EARLIER: Nanos = Nanos::secs(2);
+
+/// What the reader must know.
+#[derive(Debug, Serialize, Deserialize)]
+struct Written {
+    folder: PathBuf,
+    run: u64,
+}
+
+/// The part that writes.
+pub struct Writer {
+    place: Place,
+    scheme: Arc<Scheme>,
+    directory: String,
+    budget: Budget,
+    folder: Option<Folder>,
+    left: Vec<String>,
+}
+
+impl Writer {
+    /// The writer of `case` at `place`; touches nothing yet.
+    ///
+    /// # Errors
+    /// When the case was not planned by the same version.
+    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+        let scheme = Scheme::of(&case.params).map_err(|reason| Error::new(Cause::Protocol, reason.text))?;
+        Ok(Self {
+            place: place.clone(),
+            scheme: Arc::new(scheme),
+            directory: case.chosen.text("directory")?.to_owned(),
+            budget: case.budget,
+            folder: None,
+            left: Vec::new(),
+        })
+    }
+}
+
+impl Part for Writer {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        let deadline = Nanos(clock::now_ns()).plus(self.budget.prepare.since(EARLIER));
+        let (path, _) = opened(&self.directory)?;
+        self.left = leftovers(&path, ABOUT.id);
+        let folder = Folder::new(&path, ABOUT.id)?;
+        let run = random()?;
+        let crew = Crew::start(&self.scheme, &self.place.seats, run)?;
+        let made = crew.make(Source::Named(folder.path().to_owned()), deadline)?;
+        // Filled, flushed, and out of this node's cache; closed with the threads, which is when a file system of the
+        // network lets others see it.
+        crew.prepare(&made.files, 0, false, deadline)?;
+        let written = Written { folder: folder.path().to_owned(), run };
+        self.folder = Some(folder);
+        Ok(Offer::new(&self.place, json!(written)))
+    }
+
+    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn run(&mut self, _: Phase, _: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        if !self.left.is_empty() {
+            out.evidence("leftovers", json!(self.left));
+        }
+        Ok(())
+    }
+
+    /// Removes what it wrote: the reader needs it no more.
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        if let Some(folder) = self.folder.take() {
+            folder.remove()?;
+        }
+        Ok(Integrity::Unverified { why: "what it wrote is checked where it is read".to_owned() })
+    }
+}
+
+/// The part that reads.
+pub struct Reader {
+    place: Place,
+    worker: Worker,
+}
+
+impl Reader {
+    /// The reader of `case` at `place`; touches nothing yet.
+    ///
+    /// # Errors
+    /// When the case was not planned by the same version.
+    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+        Ok(Self { place: place.clone(), worker: Worker::new(case, place)? })
+    }
+}
+
+impl Part for Reader {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        Ok(Offer::new(&self.place, serde_json::Value::Null))
+    }
+
+    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
+        let written =
+            peers.iter().find(|offer| offer.part != self.place.part).map(|offer| offer.data.clone());
+        let written: Written = serde_json::from_value(written.unwrap_or_default())
+            .map_err(|error| Error::new(Cause::Protocol, format!("the writer's offer: {error}")))?;
+        let deadline = Nanos(clock::now_ns()).plus(OPENING);
+        let shown = written.folder.display().to_string();
+        self.worker.set_up(Source::Written(written.folder), written.run, u64::MAX, deadline).map_err(
+            |error| match error.cause {
+                Cause::Missing if error.text.starts_with("opening") => {
+                    let text = format!(
+                        "{}: the writer made {shown}; is it on a file system that both have?",
+                        error.text
+                    );
+                    Error::new(Cause::Missing, text)
+                }
+                _ => error,
+            },
+        )
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        self.worker.run(phase, stop, out)
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        self.worker.verify()
+    }
+}
