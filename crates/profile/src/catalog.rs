@@ -1,7 +1,7 @@
 //! What a profile may name: the benchmarks, settings and patterns of this build.
 
 use seatrial_model::setting::SettingAbout;
-use seatrial_model::{About, Planned};
+use seatrial_model::{About, Alias, Planned};
 
 /// What a profile may name. The command line fills it from the registry; tests bring their own.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,6 +14,8 @@ pub struct Catalog<'a> {
     pub settings: &'a [&'static SettingAbout],
     /// Names of patterns.
     pub patterns: &'a [&'a str],
+    /// Benchmarks under a pattern that have a name of their own.
+    pub aliases: &'a [Alias],
 }
 
 /// What stands behind the id of a benchmark.
@@ -35,8 +37,18 @@ impl<'a> Catalog<'a> {
         self.settings.iter().copied().find(|about| about.id == id)
     }
 
+    /// What the name `id` stands for, if it is one.
+    pub(crate) fn alias(&self, id: &str) -> Option<&'a Alias> {
+        self.aliases.iter().find(|alias| alias.id == id)
+    }
+
     /// Ids of all benchmarks, those that can run first.
     pub(crate) fn benchmarks(&self) -> impl Iterator<Item = &'a str> + Clone {
-        self.abouts.iter().map(|about| about.id).chain(self.planned.iter().map(|planned| planned.id))
+        let planned = self.planned.iter().map(|planned| planned.id);
+        self.abouts
+            .iter()
+            .map(|about| about.id)
+            .chain(self.aliases.iter().map(|alias| alias.id))
+            .chain(planned)
     }
 }

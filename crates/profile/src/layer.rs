@@ -25,6 +25,7 @@ pub(crate) struct Layer {
     pub roles: Vec<RoleEntry>,
     pub waivers: Vec<WaiverEntry>,
     pub limits: Vec<LimitEntry>,
+    pub prices: Vec<PriceEntry>,
 }
 
 #[derive(Debug)]
@@ -98,6 +99,16 @@ pub(crate) struct LimitEntry {
     pub cases: Pairs<At<Value>>,
     pub value: At<Quantity>,
     pub source: String,
+}
+
+#[derive(Debug)]
+pub(crate) struct PriceEntry {
+    /// The place of the whole entry.
+    pub at: Position,
+    pub on: Pairs<At<Value>>,
+    pub amount: f64,
+    pub currency: String,
+    pub source: Option<String>,
 }
 
 /// The values of `pairs` without their places.

@@ -3,7 +3,7 @@
 //! An entry replaces the whole entry of the same name in the files before it, and keeps its place in the order:
 //! half of an old criterion under a new bound would be a criterion that nobody wrote. Entries have the same name
 //! when their `id` is the same (given or derived); settings when `id`, `on` and roles are; waivers when criterion and
-//! nodes are; limits when test, metric and `where` are. Title and description are those of the last file, for they
+//! nodes are; limits when test, metric and `where` are; prices when `on` is. Title and description are those of the last file, for they
 //! say what it is for.
 
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use std::collections::hash_map::Entry;
 use crate::Diagnostics;
 use crate::diagnostic::Position;
 use crate::layer::{
-    CriterionEntry, Layer, LimitEntry, RoleEntry, SettingEntry, TestEntry, WaiverEntry, plain,
+    CriterionEntry, Layer, LimitEntry, PriceEntry, RoleEntry, SettingEntry, TestEntry, WaiverEntry, plain,
 };
 
 /// The layers in order, the ones extended before the one that extends them, as one.
@@ -24,6 +24,7 @@ pub(crate) fn merge(layers: Vec<Layer>) -> Layer {
         roles: replace(base.roles, layer.roles),
         waivers: replace(base.waivers, layer.waivers),
         limits: replace(base.limits, layer.limits),
+        prices: replace(base.prices, layer.prices),
         ..layer
     })
 }
@@ -132,5 +133,15 @@ impl Named for LimitEntry {
 
     fn named_at(&self) -> Position {
         self.metric.at
+    }
+}
+
+impl Named for PriceEntry {
+    fn name(&self) -> String {
+        plain(&self.on).to_string()
+    }
+
+    fn named_at(&self) -> Position {
+        self.at
     }
 }

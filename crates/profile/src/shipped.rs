@@ -13,4 +13,7 @@ pub struct Shipped {
 pub const SHIPPED: &[Shipped] = &[
     Shipped { name: "host", text: include_str!("../../../profiles/host.toml") },
     Shipped { name: "cobalt2-2018", text: include_str!("../../../profiles/cobalt2-2018.toml") },
+    Shipped { name: "dragnet", text: include_str!("../../../profiles/dragnet.toml") },
+    Shipped { name: "discov-net", text: include_str!("../../../profiles/discov-net.toml") },
+    Shipped { name: "ncsa-io", text: include_str!("../../../profiles/ncsa-io.toml") },
 ];

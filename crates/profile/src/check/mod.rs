@@ -6,11 +6,11 @@ mod demand;
 mod setting;
 mod test;
 
-use seatrial_model::profile::Profile;
+use seatrial_model::profile::{PriceRule, Profile};
 
 use self::criterion::{Tests, criterion, limit};
 use crate::diagnostic::At;
-use crate::layer::Layer;
+use crate::layer::{Layer, PriceEntry, plain};
 use crate::{Catalog, Diagnostics};
 
 /// Makes the profile of `layer`, and reports whatever does not hold.
@@ -45,7 +45,13 @@ pub(crate) fn check(
         roles: demand::roles(layer.roles),
         waivers,
         limits,
+        prices: layer.prices.into_iter().map(price).collect(),
     }
+}
+
+fn price(entry: PriceEntry) -> PriceRule {
+    let PriceEntry { on, amount, currency, source, .. } = entry;
+    PriceRule { on: plain(&on), amount, currency, source }
 }
 
 /// Names that entries may refer to.

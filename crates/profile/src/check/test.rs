@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::About;
 use seatrial_model::profile::Test;
+use seatrial_model::{About, Alias};
 
 use super::Names;
 use crate::catalog::Known;
@@ -35,7 +35,9 @@ fn test<'a>(
     names: &Names<'_>,
     found: &mut Diagnostics,
 ) -> Checked<'a> {
-    let known = catalog.find(&entry.bench.value);
+    let alias = catalog.alias(&entry.bench.value);
+    let bench = alias.map_or(entry.bench.value.as_str(), |alias| alias.bench);
+    let known = catalog.find(bench);
     if known.is_none() {
         let title = format!("there is no benchmark '{}'", entry.bench.value);
         found.error(entry.bench.at, title).suggest(&entry.bench.value, catalog.benchmarks());
@@ -45,14 +47,18 @@ fn test<'a>(
         _ => as_written(entry),
     };
     pattern(entry, known, catalog, found);
+    under_alias(entry, alias, found);
     if let Some(partner) = entry.partner.as_ref().filter(|partner| partner.value != "any") {
         names.roles(std::slice::from_ref(partner), found);
     }
     let test = Test {
         id: entry.id.value.clone(),
-        bench: entry.bench.value.clone(),
+        bench: bench.to_owned(),
         planned: matches!(known, Some(Known::Planned(_))),
-        pattern: entry.pattern.as_ref().map(|pattern| pattern.value.clone()),
+        pattern: match (alias, &entry.pattern) {
+            (Some(alias), _) => Some(alias.pattern.to_owned()),
+            (None, pattern) => pattern.as_ref().map(|pattern| pattern.value.clone()),
+        },
         roles: names.roles(&entry.roles, found),
         params,
         on: entry.on.clone(),
@@ -109,5 +115,14 @@ fn pattern(entry: &TestEntry, known: Option<Known<'_>>, catalog: &Catalog<'_>, f
     } else if !catalog.patterns.contains(&pattern.value.as_str()) {
         let title = format!("there is no pattern '{}'", pattern.value);
         found.error(pattern.at, title).suggest(&pattern.value, catalog.patterns.iter().copied());
+    }
+}
+
+/// A name stands for a benchmark under one pattern; another pattern beside it contradicts it.
+fn under_alias(entry: &TestEntry, alias: Option<&Alias>, found: &mut Diagnostics) {
+    let (Some(alias), Some(pattern)) = (alias, &entry.pattern) else { return };
+    if pattern.value != alias.pattern {
+        let title = format!("{} is {} under the pattern {}", alias.id, alias.bench, alias.pattern);
+        found.error(pattern.at, title).label(format!("leave this out, or use {}", alias.bench));
     }
 }

@@ -1,10 +1,11 @@
 //! Settings, roles, waivers and limits.
 
+use seatrial_model::Value;
 use seatrial_model::profile::NodeSet;
 
 use crate::Diagnostics;
 use crate::diagnostic::At;
-use crate::layer::{LimitEntry, RoleEntry, SettingBound, SettingEntry, WaiverEntry};
+use crate::layer::{LimitEntry, PriceEntry, RoleEntry, SettingBound, SettingEntry, WaiverEntry};
 use crate::read::criterion::pairs;
 use crate::read::test::{expect, name};
 use crate::table::{Cell, Table};
@@ -83,6 +84,33 @@ pub(super) fn limit(mut table: Table<'_>, found: &mut Diagnostics) -> Option<Lim
     let source = table.required_text("source", found);
     table.finish(found);
     Some(LimitEntry { test: test?, metric: metric?, cases, value: value?, source: source?.value })
+}
+
+pub(super) fn price(mut table: Table<'_>, found: &mut Diagnostics) -> Option<PriceEntry> {
+    let at = table.at;
+    let on = pairs(&mut table, "on", found);
+    if !on.iter().any(|(name, _)| name.value == "kind") {
+        found.error(at, "[[price]] needs 'on', such as { kind = \"nic\" }");
+    }
+    let amount = table.take("amount");
+    if amount.is_none() {
+        found.error(at, "[[price]] needs 'amount', the price of one");
+    }
+    let amount = amount.and_then(|cell| {
+        let number = match cell.scalar(found)?.value {
+            Value::Count(count) => count as f64,
+            Value::Number(number) => number,
+            _ => 0.0,
+        };
+        if number <= 0.0 {
+            found.error(cell.at, "'amount' must be a number above 0, without a currency");
+        }
+        Some(number)
+    });
+    let currency = table.required_text("currency", found);
+    let source = table.text("source", found).map(|source| source.value);
+    table.finish(found);
+    Some(PriceEntry { at, on, amount: amount?, currency: currency?.value, source })
 }
 
 fn nodes(table: &mut Table<'_>, found: &mut Diagnostics) -> NodeSet {

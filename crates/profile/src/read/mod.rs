@@ -8,7 +8,7 @@ mod test;
 use toml::de::DeTable;
 
 use self::criterion::criterion;
-use self::demand::{limit, roles, setting, waiver};
+use self::demand::{limit, price, roles, setting, waiver};
 use self::test::test;
 use crate::Diagnostics;
 use crate::depth::too_deep;
@@ -62,6 +62,7 @@ fn layer(mut table: Table<'_>, stem: &str, found: &mut Diagnostics) -> Layer {
     let roles = roles(&mut table, &mut is_whole, found);
     let waivers = entries(&mut table, "waiver", waiver, &mut is_whole, found);
     let limits = entries(&mut table, "limit", limit, &mut is_whole, found);
+    let prices = entries(&mut table, "price", price, &mut is_whole, found);
     table.finish(found);
 
     refuse_twins(&tests, "tests", "give each test an `id` of its own", found);
@@ -74,7 +75,21 @@ fn layer(mut table: Table<'_>, stem: &str, found: &mut Diagnostics) -> Layer {
     );
     refuse_twins(&waivers, "waivers", "one waiver a criterion and node set", found);
     refuse_twins(&limits, "limits", "one limit a test, metric and `where`", found);
-    Layer { is_whole, id, title, description, extends, tests, criteria, settings, roles, waivers, limits }
+    refuse_twins(&prices, "prices", "one price an `on`", found);
+    Layer {
+        is_whole,
+        id,
+        title,
+        description,
+        extends,
+        tests,
+        criteria,
+        settings,
+        roles,
+        waivers,
+        limits,
+        prices,
+    }
 }
 
 /// The entries of `[[key]]`; `is_whole` falls when one of them could not be read.

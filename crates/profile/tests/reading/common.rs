@@ -3,7 +3,8 @@
 use jiff::civil::{Date, date};
 use seatrial_model::setting::{Privilege, SettingAbout};
 use seatrial_model::{
-    About, AxisSpec, Better, Bytes, Cost, Interaction, Kind, MetricSpec, ParamSpec, Planned, SeriesSpec, Unit,
+    About, Alias, AxisSpec, Better, Bytes, Cost, Interaction, Kind, MetricSpec, ParamSpec, Planned,
+    SeriesSpec, Unit,
 };
 use seatrial_profile::{Catalog, Diagnostics, Loaded, Shipped, Source, load};
 
@@ -117,6 +118,7 @@ pub const CATALOG: Catalog<'static> = Catalog {
     planned: PLANNED,
     settings: &[&GOVERNOR, &MTU, &MEMORY_SHARES],
     patterns: &["pair", "ring"],
+    aliases: &[Alias { id: "net.circle", bench: "net.echo", pattern: "ring", title: "invented", doc: "" }],
 };
 
 /// Reads `text` as the profile `p.toml`.

@@ -242,3 +242,25 @@ fn numbers_of_rounds_and_links_are_counts_that_can_be() {
     assert!(complaint(&format!("{test}links = 5000\n")).contains("'links' is from 1 to 1024"));
     assert!(complaint(&format!("{test}links = \"six\"\n")).contains("whole number"));
 }
+
+#[test]
+fn prices_that_are_none() {
+    let price =
+        |keys: &str| complaint(&format!("[[test]]\nid = \"a\"\nuse = \"net.echo\"\n[[price]]\n{keys}\n"));
+    let on = "on = { kind = \"nic\" }";
+    let all = price("");
+    for wanted in ["[[price]] needs 'on'", "[[price]] needs 'amount'", "[[price]] needs 'currency'"] {
+        assert!(all.contains(wanted), "{all}");
+    }
+    for amount in ["0", "-3", "\"100 USD\"", "true"] {
+        let told = price(&format!("{on}\namount = {amount}\ncurrency = \"USD\""));
+        assert!(told.contains("'amount' must be a number above 0"), "{amount}: {told}");
+    }
+    let anything = price("on = { speed = \"10 Gbit/s\" }\namount = 1\ncurrency = \"USD\"");
+    assert!(anything.contains("[[price]] needs 'on', such as"), "{anything}");
+    let twice =
+        format!("{on}\namount = 1\ncurrency = \"USD\"\n[[price]]\n{on}\namount = 2\ncurrency = \"USD\"");
+    assert!(price(&twice).contains("two prices are called 'kind=nic'"), "{}", price(&twice));
+    let unknown = price(&format!("{on}\namount = 1\ncurency = \"USD\""));
+    assert!(unknown.contains("unknown key 'curency' in [[price]]"), "{unknown}");
+}

@@ -26,6 +26,12 @@ pattern = "pair"
 partner = "head"
 
 [[test]]
+id = "uplink"
+use = "net.echo"
+rounds = 4
+links = 6
+
+[[test]]
 id = "gpu"
 use = "gpu.host_copy"
 params = { size = "1 GiB" }
@@ -103,6 +109,17 @@ metric = "bandwidth"
 where = { kernel = "read" }
 value = "204.8 GB/s"
 source = "8 channels of DDR4-3200"
+
+[[price]]
+on = { kind = "nic", speed = "10 Gbit/s" }
+amount = 99.5
+currency = "EUR"
+source = "the offer of May"
+
+[[price]]
+on = { kind = "disk" }
+amount = 400
+currency = "EUR"
 "#;
 
 #[test]
@@ -125,6 +142,16 @@ fn every_key_reaches_the_profile() {
     assert_eq!(memory.expect, Some(Expect { at_least: Some(1), exactly: None }));
     let echo = profile.test("echo").expect("it is there");
     assert_eq!((echo.pattern.as_deref(), echo.partner.as_deref()), (Some("pair"), Some("head")));
+    assert_eq!((echo.rounds, echo.links), (None, None));
+    let uplink = profile.test("uplink").expect("it is there");
+    assert_eq!((uplink.rounds, uplink.links), (Some(4), Some(6)));
+    let [card, disk] = profile.prices.as_slice() else { panic!("{:?}", profile.prices) };
+    assert_eq!(card.on.get("speed"), Some(&Value::from("10 Gbit/s")));
+    assert_eq!(
+        (card.amount, card.currency.as_str(), card.source.as_deref()),
+        (99.5, "EUR", Some("the offer of May"))
+    );
+    assert_eq!((disk.amount, disk.source.as_deref()), (400.0, None));
     assert!(profile.test("gpu").is_some_and(|test| test.planned) && !memory.planned);
 
     let [fast, series, threads, gpu] = profile.criteria.as_slice() else { panic!("{:?}", profile.criteria) };
@@ -180,4 +207,21 @@ fn a_limit_supplied_by_a_site_extends_host() {
     let profile = read(text).expect("it loads").profile;
     assert_eq!((profile.limits.len(), profile.extends.as_slice()), (1, &["host".to_owned()][..]));
     assert!(profile.criteria.iter().any(|criterion| criterion.test == "memory"));
+}
+
+#[test]
+fn a_name_stands_for_its_benchmark_and_pattern() {
+    let text = |more: &str| {
+        format!(
+            "title = \"t\"\n[[test]]\nid = \"a\"\nuse = \"net.circle\"\n{more}\
+             [[criterion]]\ntest = \"a\"\nmetric = \"latency\"\nat_most = \"1 ms\"\n"
+        )
+    };
+    for more in ["", "pattern = \"ring\"\n"] {
+        let profile = read(&text(more)).expect("a profile").profile;
+        assert_eq!(profile.tests[0].bench, "net.echo");
+        assert_eq!(profile.tests[0].pattern.as_deref(), Some("ring"));
+    }
+    let refused = read(&text("pattern = \"pair\"\n")).expect_err("two patterns").render(false);
+    assert!(refused.contains("net.circle is net.echo under the pattern ring"), "{refused}");
 }
