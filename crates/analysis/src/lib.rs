@@ -16,8 +16,9 @@ mod stated;
 pub use audit::{Audit, audit, changed_since};
 pub use compare::{Change, Comparison, Difference, Side, compare};
 pub use finding::{
-    AtOnce, Classes, Line, Matrix, RULES, Repeat, Rule, Slow, Step, Suspect, at_once, findings, matrices,
-    suspects,
+    AtOnce, Cell, Classes, Factors, Line, Matrix, RULES, Repeat, Rule, Slow, Step, Suspect, Table, Worth,
+    at_once, cause_word, cost_findings, factors, findings, is_of_factors, load_findings, matrices, suspects,
+    tables,
 };
 pub use fleet::fleet_findings;
 pub use judge::{Assignment, Grounds, Judgement, MissingLimit, judge};

@@ -2,13 +2,14 @@
 
 use seatrial_model::record::CaseRecord;
 
-/// Whether two cases ask for the same: benchmark, parameters, and the step of a pattern whose cases run at the same time.
-/// Versions are compared by the caller, because a difference in them is worth a word.
+/// Whether two cases ask for the same: benchmark, parameters, the step of a pattern whose cases run at the same time, and
+/// the repeat of a study that asks again and again. Versions are compared by the caller, because a difference in them is worth a word.
 pub(crate) fn is_same_question(a: &CaseRecord, b: &CaseRecord) -> bool {
     let step = |case: &CaseRecord| {
         case.chosen.get("step").map(|step| (step.to_string(), case.chosen.get("pattern").cloned()))
     };
-    a.bench == b.bench && a.params == b.params && step(a) == step(b)
+    let repeat = |case: &CaseRecord| case.chosen.get("repeat").cloned();
+    a.bench == b.bench && a.params == b.params && step(a) == step(b) && repeat(a) == repeat(b)
 }
 
 /// Whether two cases are about the same thing on the same nodes. The stable key decides where both have one:

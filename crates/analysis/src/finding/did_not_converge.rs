@@ -3,7 +3,7 @@
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Dimension, Finding, Severity, Unit};
 
-use super::{Rule, about};
+use super::{Rule, about, is_of_factors};
 use crate::number::quantity;
 
 pub(super) const RULE: Rule = Rule {
@@ -14,7 +14,8 @@ pub(super) const RULE: Rule = Rule {
 
 /// One finding a case, over all of its metrics: they come from the same trials.
 fn find(records: &[CaseRecord]) -> Vec<Finding> {
-    records.iter().filter_map(of_case).collect()
+    // A study of factors repeats cases of one trial; its intervals are those of the gains.
+    records.iter().filter(|case| !is_of_factors(case)).filter_map(of_case).collect()
 }
 
 fn of_case(case: &CaseRecord) -> Option<Finding> {

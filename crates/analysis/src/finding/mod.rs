@@ -1,24 +1,38 @@
 //! Conclusions that follow from records alone: one file a rule, one line in [`RULES`].
 
 mod at_once;
+mod backlog;
+mod cost;
 mod culprit;
 mod did_not_converge;
 mod disturbed;
+mod factor;
 mod hashing;
+mod interfaces;
 mod kernel_warnings;
+mod ladder;
 mod limit_exceeded;
+mod load;
 mod matrix;
+#[cfg(test)]
+mod ncsa;
+mod path;
 mod pcie_errors;
 mod probes;
 mod shared_links;
 mod slow;
+mod sweep;
 mod throttled;
 
 pub use at_once::{AtOnce, Classes, Line, Repeat, Step, at_once};
+pub use cost::cost_findings;
+pub use factor::{Factors, Worth, factors, is_of_factors};
+pub use load::{cause_word, load_findings};
 pub use matrix::{Matrix, Slow, matrices};
 use seatrial_model::Finding;
 use seatrial_model::record::CaseRecord;
 pub use slow::{Suspect, suspects};
+pub use sweep::{Cell, Table, tables};
 
 /// A rule that draws conclusions.
 #[derive(Clone, Copy, Debug)]
@@ -38,9 +52,15 @@ pub const RULES: &[Rule] = &[
     slow::LINK,
     shared_links::MISSING,
     shared_links::COLLISIONS,
+    factor::RULE,
     limit_exceeded::RULE,
+    path::RULE,
     throttled::RULE,
     pcie_errors::RULE,
+    interfaces::ERRORS,
+    interfaces::DROPS,
+    backlog::RULE,
+    interfaces::PAUSES,
     kernel_warnings::RULE,
     disturbed::RULE,
     did_not_converge::RULE,

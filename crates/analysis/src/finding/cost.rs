@@ -1,0 +1,88 @@
+//! `cost`: what a rate costs, by the prices of a profile.
+
+use seatrial_model::profile::{PriceRule, Profile, Requirement};
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Finding, Quantity, Severity, Unit};
+
+use super::about;
+use crate::number::significant;
+
+/// The metric that a price is held against.
+const METRIC: &str = "throughput";
+
+/// What the throughput of every case costs whose subject has a price. The last rule that fits a subject is its price:
+/// later ones are the more special.
+///
+/// The price is of one device, and so is the rate: of a connection, that of the interface at its first end.
+pub fn cost_findings(profile: &Profile, records: &[CaseRecord]) -> Vec<Finding> {
+    records.iter().filter_map(|case| of_case(profile, case)).collect()
+}
+
+fn of_case(profile: &Profile, case: &CaseRecord) -> Option<Finding> {
+    let price = profile.prices.iter().rev().find(|price| Requirement::selects(&price.on, &case.facts))?;
+    let metric = case.metrics.get(METRIC)?;
+    let rate = Quantity::new(metric.median, metric.unit).ok()?.to(Unit::GigabitsPerSecond).ok()?.value();
+    if rate <= 0.0 {
+        return None;
+    }
+    let PriceRule { amount, currency, .. } = price;
+    let per_gbit = amount / rate;
+    let source = price.source.as_ref().map_or_else(String::new, |source| format!(" ({source})"));
+    let what = case.facts.text("kind").unwrap_or("device");
+    let text = format!(
+        "a {what} for {} {currency}{source} that carries {} Gbit/s costs {} {currency} per Gbit/s, {} {currency} per Mbit/s",
+        significant(*amount),
+        significant(rate),
+        significant(per_gbit),
+        significant(per_gbit / 1e3),
+    );
+    let finding = Finding::new("cost", Severity::Info, case.subject.clone(), text);
+    Some(about(case, Finding { evidence: vec![METRIC.to_owned()], ..finding }))
+}
+
+#[cfg(test)]
+mod tests {
+    use seatrial_model::Params;
+
+    use super::*;
+    use crate::judge::fixture::{measured, metric, no_limit, params};
+
+    fn price(on: &[(&str, &str)], amount: f64) -> PriceRule {
+        PriceRule { on: params(on), amount, currency: "USD".to_owned(), source: None }
+    }
+
+    /// A card of 10 Gbit/s that carried 1.175 GB/s.
+    fn case() -> CaseRecord {
+        let mut case = measured("n1");
+        case.facts = params(&[("kind", "nic"), ("speed", "10 Gbit/s")]);
+        case.metrics.insert(METRIC.to_owned(), metric(1.175, (1.17, 1.18), no_limit()));
+        case
+    }
+
+    #[test]
+    fn a_price_over_what_was_measured_is_told_per_gigabit_and_per_megabit() {
+        let prices =
+            vec![price(&[("kind", "nic")], 50.0), price(&[("kind", "nic"), ("speed", "10 Gbit/s")], 94.0)];
+        let profile = Profile { prices, ..Profile::default() };
+        let found = cost_findings(&profile, &[case()]);
+        let [finding] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((finding.kind.as_str(), finding.severity), ("cost", Severity::Info));
+        let wanted = "a nic for 94 USD that carries 9.4 Gbit/s costs 10 USD per Gbit/s, 0.01 USD per Mbit/s";
+        assert_eq!(finding.text, wanted);
+        assert_eq!(finding.node.as_deref(), Some("n1"));
+    }
+
+    #[test]
+    fn what_has_no_price_or_no_rate_costs_nothing_that_we_know_of() {
+        let only = |prices| Profile { prices, ..Profile::default() };
+        assert_eq!(cost_findings(&only(vec![price(&[("kind", "disk")], 1.0)]), &[case()]), []);
+        assert_eq!(cost_findings(&only(Vec::new()), &[case()]), []);
+        let mut without = case();
+        without.metrics.clear();
+        let any = only(vec![price(&[("kind", "nic")], 1.0)]);
+        assert_eq!(cost_findings(&any, &[without]), []);
+        let mut bare = case();
+        bare.facts = Params::default();
+        assert_eq!(cost_findings(&any, &[bare]), []);
+    }
+}

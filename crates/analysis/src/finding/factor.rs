@@ -1,0 +1,312 @@
+//! `factor`: what each of several things is worth, from a study that leaves out one at a time.
+//!
+//! The gain is the baseline over the same without the factor (the other way round where less is better), so that above 1
+//! the factor helps. Each repeat of the study gives one ratio; drift from repeat to repeat cancels in it.
+
+use seatrial_model::record::{CaseRecord, MetricRecord};
+use seatrial_model::{Better, Finding, Outcome, Params, Severity, Subject, Unit, Value};
+use seatrial_stats::{PairedRatio, Sorted, paired_ratio};
+
+use super::Rule;
+use super::matrix::headline;
+use crate::number::{in_unit, quantity, significant};
+
+pub(super) const RULE: Rule = Rule {
+    kind: "factor",
+    doc: "A study of factors measured a baseline in turn with the same without one thing.",
+    find: |records| factors(records).iter().flat_map(findings).collect(),
+};
+
+/// What the baseline is called in records.
+const BASELINE: &str = "baseline";
+
+/// A baseline, and what it owes to each factor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Factors {
+    /// The test of the profile, or the benchmark.
+    pub group: String,
+    /// The benchmark.
+    pub bench: String,
+    /// The nodes.
+    pub nodes: Vec<String>,
+    /// The thing measured.
+    pub subject: Subject,
+    /// Every parameter of the baseline.
+    pub params: Params,
+    /// What is compared.
+    pub metric: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+    /// The median of the baseline over its repeats; none when it was never measured.
+    pub value: Option<f64>,
+    /// Repeats that were asked for, as far as they left records.
+    pub repeats: usize,
+    /// What the order was drawn from.
+    pub seed: Option<u64>,
+    /// In the order of their names.
+    pub worths: Vec<Worth>,
+}
+
+/// What one factor is worth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Worth {
+    /// As it was asked for.
+    pub factor: String,
+    /// What differs, in the baseline.
+    pub with: Params,
+    /// What differs, without the factor.
+    pub without: Params,
+    /// The median without it over the repeats; none when it was never measured.
+    pub value: Option<f64>,
+    /// The gain; none without a repeat that measured both.
+    pub gain: Option<PairedRatio>,
+    /// Repeats that measured both.
+    pub pairs: usize,
+    /// Why a case without it has no number, for the first that has none.
+    pub reason: Option<String>,
+    /// How that case ended.
+    pub outcome: Option<Outcome>,
+}
+
+/// Whether a case is one of a study of factors.
+pub fn is_of_factors(case: &CaseRecord) -> bool {
+    label(case).is_some()
+}
+
+/// What the studies of factors among `records` come to, one for each subject.
+pub fn factors(records: &[CaseRecord]) -> Vec<Factors> {
+    let mut studies: Vec<Vec<&CaseRecord>> = Vec::new();
+    for case in records.iter().filter(|case| is_of_factors(case)) {
+        let same = |cases: &&mut Vec<&CaseRecord>| {
+            let first = cases[0];
+            (&first.group, &first.bench, &first.nodes, &first.subject)
+                == (&case.group, &case.bench, &case.nodes, &case.subject)
+        };
+        match studies.iter_mut().find(same) {
+            Some(cases) => cases.push(case),
+            None => studies.push(vec![case]),
+        }
+    }
+    studies.iter().filter_map(|cases| of_study(cases)).collect()
+}
+
+fn label(case: &CaseRecord) -> Option<&str> {
+    case.chosen.text("factor").ok()
+}
+
+fn repeat(case: &CaseRecord) -> Option<u64> {
+    case.chosen.count("repeat").ok()
+}
+
+fn of_study(cases: &[&CaseRecord]) -> Option<Factors> {
+    let baseline: Vec<&CaseRecord> = of_label(cases, BASELINE);
+    let first = *baseline.first()?;
+    let (metric, example) = cases.iter().find_map(|case| asked_for(case).or_else(|| headline(case)))?;
+    let mut labels: Vec<&str> = cases.iter().filter_map(|case| label(case)).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    let mut repeats: Vec<u64> = cases.iter().filter_map(|case| repeat(case)).collect();
+    repeats.sort_unstable();
+    repeats.dedup();
+    let others = labels.into_iter().filter(|label| *label != BASELINE);
+    let worths = others.filter_map(|label| worth(label, &baseline, &of_label(cases, label), metric));
+    Some(Factors {
+        group: first.group.clone(),
+        bench: first.bench.clone(),
+        nodes: first.nodes.clone(),
+        subject: first.subject.clone(),
+        params: first.params.clone(),
+        metric: metric.to_owned(),
+        unit: example.unit,
+        better: example.better,
+        value: middle(&baseline, metric),
+        repeats: repeats.len(),
+        seed: first.chosen.count("seed").ok(),
+        worths: worths.collect(),
+    })
+}
+
+fn of_label<'a>(cases: &[&'a CaseRecord], wanted: &str) -> Vec<&'a CaseRecord> {
+    cases.iter().copied().filter(|case| label(case) == Some(wanted)).collect()
+}
+
+/// The metric that the study looks at.
+fn asked_for(case: &CaseRecord) -> Option<(&str, &MetricRecord)> {
+    let (name, metric) = case.metrics.get_key_value(case.chosen.text("metric").ok()?)?;
+    Some((name.as_str(), metric))
+}
+
+fn value(case: &CaseRecord, metric: &str) -> Option<f64> {
+    Some(case.metrics.get(metric)?.median)
+}
+
+fn middle(cases: &[&CaseRecord], metric: &str) -> Option<f64> {
+    let values: Vec<f64> = cases.iter().filter_map(|case| value(case, metric)).collect();
+    Sorted::new(&values).ok().map(|sorted| sorted.median())
+}
+
+fn worth(factor: &str, baseline: &[&CaseRecord], cases: &[&CaseRecord], metric: &str) -> Option<Worth> {
+    let first = *cases.first()?;
+    let differs = |(name, value): &(&str, &Value)| baseline[0].params.get(name) != Some(*value);
+    let named = |of: &Params| -> Params {
+        let names = first.params.iter().filter(differs).map(|(name, _)| name);
+        names.filter_map(|name| Some((name.to_owned(), of.get(name)?.clone()))).collect()
+    };
+    let is_lower = cases.iter().chain(baseline).find_map(|case| case.metrics.get(metric)).map(|it| it.better)
+        == Some(Better::Lower);
+    let pair = |with: &&CaseRecord| {
+        let without = cases.iter().find(|case| repeat(case) == repeat(with))?;
+        let (with, without) = (value(with, metric)?, value(without, metric)?);
+        Some(if is_lower { (without, with) } else { (with, without) })
+    };
+    let pairs: Vec<(f64, f64)> = baseline.iter().filter_map(pair).collect();
+    let lost = cases.iter().find(|case| case.outcome != Outcome::Measured);
+    Some(Worth {
+        factor: factor.to_owned(),
+        with: named(&baseline[0].params),
+        without: named(&first.params),
+        value: middle(cases, metric),
+        gain: paired_ratio(&pairs).ok(),
+        pairs: pairs.len(),
+        reason: lost.and_then(|case| case.reason.clone()),
+        outcome: lost.map(|case| case.outcome),
+    })
+}
+
+fn findings(study: &Factors) -> Vec<Finding> {
+    study.worths.iter().map(|worth| finding(study, worth)).collect()
+}
+
+fn finding(study: &Factors, worth: &Worth) -> Finding {
+    let text = format!("{}: {}", worth.factor, words(study, worth));
+    let finding = Finding::new(RULE.kind, Severity::Info, study.subject.clone(), text);
+    let ci95 = worth.gain.and_then(|gain| gain.ci95);
+    Finding {
+        node: match study.nodes.as_slice() {
+            [node] => Some(node.clone()),
+            _ => None,
+        },
+        value: worth.gain.and_then(|gain| quantity(gain.ratio, Unit::Ratio)),
+        ci95: ci95.map(|interval| (interval.low, interval.high)),
+        evidence: vec![study.group.clone(), study.metric.clone()],
+        ..finding
+    }
+}
+
+fn words(study: &Factors, worth: &Worth) -> String {
+    let (Some(with), Some(without), Some(gain)) = (study.value, worth.value, worth.gain) else {
+        let why = worth.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+        return format!("what it is worth is not known, since no repeat measured with and without it{why}");
+    };
+    let sizes = format!(
+        "{} is {} with {} and {} with {}",
+        study.metric,
+        in_unit(with, study.unit),
+        worth.with,
+        in_unit(without, study.unit),
+        worth.without
+    );
+    let over = format!("over {} of {} repeats", worth.pairs, study.repeats);
+    match gain.ci95 {
+        None => format!("{sizes}: {} times, {over}, too few for an interval", significant(gain.ratio)),
+        Some(interval) => {
+            let told = if interval.contains(1.0) { ": no difference can be told" } else { "" };
+            let range = format!("{} to {}", significant(interval.low), significant(interval.high));
+            format!("{sizes}: a gain of {} ({range}), {over}{told}", significant(gain.ratio))
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::judge::fixture::{case, metric, no_limit};
+
+    /// The case of `factor` in the `repeat`-th repeat, which is flows=4 but for `off`.
+    pub(in super::super) fn one(factor: &str, repeat: u64, rate: f64, off: &[(&str, u64)]) -> CaseRecord {
+        let mut case = case("n1", "n1->n2");
+        case.params.set("flows", 4_u64);
+        case.params.set("depth", 8_u64);
+        off.iter().for_each(|(name, value)| case.params.set(name, *value));
+        case.chosen.set("factor", factor);
+        case.chosen.set("repeat", repeat);
+        case.chosen.set("seed", 7_u64);
+        case.chosen.set("metric", "throughput");
+        let Ok(id) = format!("net.tcp_stream#repeat.{repeat}[{factor}]").parse();
+        case.case = id;
+        case.metrics.insert("throughput".to_owned(), metric(rate, (rate, rate), no_limit()));
+        case
+    }
+
+    /// A machine that slows down by a tenth from repeat to repeat, on which flows are worth 2 and depth nothing.
+    fn drifting() -> Vec<CaseRecord> {
+        let mut records = Vec::new();
+        for repeat in 1..=4_i32 {
+            let rate = 100.0 * 0.9_f64.powi(repeat);
+            let at = repeat as u64;
+            records.push(one("depth=1", at, rate * (1.0 + 0.001 * f64::from(repeat - 2)), &[("depth", 1)]));
+            records.push(one(BASELINE, at, rate, &[]));
+            records.push(one("flows=1", at, rate / 2.0, &[("flows", 1)]));
+        }
+        records
+    }
+
+    #[test]
+    fn a_drift_that_all_share_cancels_in_the_gain() {
+        let found = factors(&drifting());
+        let [study] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((study.repeats, study.seed, study.worths.len()), (4, Some(7), 2));
+        let flows = &study.worths[1];
+        assert_eq!((flows.with.to_string(), flows.without.to_string()), ("flows=4".into(), "flows=1".into()));
+        let gain = flows.gain.expect("a gain");
+        let interval = gain.ci95.expect("an interval");
+        assert!((gain.ratio - 2.0).abs() < 1e-9 && interval.half_width() < 1e-9, "{gain:?}");
+    }
+
+    #[test]
+    fn a_finding_says_the_gain_with_its_interval_or_that_none_can_be_told() {
+        let found = (RULE.find)(&drifting());
+        let [depth, flows] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(
+            flows.text,
+            "flows=1: throughput is 76.95 GB/s with flows=4 and 38.48 GB/s with flows=1: a gain of 2 (2 to 2), over 4 of 4 \
+             repeats"
+        );
+        assert_eq!(flows.value, quantity(2.0, Unit::Ratio));
+        assert!(depth.text.ends_with("over 4 of 4 repeats: no difference can be told"), "{}", depth.text);
+        let (low, high) = depth.ci95.expect("an interval");
+        assert!(low < 1.0 && 1.0 < high);
+    }
+
+    #[test]
+    fn where_less_is_better_the_gain_is_the_other_way_round() {
+        let mut records = drifting();
+        for record in &mut records {
+            if let Some(metric) = record.metrics.get_mut("throughput") {
+                metric.better = Better::Lower;
+            }
+        }
+        let gain = factors(&records)[0].worths[1].gain.expect("a gain");
+        assert!((gain.ratio - 0.5).abs() < 1e-9, "{gain:?}");
+    }
+
+    #[test]
+    fn a_factor_that_was_never_measured_says_why() {
+        let mut records = drifting();
+        for record in records.iter_mut().filter(|record| label(record) == Some("flows=1")) {
+            record.metrics.clear();
+            record.outcome = Outcome::Failed;
+            record.reason = Some("reset by peer".to_owned());
+        }
+        let found = (RULE.find)(&records);
+        let text = &found[1].text;
+        assert!(text.contains("is not known") && text.ends_with("it: reset by peer"), "{text}");
+        assert_eq!((found[1].value, found[1].ci95), (None, None));
+        // One repeat that lost its case leaves three pairs.
+        let mut records = drifting();
+        records.retain(|record| label(record) != Some("flows=1") || repeat(record) != Some(2));
+        assert_eq!(factors(&records)[0].worths[1].pairs, 3);
+    }
+}

@@ -1,0 +1,124 @@
+//! Cases that differ in load alone: one ladder for every way to set the other parameters.
+
+use std::collections::{BTreeSet, HashMap};
+
+use seatrial_model::record::{CaseRecord, MetricRecord};
+use seatrial_model::{About, Better, Kind, Outcome, Params, Value};
+use seatrial_stats::{Interval, LoadPoint};
+
+/// The cases of one ladder.
+#[derive(Clone, Debug)]
+pub(super) struct Ladder<'a> {
+    /// The parameter that is the load.
+    pub axis: &'static str,
+    /// Other parameters that differ from ladder to ladder of the same sweep.
+    pub named: Params,
+    /// The metric that is looked at: the first that the benchmark declares.
+    pub metric: &'static str,
+    /// By rising load.
+    pub cases: Vec<(u64, &'a CaseRecord)>,
+}
+
+impl<'a> Ladder<'a> {
+    /// The record of the metric at each load that has one.
+    pub fn measured(&self) -> Vec<(u64, &'a CaseRecord, &'a MetricRecord)> {
+        let of = |(load, case): &(u64, &'a CaseRecord)| {
+            Some((*load, *case, case.metrics.get(self.metric).filter(|_| case.outcome == Outcome::Measured)?))
+        };
+        self.cases.iter().filter_map(of).collect()
+    }
+
+    /// The measured rates as a curve; none where the metric is no rate of which more is better.
+    pub fn curve(&self) -> Option<Vec<LoadPoint>> {
+        let measured = self.measured();
+        let is_rate =
+            measured.iter().all(|(.., metric)| metric.better == Better::Higher && metric.median > 0.0);
+        let point = |(load, _, metric): &(u64, &CaseRecord, &MetricRecord)| LoadPoint {
+            load: *load as f64,
+            rate: metric.median,
+            ci95: metric.ci95.map(|(low, high)| Interval { low, high }),
+        };
+        (is_rate && !measured.is_empty()).then(|| measured.iter().map(point).collect())
+    }
+
+    /// `block=1 MiB, pattern=seq: `, or nothing when there is one ladder.
+    pub fn name(&self) -> String {
+        if self.named.is_empty() { String::new() } else { format!("{}: ", words(&self.named)) }
+    }
+}
+
+/// `block=1 MiB, pattern=seq`.
+pub(super) fn words(params: &Params) -> String {
+    params.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a case stands for itself: it is none of several repeats, and shares links with no other.
+pub(super) fn stands_alone(case: &CaseRecord) -> bool {
+    ["step", "repeat", "suspect"].iter().all(|mark| case.chosen.get(mark).is_none())
+        && case.retry_of.is_none()
+}
+
+/// Cases of one benchmark on one thing, which may differ in their parameters.
+pub(super) fn sweeps(records: &[CaseRecord]) -> Vec<Vec<&CaseRecord>> {
+    let mut sweeps: Vec<Vec<&CaseRecord>> = Vec::new();
+    // A fleet has thousands of them.
+    let mut places = HashMap::new();
+    for case in records.iter().filter(|case| stands_alone(case)) {
+        let key = (&case.group, &case.bench, &case.nodes, &case.subject);
+        let at = *places.entry(key).or_insert(sweeps.len());
+        if at == sweeps.len() {
+            sweeps.push(Vec::new());
+        }
+        sweeps[at].push(case);
+    }
+    sweeps
+}
+
+/// The names of the parameters that differ in `cases`.
+pub(super) fn varying<'a>(cases: &[&'a CaseRecord]) -> Vec<&'a str> {
+    let names: BTreeSet<&str> =
+        cases.iter().flat_map(|case| case.params.iter().map(|(name, _)| name)).collect();
+    let differs = |name: &&str| cases.iter().any(|case| case.params.get(name) != cases[0].params.get(name));
+    names.into_iter().filter(differs).collect()
+}
+
+/// The ladders of `records`, whose loads the definitions of their benchmarks tell: the first parameter of that kind that
+/// differs. What was not measured with two loads at least is none.
+pub(super) fn ladders<'a>(records: &'a [CaseRecord], abouts: &[&'static About]) -> Vec<Ladder<'a>> {
+    sweeps(records).iter().flat_map(|cases| of_sweep(cases, abouts)).collect()
+}
+
+fn of_sweep<'a>(cases: &[&'a CaseRecord], abouts: &[&'static About]) -> Vec<Ladder<'a>> {
+    let Some(about) = abouts.iter().find(|about| about.id == cases[0].bench) else { return Vec::new() };
+    let varying = varying(cases);
+    let is_load = |spec: &&seatrial_model::ParamSpec| {
+        matches!(spec.kind, Kind::Load(..)) && varying.contains(&spec.name)
+    };
+    let (Some(axis), Some(metric)) = (about.params.iter().find(is_load), about.metrics.first()) else {
+        return Vec::new();
+    };
+    let others = |case: &CaseRecord| -> Params {
+        let own = case.params.iter().filter(|(name, _)| *name != axis.name && varying.contains(name));
+        own.map(|(name, value)| (name.to_owned(), value.clone())).collect()
+    };
+    let mut ladders: Vec<Ladder<'a>> = Vec::new();
+    for case in cases {
+        let Some(Value::Count(load)) = case.params.get(axis.name) else { continue };
+        let named = others(case);
+        match ladders.iter_mut().find(|ladder| ladder.named == named) {
+            Some(ladder) => ladder.cases.push((*load, case)),
+            None => ladders.push(Ladder {
+                axis: axis.name,
+                named,
+                metric: metric.name,
+                cases: vec![(*load, case)],
+            }),
+        }
+    }
+    for ladder in &mut ladders {
+        ladder.cases.sort_by_key(|(load, _)| *load);
+        ladder.cases.dedup_by_key(|(load, _)| *load);
+    }
+    ladders.retain(|ladder| ladder.cases.len() > 1);
+    ladders
+}

@@ -1,0 +1,185 @@
+//! Sweeps as tables: the load goes down, another parameter across, and what else differs makes further tables.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Better, Bytes, Cause, Nanos, Outcome, Params, Subject, Unit, Value};
+
+use super::ladder::{sweeps, varying};
+use super::matrix::headline;
+
+/// A sweep over two parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// The test of the profile, or the benchmark.
+    pub group: String,
+    /// The benchmark.
+    pub bench: String,
+    /// The nodes.
+    pub nodes: Vec<String>,
+    /// The thing measured.
+    pub subject: Subject,
+    /// What else differs in the sweep, and is this in this table.
+    pub fixed: Params,
+    /// What is shown.
+    pub metric: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+    /// The parameter of the rows, with their values by size.
+    pub down: (String, Vec<Value>),
+    /// The same of the columns.
+    pub across: (String, Vec<Value>),
+    /// By row and column; what nobody asked for is not there.
+    pub cells: BTreeMap<(usize, usize), Cell>,
+}
+
+/// One case in a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Its name.
+    pub case: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Why it has no number.
+    pub cause: Option<Cause>,
+    /// The same in a sentence.
+    pub reason: Option<String>,
+    /// The median.
+    pub value: Option<f64>,
+    /// Its 95 % interval.
+    pub ci95: Option<(f64, f64)>,
+}
+
+impl Table {
+    /// The best cell and where it stands, in a table of two numbers at least.
+    pub fn peak(&self) -> Option<((usize, usize), &Cell)> {
+        let sign = match self.better {
+            Better::Higher => 1.0,
+            Better::Lower => -1.0,
+            Better::None => return None,
+        };
+        let with = self.cells.iter().filter_map(|(at, cell)| Some((*at, cell, sign * cell.value?)));
+        let numbers: Vec<_> = with.collect();
+        let best = numbers.iter().reduce(|best, next| if next.2 > best.2 { next } else { best })?;
+        (numbers.len() > 1).then_some((best.0, best.1))
+    }
+
+    /// The parameters of rows and columns in `case`.
+    pub fn place(&self, case: &CaseRecord) -> Params {
+        let names = [&self.down.0, &self.across.0];
+        let own = names.iter().filter_map(|name| Some(((*name).clone(), case.params.get(name)?.clone())));
+        own.collect()
+    }
+}
+
+/// The sweeps of `records` over two parameters at least, of which one is a whole number.
+pub fn tables(records: &[CaseRecord]) -> Vec<Table> {
+    tables_by(records, &|case, name| matches!(case.params.get(name), Some(Value::Count(_))))
+}
+
+/// The same where `is_load` says what may go down.
+pub(super) fn tables_by(records: &[CaseRecord], is_load: &dyn Fn(&CaseRecord, &str) -> bool) -> Vec<Table> {
+    sweeps(records).iter().flat_map(|cases| of_sweep(cases, is_load)).collect()
+}
+
+fn of_sweep(cases: &[&CaseRecord], is_load: &dyn Fn(&CaseRecord, &str) -> bool) -> Vec<Table> {
+    let varying = varying(cases);
+    let most = |names: Vec<&str>| {
+        let count = |name: &&str| values(cases, name).len();
+        // Of equals the first.
+        names.into_iter().rev().max_by_key(count).map(str::to_owned)
+    };
+    let loads = varying.iter().copied().filter(|name| cases.iter().all(|case| is_load(case, name)));
+    let Some(down) = most(loads.collect()) else { return Vec::new() };
+    let rest: Vec<&str> = varying.into_iter().filter(|name| *name != down).collect();
+    let has_size =
+        |name: &&str| cases.iter().all(|case| case.params.get(name).is_some_and(|it| rank(it).0 < 2));
+    let sized: Vec<&str> = rest.iter().copied().filter(has_size).collect();
+    let Some(across) = most(if sized.is_empty() { rest.clone() } else { sized }) else { return Vec::new() };
+    let mut tables: Vec<Table> = Vec::new();
+    let (downs, acrosses) = (values(cases, &down), values(cases, &across));
+    let Some((metric, example)) = cases.iter().find_map(|case| headline(case)) else { return Vec::new() };
+    for case in cases {
+        let own = case.params.iter().filter(|(name, _)| rest.contains(name) && *name != across);
+        let fixed: Params = own.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        let at = |values: &[Value], name: &str| {
+            values.iter().position(|value| Some(value) == case.params.get(name))
+        };
+        let (Some(row), Some(column)) = (at(&downs, &down), at(&acrosses, &across)) else { continue };
+        let place = match tables.iter().position(|table| table.fixed == fixed) {
+            Some(place) => place,
+            None => {
+                tables.push(Table {
+                    group: case.group.clone(),
+                    bench: case.bench.clone(),
+                    nodes: case.nodes.clone(),
+                    subject: case.subject.clone(),
+                    fixed,
+                    metric: metric.to_owned(),
+                    unit: example.unit,
+                    better: example.better,
+                    down: (down.clone(), downs.clone()),
+                    across: (across.clone(), acrosses.clone()),
+                    cells: BTreeMap::new(),
+                });
+                tables.len() - 1
+            }
+        };
+        let number = case.metrics.get(metric);
+        let cell = Cell {
+            case: case.case.to_string(),
+            outcome: case.outcome,
+            cause: case.cause,
+            reason: case.reason.clone(),
+            value: number.map(|metric| metric.median),
+            ci95: number.and_then(|metric| metric.ci95),
+        };
+        tables[place].cells.insert((row, column), cell);
+    }
+    tables.iter_mut().for_each(Table::drop_empty_rows);
+    tables
+}
+
+impl Table {
+    /// Leaves out rows that this table has no case in: a load that was only tried elsewhere, to find the highest that
+    /// works.
+    fn drop_empty_rows(&mut self) {
+        let kept: Vec<usize> =
+            (0..self.down.1.len()).filter(|row| self.cells.keys().any(|(at, _)| at == row)).collect();
+        let places: BTreeMap<usize, usize> = kept.iter().enumerate().map(|(new, old)| (*old, new)).collect();
+        self.down.1 = kept.iter().map(|row| self.down.1[*row].clone()).collect();
+        let cells = std::mem::take(&mut self.cells);
+        self.cells = cells.into_iter().map(|((row, column), cell)| ((places[&row], column), cell)).collect();
+    }
+}
+
+/// The values of a parameter in `cases`, numbers and sizes by size, words by the alphabet.
+fn values(cases: &[&CaseRecord], name: &str) -> Vec<Value> {
+    let mut values: Vec<Value> = Vec::new();
+    for value in cases.iter().filter_map(|case| case.params.get(name)) {
+        if !values.contains(value) {
+            values.push(value.clone());
+        }
+    }
+    values.sort_by(|one, other| {
+        let (one, other) = (rank(one), rank(other));
+        one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)).then(one.2.cmp(&other.2))
+    });
+    values
+}
+
+/// By what values are put in order: numbers, then sizes and times, then words.
+fn rank(value: &Value) -> (u8, f64, String) {
+    match value {
+        Value::Count(count) => (0, *count as f64, String::new()),
+        Value::Number(number) => (0, *number, String::new()),
+        Value::Flag(flag) => (2, 0.0, flag.to_string()),
+        Value::Text(text) => match (text.parse::<Bytes>(), text.parse::<Nanos>()) {
+            (Ok(bytes), _) => (1, bytes.get() as f64, String::new()),
+            (_, Ok(nanos)) => (1, nanos.get() as f64, String::new()),
+            _ => (2, 0.0, text.clone()),
+        },
+    }
+}
