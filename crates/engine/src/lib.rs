@@ -6,10 +6,13 @@
 
 mod active;
 mod disturbance;
+mod factors;
 mod host;
+mod ladder;
 mod pattern;
 mod placement;
 mod probes;
+mod random;
 mod request;
 mod retest;
 mod round;
@@ -20,10 +23,12 @@ mod summarise;
 mod together;
 mod trial;
 
-pub use pattern::{Ends, PATTERNS, Partners, Pattern, Step};
+pub use factors::{BASELINE, Factors};
+pub use ladder::{BackOff, Ladders};
+pub use pattern::{ALIASES, Ends, PATTERNS, Partners, Pattern, Step, alias};
 pub use request::{Ground, Plan, Request, RequestError};
 pub use retest::{Retest, Sides, Suspect, Suspects};
-pub use runner::{Finished, RunError, Runner, Watch};
+pub use runner::{Finished, LeaveOut, RunError, Runner, Watch, try_all};
 pub use schedule::{Member, Schedule, Waiting};
 pub use study::{Next, Study, Sweep};
 pub use summarise::MOST_SAMPLES_IN_RECORD;

@@ -20,6 +20,16 @@ const LINKS: &str = "links";
 /// The same of the node that is measured again because it was slow.
 const SUSPECT: &str = "suspect";
 
+/// The same of the load that is varied in a case that nobody demanded, to find the highest that works.
+pub const BACK_OFF: &str = "back_off";
+
+/// The same of what a study of factors leaves out, of which repeat, of what its order was drawn from, and of the metric
+/// that it looks at.
+const FACTOR: &str = "factor";
+const REPEAT: &str = "repeat";
+const SEED: &str = "seed";
+const METRIC: &str = "metric";
+
 /// Set where cases that run at the same time are pinned to the same cores of a node, because it has no more.
 const SHARES_CORES: &str = "shares_cores";
 
@@ -174,14 +184,40 @@ pub fn is_at_once(chosen: &Params) -> bool {
     chosen.get(STEP).is_some()
 }
 
-/// `id` with the step in it that `chosen` tells, if any.
+/// `id` with the step and the repeat in it that `chosen` tells, if any.
 pub fn with_step(id: CaseId, chosen: &Params) -> CaseId {
-    let (Some(step), Ok(pattern)) = (chosen.get(STEP), chosen.text(PATTERN)) else { return id };
+    let id = match (chosen.get(STEP), chosen.text(PATTERN)) {
+        (Some(step), Ok(pattern)) => marked(&id, &format!("{pattern}.{step}")),
+        _ => id,
+    };
+    chosen.get(REPEAT).map_or_else(|| id.clone(), |repeat| marked(&id, &format!("{REPEAT}.{repeat}")))
+}
+
+/// `id` with `#mark` before the parameters, which stand last, in brackets.
+fn marked(id: &CaseId, mark: &str) -> CaseId {
     let id = id.as_str();
-    // Parameters stand last, in brackets.
     let end = if id.ends_with(']') { id.rfind('[').unwrap_or(id.len()) } else { id.len() };
-    let Ok(id) = format!("{}#{pattern}.{step}{}", &id[..end], &id[end..]).parse();
+    let Ok(id) = format!("{}#{mark}{}", &id[..end], &id[end..]).parse();
     id
+}
+
+/// Makes `case` the `repeat`-th of its kind in a study of factors.
+pub fn mark_factor(case: &mut Case, factor: &str, repeat: u32, seed: u64, metric: &str) {
+    case.chosen.set(FACTOR, factor);
+    case.chosen.set(REPEAT, u64::from(repeat));
+    case.chosen.set(SEED, seed);
+    case.chosen.set(METRIC, metric);
+    case.id = marked(&case.id, &format!("{REPEAT}.{repeat}"));
+}
+
+/// Whether a case is one of several that are the same, of a study that repeats them.
+pub fn is_repeat(chosen: &Params) -> bool {
+    chosen.get(REPEAT).is_some()
+}
+
+/// Notes that `case` is there to find the highest `axis` that works.
+pub fn mark_back_off(case: &mut Case, axis: &str) {
+    case.chosen.set(BACK_OFF, axis);
 }
 
 /// Notes that `case` is there because `node` was slow.

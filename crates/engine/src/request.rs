@@ -79,6 +79,16 @@ pub enum RequestError {
         /// The nearest one.
         nearest: Option<String>,
     },
+    /// No parameter of that name, nor a factor that the benchmark declares.
+    #[error("--factors {name}: {bench} has no parameter or factor '{name}'{}", seatrial_model::name::did_you_mean(.nearest))]
+    UnknownFactor {
+        /// The benchmark.
+        bench: String,
+        /// What was typed.
+        name: String,
+        /// The nearest name.
+        nearest: Option<String>,
+    },
     /// A parameter that does not exist or whose value does not fit.
     #[error(transparent)]
     Param(#[from] ParamError),

@@ -41,6 +41,16 @@ pub struct Runner<'a> {
     pub deadlines: Deadlines,
     /// Whether nodes that run on one kernel are measured side by side all the same.
     pub share_hosts: bool,
+    /// Asked right before a case starts whether it is to be left out, given all records so far.
+    pub leave_out: &'a LeaveOut<'a>,
+}
+
+/// Why a case is not to be tried after all, if so; see [`Ladders::leave_out`](crate::Ladders::leave_out).
+pub type LeaveOut<'a> = dyn Fn(&Case, &[CaseRecord]) -> Option<Reason> + 'a;
+
+/// Every case is tried.
+pub fn try_all(_: &Case, _: &[CaseRecord]) -> Option<Reason> {
+    None
 }
 
 /// What a run came to.
@@ -133,7 +143,7 @@ impl Runner<'_> {
             self.give_up(round, node, &why, finished)?;
         }
         for host in round.schedule.hosts() {
-            self.start_on(round, host)?;
+            self.start_on(round, host, finished)?;
         }
         let mut outcome = Ok(());
         while !round.active.is_empty() {
@@ -344,6 +354,12 @@ fn retries(cases: &[Case]) -> Option<String> {
         let suspects: Vec<&str> = suspects.into_iter().collect();
         let verb = if suspects.len() == 1 { "was slow and is" } else { "were slow and are" };
         return Some(format!("{} {verb} measured again with partners that were good", fold(&suspects)));
+    }
+    let searched: BTreeSet<&str> =
+        cases.iter().filter_map(|case| case.chosen.text(placement::BACK_OFF).ok()).collect();
+    if !searched.is_empty() {
+        let axes: Vec<&str> = searched.into_iter().collect();
+        return Some(format!("some failed: looking for the highest {} that works", axes.join(" and ")));
     }
     match again.as_slice() {
         [] => None,

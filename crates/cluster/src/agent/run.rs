@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use seatrial_model::{Case, Evidence, Nanos};
 use seatrial_sys::root::SysRoot;
+use seatrial_sys::storage::Shelf;
 use seatrial_sys::{clock, process, tether};
 
 use super::group::sweep;
@@ -88,7 +90,19 @@ pub fn agent_main(options: &AgentOptions) -> ExitCode {
         tracing::error!("an agent cannot start its threads: {error}");
         return ExitCode::FAILURE;
     }
-    Agent { reports, events, workers: BTreeMap::new(), abandoned: BTreeMap::new(), silence }.serve(&inbox)
+    // Without one, every worker makes its files anew.
+    let shelf =
+        Shelf::new().map(Arc::new).map_err(|error| tracing::warn!("no shelf for files: {error}")).ok();
+    let agent = Agent {
+        reports,
+        events,
+        workers: BTreeMap::new(),
+        abandoned: BTreeMap::new(),
+        silence,
+        shelf,
+        group: String::new(),
+    };
+    agent.serve(&inbox)
 }
 
 /// Serves as the relay to other nodes instead.
@@ -167,6 +181,10 @@ struct Agent {
     abandoned: BTreeMap<WorkerId, u32>,
     /// How long the controller may be silent.
     silence: Option<Duration>,
+    /// Where workers leave files for later ones of their group.
+    shelf: Option<Arc<Shelf>>,
+    /// The group whose workers were started last.
+    group: String,
 }
 
 impl Agent {
@@ -211,8 +229,9 @@ impl Agent {
             tracing::error!("{worker} was to be started twice");
             return;
         }
+        self.enter(&case.group);
         let (reports, events) = (self.reports.clone(), self.events.clone());
-        match spawn::start(worker, &reports) {
+        match spawn::start(worker, &reports, self.shelf.as_deref()) {
             Ok((handle, supervised)) => {
                 // The worker cannot have hung up before it was told what to be.
                 let _ = handle.tell.send(ToWorker::Task { case, place, trial });
@@ -238,6 +257,21 @@ impl Agent {
                 self.on_thread(worker, move || report_end(&reports, worker, end));
             }
         }
+    }
+
+    /// What a group left on the shelf goes when another begins: aside, since a file system may take its time to give its
+    /// blocks back, or never answer.
+    fn enter(&mut self, group: &str) {
+        if self.group == group {
+            return;
+        }
+        if let Some(shelf) = self.shelf.clone().filter(|_| !self.group.is_empty()) {
+            let clear = move || shelf.clear();
+            if let Err(error) = thread::Builder::new().name("shelf".to_owned()).spawn(clear) {
+                tracing::warn!("what a group left is not removed yet: {error}");
+            }
+        }
+        group.clone_into(&mut self.group);
     }
 
     /// Runs `work` aside, since what it reports may have to wait for the controller.

@@ -9,6 +9,7 @@ use std::thread::{self, JoinHandle};
 
 use rustix::process::Signal;
 use seatrial_sys::process::{inherit, socket_pair, tie_to_parent};
+use seatrial_sys::storage::Shelf;
 
 use super::group::Group;
 use super::output::Output;
@@ -27,14 +28,20 @@ pub(super) struct Handle {
     pub(super) pid: u32,
 }
 
-/// Starts a worker, from the agent's main thread: the kernel ties a child to the thread that forked it.
+/// Starts a worker, from the agent's main thread: the kernel ties a child to the thread that forked it. On `shelf` it
+/// leaves files to those that come after it.
 ///
 /// # Errors
 /// What was tried and what the system answered; nothing is left running.
-pub(super) fn start(id: WorkerId, reports: &Reports) -> Result<(Handle, Supervised), String> {
+pub(super) fn start(
+    id: WorkerId,
+    reports: &Reports,
+    shelf: Option<&Shelf>,
+) -> Result<(Handle, Supervised), String> {
     let (ours, theirs) = socket_pair().map_err(|error| format!("cannot make a socket pair: {error}"))?;
     let (output, printed) = io::pipe().map_err(|error| format!("cannot make a pipe: {error}"))?;
-    let child = spawn(theirs, printed).map_err(|error| format!("cannot start a worker process: {error}"))?;
+    let child =
+        spawn(theirs, printed, shelf).map_err(|error| format!("cannot start a worker process: {error}"))?;
     let group = Group::of(&child);
     serve(id, child, ours, output, reports).map_err(|(mut child, error)| {
         group.signal(Signal::KILL);
@@ -44,13 +51,16 @@ pub(super) fn start(id: WorkerId, reports: &Reports) -> Result<(Handle, Supervis
 }
 
 /// The same program, even if its file was replaced meanwhile, in a process group of its own.
-fn spawn(channel: UnixStream, printed: io::PipeWriter) -> io::Result<Child> {
+fn spawn(channel: UnixStream, printed: io::PipeWriter, shelf: Option<&Shelf>) -> io::Result<Child> {
     let mut command = Command::new("/proc/self/exe");
     if let Some(name) = std::env::args_os().next() {
         command.arg0(name);
     }
     let number = inherit(&mut command, channel);
     command.args(["worker", "--fd", &number.to_string()]);
+    if let Some(shelf) = shelf {
+        shelf.lend(&mut command)?;
+    }
     command.stdin(Stdio::null()).stdout(printed.try_clone()?).stderr(printed);
     tie_to_parent(&mut command).process_group(0).spawn()
 }

@@ -1,11 +1,14 @@
 //! Which nodes a benchmark of two parts is measured between, and which of these pairs at the same time.
 
 mod at_once;
+mod names;
 mod partner;
 mod turns;
 
 #[cfg(test)]
 mod tests;
+
+pub use names::{ALIASES, alias};
 
 /// A way to pair the nodes of a run.
 #[derive(Clone, Copy, Debug)]

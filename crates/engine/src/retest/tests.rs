@@ -125,6 +125,7 @@ fn run_from(site: &Site, cases: Vec<Case>, done: Vec<CaseRecord>, sides: Sides, 
         cancel: &AtomicBool::new(false),
         deadlines: Deadlines::default(),
         share_hosts: false,
+        leave_out: &crate::try_all,
     };
     let finished = runner.run(&mut study, done).expect("runs");
     Ran { finished, notes, rounds }

@@ -35,20 +35,50 @@ pub(super) fn waiting(members: Vec<Member>, round: &Round) -> Vec<Waiting> {
 }
 
 impl Runner<'_> {
-    /// Starts what is next on `host`, if it may.
-    pub(super) fn start_on(&mut self, round: &mut Round, host: NodeIndex) -> Result<(), RunError> {
-        if self.is_stopping(round) {
-            return Ok(());
+    /// Starts what is next on `host`, if it may. What is left out frees its hosts for what comes behind it.
+    pub(super) fn start_on(
+        &mut self,
+        round: &mut Round,
+        host: NodeIndex,
+        finished: &mut super::Finished,
+    ) -> Result<(), RunError> {
+        let mut free = vec![host];
+        while let Some(host) = free.pop() {
+            if self.is_stopping(round) {
+                return Ok(());
+            }
+            let Some(Waiting { members, hosts }) = round.schedule.take(host) else { continue };
+            let members = self.wanted(members, finished)?;
+            if members.is_empty() {
+                round.schedule.release(&hosts);
+                free.extend(hosts);
+                continue;
+            }
+            let number = round.new_key();
+            let at_once = members.iter().any(|member| placement::is_at_once(&member.case.chosen));
+            round.gangs.insert(number, Gang { at_once, hosts, ..Gang::default() });
+            for Member { case, nodes } in members {
+                self.start(round, number, case, nodes)?;
+            }
+            self.dissolve(round, number);
         }
-        let Some(Waiting { members, hosts }) = round.schedule.take(host) else { return Ok(()) };
-        let number = round.new_key();
-        let at_once = members.iter().any(|member| placement::is_at_once(&member.case.chosen));
-        round.gangs.insert(number, Gang { at_once, hosts, ..Gang::default() });
-        for Member { case, nodes } in members {
-            self.start(round, number, case, nodes)?;
-        }
-        self.dissolve(round, number);
         Ok(())
+    }
+
+    /// Those of `members` that are to be tried; the others are recorded with the reason why not.
+    fn wanted(
+        &mut self,
+        members: Vec<Member>,
+        finished: &mut super::Finished,
+    ) -> Result<Vec<Member>, RunError> {
+        let mut wanted = Vec::new();
+        for member in members {
+            match (self.leave_out)(&member.case, &finished.records) {
+                Some(reason) => self.keep(CaseRecord::without_numbers(&member.case, &reason), finished)?,
+                None => wanted.push(member),
+            }
+        }
+        Ok(wanted)
     }
 
     fn start(
@@ -130,7 +160,7 @@ impl Runner<'_> {
             self.keep(record, finished)?;
         }
         for host in hosts {
-            self.start_on(round, host)?;
+            self.start_on(round, host, finished)?;
         }
         Ok(())
     }

@@ -116,6 +116,7 @@ fn run(
         cancel: &AtomicBool::new(false),
         deadlines: Deadlines::default(),
         share_hosts: false,
+        leave_out: &try_all,
     }
     .run(&mut Sweep::new(cases), Vec::new())
     .expect("runs");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use seatrial_cluster::{Fleet, Launcher, LocalLauncher};
-use seatrial_engine::{Deadlines, Finished, Ground, Plan, Request, RunError, Runner, Sweep};
+use seatrial_engine::{Deadlines, Finished, Ground, Plan, Request, RunError, Runner, Sweep, try_all};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Event, Nanos, Params, Site, SiteNode};
 
@@ -54,6 +54,7 @@ pub fn run(
         cancel,
         deadlines,
         share_hosts: false,
+        leave_out: &try_all,
     };
     runner.run(&mut Sweep::new(plan.cases), Vec::new())
 }

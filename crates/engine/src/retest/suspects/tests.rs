@@ -101,6 +101,7 @@ fn run(site: &Site, cases: Vec<Case>, done: Vec<CaseRecord>, bad: &'static [&'st
         cancel: &AtomicBool::new(false),
         deadlines: Deadlines::default(),
         share_hosts: false,
+        leave_out: &crate::try_all,
     }
     .run(&mut study, done)
     .expect("runs");

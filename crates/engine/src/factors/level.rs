@@ -1,0 +1,155 @@
+//! What a study of factors measures: its baseline, and the same without one thing at a time.
+
+use std::collections::BTreeMap;
+
+use seatrial_bench::Benchmark;
+use seatrial_model::name::nearest;
+use seatrial_model::{About, Factor, Kind, ParamError, ParamSpec, Params, Value};
+
+use crate::request::{Request, RequestError};
+
+/// What the baseline is called in records.
+pub const BASELINE: &str = "baseline";
+
+/// Parameters of a study that nobody gave: one trial a case, since the study repeats the cases themselves.
+const ONE_TRIAL: [&str; 2] = ["trials", "max_trials"];
+
+/// One set of values that is measured again and again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Level {
+    /// [`BASELINE`], or the factor: `method`, `affinity=none`.
+    pub label: String,
+    /// Every parameter.
+    pub params: Params,
+}
+
+impl Level {
+    /// The request for this level alone.
+    pub fn request(&self, like: &Request) -> Request {
+        let typed = self.params.iter().map(|(name, value)| (name.to_owned(), vec![value.to_string()]));
+        Request { params: typed.collect(), ..like.clone() }
+    }
+}
+
+/// The baseline of `request` first, then a level for each of the factors `typed`.
+///
+/// # Errors
+/// [`RequestError`] for whatever is not one baseline against something else.
+pub fn levels(
+    bench: &dyn Benchmark,
+    request: &Request,
+    typed: &[String],
+) -> Result<Vec<Level>, RequestError> {
+    let about = bench.about();
+    let baseline = baseline(about, request)?;
+    let mut levels = vec![Level { label: BASELINE.to_owned(), params: baseline.clone() }];
+    for factor in typed {
+        for (label, off) in variations(bench, &baseline, factor)? {
+            let mut params = baseline.clone();
+            for (name, value) in off {
+                params.set(&name, value);
+            }
+            if params == baseline {
+                let text = format!(
+                    "--factors {factor}: {label} is in the baseline already; give the baseline something else with -p, or \
+                     the factor another value with --factors NAME=VALUE"
+                );
+                return Err(RequestError::Contradiction(text));
+            }
+            if levels.iter().all(|known| known.params != params) {
+                levels.push(Level { label, params });
+            }
+        }
+    }
+    Ok(levels)
+}
+
+fn baseline(about: &About, request: &Request) -> Result<Params, RequestError> {
+    if let Some((name, values)) = request.params.iter().find(|(_, values)| values.len() > 1) {
+        let text = format!(
+            "--factors is held against one baseline, and -p {name}= gives {} values: give one",
+            values.len()
+        );
+        return Err(RequestError::Contradiction(text));
+    }
+    let mut params: BTreeMap<String, Vec<String>> = request.params.clone();
+    let given = params.contains_key(ONE_TRIAL[0]);
+    for name in ONE_TRIAL.iter().filter(|name| !given && about.param(name).is_some()) {
+        params.entry((*name).to_owned()).or_insert_with(|| vec!["1".to_owned()]);
+    }
+    let mut combinations = Request { params, ..request.clone() }.combinations(about)?;
+    Ok(combinations.swap_remove(0))
+}
+
+type Off = Vec<(String, Value)>;
+
+/// The labels and values that `typed` stands for: one, or one for each other word of a choice.
+fn variations(
+    bench: &dyn Benchmark,
+    baseline: &Params,
+    typed: &str,
+) -> Result<Vec<(String, Off)>, RequestError> {
+    let about = bench.about();
+    if let Some((name, value)) = typed.split_once('=') {
+        let spec = spec(bench, name.trim())?;
+        let value = parse(about, spec, value)?;
+        return Ok(vec![(format!("{}={value}", spec.name), vec![(spec.name.to_owned(), value)])]);
+    }
+    let name = typed.trim();
+    if let Some(factor) = bench.factors().iter().find(|factor| factor.name == name) {
+        return Ok(vec![(factor.name.to_owned(), declared(bench, factor)?)]);
+    }
+    let spec = spec(bench, name)?;
+    let off = plain(spec, baseline.get(name)).ok_or_else(|| {
+        RequestError::Contradiction(format!(
+            "--factors {name}: no rule says what {} is without {name}; say it: --factors {name}=VALUE",
+            about.id
+        ))
+    })?;
+    let label = |value: &Value| format!("{name}={value}");
+    Ok(off.into_iter().map(|value| (label(&value), vec![(name.to_owned(), value)])).collect())
+}
+
+fn declared(bench: &dyn Benchmark, factor: &Factor) -> Result<Off, RequestError> {
+    let about = bench.about();
+    let one =
+        |(name, value): &(&str, &str)| Ok(((*name).to_owned(), parse(about, spec(bench, name)?, value)?));
+    factor.off.iter().map(one).collect()
+}
+
+/// What a parameter is without what it does, where that follows from its type: the least load, the other side of a
+/// switch, each other word of a choice, the word that leaves a free value to the benchmark.
+fn plain(spec: &ParamSpec, now: Option<&Value>) -> Option<Vec<Value>> {
+    match spec.kind {
+        Kind::Load(least, _) => Some(vec![Value::Count(least)]),
+        Kind::Flag => match now {
+            Some(Value::Flag(flag)) => Some(vec![Value::Flag(!flag)]),
+            _ => None,
+        },
+        Kind::Choice(words) => {
+            let others = words.iter().map(|word| Value::from(*word)).filter(|word| Some(word) != now);
+            Some(others.collect())
+        }
+        Kind::Count(..) | Kind::Number(..) | Kind::Size(..) | Kind::Time(..) | Kind::Text => {
+            spec.word.map(Value::from).filter(|word| Some(word) != now).map(|word| vec![word])
+        }
+    }
+}
+
+fn parse(about: &About, spec: &ParamSpec, typed: &str) -> Result<Value, RequestError> {
+    let invalid = |why| ParamError::Invalid { bench: about.id.to_owned(), name: spec.name.to_owned(), why };
+    spec.parse(typed).map_err(|why| RequestError::Param(invalid(why)))
+}
+
+fn spec(bench: &dyn Benchmark, name: &str) -> Result<&'static ParamSpec, RequestError> {
+    let about = bench.about();
+    about.param(name).ok_or_else(|| {
+        let names = about.params.iter().map(|spec| spec.name);
+        let known: Vec<&str> = bench.factors().iter().map(|factor| factor.name).chain(names).collect();
+        RequestError::UnknownFactor {
+            bench: about.id.to_owned(),
+            name: name.to_owned(),
+            nearest: nearest(name, known.iter().copied()).map(str::to_owned),
+        }
+    })
+}

@@ -1,0 +1,96 @@
+//! What each of several things is worth: a baseline, and the same without one of them at a time.
+//!
+//! Every repeat measures all of it once, in an order drawn by lot. So what drifts over the run drifts for all, and cancels
+//! in the ratios within a repeat; what a case leaves behind for the next one falls on each of them now and then.
+
+mod level;
+#[cfg(test)]
+mod tests;
+
+use seatrial_bench::Registry;
+use seatrial_model::Case;
+
+use crate::pattern::Pattern;
+use crate::placement;
+use crate::random::Random;
+use crate::request::{Ground, Plan, Request, RequestError};
+
+pub use level::BASELINE;
+
+/// A study of factors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Factors {
+    /// As typed: `flows`, `affinity=none`.
+    pub typed: Vec<String>,
+    /// How often all of it is measured.
+    pub repeats: u32,
+    /// What the order is drawn from.
+    pub seed: u64,
+}
+
+impl Factors {
+    /// Repeats when nobody says how many: six ratios have an interval of 2.6 standard errors, three one of 4.3.
+    pub const REPEATS: u32 = 6;
+
+    /// The seed when nobody gives one: `--plan` shows what would run.
+    pub const SEED: u64 = 1;
+
+    /// The cases of all repeats of `request`, in the order in which they run.
+    ///
+    /// # Errors
+    /// [`RequestError`] for what the user has to mend.
+    pub fn plan(
+        &self,
+        request: &Request,
+        registry: &Registry,
+        ground: Ground<'_>,
+    ) -> Result<Plan, RequestError> {
+        let bench = registry.find(&request.bench).ok_or_else(|| RequestError::UnknownBenchmark {
+            id: request.bench.clone(),
+            nearest: registry.nearest(&request.bench).map(str::to_owned),
+        })?;
+        one_by_one(request)?;
+        let levels = level::levels(bench, request, &self.typed)?;
+        let headline = bench.about().metrics.first().map_or("", |metric| metric.name);
+        let (mut plan, mut of_levels) = (Plan::default(), Vec::new());
+        for level in &levels {
+            let own =
+                Plan::new(&[level.request(request)], registry, ground).map_err(|error| match error {
+                    RequestError::Contradiction(text) => {
+                        RequestError::Contradiction(format!("{} of --factors: {text}", level.label))
+                    }
+                    other => other,
+                })?;
+            plan.settled.extend(own.settled);
+            of_levels.push((level, own.cases));
+        }
+        let mut lots = Random::of(self.seed);
+        for repeat in 1..=self.repeats {
+            let mut order: Vec<usize> = (0..of_levels.len()).collect();
+            lots.shuffle(&mut order);
+            for at in order {
+                let (level, cases) = &of_levels[at];
+                let marked = |case: &Case| {
+                    let mut case = case.clone();
+                    placement::mark_factor(&mut case, &level.label, repeat, self.seed, headline);
+                    case
+                };
+                plan.cases.extend(cases.iter().map(marked));
+            }
+        }
+        Ok(plan)
+    }
+}
+
+/// Cases that share links on purpose, or whose partners are drawn, have no twin to be held against.
+fn one_by_one(request: &Request) -> Result<(), RequestError> {
+    let pattern = request.pattern.as_deref().and_then(Pattern::find);
+    match pattern.filter(|pattern| pattern.at_once || pattern.has_rounds) {
+        None => Ok(()),
+        Some(pattern) => Err(RequestError::Contradiction(format!(
+            "--factors needs pairs that are measured one by one, and the pattern {} does not measure them so; leave it out, or \
+             take pair, ring or all-pairs",
+            pattern.id
+        ))),
+    }
+}

@@ -1,0 +1,138 @@
+//! Sweeps over a load: which cases differ in load alone, and what is done about loads that fail.
+//!
+//! A load that failed says that larger ones will most likely fail too, and a failure is dear: a hang lasts until the
+//! deadline of its phase. So the demanded cases above one are tried only while the failures have not cost more than the
+//! sweep itself was to take; afterwards the highest load that works is looked for by halving the gap.
+
+mod back_off;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use seatrial_bench::Registry;
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Case, CaseId, Cause, Kind, Nanos, Outcome, Params, Reason, Value};
+
+use crate::placement;
+
+pub use back_off::BackOff;
+
+/// What failures may cost at least, however short the sweep.
+const LEAST_ALLOWANCE: Nanos = Nanos::secs(120);
+
+/// The demanded cases that differ in load alone.
+#[derive(Clone, Debug)]
+pub(crate) struct Ladder {
+    /// The parameter that is the load.
+    axis: &'static str,
+    /// The least that it may be.
+    least: u64,
+    /// One of its cases.
+    like: Case,
+}
+
+/// All ladders of a plan.
+#[derive(Clone, Debug, Default)]
+pub struct Ladders {
+    ladders: Vec<Ladder>,
+    /// The ladder and the load of every demanded case on one.
+    places: HashMap<CaseId, (usize, u64)>,
+    /// By what a record or case of a ladder is known.
+    by_key: HashMap<Key, usize>,
+    /// The estimated time of each demanded case in seconds.
+    estimates: HashMap<CaseId, f64>,
+    /// What failures may cost before cases above them are left out, in seconds.
+    allowance: f64,
+}
+
+/// Group, benchmark, nodes, subject, and every parameter but the load.
+type Key = (String, String, Vec<String>, String, String);
+
+impl Ladders {
+    /// The ladders among `planned`: sweeps over the first parameter that is a load and has several values. Cases that
+    /// share links on purpose and those of a study that repeats them are on none.
+    pub fn new(planned: &[Case], registry: Registry) -> Self {
+        let mut axes: HashMap<(&str, &str), (&'static str, u64)> = HashMap::new();
+        let mut loads: HashMap<(&str, &str, &'static str), Value> = HashMap::new();
+        for case in planned.iter().filter(|case| stands_alone(&case.chosen)) {
+            let Some(bench) = registry.find(&case.bench) else { continue };
+            for spec in bench.about().params {
+                let (Kind::Load(least, _), Some(value)) = (spec.kind, case.params.get(spec.name)) else {
+                    continue;
+                };
+                let first =
+                    loads.entry((&case.group, &case.bench, spec.name)).or_insert_with(|| value.clone());
+                let position = |name: &str| bench.about().params.iter().position(|spec| spec.name == name);
+                if first != value {
+                    let axis = axes.entry((&case.group, &case.bench)).or_insert((spec.name, least));
+                    if position(spec.name) < position(axis.0) {
+                        *axis = (spec.name, least);
+                    }
+                }
+            }
+        }
+        let mut found = Self::default();
+        for case in planned.iter().filter(|case| stands_alone(&case.chosen)) {
+            let Some((axis, least)) = axes.get(&(case.group.as_str(), case.bench.as_str())) else { continue };
+            let Ok(load) = case.params.count(axis) else { continue };
+            let key = key(&case.group, &case.bench, &case.nodes, case.subject.as_str(), &case.params, axis);
+            let at = *found.by_key.entry(key).or_insert_with(|| {
+                found.ladders.push(Ladder { axis, least: *least, like: case.clone() });
+                found.ladders.len() - 1
+            });
+            found.places.insert(case.id.clone(), (at, load));
+            found.estimates.insert(case.id.clone(), case.estimate().as_secs());
+        }
+        found.allowance = found.estimates.values().sum::<f64>().max(LEAST_ALLOWANCE.as_secs());
+        found
+    }
+
+    /// Why `case` is not to be tried after what is `done`, if so: less of the same load failed, and failures have cost
+    /// more than they may. Depends on the records alone, so that a run that is gone on with decides the same.
+    pub fn leave_out(&self, case: &Case, done: &[CaseRecord]) -> Option<Reason> {
+        let (at, load) = *self.places.get(&case.id)?;
+        let mut below: Option<(u64, &CaseRecord)> = None;
+        let mut cost = 0.0;
+        for record in done.iter().filter(|record| record.outcome == Outcome::Failed) {
+            let Some((of, failed)) = self.place_of(record) else { continue };
+            cost += record.seconds - self.estimates.get(&record.case).copied().unwrap_or_default();
+            if of == at && failed < load && below.is_none_or(|(least, _)| failed < least) {
+                below = Some((failed, record));
+            }
+        }
+        let (failed, _) = below.filter(|_| cost > self.allowance)?;
+        let axis = self.ladders[at].axis;
+        let text = format!(
+            "not tried: {axis}={failed} failed already, and failures have cost {cost:.0} s more than their cases were to \
+             take; measure it by itself with -p {axis}={load}"
+        );
+        Some(Reason::new(Cause::NotTried, text))
+    }
+
+    /// The ladder and the load of a record, whether demanded or looked for.
+    fn place_of(&self, record: &CaseRecord) -> Option<(usize, u64)> {
+        if let Some(place) = self.places.get(&record.case) {
+            return Some(*place);
+        }
+        let axis = record.chosen.text(placement::BACK_OFF).ok()?;
+        let key =
+            key(&record.group, &record.bench, &record.nodes, record.subject.as_str(), &record.params, axis);
+        Some((*self.by_key.get(&key)?, record.params.count(axis).ok()?))
+    }
+}
+
+fn stands_alone(chosen: &Params) -> bool {
+    !placement::is_at_once(chosen)
+        && !placement::is_repeat(chosen)
+        && chosen.get(placement::BACK_OFF).is_none()
+}
+
+fn key(group: &str, bench: &str, nodes: &[String], subject: &str, params: &Params, axis: &str) -> Key {
+    let others: Params = params
+        .iter()
+        .filter(|(name, _)| *name != axis)
+        .map(|(name, it)| (name.to_owned(), it.clone()))
+        .collect();
+    (group.to_owned(), bench.to_owned(), nodes.to_vec(), subject.to_owned(), others.to_string())
+}

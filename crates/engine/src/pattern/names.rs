@@ -1,0 +1,50 @@
+//! Benchmarks under a pattern that have a name of their own.
+
+use seatrial_model::Alias;
+
+/// Every such name. They may stand wherever a benchmark is named: on the command line and in `use` of a profile.
+pub const ALIASES: &[Alias] = &[
+    Alias {
+        id: "net.pairs",
+        bench: "net.tcp_stream",
+        pattern: "all-pairs",
+        title: "TCP throughput of every pair of nodes, as a matrix",
+        doc: "Measures `net.tcp_stream` between every node and every other, in rounds in which no node is in two pairs. \
+              What comes of it is a matrix, in which one slow node shows as a slow row and column, and one slow way as a \
+              slow cell: both are found and named.",
+    },
+    Alias {
+        id: "net.trunk",
+        bench: "net.tcp_stream",
+        pattern: "trunk",
+        title: "TCP throughput of the links between two groups of nodes",
+        doc: "Measures `net.tcp_stream` from the first half of the nodes to the second, with one pair, then two at the same \
+              time, and so on. What comes of it is a table with a row a number of flows: what they came to together, how \
+              many links' worth that is, and how many had a link for themselves or shared one. Flows that are hashed onto \
+              the same link while others are idle are found, and with `--links` (`links` in a profile) also a link that \
+              carries nothing.",
+    },
+];
+
+/// The name `id`, if it is one.
+pub fn alias(id: &str) -> Option<&'static Alias> {
+    ALIASES.iter().find(|alias| alias.id == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Pattern;
+
+    #[test]
+    fn every_name_stands_for_a_benchmark_of_two_parts_under_a_pattern_and_is_no_benchmark_itself() {
+        let registry = seatrial_bench::registry();
+        for alias in ALIASES {
+            let bench = registry.find(alias.bench).unwrap_or_else(|| panic!("{}", alias.id));
+            assert_eq!(bench.about().parts.len(), 2, "{}", alias.id);
+            assert!(Pattern::find(alias.pattern).is_some(), "{}", alias.id);
+            assert!(registry.find(alias.id).is_none() && registry.find_planned(alias.id).is_none());
+            assert!(alias.doc.ends_with('.') && !alias.title.ends_with('.'), "{}", alias.id);
+        }
+    }
+}
