@@ -1,12 +1,13 @@
 //! Findings and verdicts of a document.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use jiff::Zoned;
 use seatrial_analysis::{Assignment, Grounds};
 use seatrial_model::Site;
 use seatrial_model::profile::Profile;
-use seatrial_model::record::Document;
+use seatrial_model::record::{CaseRecord, Document};
 
 /// Adds findings, and verdicts if there is a profile. Returns what to tell a person when nothing could be judged.
 pub fn judge(document: &mut Document, profile: Option<&Profile>, site: &Site) -> Option<String> {
@@ -14,15 +15,19 @@ pub fn judge(document: &mut Document, profile: Option<&Profile>, site: &Site) ->
         seatrial_analysis::state_limits(profile, &mut document.results);
     }
     document.findings.extend(seatrial_analysis::findings(&document.results));
+    let abouts: Vec<_> = seatrial_bench::registry().abouts().collect();
+    document.findings.extend(seatrial_analysis::load_findings(&document.results, &abouts));
     // Roles given on the command line stand in the profile by now.
     let nobody = Profile::default();
     let nodes = Assignment::new(profile.unwrap_or(&nobody), &document.run.nodes, &BTreeMap::new());
     document.findings.extend(seatrial_analysis::fleet_findings(site, &nodes, &document.results));
     let profile = profile?;
+    document.findings.extend(seatrial_analysis::cost_findings(profile, &document.results));
     let settings: Vec<_> = seatrial_settings::registry().abouts().collect();
+    let demanded = demanded(&document.results);
     let grounds = Grounds {
         nodes: &nodes,
-        records: &document.results,
+        records: &demanded,
         reference: None,
         site,
         settings: &settings,
@@ -33,4 +38,14 @@ pub fn judge(document: &mut Document, profile: Option<&Profile>, site: &Site) ->
     document.verdicts = judgement.verdicts;
     document.verdict = judgement.verdict;
     advice
+}
+
+/// The cases that the profile asked for: not those that only look for the highest load that works.
+fn demanded(records: &[CaseRecord]) -> Cow<'_, [CaseRecord]> {
+    let is_looked_for = |record: &CaseRecord| record.chosen.get("back_off").is_some();
+    if records.iter().any(is_looked_for) {
+        records.iter().filter(|record| !is_looked_for(record)).cloned().collect()
+    } else {
+        Cow::Borrowed(records)
+    }
 }

@@ -10,11 +10,12 @@ use seatrial_analysis::Assignment;
 use seatrial_bench::Registry;
 use seatrial_cluster::Fleet;
 use seatrial_engine::{
-    Deadlines, Finished, Ground, Plan, Request, Retest, Runner, Sides, Suspect, Suspects, Sweep,
+    BackOff, Deadlines, Factors, Finished, Ground, Ladders, Plan, Request, Retest, Runner, Sides, Suspect,
+    Suspects, Sweep,
 };
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document, ProfileRef, RunEnd, RunInfo, SCHEMA_VERSION};
-use seatrial_model::{Event, Outcome, Site, SiteNode, Verdict};
+use seatrial_model::{Case, Event, Outcome, Site, SiteNode, Verdict};
 use seatrial_store::{Home, HomeEnv, Journal, RunFolder};
 use serde_json::json;
 
@@ -31,6 +32,8 @@ pub struct Job {
     pub requests: Vec<Request>,
     /// What must hold.
     pub profile: Option<(Profile, ProfileRef)>,
+    /// What things are to be told the worth of, when that is the question: of the only request.
+    pub factors: Option<Factors>,
 }
 
 /// Measures `job`, or what is left of the run that `args.resume` names.
@@ -61,7 +64,11 @@ pub fn run(
     let plays = |node: &str, wanted: &[String]| {
         roles.as_ref().is_none_or(|roles| wanted.is_empty() || roles.plays(node, wanted))
     };
-    let plan = Plan::new(&job.requests, &registry, Ground { site: &site, absent: &absent, plays: &plays })?;
+    let ground = Ground { site: &site, absent: &absent, plays: &plays };
+    let plan = match (&job.factors, job.requests.as_slice()) {
+        (Some(factors), [request]) => factors.plan(request, &registry, ground)?,
+        _ => Plan::new(&job.requests, &registry, ground)?,
+    };
     if args.plan {
         let abouts: Vec<_> = registry.abouts().collect();
         if args.output.output == OutputFormat::Json {
@@ -154,7 +161,7 @@ pub fn site_of(fleet: &dyn Fleet) -> Site {
 /// What a run has before it.
 struct Work {
     site: Site,
-    plan: Vec<seatrial_model::Case>,
+    plan: Vec<Case>,
     settled: Vec<CaseRecord>,
     done: Vec<CaseRecord>,
     profile: Option<Profile>,
@@ -177,6 +184,8 @@ impl Work {
             done.push(record);
         }
         let finished = {
+            let ladders = Ladders::new(&self.plan, registry);
+            let leave_out = |case: &Case, done: &[CaseRecord]| ladders.leave_out(case, done);
             let mut watch = |event: &Event| {
                 progress.show(event);
                 journal.record(event).map_err(Into::into)
@@ -189,10 +198,12 @@ impl Work {
                 cancel: signals.flag(),
                 deadlines: Deadlines::default(),
                 share_hosts: args.nodes.share_hosts,
+                leave_out: &leave_out,
             };
             let sides = |group: &str| sides(self.profile.as_ref(), group);
             let retest = Retest::new(Sweep::new(self.plan.clone()), &self.plan, registry, &self.site, &sides);
-            let mut study = Suspects::new(retest, &self.plan, registry, &self.site, &suspects);
+            let suspects = Suspects::new(retest, &self.plan, registry, &self.site, &suspects);
+            let mut study = BackOff::new(suspects, &ladders, registry, &self.site);
             runner.run(&mut study, done)
         };
         progress.finish();

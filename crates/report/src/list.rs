@@ -1,7 +1,7 @@
-//! What there is: the list of benchmarks, settings and profiles, and the page of one benchmark.
+//! What there is: the list of benchmarks, patterns, settings and profiles, and the page of one benchmark or pattern.
 
 use seatrial_model::setting::SettingAbout;
-use seatrial_model::{About, Better, Interaction, Need, Planned};
+use seatrial_model::{About, Alias, Better, Factor, Interaction, Need, Planned};
 
 use crate::grid;
 use crate::ink::{Ink, develop};
@@ -17,22 +17,52 @@ pub struct ProfileLine {
     pub title: String,
 }
 
+/// A pattern, as its page shows it; lists take its name and its sentence.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PatternPage {
+    /// The name it is asked for by.
+    pub id: String,
+    /// One sentence.
+    pub doc: String,
+    /// In which order its pairs are measured, and what it takes; a sentence each.
+    pub notes: Vec<String>,
+    /// The pairs of a few nodes: a step and its pairs.
+    pub example: Vec<(String, String)>,
+    /// Names of benchmarks under it.
+    pub names: Vec<String>,
+}
+
+/// Everything that has a line in the list.
+#[derive(Clone, Copy, Debug)]
+pub struct Everything<'a> {
+    /// Benchmarks that can run.
+    pub benchmarks: &'a [&'a About],
+    /// Benchmarks under a pattern that have a name of their own.
+    pub aliases: &'a [Alias],
+    /// Benchmarks still to come.
+    pub planned: &'a [Planned],
+    /// Ways to pair nodes.
+    pub patterns: &'a [PatternPage],
+    /// Settings of hosts.
+    pub settings: &'a [&'a SettingAbout],
+    /// Shipped profiles.
+    pub profiles: &'a [ProfileLine],
+}
+
 /// The list of everything that can be run, audited and asked for.
-pub fn overview(
-    benchmarks: &[&About],
-    planned: &[Planned],
-    settings: &[&SettingAbout],
-    profiles: &[ProfileLine],
-    look: Look,
-) -> String {
+pub fn overview(all: &Everything<'_>, look: Look) -> String {
+    let Everything { benchmarks, aliases, planned, patterns, settings, profiles } = *all;
     let section = |title: &str, rows: Vec<(String, String)>| titled(title, &rows, look.width());
     let known = benchmarks.iter().map(|about| (about.id.to_owned(), about.title.to_owned()));
+    let named = aliases.iter().map(|alias| (alias.id.to_owned(), alias.title.to_owned()));
+    let patterns = patterns.iter().map(|pattern| (pattern.id.clone(), pattern.doc.clone()));
     let coming = planned.iter().map(|planned| (planned.id.to_owned(), Ink::Faint.on("planned")));
     let profiles = profiles.iter().map(|profile| (clean(&profile.id), clean(&profile.title)));
     let settings = settings.iter().map(|about| (about.id.to_owned(), about.title.to_owned()));
-    let hint = "`seatrial list NAME` explains a benchmark or a setting, or prints a profile";
+    let hint = "`seatrial list NAME` explains any of them, or prints a profile";
     let mut blocks = vec![
-        section("Benchmarks", known.chain(coming).collect()),
+        section("Benchmarks", known.chain(named).chain(coming).collect()),
+        section("Patterns", patterns.collect()),
         section("Settings", settings.collect()),
         section("Profiles", profiles.collect()),
         Ink::Faint.on(hint) + "\n",
@@ -41,15 +71,71 @@ pub fn overview(
     develop(&blocks.join("\n"), look.style)
 }
 
-/// The page of one benchmark: its document, then what can be set and what comes out.
-pub fn page(about: &About, look: Look) -> String {
+/// The page of one benchmark: its document, then what can be set, what a study of factors may leave out beside the
+/// parameters, and what comes out.
+pub fn page(about: &About, factors: &[Factor], look: Look) -> String {
     let mut blocks = vec![markdown::text(about.doc, look.width())];
-    blocks.push(titled("Parameters", &parameters(about), look.width()));
-    blocks.push(titled("Metrics", &metrics(about), look.width()));
-    blocks.push(titled("Series", &series(about), look.width()));
-    blocks.push(titled("Running it", &circumstances(about), look.width()));
+    blocks.extend(definition(about, factors, look.width()));
     blocks.retain(|block| !block.is_empty());
     develop(&blocks.join("\n"), look.style)
+}
+
+/// The page of a benchmark under a pattern: what it is, how nodes are paired, and all that can be set and comes out.
+pub fn alias_page(
+    alias: &Alias,
+    pattern: &PatternPage,
+    about: &About,
+    factors: &[Factor],
+    look: Look,
+) -> String {
+    let width = look.width();
+    let text = format!("# {}: {}\n\n{}\n", alias.id, alias.title, alias.doc);
+    let same = vec![
+        ("benchmark".to_owned(), format!("{}: {}", about.id, about.title)),
+        ("pattern".to_owned(), format!("{}: {}", pattern.id, pattern.doc)),
+    ];
+    let mut blocks = vec![markdown::text(&text, width), titled("Stands for", &same, width)];
+    blocks.push(titled(EXAMPLE, &pattern.example, width));
+    blocks.extend(definition(about, factors, width));
+    blocks.retain(|block| !block.is_empty());
+    develop(&blocks.join("\n"), look.style)
+}
+
+/// The page of one pattern: who is measured with whom, and when.
+pub fn pattern_page(pattern: &PatternPage, look: Look) -> String {
+    let width = look.width();
+    let notes = pattern.notes.join(" ");
+    let text = format!("# {}\n\n{}\n\n{notes}\n", pattern.id, pattern.doc);
+    let names: Vec<_> = pattern.names.iter().map(|name| (name.clone(), String::new())).collect();
+    let mut blocks = vec![
+        markdown::text(&text, width),
+        titled(EXAMPLE, &pattern.example, width),
+        titled("Names of benchmarks under it", &names, width),
+    ];
+    blocks.retain(|block| !block.is_empty());
+    develop(&blocks.join("\n"), look.style)
+}
+
+/// Over the example of a pattern.
+const EXAMPLE: &str = "Of six nodes n1 to n6";
+
+fn definition(about: &About, factors: &[Factor], width: u16) -> Vec<String> {
+    vec![
+        titled("Parameters", &parameters(about), width),
+        titled("Factors, beside the parameters", &self::factors(factors), width),
+        titled("Metrics", &metrics(about), width),
+        titled("Series", &series(about), width),
+        titled("Running it", &circumstances(about), width),
+    ]
+}
+
+fn factors(factors: &[Factor]) -> Vec<(String, String)> {
+    let row = |factor: &Factor| {
+        let off =
+            factor.off.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ");
+        (factor.name.to_owned(), format!("{}\nwithout it: {off}", factor.doc))
+    };
+    factors.iter().map(row).collect()
 }
 
 fn titled(title: &str, rows: &[(String, String)], width: u16) -> String {

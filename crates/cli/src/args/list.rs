@@ -4,10 +4,10 @@ use clap::Args;
 
 use super::ColorChoice;
 
-/// Show benchmarks, settings and profiles, or explain one.
+/// Show benchmarks, patterns, settings and profiles, or explain one.
 #[derive(Clone, Debug, Args)]
 pub struct ListArgs {
-    /// A benchmark, setting or profile to explain
+    /// A benchmark, pattern, setting or profile to explain
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
     /// When to use colour; NO_COLOR is honoured by auto

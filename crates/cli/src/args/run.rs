@@ -29,7 +29,7 @@ pub struct MeasureArgs {
 /// Measure without judging.
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
-    /// Benchmarks, for example mem.bandwidth; `seatrial list` shows all
+    /// Benchmarks, for example mem.bandwidth or net.trunk; `seatrial list` shows all
     #[arg(value_name = "BENCH", required_unless_present = "resume", conflicts_with = "resume")]
     pub benchmarks: Vec<String>,
     /// Give a parameter a value, or several for a sweep: -p kernel=copy,triad
@@ -45,6 +45,16 @@ pub struct RunArgs {
     /// How many links there are between the two groups of the pattern trunk, so that a missing one is found
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1024), conflicts_with = "resume")]
     pub links: Option<u32>,
+    /// Measure what each of these is worth: a baseline, and in turn the same without one of them. NAME alone takes the least
+    /// load, the other side of a switch, each other word, or what the benchmark declares: --factors flows,affinity=none
+    #[arg(long, value_name = "NAME[=VALUE],...", value_delimiter = ',', conflicts_with = "resume")]
+    pub factors: Vec<String>,
+    /// How often a study of factors measures all of it; from 3 on there is an interval [default: 6]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1000), requires = "factors")]
+    pub repeats: Option<u32>,
+    /// What the order of a study of factors is drawn from [default: 1]
+    #[arg(long, value_name = "NUMBER", requires = "factors")]
+    pub seed: Option<u64>,
     /// What measuring commands share.
     #[command(flatten)]
     pub measure: MeasureArgs,

@@ -1,53 +1,121 @@
 //! `seatrial list`.
 
+use seatrial_bench::Registry;
+use seatrial_engine::{ALIASES, Ends, PATTERNS, Pattern, Step, alias};
+use seatrial_model::Alias;
 use seatrial_model::name::{did_you_mean, nearest};
 use seatrial_profile::{SHIPPED, Shipped};
-use seatrial_report::list::{self, ProfileLine};
-use seatrial_report::settings;
+use seatrial_report::list::{self, Everything, PatternPage, ProfileLine};
+use seatrial_report::{Look, settings};
 
 use crate::args::ListArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 
-/// Shows benchmarks, settings and profiles, or explains one.
+/// Shows benchmarks, patterns, settings and profiles, or explains one.
 pub fn run(args: &ListArgs) -> Result<Exit, CliError> {
-    let registry = seatrial_bench::registry();
-    let known_settings = seatrial_settings::registry();
     let look = output::look(args.color);
     let text = match &args.name {
-        None => {
-            let abouts: Vec<_> = registry.abouts().collect();
-            let profiles: Vec<_> = SHIPPED.iter().map(line).collect();
-            let settings: Vec<_> = known_settings.abouts().collect();
-            list::overview(&abouts, registry.planned, &settings, &profiles, look)
-        }
-        Some(name) => {
-            if let Some(bench) = registry.find(name) {
-                list::page(bench.about(), look)
-            } else if let Some(setting) = known_settings.find(name) {
-                settings::page(setting.about(), look)
-            } else if let Some(shipped) = SHIPPED.iter().find(|shipped| shipped.name == name) {
-                shipped.text.to_owned()
-            } else {
-                let known = registry
-                    .abouts()
-                    .map(|about| about.id)
-                    .chain(known_settings.abouts().map(|about| about.id));
-                let near =
-                    nearest(name, known.chain(SHIPPED.iter().map(|shipped| shipped.name))).map(str::to_owned);
-                let text =
-                    format!("there is no benchmark, setting or profile '{name}'{}", did_you_mean(&near));
-                return Err(CliError::Usage(text));
-            }
-        }
+        None => overview(look),
+        Some(name) => page(name, look).ok_or_else(|| unknown(name))?,
     };
     output::print(&text)?;
     Ok(Exit::MET)
+}
+
+fn overview(look: Look) -> String {
+    let registry = seatrial_bench::registry();
+    let known_settings = seatrial_settings::registry();
+    let everything = Everything {
+        benchmarks: &registry.abouts().collect::<Vec<_>>(),
+        aliases: ALIASES,
+        planned: registry.planned,
+        patterns: &PATTERNS.iter().map(pattern).collect::<Vec<_>>(),
+        settings: &known_settings.abouts().collect::<Vec<_>>(),
+        profiles: &SHIPPED.iter().map(line).collect::<Vec<_>>(),
+    };
+    list::overview(&everything, look)
+}
+
+/// The page of whatever has this name.
+fn page(name: &str, look: Look) -> Option<String> {
+    let registry = seatrial_bench::registry();
+    let bench = registry.find(name).map(|bench| list::page(bench.about(), bench.factors(), look));
+    bench
+        .or_else(|| alias(name).and_then(|alias| alias_page(alias, &registry, look)))
+        .or_else(|| Pattern::find(name).map(|known| list::pattern_page(&pattern(known), look)))
+        .or_else(|| {
+            let setting = seatrial_settings::registry().find(name);
+            setting.map(|setting| settings::page(setting.about(), look))
+        })
+        .or_else(|| {
+            let shipped = SHIPPED.iter().find(|shipped| shipped.name == name);
+            shipped.map(|shipped| shipped.text.to_owned())
+        })
+}
+
+fn alias_page(alias: &Alias, registry: &Registry, look: Look) -> Option<String> {
+    let (bench, under) = (registry.find(alias.bench)?, Pattern::find(alias.pattern)?);
+    Some(list::alias_page(alias, &pattern(under), bench.about(), bench.factors(), look))
+}
+
+fn unknown(name: &str) -> CliError {
+    let registry = seatrial_bench::registry();
+    let known_settings = seatrial_settings::registry();
+    let known = registry
+        .abouts()
+        .map(|about| about.id)
+        .chain(ALIASES.iter().map(|alias| alias.id))
+        .chain(PATTERNS.iter().map(|pattern| pattern.id))
+        .chain(known_settings.abouts().map(|about| about.id))
+        .chain(SHIPPED.iter().map(|shipped| shipped.name));
+    let near = nearest(name, known).map(str::to_owned);
+    let text = format!("there is no benchmark, pattern, setting or profile '{name}'{}", did_you_mean(&near));
+    CliError::Usage(text)
 }
 
 /// A shipped profile's name and the title in its text.
 fn line(shipped: &Shipped) -> ProfileLine {
     let title = shipped.text.lines().find_map(|line| line.strip_prefix("title = "));
     ProfileLine { id: shipped.name.to_owned(), title: title.unwrap_or_default().trim_matches('"').to_owned() }
+}
+
+/// Nodes of the example on a pattern's page.
+const SHOWN: usize = 6;
+
+/// A pattern in words, with its pairs among a few nodes.
+fn pattern(pattern: &Pattern) -> PatternPage {
+    let mut notes = vec![if pattern.at_once {
+        "All pairs of a step are measured at one moment, also those that share a node; the steps come in turn."
+    } else {
+        "Pairs that share no node run side by side, the others one after the other."
+    }];
+    if pattern.has_rounds {
+        notes.push("The rounds are drawn by lot, in the same way in every run; --rounds says how many.");
+    }
+    if pattern.id == "trunk" {
+        notes.push("With --links COUNT, the links that there should be, one that carries nothing is found.");
+    }
+    let players: Vec<usize> = (0..SHOWN).collect();
+    let steps = pattern.steps(&Ends { players: &players, partners: None, alone: false, rounds: None });
+    let pairs = |step: &Step| {
+        let pair = |(one, other): &(usize, usize)| format!("n{}-n{}", one + 1, other + 1);
+        step.pairs.iter().map(pair).collect::<Vec<_>>().join(", ")
+    };
+    let named = |step: &Step| {
+        let name = if steps.len() == 1 { "pairs".to_owned() } else { format!("step {}", step.number) };
+        (name, pairs(step))
+    };
+    PatternPage {
+        id: pattern.id.to_owned(),
+        doc: pattern.doc.to_owned(),
+        notes: notes.into_iter().map(str::to_owned).collect(),
+        example: steps.iter().map(named).collect(),
+        names: ALIASES
+            .iter()
+            .filter(|alias| alias.pattern == pattern.id)
+            .map(|it| it.id.to_owned())
+            .collect(),
+    }
 }

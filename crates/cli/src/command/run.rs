@@ -1,7 +1,9 @@
 //! `seatrial run`.
 
-use seatrial_engine::{Request, RequestError};
-use seatrial_model::Params;
+use seatrial_bench::Benchmark;
+use seatrial_engine::{ALIASES, Factors, Request, RequestError, alias};
+use seatrial_model::name::nearest;
+use seatrial_model::{Alias, Params};
 
 use crate::args::RunArgs;
 use crate::error::CliError;
@@ -15,26 +17,88 @@ pub fn run(args: &RunArgs) -> Result<Exit, CliError> {
 }
 
 fn job(args: &RunArgs) -> Result<Job, CliError> {
-    let registry = seatrial_bench::registry();
-    let mut abouts = Vec::new();
+    let mut named = Vec::new();
     for id in &args.benchmarks {
-        let bench = registry.find(id).ok_or_else(|| RequestError::UnknownBenchmark {
-            id: id.clone(),
-            nearest: registry.nearest(id).map(str::to_owned),
-        })?;
-        abouts.push(bench.about());
+        named.push(Named::find(id, args.pattern.as_deref())?);
     }
+    let abouts: Vec<_> = named.iter().map(|named| named.bench.about()).collect();
     let shares = params::share_out(&params::parse(&args.params)?, &abouts)?;
-    let requests = abouts.iter().zip(shares).map(|(about, params)| Request {
-        group: about.id.to_owned(),
-        bench: about.id.to_owned(),
+    let factors = factors(args, &named)?;
+    let requests = named.iter().zip(shares).map(|(named, params)| Request {
+        group: named.group.clone(),
+        bench: named.bench.about().id.to_owned(),
         params,
         on: Params::default(),
         roles: Vec::new(),
-        pattern: args.pattern.clone(),
+        pattern: named.alias.map(|alias| alias.pattern.to_owned()).or_else(|| args.pattern.clone()),
         partner: None,
         rounds: args.rounds,
         links: args.links,
     });
-    Ok(Job { requests: requests.collect(), profile: None })
+    Ok(Job { requests: requests.collect(), profile: None, factors })
+}
+
+/// What somebody named: a benchmark, perhaps by a name that says its pattern too.
+struct Named {
+    group: String,
+    bench: &'static dyn Benchmark,
+    alias: Option<&'static Alias>,
+}
+
+impl Named {
+    fn find(id: &str, pattern: Option<&str>) -> Result<Self, CliError> {
+        let registry = seatrial_bench::registry();
+        let alias = alias(id);
+        if let (Some(alias), Some(pattern)) =
+            (alias, pattern.filter(|it| alias.is_some_and(|a| a.pattern != *it)))
+        {
+            return Err(CliError::Usage(format!(
+                "{id} is {} under the pattern {}: leave --pattern {pattern} out, or run {} with it",
+                alias.bench, alias.pattern, alias.bench
+            )));
+        }
+        let bench = registry.find(alias.map_or(id, |alias| alias.bench)).ok_or_else(|| {
+            let known = registry.abouts().map(|about| about.id).chain(ALIASES.iter().map(|alias| alias.id));
+            RequestError::UnknownBenchmark {
+                id: id.to_owned(),
+                nearest: nearest(id, known).map(str::to_owned),
+            }
+        })?;
+        Ok(Self { group: id.to_owned(), bench, alias })
+    }
+}
+
+/// The study of factors that was asked for, if any. A factor that is a setting of the host is refused here: nothing of a
+/// host is changed unless somebody asks for that.
+fn factors(args: &RunArgs, named: &[Named]) -> Result<Option<Factors>, CliError> {
+    if args.factors.is_empty() {
+        return Ok(None);
+    }
+    let [Named { bench, .. }] = named else {
+        let text = format!("--factors takes one benchmark, not {}", named.len());
+        return Err(CliError::Usage(text));
+    };
+    for typed in &args.factors {
+        let name = typed.split('=').next().unwrap_or(typed).trim();
+        if name.is_empty() {
+            return Err(CliError::Usage("--factors: a factor has no name".to_owned()));
+        }
+        let is_known =
+            bench.about().param(name).is_some() || bench.factors().iter().any(|factor| factor.name == name);
+        let settings = seatrial_settings::registry();
+        let is_it = |id: &&str| *id == name || id.split_once('.').is_some_and(|(_, last)| last == name);
+        let setting = settings.abouts().map(|about| about.id).find(is_it).filter(|_| !is_known);
+        if let Some(id) = setting {
+            return Err(CliError::Usage(format!(
+                "--factors {name}: that is the setting {id} of the host and no parameter, and Seatrial changes no setting \
+                 unasked; measure, change it by hand as `seatrial list {id}` tells, measure again, and hold the two runs \
+                 against each other with `seatrial compare last~1 last`"
+            )));
+        }
+    }
+    Ok(Some(Factors {
+        typed: args.factors.clone(),
+        repeats: args.repeats.unwrap_or(Factors::REPEATS),
+        seed: args.seed.unwrap_or(Factors::SEED),
+    }))
 }

@@ -263,8 +263,9 @@ fn the_tender_of_cobalt2_prints_one_document_by_the_schema() {
         let found = document.verdicts.iter().find(|record| record.criterion == criterion);
         found.unwrap_or_else(|| panic!("no verdict on {criterion}: {:?}", document.verdicts)).verdict
     };
-    for to_come in ["gpu-copy-write", "gpu-copy-read", "ib-bw"] {
-        assert_eq!(verdict(to_come), Verdict::Unknown, "{to_come}");
+    // A machine without GPUs has fewer than the tender expects; InfiniBand is still to come.
+    for unknown in ["gpu-copy", "ib-bw"] {
+        assert_eq!(verdict(unknown), Verdict::Unknown, "{unknown}");
     }
     // How it is judged depends on the machine; that it is, on its pace being measured.
     let case = document.results.iter().find(|record| record.bench == "mem.pipeline").expect("a case");

@@ -23,7 +23,9 @@ pub fn block(document: &Document, width: u16) -> String {
         .results
         .iter()
         .flat_map(|record| record.findings.iter().map(|finding| (finding, Some(record.case.as_str()))));
-    let of_run = document.findings.iter().map(|finding| (finding, finding.case.as_deref()));
+    // Factors have a table of their own.
+    let of_run = document.findings.iter().filter(|finding| finding.kind != "factor");
+    let of_run = of_run.map(|finding| (finding, finding.case.as_deref()));
     for (finding, case) in of_cases.chain(of_run) {
         let at = *places.entry((&finding.kind, &finding.text, finding.severity)).or_insert_with(|| {
             found.push((finding, Vec::new()));

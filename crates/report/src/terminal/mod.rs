@@ -1,5 +1,6 @@
 //! What a person sees after a run: the verdict, the numbers beside their limits, what was found, what to do next.
 
+mod factors;
 mod findings;
 mod fleet;
 mod headline;
@@ -8,11 +9,14 @@ mod next;
 mod nodes;
 mod pairs;
 mod series;
+mod sweep;
 mod verdicts;
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::Path;
 
-use seatrial_model::record::Document;
+use seatrial_model::record::{CaseRecord, Document};
 
 use crate::Look;
 use crate::ink::develop;
@@ -30,6 +34,22 @@ pub struct Context<'a> {
     pub next: &'a [(String, String)],
 }
 
+/// The document without the results that have a table of their own; findings are of no account in it.
+fn without<'a>(document: &'a Document, is_elsewhere: &dyn Fn(&CaseRecord) -> bool) -> Cow<'a, Document> {
+    if !document.results.iter().any(is_elsewhere) {
+        // Of a fleet it holds a lot.
+        return Cow::Borrowed(document);
+    }
+    Cow::Owned(Document {
+        schema: document.schema,
+        run: document.run.clone(),
+        results: document.results.iter().filter(|case| !is_elsewhere(case)).cloned().collect(),
+        findings: Vec::new(),
+        verdicts: document.verdicts.clone(),
+        verdict: document.verdict,
+    })
+}
+
 /// The record as text for a terminal, ending with a line feed.
 pub fn render(document: &Document, context: &Context<'_>, look: Look) -> String {
     let mut notes = Notes::default();
@@ -43,8 +63,14 @@ pub fn render(document: &Document, context: &Context<'_>, look: Look) -> String 
     if !judged.is_empty() {
         blocks.push(judged + &notes.flush(width));
     }
-    blocks.extend(measured::blocks(document, &mut notes, width));
-    blocks.extend(pairs::blocks(document, width));
+    let (tables, in_tables) = sweep::blocks(document, &mut notes, width);
+    let in_tables: HashSet<&str> = in_tables.iter().map(String::as_str).collect();
+    let others = without(document, &seatrial_analysis::is_of_factors);
+    let rows = without(&others, &|case| in_tables.contains(case.case.as_str()));
+    blocks.extend(tables);
+    blocks.extend(measured::blocks(&rows, &mut notes, width));
+    blocks.extend(factors::blocks(document, &mut notes, width));
+    blocks.extend(pairs::blocks(&others, width));
     blocks.push(findings::block(document, width));
     blocks.push(next::block(document, context, width));
     blocks.retain(|block| !block.is_empty());

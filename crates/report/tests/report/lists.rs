@@ -2,10 +2,10 @@
 
 use seatrial_model::setting::{Privilege, SettingAbout};
 use seatrial_model::{
-    About, AxisSpec, Better, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Planned,
-    SeriesSpec, Unit, Verdict,
+    About, Alias, AxisSpec, Better, Bytes, Cost, Factor, Interaction, Kind, MetricSpec, Need, ParamSpec,
+    Planned, SeriesSpec, Unit, Verdict,
 };
-use seatrial_report::list::{ProfileLine, overview, page};
+use seatrial_report::list::{Everything, PatternPage, ProfileLine, alias_page, overview, page, pattern_page};
 use seatrial_report::{Look, history};
 
 use super::golden;
@@ -65,12 +65,48 @@ fn the_list_of_benchmarks() {
     let planned = [Planned { id: "net.tcp_stream", metrics: &[RATE] }];
     let profiles =
         [ProfileLine { id: "host".to_owned(), title: "this machine against its own limits".to_owned() }];
-    golden!("the_list_of_benchmarks", overview(&[&ECHO], &planned, &[&SETTING], &profiles, Look::default()));
+    let everything = Everything {
+        benchmarks: &[&ECHO],
+        aliases: &[ALIAS],
+        planned: &planned,
+        patterns: &[trunk()],
+        settings: &[&SETTING],
+        profiles: &profiles,
+    };
+    golden!("the_list_of_benchmarks", overview(&everything, Look::default()));
+}
+
+const ALIAS: Alias = Alias {
+    id: "toy.trunk",
+    bench: "toy.echo",
+    pattern: "trunk",
+    title: "round trips between two groups",
+    doc: "Measures `toy.echo` between two groups.",
+};
+
+const FACTOR: Factor =
+    Factor { name: "method", doc: "The plain way to send.", off: &[("send", "write"), ("receive", "read")] };
+
+fn trunk() -> PatternPage {
+    let row = |step: &str, pairs: &str| (step.to_owned(), pairs.to_owned());
+    PatternPage {
+        id: "trunk".to_owned(),
+        doc: "One pair between two halves of the nodes, then two at the same time.".to_owned(),
+        notes: vec!["All pairs of a step are measured at one moment.".to_owned()],
+        example: vec![row("step 1", "n1-n4"), row("step 2", "n1-n4, n2-n5")],
+        names: vec!["toy.trunk".to_owned()],
+    }
+}
+
+#[test]
+fn the_page_of_a_pattern_and_of_a_name() {
+    golden!("the_page_of_a_pattern", pattern_page(&trunk(), Look::default()));
+    golden!("the_page_of_a_name", alias_page(&ALIAS, &trunk(), &ECHO, &[FACTOR], Look::default()));
 }
 
 #[test]
 fn the_page_of_a_benchmark() {
-    golden!("the_page_of_a_benchmark", page(&ECHO, Look::default()));
+    golden!("the_page_of_a_benchmark", page(&ECHO, &[], Look::default()));
 }
 
 fn run(id: &str, state: &str, verdict: Option<Verdict>) -> history::Row {

@@ -27,6 +27,22 @@ impl Script {
         Self { nodes: Vec::new(), rules }.nodes(count)
     }
 
+    /// So many nodes, `n1` and on, between which one stream comes to exactly so many Gbit/s.
+    pub fn streams(count: u32, gbit: f64) -> Self {
+        Self { nodes: Vec::new(), rules: vec![json!({})] }.stream("*", 1, gbit).nodes(count)
+    }
+
+    /// So many streams come to so many Gbit/s together in cases whose id fits `case`.
+    pub fn stream(self, case: &str, flows: u32, gbit: f64) -> Self {
+        let bytes = gbit * 1e9 / 8.0 / 10.0 / f64::from(flows);
+        let slices = |flow: u32| {
+            json!({ "channel": "received", "at": { "direction": "forward", "flow": flow }, "unit": "B",
+                    "span": "100 ms", "amounts": [bytes], "repeat": 10 })
+        };
+        let samples: Vec<Value> = (0..flows).map(slices).collect();
+        self.rule(json!({ "when": { "case": case, "part": "server" }, "samples": samples }))
+    }
+
     /// Round trips take so many nanoseconds in cases whose id fits `case`.
     pub fn round_trip(self, case: &str, nanos: f64) -> Self {
         let counted = json!({ "round_trips": { "buckets": [[nanos as u64, 1000]], "max_ns": nanos as u64 } });
@@ -66,6 +82,19 @@ impl Script {
         };
         for node in &mut self.nodes {
             node["settings"] = settings.iter().map(reading).collect();
+        }
+        self
+    }
+
+    /// Every node has this interface beside nothing else.
+    pub fn interface(self, nic: &Value) -> Self {
+        self.interfaces(&json!([nic]))
+    }
+
+    /// Every node has these interfaces.
+    pub fn interfaces(mut self, nics: &Value) -> Self {
+        for node in &mut self.nodes {
+            node["machine"]["nics"] = json!({ "known": nics });
         }
         self
     }
@@ -133,6 +162,7 @@ fn machine() -> Value {
         "numa": [{ "id": 0, "cpus": [0, 1], "total_bytes": { "known": 64_u64 << 30 }, "available_bytes": available }],
         "memory": { "effective_available_bytes": available },
         "virtualization": { "known": {} },
+        "gpus": { "known": [] },
         "dimms": { "known": { "slots": 2, "modules": MODULES.map(module) } },
     })
 }

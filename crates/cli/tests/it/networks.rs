@@ -1,0 +1,96 @@
+//! The shipped profiles of networks, on simulated nodes whose interfaces are of their class and of another.
+
+use seatrial_model::Verdict;
+use seatrial_model::record::Document;
+use serde_json::{Value, json};
+
+use crate::rig::{Home, Script};
+
+fn interface(name: &str, layer: &str, mbit: u64, mtu: u64) -> Value {
+    let known = |value: Value| json!({ "known": value });
+    json!({
+        "name": name, "kind": "physical", "link_layer": known(layer.into()), "speed_mbit_s": known(mbit.into()),
+        "up": known(true.into()), "mtu": known(mtu.into()), "networks": known(json!(["10.1.0.0/16"])),
+    })
+}
+
+const DRAGNET: &str = "dragnet --role dragnet=n[1-2] --role cobalt=n[3-4]";
+
+/// `seatrial check PROFILE` on four nodes with this interface between which streams come to so many Gbit/s.
+fn check(profile: &str, nic: &Value, flows: u32, gbit: f64) -> Document {
+    let home = Home::new();
+    let script = Script::streams(4, gbit).stream("*", flows, gbit).interface(nic);
+    home.seatrial(&format!("check {profile} -o json")).script(&script).run().document()
+}
+
+/// The verdicts on a criterion, each once.
+fn verdicts(document: &Document, criterion: &str) -> Vec<Verdict> {
+    let own = document.verdicts.iter().filter(|record| record.criterion == criterion);
+    let mut all: Vec<Verdict> = own.map(|record| record.verdict).collect();
+    all.dedup();
+    all
+}
+
+#[test]
+fn the_figures_of_dragnet_are_judged_on_interfaces_of_their_class_only() {
+    let fdr = interface("ib0", "infiniband", 56_000, 65_520);
+    assert_eq!(verdicts(&check(DRAGNET, &fdr, 2, 46.0), "ipoib-tcp"), [Verdict::Pass]);
+    assert_eq!(verdicts(&check(DRAGNET, &fdr, 2, 40.0), "ipoib-tcp"), [Verdict::Fail]);
+    let other = check(DRAGNET, &interface("eth0", "ethernet", 100_000, 9000), 2, 90.0);
+    for criterion in ["ipoib-tcp", "ipoib-udp", "ipoib-tcp-latency", "ethernet-tcp", "rdma-write"] {
+        assert_eq!(verdicts(&other, criterion), [Verdict::Unknown], "{criterion}");
+    }
+}
+
+#[test]
+fn nearly_all_that_the_frames_of_ten_gigabit_leave_is_what_dragnet_wrote_down() {
+    let jumbo = interface("eth0", "ethernet", 10_000, 9000);
+    // 99 % of 10 Gbit/s x 8948 / 9038 are 9.801.
+    assert_eq!(verdicts(&check(DRAGNET, &jumbo, 1, 9.88), "ethernet-tcp"), [Verdict::Pass]);
+    assert_eq!(verdicts(&check(DRAGNET, &jumbo, 1, 9.7), "ethernet-tcp"), [Verdict::Fail]);
+}
+
+#[test]
+fn the_lecture_tells_what_a_megabit_costs_on_cards_that_it_has_a_price_of() {
+    let cost = |document: &Document| -> Vec<String> {
+        let own = document.findings.iter().filter(|finding| finding.kind == "cost");
+        own.map(|finding| finding.text.clone()).collect()
+    };
+    let gigabit = check("discov-net", &interface("eth0", "ethernet", 1000, 9000), 1, 0.94);
+    let told = cost(&gigabit);
+    let wanted = "a nic for 40 USD (slide 41, 2008) that carries 0.94 Gbit/s costs 42.55 USD per Gbit/s, 0.04255 USD per \
+                  Mbit/s";
+    assert!(!told.is_empty() && told.iter().all(|text| text == wanted), "{told:?}");
+    let faster = check("discov-net", &interface("eth0", "ethernet", 10_000, 9000), 1, 9.4);
+    assert_eq!(cost(&faster), [""; 0]);
+    assert_eq!(verdicts(&faster, "gigabit-latency"), [Verdict::Unknown]);
+}
+
+#[test]
+fn a_bond_is_held_against_what_its_mode_lets_flows_use() {
+    let home = Home::new();
+    let member = |name: &str| interface(name, "ethernet", 1000, 9000);
+    let mut bond = interface("bond0", "ethernet", 2000, 9000);
+    bond["kind"] = "bond".into();
+    bond["lower"] = json!(["eth0", "eth1"]);
+    bond["bond"] = json!({ "mode": { "known": "802.3ad" }, "hash_policy": { "known": "layer3+4" } });
+    let machine = json!([bond, member("eth0"), member("eth1")]);
+    let script = ["flows=1", "flows=2", "flows=3"].iter().zip([0.98, 1.9, 1.2]).enumerate().fold(
+        Script::streams(2, 0.98).interfaces(&machine),
+        // One flow fills a member, two nearly fill both, and three of them hang together.
+        |script, (at, (flows, gbit))| script.stream(&format!("*{flows}*"), at as u32 + 1, gbit),
+    );
+    let document = home.seatrial("check discov-net -o json").script(&script).run().document();
+    let of = |flows: u64| {
+        let mut own = document.verdicts.iter().filter(|record| record.criterion == "bond");
+        own.find(|record| {
+            let case = record.case.as_ref().map(ToString::to_string).unwrap_or_default();
+            let is_of = |case: &str| {
+                if flows == 1 { !case.contains("flows=") } else { case.contains(&format!("flows={flows}")) }
+            };
+            is_of(&case)
+        })
+        .map(|record| record.verdict)
+    };
+    assert_eq!((of(1), of(2), of(3)), (Some(Verdict::Pass), Some(Verdict::Pass), Some(Verdict::Fail)));
+}

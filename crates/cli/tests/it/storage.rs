@@ -1,0 +1,300 @@
+//! `storage.file` through the real binary, on file systems that freeze, and in runs that are killed: a hang is a result,
+//! and nothing of a case stays on the file system.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use seatrial_model::{Cause, Outcome};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::rig::{
+    Home, Role, assert_nothing_runs, of_home, skipped, wait_until, without_privilege_over_files,
+};
+
+/// Grace that a supervisor gives a phase beyond its time, and what may go by until it has said so and is heard.
+const GRACE: Duration = Duration::from_secs(10);
+const MORE: Duration = Duration::from_secs(2);
+
+/// Runs a command; its output, or what it complained of.
+fn call(program: &str, words: &[&str]) -> Result<String, String> {
+    let output = Command::new(program).args(words).output().map_err(|error| format!("{program}: {error}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
+        false => Err(format!("{program} {words:?}: {}", String::from_utf8_lossy(&output.stderr).trim())),
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+/// An ext4 of 96 MiB on a loop device. Dropping it thaws, unmounts and removes it.
+struct LoopDisk {
+    folder: TempDir,
+    device: String,
+}
+
+impl LoopDisk {
+    fn new() -> Result<Self, String> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let mut disk = Self { folder, device: String::new() };
+        let image = disk.folder.path().join("image");
+        fs::create_dir(disk.mount()).map_err(|error| error.to_string())?;
+        let made = fs::File::create(&image).and_then(|file| file.set_len(96 << 20));
+        made.map_err(|error| error.to_string())?;
+        let lazy = "lazy_itable_init=0,lazy_journal_init=0";
+        call("mkfs.ext4", &["-q", "-m", "0", "-E", lazy, text(&image)])?;
+        disk.device = call("losetup", &["--find", "--show", text(&image)])?;
+        call("mount", &[&disk.device, text(&disk.mount())])?;
+        Ok(disk)
+    }
+
+    fn mount(&self) -> PathBuf {
+        self.folder.path().join("mount")
+    }
+
+    fn freeze(&self) {
+        call("fsfreeze", &["-f", text(&self.mount())]).expect("frozen");
+    }
+
+    fn thaw(&self) {
+        call("fsfreeze", &["-u", text(&self.mount())]).expect("thawed");
+    }
+
+    /// Bytes in use, once everything that was let go of is given back.
+    fn used(&self) -> u64 {
+        call("sync", &["-f", text(&self.mount())]).expect("synced");
+        let told = rustix::fs::statvfs(self.mount()).expect("told");
+        (told.f_blocks - told.f_bfree) * told.f_frsize
+    }
+
+    /// The names in it that are not its own.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.mount()).expect("listed").flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name != "lost+found").collect()
+    }
+}
+
+impl Drop for LoopDisk {
+    fn drop(&mut self) {
+        let _ = call("fsfreeze", &["-u", text(&self.mount())]);
+        for _ in 0..200 {
+            match call("umount", &[text(&self.mount())]) {
+                Err(why) if why.contains("busy") => sleep(Duration::from_millis(20)),
+                _ => break,
+            }
+        }
+        if !self.device.is_empty() {
+            let _ = call("losetup", &["--detach", &self.device]);
+        }
+    }
+}
+
+fn disk() -> Option<LoopDisk> {
+    LoopDisk::new().inspect_err(|why| skipped(&format!("no loop device with a file system: {why}"))).ok()
+}
+
+fn line(disk: &LoopDisk, rest: &str) -> String {
+    let place = text(&disk.mount()).to_owned();
+    format!(
+        "run storage.file -p directory={place} -p size=16MiB -p block=64KiB -p trials=1 -p max_trials=1 {rest}"
+    )
+}
+
+/// Freezes the file system while the first case measures, and insists that this case fails as hung in time.
+fn frozen_while_measuring(disk: &LoopDisk, home: &Home, rest: &str) -> crate::rig::Started {
+    let mut run = home.seatrial(&line(disk, rest)).start();
+    run.wait_for_event("measuring", |event| event["phase"] == "measure");
+    let began = Instant::now();
+    disk.freeze();
+    wait_until("the first case to end", || !home.results().is_empty());
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(1) + GRACE + MORE, "{took:?}");
+    let first = &home.results()[0];
+    assert_eq!(
+        (&first["outcome"], &first["cause"]),
+        (&Value::from("failed"), &Value::from("hang")),
+        "{first}"
+    );
+    let reason = first["reason"].as_str().expect("a reason");
+    for word in ["a write at offset ", "under way) has been going on for ", " in state "] {
+        assert!(reason.contains(word), "'{word}' is not in: {reason}");
+    }
+    run
+}
+
+#[test]
+fn a_file_system_that_freezes_fails_its_case_and_the_matrix_goes_on_when_it_thaws() {
+    let Some(disk) = disk() else { return };
+    let home = Home::new();
+    let rest = "-p operation=write -p threads=1,2 -p pattern=seq,random -p time=1s";
+    let run = frozen_while_measuring(&disk, &home, rest);
+    disk.thaw();
+    run.ended().exits(1).shows("1 failed");
+    let outcomes: Vec<Value> = home.results().iter().map(|record| record["outcome"].clone()).collect();
+    assert_eq!(outcomes, ["failed", "measured", "measured", "measured"]);
+    assert_nothing_runs(home.path());
+}
+
+#[test]
+fn a_file_system_that_stays_frozen_does_not_keep_the_run_from_its_end() {
+    let Some(disk) = disk() else { return };
+    let home = Home::new();
+    let run = frozen_while_measuring(&disk, &home, "-p operation=write -p pattern=seq,random -p time=1s");
+    // The second case finds it frozen when it makes its files. The end comes while it still is.
+    run.ended().exits(1).shows("2 of 2 cases failed");
+    let results = home.results();
+    assert_eq!(results.len(), 2);
+    assert!(results.iter().all(|record| record["cause"] == "hang"), "{results:#?}");
+    disk.thaw();
+    assert_nothing_runs(home.path());
+    assert_eq!(disk.names(), [""; 0]);
+}
+
+#[test]
+fn files_that_cases_share_are_found_by_later_trials_and_gone_with_the_run() {
+    let Some(disk) = disk() else { return };
+    let (home, used) = (Home::new(), disk.used());
+    let rest = "-p block=16KiB,64KiB -p pattern=seq,random -p threads=1,2 -p time=50ms";
+    let sweep = line(&disk, rest).replace("-p block=64KiB ", "").replace("trials=1", "trials=2");
+    home.seatrial(&sweep).run().exits(0);
+    let words: Vec<(String, u64)> = home
+        .results()
+        .iter()
+        .map(|record| {
+            let word = record["evidence"]["fixture"].as_str().unwrap_or("none").to_owned();
+            (word, record["params"]["threads"].as_u64().expect("a count"))
+        })
+        .collect();
+    assert_eq!(words.len(), 8);
+    // The evidence is that of the last trial: the first one of the first case filled the files.
+    assert!(words.iter().all(|(word, _)| word == "found"), "{words:?}");
+    assert_nothing_runs(home.path());
+    // What still waited in a queue of descriptors is given back by a thread of the kernel, in its own time.
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while disk.used() > used + (64 << 10) && Instant::now() < deadline {
+        sleep(Duration::from_millis(100));
+    }
+    assert!(disk.used() <= used + (64 << 10), "{} B were in use, now {} B", used, disk.used());
+    // A file system that froze meanwhile holds up whoever gives the files back, and not the run.
+    let home = Home::new();
+    let mut run = home.seatrial(&line(&disk, "-p time=1s")).start();
+    run.wait_for_event("measuring", |event| event["phase"] == "measure");
+    disk.freeze();
+    run.ended().exits(0);
+    disk.thaw();
+    assert_nothing_runs(home.path());
+    assert_eq!(disk.names(), [""; 0]);
+}
+
+/// The next number of a sequence that follows from its seed (SplitMix64).
+fn next(seed: &mut u64) -> u64 {
+    *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (*seed ^ (*seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+#[test]
+fn whatever_is_killed_at_any_moment_leaves_no_byte_of_test_data() {
+    let Some(disk) = disk() else { return };
+    let used = disk.used();
+    let brief = "-p time=50ms -p trials=1000 -p max_trials=1000";
+    let lines = ["-p operation=read", "-p operation=write", "-p operation=mixed -p access=buffered"]
+        .map(|rest| line(&disk, rest).replace("-p trials=1 -p max_trials=1", brief));
+    let copy = format!("run storage.copy -p from={} -p size=16MiB {brief}", text(&disk.mount()));
+    let lines = [&lines[..], &[copy]].concat();
+    for mut seed in 1..=8_u64 {
+        let home = Home::new();
+        let line = &lines[seed as usize % lines.len()];
+        let mut run = home.seatrial(line).start();
+        run.wait_for_event("a worker", |event| event["event"] == "case_started");
+        sleep(Duration::from_millis(next(&mut seed) % 1500));
+        let victim = [Role::Main, Role::Agent, Role::Worker][next(&mut seed) as usize % 3];
+        for process in of_home(home.path()).iter().filter(|process| process.role == victim) {
+            let _ = rustix::process::kill_process(process.pid, Signal::KILL);
+        }
+        if victim == Role::Worker {
+            // The others go on with the next trial, and leave when they are told to.
+            run.signal(Signal::TERM);
+        }
+        drop(run.ended());
+        assert_nothing_runs(home.path());
+        assert_eq!(disk.names(), [""; 0], "seed {seed}, {victim:?}: {line}");
+        // The kernel gives the blocks back when the last request of a dead ring is over.
+        wait_until("the blocks to be given back", || disk.used() <= used + (64 << 10));
+    }
+}
+
+#[test]
+fn the_profile_of_this_machine_says_that_it_takes_less_than_ninety_seconds() {
+    let home = Home::new();
+    let plan = home.seatrial("check host --plan").run().exits(0).out;
+    let line = plan.lines().next().expect("a line");
+    let told = line.split_once("about ").and_then(|(_, rest)| rest.split_once(';')).expect("a time").0;
+    let words: Vec<&str> = told.split_whitespace().collect();
+    let seconds: f64 = words
+        .chunks(2)
+        .map(|pair| {
+            let number: f64 = pair[0].parse().expect("a number");
+            number
+                * match pair[1] {
+                    "ms" => 0.001,
+                    "s" => 1.0,
+                    "min" => 60.0,
+                    other => panic!("{other}: {line}"),
+                }
+        })
+        .sum();
+    // What this machine has no part for takes its time where there is one.
+    let left_out = plan.split_once("left out").map_or("", |(_, rest)| rest);
+    let registry = seatrial_bench::registry();
+    let is_left_out = |id: &str| left_out.contains(&format!(":{id}@"));
+    let elsewhere: u64 =
+        registry.abouts().filter(|about| is_left_out(about.id)).map(|about| about.cost.seconds).sum();
+    assert!(seconds + elsewhere as f64 <= 90.0, "{line}, and {elsewhere} s for what is left out here");
+    for case in ["file-read:storage.file", "file-write:storage.file"] {
+        assert!(plan.contains(case), "{case} is not in: {plan}");
+    }
+}
+
+#[test]
+fn a_file_test_that_nobody_gave_a_directory_names_where_it_was_and_never_takes_memory() {
+    let home = Home::new();
+    let brief = "-p size=4MiB -p block=64KiB -p time=50ms -p trials=1 -p max_trials=1 -o json";
+    let run = home.seatrial(&format!("run storage.file {brief}"));
+    // A folder in memory is where it is started, and not where it makes its files.
+    let run = run.under(&["env", "-C", "/dev/shm"]).run();
+    let document = run.document();
+    let case = &document.results[0];
+    let Some(files) = case.evidence.get("files") else {
+        return skipped(&format!("no directory here takes files: {:?}", case.reason));
+    };
+    assert_eq!(files["directory"], "/var/tmp");
+    assert!(files["instead_of"].as_str().is_some_and(|why| why.contains("in memory")), "{files}");
+    let told = case.findings.iter().find(|finding| finding.kind == "directory-chosen").expect("told");
+    assert!(told.text.contains("/var/tmp"), "{}", told.text);
+}
+
+#[test]
+fn a_directory_that_may_not_be_written_to_is_denied_and_nothing_is_judged() {
+    without_privilege_over_files(|| {
+        let (home, folder) = (Home::new(), tempfile::tempdir().expect("a folder"));
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o500)).expect("set");
+        for bench in ["storage.file", "storage.metadata"] {
+            let line = format!("run {bench} -p directory={} -p time=50ms -o json", text(folder.path()));
+            let case = home.seatrial(&line).run().exits(3).case();
+            assert_eq!((case.outcome, case.cause), (Outcome::Unmeasured, Some(Cause::Denied)), "{case:?}");
+            let reason = case.reason.expect("a reason");
+            assert!(reason.contains("name a directory that may be written to"), "{reason}");
+        }
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).expect("set");
+    });
+}
