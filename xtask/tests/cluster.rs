@@ -9,6 +9,8 @@
 mod clocks;
 #[path = "cluster/disks.rs"]
 mod disks;
+#[path = "cluster/flows.rs"]
+mod flows;
 #[path = "cluster/four.rs"]
 mod four;
 #[path = "cluster/jobs.rs"]
@@ -22,6 +24,8 @@ mod lab;
 mod launchers;
 #[path = "cluster/links.rs"]
 mod links;
+#[path = "cluster/paths.rs"]
+mod paths;
 #[path = "cluster/readme.rs"]
 mod readme;
 #[path = "cluster/refused.rs"]
@@ -54,6 +58,8 @@ fn main() -> ExitCode {
     trials.extend(disks::trials());
     trials.extend(jobs::trials());
     trials.extend(clocks::trials());
+    trials.extend(flows::trials());
+    trials.extend(paths::trials());
     trials.extend(four::trials());
     trials.extend(readme::trials());
     trials.extend(tree::trials());

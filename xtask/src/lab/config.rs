@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn no_gap_of_a_template_stays_open() {
-        let lab = Lab::new("x", Path::new("/somewhere/x"), 3).unwrap();
+        let lab = Lab::new("x", Path::new("/somewhere/x"), 3, 1).unwrap();
         for (path, template) in TEMPLATES.iter().filter(|(path, _)| *path != HOST_SCRIPT) {
             let text = fill(template, &lab);
             assert!(!text.contains(['{', '}']), "{path}: {text}");

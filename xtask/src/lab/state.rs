@@ -35,6 +35,14 @@ pub struct Lab {
     pub head: Host,
     /// The nodes, `n1` first.
     pub nodes: Vec<Host>,
+    /// Links of each node, each in a network of its own.
+    #[serde(default = "one")]
+    pub rails: u32,
+}
+
+/// The links of a node in a record that does not tell.
+const fn one() -> u32 {
+    1
 }
 
 /// The head or a node.
@@ -90,7 +98,7 @@ pub struct Applied {
 
 impl Lab {
     /// A lab of which nothing is there yet.
-    pub fn new(name: &str, folder: &Path, nodes: u32) -> Result<Self> {
+    pub fn new(name: &str, folder: &Path, nodes: u32, rails: u32) -> Result<Self> {
         let host = |name: String, number: u32, clock_ahead_s: u32| Host {
             name,
             address: format!("10.77.0.{number}"),
@@ -111,6 +119,7 @@ impl Lab {
             is_complete: false,
             head: host("head".to_owned(), 254, 0),
             nodes: (1..=nodes).map(node).collect(),
+            rails,
         };
         for node in &mut lab.nodes {
             let image = folder.join(&node.name).join("scratch.img");

@@ -19,6 +19,9 @@ pub struct Args {
     /// How many nodes; they are called n1, n2 and so on.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_NODES)))]
     pub nodes: u32,
+    /// How many links each node has: eth0, eth1 and so on, each on a bridge and in a network of its own.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(net::MOST_RAILS)))]
+    pub rails: u32,
     /// Size of the file system that each node has at /scratch, in MiB; its file is sparse.
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u64).range(16..))]
     pub scratch: u64,
@@ -40,7 +43,7 @@ pub fn run(name: &str, folder: &Path, args: &Args) -> Result<()> {
     let _lock = Lock::take(folder)?;
     if let Some(lab) = Lab::load(folder)? {
         if !args.fresh {
-            return stands(&lab, args.nodes);
+            return stands(&lab, args);
         }
         down::end(&lab)?;
     } else {
@@ -48,7 +51,7 @@ pub fn run(name: &str, folder: &Path, args: &Args) -> Result<()> {
         ensure!(is_empty, "{} holds something that is no lab", folder.display());
     }
 
-    let mut lab = Lab::new(name, folder, args.nodes)?;
+    let mut lab = Lab::new(name, folder, args.nodes, args.rails)?;
     lab.save()?;
     make(&mut lab, args.scratch << 20).with_context(|| {
         format!("the lab '{name}' was not made; look at {}, then `cargo xtask lab down`", folder.display())
@@ -88,14 +91,17 @@ fn make(lab: &mut Lab, scratch_bytes: u64) -> Result<()> {
 }
 
 /// A lab of that name is there already: fine when it is whole and what was asked for.
-fn stands(lab: &Lab, wanted: u32) -> Result<()> {
+fn stands(lab: &Lab, wanted: &Args) -> Result<()> {
     let gone = lab.gone();
     if lab.is_of_an_earlier_boot() {
         bail!("the lab '{}' is of an earlier boot of this machine; add --fresh", lab.name);
     }
     ensure!(gone.is_empty(), "the lab '{}' is not whole; add --fresh: {}", lab.name, gone.join(", "));
     let count = lab.nodes.len();
-    ensure!(count == wanted as usize, "the lab '{}' has {count} nodes; add --fresh to replace it", lab.name);
+    let is_so = count == wanted.nodes as usize;
+    ensure!(is_so, "the lab '{}' has {count} nodes; add --fresh to replace it", lab.name);
+    let (name, rails) = (&lab.name, lab.rails);
+    ensure!(rails == wanted.rails, "a node of the lab '{name}' has {rails} links; add --fresh to replace it");
     println!("lab '{}': head and {} are up already; {}", lab.name, nodes(lab), lab.folder.display());
     Ok(())
 }

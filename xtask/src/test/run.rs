@@ -29,7 +29,11 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     packages::ensure(packages::TESTS)?;
     let started = Instant::now();
-    let (status, digest) = test(&cargo_arguments(&args.args))?;
+    let mut digest = Digest::default();
+    let mut status = test(&cargo_arguments(&args.args), &mut digest)?;
+    if let Some(arguments) = alone(&args.args).filter(|_| status.success()) {
+        status = test(&arguments, &mut digest)?;
+    }
     let minutes = started.elapsed().as_secs_f64() / 60.0;
     println!("{digest} in {minutes:.1} min");
     // The same for programs, in the plainest form there is: the last result that cargo prints is of one crate only.
@@ -60,12 +64,23 @@ fn cargo_arguments(given: &[String]) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-fn test(args: &[String]) -> Result<(ExitStatus, Digest)> {
+/// Those that need the machine for themselves, because what they hold against a counted truth would be another thing on
+/// a processor that other tests share: they are ignored in the run of all, and have `alone` in their names. None when the
+/// person asked for certain tests.
+fn alone(given: &[String]) -> Option<Vec<String>> {
+    if given.iter().any(|word| word == "--") {
+        return None;
+    }
+    let mut words = cargo_arguments(given);
+    words.extend(["--ignored", "--test-threads=1", "alone"].map(str::to_owned));
+    Some(words)
+}
+
+fn test(args: &[String], digest: &mut Digest) -> Result<ExitStatus> {
     let mut command = workspace::cargo(args);
     eprintln!("> {}", workspace::show(&command));
     let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start cargo test")?;
     let output = child.stdout.take().context("cargo test has no output")?;
-    let mut digest = Digest::default();
     let mut lines = BufReader::new(output);
     let mut line = Vec::new();
     // Bytes, because a test may print what is no text.
@@ -77,7 +92,7 @@ fn test(args: &[String]) -> Result<(ExitStatus, Digest)> {
         line.clear();
     }
     let status = child.wait().context("cannot wait for cargo test")?;
-    Ok((status, digest))
+    Ok(status)
 }
 
 #[cfg(test)]
@@ -91,6 +106,14 @@ mod tests {
     #[test]
     fn without_arguments_the_whole_workspace_is_tested() {
         assert_eq!(cargo_arguments(&[]), words("test --locked --no-fail-fast --workspace -- --show-output"));
+    }
+
+    #[test]
+    fn those_that_need_the_machine_come_last_and_only_when_nobody_chose() {
+        let words_of = |given: &str| alone(&words(given)).map(|words| words.join(" "));
+        let last = "test --locked --no-fail-fast -p seatrial-bench -- --show-output --ignored --test-threads=1 alone";
+        assert_eq!(words_of("-p seatrial-bench").as_deref(), Some(last));
+        assert_eq!(words_of("-- median"), None);
     }
 
     #[test]

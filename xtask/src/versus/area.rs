@@ -13,6 +13,7 @@ pub const AREAS: &[&Area] = &[
     &super::latency::LATENCY,
     &super::cluster::CLUSTER,
     &super::network::NETWORK,
+    &super::storage::STORAGE,
 ];
 
 /// A comparison: what is compared, and with whom.

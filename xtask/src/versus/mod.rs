@@ -10,6 +10,7 @@ mod network;
 mod paired;
 mod rounds;
 mod run;
+mod storage;
 mod table;
 
 pub use area::{AREAS, Area, Row, Work};

@@ -1,15 +1,16 @@
-//! File systems of a node that are full.
+//! File systems of a node that are full, and one that two nodes share.
 
 use libtest_mimic::Trial;
 
 use crate::rig::{BOTH, CHASE, Rig, shared};
-use crate::started::{outcome, reason};
+use crate::started::{outcome, reason, record};
 use crate::trial;
 
 pub fn trials() -> Vec<Trial> {
     vec![
         trial("a_node_that_has_no_room_for_the_binary_is_named_and_the_other_is_measured", no_room_over_ssh),
         trial("a_node_that_has_no_room_for_slurm_s_copy_is_named", no_room_for_slurm),
+        trial("what_one_node_wrote_the_other_reads_and_nothing_of_it_stays", read_from_the_other),
     ]
 }
 
@@ -65,5 +66,50 @@ fn no_room_for_slurm() {
         }
         // The other node has its copy: no agent came to remove it.
         rig.lab.node("n1", "rm -f /tmp/seatrial-*");
+    });
+}
+
+/// The folder of the lab is the same on all of its hosts.
+fn read_from_the_other() {
+    shared(|rig| {
+        let folder = rig.lab.folder().join("shared");
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir(&folder).unwrap();
+        let directory = format!("directory={}", folder.display());
+        let read = [
+            "run",
+            "storage.peer_read",
+            "--pattern",
+            "ring",
+            "-p",
+            &directory,
+            "-p",
+            "access=buffered",
+            "-p",
+            "size=4MiB",
+            "-p",
+            "block=64KiB",
+            "-p",
+            "threads=2",
+            "-p",
+            "time=200ms",
+            "-p",
+            "trials=1",
+            "-p",
+            "max_trials=1",
+        ];
+        let document = rig.run(&[&read, BOTH, JSON]).document(0);
+        let case = "storage.peer_read@n1+n2";
+        assert_eq!(outcome(&document, case), ("measured", ""), "{document}");
+        let record = record(&document, case);
+        assert_eq!(record["chosen"]["written_on"], "n2");
+        let integrity = &record["evidence"]["integrity"];
+        assert!(integrity.to_string().contains("verified"), "{integrity}");
+        assert_eq!(record["evidence"]["files"]["hidden"], "named");
+        // The nodes of the lab run on one kernel, and that is told.
+        assert!(record["findings"].to_string().contains("same-client"), "{}", record["findings"]);
+        let left = std::fs::read_dir(&folder).unwrap().count();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(left, 0, "something of the files stays");
     });
 }

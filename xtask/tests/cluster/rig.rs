@@ -18,6 +18,9 @@ use crate::started::{Ended, Started, wait_until};
 static SHARED: Mutex<Option<Rig>> = Mutex::new(None);
 static WIDE: Mutex<Option<Rig>> = Mutex::new(None);
 
+/// The one of two nodes with two links each.
+static RAILS: Mutex<Option<Rig>> = Mutex::new(None);
+
 /// The shortest measurement of two nodes.
 pub const REQUESTS: &[&str] = &["run", "net.rr", "-p", "time=100ms", "-p", "trials=1", "-p", "max_trials=1"];
 
@@ -64,18 +67,23 @@ pub struct Rig {
 
 /// Does `test` on the lab of two nodes, which has no faults, and looks whether anything is left of it.
 pub fn shared(test: impl FnOnce(&Rig)) {
-    on(&SHARED, "cluster", 2, test);
+    on(&SHARED, "cluster", 2, &[], test);
 }
 
 /// The same on the lab of four nodes.
 pub fn wide(test: impl FnOnce(&Rig)) {
-    on(&WIDE, "cluster-wide", 4, test);
+    on(&WIDE, "cluster-wide", 4, &[], test);
 }
 
-fn on(lab: &Mutex<Option<Rig>>, name: &'static str, nodes: u32, test: impl FnOnce(&Rig)) {
+/// The same on the lab of two nodes with two links each.
+pub fn on_rails(test: impl FnOnce(&Rig)) {
+    on(&RAILS, "cluster-rails", 2, &["--rails", "2"], test);
+}
+
+fn on(lab: &Mutex<Option<Rig>>, name: &'static str, nodes: u32, options: &[&str], test: impl FnOnce(&Rig)) {
     // A trial that panicked leaves a lab that has to be healed only.
     let mut shared = lab.lock().unwrap_or_else(PoisonError::into_inner);
-    let rig = shared.get_or_insert_with(|| Rig::up(name, nodes));
+    let rig = shared.get_or_insert_with(|| Rig::up(name, nodes, options));
     rig.lab.lab(&["heal"]);
     test(rig);
     rig.lab.lab(&["heal"]);
@@ -84,16 +92,16 @@ fn on(lab: &Mutex<Option<Rig>>, name: &'static str, nodes: u32, test: impl FnOnc
 
 /// Ends them.
 pub fn end_shared() {
-    for lab in [&SHARED, &WIDE] {
+    for lab in [&SHARED, &WIDE, &RAILS] {
         drop(lab.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 
 impl Rig {
-    fn up(name: &'static str, nodes: u32) -> Self {
+    fn up(name: &'static str, nodes: u32, options: &[&str]) -> Self {
         static BUILT: OnceLock<PathBuf> = OnceLock::new();
         let built = BUILT.get_or_init(built);
-        let lab = Cluster::up(name, nodes);
+        let lab = Cluster::up_with(name, nodes, options);
         // The head has the machine's /tmp, a node its own.
         let folder = tempfile::Builder::new().prefix("cluster-test-").tempdir_in("/tmp").unwrap();
         let program = folder.path().join("seatrial");

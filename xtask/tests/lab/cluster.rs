@@ -37,8 +37,13 @@ pub fn end_shared() {
 impl Cluster {
     /// Makes one, in the place of what an earlier run may have left.
     pub fn up(name: &'static str, nodes: u32) -> Self {
+        Self::up_with(name, nodes, &[])
+    }
+
+    /// The same with further options.
+    pub fn up_with(name: &'static str, nodes: u32, options: &[&str]) -> Self {
         let cluster = Self { name };
-        cluster.lab(&["up", "--fresh", "--nodes", &nodes.to_string()]);
+        cluster.lab(&[&["up", "--fresh", "--nodes", &nodes.to_string()], options].concat());
         cluster
     }
 

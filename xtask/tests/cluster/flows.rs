@@ -1,0 +1,148 @@
+//! What flows between real nodes come to, against what shapers count.
+
+use libtest_mimic::Trial;
+use serde_json::Value;
+
+use crate::rig::{REQUESTS, Rig, on_rails};
+use crate::started::{outcome, reason};
+use crate::trial;
+
+pub fn trials() -> Vec<Trial> {
+    vec![
+        trial("a_stream_over_a_shaped_link_is_what_the_shaper_let_through", over_a_shaped_link),
+        trial("flows_over_two_rails_are_told_rail_by_rail_and_in_sum", over_two_rails),
+        trial("a_rail_that_a_node_has_not_got_is_named", a_rail_that_is_not_there),
+        trial(
+            "a_node_whose_name_does_not_resolve_is_never_reached_and_says_so",
+            a_name_that_does_not_resolve,
+        ),
+    ]
+}
+
+/// Tries of one measurement. Other work on the machine keeps both ends and the shaper from their CPUs, which lowers the
+/// rate of any single one; an error of the method would show in all.
+const TRIES: usize = 6;
+
+/// Of a frame of 9014 B, with its Ethernet header as the shaper counts it, headers of IPv4, TCP and timestamps leave this.
+const PAYLOAD: f64 = (9000.0 - 52.0) / 9014.0;
+
+const NODES: &[&str] = &["-w", "n[1-2]", "-o", "json"];
+
+/// One short trial of two nodes, moved in the plain way.
+const STREAM: &[&str] = &[
+    "run",
+    "net.tcp_stream",
+    "-p",
+    "time=1500ms",
+    "-p",
+    "trials=1",
+    "-p",
+    "max_trials=1",
+    "-p",
+    "send=write",
+    "-p",
+    "receive=read",
+    "-p",
+    "congestion=cubic",
+];
+
+/// Shapes what n1 sends on an interface.
+fn shape(rig: &Rig, interface: &str, mbit: u64) {
+    // What flows in 5 ms, so that a machine that is busy for a moment loses nothing of the rate; and no less than the
+    // largest chain of segments that the kernel hands down in one piece.
+    let burst = (mbit * 125_000 / 200).max(64 << 10);
+    let line =
+        format!("tc qdisc replace dev {interface} root tbf rate {mbit}mbit burst {burst} latency 20ms");
+    rig.lab.node("n1", &line);
+}
+
+fn unshape(rig: &Rig) {
+    rig.lab.node("n1", "for name in eth0 eth1; do tc qdisc delete dev $name root 2>/dev/null || true; done");
+}
+
+/// Gbit/s of payload over the whole window.
+fn throughput(result: &Value) -> f64 {
+    result["metrics"]["throughput"]["mean"].as_f64().unwrap_or_else(|| panic!("{result}"))
+}
+
+/// Gbit/s of payload that went through the queue of an interface of the sender meanwhile, by its own count.
+fn counted(result: &Value, interface: &str) -> f64 {
+    let queues = result["evidence"]["client"]["queues"].as_array().expect("queues");
+    let queue = queues.iter().find(|queue| queue["interface"] == interface).expect("the interface");
+    assert_eq!(queue["kinds"], serde_json::json!(["tbf"]), "{queue}");
+    let number = |name: &str| queue[name].as_f64().expect("a number");
+    number("bytes") / number("window_ns") * 8.0 * PAYLOAD
+}
+
+fn over_a_shaped_link() {
+    on_rails(|rig| {
+        for mbit in [50, 150, 400, 1000, 2000] {
+            shape(rig, "eth0", mbit);
+            let nominal = mbit as f64 / 1e3 * PAYLOAD;
+            let (mut seen, mut met) = (Vec::new(), false);
+            while !met && seen.len() < TRIES {
+                let document = rig.run(&[STREAM, NODES, &["-p", "interface=eth0"]]).document(0);
+                let result = &document["results"][0];
+                let rate = throughput(result);
+                let (of_nominal, of_counted) = (rate / nominal - 1.0, rate / counted(result, "eth0") - 1.0);
+                met = of_nominal.abs() < 0.003 && of_counted.abs() < 0.002;
+                seen.push(format!("{of_nominal:+.5} of nominal, {of_counted:+.5} of counted"));
+            }
+            #[expect(clippy::print_stdout, reason = "shown when the test fails or is asked to")]
+            {
+                println!("{mbit} Mbit/s: {}", seen.join("; "));
+            }
+            assert!(met, "{mbit} Mbit/s: {}", seen.join("; "));
+        }
+        unshape(rig);
+    });
+}
+
+fn over_two_rails() {
+    on_rails(|rig| {
+        shape(rig, "eth0", 300);
+        shape(rig, "eth1", 100);
+        let (mut seen, mut met) = (Vec::new(), false);
+        while !met && seen.len() < TRIES {
+            let flows = ["-p", "rails=eth0+eth1", "-p", "flows=4"];
+            let document = rig.run(&[STREAM, NODES, &flows]).document(0);
+            let result = &document["results"][0];
+            assert_eq!(result["chosen"]["interface"], "eth0+eth1", "{result}");
+            for part in ["client", "server"] {
+                assert_eq!(result["evidence"][part]["interface"], "eth0+eth1", "{part}");
+            }
+            let rows = result["series"]["by_rail"]["rows"].as_array().expect("rails");
+            let rate = |rail: u64| {
+                let row = rows.iter().find(|row| row["at"]["rail"] == rail).expect("a rail");
+                row["summary"]["mean"].as_f64().expect("a rate")
+            };
+            assert_eq!(rows.len(), 2, "{rows:?}");
+            let sum = rate(0) + rate(1);
+            // The parts are of the same window as the whole.
+            assert!((sum / throughput(result) - 1.0).abs() < 1e-6, "{sum} and {}", throughput(result));
+            let off = [(0, "eth0"), (1, "eth1")].map(|(rail, name)| rate(rail) / counted(result, name) - 1.0);
+            met = off.iter().all(|off| off.abs() < 0.005);
+            seen.push(format!("{off:?}"));
+        }
+        unshape(rig);
+        assert!(met, "of what the shapers counted: {}", seen.join("; "));
+    });
+}
+
+fn a_rail_that_is_not_there() {
+    on_rails(|rig| {
+        let ended = rig.run(&[STREAM, NODES, &["-p", "rails=eth0+eth7", "-p", "flows=2"]]);
+        let document = ended.document(ended.code.expect("an exit code"));
+        let text = document.to_string();
+        assert!(text.contains("n1 has no interface eth7; it has"), "{text}");
+    });
+}
+
+fn a_name_that_does_not_resolve() {
+    on_rails(|rig| {
+        let document = rig.run(&[REQUESTS, &["-w", "n1,n77", "-o", "json"]]).document(3);
+        assert_eq!(outcome(&document, "net.rr"), ("unmeasured", "never_reached"));
+        let why = reason(&document, "net.rr");
+        assert!(why.contains("n77") && why.contains("resolve"), "{why}");
+    });
+}
