@@ -66,6 +66,9 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s p -l param -d 
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l pattern -d 'How nodes are paired for benchmarks of two parts: pair (default), ring, all-pairs, matchings, and at the same time bisection, incast, trunk' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l rounds -d 'Rounds of random pairs of the pattern matchings [default: 3]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l links -d 'How many links there are between the two groups of the pattern trunk, so that a missing one is found' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l factors -d 'Measure what each of these is worth: a baseline, and in turn the same without one of them. NAME alone takes the least load, the other side of a switch, each other word, or what the benchmark declares: --factors flows,affinity=none' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l repeats -d 'How often a study of factors measures all of it; from 3 on there is an interval [default: 6]' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l seed -d 'What the order of a study of factors is drawn from [default: 1]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l resume -d 'Continue an interrupted run: only the cases without a result are measured' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
 json\t'One JSON document, by the published schema'
