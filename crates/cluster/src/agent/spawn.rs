@@ -61,6 +61,8 @@ fn spawn(channel: UnixStream, printed: io::PipeWriter, shelf: Option<&Shelf>) ->
     if let Some(shelf) = shelf {
         shelf.lend(&mut command)?;
     }
+    // NVIDIA's driver would keep what it compiled in the home of whoever runs us; nothing of a run stays on a node.
+    command.env("CUDA_CACHE_DISABLE", "1");
     command.stdin(Stdio::null()).stdout(printed.try_clone()?).stderr(printed);
     tie_to_parent(&mut command).process_group(0).spawn()
 }
