@@ -16,7 +16,8 @@ const MOST_FOREIGN: f64 = 10.0;
 ///
 /// Looks at the differences of the probes `steal` and `load` that workers leave in their evidence; what could not be
 /// read disturbs nothing. Only others disturb: a CPU that throttles itself, a link with errors or a kernel that warns
-/// is the machine under test, whose number that is. Such a trial counts, and the findings give the reason.
+/// is the machine under test, whose number that is. Nor do threads of the kernel: what they did was asked for, and with
+/// a network or a disk under test mostly by us. Such a trial counts, and the findings give the reason.
 pub fn disturbance(parts: &[PartRecord]) -> Option<String> {
     let nodes = in_trial(parts);
     let worst = |share: fn(&Probes) -> Option<f64>| nodes.values().filter_map(share).fold(0.0, f64::max);
@@ -37,7 +38,9 @@ fn stolen(probes: &Probes) -> Option<f64> {
 
 fn foreign(probes: &Probes) -> Option<f64> {
     let busy = count(probes, "load", "busy_ns")?;
-    percent(busy - count(probes, "load", "own_ns")?, busy)
+    // Records of before this was counted lack it.
+    let kernel = count(probes, "load", "kernel_ns").unwrap_or(0.0);
+    percent(busy - count(probes, "load", "own_ns")? - kernel, busy)
 }
 
 fn count(probes: &Probes, probe: &str, name: &str) -> Option<f64> {
@@ -81,6 +84,12 @@ mod tests {
         assert_eq!(stolen.as_deref(), Some("the hypervisor gave 10 % of the CPU time to others"));
         let foreign = disturbance(&[part("n1", probes(0, 1000, 250))]);
         assert_eq!(foreign.as_deref(), Some("other processes took 75 % of the CPU time used"));
+    }
+
+    #[test]
+    fn threads_of_the_kernel_are_no_strangers() {
+        let load = json!({ "busy_ns": 1000, "own_ns": 250, "kernel_ns": 700 });
+        assert_eq!(disturbance(&[part("n1", json!({ "load": { "counts": load } }))]), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Debian's kernel, unpacked and not installed.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -33,20 +33,20 @@ pub fn get() -> Result<Kernel> {
     if let Some(kernel) = present(&store)? {
         return Ok(kernel);
     }
+    // Of several callers at once one fetches, and the others find what it has put there.
+    let lock = store.join("lock");
+    let file = File::create(&lock).with_context(|| format!("cannot make {}", lock.display()))?;
+    file.lock().with_context(|| format!("cannot lock {}", lock.display()))?;
+    if let Some(kernel) = present(&store)? {
+        return Ok(kernel);
+    }
     let package = newest()?;
-    // Two callers at once each unpack their own; the last to be done puts it where it belongs.
-    let fresh = store.join(format!("new-{}", std::process::id()));
-    fs::create_dir_all(&fresh)?;
-    let done = unpack(&package, &fresh);
-    let placed = done.and_then(|()| {
-        let place = store.join(&package);
-        match fs::rename(&fresh, &place) {
-            Err(_) if place.exists() => Ok(()),
-            other => other.with_context(|| format!("cannot move the kernel to {}", place.display())),
-        }
-    });
+    let (fresh, place) = (store.join("new"), store.join(&package));
+    // What somebody left who was killed.
     let _ = fs::remove_dir_all(&fresh);
-    placed?;
+    fs::create_dir(&fresh).with_context(|| format!("cannot make {}", fresh.display()))?;
+    unpack(&package, &fresh)?;
+    fs::rename(&fresh, &place).with_context(|| format!("cannot move the kernel to {}", place.display()))?;
     present(&store)?.with_context(|| format!("{package} is not in {}", store.display()))
 }
 
@@ -86,7 +86,7 @@ fn newest() -> Result<String> {
     if let Some(package) = ask()? {
         return Ok(package);
     }
-    workspace::run(Command::new("apt-get").args(["--quiet", "update"]))?;
+    run(Command::new("apt-get").args(["--quiet", "update"]))?;
     ask()?.with_context(|| format!("apt-cache knows no {NEWEST}"))
 }
 
@@ -98,15 +98,20 @@ fn dependency(text: &str) -> Option<String> {
 fn unpack(package: &str, folder: &Path) -> Result<()> {
     // As our own user: apt's is not allowed into our folder, and says so on every call otherwise.
     let download = ["--quiet", "-o", "APT::Sandbox::User=root", "download", package];
-    workspace::run(Command::new("apt-get").args(download).current_dir(folder))?;
+    run(Command::new("apt-get").args(download).current_dir(folder))?;
     let archive = fs::read_dir(folder)?.next().context("apt-get download left nothing")??.path();
-    workspace::run(Command::new("dpkg").arg("-x").arg(&archive).arg(folder))?;
+    run(Command::new("dpkg").arg("-x").arg(&archive).arg(folder))?;
     fs::remove_file(&archive)?;
     let release = release(folder)?;
-    workspace::run(Command::new("depmod").arg("-b").arg(folder).arg(&release))?;
+    run(Command::new("depmod").arg("-b").arg(folder).arg(&release))?;
     let made = initramfs::make(folder, &release)?;
     ensure!(made.is_file(), "{} was not made", made.display());
     Ok(())
+}
+
+/// As [`workspace::run`]; standard output is the job's.
+fn run(command: &mut Command) -> Result<()> {
+    workspace::run(command.stdout(std::io::stderr()))
 }
 
 #[cfg(test)]

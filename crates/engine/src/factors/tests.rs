@@ -1,3 +1,5 @@
+//! What is measured without each factor, in which order, and what is refused.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::machine::{Cpu, CpuThread, Machine};

@@ -6,8 +6,11 @@ use crate::libc_info::ticks_per_second;
 use crate::root::{ReadError, SysRoot};
 
 /// Counters `busy_ns` (CPU time of everybody, all CPUs) and `own_ns` (of the process that reads, its threads and
-/// the children it has reaped); levels `running` (threads that run or want to), `blocked` (threads waiting for a
-/// device) and `load_1min_percent` (the load average times 100). What others took is `busy_ns - own_ns`.
+/// the children it has reaped) and `kernel_ns` (of the kernel's own threads that can be seen; what ended meanwhile is
+/// missing); levels `running` (threads that run or want to), `blocked` (threads waiting for a
+/// device) and `load_1min_percent` (the load average times 100). What
+/// other processes took is `busy_ns - own_ns - kernel_ns`: a thread of the kernel works for whoever asked, which with a file
+/// on a loop device or an encrypted disk is us.
 pub(super) struct Load;
 
 impl Counting for Load {
@@ -24,6 +27,7 @@ impl Counting for Load {
         };
         note("busy_ns", false, cpu_times(root).map(|times| times.busy_ns));
         note("own_ns", false, own_ns(root));
+        note("kernel_ns", false, kernel_ns(root));
         note("running", true, queue(root, "procs_running"));
         note("blocked", true, queue(root, "procs_blocked"));
         note("load_1min_percent", true, load_average(root));
@@ -47,18 +51,46 @@ fn load_average(root: &SysRoot) -> Result<u64, ReadError> {
         .ok_or_else(|| ReadError::garbage(PATH, &text, "a load average"))
 }
 
-/// Fields 14 to 17 of proc_pid_stat(5): user and system time of the process and of its reaped children.
+/// User and system time of the process and of its reaped children.
 fn own_ns(root: &SysRoot) -> Result<u64, ReadError> {
     const PATH: &str = "/proc/self/stat";
     let text = root.text(PATH)?;
-    let sum = || {
+    let stat =
+        Stat::of(&text).ok_or_else(|| ReadError::garbage(PATH, &text, "the fields of proc_pid_stat(5)"))?;
+    Ok(nanoseconds(stat.ticks.iter().sum()))
+}
+
+/// User and system time of all threads of the kernel. One that ends while we look is none.
+fn kernel_ns(root: &SysRoot) -> Result<u64, ReadError> {
+    let processes = root.numbered("/proc", "")?;
+    let stats = processes.iter().filter_map(|pid| root.text(format!("/proc/{pid}/stat")).ok());
+    let of_kernel = stats.filter_map(|text| Stat::of(&text)).filter(|stat| stat.flags & PF_KTHREAD != 0);
+    Ok(nanoseconds(of_kernel.map(|stat| stat.ticks[0] + stat.ticks[1]).sum()))
+}
+
+/// A thread of the kernel (include/linux/sched.h).
+const PF_KTHREAD: u64 = 0x0020_0000;
+
+/// What we need of proc_pid_stat(5).
+struct Stat {
+    /// Field 9.
+    flags: u64,
+    /// Fields 14 to 17: user and system time, and those of reaped children.
+    ticks: [u64; 4],
+}
+
+impl Stat {
+    fn of(text: &str) -> Option<Self> {
+        // The second field is a name that may hold spaces and brackets.
         let (_, fields) = text.rsplit_once(')')?;
-        let times: Vec<u64> =
-            fields.split_whitespace().skip(11).take(4).map_while(|field| field.parse().ok()).collect();
-        (times.len() == 4).then(|| times.iter().sum::<u64>())
-    };
-    let ticks = sum().ok_or_else(|| ReadError::garbage(PATH, &text, "the fields of proc_pid_stat(5)"))?;
-    Ok(ticks.saturating_mul(1_000_000_000 / ticks_per_second()))
+        let fields: Vec<&str> = fields.split_whitespace().collect();
+        let number = |at: usize| fields.get(at - 3)?.parse::<u64>().ok();
+        Some(Self { flags: number(9)?, ticks: [number(14)?, number(15)?, number(16)?, number(17)?] })
+    }
+}
+
+fn nanoseconds(ticks: u64) -> u64 {
+    ticks.saturating_mul(1_000_000_000 / ticks_per_second())
 }
 
 #[cfg(test)]
@@ -73,10 +105,16 @@ mod tests {
         write("stat", "cpu  10 20 30 4000 5 6 7 8 9 0\nprocs_running 3\nprocs_blocked 1\n").expect("written");
         write("loadavg", "1.26 0.9 0.4 3/150 999\n").expect("written");
         write("self/stat", "9 (x y) S 1 9 9 0 -1 0 1 0 0 0 11 12 13 14 20 0\n").expect("written");
+        for (pid, flags) in [(2, PF_KTHREAD), (7, PF_KTHREAD | 64), (8, 64)] {
+            std::fs::create_dir(dir.path().join(format!("proc/{pid}"))).expect("made");
+            let stat = format!("{pid} (k/0:1) S 2 0 0 0 -1 {flags} 1 0 0 0 3 4 100 100 20 0\n");
+            write(&format!("{pid}/stat"), &stat).expect("written");
+        }
         let counters = Load.read(&SysRoot::at(dir.path()));
         let tick = 1_000_000_000 / ticks_per_second();
         assert_eq!(counters.counts["busy_ns"], (10 + 20 + 30 + 6 + 7) * tick);
         assert_eq!(counters.counts["own_ns"], (11 + 12 + 13 + 14) * tick);
+        assert_eq!(counters.counts["kernel_ns"], 2 * (3 + 4) * tick);
         assert_eq!((counters.levels["running"], counters.levels["blocked"]), (3, 1));
         assert_eq!(counters.levels["load_1min_percent"], 126);
         assert!(counters.unreadable.is_empty());

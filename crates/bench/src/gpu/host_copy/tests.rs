@@ -1,3 +1,5 @@
+//! Copies on the imitated driver: what is told of each direction, and what faults come to.
+
 use std::path::Path;
 
 use seatrial_model::{Case, Cause, Integrity, Outcome, Place};

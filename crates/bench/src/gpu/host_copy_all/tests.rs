@@ -1,3 +1,5 @@
+//! All devices at once on the imitated driver: sums, a device that fails, and all of its memory.
+
 use std::path::Path;
 
 use seatrial_model::{Case, Cause, Integrity, Place};

@@ -1,3 +1,5 @@
+//! The loops on the imitated driver, and what the figures of a card are held against.
+
 use std::path::Path;
 
 use seatrial_model::{Case, Cause, Integrity, Place};

@@ -1,3 +1,5 @@
+//! Copies between devices on the imitated driver: the matrix, the aggregates, and pairs without access.
+
 use std::path::Path;
 
 use seatrial_model::{Case, Cause, Integrity, Measures, Place};
