@@ -4,6 +4,7 @@
 mod choose;
 mod fault;
 mod host;
+mod integrity;
 mod kernel;
 mod lanes;
 mod open;
@@ -17,6 +18,7 @@ mod window;
 pub use choose::{GPU, address_of, both_ways, chosen, measured, near, node_of};
 pub use fault::{during, preparing};
 pub use host::Block;
+pub use integrity::integrity;
 pub use kernel::{Arrays, Kernels, Ring, Tally};
 pub use lanes::{Lane, LaneError, MOST_QUEUED, Run, Starter};
 pub use open::Opened;

@@ -13,7 +13,7 @@ use super::cell::Grid;
 use super::part::Copier;
 use super::pinned::{IN, NOTHING, OUT, place, sample};
 use crate::common::gpu::pattern::Wrong;
-use crate::common::gpu::{Opened, Tally, Watch, during, preparing};
+use crate::common::gpu::{Opened, Tally, Watch, during, integrity, preparing};
 use crate::common::{Gate, Held, evidence_of_pages, evidence_of_place};
 use crate::{Error, Sink};
 
@@ -171,13 +171,7 @@ impl Copier for Pageable {
             self.checked += self.written[memory];
             self.note(wrong, "from");
         }
-        Ok(match &self.wrong {
-            Some((wrong, first)) => {
-                Integrity::Corrupt { wrong: *wrong, of: self.checked / 8, first: first.clone() }
-            }
-            None if self.checked == 0 => Integrity::Unverified { why: "no copy came to its end".to_owned() },
-            None => Integrity::Verified { checked: self.checked },
-        })
+        Ok(integrity(self.wrong.as_ref(), self.checked))
     }
 
     fn evidence(&self, out: &mut dyn Sink) {

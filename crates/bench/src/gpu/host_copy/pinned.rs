@@ -10,7 +10,9 @@ use serde_json::json;
 use super::cell::{Cell, Grid};
 use super::part::Copier;
 use crate::common::gpu::pattern::{Pattern, Wrong};
-use crate::common::gpu::{Block, Lane, MOST_QUEUED, Opened, Starter, Tally, Watch, during, preparing};
+use crate::common::gpu::{
+    Block, Lane, MOST_QUEUED, Opened, Starter, Tally, Watch, during, integrity, preparing,
+};
 use crate::{Error, Sink};
 
 /// Copies of a slice at most: what a closed stream holds.
@@ -200,13 +202,7 @@ impl Copier for Pinned {
             self.checked += self.written[memory];
             self.note(found, memory, "from");
         }
-        Ok(match &self.wrong {
-            Some((wrong, first)) => {
-                Integrity::Corrupt { wrong: *wrong, of: self.checked / 8, first: first.clone() }
-            }
-            None if self.checked == 0 => Integrity::Unverified { why: "no copy came to its end".to_owned() },
-            None => Integrity::Verified { checked: self.checked },
-        })
+        Ok(integrity(self.wrong.as_ref(), self.checked))
     }
 
     fn evidence(&self, out: &mut dyn Sink) {

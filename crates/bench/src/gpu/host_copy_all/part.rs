@@ -13,7 +13,8 @@ use serde_json::{Map, Value, json};
 use super::plan::{ROUNDS, SLICE};
 use crate::common::gpu::pattern::{Pattern, Wrong};
 use crate::common::gpu::{
-    Block, Lane, LaneError, MOST_QUEUED, Opened, Starter, Tally, Watch, address_of, during, preparing,
+    Block, Lane, LaneError, MOST_QUEUED, Opened, Starter, Tally, Watch, address_of, during, integrity,
+    preparing,
 };
 use crate::common::{self, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
@@ -418,12 +419,6 @@ impl Part for Worker {
             }
             ready.checked += 8 * words as u64;
         }
-        Ok(match &ready.wrong {
-            Some((wrong, first)) => {
-                Integrity::Corrupt { wrong: *wrong, of: ready.checked / 8, first: first.clone() }
-            }
-            None if ready.checked == 0 => Integrity::Unverified { why: "no copy came to its end".to_owned() },
-            None => Integrity::Verified { checked: ready.checked },
-        })
+        Ok(integrity(ready.wrong.as_ref(), ready.checked))
     }
 }

@@ -14,7 +14,8 @@ use super::cell::{Cell, Flow};
 use super::plan::{CHASE, SLICE, wanted};
 use crate::common::gpu::pattern::Pattern;
 use crate::common::gpu::{
-    Lane, LaneError, MOST_QUEUED, Opened, Ring, Starter, Tally, Watch, address_of, during, preparing,
+    Lane, LaneError, MOST_QUEUED, Opened, Ring, Starter, Tally, Watch, address_of, during, integrity,
+    preparing,
 };
 use crate::common::pin;
 use crate::{Error, Offer, Part, Sink, Stop};
@@ -410,12 +411,6 @@ impl Part for Worker {
 
     fn verify(&mut self) -> Result<Integrity, Error> {
         let ready = self.ready()?;
-        Ok(match &ready.wrong {
-            Some((wrong, first)) => {
-                Integrity::Corrupt { wrong: *wrong, of: ready.checked / 8, first: first.clone() }
-            }
-            None if ready.checked == 0 => Integrity::Unverified { why: "no copy came to its end".to_owned() },
-            None => Integrity::Verified { checked: ready.checked },
-        })
+        Ok(integrity(ready.wrong.as_ref(), ready.checked))
     }
 }
