@@ -28,7 +28,7 @@ pub use dimm::{Dimm, DimmSource, Dimms};
 pub use disk::{Disk, DiskBus, DiskThrottle, Partition};
 pub use file_system::{FileSystem, Medium};
 pub use gpu::Gpu;
-pub use hca::{Hca, HcaPort};
+pub use hca::{Hca, HcaGid, HcaPort};
 pub use known::Known;
 pub use memory::{CgroupMemory, HugePagePool, Memory, NumaNode};
 pub use nic::{Nic, NicKind};

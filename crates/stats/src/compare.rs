@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::input::check_trials;
 use crate::interval::{FEWEST_VALUES, Interval};
-use crate::moments::{mean, student_quantile, variance};
+use crate::moments::{mean, student_quantile, student_tails, variance};
 use crate::quantile::median;
 
 /// Medians below this are taken as zero: their logarithms would outgrow any difference of interest.
@@ -53,6 +53,9 @@ pub struct Comparison {
     pub ci95: Option<Interval>,
     /// The decision.
     pub verdict: Verdict,
+    /// How often sets without a difference would come out at least this far apart: the p-value of the test, for whoever
+    /// makes many comparisons, see [`discoveries`](crate::discoveries). `None` where `ci95` is.
+    pub p: Option<f64>,
     /// The relative shift that trials as noisy and as many as these would be told apart by with a chance of
     /// 90 %: what a "cannot tell" was unable to exclude. `None` where `ci95` is.
     pub smallest_detectable: Option<f64>,
@@ -89,6 +92,7 @@ pub fn compare(
             difference,
             ci95: None,
             verdict: Verdict::CannotTell,
+            p: None,
             smallest_detectable: None,
         });
     }
@@ -98,6 +102,7 @@ pub fn compare(
         difference,
         ci95: Some(Interval { low: to_relative(log_interval.low), high: to_relative(log_interval.high) }),
         verdict: judge(shift, &log_interval, &welch, rule),
+        p: Some(welch.p(shift)),
         smallest_detectable: Some(to_relative(welch.reach(0.975) + welch.reach(POWER))),
     })
 }
@@ -121,6 +126,16 @@ impl Welch {
 
     fn reach(&self, p: f64) -> f64 {
         student_quantile(p, self.freedom) * self.error
+    }
+
+    /// The chance of a shift of this size or more, either way, where there is none.
+    fn p(&self, shift: f64) -> f64 {
+        match (self.error > 0.0, shift == 0.0) {
+            (true, _) => student_tails(shift / self.error, self.freedom),
+            // Counted values without scatter differ, or they do not.
+            (false, true) => 1.0,
+            (false, false) => 0.0,
+        }
     }
 }
 
@@ -177,6 +192,23 @@ mod tests {
         assert!((interval.low.ln_1p() - (4.0 - reach)).abs() < 1e-9, "{interval:?}");
         assert!((interval.high.ln_1p() - (4.0 + reach)).abs() < 1e-9, "{interval:?}");
         assert_eq!(found.verdict, Verdict::CannotTell);
+        // t = 4 / sqrt(8/3) = 2.449 lies short of the 2.5 % quantile, so the chance of it is above 5 %.
+        assert!(found.p.is_some_and(|p| p > 0.05 && p < 0.15), "{found:?}");
+    }
+
+    #[test]
+    fn the_p_value_says_what_the_interval_says() {
+        for (first, second) in
+            [([99.0, 100.0, 101.0], [100.5, 101.5, 102.5]), ([99.0, 100.0, 101.0], [101.7, 102.7, 103.7])]
+        {
+            let found = compare(&trials(&first), &trials(&second), &HIGHER).unwrap();
+            let is_outside = !found.ci95.unwrap().contains(0.0);
+            assert_eq!(found.p.unwrap() < 0.05, is_outside, "{found:?}");
+        }
+        let (ten, eleven) = (trials(&[10.0; 3]), trials(&[11.0; 3]));
+        assert_eq!(compare(&ten, &ten, &HIGHER).unwrap().p, Some(1.0));
+        assert_eq!(compare(&ten, &eleven, &HIGHER).unwrap().p, Some(0.0));
+        assert_eq!(compare(&trials(&[1.0]), &eleven, &HIGHER).unwrap().p, None);
     }
 
     #[test]

@@ -85,16 +85,18 @@
 //! # Looking into a series
 //!
 //! [`steady_from`] finds the end of the warm-up, [`outliers`] flags samples and drops none, [`levels`] cuts
-//! at changes of level, [`modes`] tells one cluster from two, and [`knee`] finds the bend of a curve. [`shape`] says
+//! at changes of level, [`cuts`] does so in a history of a few independent values, [`modes`] tells one cluster from two, and [`knee`] finds the bend of a curve. [`shape`] says
 //! whether a rate levels off, falls or still grows with load, [`scalability`] which law it follows, and [`paired_ratio`]
 //! what one thing is against another that was measured in turn with it. Each
-//! states its source, its rule and how often it errs. Nothing draws random numbers: equal input gives equal
-//! output.
+//! states its source, its rule and how often it errs. Random orders, where a test needs them, come from a fixed seed:
+//! equal input gives equal output. [`discoveries`] says which of many comparisons stand.
 
 mod autocorrelation;
 mod change;
 mod compare;
 mod dip;
+mod discovery;
+mod division;
 mod error;
 mod input;
 mod interval;
@@ -113,6 +115,8 @@ mod summary;
 pub use autocorrelation::{autocorrelation, correlation_time};
 pub use change::{Level, SHORTEST_LEVEL, levels};
 pub use compare::{Better, CompareRule, Comparison, Verdict, compare};
+pub use discovery::discoveries;
+pub use division::{CUT_LEVEL, Cut, FEWEST_TO_CUT, SHORTEST_STRETCH, cuts};
 pub use error::Error;
 pub use input::LARGEST;
 pub use interval::{FEWEST_SAMPLES_ALONE, FEWEST_VALUES, Interval, median_interval};

@@ -21,9 +21,26 @@ pub(crate) fn student_quantile(p: f64, freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).expect("freedom lies in 1..=1e5").inverse_cdf(p)
 }
 
+/// The chance that Student's t with `freedom` degrees lies at least as far from zero as `t`, on either side.
+pub(crate) fn student_tails(t: f64, freedom: f64) -> f64 {
+    let freedom = freedom.clamp(1.0, 1e5);
+    let upper = StudentsT::new(0.0, 1.0, freedom).expect("freedom lies in 1..=1e5").sf(t.abs());
+    (2.0 * upper).clamp(0.0, 1.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_tails_beyond_a_quantile_are_what_it_leaves() {
+        for freedom in [1.0, 2.56, 4.0, 30.0] {
+            let t = student_quantile(0.975, freedom);
+            assert!((student_tails(t, freedom) - 0.05).abs() < 1e-6, "{freedom}");
+            assert_eq!(student_tails(t, freedom), student_tails(-t, freedom));
+        }
+        assert_eq!(student_tails(0.0, 4.0), 1.0);
+    }
 
     #[test]
     fn agrees_with_the_printed_table_of_t() {

@@ -48,9 +48,13 @@ pub struct Queueing {
     /// Whether packets come to it first, and not from another discipline.
     pub root: bool,
     /// The rate that it shapes to, in bytes a second, of packets with the header of their link layer but without
-    /// preamble, check sequence and gap. None for one that does not shape, or whose classes do.
+    /// preamble, check sequence and gap. Of one with classes what they let through of packets that nobody sorts into them,
+    /// or of all together where somebody may. None for one that does not shape, or does not hold everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_bytes_per_second: Option<u64>,
+    /// The same of each flow by itself (`maxrate` of fq).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow_rate_bytes_per_second: Option<u64>,
     /// Bytes that a shaper counts each packet larger by than it is.
     #[serde(skip_serializing_if = "is_zero")]
     pub overhead_bytes: u32,

@@ -40,6 +40,12 @@ pub struct Gpu {
     pub compute_mode: Known<String>,
     /// Whether its driver stays loaded while nobody uses it.
     pub persistence: Known<bool>,
+    /// Bytes of data that a packet over its link carries at most, as it is set.
+    pub payload_bytes: Known<u32>,
+    /// How the kernel translates the addresses it uses: `DMA`, `DMA-FQ`, `identity`, or `none` without an IOMMU.
+    pub translation: Known<String>,
+    /// Ports above it that redirect what devices send each other to the processor (access control services).
+    pub redirected_by: Known<Vec<String>>,
     /// The PCI function.
     pub pci: PciDevice,
 }

@@ -17,6 +17,8 @@ pub struct Hca {
     pub is_software: bool,
     /// Its unique id, as the firmware has it: `0c42:a103:00d4:1d2c`.
     pub node_guid: Known<String>,
+    /// The unique id of what it is a part of: the same for all devices of one card.
+    pub sys_image_guid: Known<String>,
     /// Version of its firmware.
     pub firmware: Known<String>,
     /// Model code: `MT4123`.
@@ -27,6 +29,9 @@ pub struct Hca {
     pub driver: Known<String>,
     /// The PCI function behind it.
     pub pci: Known<PciDevice>,
+    /// Whether its function is allowed to let writes overtake each other on the bus (Device Control of PCI Express). Off,
+    /// memory that is registered for it gains nothing.
+    pub relaxed_ordering: Known<bool>,
     /// Its ports, counted from 1.
     pub ports: Vec<HcaPort>,
 }
@@ -53,8 +58,28 @@ pub struct HcaPort {
     pub speed_class: Known<String>,
     /// Local identifier in the subnet; 0 before a subnet manager has seen the port, and on Ethernet.
     pub lid: Known<u32>,
+    /// Largest payload of a packet at the moment, in bytes.
+    pub active_mtu: Known<u32>,
+    /// Largest payload of a packet that the port can do, in bytes.
+    pub max_mtu: Known<u32>,
+    /// Its addresses; empty places of the table are left out.
+    pub gids: Known<Vec<HcaGid>>,
     /// Network interfaces on this port.
     pub netdevs: Vec<String>,
+}
+
+/// An address of a port.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct HcaGid {
+    /// Its place in the table.
+    pub index: u32,
+    /// The address in the kernel's form: `0000:0000:0000:0000:0000:ffff:0a4e:0001`.
+    pub gid: String,
+    /// `IB`, `RoCE v1` or `RoCE v2`.
+    pub kind: String,
+    /// The network interface whose address it is.
+    pub netdev: Option<String>,
 }
 
 impl HcaPort {
@@ -73,6 +98,11 @@ impl Hca {
     /// The port with this number.
     pub fn port(&self, number: u32) -> Option<&HcaPort> {
         self.ports.iter().find(|port| port.number == number)
+    }
+
+    /// The card that it is on: domain, bus and device, without the function; none where that is not known.
+    pub fn card(&self) -> Option<&str> {
+        Some(self.pci.known()?.address.rsplit_once('.')?.0)
     }
 
     /// What stays the same when the kernel names it otherwise: the GUID, else its PCI function, else the name.
@@ -121,6 +151,17 @@ mod tests {
         assert_eq!(hca("0c42:a103:00d4:1d2c").key(), "guid:0c42:a103:00d4:1d2c");
         assert_eq!(hca("0000:0000:0000:0000").key(), "pci:0000:5e:00.0");
         assert_eq!(Hca { name: "rxe0".to_owned(), is_software: true, ..hca("1:2") }.key(), "name:rxe0");
+    }
+
+    #[test]
+    fn functions_of_one_card_share_their_place() {
+        let at = |address: &str| Hca {
+            pci: Known::Known(PciDevice { address: address.to_owned(), ..PciDevice::default() }),
+            ..Hca::default()
+        };
+        assert_eq!(at("0000:5e:00.0").card(), Some("0000:5e:00"));
+        assert_eq!(at("0000:5e:00.0").card(), at("0000:5e:00.1").card());
+        assert_eq!(Hca::default().card(), None);
     }
 
     #[test]

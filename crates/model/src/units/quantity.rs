@@ -97,6 +97,7 @@ impl fmt::Display for Dimension {
             Dimension::Count => "a count",
             Dimension::Frequency => "a frequency",
             Dimension::OperationRate => "operations per second",
+            Dimension::Price => "a price of a data rate",
         })
     }
 }

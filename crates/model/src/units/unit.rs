@@ -22,6 +22,8 @@ pub enum Dimension {
     Frequency,
     /// Operations per time.
     OperationRate,
+    /// Money for a data rate; which money, the text beside it says.
+    Price,
 }
 
 macro_rules! units {
@@ -90,6 +92,7 @@ units! {
     Gigahertz "GHz" Frequency 1e9;
     PerSecond "1/s" OperationRate 1.0;
     MegaPerSecond "M/s" OperationRate 1e6;
+    PerGigabitPerSecond "per Gbit/s" Price 1.0;
 }
 
 impl fmt::Display for Unit {
