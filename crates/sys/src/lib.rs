@@ -13,12 +13,15 @@ pub mod isa;
 pub mod libc_info;
 pub mod memory;
 pub mod net;
+mod netlink;
 pub mod probe;
 pub mod process;
 pub mod proof;
 pub mod root;
 pub mod sched;
+pub mod shaping;
 pub mod storage;
 pub mod tether;
+pub mod verbs;
 
 pub use rustix::io::Errno;

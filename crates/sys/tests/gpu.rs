@@ -134,8 +134,21 @@ fn the_management_library_tells_clocks_links_and_modes() {
     assert_eq!((device.is_cut(), device.compute_mode()), (Ok(true), Ok("exclusive")));
     assert_eq!(device.throttle().map(|bits| bits.causes().collect::<Vec<_>>()), Ok(vec!["power cap"]));
     assert_eq!(device.errors().replays, Some(7));
+    assert_eq!(device.processes(), Ok(vec![std::process::id()]));
     let links = device.nvlinks().expect("links");
     assert_eq!((links.count, links.megabytes_per_second), (3, Some(250_000)));
     assert_eq!(links.active, [Some("0000:c1:00.0".to_owned()), Some("0000:c1:00.0".to_owned())]);
     assert!(library.at("0000:ff:00.0").is_none());
+}
+
+#[test]
+fn an_error_that_the_driver_reports_comes_with_its_number_once() {
+    let fake = Fake::new("xid=79");
+    let library = Nvml::open_at(&fake.library()).expect("a library");
+    let xids = library.at("0000:10:00.0").expect("a device").xids().expect("it listens");
+    assert_eq!((xids.seen(), xids.seen()), (vec![79], Vec::new()));
+    let deaf = Fake::new("fail=nvmlDeviceRegisterEvents:3");
+    let library = Nvml::open_at(&deaf.library()).expect("a library");
+    let error = library.at("0000:10:00.0").expect("a device").xids().expect_err("no events");
+    assert_eq!(error.to_string(), "nvmlDeviceRegisterEvents: not supported (3)");
 }

@@ -69,7 +69,7 @@ impl Library {
     }
 
     /// The address of the first of `symbols` that the library has.
-    pub(super) fn first(&self, symbols: &[&CStr]) -> Option<NonNull<c_void>> {
+    pub(crate) fn first(&self, symbols: &[&CStr]) -> Option<NonNull<c_void>> {
         // SAFETY: the handle is of a library that is never closed, and the names are C strings.
         symbols
             .iter()

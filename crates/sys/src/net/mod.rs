@@ -15,7 +15,9 @@ mod tcp_info;
 mod tests;
 
 pub use effort::{HostTime, ThreadTime, host_time};
-pub use option::{available_congestion_controls, max_pacing_rate, set_max_pacing_rate, unread};
+pub use option::{
+    available_congestion_controls, max_pacing_rate, set_max_pacing_rate, set_receive_low_water, unread,
+};
 pub use receive::{Pull, ReadMapped, ReadPlain, ReadRing, ReadTruncated};
 pub use send::{Push, SendFile, SendPinned, SendPlain, SendRing, ZeroCopied};
 pub use source::Source;

@@ -1,5 +1,5 @@
 //! Socket options and facts that the usual libraries leave out.
-#![expect(unsafe_code, reason = "setsockopt and getsockopt of SO_MAX_PACING_RATE")]
+#![expect(unsafe_code, reason = "setsockopt and getsockopt of SO_MAX_PACING_RATE and SO_RCVLOWAT")]
 
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -51,6 +51,26 @@ pub fn max_pacing_rate(socket: impl AsFd) -> Result<Option<u64>, Errno> {
         0 => Ok(Some(rate).filter(|rate| *rate != u64::MAX)),
         _ => Err(last_errno()),
     }
+}
+
+/// Lets a blocked receiver sleep until `bytes` have come, or its deadline (socket(7), `SO_RCVLOWAT`; the kernel counts
+/// none as one). A receiver that is woken for every packet costs the sender time as well, who does the waking.
+///
+/// # Errors
+/// What the kernel answers.
+pub fn set_receive_low_water(socket: impl AsFd, bytes: u32) -> Result<(), Errno> {
+    let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    // SAFETY: the pointer is to a number of the length that is told.
+    let rc = unsafe {
+        libc::setsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_RCVLOWAT,
+            (&raw const bytes).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if rc == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
 /// Bytes that have come and were not read yet.

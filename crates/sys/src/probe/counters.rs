@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::Line;
+use crate::root::{ReadError, SysRoot};
 
 /// One reading of a probe. Names carry their unit where they have one: `steal_ns`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,6 +35,32 @@ pub struct Difference {
 }
 
 impl Counters {
+    /// What the lines of a file count: `add` adds what the line of that number counts, none when it is not `wanted`, which
+    /// is noted. `empty` says what a file without anything means.
+    pub(super) fn of_lines(
+        root: &SysRoot,
+        path: &str,
+        wanted: &str,
+        empty: &str,
+        add: impl Fn(&mut Self, usize, &str) -> Option<()>,
+    ) -> Self {
+        let mut counters = Self::default();
+        match root.text(path) {
+            Ok(text) => {
+                for (number, line) in text.lines().enumerate() {
+                    if add(&mut counters, number, line).is_none() {
+                        counters.unreadable(ReadError::garbage(path, line, wanted));
+                    }
+                }
+                if counters.counts.is_empty() && counters.unreadable.is_empty() {
+                    counters.unreadable(format_args!("{path} counts nothing: {empty}"));
+                }
+            }
+            Err(error) => counters.unreadable(error),
+        }
+        counters
+    }
+
     /// Adds a counter.
     pub fn count(&mut self, name: impl Into<String>, value: u64) {
         self.counts.insert(name.into(), value);
@@ -78,6 +105,28 @@ mod tests {
     fn counters(counts: &[(&str, u64)]) -> Counters {
         let counts = counts.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
         Counters { counts, ..Counters::default() }
+    }
+
+    #[test]
+    fn lines_are_counted_and_those_that_are_something_else_are_told() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = SysRoot::at(dir.path());
+        let read = || {
+            Counters::of_lines(&root, "/log", "a number", "nobody wrote", |counters, at, line| {
+                counters.count(format!("line {at}"), line.parse().ok()?);
+                Some(())
+            })
+        };
+        assert!(read().unreadable[0].contains("does not exist"));
+        std::fs::write(dir.path().join("log"), "7\nmany\n9\n").expect("written");
+        let found = read();
+        assert_eq!(found.counts, counters(&[("line 0", 7), ("line 2", 9)]).counts);
+        assert!(
+            found.unreadable[0].contains("expected a number") && found.unreadable.len() == 1,
+            "{found:?}"
+        );
+        std::fs::write(dir.path().join("log"), "").expect("written");
+        assert_eq!(read().unreadable, ["/log counts nothing: nobody wrote"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Counters, Counting, Difference};
-use crate::root::{ReadError, SysRoot};
+use crate::root::SysRoot;
 
 const PATH: &str = "/proc/diskstats";
 
@@ -23,29 +23,14 @@ impl Counting for DiskStats {
     }
 
     fn read(&self, root: &SysRoot) -> Counters {
-        let mut counters = Counters::default();
-        let text = match root.text(PATH) {
-            Ok(text) => text,
-            Err(error) => {
-                counters.unreadable(error);
-                return counters;
+        let empty = "there is no block device, or nothing counts it";
+        Counters::of_lines(root, PATH, "a device with 11 numbers or more", empty, |counters, _, line| {
+            let device = Device::read(line)?;
+            if !device.is_partition(root) {
+                device.count(counters);
             }
-        };
-        for line in text.lines() {
-            match Device::read(line) {
-                Some(device) if device.is_partition(root) => {}
-                Some(device) => device.count(&mut counters),
-                None => {
-                    let wanted = "a device with 11 numbers or more";
-                    counters.unreadable(ReadError::garbage(PATH, line, wanted));
-                }
-            }
-        }
-        if text.trim().is_empty() {
-            counters
-                .unreadable(format_args!("{PATH} is empty: there is no block device, or nothing counts it"));
-        }
-        counters
+            Some(())
+        })
     }
 
     fn between(&self, before: &Counters, after: &Counters) -> Difference {

@@ -1,8 +1,8 @@
 //! Work on this machine, ours and everybody's, so that the difference tells who else was busy.
 
-use super::steal::cpu_times;
 use super::{Counters, Counting};
 use crate::libc_info::ticks_per_second;
+use crate::net::host_time;
 use crate::root::{ReadError, SysRoot};
 
 /// Counters `busy_ns` (CPU time of everybody, all CPUs) and `own_ns` (of the process that reads, its threads and
@@ -25,7 +25,7 @@ impl Counting for Load {
             Ok(value) => counters.count(name, value),
             Err(error) => counters.unreadable(error),
         };
-        note("busy_ns", false, cpu_times(root).map(|times| times.busy_ns));
+        note("busy_ns", false, host_time(root).map(|times| times.busy_ns()));
         note("own_ns", false, own_ns(root));
         note("kernel_ns", false, kernel_ns(root));
         note("running", true, queue(root, "procs_running"));

@@ -7,6 +7,7 @@ mod counters;
 mod counting;
 mod cpu_freq;
 mod diskstats;
+mod ib_port;
 mod kernel_log;
 mod line;
 mod load;
@@ -46,6 +47,7 @@ pub trait Watch {
 pub static PROBES: &[&dyn Probe] = &[
     &cpu_freq::CpuFreq,
     &diskstats::DiskStats,
+    &ib_port::IbPort,
     &kernel_log::KernelLog,
     &load::Load,
     &nic::Nic,

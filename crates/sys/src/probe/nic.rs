@@ -28,6 +28,11 @@ const FILES: [(&str, &str); 12] = [
     ("tx_carrier_errors", "tx_carrier"),
 ];
 
+/// How often its link went away, and those of a member by the count of its bond (ABI/testing/sysfs-class-net;
+/// Documentation/networking/bonding.rst). Not every kernel, and not every interface, has them.
+const LOSSES: [(&str, &str); 2] =
+    [("carrier_down_count", "carrier_losses"), ("bonding_slave/link_failure_count", "link_failures")];
+
 /// Told of every interface, idle ones too: that an interface moved nothing is what path proof asks for.
 const ALWAYS: [&str; 2] = ["rx_bytes", "tx_bytes"];
 
@@ -136,6 +141,13 @@ fn of_kernel(root: &SysRoot, interface: &str, counters: &mut Counters) {
             }
         }
     }
+    for (file, name) in LOSSES {
+        match root.value(format!("{CLASS}/{interface}/{file}")) {
+            Ok(value) => counters.count(format!("{name} {interface}"), value),
+            Err(ReadError::Missing { .. }) => {}
+            Err(error) => counters.unreadable(error),
+        }
+    }
 }
 
 fn of_driver(root: &SysRoot, interface: &str, counters: &mut Counters) {
@@ -209,6 +221,28 @@ mod tests {
         ];
         assert_eq!(counts, wanted);
         assert!(found.unreadable.is_empty(), "{:?}", found.unreadable);
+    }
+
+    #[test]
+    fn links_that_went_away_are_told_and_those_that_stayed_are_not() {
+        let (_dir, root) = tree();
+        set(&root, "eth0", &[]);
+        set(&root, "eth1", &[]);
+        let losses = |carrier: u64, failures: u64| {
+            let folder = root.locate(format!("{CLASS}/eth0/bonding_slave"));
+            fs::create_dir_all(&folder).expect("made");
+            fs::write(folder.join("link_failure_count"), format!("{failures}\n")).expect("written");
+            for name in ["eth0", "eth1"] {
+                let file = root.locate(format!("{CLASS}/{name}/carrier_down_count"));
+                fs::write(file, format!("{}\n", if name == "eth0" { carrier } else { 4 })).expect("written");
+            }
+        };
+        losses(3, 1);
+        let before = Nic.read(&root);
+        losses(4, 3);
+        let found = Nic.between(&before, &Nic.read(&root));
+        assert_eq!((found.counts["carrier_losses eth0"], found.counts["link_failures eth0"]), (1, 2));
+        assert!(!found.counts.keys().any(|name| name.ends_with("losses eth1")), "{:?}", found.counts);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Packets that came in faster than the CPUs took them.
 
 use super::{Counters, Counting, Difference};
-use crate::root::{ReadError, SysRoot};
+use crate::root::SysRoot;
 
 const PATH: &str = "/proc/net/softnet_stat";
 
@@ -28,32 +28,18 @@ impl Counting for Softnet {
 
     /// Every CPU's counters, under the name of the sum and the CPU.
     fn read(&self, root: &SysRoot) -> Counters {
-        let mut counters = Counters::default();
-        let text = match root.text(PATH) {
-            Ok(text) => text,
-            Err(error) => {
-                counters.unreadable(error);
-                return counters;
-            }
-        };
-        for (at, line) in text.lines().enumerate() {
-            match numbers(line) {
-                Some(numbers) => {
-                    let cpu = numbers.get(CPU).copied().unwrap_or(at as u64);
-                    for (column, name) in COLUMNS {
-                        // Old kernels have fewer columns.
-                        if let Some(value) = numbers.get(column) {
-                            counters.count(format!("{name} cpu{cpu}"), *value);
-                        }
-                    }
+        let empty = "a line for each CPU belongs there";
+        Counters::of_lines(root, PATH, "hexadecimal numbers", empty, |counters, at, line| {
+            let numbers = numbers(line)?;
+            let cpu = numbers.get(CPU).copied().unwrap_or(at as u64);
+            for (column, name) in COLUMNS {
+                // Old kernels have fewer columns.
+                if let Some(value) = numbers.get(column) {
+                    counters.count(format!("{name} cpu{cpu}"), *value);
                 }
-                None => counters.unreadable(ReadError::garbage(PATH, line, "hexadecimal numbers")),
             }
-        }
-        if text.is_empty() {
-            counters.unreadable(ReadError::garbage(PATH, &text, "a line for each CPU"));
-        }
-        counters
+            Some(())
+        })
     }
 
     fn between(&self, before: &Counters, after: &Counters) -> Difference {

@@ -1,7 +1,7 @@
 //! Events of the memory manager that disturb a measurement: faults, remote pages, swapping, failed huge pages.
 
 use super::{Counters, Counting};
-use crate::root::{ReadError, SysRoot};
+use crate::root::SysRoot;
 
 const PATH: &str = "/proc/vmstat";
 
@@ -31,28 +31,16 @@ impl Counting for VmStat {
     }
 
     fn read(&self, root: &SysRoot) -> Counters {
-        let mut counters = Counters::default();
-        let text = match root.text(PATH) {
-            Ok(text) => text,
-            Err(error) => {
-                counters.unreadable(error);
-                return counters;
+        let empty = "names of events with their numbers belong there";
+        Counters::of_lines(root, PATH, "a name and a number", empty, |counters, _, line| {
+            match line.split_once(' ') {
+                Some((name, value)) if KEPT.binary_search(&name).is_ok() => {
+                    counters.count(name, value.trim().parse().ok()?);
+                }
+                _ => {}
             }
-        };
-        for line in text.lines() {
-            let Some((name, value)) = line.split_once(' ') else { continue };
-            if KEPT.binary_search(&name).is_err() {
-                continue;
-            }
-            match value.trim().parse() {
-                Ok(value) => counters.count(name, value),
-                Err(_) => counters.unreadable(ReadError::garbage(PATH, line, "a name and a number")),
-            }
-        }
-        if counters.counts.is_empty() && counters.unreadable.is_empty() {
-            counters.unreadable(ReadError::garbage(PATH, &text, "names and numbers"));
-        }
-        counters
+            Some(())
+        })
     }
 }
 

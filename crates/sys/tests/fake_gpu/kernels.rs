@@ -8,7 +8,7 @@ use crate::world::{World, wait};
 pub fn arguments(name: &str) -> usize {
     match name {
         "fill" | "chase" => 4,
-        "check" => 5,
+        "check" | "exchange" => 5,
         "copy_rest" | "wait" => 3,
         _ => 9,
     }
@@ -45,6 +45,15 @@ pub fn run(
         "copy_rest" => {
             (0..2 * c).for_each(|at| put(a + 8 * at, word(b + 8 * at)));
             return Ok(16.0 * c as f64 / world.rate(a, b));
+        }
+        // Both directions share the blocks, so that they end together: as long as the slower one takes.
+        "exchange" => {
+            let (from, vectors) = (arguments[3], arguments[4]);
+            (0..2 * vectors).for_each(|at| {
+                put(a + 8 * at, word(b + 8 * at));
+                put(c + 8 * at, word(from + 8 * at));
+            });
+            return Ok(16.0 * vectors as f64 / world.rate(a, b).min(world.rate(c, from)));
         }
         "chase" => {
             let mut at = a;

@@ -18,6 +18,9 @@
 //! | `pin` | bytes of the host that can be pinned | no limit |
 //! | `no_peers` | devices do not reach each other | |
 //! | `mig`, `mode`, `gen_now`, `width_now`, `throttle`, `replays` | what the management library tells | 0, 0, 5, 16, 0, 0 |
+//! | `others` | other processes that compute on each device | 0 |
+//! | `xid` | an error of this number is reported once | |
+//! | `rising` | looks at the processors' clock until it is at 1000 MHz, from 300 on | 0 |
 //!
 //! `--cfg without="SYMBOL"` compiles a driver that is too old for the function.
 #![expect(non_snake_case, reason = "the functions have the names of the driver's")]
@@ -185,6 +188,7 @@ pub extern "C" fn cuMemFree_v2(address: u64) -> c_int {
     with(|world| world.memory.remove(&address).map_or(INVALID, |_| 0))
 }
 
+#[cfg(not(without = "cuMemHostRegister"))]
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemHostRegister_v2(host: *mut c_void, bytes: usize, _: c_uint) -> c_int {
     call("cuMemHostRegister", |world| {

@@ -59,3 +59,37 @@ const _: () = assert!(size_of::<FieldValue>() == 40 && align_of::<FieldValue>() 
 const _: () = assert!(std::mem::offset_of!(FieldValue, timestamp_us) == 8);
 const _: () = assert!(std::mem::offset_of!(FieldValue, value_type) == 24);
 const _: () = assert!(std::mem::offset_of!(FieldValue, value) == 32);
+
+/// `nvmlEventData_t`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct EventData {
+    pub device: *mut std::ffi::c_void,
+    pub kind: u64,
+    pub data: u64,
+    pub gpu_instance: c_uint,
+    pub compute_instance: c_uint,
+}
+
+const _: () = assert!(size_of::<EventData>() == 32);
+const _: () = assert!(std::mem::offset_of!(EventData, kind) == 8);
+const _: () = assert!(std::mem::offset_of!(EventData, gpu_instance) == 24);
+
+impl Default for EventData {
+    fn default() -> Self {
+        Self { device: std::ptr::null_mut(), kind: 0, data: 0, gpu_instance: 0, compute_instance: 0 }
+    }
+}
+
+/// `nvmlProcessInfo_t` of the functions with `_v2` and `_v3`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(super) struct ProcessInfo {
+    pub pid: c_uint,
+    pub used: u64,
+    pub gpu_instance: c_uint,
+    pub compute_instance: c_uint,
+}
+
+const _: () = assert!(size_of::<ProcessInfo>() == 24);
+const _: () = assert!(std::mem::offset_of!(ProcessInfo, used) == 8);

@@ -9,7 +9,9 @@ mod library;
 mod nvlink;
 mod reading;
 mod table;
+mod xid;
 
 pub use library::{Handle, Nvml, NvmlError};
 pub use nvlink::NvLinks;
 pub use reading::{Clock, Errors, Throttle};
+pub use xid::Xids;

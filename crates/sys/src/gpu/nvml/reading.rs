@@ -2,7 +2,11 @@
 
 use std::ffi::c_uint;
 
+use super::layout::ProcessInfo;
 use super::library::{Handle, NvmlError, ask};
+
+/// Processes of a device that are listed at most.
+const MOST_PROCESSES: usize = 256;
 
 /// Which clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +136,17 @@ impl Handle<'_> {
             ask!(self.nvml, ecc_errors(self.device, kind, 0, &raw mut count)).ok().map(|()| count)
         };
         Errors { replays, corrected: ecc(0), uncorrected: ecc(1) }
+    }
+
+    /// The processes that compute on the device, by their numbers outside of containers.
+    ///
+    /// # Errors
+    /// When the library does not tell, or there are more than hundreds.
+    pub fn processes(&self) -> Result<Vec<u32>, NvmlError> {
+        let mut list = [ProcessInfo::default(); MOST_PROCESSES];
+        let mut count = list.len() as c_uint;
+        ask!(self.nvml, processes(self.device, &raw mut count, list.as_mut_ptr()))?;
+        Ok(list.iter().take(count as usize).map(|process| process.pid).collect())
     }
 
     /// Whether the driver stays loaded while nobody uses the device.

@@ -3,11 +3,13 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use super::layout::{FieldValue, Memory, PciInfo};
+use super::layout::{EventData, FieldValue, Memory, PciInfo, ProcessInfo};
 use crate::gpu::library::table;
 
 /// `nvmlDevice_t`.
 pub(super) type Device = *mut c_void;
+/// `nvmlEventSet_t`.
+pub(super) type EventSet = *mut c_void;
 
 table! {
     /// The library's functions. `nvmlErrorString` returns a pointer and is not among them: the numbers are named here.
@@ -38,5 +40,11 @@ table! {
         nvlink_state(Device, c_uint, *mut c_uint) = c"nvmlDeviceGetNvLinkState";
         nvlink_remote(Device, c_uint, *mut PciInfo) = c"nvmlDeviceGetNvLinkRemotePciInfo_v2";
         fields(Device, c_int, *mut FieldValue) = c"nvmlDeviceGetFieldValues";
+        processes(Device, *mut c_uint, *mut ProcessInfo) =
+            c"nvmlDeviceGetComputeRunningProcesses_v3", c"nvmlDeviceGetComputeRunningProcesses_v2";
+        event_set(*mut EventSet) = c"nvmlEventSetCreate";
+        register_events(Device, u64, EventSet) = c"nvmlDeviceRegisterEvents";
+        event_wait(EventSet, *mut EventData, c_uint) = c"nvmlEventSetWait_v2";
+        event_set_free(EventSet) = c"nvmlEventSetFree";
     }
 }

@@ -1,0 +1,64 @@
+//! Errors that the driver reports as events, by their numbers (Xid): what it writes into the kernel's log, for those who
+//! may not read that.
+#![expect(unsafe_code, reason = "calls functions of the library")]
+
+use std::ptr;
+
+use super::layout::EventData;
+use super::library::{Handle, Nvml, NvmlError, ask};
+use super::table::EventSet;
+
+/// `nvmlEventTypeXidCriticalError`.
+const CRITICAL: u64 = 8;
+
+/// Events read at most: a GPU that falls off the bus reports without end.
+const MOST: usize = 64;
+
+/// The errors that a device reports from now on.
+#[derive(Debug)]
+pub struct Xids<'a> {
+    nvml: &'a Nvml,
+    set: EventSet,
+}
+
+// SAFETY: as for `Handle`: the library is thread-safe, and the set is a number to us.
+unsafe impl Send for Xids<'_> {}
+
+impl<'a> Handle<'a> {
+    /// Listens for errors.
+    ///
+    /// # Errors
+    /// When the library or the device does not report events.
+    pub fn xids(&self) -> Result<Xids<'a>, NvmlError> {
+        let mut set: EventSet = ptr::null_mut();
+        ask!(self.nvml, event_set(&raw mut set))?;
+        // From here on, dropping it gives the set back.
+        let xids = Xids { nvml: self.nvml, set };
+        ask!(self.nvml, register_events(self.device, CRITICAL, set))?;
+        Ok(xids)
+    }
+}
+
+impl Xids<'_> {
+    /// The numbers of the errors since it listens, without waiting for more.
+    pub fn seen(&self) -> Vec<u64> {
+        let mut found = Vec::new();
+        while found.len() < MOST {
+            let mut event = EventData::default();
+            // The end is told as a timeout; whatever else goes wrong, there is no more to read.
+            if ask!(self.nvml, event_wait(self.set, &raw mut event, 0)).is_err() {
+                break;
+            }
+            if event.kind == CRITICAL {
+                found.push(event.data);
+            }
+        }
+        found
+    }
+}
+
+impl Drop for Xids<'_> {
+    fn drop(&mut self) {
+        let _ = ask!(self.nvml, event_set_free(self.set));
+    }
+}

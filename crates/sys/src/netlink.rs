@@ -1,0 +1,178 @@
+//! Dumps of what the kernel keeps about the network, over netlink (netlink(7), rtnetlink(7)). No privilege is needed.
+#![expect(unsafe_code, reason = "a netlink socket, which the usual libraries do not open")]
+
+use std::ffi::CStr;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use rustix::io::Errno;
+
+// Of linux/netlink.h: the numbers are the kernel's interface and do not change.
+const NLMSG_ERROR: u16 = 2;
+const NLMSG_DONE: u16 = 3;
+const NLM_F_REQUEST_DUMP: u16 = 0x301;
+
+/// Bytes in front of every message: length, type, flags, sequence, port.
+const HEADER: usize = 16;
+
+/// A message of an answer: its type, and what stands behind the header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Message {
+    pub kind: u16,
+    pub body: Vec<u8>,
+}
+
+/// Everything of the network namespace of the calling thread that the request `kind` with this `body` asks for.
+///
+/// # Errors
+/// What the kernel answers; `EBADMSG` for what is no answer.
+pub(crate) fn dump(kind: u16, body: &[u8]) -> Result<Vec<Message>, Errno> {
+    // SAFETY: no pointer is passed.
+    let fd =
+        unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_ROUTE) };
+    if fd < 0 {
+        return Err(last_errno());
+    }
+    // SAFETY: the descriptor was just made and nobody else has it.
+    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+    let request = request(kind, body);
+    // SAFETY: the kernel reads as many bytes as it is told, from a buffer that is that long.
+    let sent = unsafe { libc::send(socket.as_raw_fd(), request.as_ptr().cast(), request.len(), 0) };
+    if sent < 0 {
+        return Err(last_errno());
+    }
+    let mut found = Vec::new();
+    let mut answer = vec![0_u8; 1 << 16];
+    loop {
+        // SAFETY: the kernel writes at most as many bytes as the buffer has.
+        let got = unsafe { libc::recv(socket.as_raw_fd(), answer.as_mut_ptr().cast(), answer.len(), 0) };
+        let got = usize::try_from(got).map_err(|_| last_errno())?;
+        // An empty answer is no message, and would be asked for again and again.
+        if got == 0 || read(&answer[..got], &mut found)? {
+            return Ok(found);
+        }
+    }
+}
+
+fn request(kind: u16, body: &[u8]) -> Vec<u8> {
+    let mut request = ((HEADER + body.len()) as u32).to_ne_bytes().to_vec();
+    request.extend_from_slice(&kind.to_ne_bytes());
+    request.extend_from_slice(&NLM_F_REQUEST_DUMP.to_ne_bytes());
+    request.resize(HEADER, 0);
+    request.extend_from_slice(body);
+    request
+}
+
+/// Reads a buffer full of messages; whether the last one was among them.
+fn read(mut messages: &[u8], found: &mut Vec<Message>) -> Result<bool, Errno> {
+    while messages.len() >= HEADER {
+        let length = number(messages, 0).map_or(0, |length| length as usize);
+        if length < HEADER || length > messages.len() {
+            return Err(Errno::BADMSG);
+        }
+        let body = &messages[HEADER..length];
+        match half(messages, 4) {
+            Some(NLMSG_DONE) => return Ok(true),
+            Some(NLMSG_ERROR) => {
+                let errno = number(body, 0).unwrap_or(0).cast_signed();
+                return Err(Errno::from_raw_os_error(errno.saturating_neg().max(1)));
+            }
+            kind => found.push(Message { kind: kind.unwrap_or(0), body: body.to_vec() }),
+        }
+        messages = &messages[length.next_multiple_of(4).min(messages.len())..];
+    }
+    Ok(false)
+}
+
+/// The name of the interface of this index in the network namespace of the calling thread; none when it is gone.
+pub(crate) fn interface_name(index: u32) -> Option<String> {
+    let mut name = [0_u8; libc::IF_NAMESIZE];
+    // SAFETY: the buffer has the size that the call asks for, and is written with a string that ends in a zero byte.
+    let found = unsafe { libc::if_indextoname(index, name.as_mut_ptr().cast()) };
+    let text = (!found.is_null()).then(|| CStr::from_bytes_until_nul(&name).ok())??;
+    Some(text.to_string_lossy().into_owned())
+}
+
+/// Attributes one behind the other, each as its type and its value.
+pub(crate) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    std::iter::from_fn(move || {
+        let (length, kind) = (half(bytes, 0)? as usize, half(bytes, 2)?);
+        let value = bytes.get(4..length)?;
+        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+        Some((kind, value))
+    })
+}
+
+/// The value of the first attribute of that type.
+pub(crate) fn attribute(bytes: &[u8], wanted: u16) -> Option<&[u8]> {
+    attributes(bytes).find(|(kind, _)| *kind == wanted).map(|(_, value)| value)
+}
+
+/// Four bytes as a number.
+pub(crate) fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
+}
+
+/// Two bytes as a number.
+pub(crate) fn half(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_ne_bytes(bytes.get(at..at.checked_add(2)?)?.try_into().ok()?))
+}
+
+/// Eight bytes as a number.
+pub(crate) fn wide(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_ne_bytes(bytes.get(at..at.checked_add(8)?)?.try_into().ok()?))
+}
+
+fn last_errno() -> Errno {
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// An attribute as the kernel writes it.
+    pub(crate) fn made(kind: u16, value: &[u8]) -> Vec<u8> {
+        let mut bytes = ((value.len() + 4) as u16).to_ne_bytes().to_vec();
+        bytes.extend_from_slice(&kind.to_ne_bytes());
+        bytes.extend_from_slice(value);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        bytes
+    }
+
+    #[test]
+    fn messages_are_taken_until_the_last_one_and_an_error_is_told() {
+        let message = |kind: u16, body: &[u8]| {
+            let mut bytes = request(kind, body);
+            bytes.resize(bytes.len().next_multiple_of(4), 0);
+            bytes
+        };
+        let mut answer = message(40, b"one");
+        answer.extend(message(41, b"three"));
+        let mut found = Vec::new();
+        assert_eq!(read(&answer, &mut found), Ok(false));
+        let wanted = [(40, &b"one"[..]), (41, b"three")];
+        assert_eq!(found, wanted.map(|(kind, body)| Message { kind, body: body.to_vec() }));
+        assert_eq!(read(&message(NLMSG_DONE, &[0; 4]), &mut found), Ok(true));
+        let refused = message(NLMSG_ERROR, &(-1_i32).to_ne_bytes());
+        assert_eq!(read(&refused, &mut found), Err(Errno::PERM));
+        assert_eq!(read(&[9; 20], &mut found), Err(Errno::BADMSG));
+    }
+
+    #[test]
+    fn attributes_are_found_by_their_type_and_cut_ones_end_the_list() {
+        let mut bytes = made(1, &[7, 0, 0, 0]);
+        bytes.extend(made(2, b"abc"));
+        assert_eq!(attribute(&bytes, 2), Some(&b"abc"[..]));
+        assert_eq!(attribute(&bytes, 1).and_then(|value| number(value, 0)), Some(7));
+        assert_eq!(attribute(&bytes, 3), None);
+        bytes.extend([200, 0, 3, 0, 1]);
+        assert_eq!(attributes(&bytes).count(), 2);
+        assert_eq!((number(&bytes, usize::MAX), half(&[1], 0), wide(&[0; 7], 0)), (None, None, None));
+    }
+
+    #[test]
+    fn interfaces_have_names_and_those_that_are_not_there_have_none() {
+        assert_eq!(interface_name(1).as_deref(), Some("lo"));
+        assert_eq!(interface_name(u32::MAX >> 1), None);
+    }
+}

@@ -1,0 +1,438 @@
+//! Memory that a device may reach by itself.
+#![expect(unsafe_code, reason = "registers memory, and looks at it while a device may write it")]
+
+use std::ffi::c_int;
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::abi::{Mr, Opaque, access};
+use super::error::{answer, last};
+use super::{Device, VerbsError};
+use crate::Errno;
+use crate::memory::Mapping;
+use crate::process::{Resource, limit};
+
+/// What is registered on a device belongs to one of these; queue pairs reach memory of their own only.
+pub struct ProtectionDomain {
+    device: Arc<Device>,
+    pub(super) raw: NonNull<std::ffi::c_void>,
+}
+
+// SAFETY: the library's functions may be called by any thread, and the handle is given to nothing else.
+unsafe impl Send for ProtectionDomain {}
+// SAFETY: as above.
+unsafe impl Sync for ProtectionDomain {}
+
+impl fmt::Debug for ProtectionDomain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ProtectionDomain({})", self.device.name())
+    }
+}
+
+impl ProtectionDomain {
+    /// A new one.
+    ///
+    /// # Errors
+    /// When the device has no more of them.
+    pub fn new(device: &Arc<Device>) -> Result<Arc<Self>, VerbsError> {
+        // SAFETY: the context is open.
+        let raw = unsafe { (device.table().ibv_alloc_pd)(device.context.as_ptr()) };
+        let refused =
+            || VerbsError::Refused { call: "ibv_alloc_pd", what: device.name().to_owned(), errno: last() };
+        Ok(Arc::new(Self { device: device.clone(), raw: NonNull::new(raw).ok_or_else(refused)? }))
+    }
+
+    /// The device that it is on.
+    pub const fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+}
+
+impl Drop for ProtectionDomain {
+    fn drop(&mut self) {
+        // SAFETY: everything made in it keeps it, so that nothing is left that uses it.
+        unsafe { (self.device.table().ibv_dealloc_pd)(self.raw.as_ptr()) };
+    }
+}
+
+/// What peers may do with memory, besides what its owner may: read and write it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// Write it.
+    pub remote_write: bool,
+    /// Read it.
+    pub remote_read: bool,
+    /// Compare and swap, fetch and add.
+    pub remote_atomic: bool,
+    /// Writes of the device may overtake each other on the bus, which many hosts need for the full rate. Only the last
+    /// byte of a write then tells nothing of the others: completions do.
+    pub relaxed_ordering: bool,
+}
+
+impl Access {
+    /// All that peers can do, in order.
+    pub const ALL: Self =
+        Self { remote_write: true, remote_read: true, remote_atomic: true, relaxed_ordering: false };
+
+    /// `IBV_ACCESS_*`. The owner may write too: without that, peers may not (ibv_reg_mr(3)).
+    pub(super) const fn flags(self) -> u32 {
+        let mut flags = access::LOCAL_WRITE;
+        if self.remote_write {
+            flags |= access::REMOTE_WRITE;
+        }
+        if self.remote_read {
+            flags |= access::REMOTE_READ;
+        }
+        if self.remote_atomic {
+            flags |= access::REMOTE_ATOMIC;
+        }
+        flags
+    }
+}
+
+/// Where memory of a peer is, as its owner told us.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Remote {
+    /// The address, as its owner sees it.
+    pub address: u64,
+    /// The key that it was registered under.
+    pub key: u32,
+}
+
+/// Registered memory. It is deregistered before it is unmapped.
+///
+/// A device may write it at any moment, so that there is no slice of it: bytes are copied out and in. Who needs to see
+/// a change in time looks at [`Self::byte`] or [`Self::word`].
+pub struct MemoryRegion {
+    raw: NonNull<Mr>,
+    start: NonNull<u8>,
+    /// Taken out by [`Self::release`], forgotten where deregistering failed.
+    map: Option<Mapping>,
+    bytes: usize,
+    keys: (u32, u32),
+    relaxed_ordering: bool,
+    registration: Duration,
+    pd: Arc<ProtectionDomain>,
+}
+
+// SAFETY: it owns its memory alone. What a device writes is looked at by copies and atomics only.
+unsafe impl Send for MemoryRegion {}
+// SAFETY: as above.
+unsafe impl Sync for MemoryRegion {}
+
+impl fmt::Debug for MemoryRegion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MemoryRegion({} bytes at {:#x}, key {:#x})", self.bytes, self.address(), self.keys.1)
+    }
+}
+
+impl MemoryRegion {
+    /// Registers all of `map`.
+    ///
+    /// # Errors
+    /// When the system does not let so much memory be locked, the device has no room for more, or it does not offer
+    /// what is asked for. The memory is then given back.
+    pub fn register(
+        pd: &Arc<ProtectionDomain>,
+        mut map: Mapping,
+        access: Access,
+    ) -> Result<Self, VerbsError> {
+        let bytes = map.len();
+        let start = NonNull::from(map.as_mut_slice::<u8>()).cast::<u8>();
+        let table = pd.device.table();
+        let clock = Instant::now();
+        let (raw, relaxed_ordering) = match (access.relaxed_ordering, table.ibv_reg_mr_iova2) {
+            (true, Some(register)) => {
+                let flags = access.flags() | access::RELAXED_ORDERING;
+                // SAFETY: the memory is mapped, and stays so until after it is deregistered; nobody looks at it through
+                // references from here on.
+                let raw = unsafe {
+                    register(pd.raw.as_ptr(), start.as_ptr().cast(), bytes, start.addr().get() as u64, flags)
+                };
+                (raw, true)
+            }
+            _ => {
+                let flags = access.flags() as c_int;
+                // SAFETY: as above.
+                let raw = unsafe { (table.ibv_reg_mr)(pd.raw.as_ptr(), start.as_ptr().cast(), bytes, flags) };
+                (raw, false)
+            }
+        };
+        let registration = clock.elapsed();
+        let raw = NonNull::new(raw).ok_or_else(|| refused(&pd.device, bytes))?;
+        // SAFETY: the library just made it, and does not change its keys.
+        let keys = unsafe { (raw.as_ref().lkey, raw.as_ref().rkey) };
+        Ok(Self { raw, start, map: Some(map), bytes, keys, relaxed_ordering, registration, pd: pd.clone() })
+    }
+
+    /// How long registering took.
+    pub const fn registration(&self) -> Duration {
+        self.registration
+    }
+
+    /// Deregisters the memory and gives it back, with the time that deregistering took.
+    ///
+    /// # Errors
+    /// When the system refuses; the memory is then never unmapped, since the device may still reach it.
+    pub fn release(mut self) -> Result<(Mapping, Duration), VerbsError> {
+        let clock = Instant::now();
+        let map = self.deregister()?;
+        let took = clock.elapsed();
+        map.map(|map| (map, took)).ok_or_else(|| VerbsError::Config { why: "released already".to_owned() })
+    }
+
+    fn deregister(&mut self) -> Result<Option<Mapping>, VerbsError> {
+        let Some(map) = self.map.take() else { return Ok(None) };
+        // SAFETY: it is registered, as the mapping was still there. The device stops to reach the memory before this
+        // returns (ibv_dereg_mr(3)); requests under way end with an error.
+        let code = unsafe { (self.pd.device.table().ibv_dereg_mr)(self.raw.as_ptr()) };
+        match answer("ibv_dereg_mr", code, || format!("{} bytes on {}", self.bytes, self.pd.device.name())) {
+            Ok(()) => Ok(Some(map)),
+            Err(error) => {
+                std::mem::forget(map);
+                Err(error)
+            }
+        }
+    }
+
+    /// The address of the first byte.
+    pub fn address(&self) -> u64 {
+        self.start.addr().get() as u64
+    }
+
+    /// Size in bytes.
+    pub const fn len(&self) -> usize {
+        self.bytes
+    }
+
+    /// Always false: nothing cannot be registered.
+    pub const fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
+    /// The key for requests of our own.
+    pub const fn local_key(&self) -> u32 {
+        self.keys.0
+    }
+
+    /// The key for requests of peers.
+    pub const fn remote_key(&self) -> u32 {
+        self.keys.1
+    }
+
+    /// Whether writes of the device may overtake each other. The kernel ignores it on devices that cannot.
+    pub const fn relaxed_ordering(&self) -> bool {
+        self.relaxed_ordering
+    }
+
+    /// What a peer needs to reach the memory from `offset` on.
+    pub fn remote(&self, offset: usize) -> Remote {
+        Remote { address: self.address() + offset as u64, key: self.keys.1 }
+    }
+
+    /// The protection domain that it is registered in.
+    pub const fn protection_domain(&self) -> &Arc<ProtectionDomain> {
+        &self.pd
+    }
+
+    /// An error unless `bytes` from `offset` on are all there.
+    ///
+    /// # Errors
+    /// [`VerbsError::Beyond`].
+    pub const fn check(&self, offset: usize, bytes: usize) -> Result<(), VerbsError> {
+        match offset.checked_add(bytes) {
+            Some(end) if end <= self.bytes => Ok(()),
+            _ => Err(VerbsError::Beyond { offset, bytes, size: self.bytes }),
+        }
+    }
+
+    /// Copies bytes out.
+    ///
+    /// # Errors
+    /// When they are beyond the end.
+    pub fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), VerbsError> {
+        self.check(offset, into.len())?;
+        // SAFETY: the range is mapped, as just checked, and `into` is memory of its own: only `start` leads to ours.
+        // Should a device write meanwhile, some of its bytes come over and some do not; any are valid.
+        unsafe {
+            std::ptr::copy_nonoverlapping(self.start.as_ptr().add(offset), into.as_mut_ptr(), into.len());
+        }
+        Ok(())
+    }
+
+    /// Copies bytes in.
+    ///
+    /// # Errors
+    /// When they would be beyond the end.
+    pub fn write(&self, offset: usize, from: &[u8]) -> Result<(), VerbsError> {
+        self.check(offset, from.len())?;
+        // SAFETY: as in `read`.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), self.start.as_ptr().add(offset), from.len()) };
+        Ok(())
+    }
+
+    /// Sets bytes to one value.
+    ///
+    /// # Errors
+    /// When they would be beyond the end.
+    pub fn fill(&self, offset: usize, bytes: usize, value: u8) -> Result<(), VerbsError> {
+        self.check(offset, bytes)?;
+        // SAFETY: as in `read`.
+        unsafe { std::ptr::write_bytes(self.start.as_ptr().add(offset), value, bytes) };
+        Ok(())
+    }
+
+    /// A byte as it is now: what a device wrote before is seen from here on.
+    ///
+    /// # Panics
+    /// Beyond the end.
+    #[inline]
+    pub fn byte(&self, offset: usize) -> u8 {
+        self.at(offset).load(Ordering::Acquire)
+    }
+
+    /// Sets a byte, after all that was written before.
+    ///
+    /// # Panics
+    /// Beyond the end.
+    #[inline]
+    pub fn set_byte(&self, offset: usize, value: u8) {
+        self.at(offset).store(value, Ordering::Release);
+    }
+
+    /// Eight bytes as a number of this machine, as they are now; `offset` is a multiple of 8.
+    ///
+    /// # Panics
+    /// Beyond the end, or at another offset.
+    #[inline]
+    pub fn word(&self, offset: usize) -> u64 {
+        self.word_at(offset).load(Ordering::Acquire)
+    }
+
+    /// Sets eight bytes, after all that was written before; `offset` is a multiple of 8.
+    ///
+    /// # Panics
+    /// Beyond the end, or at another offset.
+    #[inline]
+    pub fn set_word(&self, offset: usize, value: u64) {
+        self.word_at(offset).store(value, Ordering::Release);
+    }
+
+    #[inline]
+    fn at(&self, offset: usize) -> &AtomicU8 {
+        assert!(offset < self.bytes, "byte {offset} of {}", self.bytes);
+        // SAFETY: the byte is mapped as long as self lives, and looked at through atomics and copies only.
+        unsafe { AtomicU8::from_ptr(self.start.as_ptr().add(offset)) }
+    }
+
+    #[inline]
+    fn word_at(&self, offset: usize) -> &AtomicU64 {
+        assert!(
+            offset.is_multiple_of(8) && offset < self.bytes && self.bytes - offset >= 8,
+            "word {offset} of {}",
+            self.bytes
+        );
+        // SAFETY: as in `at`; mappings start at a page, so that the word is aligned.
+        unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(offset).cast()) }
+    }
+}
+
+impl Drop for MemoryRegion {
+    fn drop(&mut self) {
+        // Where it fails the memory is left behind, which is all that can be done.
+        let _ = self.deregister();
+    }
+}
+
+/// The kernel answers ENOMEM where the limit of locked memory is too low, as it does where memory is short
+/// (ib_umem_get in drivers/infiniband/core/umem.c). Its own check is the same as ours.
+fn refused(device: &Device, bytes: usize) -> VerbsError {
+    let errno = last();
+    let status = crate::root::SysRoot::live().text("/proc/self/status").unwrap_or_default();
+    match (errno, limit(Resource::LockedMemory).soft) {
+        (Errno::NOMEM, Some(limit_bytes)) if is_beyond(bytes, limit_bytes, &status) => {
+            VerbsError::MemoryLock { bytes, limit_bytes }
+        }
+        _ => VerbsError::Refused {
+            call: "ibv_reg_mr",
+            what: format!("{bytes} bytes on {}", device.name()),
+            errno,
+        },
+    }
+}
+
+/// Whether so many bytes more than `VmPin` of proc_pid_status(5) are above the limit, for who has to keep to it.
+fn is_beyond(bytes: usize, limit_bytes: u64, status: &str) -> bool {
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let pinned = field("VmPin:").and_then(|text| text.split_whitespace().next());
+    let pinned_kib = pinned.and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+    // CAP_IPC_LOCK lifts the limit.
+    let lifted = field("CapEff:")
+        .and_then(|text| u64::from_str_radix(text, 16).ok())
+        .is_some_and(|all| all >> 14 & 1 == 1);
+    !lifted && bytes as u64 > limit_bytes.saturating_sub(pinned_kib * 1024)
+}
+
+/// A path to a peer, for datagrams.
+pub struct AddressHandle {
+    pub(super) raw: Opaque,
+    pub(super) pd: Arc<ProtectionDomain>,
+}
+
+// SAFETY: the library's functions may be called by any thread, and the handle does not change.
+unsafe impl Send for AddressHandle {}
+// SAFETY: as above.
+unsafe impl Sync for AddressHandle {}
+
+impl fmt::Debug for AddressHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AddressHandle({})", self.pd.device.name())
+    }
+}
+
+impl AddressHandle {
+    /// A path that datagrams can be sent along.
+    ///
+    /// # Errors
+    /// When the path makes no sense, or its address is not reachable.
+    pub fn new(pd: &Arc<ProtectionDomain>, path: &super::Path) -> Result<Arc<Self>, VerbsError> {
+        let mut attr = path.attributes()?;
+        // SAFETY: the domain is alive, and the structure lives through the call.
+        let raw = unsafe { (pd.device.table().ibv_create_ah)(pd.raw.as_ptr(), &raw mut attr) };
+        if raw.is_null() {
+            return Err(VerbsError::Refused { call: "ibv_create_ah", what: path.to_string(), errno: last() });
+        }
+        Ok(Arc::new(Self { raw, pd: pd.clone() }))
+    }
+}
+
+impl Drop for AddressHandle {
+    fn drop(&mut self) {
+        // SAFETY: lists of requests that name it keep it.
+        unsafe { (self.pd.device.table().ibv_destroy_ah)(self.raw) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_locked_memory_is_blamed_where_it_is_the_cause() {
+        let status = |caps: &str| format!("Name:\tx\nVmPin:\t      32 kB\nCapEff:\t{caps}\n");
+        assert!(is_beyond(40 << 10, 64 << 10, &status("0000000000000000")));
+        assert!(!is_beyond(32 << 10, 64 << 10, &status("0000000000000000")), "it fits just so");
+        assert!(!is_beyond(40 << 10, 64 << 10, &status("0000000000004000")), "lifted by CAP_IPC_LOCK");
+        assert!(is_beyond(65 << 10, 64 << 10, ""));
+    }
+
+    #[test]
+    fn peers_get_what_was_given_and_no_more() {
+        assert_eq!(Access::default().flags(), 1);
+        assert_eq!(Access::ALL.flags(), 0b1111);
+        assert_eq!(Access { remote_read: true, ..Access::default() }.flags(), 0b101);
+    }
+}

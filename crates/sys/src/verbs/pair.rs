@@ -1,0 +1,389 @@
+//! Queue pairs: made, brought into their states, failed on purpose.
+#![expect(unsafe_code, reason = "calls functions of the library")]
+
+use std::ffi::c_int;
+use std::fmt;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+use super::abi::{Plain, PostRecv, PostSend, Qp, QpAttr, QpCap, QpInitAttr, mask};
+use super::error::{answer, last};
+use super::{Access, CompletionQueue, Connection, ProtectionDomain, VerbsError};
+use crate::Errno;
+
+/// Bytes in front of every datagram in the memory that it is received into: the routing header, or as many that mean
+/// nothing (ibv_post_recv(3)).
+pub const GRH_BYTES: usize = 40;
+
+/// What connects two queue pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// Reliable connection.
+    Rc,
+    /// Unreliable connection.
+    Uc,
+    /// Unreliable datagrams.
+    Ud,
+}
+
+/// Sorts of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerbKind {
+    /// Into memory of the peer.
+    Write,
+    /// From memory of the peer.
+    Read,
+    /// Into a receive that the peer posted.
+    Send,
+    /// Compare and swap, fetch and add.
+    Atomic,
+}
+
+impl Transport {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rc => "RC",
+            Self::Uc => "UC",
+            Self::Ud => "UD",
+        }
+    }
+
+    /// Whether it has such operations (InfiniBand Architecture Specification, volume 1, "Transport Functions Supported
+    /// for Specific Transport Services").
+    pub const fn allows(self, verb: VerbKind) -> bool {
+        match self {
+            Self::Rc => true,
+            Self::Uc => matches!(verb, VerbKind::Write | VerbKind::Send),
+            Self::Ud => matches!(verb, VerbKind::Send),
+        }
+    }
+
+    /// Its number in `enum ibv_qp_type`.
+    const fn code(self) -> u32 {
+        match self {
+            Self::Rc => 2,
+            Self::Uc => 3,
+            Self::Ud => 4,
+        }
+    }
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a queue pair is made as. Each request has one piece of memory, and tells of its end only where it says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueuePairSpec {
+    /// What connects it.
+    pub transport: Transport,
+    /// Send requests under way at most.
+    pub send_depth: u32,
+    /// Receives posted at most.
+    pub receive_depth: u32,
+    /// Bytes that a request can carry itself at least, instead of naming memory.
+    pub inline_bytes: u32,
+}
+
+/// State of a queue pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Fresh.
+    Reset,
+    /// Receives may be posted.
+    Init,
+    /// It receives.
+    ReadyToReceive,
+    /// It sends.
+    ReadyToSend,
+    /// It sends what it has and no more.
+    SendDrain,
+    /// A send failed; it receives.
+    SendError,
+    /// It does nothing more, and flushes what is posted.
+    Error,
+    /// One that this list lacks.
+    Other(u32),
+}
+
+const INIT: u32 = 1;
+pub(super) const READY_TO_RECEIVE: u32 = 2;
+pub(super) const READY_TO_SEND: u32 = 3;
+const ERROR: u32 = 6;
+
+impl State {
+    const fn of(code: u32) -> Self {
+        match code {
+            0 => Self::Reset,
+            INIT => Self::Init,
+            READY_TO_RECEIVE => Self::ReadyToReceive,
+            READY_TO_SEND => Self::ReadyToSend,
+            4 => Self::SendDrain,
+            5 => Self::SendError,
+            ERROR => Self::Error,
+            other => Self::Other(other),
+        }
+    }
+}
+
+/// What a queue pair is told first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Init {
+    /// The port, from 1.
+    pub port: u8,
+    /// The place of the partition's key in the port's table; 0 is the default partition on most fabrics.
+    pub pkey_index: u16,
+    /// The key that datagrams must come with; of no meaning to connections.
+    pub qkey: u32,
+    /// What the peer may do; of no meaning to datagrams.
+    pub access: Access,
+}
+
+/// A queue pair: one end of a connection, or of datagrams.
+pub struct QueuePair {
+    pub(super) raw: NonNull<Qp>,
+    pub(super) send: PostSend,
+    pub(super) receive: PostRecv,
+    transport: Transport,
+    number: u32,
+    granted: QpCap,
+    pub(super) pd: Arc<ProtectionDomain>,
+    /// They outlive it.
+    _queues: [Arc<CompletionQueue>; 2],
+}
+
+// SAFETY: providers lock their queues (rdma-core, Documentation/libibverbs.md), so that any thread may call.
+unsafe impl Send for QueuePair {}
+// SAFETY: as above.
+unsafe impl Sync for QueuePair {}
+
+impl fmt::Debug for QueuePair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "QueuePair({} {} of {})", self.transport, self.number, self.pd.device().name())
+    }
+}
+
+impl QueuePair {
+    /// A fresh one whose ends are told on these queues; both may be the same.
+    ///
+    /// # Errors
+    /// When it is to be deeper than the device offers, the queues are of another device, the device cannot do that
+    /// transport, or has no more of them.
+    pub fn new(
+        pd: &Arc<ProtectionDomain>,
+        send: &Arc<CompletionQueue>,
+        receive: &Arc<CompletionQueue>,
+        spec: &QueuePairSpec,
+    ) -> Result<Arc<Self>, VerbsError> {
+        let device = pd.device();
+        if [send, receive].iter().any(|queue| !Arc::ptr_eq(queue.device(), device)) {
+            return Err(VerbsError::Config { why: "a completion queue is of another device".to_owned() });
+        }
+        let most = device.about().max_qp_depth;
+        if let Some(asked) = [spec.send_depth, spec.receive_depth].into_iter().find(|depth| *depth > most) {
+            return Err(VerbsError::TooMuch {
+                what: "a queue depth",
+                asked: asked.into(),
+                most: most.into(),
+            });
+        }
+        let what = || format!("{} queue pair on {}", spec.transport, device.name());
+        let refused = |errno| VerbsError::Refused { call: "ibv_create_qp", what: what(), errno };
+        let ops = &device.raw().ops;
+        let (Some(post_send), Some(post_recv)) = (ops.post_send, ops.post_recv) else {
+            return Err(refused(Errno::NOSYS));
+        };
+        let mut attr = QpInitAttr::zeroed();
+        (attr.send_cq, attr.recv_cq, attr.qp_type) = (send.raw(), receive.raw(), spec.transport.code());
+        attr.cap = QpCap {
+            max_send_wr: spec.send_depth.max(1),
+            max_recv_wr: spec.receive_depth.max(1),
+            max_send_sge: 1,
+            max_recv_sge: 1,
+            max_inline_data: spec.inline_bytes,
+        };
+        // SAFETY: the domain and both queues are alive and of one device; the structure lives through the call.
+        let raw = unsafe { (device.table().ibv_create_qp)(pd.raw.as_ptr(), &raw mut attr) };
+        let Some(raw) = NonNull::new(raw) else {
+            return Err(match (last(), spec.inline_bytes) {
+                (Errno::OPNOTSUPP | Errno::NOSYS, _) => VerbsError::Lacks {
+                    device: device.name().to_owned(),
+                    feature: format!("{} queue pairs", spec.transport),
+                },
+                // The limit of inline data is not to be had from the device otherwise than by trying.
+                (Errno::INVAL, 1..) => VerbsError::Refused {
+                    call: "ibv_create_qp",
+                    what: format!("a {} with {} bytes of inline data", what(), spec.inline_bytes),
+                    errno: Errno::INVAL,
+                },
+                (errno, _) => refused(errno),
+            });
+        };
+        // SAFETY: the library just made it, and does not change its number.
+        let number = unsafe { raw.as_ref().qp_num };
+        Ok(Arc::new(Self {
+            raw,
+            send: post_send,
+            receive: post_recv,
+            transport: spec.transport,
+            number,
+            granted: attr.cap,
+            pd: pd.clone(),
+            _queues: [send.clone(), receive.clone()],
+        }))
+    }
+
+    /// Its number, which the peer must be told.
+    pub const fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// What connects it.
+    pub const fn transport(&self) -> Transport {
+        self.transport
+    }
+
+    /// Bytes that a request can carry itself, as granted: at least what was asked for.
+    pub const fn inline_bytes(&self) -> u32 {
+        self.granted.max_inline_data
+    }
+
+    /// Send requests under way at most, as granted.
+    pub const fn send_depth(&self) -> u32 {
+        self.granted.max_send_wr
+    }
+
+    /// Receives posted at most, as granted.
+    pub const fn receive_depth(&self) -> u32 {
+        self.granted.max_recv_wr
+    }
+
+    /// From RESET to INIT: receives may be posted from here on.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    pub fn init(&self, init: &Init) -> Result<(), VerbsError> {
+        let mut attr = QpAttr::zeroed();
+        (attr.qp_state, attr.port_num, attr.pkey_index) = (INIT, init.port, init.pkey_index);
+        let mut what = mask::STATE | mask::PORT | mask::PKEY_INDEX;
+        if self.transport == Transport::Ud {
+            attr.qkey = init.qkey;
+            what |= mask::QKEY;
+        } else {
+            // Reads and atomics of the peer are for reliable connections only, and some providers refuse them else.
+            let access = match self.transport {
+                Transport::Rc => init.access,
+                _ => Access { remote_read: false, remote_atomic: false, ..init.access },
+            };
+            attr.qp_access_flags = access.flags();
+            what |= mask::ACCESS_FLAGS;
+        }
+        self.modify(&mut attr, what, "INIT")
+    }
+
+    /// From INIT over RTR to RTS: it receives and sends.
+    ///
+    /// # Errors
+    /// When the connection makes no sense, the peer's address is not reachable, or the device refuses.
+    pub fn connect(&self, to: &Connection) -> Result<(), VerbsError> {
+        let is_reliable = match self.transport {
+            Transport::Rc => true,
+            Transport::Uc => false,
+            Transport::Ud => {
+                return Err(VerbsError::Config {
+                    why: "datagrams are not connected: see `ready`".to_owned(),
+                });
+            }
+        };
+        let about = self.pd.device().about();
+        let (out, most) = (to.reads_out.min(about.max_reads_out), to.reads_in.min(about.max_reads_in));
+        let to = Connection { reads_out: out, reads_in: most, ..*to };
+        let (mut attr, what) = to.receiving(is_reliable)?;
+        self.modify(&mut attr, what, &format!("RTR, {}", to.path))?;
+        let (mut attr, what) = to.sending(is_reliable);
+        self.modify(&mut attr, what, "RTS")
+    }
+
+    /// The same for datagrams, which have no peer.
+    ///
+    /// # Errors
+    /// When the device refuses, or it is a connection.
+    pub fn ready(&self) -> Result<(), VerbsError> {
+        if self.transport != Transport::Ud {
+            return Err(VerbsError::Config { why: "a connection needs a peer: see `connect`".to_owned() });
+        }
+        let mut attr = QpAttr::zeroed();
+        attr.qp_state = READY_TO_RECEIVE;
+        self.modify(&mut attr, mask::STATE, "RTR")?;
+        attr.qp_state = READY_TO_SEND;
+        self.modify(&mut attr, mask::STATE | mask::SQ_PSN, "RTS")
+    }
+
+    /// To ERR: whatever is posted ends with [`Status::Flushed`](super::Status::Flushed), and nothing more is done.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    pub fn fail(&self) -> Result<(), VerbsError> {
+        let mut attr = QpAttr::zeroed();
+        attr.qp_state = ERROR;
+        self.modify(&mut attr, mask::STATE, "ERR")
+    }
+
+    /// The state that the device has it in.
+    ///
+    /// # Errors
+    /// When the device does not answer.
+    pub fn state(&self) -> Result<State, VerbsError> {
+        let (mut attr, mut init) = (QpAttr::zeroed(), QpInitAttr::zeroed());
+        // SAFETY: the queue pair is alive, as are both structures.
+        let code = unsafe {
+            (self.pd.device().table().ibv_query_qp)(
+                self.raw.as_ptr(),
+                &raw mut attr,
+                mask::STATE,
+                &raw mut init,
+            )
+        };
+        answer("ibv_query_qp", code, || format!("{self:?}"))?;
+        Ok(State::of(attr.qp_state))
+    }
+
+    fn modify(&self, attr: &mut QpAttr, what: c_int, to: &str) -> Result<(), VerbsError> {
+        // SAFETY: the queue pair is alive, and the structure lives through the call.
+        let code =
+            unsafe { (self.pd.device().table().ibv_modify_qp)(self.raw.as_ptr(), ptr::from_mut(attr), what) };
+        answer("ibv_modify_qp", code, || {
+            format!("{} queue pair {} of {} to {to}", self.transport, self.number, self.pd.device().name())
+        })
+    }
+}
+
+impl Drop for QueuePair {
+    fn drop(&mut self) {
+        // SAFETY: nothing else has it, and events that are about it are acknowledged as soon as they are taken.
+        unsafe { (self.pd.device().table().ibv_destroy_qp)(self.raw.as_ptr()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transports_have_the_operations_of_the_specification() {
+        let all = [VerbKind::Write, VerbKind::Read, VerbKind::Send, VerbKind::Atomic];
+        let of = |transport: Transport| all.map(|verb| transport.allows(verb));
+        assert_eq!(of(Transport::Rc), [true; 4]);
+        assert_eq!(of(Transport::Uc), [true, false, true, false]);
+        assert_eq!(of(Transport::Ud), [false, false, true, false]);
+    }
+
+    #[test]
+    fn states_have_the_numbers_of_the_header() {
+        assert_eq!((0..7).map(State::of).filter(|state| matches!(state, State::Other(_))).count(), 0);
+        assert_eq!((State::of(ERROR), State::of(7)), (State::Error, State::Other(7)));
+    }
+}

@@ -1,0 +1,329 @@
+//! Completion queues, and the channels on which they tell that something came.
+#![expect(unsafe_code, reason = "calls functions of the library")]
+
+use std::ffi::{c_int, c_void};
+use std::fmt;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::abi::{CompChannel, Cq, PollCq, ReqNotifyCq};
+use super::error::last;
+use super::wait::{self, Deadline, Readiness};
+use super::{Completion, Device, VerbsError};
+use crate::Errno;
+
+/// A channel on which completion queues tell that something came.
+pub struct CompletionChannel {
+    raw: NonNull<CompChannel>,
+    device: Arc<Device>,
+}
+
+// SAFETY: the library's functions may be called by any thread, and the descriptor does not change.
+unsafe impl Send for CompletionChannel {}
+// SAFETY: as above.
+unsafe impl Sync for CompletionChannel {}
+
+impl fmt::Debug for CompletionChannel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CompletionChannel({})", self.device.name())
+    }
+}
+
+impl CompletionChannel {
+    /// A new one.
+    ///
+    /// # Errors
+    /// When the device has no more of them.
+    pub fn new(device: &Arc<Device>) -> Result<Arc<Self>, VerbsError> {
+        // SAFETY: the context is open.
+        let raw = unsafe { (device.table().ibv_create_comp_channel)(device.context.as_ptr()) };
+        let raw = NonNull::new(raw).ok_or_else(|| VerbsError::Refused {
+            call: "ibv_create_comp_channel",
+            what: device.name().to_owned(),
+            errno: last(),
+        })?;
+        let channel = Self { raw, device: device.clone() };
+        // Should another thread take the event first, the read must not wait.
+        wait::never_block(channel.descriptor());
+        Ok(Arc::new(channel))
+    }
+
+    const fn descriptor(&self) -> i32 {
+        // SAFETY: the library made it, and does not change its descriptor.
+        unsafe { self.raw.as_ref().fd }
+    }
+
+    /// Waits for an event and takes it: the number of the queue that it is of, or none where no event comes in time.
+    ///
+    /// The queue must be armed again before it tells anything more.
+    ///
+    /// # Errors
+    /// When the device is gone.
+    pub fn wait(&self, timeout: Duration) -> Result<Option<u64>, VerbsError> {
+        let refused = |errno| VerbsError::Refused {
+            call: "ibv_get_cq_event",
+            what: self.device.name().to_owned(),
+            errno,
+        };
+        let deadline = Deadline::after(timeout);
+        loop {
+            match wait::readable(self.descriptor(), deadline).map_err(refused)? {
+                Readiness::Ready => {}
+                Readiness::TimedOut => return Ok(None),
+            }
+            let mut queue: *mut Cq = ptr::null_mut();
+            let mut number: *mut c_void = ptr::null_mut();
+            // SAFETY: the channel is alive, as are both variables.
+            let code = unsafe {
+                (self.device.table().ibv_get_cq_event)(self.raw.as_ptr(), &raw mut queue, &raw mut number)
+            };
+            if code != 0 {
+                match last() {
+                    Errno::AGAIN | Errno::INTR => continue,
+                    errno => return Err(refused(errno)),
+                }
+            }
+            // SAFETY: a queue whose event was taken and not acknowledged is not destroyed (ibv_ack_cq_events(3)), so
+            // that it is still there.
+            unsafe { (self.device.table().ibv_ack_cq_events)(queue, 1) };
+            return Ok(Some(number.addr() as u64));
+        }
+    }
+}
+
+impl Drop for CompletionChannel {
+    fn drop(&mut self) {
+        // SAFETY: queues that tell on it keep it.
+        unsafe { (self.device.table().ibv_destroy_comp_channel)(self.raw.as_ptr()) };
+    }
+}
+
+/// Where finished work is told.
+pub struct CompletionQueue {
+    raw: NonNull<Cq>,
+    poll: PollCq,
+    notify: ReqNotifyCq,
+    number: u64,
+    depth: u32,
+    channel: Option<Arc<CompletionChannel>>,
+    device: Arc<Device>,
+}
+
+// SAFETY: providers lock their queues (rdma-core, Documentation/libibverbs.md), so that any thread may call.
+unsafe impl Send for CompletionQueue {}
+// SAFETY: as above.
+unsafe impl Sync for CompletionQueue {}
+
+impl fmt::Debug for CompletionQueue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CompletionQueue({} of {}, depth {})", self.number, self.device.name(), self.depth)
+    }
+}
+
+/// The number of the next queue; they are told apart by it in this process.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// Completions taken at once by the calls that wait.
+const BATCH: usize = 16;
+
+/// Empty looks at a queue before the processor is left to others.
+const PATIENCE: u32 = 256;
+
+impl CompletionQueue {
+    /// A queue that is asked.
+    ///
+    /// # Errors
+    /// When it is to be deeper than the device offers, or the device has no more of them.
+    pub fn new(device: &Arc<Device>, depth: u32) -> Result<Arc<Self>, VerbsError> {
+        Self::make(device, depth, None, 0)
+    }
+
+    /// A queue that tells on a channel, by one of the device's interrupts.
+    ///
+    /// # Errors
+    /// As [`Self::new`], and when the channel is of another device or there is no such interrupt.
+    pub fn with_channel(
+        device: &Arc<Device>,
+        depth: u32,
+        channel: &Arc<CompletionChannel>,
+        vector: u32,
+    ) -> Result<Arc<Self>, VerbsError> {
+        if !Arc::ptr_eq(device, &channel.device) {
+            return Err(VerbsError::Config { why: "the completion channel is of another device".to_owned() });
+        }
+        let vectors = device.about().completion_vectors;
+        if vector >= vectors.max(1) {
+            let (asked, most) = (u64::from(vector), u64::from(vectors.max(1)) - 1);
+            return Err(VerbsError::TooMuch { what: "a completion vector", asked, most });
+        }
+        Self::make(device, depth, Some(channel.clone()), vector)
+    }
+
+    fn make(
+        device: &Arc<Device>,
+        depth: u32,
+        channel: Option<Arc<CompletionChannel>>,
+        vector: u32,
+    ) -> Result<Arc<Self>, VerbsError> {
+        let most = device.about().max_cq_depth;
+        if depth == 0 || depth > most {
+            return Err(VerbsError::TooMuch {
+                what: "a completion queue depth",
+                asked: depth.into(),
+                most: most.into(),
+            });
+        }
+        let refused =
+            |errno| VerbsError::Refused { call: "ibv_create_cq", what: device.name().to_owned(), errno };
+        let ops = &device.raw().ops;
+        let (Some(poll), Some(notify)) = (ops.poll_cq, ops.req_notify_cq) else {
+            return Err(refused(Errno::NOSYS));
+        };
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let on = channel.as_ref().map_or(ptr::null_mut(), |channel| channel.raw.as_ptr());
+        // The number comes back with events; it is no address.
+        let context = ptr::without_provenance_mut(number as usize);
+        let entries = c_int::try_from(depth).unwrap_or(c_int::MAX);
+        // SAFETY: the context is open, and the channel, if any, is on it.
+        let raw = unsafe {
+            (device.table().ibv_create_cq)(device.context.as_ptr(), entries, context, on, vector as c_int)
+        };
+        let raw = NonNull::new(raw).ok_or_else(|| refused(last()))?;
+        // SAFETY: the library just made it, and does not change its size by itself.
+        let granted = unsafe { raw.as_ref().cqe };
+        let depth = u32::try_from(granted).unwrap_or(depth).max(depth);
+        Ok(Arc::new(Self { raw, poll, notify, number, depth, channel, device: device.clone() }))
+    }
+
+    /// Its number, which events come with; unique in this process.
+    pub const fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// How many completions it holds; more, and the device fails it.
+    pub const fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Takes as many completions as there are and as `into` has room for; how many. Waits for nothing.
+    ///
+    /// # Errors
+    /// When the queue has failed.
+    #[inline]
+    pub fn poll(&self, into: &mut [Completion]) -> Result<usize, VerbsError> {
+        let room = c_int::try_from(into.len()).unwrap_or(c_int::MAX);
+        // SAFETY: the queue is alive, a completion of ours is one of the library's, and there is room for so many.
+        let found = unsafe { (self.poll)(self.raw.as_ptr(), room, into.as_mut_ptr().cast()) };
+        match usize::try_from(found) {
+            Ok(found) => Ok(found),
+            Err(_) => Err(self.failed()),
+        }
+    }
+
+    /// ibv_poll_cq(3) promises a negative number and no more: providers have their own.
+    #[cold]
+    fn failed(&self) -> VerbsError {
+        let what = format!("a queue of {}", self.device.name());
+        VerbsError::Refused { call: "ibv_poll_cq", what, errno: Errno::IO }
+    }
+
+    /// Lets the next completion raise an event. What came before raises none: poll once more before you wait.
+    ///
+    /// # Errors
+    /// When the queue has failed.
+    #[inline]
+    pub fn arm(&self, solicited_only: bool) -> Result<(), VerbsError> {
+        // SAFETY: the queue is alive.
+        let code = unsafe { (self.notify)(self.raw.as_ptr(), c_int::from(solicited_only)) };
+        super::error::answer("ibv_req_notify_cq", code, || format!("a queue of {}", self.device.name()))
+    }
+
+    /// Asks the queue until `want` completions came, and hands over each.
+    ///
+    /// # Errors
+    /// When not all come in time, or the queue fails.
+    pub fn collect(
+        &self,
+        want: usize,
+        timeout: Duration,
+        mut each: impl FnMut(&Completion),
+    ) -> Result<(), VerbsError> {
+        let deadline = Deadline::after(timeout);
+        let mut buffer = [Completion::default(); BATCH];
+        let (mut got, mut idle) = (0, 0_u32);
+        while got < want {
+            let found = self.poll(&mut buffer[..BATCH.min(want - got)])?;
+            buffer[..found].iter().for_each(&mut each);
+            got += found;
+            if found > 0 {
+                idle = 0;
+            } else if deadline.is_over() {
+                return Err(late(deadline, got, want));
+            } else if idle < PATIENCE {
+                idle += 1;
+                std::hint::spin_loop();
+            } else {
+                std::thread::yield_now();
+            }
+        }
+        Ok(())
+    }
+
+    /// The same, asleep until an event tells of completions. The channel must be this queue's alone.
+    ///
+    /// # Errors
+    /// As [`Self::collect`], and when the queue has no channel.
+    pub fn collect_by_events(
+        &self,
+        want: usize,
+        timeout: Duration,
+        mut each: impl FnMut(&Completion),
+    ) -> Result<(), VerbsError> {
+        let channel = self.channel.as_ref().ok_or_else(|| VerbsError::Config {
+            why: "the completion queue has no channel for events".to_owned(),
+        })?;
+        let deadline = Deadline::after(timeout);
+        let mut buffer = [Completion::default(); BATCH];
+        let (mut got, mut armed) = (0, false);
+        while got < want {
+            let found = self.poll(&mut buffer[..BATCH.min(want - got)])?;
+            buffer[..found].iter().for_each(&mut each);
+            got += found;
+            if found > 0 {
+                continue;
+            }
+            // Armed, then looked once more, then asleep: what comes between raises the event.
+            if !armed {
+                self.arm(false)?;
+                armed = true;
+                continue;
+            }
+            if channel.wait(deadline.left())?.is_none() {
+                return Err(late(deadline, got, want));
+            }
+            armed = false;
+        }
+        Ok(())
+    }
+
+    pub(super) const fn raw(&self) -> *mut Cq {
+        self.raw.as_ptr()
+    }
+
+    pub(super) const fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+}
+
+const fn late(deadline: Deadline, got: usize, want: usize) -> VerbsError {
+    VerbsError::Timeout { what: "completions came", waited: deadline.timeout(), got, want }
+}
+
+impl Drop for CompletionQueue {
+    fn drop(&mut self) {
+        // SAFETY: queue pairs keep it, and every event is acknowledged as soon as it is taken.
+        unsafe { (self.device.table().ibv_destroy_cq)(self.raw.as_ptr()) };
+    }
+}
