@@ -5,7 +5,7 @@ use seatrial_sys::gpu::nvml::{Clock, Handle, Nvml};
 use seatrial_sys::root::SysRoot;
 
 use crate::keyed::Keyed;
-use crate::pci::{Functions, hex, is_address};
+use crate::pci::{Functions, hex, is_address, payload, redirecting, translation};
 use crate::reading::Reading;
 
 const DEVICES: &str = "/sys/bus/pci/devices";
@@ -134,6 +134,9 @@ fn unasked(gpu: &mut Gpu, why: &str) {
         is_cut: Known::unknown(why),
         compute_mode: Known::unknown(why),
         persistence: Known::unknown(why),
+        payload_bytes: told.payload_bytes,
+        translation: told.translation,
+        redirected_by: told.redirected_by,
         pci,
     };
 }
@@ -169,6 +172,9 @@ fn gpu(root: &SysRoot, index: u32, folder: &str, pci: PciDevice) -> Gpu {
             true => root.value(format!("{folder}/mem_info_vram_total")).into(),
             false => Known::unknown("no file tells it"),
         },
+        payload_bytes: payload(root, folder),
+        translation: translation(root, folder),
+        redirected_by: redirecting(root, folder),
         pci,
         ..Gpu::default()
     }
@@ -237,6 +243,34 @@ mod tests {
             );
         }
         assert_eq!(gpus[1].uuid.known().map(String::as_str), Some("GPU-fake-1"));
+    }
+
+    #[test]
+    fn packets_translation_and_redirections_are_read_beside_the_device() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = SysRoot::at(dir.path());
+        let (above, own) =
+            ("/sys/devices/pci0000:00/0000:00:01.0", "/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0");
+        fs::create_dir_all(root.locate(format!("{own}/iommu_group"))).expect("made");
+        fs::write(root.locate(format!("{own}/iommu_group/type")), "DMA-FQ\n").expect("written");
+        let mut config = vec![0_u8; 4096];
+        config[0x06] = 0x10;
+        config[0x34] = 0x60;
+        config[0x60] = 0x10;
+        config[0x68] = 0x34;
+        fs::write(root.locate(format!("{own}/config")), &config).expect("written");
+        config[0x100..0x108].copy_from_slice(&[0x0d, 0, 1, 0, 0, 0, 0x1d, 0]);
+        fs::write(root.locate(format!("{above}/config")), &config).expect("written");
+        let pci = PciDevice { address: "0000:01:00.0".to_owned(), ..PciDevice::default() };
+        let read = gpu(&root, 0, own, pci.clone());
+        assert_eq!(read.payload_bytes, Known::Known(256));
+        assert_eq!(read.translation, Known::Known("DMA-FQ".to_owned()));
+        assert_eq!(read.redirected_by, Known::Known(vec!["0000:00:01.0".to_owned()]));
+        fs::remove_dir_all(root.locate(format!("{own}/iommu_group"))).expect("removed");
+        fs::write(root.locate(format!("{above}/config")), &config[..64]).expect("written");
+        let read = gpu(&root, 0, own, pci);
+        assert_eq!(read.translation, Known::Known("none".to_owned()));
+        assert!(read.redirected_by.why().is_some_and(|why| why.contains("run as root")));
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! RDMA devices and their ports.
 //!
-//! Source: `/sys/class/infiniband` (Linux Documentation: ABI/stable/sysfs-class-infiniband).
+//! Source: `/sys/class/infiniband` (Linux Documentation: ABI/stable/sysfs-class-infiniband). What stands in no file, the
+//! size of packets, libibverbs is asked for on the running system.
 
-use seatrial_model::machine::{Hca, HcaPort, Known};
+mod library;
+
+use seatrial_model::machine::{Hca, HcaGid, HcaPort, Known};
 use seatrial_sys::root::{ReadError, SysRoot};
+use seatrial_sys::verbs::GidTable;
 
-use crate::pci::Functions;
+use crate::pci::{Functions, function_folder, relaxed_ordering};
 use crate::reading::Reading;
 
 const CLASS: &str = "/sys/class/infiniband";
@@ -38,6 +42,7 @@ pub(crate) fn read(at: &mut Reading<'_>, functions: &mut Functions) -> Known<Vec
         contradictions(at, &hca);
         hcas.push(hca);
     }
+    library::ask(at.root, &mut hcas);
     Known::Known(hcas)
 }
 
@@ -54,17 +59,26 @@ fn device(root: &SysRoot, functions: &mut Functions, name: &str, folder: &str) -
         Err(error) if error.is_missing() => Known::unknown("no device stands behind it"),
         Err(error) => Known::unknown(error.to_string()),
     };
+    let relaxed_ordering = match &behind {
+        Ok(behind) => match function_folder(behind) {
+            Some(function) => relaxed_ordering(root, function),
+            None => Known::unknown("no PCI function stands behind it"),
+        },
+        Err(_) => Known::unknown("no PCI function stands behind it"),
+    };
     let numbers = root.numbered(format!("{folder}/ports"), "").unwrap_or_default();
     Hca {
         name: name.to_owned(),
         is_software: is_software(root, folder),
         node_guid: text("node_guid"),
+        sys_image_guid: text("sys_image_guid"),
         firmware: text("fw_ver"),
         model: text("hca_type"),
         board_id: text("board_id"),
         driver: root.link_name(format!("{folder}/device/driver")).into(),
         pci,
-        ports: numbers.into_iter().map(|number| port(root, folder, number)).collect(),
+        relaxed_ordering,
+        ports: numbers.into_iter().map(|number| port(root, name, folder, number)).collect(),
     }
 }
 
@@ -78,7 +92,7 @@ fn is_software(root: &SysRoot, folder: &str) -> bool {
         || described.starts_with("Software iWARP")
 }
 
-fn port(root: &SysRoot, folder: &str, number: u32) -> HcaPort {
+fn port(root: &SysRoot, device: &str, folder: &str, number: u32) -> HcaPort {
     let file = |file: &str| format!("{folder}/ports/{number}/{file}");
     let rate_text = Known::from(root.text(file("rate")));
     let rate = rate_text.as_ref().and_then(|text| {
@@ -97,6 +111,9 @@ fn port(root: &SysRoot, folder: &str, number: u32) -> HcaPort {
         speed_class: rate.map(|rate| rate.class),
         rate_text,
         lid: lid(root, &file("lid")).into(),
+        active_mtu: Known::default(),
+        max_mtu: Known::default(),
+        gids: gids(root, device, number),
         netdevs: netdevs(root, folder, number),
     }
 }
@@ -110,6 +127,22 @@ fn named(root: &SysRoot, path: &str) -> Result<String, ReadError> {
 
 fn lid(root: &SysRoot, path: &str) -> Result<u32, ReadError> {
     crate::pci::hex(root, path)
+}
+
+fn gids(root: &SysRoot, device: &str, number: u32) -> Known<Vec<HcaGid>> {
+    let Ok(port) = u8::try_from(number) else { return Known::unknown(format!("a port {number} cannot be")) };
+    match GidTable::read(root, device, port) {
+        Ok(table) => {
+            let gid = |entry: seatrial_sys::verbs::GidEntry| HcaGid {
+                index: entry.index,
+                gid: entry.gid.to_string(),
+                kind: entry.kind.name().to_owned(),
+                netdev: entry.netdev,
+            };
+            Known::Known(table.entries.into_iter().map(gid).collect())
+        }
+        Err(error) => Known::unknown(error.to_string()),
+    }
 }
 
 struct Rate {

@@ -56,6 +56,10 @@ settings! {
         made_of: QDISC, IRQ_LOCAL, IPOIB_MODE, BOND_MODE, BOND_HASH_POLICY, BOND_MIIMON;
         driver: RX_RING, TX_RING, RX_USECS, TX_USECS, ADAPTIVE_RX, CHANNELS, RX_PAUSE, TX_PAUSE, TSO, GSO, GRO, LRO, RX_CHECKSUM, TX_CHECKSUM;
     }
+    /// RDMA adapters.
+    rdma {
+        port: PORT_STATE, PORT_RATE, MTU, RELAXED_ORDERING, FIRMWARE;
+    }
     /// What the system leaves to a program.
     limits {
         process: RTPRIO, MEMLOCK;

@@ -6,12 +6,13 @@ use seatrial_model::{Limit, Unit};
 use super::pcie::{line_code, pcie_limit};
 use super::{alone, bound};
 
-/// Bytes that go with the payload of a packet over PCI Express: framing and sequence number 4, header of four words 16,
-/// check 4 (PCI Express Base Specification, sections 2.2 and 4.2). Acknowledgements and flow control come on top.
-const PACKET_BYTES: f64 = 24.0;
+/// Bytes that go with the payload of a packet over PCI Express at least: framing and sequence number 4, header of three
+/// words 12, check 4 (PCI Express Base Specification, sections 2.2 and 4.2). Reads are answered with such packets; writes
+/// have a fourth word. Acknowledgements and flow control come on top.
+const PACKET_BYTES: u32 = 20;
 
-/// The largest payload of a packet that hosts are known to allow.
-const PAYLOAD_BYTES: f64 = 512.0;
+/// The largest payload of a packet that hosts are known to allow, where nobody may read what is set.
+const PAYLOAD_BYTES: u32 = 512;
 
 /// Transfers a lane and second by generation of PCI Express, in GT/s.
 const GENERATIONS: [f64; 6] = [2.5, 5.0, 8.0, 16.0, 32.0, 64.0];
@@ -41,11 +42,14 @@ pub fn gpu_host_limit(gpu: &Gpu) -> Limit {
     };
     let rate = |bound: &seatrial_model::Bound| bound.value.value() * bound.value.unit().factor() / 1e9;
     if let Some(least) = bounds.iter().map(rate).min_by(f64::total_cmp) {
-        let share = PAYLOAD_BYTES / (PAYLOAD_BYTES + PACKET_BYTES);
-        let formula = format!(
-            "{least:.3} GB/s x {PAYLOAD_BYTES} / ({PAYLOAD_BYTES} + {PACKET_BYTES}) B of a packet at most"
-        );
-        bounds.push(bound(least * share, Unit::GigabytesPerSecond, formula, "pcie packets"));
+        let (payload, provenance) = match gpu.payload_bytes.known() {
+            Some(bytes) => (*bytes, "pcie packets, configuration space"),
+            None => (PAYLOAD_BYTES, "pcie packets, the largest known"),
+        };
+        let share = f64::from(payload) / f64::from(payload + PACKET_BYTES);
+        let formula =
+            format!("{least:.3} GB/s x {payload} / ({payload} + {PACKET_BYTES}) B of a packet at most");
+        bounds.push(bound(least * share, Unit::GigabytesPerSecond, formula, provenance));
     }
     Limit::Chain(bounds)
 }
@@ -131,7 +135,9 @@ mod tests {
     fn an_h200_has_the_bandwidths_of_its_data_sheet() {
         let (one, other) = (h200("0000:18:00.0"), h200("0000:2a:00.0"));
         assert!((value(gpu_memory_limit(&one)) - 4916.7).abs() < 0.1);
-        assert!((value(gpu_host_limit(&one)) - 60.19).abs() < 0.01);
+        assert!((value(gpu_host_limit(&one)) - 60.65).abs() < 0.01, "packets as large as any host allows");
+        let told = Gpu { payload_bytes: Known::Known(256), ..one.clone() };
+        assert!((value(gpu_host_limit(&told)) - 58.45).abs() < 0.01, "packets as they are set");
         assert!((value(gpu_peer_limit(&one, &other)) - 478.1).abs() < 0.1);
     }
 
@@ -143,7 +149,7 @@ mod tests {
         other.nvlinks = Known::Known(mixed("0000:18:00.0"));
         assert!((value(gpu_peer_limit(&one, &other)) - 4.0 * 26.562).abs() < 1e-6);
         other.nvlinks = Known::Known(Vec::new());
-        assert!((value(gpu_peer_limit(&one, &other)) - 60.19).abs() < 0.01, "over the host");
+        assert!((value(gpu_peer_limit(&one, &other)) - 60.65).abs() < 0.01, "over the host");
     }
 
     #[test]

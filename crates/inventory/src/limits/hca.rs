@@ -5,10 +5,11 @@
 //! 8b/10b; FDR10 10.3125, FDR 14.0625 and EDR 25.78125 Gbit/s with 64b/66b; HDR, NDR and XDR 53.125, 106.25 and 212.5
 //! Gbit/s with 256b/257b and Reed-Solomon correction of 514 in 544 symbols.
 
-use seatrial_model::machine::{Hca, HcaPort, Known};
-use seatrial_model::{Bound, Limit, Unit};
+use seatrial_model::machine::{Hca, HcaPort, Known, Nic};
+use seatrial_model::{Bound, Limit, Quantity, Unit};
 
-use super::{bound, tightest, with_way};
+use super::packet::{RdmaTraffic, on_wire};
+use super::{Load, bound, nic_limit_under, tightest, with_way};
 use crate::hca::otherwise_by_lanes;
 
 const EIGHT_TEN: (&str, f64) = ("8/10", 8.0 / 10.0);
@@ -35,6 +36,46 @@ pub fn hca_limit(hca: &Hca, port: &HcaPort) -> Limit {
         return Limit::Unknown { reason };
     }
     with_way(port_rate(port), &hca.pci)
+}
+
+/// The same, where software plays the device over one of the machine's interfaces `nics`: as fast as that is.
+pub fn hca_limit_on(hca: &Hca, port: &HcaPort, nics: &[Nic]) -> Limit {
+    if !hca.is_software {
+        return hca_limit(hca, port);
+    }
+    let under = |name: &String| nics.iter().find(|nic| nic.name == *name);
+    let Some(nic) = port.netdevs.first().and_then(under) else { return hca_limit(hca, port) };
+    match nic_limit_under(nic, nics, Load::BEST) {
+        Limit::Unknown { reason } => {
+            Limit::Unknown { reason: format!("software plays the device over {}: {reason}", nic.name) }
+        }
+        chain @ Limit::Chain(_) => chain,
+    }
+}
+
+/// All bounds on the payload that a port of a device can send or receive in one direction: of the port's rate, what
+/// headers leave; and the way to the processor.
+pub fn hca_payload_limit(hca: &Hca, port: &HcaPort, nics: &[Nic], traffic: &RdmaTraffic) -> Limit {
+    let is_ethernet = port.link_layer.known().is_none_or(|layer| layer != "InfiniBand");
+    let wire = match on_wire(traffic, is_ethernet) {
+        Ok(wire) => wire,
+        Err(reason) => return Limit::Unknown { reason },
+    };
+    let mut bounds = match hca_limit_on(hca, port, nics) {
+        Limit::Chain(bounds) => bounds,
+        unknown @ Limit::Unknown { .. } => return unknown,
+    };
+    // The way to the processor carries payload and not the headers of the wire.
+    for bound in bounds.iter_mut().filter(|bound| bound.provenance != "pcie link") {
+        let share = traffic.message_bytes as f64 / wire.bytes as f64;
+        let value = Quantity::new(bound.value.value() * share, bound.value.unit());
+        bound.value = value.expect("a part of a finite number");
+        bound.formula = format!(
+            "{} x {} / {} bytes on the wire: {}",
+            bound.formula, traffic.message_bytes, wire.bytes, wire.words
+        );
+    }
+    Limit::Chain(bounds)
 }
 
 /// The bound on the data rate of a port alone, in one direction.
@@ -99,6 +140,55 @@ mod tests {
             speed_class: word(class),
             ..HcaPort::default()
         }
+    }
+
+    #[test]
+    fn payload_is_what_headers_leave_of_the_port_and_all_of_the_bus() {
+        use seatrial_sys::verbs::{Transport, VerbKind};
+        let traffic = |mtu_bytes| RdmaTraffic {
+            transport: Transport::Rc,
+            verb: VerbKind::Write,
+            mtu_bytes,
+            message_bytes: 65536,
+        };
+        let of = |port: &HcaPort, mtu| match hca_payload_limit(&Hca::default(), port, &[], &traffic(mtu)) {
+            Limit::Chain(bounds) => (format!("{:.3}", bounds[0].value), bounds[0].formula.clone()),
+            Limit::Unknown { reason } => panic!("{reason}"),
+        };
+        let (value, formula) = of(&port("InfiniBand", 100.0, 4, "EDR"), 4096);
+        assert_eq!(value, "99.345 Gbit/s");
+        assert!(
+            formula.ends_with(
+                "x 65536 / 65968 bytes on the wire: 16 packets with 26 bytes of headers each (LRH 8, BTH 12, ICRC 4, \
+                 VCRC 2) and RETH 16 once"
+            ),
+            "{formula}"
+        );
+        assert_eq!(of(&port("Ethernet", 100.0, 4, "EDR"), 1024).0, "92.565 Gbit/s");
+        assert_eq!(of(&port("Ethernet", 100.0, 4, "EDR"), 4096).0, "98.014 Gbit/s");
+    }
+
+    #[test]
+    fn software_is_as_fast_as_the_interface_under_it() {
+        use seatrial_model::machine::NicKind;
+        let played = Hca { is_software: true, ..Hca::default() };
+        let port = HcaPort { netdevs: vec!["eth0".to_owned()], ..port("Ethernet", 2.5, 1, "SDR") };
+        let nic = |kind| Nic {
+            name: "eth0".to_owned(),
+            kind,
+            up: Known::Known(true),
+            speed_mbit_s: Known::Known(25_000),
+            ..Nic::default()
+        };
+        let Limit::Chain(bounds) = hca_limit_on(&played, &port, &[nic(NicKind::Physical)]) else {
+            panic!("no limit")
+        };
+        assert_eq!((bounds[0].value.value(), bounds[0].provenance.as_str()), (25.0, "nic speed"));
+        let Limit::Unknown { reason } = hca_limit_on(&played, &port, &[nic(NicKind::Virtio)]) else {
+            panic!("a limit")
+        };
+        assert!(reason.starts_with("software plays the device over eth0: a virtual device"), "{reason}");
+        assert!(matches!(hca_limit_on(&played, &port, &[]), Limit::Unknown { .. }));
     }
 
     fn rate(port: &HcaPort) -> String {

@@ -6,14 +6,16 @@ mod gpu;
 mod hca;
 mod memory;
 mod nic;
+mod packet;
 mod part;
 mod pcie;
 
 pub use disk::{DiskLoad, disk_limit, disk_limit_under, disk_rate};
 pub use gpu::{gpu_host_limit, gpu_memory_limit, gpu_peer_limit};
-pub use hca::{hca_limit, hca_rate, port_rate};
+pub use hca::{hca_limit, hca_limit_on, hca_payload_limit, hca_rate, port_rate};
 pub use memory::{memory_bandwidth, node_memory_bandwidth};
 pub use nic::{Load, nic_limit, nic_limit_under, nic_rate};
+pub use packet::RdmaTraffic;
 pub use part::part_limits;
 pub use pcie::{pcie_bandwidth, pcie_limit};
 

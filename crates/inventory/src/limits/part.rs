@@ -4,8 +4,8 @@ use seatrial_model::Subject;
 use seatrial_model::machine::{Known, Machine, PartLimit};
 
 use super::{
-    Load, alone, disk_limit, gpu_host_limit, gpu_memory_limit, hca_limit, memory_bandwidth, nic_limit_under,
-    node_memory_bandwidth,
+    Load, alone, disk_limit, gpu_host_limit, gpu_memory_limit, hca_limit_on, memory_bandwidth,
+    nic_limit_under, node_memory_bandwidth,
 };
 
 const ONE_WAY: &str = "rate in one direction";
@@ -29,7 +29,7 @@ pub fn part_limits(machine: &Machine) -> Vec<PartLimit> {
     for hca in all(&machine.hcas) {
         for port in &hca.ports {
             let name = format!("{}/{}", hca.name, port.number);
-            add(Subject::device("hca", &name), ONE_WAY, hca_limit(hca, port));
+            add(Subject::device("hca", &name), ONE_WAY, hca_limit_on(hca, port, all(&machine.nics)));
         }
     }
     for gpu in all(&machine.gpus) {

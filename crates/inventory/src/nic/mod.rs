@@ -10,6 +10,7 @@ mod networks;
 use seatrial_model::machine::{Known, Nic, NicKind, Queueing};
 use seatrial_sys::net::datagram::{Qdisc, all_qdiscs};
 use seatrial_sys::root::{ReadError, SysRoot};
+use seatrial_sys::shaping::{Shaping, shapings};
 
 use crate::pci::Functions;
 use crate::reading::Reading;
@@ -39,12 +40,16 @@ pub(crate) fn read(
     };
     let networks = networks::read(at.root);
     let queues = Known::from(all_qdiscs(at.root));
+    let shapings = Known::from(shapings(at.root));
     let mut nics = Vec::new();
     for name in names.into_iter().filter(|name| name != NO_INTERFACE) {
         let Some((folder, files)) = at.device("nic", CLASS, &name) else { continue };
         let mut nic = interface(at.root, functions, &name, &folder, &files, in_virtual_machine);
         nic.networks = networks.as_ref().map(|all| all.get(&name).cloned().unwrap_or_default());
-        nic.queueing = queues.as_ref().map(|all| queueing(all.get(&name).map_or(&[], Vec::as_slice)));
+        nic.queueing = queues.as_ref().and_then(|queues| {
+            let own = queues.get(&name).map_or(&[][..], Vec::as_slice);
+            shapings.as_ref().map(|shapings| queueing(own, shapings.get(&name)))
+        });
         contradictions(at, &nic);
         nics.push(nic);
     }
@@ -122,13 +127,17 @@ fn interface(
 }
 
 /// A card of many queues has a discipline for each of them: those that are alike stand once.
-fn queueing(qdiscs: &[Qdisc]) -> Vec<Queueing> {
+/// `shaping` is what the classes of the first one let through.
+fn queueing(qdiscs: &[Qdisc], shaping: Option<&Shaping>) -> Vec<Queueing> {
     let mut all: Vec<Queueing> = Vec::new();
     for qdisc in qdiscs {
+        let shaping = shaping.filter(|shaping| qdisc.is_root && shaping.kind == qdisc.kind);
+        let own = qdisc.rate.map(|rate| rate.bytes_per_second);
         let one = Queueing {
             kind: qdisc.kind.clone(),
             root: qdisc.is_root,
-            rate_bytes_per_second: qdisc.rate.map(|rate| rate.bytes_per_second),
+            rate_bytes_per_second: own.or(shaping.and_then(|shaping| shaping.bytes_per_second)),
+            flow_rate_bytes_per_second: shaping.and_then(|shaping| shaping.flow_bytes_per_second),
             overhead_bytes: qdisc.rate.map_or(0, |rate| rate.overhead),
         };
         if !all.contains(&one) {
@@ -256,5 +265,26 @@ fn contradictions(at: &mut Reading<'_>, nic: &Nic) {
     let claims = nic.speed_mbit_s.is_known() && nic.up == Known::Known(false);
     if claims && nic.kind == NicKind::Physical {
         at.remark(&subject, "it claims a speed and is not up");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_classes_let_through_is_told_of_the_discipline_that_comes_first() {
+        let qdisc = |kind: &str, is_root| Qdisc { kind: kind.to_owned(), is_root, ..Qdisc::default() };
+        let all = [qdisc("htb", true), qdisc("htb", false), qdisc("pfifo", false)];
+        let shaping =
+            Shaping { kind: "htb".to_owned(), bytes_per_second: Some(1000), flow_bytes_per_second: Some(10) };
+        let told = |shaping| -> Vec<(Option<u64>, Option<u64>)> {
+            let queues = queueing(&all, shaping);
+            queues.iter().map(|it| (it.rate_bytes_per_second, it.flow_rate_bytes_per_second)).collect()
+        };
+        assert_eq!(told(Some(&shaping)), [(Some(1000), Some(10)), (None, None), (None, None)]);
+        let other = Shaping { kind: "fq".to_owned(), ..shaping };
+        assert_eq!(told(Some(&other)), [(None, None); 3], "it was another one a moment ago");
+        assert_eq!(told(None), [(None, None); 3]);
     }
 }

@@ -3,10 +3,12 @@
 //! Source: `/sys/devices/pci…` (Linux Documentation: ABI/testing/sysfs-bus-pci, drivers/pci/pci-sysfs.c). The folder
 //! of a function lies inside the folder of the bridge above it, so its path is its way to the processor.
 
+mod config;
 mod port;
 mod remarks;
 
 pub(crate) use port::either;
+pub use remarks::reduced_link;
 
 use std::collections::BTreeMap;
 
@@ -89,20 +91,57 @@ fn function(root: &SysRoot, folder: &str) -> PciDevice {
 /// The way ends at the host bridge (`pci0000:3a`). Behind a VMD controller there is a second one further out, and its
 /// own way is not a link that data take.
 fn path(root: &SysRoot, folder: &str) -> PciPath {
-    let mut folders = Vec::new();
-    let mut end = folder.len();
-    loop {
-        let here = &folder[..end];
-        if !is_address(last_part(here)) {
-            break;
-        }
-        folders.push(here);
-        match here.rfind('/') {
-            Some(cut) if cut > 0 => end = cut,
-            _ => break,
+    PciPath { ports: way(folder).map(|folder| port::read(root, folder)).collect() }
+}
+
+/// The folders on the way up, the function's own first.
+fn way(folder: &str) -> impl Iterator<Item = &str> {
+    let ends = std::iter::successors(Some(folder), |here| {
+        here.rfind('/').filter(|cut| *cut > 0).map(|cut| &here[..cut])
+    });
+    ends.take_while(|here| is_address(last_part(here)))
+}
+
+/// The way of the function at an address as it is now, for who looks at it under load.
+pub fn pci_path(root: &SysRoot, address: &str) -> Known<PciPath> {
+    root.resolve(format!("/sys/bus/pci/devices/{address}")).map(|folder| path(root, &folder)).into()
+}
+
+/// Bytes of data that a packet of the function in `folder` may carry at most.
+pub(crate) fn payload(root: &SysRoot, folder: &str) -> Known<u32> {
+    config::Config::read(root, folder).and_then(|config| config.payload())
+}
+
+/// Whether the function in `folder` may let its writes overtake each other.
+pub(crate) fn relaxed_ordering(root: &SysRoot, folder: &str) -> Known<bool> {
+    config::Config::read(root, folder).and_then(|config| config.relaxed_ordering())
+}
+
+/// The ports above the function in `folder` that redirect what devices send each other (access control services), the
+/// nearest first.
+pub(crate) fn redirecting(root: &SysRoot, folder: &str) -> Known<Vec<String>> {
+    let mut found = Vec::new();
+    for above in way(folder).skip(1) {
+        match config::Config::read(root, above) {
+            Known::Known(config) if config.redirects() => found.push(last_part(above).to_owned()),
+            Known::Known(_) => {}
+            Known::Unknown(why) => return Known::Unknown(why),
         }
     }
-    PciPath { ports: folders.into_iter().map(|folder| port::read(root, folder)).collect() }
+    Known::Known(found)
+}
+
+/// How the kernel translates the addresses that the function in `folder` uses: the type of its IOMMU group (Linux
+/// Documentation/ABI/testing/sysfs-kernel-iommu_groups), or `none`.
+pub(crate) fn translation(root: &SysRoot, folder: &str) -> Known<String> {
+    match root.text(format!("{folder}/iommu_group/type")) {
+        Ok(kind) => Known::Known(kind.trim().to_owned()),
+        Err(_) if !root.exists(folder) => Known::unknown("no file tells it"),
+        Err(error) if error.is_missing() && !root.exists(format!("{folder}/iommu_group")) => {
+            Known::Known("none".to_owned())
+        }
+        Err(error) => Known::unknown(error.to_string()),
+    }
 }
 
 pub(crate) fn last_part(path: &str) -> &str {

@@ -46,21 +46,34 @@ fn remark(link: &PciLink<'_>, at: &mut Reading<'_>) {
         at.remark("pci", format!("the two ends of link {name} disagree: {text}"));
         return;
     }
+    let Some(text) = reduced_link(link) else { return };
+    let idle = if is_narrow(link) { "" } else { "; it may be lowered while idle, look again under load" };
+    at.remark("pci", format!("link {name} runs at {text}{idle}"));
+}
+
+/// What a link runs at and could, when it runs below what its ends can do: `8 GT/s x16, both its ends can do 32 GT/s x16`.
+pub fn reduced_link(link: &PciLink<'_>) -> Option<String> {
+    if [Some(link.lower), link.upper].into_iter().flatten().any(|end| end.emulated) {
+        return None;
+    }
     let speed = either(&link.lower.speed_gts, link.upper.map(|end| &end.speed_gts));
     let width = either(&link.lower.width, link.upper.map(|end| &end.width));
     let most = either(&link.lower.max_speed_gts, link.upper.map(|end| &end.max_speed_gts));
     let widest = either(&link.lower.max_width, link.upper.map(|end| &end.max_width));
-    let below = |now: Option<f64>, could: Option<f64>| matches!((now, could), (Some(now), Some(could)) if now < could);
-    let lanes = |known: &Known<u32>| known.known().map(|&lanes| f64::from(lanes));
-    let narrow = below(lanes(&width), lanes(&widest));
-    let slow = below(speed.known().copied(), most.known().copied());
-    if !narrow && !slow {
-        return;
+    let slow = matches!((&speed, &most), (Known::Known(now), Known::Known(could)) if now < could);
+    if !slow && !is_narrow(link) {
+        return None;
     }
     let (now, could) = (shape(&speed, &width), shape(&most, &widest));
-    let idle = if slow && !narrow { "; it may be lowered while idle, look again under load" } else { "" };
     let ends = if link.upper.is_some() { "both its ends can do" } else { "its end can do" };
-    at.remark("pci", format!("link {name} runs at {now}, {ends} {could}{idle}"));
+    Some(format!("{now}, {ends} {could}"))
+}
+
+/// Whether it has fewer lanes than its ends have.
+fn is_narrow(link: &PciLink<'_>) -> bool {
+    let width = either(&link.lower.width, link.upper.map(|end| &end.width));
+    let widest = either(&link.lower.max_width, link.upper.map(|end| &end.max_width));
+    matches!((width, widest), (Known::Known(now), Known::Known(could)) if now < could)
 }
 
 fn name(link: &PciLink<'_>) -> String {

@@ -8,5 +8,6 @@ mod limits;
 mod memory;
 mod net;
 mod nic;
+mod rdma;
 mod tree;
 mod tuning;

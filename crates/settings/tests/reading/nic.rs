@@ -112,7 +112,7 @@ fn a_queue_is_told_with_what_is_below_it_or_what_it_shapes_to() {
         kind: kind.to_owned(),
         root,
         rate_bytes_per_second: rate,
-        overhead_bytes: 0,
+        ..Queueing::default()
     };
     let with = |all: Known<Vec<Queueing>>| {
         let eth0 = Nic { queueing: all, ..nic("eth0", NicKind::Physical, None) };

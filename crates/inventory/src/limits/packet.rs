@@ -1,0 +1,131 @@
+//! What of an RDMA packet is payload.
+//!
+//! Headers and checks are those of the InfiniBand Architecture Specification, volume 1, chapter 5 (local route header 8
+//! bytes, base transport 12, datagram 8, RDMA 16, acknowledgement 4, invariant check 4, variant check 2) and annex A17
+//! (RoCE version 2: the same behind UDP, without local header and variant check); those of Ethernet are IEEE 802.3's
+//! (preamble and delimiter 8, gap 12, header 14, check 4, no frame below 64). What is left out can only make it less:
+//! InfiniBand's delimiters and flow control, a VLAN's tag, acknowledgements, IPv6 and the global header.
+
+use seatrial_sys::verbs::{Transport, VerbKind};
+
+/// What is sent over an RDMA port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RdmaTraffic {
+    /// What connects the ends.
+    pub transport: Transport,
+    /// What is done.
+    pub verb: VerbKind,
+    /// Largest payload of a packet in bytes.
+    pub mtu_bytes: u32,
+    /// Payload of a message in bytes.
+    pub message_bytes: u64,
+}
+
+/// Base transport header and invariant check: in every packet.
+const ALWAYS: u64 = 12 + 4;
+/// Local route header and variant check of InfiniBand.
+const INFINIBAND: u64 = 8 + 2;
+/// Header and check of an Ethernet frame.
+const FRAME: u64 = 14 + 4;
+/// Preamble, delimiter and gap around it.
+const AROUND: u64 = 8 + 12;
+/// The shortest frame.
+const SHORTEST: u64 = 64;
+/// Headers of IPv4 and UDP.
+const UDP: u64 = 20 + 8;
+
+/// Bytes that a message takes on the wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OnWire {
+    pub bytes: u64,
+    /// How it came about.
+    pub words: String,
+}
+
+/// What a message takes on the wire in the direction of its data, or why that cannot be said.
+pub(super) fn on_wire(traffic: &RdmaTraffic, is_ethernet: bool) -> Result<OnWire, String> {
+    let RdmaTraffic { transport, verb, mtu_bytes, message_bytes } = *traffic;
+    let mtu = u64::from(mtu_bytes);
+    if message_bytes == 0 || mtu == 0 {
+        return Err("an empty message carries no payload that the port's rate would bound".to_owned());
+    }
+    if verb == VerbKind::Atomic {
+        return Err("atomic operations are bound by the adapter, not by the port's rate".to_owned());
+    }
+    if !transport.allows(verb) || (transport == Transport::Ud && message_bytes > mtu) {
+        return Err(format!("{transport} carries no such message"));
+    }
+    let packets = message_bytes.div_ceil(mtu);
+    let datagram = if transport == Transport::Ud { 8 } else { 0 };
+    // Of a write the first packet has the peer's address; of a read's answer the first and the last are acknowledgements.
+    let once = match verb {
+        VerbKind::Write => 16,
+        VerbKind::Read => 4 * packets.min(2),
+        VerbKind::Send | VerbKind::Atomic => 0,
+    };
+    let last = message_bytes - (packets - 1) * mtu;
+    let (each, words) = if is_ethernet {
+        (AROUND + FRAME + UDP + ALWAYS + datagram, "Ethernet 38, IPv4 20, UDP 8, BTH 12, ICRC 4")
+    } else {
+        (INFINIBAND + ALWAYS + datagram, "LRH 8, BTH 12, ICRC 4, VCRC 2")
+    };
+    let words = if datagram > 0 { format!("{words}, DETH 8") } else { words.to_owned() };
+    // Payloads are filled up to four bytes, which only the last can need.
+    let mut bytes = message_bytes.next_multiple_of(4) + packets * each + once;
+    if is_ethernet {
+        let frame = last.next_multiple_of(4) + each - AROUND + if packets == 1 { once } else { 0 };
+        bytes += SHORTEST.saturating_sub(frame);
+    }
+    let of = if packets == 1 { "1 packet".to_owned() } else { format!("{packets} packets") };
+    let once = match verb {
+        VerbKind::Write => " and RETH 16 once".to_owned(),
+        VerbKind::Read => format!(" and AETH {once} in all"),
+        VerbKind::Send | VerbKind::Atomic => String::new(),
+    };
+    Ok(OnWire { bytes, words: format!("{of} with {each} bytes of headers each ({words}){once}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn traffic(transport: Transport, verb: VerbKind, mtu_bytes: u32, message_bytes: u64) -> RdmaTraffic {
+        RdmaTraffic { transport, verb, mtu_bytes, message_bytes }
+    }
+
+    fn bytes(transport: Transport, verb: VerbKind, mtu: u32, message: u64, is_ethernet: bool) -> u64 {
+        on_wire(&traffic(transport, verb, mtu, message), is_ethernet).expect("known").bytes
+    }
+
+    #[test]
+    fn headers_are_counted_once_a_packet_and_addresses_once_a_message() {
+        use Transport::{Rc, Uc, Ud};
+        use VerbKind::{Read, Send, Write};
+        assert_eq!(bytes(Rc, Send, 4096, 65536, false), 65536 + 16 * 26);
+        assert_eq!(bytes(Rc, Write, 4096, 65536, false), 65536 + 16 * 26 + 16);
+        assert_eq!(bytes(Rc, Read, 4096, 65536, false), 65536 + 16 * 26 + 8);
+        assert_eq!(bytes(Rc, Read, 4096, 4096, false), 4096 + 26 + 4);
+        assert_eq!(bytes(Ud, Send, 2048, 2048, false), 2048 + 34);
+        assert_eq!(bytes(Uc, Write, 1024, 65536, true), 65536 + 64 * 82 + 16);
+        assert_eq!(bytes(Ud, Send, 4096, 4096, true), 4096 + 90);
+    }
+
+    #[test]
+    fn short_frames_are_filled_up() {
+        // 14 + 28 + 12 + 4 + 4 of payload + 4 is 66 already; one byte counts as four.
+        assert_eq!(bytes(Transport::Rc, VerbKind::Send, 1024, 1, true), 20 + 66);
+        assert_eq!(bytes(Transport::Rc, VerbKind::Send, 1024, 1, false), 4 + 26);
+    }
+
+    #[test]
+    fn what_the_port_does_not_bound_has_a_reason() {
+        use VerbKind::{Atomic, Read, Send};
+        let why = |transport, verb, message| {
+            on_wire(&traffic(transport, verb, 1024, message), true).expect_err("unknown")
+        };
+        assert!(why(Transport::Rc, Atomic, 8).contains("adapter"));
+        assert!(why(Transport::Rc, Send, 0).contains("empty"));
+        assert_eq!(why(Transport::Uc, Read, 8), "UC carries no such message");
+        assert_eq!(why(Transport::Ud, Send, 2048), "UD carries no such message");
+    }
+}
