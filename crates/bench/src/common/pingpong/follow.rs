@@ -17,12 +17,8 @@ pub struct Follower<T> {
 
 impl<T: Transport> Follower<T> {
     /// A follower on `transport`.
-    ///
-    /// # Errors
-    /// When the memory cannot be made known to it.
-    pub fn new(mut transport: T, buffers: Buffers) -> Result<Self, Error> {
-        transport.attach(buffers.memory())?;
-        Ok(Self { transport, buffers })
+    pub fn new(transport: T, buffers: Buffers) -> Self {
+        Self { transport, buffers }
     }
 
     /// Carries out commands until the leader closes the connection; `served` counts them.
@@ -37,7 +33,7 @@ impl<T: Transport> Follower<T> {
             if !self.transport.wait()? {
                 return Ok(());
             }
-            self.transport.receive(&mut bytes)?;
+            self.transport.hear(&mut bytes)?;
             self.carry_out(Command::from_bytes(&bytes, self.buffers.largest())?)?;
             served.fetch_add(1, Ordering::Relaxed);
         }
@@ -49,12 +45,12 @@ impl<T: Transport> Follower<T> {
         match command.verb {
             Verb::Echo => (0..command.count).try_for_each(|_| {
                 let (out, into) = self.buffers.next(size);
-                self.transport.receive(into)?;
-                self.transport.send(out)
+                self.transport.receive(&mut self.buffers, into)?;
+                self.transport.send(&self.buffers, out)
             }),
             Verb::Exchange => (0..command.count).try_for_each(|_| {
                 let (out, into) = self.buffers.next(size);
-                self.transport.exchange(out, into)
+                self.transport.exchange(&mut self.buffers, out, into)
             }),
             Verb::Take => self.take(size, command.count),
             Verb::Check => self.check(size, command.count),
@@ -66,20 +62,22 @@ impl<T: Transport> Follower<T> {
         let mut first = None;
         for _ in 0..count {
             let (_, into) = self.buffers.next(size);
-            self.transport.receive(into)?;
+            self.transport.receive(&mut self.buffers, into)?;
             first.get_or_insert_with(|| Nanos(now_ns()));
         }
         let took = first.map_or(Nanos(0), |first| Nanos(now_ns()).since(first));
         self.transport.switch_to(0)?;
-        self.transport.send(&took.get().to_le_bytes())
+        self.transport.tell(&took.get().to_le_bytes())
     }
 
     fn check(&mut self, size: usize, number: u64) -> Result<(), Error> {
-        self.transport.receive(self.buffers.received(size))?;
+        let into = self.buffers.received(size);
+        self.transport.receive(&mut self.buffers, into)?;
         if let Some(at) = self.buffers.first_wrong(size, number) {
             let text = format!("byte {at} of a message of {size} bytes is not what was sent");
             return Err(Error::new(Cause::CorruptData, text));
         }
-        self.transport.send(self.buffers.fill(size, number + 1))
+        let out = self.buffers.fill(size, number + 1);
+        self.transport.send(&self.buffers, out)
     }
 }

@@ -44,13 +44,9 @@ struct Measured {
 
 impl<T: Transport> Leader<T> {
     /// A leader on `transport` for messages of these sizes.
-    ///
-    /// # Errors
-    /// When the memory cannot be made known to the transport.
-    pub fn new(mut transport: T, buffers: Buffers, mode: Mode, sizes: &[u64]) -> Result<Self, Error> {
-        transport.attach(buffers.memory())?;
+    pub fn new(transport: T, buffers: Buffers, mode: Mode, sizes: &[u64]) -> Self {
         let sizes = sizes.iter().map(|&size| Measured { size, takes: None }).collect();
-        Ok(Self { transport, buffers, mode, sizes, checked: (0, 0) })
+        Self { transport, buffers, mode, sizes, checked: (0, 0) }
     }
 
     /// Visits all sizes in turn until `stop`. The first visit of a size checks the data and makes a first guess of how
@@ -118,7 +114,7 @@ impl<T: Transport> Leader<T> {
         let connection = at + 1;
         let command = Command { verb, connection: connection as u32, size, count };
         self.transport.switch_to(0)?;
-        self.transport.send(&command.to_bytes())?;
+        self.transport.tell(&command.to_bytes())?;
         self.transport.switch_to(connection)?;
         Ok(size as usize)
     }
@@ -148,8 +144,8 @@ impl<T: Transport> Leader<T> {
                 start = Nanos(now_ns());
             }
             let (out, into) = self.buffers.next(size);
-            self.transport.send(out)?;
-            self.transport.receive(into)?;
+            self.transport.send(&self.buffers, out)?;
+            self.transport.receive(&mut self.buffers, into)?;
         }
         Ok((start, Nanos(now_ns())))
     }
@@ -163,7 +159,7 @@ impl<T: Transport> Leader<T> {
                 start = Nanos(now_ns());
             }
             let (out, into) = self.buffers.next(size);
-            self.transport.exchange(out, into)?;
+            self.transport.exchange(&mut self.buffers, out, into)?;
         }
         Ok((start, Nanos(now_ns())))
     }
@@ -172,11 +168,11 @@ impl<T: Transport> Leader<T> {
         let size = self.tell(Verb::Take, at, count)?;
         for _ in 0..count {
             let (out, _) = self.buffers.next(size);
-            self.transport.send(out)?;
+            self.transport.send(&self.buffers, out)?;
         }
         let mut took = [0; 8];
         self.transport.switch_to(0)?;
-        self.transport.receive(&mut took)?;
+        self.transport.hear(&mut took)?;
         let end = Nanos(now_ns());
         Ok((Nanos(end.get().saturating_sub(u64::from_le_bytes(took))), end))
     }
@@ -184,8 +180,9 @@ impl<T: Transport> Leader<T> {
     fn check_size(&mut self, at: usize) -> Result<(), Error> {
         let number = self.checked.0;
         let size = self.tell(Verb::Check, at, number)?;
-        self.transport.send(self.buffers.fill(size, number))?;
-        self.transport.receive(self.buffers.received(size))?;
+        let (out, into) = (self.buffers.fill(size, number), self.buffers.received(size));
+        self.transport.send(&self.buffers, out)?;
+        self.transport.receive(&mut self.buffers, into)?;
         if let Some(wrong) = self.buffers.first_wrong(size, number + 1) {
             let text = format!("byte {wrong} of a message of {size} bytes is not what was sent");
             return Err(Error::new(Cause::CorruptData, text));

@@ -1,19 +1,30 @@
 //! The memory that messages are taken from and put into.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use seatrial_model::Cause;
+use seatrial_sys::verbs::MemoryRegion;
 
 use crate::Error;
 
 /// Where a message begins: at a cache line of its own, with room for odd sizes.
 const ALIGN: usize = 64;
 
+/// Whose memory it is.
+#[derive(Debug)]
+enum Memory {
+    /// The program's own.
+    Own(Vec<u8>),
+    /// Known to a card, which may write into it at any time: nobody can be given a slice of it.
+    Registered(Arc<MemoryRegion>),
+}
+
 /// Two regions, one to send from and one to receive into. Messages of the same region follow each other through it when
-/// they are to come from other places than the caches, or all lie in one place.
+/// they are to come from other places than the caches, or all lie in one place. A message is told by its range in all of it.
 #[derive(Debug)]
 pub struct Buffers {
-    memory: Vec<u8>,
+    memory: Memory,
     region: usize,
     largest: usize,
     rotate: bool,
@@ -27,19 +38,40 @@ impl Buffers {
     /// # Errors
     /// When there is not so much memory.
     pub fn new(largest: usize, region: usize, rotate: bool) -> Result<Self, Error> {
-        let region = if rotate { region.max(largest) } else { largest }.next_multiple_of(ALIGN) + ALIGN;
+        let bytes = Self::bytes(largest, region, rotate);
         let mut memory = Vec::new();
-        memory.try_reserve_exact(2 * region).map_err(|error| {
-            Error::new(Cause::NoSpace, format!("{} bytes of memory for messages: {error}", 2 * region))
+        memory.try_reserve_exact(bytes).map_err(|error| {
+            Error::new(Cause::NoSpace, format!("{bytes} bytes of memory for messages: {error}"))
         })?;
         // Written, so that every page is there before the clock runs.
-        memory.resize(2 * region, 0x5a);
-        Ok(Self { memory, region, largest, rotate, next: 0 })
+        memory.resize(bytes, 0x5a);
+        Ok(Self { memory: Memory::Own(memory), region: bytes / 2, largest, rotate, next: 0 })
     }
 
-    /// All of it, for transports that must know it.
-    pub fn memory(&self) -> &[u8] {
-        &self.memory
+    /// The same in memory that a card knows, of [`Self::bytes`] bytes at least.
+    ///
+    /// # Errors
+    /// When it is smaller.
+    pub fn registered(
+        memory: Arc<MemoryRegion>,
+        largest: usize,
+        region: usize,
+        rotate: bool,
+    ) -> Result<Self, Error> {
+        let bytes = Self::bytes(largest, region, rotate);
+        if memory.len() < bytes {
+            let text = format!(
+                "{} bytes of registered memory are too few for messages that take {bytes}",
+                memory.len()
+            );
+            return Err(Error::new(Cause::Protocol, text));
+        }
+        Ok(Self { memory: Memory::Registered(memory), region: bytes / 2, largest, rotate, next: 0 })
+    }
+
+    /// Bytes that both regions take.
+    pub fn bytes(largest: usize, region: usize, rotate: bool) -> usize {
+        2 * (if rotate { region.max(largest) } else { largest }.next_multiple_of(ALIGN) + ALIGN)
     }
 
     /// Bytes of the largest message.
@@ -47,11 +79,43 @@ impl Buffers {
         self.largest as u64
     }
 
+    /// How far what is received lies behind what is sent: a message that lies so many bytes behind the beginning of what is
+    /// sent lies as many behind the beginning of what is received, at both ends.
+    pub fn apart(&self) -> usize {
+        self.region
+    }
+
+    /// A message in the program's own memory.
+    ///
+    /// # Errors
+    /// When a card knows it, so that no slice of it can be given.
+    pub fn own(&self, message: Range<usize>) -> Result<&[u8], Error> {
+        match &self.memory {
+            Memory::Own(memory) => Ok(&memory[message]),
+            Memory::Registered(_) => Err(not_own()),
+        }
+    }
+
+    /// The same to be written to, beside one that is only read.
+    ///
+    /// # Errors
+    /// As [`Self::own`].
+    pub fn own_both(&mut self, out: Range<usize>, into: Range<usize>) -> Result<(&[u8], &mut [u8]), Error> {
+        match &mut self.memory {
+            Memory::Own(memory) => {
+                let (sent, received) = memory.split_at_mut(self.region);
+                Ok((&sent[out], &mut received[into.start - self.region..into.end - self.region]))
+            }
+            Memory::Registered(_) => Err(not_own()),
+        }
+    }
+
     /// Where the next message of `size` bytes is sent from and received into.
-    pub fn next(&mut self, size: usize) -> (&[u8], &mut [u8]) {
-        let at = self.place(size);
-        let (out, into) = self.memory.split_at_mut(self.region);
-        (&out[at.clone()], &mut into[at])
+    #[inline]
+    pub fn next(&mut self, size: usize) -> (Range<usize>, Range<usize>) {
+        let out = self.place(size);
+        let into = out.start + self.region..out.end + self.region;
+        (out, into)
     }
 
     fn place(&mut self, size: usize) -> Range<usize> {
@@ -63,24 +127,40 @@ impl Buffers {
         from..from + size
     }
 
-    /// Writes the pattern of `number` into a message of `size` bytes to send, and gives it.
-    pub fn fill(&mut self, size: usize, number: u64) -> &[u8] {
-        for (at, byte) in self.memory[..size].iter_mut().enumerate() {
-            *byte = expected(at, number);
+    /// Writes the pattern of `number` into a message of `size` bytes to send, and says where that is.
+    pub fn fill(&mut self, size: usize, number: u64) -> Range<usize> {
+        let content: Vec<u8> = (0..size).map(|at| expected(at, number)).collect();
+        self.put(0, &content);
+        0..size
+    }
+
+    fn put(&mut self, at: usize, bytes: &[u8]) {
+        match &mut self.memory {
+            Memory::Own(memory) => memory[at..at + bytes.len()].copy_from_slice(bytes),
+            Memory::Registered(memory) => memory.write(at, bytes).expect("a message lies inside the memory"),
         }
-        &self.memory[..size]
     }
 
     /// Where a message of `size` bytes that will be checked is received into.
-    pub fn received(&mut self, size: usize) -> &mut [u8] {
-        &mut self.memory[self.region..self.region + size]
+    pub fn received(&self, size: usize) -> Range<usize> {
+        self.region..self.region + size
     }
 
     /// The first byte of the message received by [`Self::received`] that is not the pattern of `number`.
     pub fn first_wrong(&self, size: usize, number: u64) -> Option<usize> {
-        let message = &self.memory[self.region..self.region + size];
+        let mut message = vec![0; size];
+        match &self.memory {
+            Memory::Own(memory) => message.copy_from_slice(&memory[self.region..self.region + size]),
+            Memory::Registered(memory) => {
+                memory.read(self.region, &mut message).expect("a message lies inside the memory");
+            }
+        }
         message.iter().enumerate().position(|(at, byte)| *byte != expected(at, number))
     }
+}
+
+fn not_own() -> Error {
+    Error::new(Cause::Protocol, "a transport asked for a slice of memory that a card writes to")
 }
 
 /// Repeats with no power of two, and differs from one number to the next at every place.
@@ -95,8 +175,7 @@ mod tests {
     #[test]
     fn messages_walk_through_the_region_and_stay_inside() {
         let mut buffers = Buffers::new(100, 1000, true).expect("memory");
-        let base = buffers.memory().as_ptr() as usize;
-        let mut places: Vec<usize> = (0..40).map(|_| buffers.next(100).0.as_ptr() as usize - base).collect();
+        let mut places: Vec<usize> = (0..40).map(|_| buffers.next(100).0.start).collect();
         assert!(places.iter().all(|at| at % ALIGN == 0 && at + 100 <= buffers.region));
         places.sort_unstable();
         places.dedup();
@@ -106,19 +185,21 @@ mod tests {
     #[test]
     fn the_same_place_is_used_again_when_it_shall() {
         let mut buffers = Buffers::new(100, 1 << 20, false).expect("memory");
-        let first = buffers.next(100).0.as_ptr();
-        assert_eq!(buffers.next(7).0.as_ptr(), first);
-        assert!(buffers.memory().len() < 1000);
+        let first = buffers.next(100).0.start;
+        assert_eq!(buffers.next(7).0.start, first);
+        assert!(Buffers::bytes(100, 1 << 20, false) < 1000);
     }
 
     #[test]
     fn one_wrong_byte_is_found_at_its_place() {
         let mut buffers = Buffers::new(500, 0, false).expect("memory");
-        let sent = buffers.fill(500, 3).to_vec();
-        buffers.received(500).copy_from_slice(&sent);
+        let sent = buffers.fill(500, 3);
+        let content = buffers.own(sent).expect("own").to_vec();
+        let received = buffers.received(500);
+        buffers.put(received.start, &content);
         assert_eq!(buffers.first_wrong(500, 3), None);
         assert_eq!(buffers.first_wrong(500, 4), Some(0));
-        buffers.received(500)[321] ^= 1;
+        buffers.put(received.start + 321, &[content[321] ^ 1]);
         assert_eq!(buffers.first_wrong(500, 3), Some(321));
     }
 }

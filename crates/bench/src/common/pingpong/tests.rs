@@ -1,5 +1,6 @@
 //! Both ends over a channel inside the process, whose bytes can be spoilt.
 
+use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -33,10 +34,6 @@ fn gone<E>(_: E) -> Error {
 }
 
 impl Transport for Pipe {
-    fn attach(&mut self, _: &[u8]) -> Result<(), Error> {
-        Ok(())
-    }
-
     fn switch_to(&mut self, number: usize) -> Result<(), Error> {
         if !self.used.contains(&number) {
             self.used.push(number);
@@ -50,7 +47,7 @@ impl Transport for Pipe {
         Ok(self.waiting.is_some())
     }
 
-    fn send(&mut self, message: &[u8]) -> Result<(), Error> {
+    fn tell(&mut self, message: &[u8]) -> Result<(), Error> {
         let mut message = message.to_vec();
         if self.spoils == Some(message.len()) {
             message[0] ^= 8;
@@ -58,7 +55,7 @@ impl Transport for Pipe {
         self.out.send(message).map_err(gone)
     }
 
-    fn receive(&mut self, message: &mut [u8]) -> Result<(), Error> {
+    fn hear(&mut self, message: &mut [u8]) -> Result<(), Error> {
         let got = match self.waiting.take() {
             Some(got) => got,
             None => self.incoming.recv().map_err(gone)?,
@@ -68,9 +65,17 @@ impl Transport for Pipe {
         Ok(())
     }
 
-    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), Error> {
-        self.send(out)?;
-        self.receive(into)
+    fn send(&mut self, memory: &Buffers, message: Range<usize>) -> Result<(), Error> {
+        self.tell(memory.own(message)?)
+    }
+
+    fn receive(&mut self, memory: &mut Buffers, message: Range<usize>) -> Result<(), Error> {
+        self.hear(memory.own_both(0..0, message)?.1)
+    }
+
+    fn exchange(&mut self, memory: &mut Buffers, out: Range<usize>, into: Range<usize>) -> Result<(), Error> {
+        self.send(memory, out)?;
+        self.receive(memory, into)
     }
 }
 
@@ -110,11 +115,11 @@ fn trial(mode: Mode, spoils: Option<usize>) -> (Result<(), Error>, Vec<Sample>, 
     let (ours, theirs) = pipe();
     let following = std::thread::spawn(move || {
         let transport = Pipe { spoils, ..theirs };
-        Follower::new(transport, buffers()).expect("attached").serve(&AtomicU64::new(0))
+        Follower::new(transport, buffers()).serve(&AtomicU64::new(0))
     });
     let mut kept = Kept::until(12);
     let stop = kept.stop.clone();
-    let mut leader = Leader::new(ours, buffers(), mode, &SIZES).expect("attached");
+    let mut leader = Leader::new(ours, buffers(), mode, &SIZES);
     let ran = leader.run(&stop, &mut kept).and_then(|()| leader.check());
     if ran.is_ok() {
         assert!(leader.checked().1 > 0);
@@ -150,11 +155,9 @@ fn a_spoilt_message_is_corrupt_data_at_its_place() {
 #[test]
 fn commands_have_a_connection_of_their_own_and_every_size_its_own() {
     let (mut ours, theirs) = pipe();
-    let following = std::thread::spawn(move || {
-        Follower::new(theirs, buffers()).expect("attached").serve(&AtomicU64::new(0))
-    });
+    let following = std::thread::spawn(move || Follower::new(theirs, buffers()).serve(&AtomicU64::new(0)));
     ours.used.clear();
-    let mut leader = Leader::new(ours, buffers(), Mode::Stream, &SIZES).expect("attached");
+    let mut leader = Leader::new(ours, buffers(), Mode::Stream, &SIZES);
     let mut kept = Kept::until(SIZES.len());
     leader.run(&kept.stop.clone(), &mut kept).expect("measured");
     assert_eq!(leader.transport().used, [0, 1, 2, 3, 4, 5]);

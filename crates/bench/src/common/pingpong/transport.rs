@@ -1,17 +1,17 @@
 //! What carries messages between the two parts.
 
+use std::ops::Range;
+
+use super::Buffers;
 use crate::Error;
 
 /// A connection that carries messages of a length both ends know.
 ///
+/// Messages are ranges of the memory that both ends have, in places that are the same at both; what the ends tell each
+/// other beside them are a few bytes.
+///
 /// Every call but [`Transport::wait`] ends in bounded time: a peer that is silent for seconds is an error, not a wait.
 pub trait Transport: Send {
-    /// Makes `memory` known; every message is a piece of it. For transports whose cards must know memory beforehand.
-    ///
-    /// # Errors
-    /// When the system refuses.
-    fn attach(&mut self, memory: &[u8]) -> Result<(), Error>;
-
     /// Makes the connection of this number the one in use, if there are several; each is fresh when it is first used.
     ///
     /// # Errors
@@ -24,21 +24,33 @@ pub trait Transport: Send {
     /// When the connection broke.
     fn wait(&mut self) -> Result<bool, Error>;
 
+    /// Sends a few bytes.
+    ///
+    /// # Errors
+    /// When the peer is gone or silent.
+    fn tell(&mut self, bytes: &[u8]) -> Result<(), Error>;
+
+    /// Receives a few bytes.
+    ///
+    /// # Errors
+    /// When the peer is gone or silent.
+    fn hear(&mut self, bytes: &mut [u8]) -> Result<(), Error>;
+
     /// Sends a message; it may still be on its way when this returns.
     ///
     /// # Errors
     /// When the peer is gone or silent.
-    fn send(&mut self, message: &[u8]) -> Result<(), Error>;
+    fn send(&mut self, memory: &Buffers, message: Range<usize>) -> Result<(), Error>;
 
-    /// Receives a message as long as `message`.
+    /// Receives a message.
     ///
     /// # Errors
     /// When the peer is gone or silent.
-    fn receive(&mut self, message: &mut [u8]) -> Result<(), Error>;
+    fn receive(&mut self, memory: &mut Buffers, message: Range<usize>) -> Result<(), Error>;
 
     /// Sends one message and receives another at the same time.
     ///
     /// # Errors
     /// When the peer is gone or silent.
-    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), Error>;
+    fn exchange(&mut self, memory: &mut Buffers, out: Range<usize>, into: Range<usize>) -> Result<(), Error>;
 }

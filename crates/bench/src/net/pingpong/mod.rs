@@ -1,15 +1,18 @@
-//! `net.pingpong`: messages of many sizes back and forth over TCP, by NetPIPE's method.
+//! `net.pingpong`: messages of many sizes back and forth over TCP or RDMA, by NetPIPE's method.
 
 mod advice;
+mod by_verbs;
+mod moved;
 mod part;
 mod plan;
 mod tcp;
 #[cfg(test)]
 mod tests;
+mod verbs;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec,
-    Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Better, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec,
+    ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::common::pingpong::{Curve, Mode};
@@ -22,8 +25,8 @@ const SIZE: &[AxisSpec] = &[AxisSpec { name: "size", unit: Unit::Byte }];
 
 const ABOUT: About = About {
     id: "net.pingpong",
-    version: 1,
-    title: "messages of all sizes back and forth over TCP: throughput and latency by size",
+    version: 2,
+    title: "messages of all sizes back and forth over TCP or RDMA: throughput and latency by size",
     doc: include_str!("doc.md"),
     params: &[
         ParamSpec {
@@ -32,6 +35,13 @@ const ABOUT: About = About {
             kind: Kind::Choice(Mode::WORDS),
             word: None,
             default: "pingpong",
+        },
+        ParamSpec {
+            name: "transport",
+            doc: "What carries the messages: TCP, or RDMA writes over the ports of the interface (verbs).",
+            kind: Kind::Choice(&["tcp", "verbs"]),
+            word: None,
+            default: "tcp",
         },
         ParamSpec {
             name: "from",
@@ -63,7 +73,7 @@ const ABOUT: About = About {
         },
         ParamSpec {
             name: "socket_buffer",
-            doc: "Size of the send and the receive buffer of each socket; auto lets the kernel fit them.",
+            doc: "Size of the send and the receive buffer of each socket of TCP; auto lets the kernel fit them.",
             kind: Kind::Size(Bytes::kib(4), Bytes::gib(1)),
             word: Some("auto"),
             default: "auto",
@@ -113,7 +123,7 @@ const ABOUT: About = About {
     ],
     parts: &["leader", "follower"],
     needs: &[],
-    probes: &["steal", "load", "nic", "qdisc", "softnet", "snmp"],
+    probes: &["steal", "load", "nic", "qdisc", "softnet", "snmp", "ib_port"],
     cost: Cost { seconds: 8, written: 0 },
     interaction: Interaction::Loads("one core of each of two nodes, and the link between them"),
 };
@@ -121,6 +131,10 @@ const ABOUT: About = About {
 impl Benchmark for PingPong {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn factors(&self) -> &'static [Factor] {
+        &[common::seating::UNPINNED]
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -137,10 +151,15 @@ impl Benchmark for PingPong {
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         let curve = Curve::of(parts);
-        let mut measures = curve.measures(plan::mode(case)?)?;
+        let mode = plan::mode(case)?;
+        let mut measures = curve.measures(mode)?;
+        moved::moved(parts, mode, plan::is_by_verbs(&case.params)).tell(case, &mut measures);
         if let Some(connection) = parts.iter().find_map(|part| part.evidence.get("connection")) {
             measures.findings.extend(advice::window(&curve, connection));
             measures.evidence.insert("connection".to_owned(), connection.clone());
+        }
+        if let Some(device) = parts.iter().find_map(|part| part.evidence.get("device")) {
+            measures.evidence.insert("device".to_owned(), device.clone());
         }
         measures.findings.extend(advice::not_reached(case, &curve));
         Ok(measures)

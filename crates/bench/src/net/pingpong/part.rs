@@ -9,21 +9,21 @@ use seatrial_model::{Bytes, Case, Cause, Integrity, Phase, Place};
 use serde_json::json;
 use socket2::SockRef;
 
-use super::plan;
 use super::tcp::Tcp;
-use crate::common::pingpong::{Buffers, Follower, Leader, Mode};
+use super::{by_verbs, plan};
+use crate::common::pingpong::{Buffers, Follower, Leader, Mode, Transport};
 use crate::common::{Endpoint, Listening, Reach, Serving, ends, interface_of, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// What both ends know.
 #[derive(Clone, Debug)]
-struct Terms {
-    mode: Mode,
-    sizes: Vec<u64>,
-    region: usize,
+pub struct Terms {
+    pub mode: Mode,
+    pub sizes: Vec<u64>,
+    pub region: usize,
     socket_buffer: Option<Bytes>,
     interface: Option<String>,
-    alone: bool,
+    pub alone: bool,
 }
 
 /// The part of `case` at `place`.
@@ -37,6 +37,13 @@ pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
         interface: ends::interface_for(case, place.index),
         alone: case.nodes.len() == 1,
     };
+    if plan::is_by_verbs(&case.params) {
+        let common = by_verbs::Common::new(terms, case, place);
+        return Ok(match place.part.as_str() {
+            "leader" => Box::new(by_verbs::Leading::new(common)),
+            _ => Box::new(by_verbs::Following::new(common)),
+        });
+    }
     let place = place.clone();
     Ok(match place.part.as_str() {
         "leader" => Box::new(Leading { terms, place, buffers: None, leader: None }),
@@ -57,8 +64,12 @@ impl Terms {
     }
 
     fn buffers(&self) -> Result<Buffers, Error> {
-        let largest = self.sizes.last().copied().unwrap_or(1) as usize;
-        Buffers::new(largest, self.region, self.region > 0)
+        Buffers::new(self.largest(), self.region, self.region > 0)
+    }
+
+    /// Bytes of the largest message.
+    pub fn largest(&self) -> usize {
+        self.sizes.last().copied().unwrap_or(1) as usize
     }
 
     /// One for everything, or in a stream one for the commands and a fresh one for each size.
@@ -102,7 +113,7 @@ impl Part for Leading {
             .take()
             .ok_or_else(|| Error::new(Cause::Protocol, "told to connect before it had memory"))?;
         let transport = Tcp::new(streams)?;
-        self.leader = Some(Leader::new(transport, buffers, self.terms.mode, &self.terms.sizes)?);
+        self.leader = Some(Leader::new(transport, buffers, self.terms.mode, &self.terms.sizes));
         Ok(())
     }
 
@@ -124,14 +135,21 @@ impl Part for Leading {
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
-        let leader = self.leader()?;
-        match leader.check() {
-            Ok(()) => Ok(Integrity::Verified { checked: leader.checked().1 }),
-            Err(error) if error.cause == Cause::CorruptData => {
-                Ok(Integrity::Corrupt { wrong: 1, of: leader.checked().0 + 1, first: error.text })
-            }
-            Err(error) => Err(error),
+        led(self.leader()?)
+    }
+}
+
+/// The leader's check of the data, which goes both ways.
+///
+/// # Errors
+/// When the follower is gone.
+pub fn led<T: Transport>(leader: &mut Leader<T>) -> Result<Integrity, Error> {
+    match leader.check() {
+        Ok(()) => Ok(Integrity::Verified { checked: leader.checked().1 }),
+        Err(error) if error.cause == Cause::CorruptData => {
+            Ok(Integrity::Corrupt { wrong: 1, of: leader.checked().0 + 1, first: error.text })
         }
+        Err(error) => Err(error),
     }
 }
 
@@ -161,7 +179,7 @@ impl Part for Following {
         let own = streams.iter().map(TcpStream::try_clone).collect::<io::Result<Vec<_>>>();
         let own = own.map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
         let (cpu, counter) = (self.place.seats.first().map(|seat| seat.cpu), Arc::clone(&self.served));
-        let follow = move |_: &AtomicBool| Follower::new(Tcp::new(streams)?, buffers)?.serve(&counter);
+        let follow = move |_: &AtomicBool| Follower::new(Tcp::new(streams)?, buffers).serve(&counter);
         self.serving = Some(Serving::start(own, cpu, follow)?);
         Ok(())
     }
@@ -176,20 +194,27 @@ impl Part for Following {
         Ok(())
     }
 
-    /// The leader's check goes both ways; here it is only asked whether one failed.
     fn verify(&mut self) -> Result<Integrity, Error> {
-        let Some(serving) = &mut self.serving else {
-            return Ok(Integrity::Unverified { why: "there was no connection".to_owned() });
-        };
-        let served = self.served.load(Ordering::Relaxed);
-        if serving.is_finished() {
-            match serving.end() {
-                Err(error) if error.cause == Cause::CorruptData => {
-                    return Ok(Integrity::Corrupt { wrong: 1, of: served + 1, first: error.text });
-                }
-                other => other?,
-            }
-        }
-        Ok(Integrity::Unverified { why: "the leader looks at every byte that comes back".to_owned() })
+        followed(self.serving.as_mut(), &self.served)
     }
+}
+
+/// The leader's check goes both ways; here it is only asked whether one failed.
+///
+/// # Errors
+/// When the thread failed otherwise.
+pub fn followed(serving: Option<&mut Serving>, served: &AtomicU64) -> Result<Integrity, Error> {
+    let Some(serving) = serving else {
+        return Ok(Integrity::Unverified { why: "there was no connection".to_owned() });
+    };
+    let served = served.load(Ordering::Relaxed);
+    if serving.is_finished() {
+        match serving.end() {
+            Err(error) if error.cause == Cause::CorruptData => {
+                return Ok(Integrity::Corrupt { wrong: 1, of: served + 1, first: error.text });
+            }
+            other => other?,
+        }
+    }
+    Ok(Integrity::Unverified { why: "the leader looks at every byte that comes back".to_owned() })
 }

@@ -2,13 +2,16 @@
 
 use seatrial_model::machine::Machine;
 use seatrial_model::{
-    About, Bytes, Case, Cause, Limit, Limits, Nanos, ParamError, Params, Reason, Site, Value,
+    About, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, ParamError, Params, Reason, Site, Subject, Value,
 };
+
+use seatrial_sys::verbs::VerbKind;
 
 use crate::Error;
 use crate::common::pingpong::{Mode, sizes};
+use crate::common::rdma::{self, End};
 use crate::common::seating::seating;
-use crate::common::{self, Ends, room};
+use crate::common::{self, Ends, carry, room};
 
 /// Memory of a machine that does not tell its caches through which messages walk that are to come from elsewhere.
 const REGION: u64 = 256 << 20;
@@ -48,11 +51,41 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     if region > 0 {
         case.chosen.set("region", Bytes(region));
     }
-    let seating = seating(&ends, site, params, 1)?;
+    let seating = match is_by_verbs(params) {
+        true => {
+            let pair = by_verbs(&mut case, params, site)?;
+            rdma::seated(site, params, pair, 1)?
+        }
+        false => seating(&ends, site, params, 1)?,
+    };
     seating.note(&mut case);
     case.places = ends.places(about.parts, seating.seats);
     case.budget.overhead = Nanos::millis(200);
     Ok(vec![case])
+}
+
+/// Whether messages go by RDMA.
+pub fn is_by_verbs(params: &Params) -> bool {
+    params.text("transport") == Ok("verbs")
+}
+
+/// The ports that messages go between; the case is then one of theirs.
+fn by_verbs<'a>(case: &mut Case, params: &'a Params, site: &'a Site) -> Result<[End<'a>; 2], Reason> {
+    if params.text("socket_buffer").is_ok_and(|size| size != "auto") {
+        let text = "socket_buffer= is of TCP's sockets: leave it out with transport=verbs";
+        return Err(Reason::new(Cause::Contradiction, text));
+    }
+    let [own, other] = rdma::first_pair(params, site)?;
+    // What TCP would have taken.
+    let is_other = |(name, _): &(&str, &Value)| !name.ends_with("interface");
+    let others = case.chosen.iter().filter(is_other).map(|(name, value)| (name.to_owned(), value.clone()));
+    case.chosen = others.collect();
+    rdma::note(case, own, other);
+    if case.nodes.len() == 1 {
+        case.subject = Subject::device("hca", &own.label());
+    }
+    case.facts = own.hca.facts(own.port);
+    Ok([own, other])
 }
 
 /// The smallest and the largest message.
@@ -77,11 +110,33 @@ pub fn mode(case: &Case) -> Result<Mode, Error> {
     Mode::of(word).ok_or_else(|| Error::new(Cause::Protocol, format!("{} has no mode {word}", case.id)))
 }
 
-pub fn limits(about: &About, _: &Case, _: &Site) -> Limits {
-    let reason =
-        "no part of the way states how long it takes: compare with other pairs, or with the loopback";
-    let limit = |metric: &str| (metric.to_owned(), Limit::Unknown { reason: reason.to_owned() });
-    about.metrics.iter().map(|metric| limit(metric.name)).collect()
+/// Of the throughput what the way lets through of one connection; of times nothing.
+pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
+    let mut limits = common::all_unstated(about);
+    let limit = throughput(case, site).map_or_else(|reason| Limit::Unknown { reason }, Limit::Chain);
+    limits.insert("throughput".to_owned(), limit);
+    limits
+}
+
+/// What the wires let through. A shaper is none: it lets what it has saved up through at once, and a message that waits
+/// for the one before may be no more than that.
+fn throughput(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
+    let mode = mode(case).map_err(|error| error.to_string())?;
+    let ways = if mode == Mode::Both { 2 } else { 1 };
+    if is_by_verbs(&case.params) {
+        let largest = range(&case.params).map_err(|error| error.to_string())?.1;
+        let bounds = rdma::one_way(VerbKind::Write, largest.get(), case, site)?;
+        return Ok(carry::times(&bounds, ways));
+    }
+    let mut of_one = case.clone();
+    of_one.params.set("flows", 1_u64);
+    of_one.chosen.set("direction", if mode == Mode::Stream { "forward" } else { "both" });
+    let mut bounds = carry::tcp(&of_one, site)?;
+    bounds.retain(|bound| !bound.provenance.starts_with("qdisc"));
+    if bounds.is_empty() {
+        return Err("only a shaper bounds the way, and lets bursts through faster than its rate".to_owned());
+    }
+    Ok(carry::times(&bounds, ways))
 }
 
 fn unreadable(error: ParamError) -> Reason {

@@ -2,13 +2,14 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use seatrial_model::Cause;
 
 use crate::Error;
-use crate::common::pingpong::Transport;
+use crate::common::pingpong::{Buffers, Transport};
 
 /// A peer that moves nothing for this long is dead, whatever TCP still hopes for.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -38,6 +39,28 @@ impl Tcp {
         Ok(Self { streams, current: 0 })
     }
 
+    fn write(&mut self, message: &[u8]) -> Result<(), Error> {
+        let stream = &mut self.streams[self.current];
+        stream.write_all(message).map_err(|error| told("sending a message", &error))
+    }
+
+    fn read(&mut self, message: &mut [u8]) -> Result<(), Error> {
+        let stream = &mut self.streams[self.current];
+        stream.read_exact(message).map_err(|error| told("receiving a message", &error))
+    }
+
+    /// Sends one message and receives another at the same time.
+    ///
+    /// # Errors
+    /// When the peer is gone or silent.
+    pub fn both(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), Error> {
+        let stream = &mut self.streams[self.current];
+        stream.set_nonblocking(true).map_err(|error| told("exchanging messages", &error))?;
+        let exchanged = both_ways(stream, out, into);
+        stream.set_nonblocking(false).map_err(|error| told("exchanging messages", &error))?;
+        exchanged.map_err(|error| told("exchanging messages", &error))
+    }
+
     /// The connection that carried the last message.
     pub fn stream(&self) -> &TcpStream {
         &self.streams[self.current]
@@ -59,10 +82,6 @@ fn told(doing: &str, error: &io::Error) -> Error {
 }
 
 impl Transport for Tcp {
-    fn attach(&mut self, _: &[u8]) -> Result<(), Error> {
-        Ok(())
-    }
-
     fn switch_to(&mut self, number: usize) -> Result<(), Error> {
         // A single connection carries everything.
         self.current = if self.streams.len() == 1 { 0 } else { number };
@@ -86,22 +105,25 @@ impl Transport for Tcp {
         }
     }
 
-    fn send(&mut self, message: &[u8]) -> Result<(), Error> {
-        let stream = &mut self.streams[self.current];
-        stream.write_all(message).map_err(|error| told("sending a message", &error))
+    fn tell(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.write(bytes)
     }
 
-    fn receive(&mut self, message: &mut [u8]) -> Result<(), Error> {
-        let stream = &mut self.streams[self.current];
-        stream.read_exact(message).map_err(|error| told("receiving a message", &error))
+    fn hear(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
+        self.read(bytes)
     }
 
-    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), Error> {
-        let stream = &mut self.streams[self.current];
-        stream.set_nonblocking(true).map_err(|error| told("exchanging messages", &error))?;
-        let exchanged = both_ways(stream, out, into);
-        stream.set_nonblocking(false).map_err(|error| told("exchanging messages", &error))?;
-        exchanged.map_err(|error| told("exchanging messages", &error))
+    fn send(&mut self, memory: &Buffers, message: Range<usize>) -> Result<(), Error> {
+        self.write(memory.own(message)?)
+    }
+
+    fn receive(&mut self, memory: &mut Buffers, message: Range<usize>) -> Result<(), Error> {
+        self.read(memory.own_both(0..0, message)?.1)
+    }
+
+    fn exchange(&mut self, memory: &mut Buffers, out: Range<usize>, into: Range<usize>) -> Result<(), Error> {
+        let (out, into) = memory.own_both(out, into)?;
+        self.both(out, into)
     }
 }
 

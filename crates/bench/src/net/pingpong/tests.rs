@@ -9,7 +9,6 @@ use seatrial_model::{Bytes, Case, Cause, Integrity, Params, PartRecord, Phase, S
 
 use super::PingPong;
 use super::tcp::Tcp;
-use crate::common::pingpong::Transport;
 use crate::{Benchmark, Offer, Part, Sink, Stop};
 
 fn machine() -> Machine {
@@ -162,13 +161,57 @@ fn sizes_that_were_not_reached_are_told() {
 }
 
 #[test]
+fn the_wire_bounds_the_throughput_and_a_shaper_before_it_does_not() {
+    use seatrial_model::machine::{Nic, NicKind, Queueing};
+    let limit = |mode: &str, kind: NicKind| {
+        let shaper = Queueing {
+            kind: "tbf".to_owned(),
+            root: true,
+            rate_bytes_per_second: Some(1000),
+            ..Queueing::default()
+        };
+        let nic = Nic {
+            name: "eth0".to_owned(),
+            kind,
+            up: Known::Known(true),
+            speed_mbit_s: Known::Known(10_000),
+            mtu: Known::Known(1500),
+            link_layer: Known::Known("ethernet".to_owned()),
+            networks: Known::Known(vec!["10.0.0.0/8".to_owned()]),
+            queueing: Known::Known(vec![shaper]),
+            ..Nic::default()
+        };
+        let machine = Machine { nics: Known::Known(vec![nic]), ..machine() };
+        let site = Site { nodes: ["n1", "n2"].map(|name| SiteNode::new(name, machine.clone())).to_vec() };
+        let mut params: Params =
+            PingPong.about().params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
+        params.set("mode", mode);
+        let case = PingPong.plan(&params, &site).expect("a plan").remove(0);
+        let limits = PingPong.limits(&case, &site);
+        assert!(matches!(limits["latency"], seatrial_model::Limit::Unknown { .. }));
+        match &limits["throughput"] {
+            seatrial_model::Limit::Chain(bounds) => {
+                bounds.iter().map(|bound| bound.value.value()).reduce(f64::min)
+            }
+            seatrial_model::Limit::Unknown { .. } => None,
+        }
+    };
+    let wire = 10.0 * 1448.0 / 1538.0;
+    for (mode, ways) in [("pingpong", 1.0), ("stream", 1.0), ("both", 2.0)] {
+        let value = limit(mode, NicKind::Physical).expect("a bound");
+        assert!((value - ways * wire).abs() < 1e-9, "{mode}: {value}");
+    }
+    assert_eq!(limit("pingpong", NicKind::Veth), None);
+}
+
+#[test]
 fn both_ways_at_once_moves_more_than_all_buffers_hold() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let ours = TcpStream::connect(listener.local_addr().expect("told")).expect("connected");
     let (theirs, _) = listener.accept().expect("accepted");
     let exchange = |stream: TcpStream, fill: u8| {
         let (out, mut into) = (vec![fill; 32 << 20], vec![0; 32 << 20]);
-        Tcp::new(vec![stream]).expect("set up").exchange(&out, &mut into).expect("exchanged");
+        Tcp::new(vec![stream]).expect("set up").both(&out, &mut into).expect("exchanged");
         into.iter().all(|byte| *byte == 3 - fill)
     };
     let other = std::thread::spawn(move || exchange(theirs, 1));

@@ -1,0 +1,65 @@
+//! Streams of messages: as many as a queue pair holds are under way, and the end that sees them through counts them.
+//!
+//! Writes and reads are counted where they were posted: a completion says that the far end has the data, or has given it.
+//! Sends, and writes over an unreliable connection, are counted where they arrive.
+
+mod check;
+mod counts;
+mod part;
+mod pump;
+mod reduce;
+mod taker;
+
+pub use part::part;
+pub use reduce::reduce;
+
+use seatrial_model::{AxisSpec, Better, MetricSpec, SeriesSpec, Unit};
+
+const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
+    MetricSpec { name, doc, unit: Unit::GigabitsPerSecond, better: Better::Higher }
+}
+
+/// Payload over time.
+pub const THROUGHPUT: MetricSpec =
+    rate("throughput", "Payload over time, of a ladder at its fastest size; of both directions together.");
+
+/// Where both ends post.
+pub const FORWARD: MetricSpec =
+    rate("forward", "Where both nodes post: what the first node's requests move.");
+
+/// Where both ends post.
+pub const REVERSE: MetricSpec =
+    rate("reverse", "Where both nodes post: what the second node's requests move.");
+
+/// Messages over time.
+pub const MESSAGES: MetricSpec = MetricSpec {
+    name: "messages",
+    doc: "Messages over time, of a ladder at its smallest size; of both directions together.",
+    unit: Unit::MegaPerSecond,
+    better: Better::Higher,
+};
+
+/// What did not come.
+pub const LOSS: MetricSpec = MetricSpec {
+    name: "loss",
+    doc: "Messages that did not arrive, of all that were sent; over unreliable transports only.",
+    unit: Unit::Percent,
+    better: Better::Lower,
+};
+
+/// What it costs to make memory known.
+pub const REGISTRATION: MetricSpec = MetricSpec {
+    name: "registration",
+    doc: "Time to register memory of one message of the largest size with the card, before anything is sent.",
+    unit: Unit::Microsecond,
+    better: Better::Lower,
+};
+
+/// Throughput by size.
+pub const BY_SIZE: SeriesSpec = SeriesSpec {
+    name: "by_size",
+    doc: "Payload over time by size of the message; of both directions together.",
+    unit: Unit::GigabitsPerSecond,
+    better: Better::Higher,
+    axes: &[AxisSpec { name: "size", unit: Unit::Byte }],
+};

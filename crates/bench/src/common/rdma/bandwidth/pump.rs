@@ -1,0 +1,302 @@
+//! Keeps the send queues of one thread full.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use seatrial_model::Cause;
+use seatrial_sys::clock::now_ns;
+use seatrial_sys::verbs::{
+    Completion, Datagram, PostError, Remote, SendList, Verb, VerbKind, VerbsError, Work,
+};
+
+use super::counts::Tally;
+use crate::common::rdma::queue::Queue;
+use crate::common::rdma::rig::QKEY;
+use crate::common::rdma::{Notice, Pair, Rig, Side, drained, during, wait};
+use crate::{Error, Stop};
+
+/// Turns of the loop between two looks at the stop.
+const TURNS: u32 = 16;
+
+/// Bytes that a read takes which proves the arrival of a message.
+const PROOF: u32 = 8;
+
+/// What all pumping threads are told: the index of the size that is sent now.
+#[derive(Debug, Default)]
+pub struct Orders(AtomicUsize);
+
+impl Orders {
+    /// From now on messages of the size with this index are sent.
+    pub fn send(&self, size: usize) {
+        self.0.store(size, Ordering::Relaxed);
+    }
+}
+
+/// A queue pair with its prepared requests.
+struct Lane<'a> {
+    pair: &'a Pair,
+    list: SendList,
+    slot: u64,
+    posted: u64,
+    completed: u64,
+    /// Messages since one asked for a completion.
+    since: usize,
+}
+
+/// The queue pairs of one thread.
+pub struct Pump<'a> {
+    rig: &'a Rig,
+    queue: &'a Queue,
+    pairs: Vec<&'a Pair>,
+    lanes: Vec<Lane<'a>>,
+    /// Requests of a message: itself, and what proves its arrival.
+    each: usize,
+    moderation: usize,
+    completions: [Completion; 32],
+    misses: u32,
+}
+
+impl<'a> Pump<'a> {
+    /// The pump of the thread with this number.
+    pub fn new(rig: &'a Rig, thread: usize) -> Self {
+        let threads = rig.terms.threads;
+        let pairs = rig.pairs.iter().filter(|pair| pair.number % threads == thread).collect();
+        let proves = rig.terms.fence && rig.terms.method.verb == VerbKind::Write;
+        Self {
+            rig,
+            queue: &rig.sends[thread],
+            pairs,
+            lanes: Vec::new(),
+            each: if proves { 2 } else { 1 },
+            moderation: 1,
+            completions: [Completion::default(); 32],
+            misses: 0,
+        }
+    }
+
+    /// Sends until `stop`, the sizes as ordered, and waits until all of it is done; how many messages that were.
+    ///
+    /// # Errors
+    /// When the device or the path does not deliver.
+    pub fn run(&mut self, orders: &Orders, stop: &Stop, tally: &Tally) -> Result<u64, Error> {
+        let label = self.rig.terms.label();
+        let mut size = usize::MAX;
+        let mut sent = 0;
+        let mut turn = 0_u32;
+        loop {
+            if turn.is_multiple_of(TURNS) && stop.is_over() {
+                break;
+            }
+            turn = turn.wrapping_add(1);
+            let ordered = orders.0.load(Ordering::Relaxed);
+            if ordered != size {
+                sent += self.finish(size, tally)?;
+                size = ordered;
+                self.prepare(size).map_err(during(&label, "preparing requests"))?;
+            }
+            self.fill().map_err(during(&label, "posting requests"))?;
+            self.reap(size, tally).map_err(during(&label, "moving messages"))?;
+        }
+        sent += self.finish(size, tally)?;
+        Ok(sent)
+    }
+
+    /// Sends one message of the largest size for every slot, or for as many as are not too much, and waits until all are done.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn once(&mut self) -> Result<u64, Error> {
+        let label = self.rig.terms.label();
+        let last = self.rig.terms.sizes.len() - 1;
+        let tally = Tally::new(self.rig.terms.sizes.len());
+        self.prepare(last).map_err(during(&label, "preparing requests"))?;
+        for _ in 0..self.rig.layout.last_slots() {
+            for lane in 0..self.lanes.len() {
+                self.wait_for(last, &tally, |pump| pump.lanes[lane].room(pump.rig.terms.depth) > 0)?;
+                self.post(lane, 1, false)
+                    .map_err(VerbsError::from)
+                    .map_err(during(&label, "posting requests"))?;
+            }
+        }
+        self.finish(last, &tally)
+    }
+
+    /// Makes the requests for messages of the size with this index.
+    fn prepare(&mut self, size: usize) -> Result<(), VerbsError> {
+        let bytes = self.rig.terms.sizes[size];
+        self.moderation = self.rig.terms.moderation(bytes);
+        self.lanes.clear();
+        for pair in &self.pairs {
+            let list = self.list(pair, bytes as u32)?;
+            self.lanes.push(Lane { pair, list, slot: 0, posted: 0, completed: 0, since: 0 });
+        }
+        Ok(())
+    }
+
+    fn list(&self, pair: &Pair, bytes: u32) -> Result<SendList, VerbsError> {
+        let (rig, terms) = (self.rig, &self.rig.terms);
+        let verb = match (terms.method.verb, terms.notice()) {
+            (VerbKind::Write, Notice::Completion) => Verb::WriteImmediate(0),
+            (VerbKind::Write, _) => Verb::Write,
+            (VerbKind::Read, _) => Verb::Read,
+            _ => Verb::Send,
+        };
+        let (own, far) = sides(terms.method.verb);
+        let own_at = rig.layout.at(pair.number, own, 0) as usize;
+        let is_local = matches!(terms.method.verb, VerbKind::Send);
+        let remote = (!is_local).then(|| far_at(rig, pair, far, 0));
+        let to = pair.handle.as_ref().map(|(handle, qp_number)| Datagram {
+            handle,
+            qp_number: *qp_number,
+            qkey: QKEY,
+        });
+        let inline = terms.method.verb != VerbKind::Read
+            && bytes <= pair.qp.inline_bytes()
+            && terms.inline.is_none_or(|most| u64::from(bytes) <= most);
+        let message = Work {
+            remote,
+            to,
+            inline,
+            signalled: false,
+            fence: terms.fence,
+            solicited: terms.event,
+            ..Work::new(verb, &rig.region, own_at, bytes)
+        };
+        // What it reads lies behind the message, where nobody looks.
+        let behind = own_at + rig.layout.stride as usize - PROOF as usize;
+        let proof = || Work {
+            remote: Some(far_at(rig, pair, far, 0)),
+            signalled: false,
+            ..Work::new(Verb::Read, &rig.region, behind, PROOF)
+        };
+        let mut works = Vec::new();
+        for _ in 0..terms.post_list {
+            works.push(Work { ..message });
+            if self.each == 2 {
+                works.push(proof());
+            }
+        }
+        SendList::new(&works)
+    }
+
+    /// Posts lists until no queue pair has room for another one.
+    #[inline]
+    fn fill(&mut self) -> Result<(), VerbsError> {
+        let (depth, list) = (self.rig.terms.depth, self.rig.terms.post_list);
+        for lane in 0..self.lanes.len() {
+            while self.lanes[lane].room(depth) >= list {
+                self.post(lane, list, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn post(&mut self, number: usize, count: usize, ends_group: bool) -> Result<(), PostError> {
+        let layout = &self.rig.layout;
+        let lane = &mut self.lanes[number];
+        for at in 0..count {
+            let entry = at * self.each;
+            if layout.slots > 1 {
+                let (own, far) = sides(self.rig.terms.method.verb);
+                let own = layout.at(lane.pair.number, own, lane.slot) as usize;
+                let far = far_at(self.rig, lane.pair, far, lane.slot).address;
+                lane.list.aim(entry, own, far);
+                if self.each == 2 {
+                    lane.list.aim(entry + 1, own + layout.stride as usize - PROOF as usize, far);
+                }
+                lane.slot = (lane.slot + 1) % layout.slots;
+            }
+            lane.since += 1;
+            let signalled = ends_group || lane.since >= self.moderation;
+            let last = entry + self.each - 1;
+            lane.list.set_signalled(last, signalled);
+            lane.list.set_id(last, (number as u64) << 32 | lane.since as u64);
+            if signalled {
+                lane.since = 0;
+            }
+        }
+        lane.pair.qp.post_send(&mut lane.list, 0..count * self.each)?;
+        lane.posted += count as u64;
+        Ok(())
+    }
+
+    /// Takes what has completed.
+    #[inline]
+    fn reap(&mut self, size: usize, tally: &Tally) -> Result<(), VerbsError> {
+        let count = wait(self.queue, &mut self.completions, &mut self.misses)?;
+        let mut messages = 0;
+        for completion in &self.completions[..count] {
+            completion.check()?;
+            let group = completion.id() & u64::from(u32::MAX);
+            self.lanes[(completion.id() >> 32) as usize].completed += group;
+            messages += group;
+        }
+        if messages > 0 {
+            tally.add(size, messages, now_ns());
+        }
+        Ok(())
+    }
+
+    /// Waits until all that was posted is done; how many messages that were since they were prepared.
+    fn finish(&mut self, size: usize, tally: &Tally) -> Result<u64, Error> {
+        let label = self.rig.terms.label();
+        for lane in 0..self.lanes.len() {
+            if self.lanes[lane].since > 0 {
+                // One more that asks for a completion, which tells of all before it.
+                self.post(lane, 1, true)
+                    .map_err(VerbsError::from)
+                    .map_err(during(&label, "posting requests"))?;
+            }
+        }
+        self.wait_for(size, tally, |pump| pump.lanes.iter().all(|lane| lane.completed == lane.posted))?;
+        Ok(self.lanes.iter().map(|lane| lane.posted).sum())
+    }
+
+    /// Takes completions until `done`; gives up when none comes for so long that none will.
+    fn wait_for(&mut self, size: usize, tally: &Tally, done: impl Fn(&Self) -> bool) -> Result<(), Error> {
+        let label = self.rig.terms.label();
+        let mut deadline = drained();
+        while !done(self) {
+            let before: u64 = self.lanes.iter().map(|lane| lane.completed).sum();
+            self.reap(size, tally).map_err(during(&label, "moving messages"))?;
+            let now: u64 = self.lanes.iter().map(|lane| lane.completed).sum();
+            if now > before {
+                deadline = drained();
+            } else {
+                in_time(deadline, &label)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Lane<'_> {
+    /// Messages that may still be posted.
+    fn room(&self, depth: usize) -> usize {
+        depth.saturating_sub((self.posted - self.completed) as usize)
+    }
+}
+
+/// The sides that messages go between: this end's, the other end's.
+fn sides(verb: VerbKind) -> (Side, Side) {
+    match verb {
+        VerbKind::Read => (Side::In, Side::Out),
+        _ => (Side::Out, Side::In),
+    }
+}
+
+/// A slot of the other end.
+fn far_at(rig: &Rig, pair: &Pair, side: Side, slot: u64) -> Remote {
+    let at = rig.layout.at(pair.number, side, slot);
+    Remote { address: rig.remote.address + at, key: rig.remote.key }
+}
+
+fn in_time(deadline: Instant, label: &str) -> Result<(), Error> {
+    if Instant::now() < deadline {
+        return Ok(());
+    }
+    let text =
+        format!("{label}: no request completed for 5 s after the end; the peer or the path to it is silent");
+    Err(Error::new(Cause::IoError, text))
+}

@@ -1,0 +1,68 @@
+//! What a refusal of verbs means for a case.
+
+use seatrial_model::Cause;
+use seatrial_sys::verbs::{Fault, VerbsError};
+
+use crate::Error;
+
+/// The library or the device refused while the part made itself ready: mostly nothing that speaks against the device.
+pub fn preparing<'a>(device: &'a str, what: &'a str) -> impl Fn(VerbsError) -> Error + use<'a> {
+    move |error| {
+        let cause = match error.fault() {
+            // A machine without the library, or a device without the feature, is none that this applies to.
+            Fault::NoLibrary | Fault::NotSupported => Cause::Inapplicable,
+            Fault::NoDevice => Cause::Missing,
+            Fault::NotPermitted | Fault::MemoryLocked => Cause::Denied,
+            Fault::OutOfMemory => Cause::NoSpace,
+            Fault::Config => Cause::Contradiction,
+            Fault::Unreachable | Fault::NotReady | Fault::Flushed | Fault::Other => Cause::IoError,
+        };
+        Error::new(cause, format!("{device}: {what}: {error}"))
+    }
+}
+
+/// The device failed while it worked: it, or the path to the peer, did not deliver.
+pub fn during<'a>(device: &'a str, what: &'a str) -> impl Fn(VerbsError) -> Error + use<'a> {
+    move |error| {
+        let advice = match error.fault() {
+            Fault::Unreachable => {
+                "; the peer or the path to it is silent: look at the port's state and its error counters"
+            }
+            Fault::NotReady => "; the peer had no receive ready for long: its threads may not get to run",
+            Fault::NotSupported => "; the device cannot do that",
+            _ => "",
+        };
+        let cause = match error.fault() {
+            Fault::NotSupported => Cause::Inapplicable,
+            Fault::MemoryLocked => Cause::Denied,
+            _ => Cause::IoError,
+        };
+        Error::new(cause, format!("{device}: {what}: {error}{advice}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn only_what_fails_at_work_speaks_against_the_device() {
+        let lacks = || VerbsError::Lacks { device: "mlx5_0".to_owned(), feature: "atomics".to_owned() };
+        let locked = || VerbsError::MemoryLock { bytes: 1 << 20, limit_bytes: 65_536 };
+        let silent =
+            || VerbsError::Timeout { what: "a completion", waited: Duration::from_secs(5), got: 0, want: 1 };
+        let cause = |error| preparing("mlx5_0", "opening")(error).cause;
+        assert_eq!(cause(lacks()), Cause::Inapplicable);
+        assert_eq!(cause(locked()), Cause::Denied);
+        assert_eq!(during("mlx5_0", "writing")(silent()).cause, Cause::IoError);
+        assert_eq!(during("mlx5_0", "writing")(lacks()).cause, Cause::Inapplicable);
+    }
+
+    #[test]
+    fn the_message_names_the_device_and_what_was_tried() {
+        let error = VerbsError::MemoryLock { bytes: 1 << 20, limit_bytes: 65_536 };
+        let told = preparing("rxe0", "registering memory")(error);
+        assert!(told.text.starts_with("rxe0: registering memory: "), "{}", told.text);
+    }
+}

@@ -1,0 +1,119 @@
+//! The end that answers, from a thread of its own from the connection to the end of the trial, so that no message finds it
+//! between two phases.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use seatrial_model::Cause;
+
+use super::voice::Voice;
+use crate::Error;
+use crate::common::rdma::pattern::POISON;
+use crate::common::rdma::rig::pin;
+use crate::common::rdma::{Notice, Terms};
+
+/// Looks in vain at memory between two looks at the orders, after which the processor is offered to others.
+const LOOKS: u32 = 1024;
+
+/// The answering thread.
+pub struct Answering {
+    over: Arc<AtomicBool>,
+    served: Arc<AtomicU64>,
+    failed: Arc<Mutex<Option<Error>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Answering {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn start(voice: Voice, terms: &Terms) -> Result<Self, Error> {
+        let (over, served, failed) =
+            (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)), Arc::default());
+        let own = (Arc::clone(&over), Arc::clone(&served), Arc::clone(&failed));
+        let terms = terms.clone();
+        let thread = std::thread::Builder::new().name("answer".to_owned()).spawn(move || {
+            let (over, served, failed): (_, _, Arc<Mutex<Option<Error>>>) = own;
+            let answered = pin(&terms, 0).and_then(|()| match terms.notice() {
+                Notice::Memory => by_memory(voice, terms.largest(), &over, &served),
+                _ => by_completion(voice, terms.largest(), &over, &served),
+            });
+            if let Err(error) = answered {
+                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            }
+        });
+        let thread = thread.map_err(|error| {
+            Error::new(Cause::Denied, format!("cannot make a thread that answers: {error}"))
+        })?;
+        Ok(Self { over, served, failed, thread: Some(thread) })
+    }
+
+    /// Messages answered.
+    pub fn served(&self) -> u64 {
+        self.served.load(Ordering::Relaxed)
+    }
+
+    /// Its failure, once.
+    ///
+    /// # Errors
+    /// That failure.
+    pub fn check(&self) -> Result<(), Error> {
+        match self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn by_completion(mut voice: Voice, largest: u64, over: &AtomicBool, served: &AtomicU64) -> Result<(), Error> {
+    while !over.load(Ordering::Relaxed) {
+        let Some(came) = voice.listened()? else { continue };
+        if came.bytes == 0 || came.bytes > largest {
+            let text = format!("a message of {} B came, which nobody sent", came.bytes);
+            return Err(Error::new(Cause::CorruptData, text));
+        }
+        voice.say(came.bytes, came.number.unwrap_or(0))?;
+        served.fetch_add(1, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+fn by_memory(mut voice: Voice, largest: u64, over: &AtomicBool, served: &AtomicU64) -> Result<(), Error> {
+    // What was there before anything came; it may be there already when this thread begins.
+    let mut last = POISON;
+    let mut looks = 0_u32;
+    loop {
+        let mark = voice.seen();
+        if mark != last {
+            last = mark;
+            let bytes = voice.told_size();
+            if bytes == 0 || bytes > largest {
+                let text = format!("a message of {bytes} B was announced, which nobody sends");
+                return Err(Error::new(Cause::CorruptData, text));
+            }
+            voice.mark(mark);
+            voice.say(bytes, 0)?;
+            served.fetch_add(1, Ordering::Relaxed);
+            looks = 0;
+            continue;
+        }
+        looks = looks.wrapping_add(1);
+        if looks.is_multiple_of(LOOKS) {
+            if over.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            std::thread::yield_now();
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! Sending and receiving one message at a time on one queue pair.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use seatrial_model::Cause;
+use seatrial_sys::verbs::{
+    Completion, Datagram, GRH_BYTES, MemoryRegion, ReceiveList, ReceiveWork, Remote, SendList, Transport,
+    Verb, VerbKind, VerbsError, Work,
+};
+
+use crate::Error;
+use crate::common::rdma::queue::Queue;
+use crate::common::rdma::rig::QKEY;
+use crate::common::rdma::{Layout, Notice, Pair, Rig, Side, Terms, during, preparing, wait};
+
+/// Every so many messages one asks for a completion, so that the send queue does not fill up.
+const GROUP: u64 = 16;
+
+/// Looks in vain between two looks at the clock and at the send queue.
+const LOOKS: u32 = 1024;
+
+/// How long the far end may be silent over a reliable connection.
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// The same over the others, before a message counts as lost.
+const LOST_AFTER: Duration = Duration::from_millis(100);
+
+/// A message as it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Came {
+    /// Bytes.
+    pub bytes: u64,
+    /// Its number, where it carries one.
+    pub number: Option<u32>,
+}
+
+/// One end of a conversation.
+pub struct Voice {
+    terms: Terms,
+    label: String,
+    pair: Pair,
+    region: Arc<MemoryRegion>,
+    layout: Layout,
+    remote: Remote,
+    sends: Queue,
+    receives: Queue,
+    /// For messages that are put into the request, and for others.
+    lists: [SendList; 2],
+    /// Tells the far end the size, where it looks at memory.
+    sizes: Option<SendList>,
+    posts: Option<ReceiveList>,
+    posted: u64,
+    completed: u64,
+    completions: [Completion; 16],
+    misses: u32,
+}
+
+impl Voice {
+    /// That of the first queue pair of `rig`, which is connected.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    pub fn new(rig: &Rig) -> Result<Self, Error> {
+        let label = rig.terms.label();
+        let failed = || preparing(&label, "preparing requests");
+        let pair = rig.pairs.first().ok_or_else(|| Error::new(Cause::Protocol, "no queue pair was made"))?;
+        let lists = [list(rig, pair, true).map_err(failed())?, list(rig, pair, false).map_err(failed())?];
+        let sizes = match rig.terms.notice() {
+            Notice::Memory => Some(size_list(rig, pair).map_err(failed())?),
+            _ => None,
+        };
+        Ok(Self {
+            terms: rig.terms.clone(),
+            label: rig.terms.label(),
+            pair: pair.clone(),
+            region: Arc::clone(&rig.region),
+            layout: rig.layout,
+            remote: rig.remote,
+            sends: rig.sends[0].clone(),
+            receives: rig.receives[0].clone(),
+            lists,
+            sizes,
+            posts: None,
+            posted: 0,
+            completed: 0,
+            completions: [Completion::default(); 16],
+            misses: 0,
+        })
+    }
+
+    /// Posts the receives; before the far end may send.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    pub fn listen(rig: &Rig) -> Result<ReceiveList, Error> {
+        let label = rig.terms.label();
+        let at = rig.layout.at(0, Side::In, 0) as usize;
+        let work = ReceiveWork { id: 0, memory: &rig.region, offset: at, bytes: rig.layout.stride as u32 };
+        let mut list = ReceiveList::new(&[work]).map_err(preparing(&label, "preparing receives"))?;
+        for _ in 0..rig.terms.receives {
+            let posted = rig.pairs[0].qp.post_receive(&mut list, 0..1).map_err(VerbsError::from);
+            posted.map_err(preparing(&label, "posting receives"))?;
+        }
+        Ok(list)
+    }
+
+    /// Takes over the receives that [`Self::listen`] posted.
+    pub fn hear_with(&mut self, list: ReceiveList) {
+        self.posts = Some(list);
+    }
+
+    /// Whether a message may get lost.
+    pub fn is_unreliable(&self) -> bool {
+        self.terms.transport != Transport::Rc
+    }
+
+    /// Sends a message of so many bytes with a number, or asks for so many.
+    ///
+    /// # Errors
+    /// When the device or the path fails.
+    #[inline]
+    pub fn say(&mut self, bytes: u64, number: u32) -> Result<(), Error> {
+        while self.posted - self.completed >= self.terms.depth as u64 {
+            self.reap()?;
+        }
+        let is_inline = bytes <= u64::from(self.inline());
+        let (local, remote) = self.places(bytes);
+        let answered = self.is_answered();
+        let list = &mut self.lists[usize::from(!is_inline)];
+        // At no step may it reach beyond the memory, whatever it was before.
+        list.set_bytes(0, 1);
+        list.aim(0, local, remote);
+        list.set_bytes(0, bytes as u32);
+        if self.terms.notice() == Notice::Completion {
+            list.set_immediate(0, number);
+        }
+        self.posted += 1;
+        list.set_signalled(0, !answered || self.posted.is_multiple_of(GROUP));
+        list.set_id(0, self.posted);
+        let posted = self.pair.qp.post_send(list, 0..1);
+        posted.map_err(VerbsError::from).map_err(during(&self.label, "posting a request"))
+    }
+
+    /// Whether the far end answers, so that not each request needs a completion.
+    fn is_answered(&self) -> bool {
+        self.terms.notice() != Notice::Nothing
+    }
+
+    fn inline(&self) -> u32 {
+        match (self.terms.method.verb, self.terms.inline) {
+            (VerbKind::Read, _) => 0,
+            (_, Some(most)) => self.pair.qp.inline_bytes().min(most as u32),
+            (_, None) => self.pair.qp.inline_bytes(),
+        }
+    }
+
+    /// Where a message of so many bytes lies here and there. Where the far end looks at memory, its last byte is always in
+    /// the same place, at the end of the slot.
+    fn places(&self, bytes: u64) -> (usize, u64) {
+        let (own, far) = match self.terms.method.verb {
+            VerbKind::Read => (Side::In, Side::Out),
+            _ => (Side::Out, Side::In),
+        };
+        let into = if self.terms.notice() == Notice::Memory { self.layout.stride - bytes } else { 0 };
+        let far = self.remote.address + self.layout.at(0, far, 0) + into;
+        ((self.layout.at(0, own, 0) + into) as usize, far)
+    }
+
+    /// Takes completions of requests.
+    fn reap(&mut self) -> Result<bool, Error> {
+        let count =
+            self.sends.cq.poll(&mut self.completions).map_err(during(&self.label, "taking completions"))?;
+        for at in 0..count {
+            let completion = self.completions[at];
+            completion.check().map_err(during(&self.label, "sending a message"))?;
+            self.completed = self.completed.max(completion.id());
+        }
+        Ok(count > 0)
+    }
+
+    /// Waits until the last request is done.
+    ///
+    /// # Errors
+    /// When the device or the path fails, or stays silent.
+    #[inline]
+    pub fn done(&mut self) -> Result<(), Error> {
+        let deadline = Instant::now() + SILENCE;
+        let mut looks = 0_u32;
+        while self.completed < self.posted {
+            let count = wait(&self.sends, &mut self.completions, &mut self.misses);
+            let count = count.map_err(during(&self.label, "taking completions"))?;
+            for at in 0..count {
+                let completion = self.completions[at];
+                completion.check().map_err(during(&self.label, "a request"))?;
+                self.completed = self.completed.max(completion.id());
+            }
+            looks += 1;
+            if looks.is_multiple_of(LOOKS) && Instant::now() > deadline {
+                return Err(self.silent());
+            }
+        }
+        Ok(())
+    }
+
+    /// The next message; none when none came for so long that it counts as lost.
+    ///
+    /// # Errors
+    /// When the device or the path fails, or stays silent.
+    #[inline]
+    pub fn hear(&mut self) -> Result<Option<Came>, Error> {
+        let deadline = Instant::now() + if self.is_unreliable() { LOST_AFTER } else { SILENCE };
+        let mut looks = 0_u32;
+        loop {
+            if let Some(came) = self.listened()? {
+                return Ok(Some(came));
+            }
+            looks += 1;
+            if self.terms.event || looks.is_multiple_of(LOOKS) {
+                self.reap()?;
+                if Instant::now() > deadline {
+                    return if self.is_unreliable() { Ok(None) } else { Err(self.silent()) };
+                }
+            }
+        }
+    }
+
+    /// The next message, if one is there.
+    ///
+    /// # Errors
+    /// When the device fails.
+    #[inline]
+    pub fn listened(&mut self) -> Result<Option<Came>, Error> {
+        let count = wait(&self.receives, &mut self.completions[..1], &mut self.misses);
+        if count.map_err(during(&self.label, "taking a message"))? == 0 {
+            return Ok(None);
+        }
+        let completion = self.completions[0];
+        completion.check().map_err(during(&self.label, "taking a message"))?;
+        let header = if self.terms.transport == Transport::Ud { GRH_BYTES as u64 } else { 0 };
+        let came = Came {
+            bytes: u64::from(completion.bytes()).saturating_sub(header),
+            number: completion.immediate(),
+        };
+        if let Some(list) = &mut self.posts {
+            let posted = self.pair.qp.post_receive(list, 0..1).map_err(VerbsError::from);
+            posted.map_err(during(&self.label, "posting a receive"))?;
+        }
+        Ok(Some(came))
+    }
+
+    /// Where messages of memory are looked at: their last byte.
+    fn watched(&self) -> usize {
+        (self.layout.at(0, Side::In, 0) + self.layout.stride) as usize - 1
+    }
+
+    /// Puts a mark at the end of what will be sent.
+    #[inline]
+    pub fn mark(&self, mark: u8) {
+        let at = (self.layout.at(0, Side::Out, 0) + self.layout.stride) as usize - 1;
+        self.region.set_byte(at, mark);
+    }
+
+    /// The mark at the end of what came last.
+    #[inline]
+    pub fn seen(&self) -> u8 {
+        self.region.byte(self.watched())
+    }
+
+    /// Waits for a mark; false when it did not come for so long that it counts as lost.
+    ///
+    /// # Errors
+    /// When the device or the path fails, or stays silent.
+    #[inline]
+    pub fn await_mark(&mut self, mark: u8) -> Result<bool, Error> {
+        let deadline = Instant::now() + if self.is_unreliable() { LOST_AFTER } else { SILENCE };
+        let mut looks = 0_u32;
+        while self.seen() != mark {
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(LOOKS) {
+                self.reap()?;
+                if Instant::now() > deadline {
+                    return if self.is_unreliable() { Ok(false) } else { Err(self.silent()) };
+                }
+                std::thread::yield_now();
+            }
+        }
+        Ok(true)
+    }
+
+    /// Tells the far end, which looks at memory, of what size messages are from now on.
+    ///
+    /// # Errors
+    /// When the device or the path fails.
+    pub fn tell_size(&mut self, bytes: u64) -> Result<(), Error> {
+        if let Some(list) = &mut self.sizes {
+            self.region.set_word(self.layout.at(0, Side::Out, 0) as usize, bytes);
+            self.posted += 1;
+            list.set_signalled(0, true);
+            list.set_id(0, self.posted);
+            let posted = self.pair.qp.post_send(list, 0..1).map_err(VerbsError::from);
+            posted.map_err(during(&self.label, "posting a request"))?;
+            self.done()?;
+        }
+        Ok(())
+    }
+
+    /// What the far end told by [`Self::tell_size`].
+    pub fn told_size(&self) -> u64 {
+        self.region.word(self.layout.at(0, Side::In, 0) as usize)
+    }
+
+    fn silent(&self) -> Error {
+        let text = format!(
+            "{}: no answer came for {} s: the peer or the path is silent",
+            self.label,
+            SILENCE.as_secs()
+        );
+        Error::new(Cause::IoError, text)
+    }
+}
+
+fn list(rig: &Rig, pair: &Pair, inline: bool) -> Result<SendList, VerbsError> {
+    let terms = &rig.terms;
+    let verb = match (terms.method.verb, terms.notice(), terms.transport) {
+        (VerbKind::Write, Notice::Completion, _) => Verb::WriteImmediate(0),
+        (VerbKind::Write, ..) => Verb::Write,
+        (VerbKind::Read, ..) => Verb::Read,
+        (VerbKind::Send, _, Transport::Rc) => Verb::Send,
+        _ => Verb::SendImmediate(0),
+    };
+    let reads = terms.method.verb == VerbKind::Read;
+    let (own, far) = if reads { (Side::In, Side::Out) } else { (Side::Out, Side::In) };
+    let address = rig.remote.address + rig.layout.at(0, far, 0);
+    let is_aimed = terms.method.verb != VerbKind::Send;
+    let remote = is_aimed.then_some(Remote { address, key: rig.remote.key });
+    let to = pair.handle.as_ref().map(|(handle, qp_number)| Datagram {
+        handle,
+        qp_number: *qp_number,
+        qkey: QKEY,
+    });
+    let bytes = if inline { 1 } else { terms.largest() as u32 };
+    let work = Work {
+        remote,
+        to,
+        inline: inline && !reads && pair.qp.inline_bytes() > 0,
+        solicited: terms.event,
+        ..Work::new(verb, &rig.region, rig.layout.at(0, own, 0) as usize, bytes)
+    };
+    SendList::new(&[work])
+}
+
+/// Writes the word at the beginning of what is sent to the beginning of what comes there.
+fn size_list(rig: &Rig, pair: &Pair) -> Result<SendList, VerbsError> {
+    let address = rig.remote.address + rig.layout.at(0, Side::In, 0);
+    let work = Work {
+        remote: Some(Remote { address, key: rig.remote.key }),
+        inline: pair.qp.inline_bytes() >= 8,
+        ..Work::new(Verb::Write, &rig.region, rig.layout.at(0, Side::Out, 0) as usize, 8)
+    };
+    SendList::new(&[work])
+}

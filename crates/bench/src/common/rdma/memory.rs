@@ -1,0 +1,100 @@
+//! Where messages lie in the memory that is registered with the card.
+
+use seatrial_sys::verbs::{GRH_BYTES, VerbKind};
+
+use super::Terms;
+
+/// Where a slot begins: at a cache line.
+const LINE: u64 = 64;
+
+/// Bytes that are sent after the clock, at most, to look at: a slow path must be done with them within seconds.
+const LAST_BYTES: u64 = 4 << 20;
+
+/// A side of a queue pair's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// What this end sends, and what the other end reads.
+    Out,
+    /// What comes to this end.
+    In,
+}
+
+/// Each queue pair has a side to send from and one to receive into, each of so many slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Queue pairs.
+    pub pairs: u64,
+    /// Slots of a side.
+    pub slots: u64,
+    /// Bytes of a slot.
+    pub stride: u64,
+}
+
+impl Layout {
+    /// That of a case; it is the same at both ends.
+    pub fn of(terms: &Terms) -> Self {
+        if let Some(bytes) = terms.memory {
+            return Self { pairs: 1, slots: 1, stride: (bytes / 2).next_multiple_of(LINE) };
+        }
+        // The results of all atomics under way lie side by side.
+        let results = if terms.method.verb == VerbKind::Atomic { 8 * terms.depth as u64 } else { 0 };
+        Self::new(terms.queue_pairs as u64, terms.largest().max(results), terms.region)
+    }
+
+    /// For messages of up to `largest` bytes, which together walk through `region` bytes of each side.
+    pub fn new(pairs: u64, largest: u64, region: u64) -> Self {
+        // The global header of a datagram comes in front of it.
+        let stride = (largest + LINE.max(GRH_BYTES as u64)).next_multiple_of(LINE);
+        Self { pairs, slots: (region / pairs.max(1) / stride).max(1), stride }
+    }
+
+    /// Slots of a side that are written once more after the clock: all of them, where that is not too much.
+    pub fn last_slots(&self) -> u64 {
+        (LAST_BYTES / (self.pairs.max(1) * self.stride)).clamp(1, self.slots)
+    }
+
+    /// Bytes of one side of a queue pair.
+    pub fn side(&self) -> u64 {
+        self.slots * self.stride
+    }
+
+    /// All of it.
+    pub fn bytes(&self) -> u64 {
+        self.pairs * 2 * self.side()
+    }
+
+    /// Where a slot begins.
+    pub fn at(&self, pair: usize, side: Side, slot: u64) -> u64 {
+        let sides = 2 * pair as u64 + u64::from(side == Side::In);
+        sides * self.side() + slot * self.stride
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_slots_overlap_and_none_reaches_beyond_the_end() {
+        for (pairs, largest, region) in [(1, 1, 0), (3, 65_536, 0), (4, 4096, 1 << 20), (2, 100, 1000)] {
+            let layout = Layout::new(pairs, largest, region);
+            let mut places: Vec<u64> = Vec::new();
+            for pair in 0..pairs as usize {
+                for side in [Side::Out, Side::In] {
+                    places.extend((0..layout.slots).map(|slot| layout.at(pair, side, slot)));
+                }
+            }
+            places.sort_unstable();
+            assert!(places.windows(2).all(|two| two[1] - two[0] >= largest + GRH_BYTES as u64));
+            assert!(places.last().expect("some") + layout.stride <= layout.bytes());
+            assert!(places.iter().all(|place| place % LINE == 0));
+        }
+    }
+
+    #[test]
+    fn a_region_is_walked_through_by_all_pairs_together() {
+        let layout = Layout::new(4, 4096, 1 << 20);
+        assert!(layout.bytes() <= 2 << 20 && layout.slots > 50, "{layout:?}");
+        assert_eq!(Layout::new(4, 4096, 0).slots, 1);
+    }
+}

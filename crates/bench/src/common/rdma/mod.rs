@@ -1,0 +1,62 @@
+//! What the RDMA benchmarks share: parameters, the choice of ports, connections over the control channel, memory, the
+//! engine that streams messages and the one that bounces them.
+//!
+//! A benchmark is a verb, the transports that carry it, and one of the two engines; everything else is here. Both ends
+//! make their queue pairs while they prepare, tell numbers, addresses and keys in their offers, and connect when they
+//! have the other's. Nothing but the measured traffic goes between them afterwards, so that neither waits for the
+//! other: each wait ends with its phase or with the card's own time-out.
+
+pub mod bandwidth;
+mod bounds;
+mod fault;
+mod hand;
+pub mod latency;
+mod memory;
+pub mod params;
+pub mod pattern;
+mod ports;
+pub mod queue;
+pub mod rig;
+mod terms;
+#[cfg(test)]
+mod tests;
+
+pub use bounds::{capacity, one_way};
+pub use fault::{during, preparing};
+pub use hand::{Hand, PeerPair};
+pub use memory::{Layout, Side};
+pub use ports::{End, PEER_PORT, PORT, first_pair, note, plan_pairs, port_of, seated};
+pub use queue::wait;
+pub use rig::{Pair, Rig, drained};
+pub use terms::{Terms, Way};
+
+use seatrial_sys::verbs::{Transport, VerbKind};
+
+/// What a benchmark does, and over what.
+#[derive(Clone, Copy, Debug)]
+pub struct Method {
+    /// The verb.
+    pub verb: VerbKind,
+    /// How the far end takes notice of a message.
+    pub notice: Notice,
+}
+
+/// How the far end takes notice of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// It does not: its card does everything.
+    Nothing,
+    /// Its completion queue says so.
+    Completion,
+    /// Its processor looks at the memory that is written to.
+    Memory,
+}
+
+/// The transport of that word.
+pub fn transport(word: &str) -> Transport {
+    match word {
+        "uc" => Transport::Uc,
+        "ud" => Transport::Ud,
+        _ => Transport::Rc,
+    }
+}

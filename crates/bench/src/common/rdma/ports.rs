@@ -1,0 +1,373 @@
+//! Which ports are measured with which, decided from the inventory alone, and the cases that makes.
+
+use seatrial_model::machine::{Hca, HcaPort, Known, Machine, Nic, NicKind};
+use seatrial_model::{About, Bytes, Case, Cause, Nanos, Params, Reason, Site, SiteNode, Subject, Value};
+
+use super::params::{BUFFERS, DEVICE, FENCE_PUT, PEER, THREADS, TRANSPORT_ALL, UP_TO};
+use super::{Layout, params, terms};
+use crate::common::seating::{Seating, seating_over};
+use crate::common::{self, Ends, room};
+
+/// Under what name the plan notes the port of the first end.
+pub const PORT: &str = "port";
+
+/// The same of the second end.
+pub const PEER_PORT: &str = "peer_port";
+
+/// Memory that messages walk through on a machine that does not tell its caches.
+const REGION: u64 = 256 << 20;
+
+/// A region holds this many times the last-level cache, so that no message is still there when its place is used again.
+const TIMES_THE_CACHE: u64 = 4;
+
+/// A region is never larger: 1 GiB.
+const LARGEST_REGION: u64 = 1 << 30;
+
+/// The largest packet of InfiniBand and RoCE, which is the largest datagram.
+const LARGEST_PACKET: u64 = 4096;
+
+/// A port of a device of a node.
+#[derive(Clone, Copy, Debug)]
+pub struct End<'a> {
+    /// The node.
+    pub node: &'a SiteNode,
+    /// The device.
+    pub hca: &'a Hca,
+    /// The port.
+    pub port: &'a HcaPort,
+}
+
+impl End<'_> {
+    /// `mlx5_0/1`.
+    pub fn label(&self) -> String {
+        format!("{}/{}", self.hca.name, self.port.number)
+    }
+
+    fn is_active(&self) -> bool {
+        self.port.is_active() == Known::Known(true)
+    }
+
+    /// The interface whose interrupts and NUMA node are those of the card.
+    fn nic(&self) -> Nic {
+        let all = self.node.machine.nics.known().into_iter().flatten();
+        let below = all.into_iter().find(|nic| self.port.netdevs.contains(&nic.name));
+        let irq_cpus = below.map_or_else(
+            || Known::unknown("the device has no interface whose interrupts are known"),
+            |nic| nic.irq_cpus.clone(),
+        );
+        let pci = if self.hca.pci.is_known() {
+            self.hca.pci.clone()
+        } else {
+            below.map_or_else(Known::default, |nic| nic.pci.clone())
+        };
+        Nic { name: self.hca.name.clone(), kind: NicKind::Physical, irq_cpus, pci, ..Nic::default() }
+    }
+}
+
+/// Device and port of `mlx5_0/1`.
+pub fn parse(label: &str) -> Option<(&str, u8)> {
+    let (device, port) = label.rsplit_once('/')?;
+    Some((device, port.parse().ok().filter(|port| *port > 0)?)).filter(|_| !device.is_empty())
+}
+
+/// The port of the part at `index`, as the plan has noted it.
+pub fn port_of(case: &Case, index: u32) -> Option<&str> {
+    case.chosen.text(if index == 0 { PORT } else { PEER_PORT }).ok()
+}
+
+/// The two ends of a planned case.
+pub fn ends_of<'a>(case: &Case, site: &'a Site) -> Option<[End<'a>; 2]> {
+    let end = |index: u32| -> Option<End<'a>> {
+        let name = case.nodes.get(index as usize).or(case.nodes.first())?;
+        let node = site.nodes.iter().find(|node| node.name == *name)?;
+        let (device, number) = parse(port_of(case, index)?)?;
+        let hca = node.machine.hcas.known()?.iter().find(|hca| hca.name == device)?;
+        Some(End { node, hca, port: hca.port(number.into())? })
+    };
+    Some([end(0)?, end(1)?])
+}
+
+/// One case for each port of the first node, with the port that it is measured against. `threads` of each end are pinned.
+///
+/// # Errors
+/// When a node has no device, or what is asked for cannot be.
+pub fn plan_pairs(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    contradictions(params)?;
+    let (first, second) = match site.nodes.as_slice() {
+        [] => return Err(Reason::new(Cause::Inapplicable, "there is no node to measure on")),
+        [one] => (one, one),
+        [one, other, ..] => (one, other),
+    };
+    let own = wanted(first, params.text(DEVICE.name).unwrap_or("auto"), DEVICE.name)?;
+    let pairs =
+        own.iter().map(|own| Ok([*own, partner(*own, second, params)?])).collect::<Result<Vec<_>, Reason>>();
+    pairs?.into_iter().map(|pair| case(about, params, site, pair)).collect()
+}
+
+/// The ports of a node that are asked for: by name, or all that are active.
+fn wanted<'a>(node: &'a SiteNode, word: &str, param: &str) -> Result<Vec<End<'a>>, Reason> {
+    let all = ports(node)?;
+    let labels = || all.iter().map(End::label).collect::<Vec<_>>().join(", ");
+    if word == "auto" {
+        let active: Vec<End<'a>> = all.iter().copied().filter(End::is_active).collect();
+        if active.is_empty() {
+            let text = format!(
+                "no port of {} is active (it has {}): see their states in its inventory",
+                node.name,
+                labels()
+            );
+            return Err(Reason::new(Cause::Missing, text));
+        }
+        return Ok(active);
+    }
+    let is_it = |end: &&End<'a>| end.label() == word || end.hca.name == word;
+    let found: Vec<End<'a>> = all.iter().filter(is_it).copied().collect();
+    match found.as_slice() {
+        [one] => Ok(vec![*one]),
+        [] => {
+            let text = format!("{param}={word}: {} has no such port; it has {}", node.name, labels());
+            Err(Reason::new(Cause::Missing, text))
+        }
+        _ => {
+            let text = format!("{param}={word} has several ports: name one, such as {}", found[0].label());
+            Err(Reason::new(Cause::Contradiction, text))
+        }
+    }
+}
+
+/// All ports of a node.
+fn ports(node: &SiteNode) -> Result<Vec<End<'_>>, Reason> {
+    let hcas = match &node.machine.hcas {
+        Known::Known(hcas) => hcas,
+        Known::Unknown(why) => {
+            let text = format!("the RDMA devices of {} are not known: {why}", node.name);
+            return Err(Reason::new(Cause::Missing, text));
+        }
+    };
+    let all: Vec<End<'_>> =
+        hcas.iter().flat_map(|hca| hca.ports.iter().map(move |port| End { node, hca, port })).collect();
+    if all.is_empty() {
+        return Err(Reason::new(Cause::Inapplicable, format!("{} has no RDMA device", node.name)));
+    }
+    Ok(all)
+}
+
+/// The port at the other end of `own`, on `node`.
+fn partner<'a>(own: End<'a>, node: &'a SiteNode, params: &Params) -> Result<End<'a>, Reason> {
+    let word = params.text(PEER.name).unwrap_or("auto");
+    if !matches!(word, "auto" | "other-card") {
+        return Ok(wanted(node, word, PEER.name)?[0]);
+    }
+    let alone = own.node.name == node.name;
+    let layer = own.port.link_layer.known();
+    let fits: Vec<End<'a>> = ports(node)?
+        .into_iter()
+        .filter(|end| end.is_active() && end.port.link_layer.known() == layer)
+        .collect();
+    if alone {
+        let others = fits.into_iter().filter(|end| are_distinct(own.hca, end.hca) == Ok(true));
+        // The ports of a card in their order: the second of one faces the second of another.
+        let best = others.min_by_key(|end| (end.port.number != own.port.number, end.label()));
+        return match best {
+            Some(end) => Ok(end),
+            None if word == "auto" => Ok(own),
+            None => Err(Reason::new(Cause::Missing, no_other_card(own, node))),
+        };
+    }
+    // The cards of nodes that are alike have the same names; where they have not, their order decides.
+    let same = fits.iter().find(|end| end.label() == own.label());
+    let place =
+        ports(own.node)?.iter().filter(|end| end.is_active()).position(|end| end.label() == own.label());
+    let found = same.or_else(|| fits.get(place.unwrap_or(0) % fits.len().max(1)));
+    found.copied().ok_or_else(|| {
+        let layer = layer.map_or("any kind", String::as_str);
+        let text = format!("{} has no active port of {layer} that {} could talk to", node.name, own.label());
+        Reason::new(Cause::Missing, text)
+    })
+}
+
+fn no_other_card(own: End<'_>, node: &SiteNode) -> String {
+    let others = node.machine.hcas.known().into_iter().flatten().filter(|hca| hca.name != own.hca.name);
+    let why: Vec<String> = others
+        .map(|hca| match are_distinct(own.hca, hca) {
+            Ok(true) => format!("{} has no active port of the same kind", hca.name),
+            Ok(false) => format!("{} is on the same card", hca.name),
+            Err(why) => format!("{}: {why}", hca.name),
+        })
+        .collect();
+    let why = if why.is_empty() { "it has no other device".to_owned() } else { why.join("; ") };
+    format!(
+        "{} has no port on a physically distinct card for {}: {why}; name a second node with -w",
+        node.name,
+        own.label()
+    )
+}
+
+/// Whether two devices are on cards of their own: they sit in different slots of PCI, and the image of their firmware has
+/// another number, which all functions of a card share (InfiniBand Architecture Specification, SystemImageGUID).
+///
+/// # Errors
+/// Why it cannot be told.
+pub fn are_distinct(one: &Hca, other: &Hca) -> Result<bool, String> {
+    if one.name == other.name {
+        return Ok(false);
+    }
+    if one.is_software || other.is_software {
+        return Err("software plays it, so that there is no card".to_owned());
+    }
+    let slots = one.card().zip(other.card()).ok_or("its place on the PCI bus is not known")?;
+    let images = (&one.sys_image_guid, &other.sys_image_guid);
+    let (Known::Known(own), Known::Known(others)) = images else {
+        return Err("its system image GUID is not known".to_owned());
+    };
+    Ok(slots.0 != slots.1 && own != others)
+}
+
+/// Notes the two ports in a case, and how they lie to each other.
+pub fn note(case: &mut Case, own: End<'_>, other: End<'_>) {
+    let alone = own.node.name == other.node.name;
+    case.chosen.set(PORT, own.label().as_str());
+    case.chosen.set(PEER_PORT, other.label().as_str());
+    for (name, end) in [("slot", own), ("peer_slot", other)] {
+        if let Some(slot) = end.hca.card() {
+            case.chosen.set(name, slot);
+        }
+    }
+    // What software plays has no counters of bytes; the interface under it has.
+    for (name, end) in [("interface", own), ("peer_interface", other)] {
+        if let (true, Some(below)) = (end.hca.is_software, end.port.netdevs.first()) {
+            case.chosen.set(name, below.as_str());
+        }
+    }
+    if alone {
+        let distinct = are_distinct(own.hca, other.hca) == Ok(true);
+        case.chosen.set("distinct_cards", Value::Flag(distinct));
+    }
+}
+
+fn case(about: &About, params: &Params, site: &Site, [own, other]: [End<'_>; 2]) -> Result<Case, Reason> {
+    let mut budget = common::budget(params)?;
+    budget.overhead = Nanos::millis(300);
+    // Sizes of a ladder share the time: each must get some of it.
+    let sizes = terms::sizes(params)?.len() as u64;
+    budget.measure = budget.measure.max(Nanos::millis(60 * sizes));
+    budget.warm_up = budget.warm_up.max(Nanos::millis(20 * sizes));
+    let alone = own.node.name == other.node.name;
+    let device = Subject::device("hca", &own.label());
+    let mut case = Case::new(about, &own.node.name, device, params, budget);
+    if !alone {
+        let pair = format!("{}/{}->{}/{}", own.node.name, own.label(), other.node.name, other.label());
+        case.subject = pair.parse().unwrap_or_else(|_| Subject::node());
+        case.nodes.push(other.node.name.clone());
+    }
+    case = case.in_group(about, about.id);
+    case.key = Some(format!("{}/{}", own.hca.key(), own.port.number));
+    case.facts = own.hca.facts(own.port);
+    note(&mut case, own, other);
+    let region = region(params, &[own, other]);
+    if region > 0 {
+        case.chosen.set("region", Bytes(region));
+    }
+    check_room(params, own, other, region)?;
+    let threads =
+        params.count(THREADS.name).unwrap_or(1).min(params.count("queue_pairs").unwrap_or(1)).max(1) as usize;
+    let seating = seated(site, params, [own, other], threads)?;
+    seating.note(&mut case);
+    case.places = Ends::of(site, params)?.places(about.parts, seating.seats);
+    Ok(case)
+}
+
+/// Seats for so many threads of each end, next to the cards.
+///
+/// # Errors
+/// When an end has no such CPUs.
+pub fn seated(
+    site: &Site,
+    params: &Params,
+    [own, other]: [End<'_>; 2],
+    threads: usize,
+) -> Result<Seating, Reason> {
+    let ends = Ends::of(site, params)?;
+    let nics = [own.nic(), other.nic()];
+    seating_over(&ends, site, params, &[[Some(&nics[0]), Some(&nics[1])]], &vec![0; threads])
+}
+
+/// The first pair of active ports between the nodes of a site, for a benchmark that has one case between two nodes; where
+/// an interface is asked for, that under which it is.
+///
+/// # Errors
+/// When a node has none.
+pub fn first_pair<'a>(params: &'a Params, site: &'a Site) -> Result<[End<'a>; 2], Reason> {
+    let (first, second) = match site.nodes.as_slice() {
+        [] => return Err(Reason::new(Cause::Inapplicable, "there is no node to measure on")),
+        [one] => (one, one),
+        [one, other, ..] => (one, other),
+    };
+    let asked = params.text(common::ends::INTERFACE.name).ok().filter(|name| *name != "auto");
+    let active = wanted(first, "auto", DEVICE.name)?;
+    let fits = |end: &&End<'a>| asked.is_none_or(|name| end.port.netdevs.iter().any(|netdev| netdev == name));
+    let own = *active.iter().find(fits).ok_or_else(|| {
+        let text = format!("no RDMA port of {} is on interface {}", first.name, asked.unwrap_or("auto"));
+        Reason::new(Cause::Missing, text)
+    })?;
+    Ok([own, partner(own, second, params)?])
+}
+
+fn contradictions(params: &Params) -> Result<(), Reason> {
+    let refuse = |text: String| Err(Reason::new(Cause::Contradiction, text));
+    let transport = params.text(TRANSPORT_ALL.name).unwrap_or("rc");
+    let last = terms::sizes(params)?.last().copied().unwrap_or(1);
+    let asked = params.bytes(params::SIZE.name).ok().flatten().map_or(1, Bytes::get);
+    let up_to = params.bytes(UP_TO.name).ok().flatten().map_or(asked, Bytes::get);
+    if up_to < asked {
+        return refuse(format!(
+            "up_to={} contradicts size={}: the ladder would go down",
+            Bytes(up_to),
+            Bytes(asked)
+        ));
+    }
+    if transport == "ud" && last > LARGEST_PACKET {
+        let text = format!(
+            "transport=ud: a datagram holds {LARGEST_PACKET} B at most, and {} is asked for",
+            Bytes(last)
+        );
+        return refuse(text);
+    }
+    if params.flag(FENCE_PUT.name).unwrap_or(false) && transport != "rc" {
+        return refuse(format!("fence=true waits for a read, which transport={transport} has not"));
+    }
+    Ok(())
+}
+
+fn region(params: &Params, ends: &[End<'_>; 2]) -> u64 {
+    if params.text(BUFFERS.name) != Ok("different") {
+        return 0;
+    }
+    let caches = ends.iter().filter_map(|end| last_cache(&end.node.machine)).max();
+    caches.map_or(REGION, |bytes| bytes.saturating_mul(TIMES_THE_CACHE)).min(LARGEST_REGION)
+}
+
+/// Bytes of the largest cache of a machine.
+fn last_cache(machine: &Machine) -> Option<u64> {
+    let cpus: Vec<u32> = machine.cpu.one_per_core().map(|thread| thread.id).collect();
+    machine.last_level_cache(&cpus).known().map(|cache| cache.bytes)
+}
+
+fn check_room(params: &Params, own: End<'_>, other: End<'_>, region: u64) -> Result<(), Reason> {
+    let largest = terms::sizes(params)?.last().copied().unwrap_or(1);
+    let needed = Layout::new(params.count("queue_pairs").unwrap_or(1), largest, region).bytes() + largest;
+    let alone = own.node.name == other.node.name;
+    for end in [own, other] {
+        let needed = if alone { 2 * needed } else { needed };
+        if let Some(left) = room(&end.node.machine).filter(|left| *left < needed) {
+            let text = format!(
+                "messages take {} of registered memory, and {} has {} left: lower -p size=, up_to= or queue_pairs=",
+                Bytes(needed).rounded(),
+                end.node.name,
+                Bytes(left).rounded()
+            );
+            return Err(Reason::new(Cause::NoSpace, text));
+        }
+    }
+    Ok(())
+}

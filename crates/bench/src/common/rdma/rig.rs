@@ -1,0 +1,418 @@
+//! One end, ready to work: the device, registered memory, completion queues, queue pairs, and their connection.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use seatrial_model::{Cause, Place};
+use seatrial_sys::clock::now_ns;
+use seatrial_sys::memory::Pages;
+use seatrial_sys::root::SysRoot;
+use seatrial_sys::verbs::{
+    Access, AddressHandle, Connection, Device, GidEntry, Global, Init, LinkLayer, MemoryRegion, Mtu, Path,
+    PortAbout, ProtectionDomain, QueuePair, QueuePairSpec, Remote, Retry, Transport, VerbKind, Verbs,
+    VerbsError, choose,
+};
+use serde_json::json;
+
+use super::hand::HandGid;
+use super::pattern::{POISON, Stamp};
+use super::queue::{Queue, queues};
+use super::{Hand, Layout, PeerPair, Side, Terms, during, preparing};
+use crate::Error;
+use crate::common::payload::mix;
+use crate::common::{Held, evidence_of_pages, evidence_of_place};
+
+/// What datagrams of a case carry so that others are not taken for them.
+pub const QKEY: u32 = 0x1357_2468;
+
+/// How long outstanding requests may take to come back after the end of a phase.
+const DRAINED_WITHIN: Duration = Duration::from_secs(5);
+
+/// Largest inline sizes that are tried where none is asked for.
+const INLINES: [u32; 5] = [220, 128, 64, 32, 0];
+
+/// Bytes that memory is written or looked at in one go.
+const PIECE: usize = 64 << 10;
+
+/// A queue pair of this end.
+#[derive(Clone)]
+pub struct Pair {
+    /// Its position among all.
+    pub number: usize,
+    /// The queue pair.
+    pub qp: Arc<QueuePair>,
+    /// The peer's end, where datagrams go to one by one.
+    pub handle: Option<(Arc<AddressHandle>, u32)>,
+}
+
+/// An end.
+pub struct Rig {
+    /// What it is for.
+    pub terms: Terms,
+    /// The memory.
+    pub region: Arc<MemoryRegion>,
+    /// How it is cut.
+    pub layout: Layout,
+    /// The queues of what is sent, one a thread.
+    pub sends: Vec<Queue>,
+    /// The queues of what is received, one a thread.
+    pub receives: Vec<Queue>,
+    /// The queue pairs.
+    pub pairs: Vec<Pair>,
+    /// The peer's memory; before [`Self::connect`] its address is 0.
+    pub remote: Remote,
+    /// What the peer's messages are made of.
+    pub their_nonce: u64,
+    /// What ours are.
+    pub nonce: u64,
+    /// For the record.
+    pub facts: serde_json::Map<String, serde_json::Value>,
+    /// How long it took to make memory of a message known, each time it was done.
+    pub registrations: Vec<Duration>,
+    port: PortAbout,
+    device: Arc<Device>,
+    pd: Arc<ProtectionDomain>,
+    gids: Vec<GidEntry>,
+}
+
+impl Rig {
+    /// Opens the device and makes everything up to the connection.
+    ///
+    /// # Errors
+    /// When the library, the device, or what is asked of it cannot be had.
+    pub fn open(terms: &Terms, pages: &[Pages]) -> Result<Self, Error> {
+        let label = terms.label();
+        let failed = |what: &'static str| preparing(&label, what);
+        let verbs = Verbs::open().map_err(failed("opening libibverbs"))?;
+        let device = verbs.open_device(&terms.device).map_err(failed("opening the device"))?;
+        let port = device.port(terms.port).map_err(failed("asking for the port"))?;
+        port.require_active(&terms.device, terms.port).map_err(failed("looking at the port"))?;
+        if terms.method.verb == VerbKind::Atomic {
+            device.require_atomics().map_err(failed("asking for atomics"))?;
+        }
+        if let Some(mtu) = terms.mtu.filter(|mtu| *mtu > port.active_mtu) {
+            let text = format!("mtu={mtu}: the port has {} active", port.active_mtu);
+            return Err(Error::new(Cause::Contradiction, format!("{label}: {text}")));
+        }
+        let table = device.gids(&SysRoot::live(), terms.port).map_err(failed("reading its GIDs"))?;
+        let gids = match terms.gid_index {
+            Some(index) => {
+                let entry = table.asked(index).map_err(|error| {
+                    Error::new(Cause::Missing, format!("{label}: gid_index={index}: {error}"))
+                })?;
+                vec![entry.clone()]
+            }
+            None => table.entries.clone(),
+        };
+        let pd = ProtectionDomain::new(&device).map_err(failed("making a protection domain"))?;
+        let layout = Layout::of(terms);
+        let (region, registrations, facts) = memory(terms, &pd, &layout, pages)?;
+        let (sends, receives) = queues(terms, &device)?;
+        let mut rig = Self {
+            terms: terms.clone(),
+            region,
+            layout,
+            sends,
+            receives,
+            pairs: Vec::new(),
+            remote: Remote { address: 0, key: 0 },
+            their_nonce: 0,
+            nonce: mix(now_ns() ^ u64::from(std::process::id()) << 32),
+            facts,
+            registrations,
+            port,
+            device,
+            pd,
+            gids,
+        };
+        for number in 0..terms.queue_pairs {
+            let qp = rig.queue_pair(number)?;
+            rig.pairs.push(Pair { number, qp, handle: None });
+        }
+        let about = rig.device.about();
+        let granted = rig.pairs.first().map(|pair| pair.qp.inline_bytes());
+        rig.facts.insert("port".to_owned(), json!(label));
+        rig.facts.insert("firmware".to_owned(), json!(about.firmware));
+        rig.facts.insert("inline".to_owned(), json!(granted));
+        Ok(rig)
+    }
+
+    fn queue_pair(&self, number: usize) -> Result<Arc<QueuePair>, Error> {
+        let label = self.terms.label();
+        let thread = number % self.terms.threads;
+        let (send, receive) = (&self.sends[thread].cq, &self.receives[thread].cq);
+        let make = |inline_bytes: u32| {
+            // One more than are under way, for the message that ends a group, and as many again for those that prove
+            // the arrival of each.
+            let each = if self.terms.fence && self.terms.method.verb == VerbKind::Write { 2 } else { 1 };
+            let spec = QueuePairSpec {
+                transport: self.terms.transport,
+                send_depth: ((self.terms.depth + 1) * each) as u32,
+                receive_depth: self.terms.receives as u32,
+                inline_bytes,
+            };
+            QueuePair::new(&self.pd, send, receive, &spec)
+        };
+        let made = match self.terms.inline {
+            Some(bytes) => make(bytes as u32),
+            None => {
+                let mut tried = INLINES.into_iter().map(make).skip_while(|made| {
+                    made.as_ref().is_err_and(|error| !matches!(error, VerbsError::MemoryLock { .. }))
+                });
+                tried.next().unwrap_or_else(|| make(0))
+            }
+        };
+        let qp = made.map_err(preparing(&label, "making a queue pair"))?;
+        let init = Init {
+            port: self.terms.port,
+            pkey_index: self.terms.pkey_index,
+            qkey: QKEY,
+            access: Access { relaxed_ordering: false, ..Access::ALL },
+        };
+        qp.init(&init).map_err(preparing(&label, "preparing a queue pair"))?;
+        Ok(qp)
+    }
+
+    /// What the other end must know.
+    pub fn hand(&self) -> Hand {
+        let here = self.region.remote(0);
+        let pair = |pair: &Pair| PeerPair { number: pair.qp.number(), psn: psn(self.nonce, pair.number) };
+        Hand {
+            lid: self.port.lid,
+            ethernet: self.port.link_layer == LinkLayer::Ethernet,
+            mtu: self.port.active_mtu.bytes(),
+            reads_in: self.device.about().max_reads_in,
+            gids: self.gids.iter().map(HandGid::from).collect(),
+            nonce: self.nonce,
+            address: here.address,
+            key: here.key,
+            pairs: self.pairs.iter().map(pair).collect(),
+        }
+    }
+
+    /// Connects all queue pairs with those of the peer.
+    ///
+    /// # Errors
+    /// When the two have no address in common, or the device refuses.
+    pub fn connect(&mut self, theirs: &Hand) -> Result<(), Error> {
+        let label = self.terms.label();
+        let theirs_mtu = Mtu::of_bytes(theirs.mtu).unwrap_or(Mtu::B256);
+        let mtu = self.port.active_mtu.min(theirs_mtu);
+        if let Some(asked) = self.terms.mtu.filter(|asked| *asked > mtu) {
+            let text = format!("{label}: mtu={asked}: the other end has {theirs_mtu} active");
+            return Err(Error::new(Cause::Contradiction, text));
+        }
+        let mtu = self.terms.mtu.unwrap_or(mtu);
+        if self.terms.transport == Transport::Ud && self.terms.largest() > u64::from(mtu.bytes()) {
+            let text = format!("{label}: a datagram holds {mtu} bytes at most on this path: lower -p size=");
+            return Err(Error::new(Cause::Contradiction, text));
+        }
+        let path = self.path(theirs)?;
+        let about = self.device.about();
+        let asked = self.terms.outstanding.unwrap_or(u8::MAX);
+        let reads_out = about.max_reads_out.min(theirs.reads_in).min(asked);
+        if theirs.pairs.len() != self.pairs.len() {
+            let text = format!("the peer has {} queue pairs, not {}", theirs.pairs.len(), self.pairs.len());
+            return Err(Error::new(Cause::Protocol, text));
+        }
+        let handle = match self.terms.transport {
+            Transport::Ud => {
+                let handle = AddressHandle::new(&self.pd, &path);
+                Some(handle.map_err(preparing(&label, "making an address handle"))?)
+            }
+            _ => None,
+        };
+        for (pair, peer) in self.pairs.iter_mut().zip(&theirs.pairs) {
+            let connected = match &handle {
+                Some(handle) => {
+                    pair.handle = Some((Arc::clone(handle), peer.number));
+                    pair.qp.ready()
+                }
+                None => pair.qp.connect(&Connection {
+                    path,
+                    qp_number: peer.number,
+                    our_psn: psn(self.nonce, pair.number),
+                    their_psn: peer.psn,
+                    mtu,
+                    // 8 times 0.27 s at least before a silent path is given up; a receiver that is late is waited for, up
+                    // to the end of the phase.
+                    retry: Retry { timeout: 16, rnr_retries: 7, ..Retry::default() },
+                    reads_out,
+                    reads_in: about.max_reads_in,
+                }),
+            };
+            connected.map_err(preparing(&label, "connecting a queue pair"))?;
+        }
+        self.remote = Remote { address: theirs.address, key: theirs.key };
+        self.their_nonce = theirs.nonce;
+        self.facts.insert("mtu".to_owned(), json!(mtu.bytes()));
+        if matches!(self.terms.method.verb, VerbKind::Read | VerbKind::Atomic) {
+            self.facts.insert("outstanding".to_owned(), json!(reads_out));
+        }
+        Ok(())
+    }
+
+    /// The way to the peer: by GIDs on Ethernet, and where one was asked for; else by the local identifier.
+    fn path(&mut self, theirs: &Hand) -> Result<Path, Error> {
+        let label = self.terms.label();
+        let ethernet = self.port.link_layer == LinkLayer::Ethernet;
+        if ethernet != theirs.ethernet {
+            let text = format!("{label}: one end is a port of Ethernet and the other of InfiniBand");
+            return Err(Error::new(Cause::Contradiction, text));
+        }
+        let mut global = None;
+        let (ours, others) = (&self.gids, theirs.entries()?);
+        // InfiniBand needs the global header only between subnets, which have prefixes of their own.
+        let prefix = |gids: &[GidEntry]| gids.first().map(|entry| entry.gid.prefix());
+        let is_routed = prefix(ours) != prefix(&others);
+        if ethernet || is_routed || self.terms.gid_index.is_some() {
+            let own_first = self.terms.index == 0;
+            let (first, second) = if own_first { (ours, &others) } else { (&others, ours) };
+            let choice = choose(first, second).map_err(|error| {
+                Error::new(
+                    Cause::Missing,
+                    format!("{label}: choosing a GID: {error}; name one with -p gid_index="),
+                )
+            })?;
+            let (own, other) =
+                if own_first { (&choice.first, &choice.second) } else { (&choice.second, &choice.first) };
+            let gid = json!({ "index": own.index, "gid": own.gid.to_string(), "kind": own.kind.name(), "why": choice.why });
+            self.facts.insert("gid".to_owned(), gid);
+            let traffic_class = self.terms.traffic_class;
+            let source_index = u8::try_from(own.index).unwrap_or(u8::MAX);
+            global =
+                Some(Global { source_index, to: other.gid, traffic_class, flow_label: 0, hop_limit: 64 });
+        }
+        let to_lid = if ethernet { 0 } else { theirs.lid };
+        Ok(Path { port: self.terms.port, service_level: self.terms.service_level, to_lid, global })
+    }
+
+    /// The content of a slot of this end's own, or of the peer's.
+    pub fn stamp(&self, ours: bool, pair: usize, slot: u64, generation: u64) -> Stamp {
+        let nonce = if ours { self.nonce } else { self.their_nonce };
+        Stamp { nonce, pair: pair as u64, slot, generation }
+    }
+
+    /// Writes the content of this generation into all slots that this end sends from; `of` says of which slot's content.
+    ///
+    /// # Errors
+    /// When the layout is wrong, which it is not.
+    pub fn fill_out(&self, generation: u64, of: impl Fn(u64) -> u64) -> Result<(), Error> {
+        let mut bytes = vec![0; self.layout.stride as usize];
+        for pair in 0..self.pairs.len() {
+            for slot in 0..self.layout.slots {
+                self.stamp(true, pair, of(slot), generation).fill(&mut bytes);
+                self.put(self.layout.at(pair, Side::Out, slot), &bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Marks everything that comes to this end as not come.
+    ///
+    /// # Errors
+    /// As [`Self::fill_out`].
+    pub fn poison_in(&self) -> Result<(), Error> {
+        let bytes = [POISON; PIECE];
+        for pair in 0..self.pairs.len() {
+            let (mut at, end) =
+                (self.layout.at(pair, Side::In, 0), self.layout.at(pair, Side::In, 0) + self.layout.side());
+            while at < end {
+                let count = (end - at).min(PIECE as u64);
+                self.put(at, &bytes[..count as usize])?;
+                at += count;
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&self, at: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.region.write(at as usize, bytes).map_err(during(&self.terms.label(), "writing to its memory"))
+    }
+
+    /// The bytes of a slot that came to this end, behind the first `skip`.
+    ///
+    /// # Errors
+    /// As [`Self::fill_out`].
+    pub fn came(&self, pair: usize, slot: u64, skip: usize, bytes: usize) -> Result<Vec<u8>, Error> {
+        let mut found = vec![0; bytes];
+        let at = self.layout.at(pair, Side::In, slot) as usize + skip;
+        self.region.read(at, &mut found).map_err(during(&self.terms.label(), "reading its memory"))?;
+        Ok(found)
+    }
+}
+
+/// The memory of an end, and how long it took to register that of one message.
+type Memory = (Arc<MemoryRegion>, Vec<Duration>, serde_json::Map<String, serde_json::Value>);
+
+fn memory(
+    terms: &Terms,
+    pd: &Arc<ProtectionDomain>,
+    layout: &Layout,
+    pages: &[Pages],
+) -> Result<Memory, Error> {
+    let label = terms.label();
+    let node = terms.seats.first().and_then(|seat| seat.memory);
+    let take = |bytes: usize| {
+        Held::take(bytes, pages, node)
+            .map_err(|error| Error::new(Cause::NoSpace, format!("memory for messages: {error}")))
+    };
+    let mut registrations = Vec::new();
+    let mut sample = take(terms.largest() as usize)?.map;
+    for _ in 0..REGISTRATIONS {
+        let region =
+            MemoryRegion::register(pd, sample, access()).map_err(preparing(&label, "registering memory"))?;
+        registrations.push(region.registration());
+        let (map, _) = region.release().map_err(preparing(&label, "giving memory back"))?;
+        sample = map;
+    }
+    let held = take(layout.bytes() as usize)?;
+    let mut facts = serde_json::Map::new();
+    facts.insert("pages".to_owned(), evidence_of_pages([&held]));
+    facts.insert("memory".to_owned(), evidence_of_place([&held]));
+    let region =
+        MemoryRegion::register(pd, held.map, access()).map_err(preparing(&label, "registering memory"))?;
+    facts.insert("registered_bytes".to_owned(), json!(region.len()));
+    Ok((Arc::new(region), registrations, facts))
+}
+
+/// Times that the memory of a message is registered for the figure of what that costs.
+const REGISTRATIONS: usize = 8;
+
+fn access() -> Access {
+    Access::ALL
+}
+
+/// The number of the first packet of a queue pair: 24 bits.
+fn psn(nonce: u64, pair: usize) -> u32 {
+    (mix(nonce ^ pair as u64) & 0xff_ffff) as u32
+}
+
+/// Until when what is outstanding may come back.
+pub fn drained() -> Instant {
+    Instant::now() + DRAINED_WITHIN
+}
+
+/// Pages of a part's parameters; those of benchmarks without the parameter are the system's own.
+///
+/// # Errors
+/// When the parameter is none.
+pub fn pages_of(params: &seatrial_model::Params) -> Result<Vec<Pages>, Error> {
+    match params.get(crate::common::PAGES.name) {
+        Some(_) => crate::common::pages(params),
+        None => Ok(vec![Pages::Base]),
+    }
+}
+
+/// Pins the calling thread where the plan has seated it.
+///
+/// # Errors
+/// When the system refuses.
+pub fn pin(terms: &Terms, thread: usize) -> Result<(), Error> {
+    terms.cpu(thread).map_or(Ok(()), crate::common::pin)
+}
+
+/// The place of a part that talks to the other one: its index.
+pub fn other(place: &Place) -> u32 {
+    1 - place.index.min(1)
+}

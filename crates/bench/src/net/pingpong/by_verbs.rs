@@ -1,0 +1,157 @@
+//! The two ends over verbs: the same method, other messengers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use seatrial_model::{Case, Cause, Integrity, Phase, Place};
+use seatrial_sys::verbs::ReceiveList;
+use serde_json::json;
+
+use super::part::{Terms, followed, led};
+use super::verbs::{ByVerbs, open};
+use crate::common::pingpong::{Buffers, Follower, Leader};
+use crate::common::rdma::{Hand, Rig};
+use crate::common::{Endpoint, Listening, Reach, Serving, pin};
+use crate::{Error, Offer, Part, Sink, Stop};
+
+/// What an end has made before it is connected.
+struct Ready {
+    rig: Rig,
+    receives: ReceiveList,
+    buffers: Buffers,
+}
+
+/// One of the two ends.
+pub struct Common {
+    terms: Terms,
+    place: Place,
+    case: Case,
+    ready: Option<Ready>,
+}
+
+impl Common {
+    pub fn new(terms: Terms, case: &Case, place: &Place) -> Self {
+        Self { terms, place: place.clone(), case: case.clone(), ready: None }
+    }
+
+    /// Makes everything up to the connection; the offer.
+    fn prepare(&mut self) -> Result<serde_json::Value, Error> {
+        let (rig, buffers) = open(&self.case, &self.place, self.terms.largest(), self.terms.region)?;
+        let receives = ByVerbs::listen(&rig)?;
+        let hand = json!(rig.hand());
+        self.ready = Some(Ready { rig, receives, buffers });
+        Ok(hand)
+    }
+
+    fn ready(&mut self) -> Result<Ready, Error> {
+        self.ready.take().ok_or_else(|| Error::new(Cause::Protocol, "told to connect before it was prepared"))
+    }
+
+    /// The connection beside the queue pair only tells when an end is gone; it takes the way of the run's own.
+    fn endpoint(&self) -> Endpoint<'_> {
+        Endpoint::tcp(None, self.terms.alone)
+    }
+}
+
+/// The end that holds the clock.
+pub struct Leading {
+    common: Common,
+    leader: Option<Leader<ByVerbs>>,
+}
+
+impl Leading {
+    pub fn new(common: Common) -> Self {
+        Self { common, leader: None }
+    }
+
+    fn leader(&mut self) -> Result<&mut Leader<ByVerbs>, Error> {
+        self.leader.as_mut().ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))
+    }
+}
+
+impl Part for Leading {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        if let Some(seat) = self.common.place.seats.first() {
+            pin(seat.cpu)?;
+        }
+        let hand = self.common.prepare()?;
+        Ok(Offer::new(&self.common.place, hand))
+    }
+
+    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
+        let theirs = Hand::read(peers, 1)?;
+        let offer = peers.iter().find(|offer| offer.part == "follower");
+        let offer = offer.ok_or_else(|| Error::new(Cause::Protocol, "no follower among the peers"))?;
+        let control = Reach::read(&offer.data["reach"])?.connect(&self.common.endpoint(), 0)?;
+        let Ready { rig, receives, buffers } = self.common.ready()?;
+        let transport = ByVerbs::connect(rig, receives, &theirs, control, &buffers)?;
+        self.leader = Some(Leader::new(transport, buffers, self.common.terms.mode, &self.common.terms.sizes));
+        Ok(())
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        let leader = self.leader()?;
+        leader.run(stop, out)?;
+        if phase == Phase::Measure {
+            out.evidence("device", leader.transport().facts());
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        led(self.leader()?)
+    }
+}
+
+/// The end that does as it is told.
+pub struct Following {
+    common: Common,
+    listening: Option<Listening>,
+    serving: Option<Serving>,
+    served: Arc<AtomicU64>,
+}
+
+impl Following {
+    pub fn new(common: Common) -> Self {
+        Self { common, listening: None, serving: None, served: Arc::default() }
+    }
+}
+
+impl Part for Following {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        let listening = Listening::open(&self.common.endpoint())?;
+        let mut hand = self.common.prepare()?;
+        hand["reach"] = json!(listening.reach()?);
+        self.listening = Some(listening);
+        Ok(Offer::new(&self.common.place, hand))
+    }
+
+    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
+        let theirs = Hand::read(peers, 0)?;
+        let listening = self.listening.take();
+        let listening =
+            listening.ok_or_else(|| Error::new(Cause::Protocol, "told to connect before it listened"))?;
+        let control = listening.accept(1)?.only()?;
+        let own = control.try_clone().map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
+        let Ready { rig, receives, buffers } = self.common.ready()?;
+        // Before the thread: when this returns, the leader may write.
+        let transport = ByVerbs::connect(rig, receives, &theirs, control, &buffers)?;
+        let (cpu, counter) = (self.common.place.seats.first().map(|seat| seat.cpu), Arc::clone(&self.served));
+        let follow = move |_: &AtomicBool| Follower::new(transport, buffers).serve(&counter);
+        self.serving = Some(Serving::start(vec![own], cpu, follow)?);
+        Ok(())
+    }
+
+    fn run(&mut self, _: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        let serving = self.serving.as_mut();
+        let serving =
+            serving.ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
+        serving.attend(stop, false)?;
+        out.evidence("served", json!(self.served.load(Ordering::Relaxed)));
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        followed(self.serving.as_mut(), &self.served)
+    }
+}

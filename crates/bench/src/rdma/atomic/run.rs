@@ -1,0 +1,186 @@
+//! Atomics on one word a queue pair, each result looked at as it comes.
+//!
+//! A queue pair does its atomics one after the other, in the order in which they were posted (InfiniBand Architecture
+//! Specification, volume 1, "Atomic operations"). So each must find what the one before has left: a wrong result is either
+//! an operation that was not atomic, or one that was lost or done twice.
+
+use std::time::Instant;
+
+use seatrial_model::Cause;
+use seatrial_sys::clock::now_ns;
+use seatrial_sys::verbs::{Completion, Remote, SendList, Verb, VerbsError, Work};
+
+use crate::common::rdma::{Pair, Rig, Side, drained, during, wait};
+use crate::{Error, Stop};
+
+/// Turns between two looks at the stop.
+const TURNS: u32 = 16;
+
+/// What is done to a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    FetchAdd,
+    CompareSwap,
+}
+
+/// A queue pair and its word.
+struct Lane {
+    pair: Pair,
+    /// One request for each place of a result.
+    list: SendList,
+    /// Operations posted since the word was 0.
+    posted: u64,
+    /// Results looked at.
+    seen: u64,
+}
+
+/// The words of all queue pairs.
+pub struct Words {
+    operation: Operation,
+    label: String,
+    depth: u64,
+    lanes: Vec<Lane>,
+    wrong: u64,
+    first: Option<String>,
+    completions: [Completion; 32],
+    misses: u32,
+}
+
+impl Words {
+    /// Those of `rig`, which is connected.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    pub fn new(rig: &Rig, operation: Operation) -> Result<Self, Error> {
+        let label = rig.terms.label();
+        let depth = rig.terms.depth;
+        let lane = |pair: &Pair| -> Result<Lane, VerbsError> {
+            let word = rig.layout.at(pair.number, Side::In, 0);
+            let remote = Remote { address: rig.remote.address + word, key: rig.remote.key };
+            let results = rig.layout.at(pair.number, Side::Out, 0) as usize;
+            let verb = match operation {
+                Operation::FetchAdd => Verb::FetchAdd { add: 1 },
+                Operation::CompareSwap => Verb::CompareSwap { compare: 0, swap: 1 },
+            };
+            let works: Vec<Work<'_>> = (0..depth)
+                .map(|at| Work {
+                    id: pair.number as u64,
+                    remote: Some(remote),
+                    ..Work::new(verb, &rig.region, results + 8 * at, 8)
+                })
+                .collect();
+            Ok(Lane { pair: pair.clone(), list: SendList::new(&works)?, posted: 0, seen: 0 })
+        };
+        let lanes = rig.pairs.iter().map(lane).collect::<Result<Vec<_>, _>>();
+        Ok(Self {
+            operation,
+            lanes: lanes.map_err(during(&label, "preparing requests"))?,
+            label,
+            depth: depth as u64,
+            wrong: 0,
+            first: None,
+            completions: [Completion::default(); 32],
+            misses: 0,
+        })
+    }
+
+    /// Keeps all queue pairs full until `stop` or the clock reads `until`; `slice` is told how many were done, and when.
+    ///
+    /// # Errors
+    /// When the device or the path does not deliver.
+    pub fn many(
+        &mut self,
+        rig: &Rig,
+        stop: &Stop,
+        until: u64,
+        slice: &mut dyn FnMut(u64, u64),
+    ) -> Result<(), Error> {
+        let mut turn = 0_u32;
+        loop {
+            turn = turn.wrapping_add(1);
+            if turn.is_multiple_of(TURNS) && (stop.is_over() || now_ns() >= until) {
+                break;
+            }
+            for lane in 0..self.lanes.len() {
+                while self.lanes[lane].posted - self.lanes[lane].seen < self.depth {
+                    self.post(lane)?;
+                }
+            }
+            let count = self.reap(rig)?;
+            if count > 0 {
+                slice(count, now_ns());
+            }
+        }
+        let deadline = drained();
+        while self.lanes.iter().any(|lane| lane.seen < lane.posted) {
+            self.reap(rig)?;
+            if Instant::now() > deadline {
+                return Err(self.silent());
+            }
+        }
+        Ok(())
+    }
+
+    /// One operation on the first word: when it began and ended.
+    ///
+    /// # Errors
+    /// As [`Self::many`].
+    pub fn one(&mut self, rig: &Rig) -> Result<(u64, u64), Error> {
+        let start = now_ns();
+        self.post(0)?;
+        let mut looks = 0_u32;
+        while self.reap(rig)? == 0 {
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(4096) && now_ns() - start > 5_000_000_000 {
+                return Err(self.silent());
+            }
+        }
+        Ok((start, now_ns()))
+    }
+
+    fn silent(&self) -> Error {
+        let text = format!("{}: no result came for 5 s: the peer or the path is silent", self.label);
+        Error::new(Cause::IoError, text)
+    }
+
+    #[inline]
+    fn post(&mut self, number: usize) -> Result<(), Error> {
+        let lane = &mut self.lanes[number];
+        let at = (lane.posted % self.depth) as usize;
+        if self.operation == Operation::CompareSwap {
+            lane.list.set_operands(at, lane.posted, lane.posted + 1);
+        }
+        lane.posted += 1;
+        let posted = lane.pair.qp.post_send(&mut lane.list, at..at + 1);
+        posted.map_err(VerbsError::from).map_err(during(&self.label, "posting an atomic"))
+    }
+
+    /// Takes results and looks at them; how many there were.
+    #[inline]
+    fn reap(&mut self, rig: &Rig) -> Result<u64, Error> {
+        let count = wait(&rig.sends[0], &mut self.completions, &mut self.misses);
+        let count = count.map_err(during(&self.label, "taking results"))?;
+        for completion in &self.completions[..count] {
+            completion.check().map_err(during(&self.label, "an atomic"))?;
+            let lane = &mut self.lanes[completion.id() as usize];
+            let at = lane.seen % self.depth;
+            let place = rig.layout.at(lane.pair.number, Side::Out, 0) + 8 * at;
+            let found = rig.region.word(place as usize);
+            if found != lane.seen {
+                self.wrong += 1;
+                let text = format!(
+                    "operation {} on the word of queue pair {} found {found}, not what the one before had left",
+                    lane.seen, lane.pair.number
+                );
+                self.first.get_or_insert(text);
+            }
+            lane.seen += 1;
+        }
+        Ok(count as u64)
+    }
+
+    /// Operations done, wrong results, and the first of these.
+    pub fn results(&self) -> (u64, u64, Option<&str>) {
+        (self.lanes.iter().map(|lane| lane.seen).sum(), self.wrong, self.first.as_deref())
+    }
+}
