@@ -1,12 +1,47 @@
-//! What the check of copied words comes to.
+//! What the checks of copied words come to.
 
 use seatrial_model::Integrity;
 
-/// Of `checked` bytes, with the number of wrong words and a sentence on the first of them where there are any.
-pub fn integrity(wrong: Option<&(u64, String)>, checked: u64) -> Integrity {
-    match wrong {
-        Some((wrong, first)) => Integrity::Corrupt { wrong: *wrong, of: checked / 8, first: first.clone() },
-        None if checked == 0 => Integrity::Unverified { why: "no copy came to its end".to_owned() },
-        None => Integrity::Verified { checked },
+/// Sums up checks: bytes that were looked at, words that were wrong, a sentence on the first of these.
+#[derive(Clone, Debug, Default)]
+pub struct Checks {
+    checked: u64,
+    wrong: Option<(u64, String)>,
+}
+
+impl Checks {
+    /// `bytes` were looked at, of which `wrong` words were wrong; `first` says where the first of them is.
+    pub fn note(&mut self, bytes: u64, wrong: u64, first: impl FnOnce() -> String) {
+        self.checked += bytes;
+        if wrong > 0 {
+            self.wrong.get_or_insert_with(|| (0, first())).0 += wrong;
+        }
+    }
+
+    /// What it comes to.
+    pub fn integrity(&self) -> Integrity {
+        match &self.wrong {
+            Some((wrong, first)) => {
+                Integrity::Corrupt { wrong: *wrong, of: self.checked / 8, first: first.clone() }
+            }
+            None if self.checked == 0 => Integrity::Unverified { why: "no copy came to its end".to_owned() },
+            None => Integrity::Verified { checked: self.checked },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_wrong_place_is_kept_and_all_wrong_words_count() {
+        let mut checks = Checks::default();
+        assert!(matches!(checks.integrity(), Integrity::Unverified { .. }));
+        checks.note(80, 0, || unreachable!("nothing was wrong"));
+        assert_eq!(checks.integrity(), Integrity::Verified { checked: 80 });
+        checks.note(80, 2, || "here".to_owned());
+        checks.note(80, 3, || "there".to_owned());
+        assert_eq!(checks.integrity(), Integrity::Corrupt { wrong: 5, of: 30, first: "here".to_owned() });
     }
 }

@@ -28,6 +28,7 @@ struct Loaded {
     fill: Function,
     check: Function,
     copy_rest: Function,
+    exchange: Function,
     chase: Function,
     wait: Function,
     link_copy: Function,
@@ -65,6 +66,7 @@ impl Kernels {
             fill: get(c"fill")?,
             check: get(c"check")?,
             copy_rest: get(c"copy_rest")?,
+            exchange: get(c"exchange")?,
             chase: get(c"chase")?,
             wait: get(c"wait")?,
             link_copy: get(&link)?,
@@ -199,6 +201,34 @@ impl Kernels {
         unsafe { stream.launch(&self.0.copy_rest, self.everywhere(), &arguments, &[to, from]) }
     }
 
+    /// Queues one kernel that makes two copies of `bytes`, a multiple of 16, at once: each a target and a source.
+    ///
+    /// Every other block is the one copy's, and a block ends with its part, so that the device hands out both evenly
+    /// from the front to the back. Two kernels of the same kind, or one that goes in strides, leave a tenth of the link
+    /// unused where both directions of a link to the host are loaded.
+    ///
+    /// # Errors
+    /// As [`Self::stream`].
+    pub fn exchange(
+        &self,
+        stream: &Stream,
+        one: (Span<'_>, Span<'_>),
+        other: (Span<'_>, Span<'_>),
+        bytes: usize,
+    ) -> Result<(), GpuError> {
+        let vectors = bytes as u64 / 16;
+        let blocks = u32::try_from(2 * vectors.div_ceil(u64::from(THREADS)));
+        let (true, Ok(blocks @ 1..)) = (bytes.is_multiple_of(16), blocks) else {
+            return Err(GpuError::Beyond { offset: 0, bytes, size: bytes / 16 * 16 });
+        };
+        let at = |span: Span<'_>| span.address(bytes);
+        let arguments = [at(one.0)?, at(one.1)?, at(other.0)?, at(other.1)?, vectors];
+        let spans = [one.0, one.1, other.0, other.1];
+        // SAFETY: `exchange` takes five numbers and copies so many vectors twice, which all four spans were checked to
+        // have.
+        unsafe { stream.launch(&self.0.exchange, (blocks, THREADS), &arguments, &spans) }
+    }
+
     /// Queues a chase of `loads` loads, a multiple of 8, one after the other, round the ring, by processor `turn`.
     ///
     /// # Errors
@@ -262,6 +292,11 @@ impl Home {
 const LINE: usize = 128;
 
 impl Ring {
+    /// Loads that go once round a ring of `bytes`.
+    pub const fn lap(bytes: usize) -> u64 {
+        (bytes / LINE) as u64
+    }
+
     /// A ring of `bytes` in memory of `gpu`.
     ///
     /// # Errors

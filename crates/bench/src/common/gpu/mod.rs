@@ -2,6 +2,7 @@
 //! pinned memory at a place, what the GPU's own counters saw.
 
 mod choose;
+mod crew;
 mod fault;
 mod host;
 mod integrity;
@@ -12,16 +13,25 @@ pub mod pattern;
 mod ptx;
 #[cfg(test)]
 pub mod rig;
+mod slices;
+mod steady;
+mod told;
 mod watch;
+mod way;
 mod window;
+mod worker;
 
 pub use choose::{GPU, address_of, both_ways, chosen, measured, near, node_of};
+pub use crew::{Crew, End};
 pub use fault::{during, preparing};
 pub use host::Block;
-pub use integrity::integrity;
+pub use integrity::Checks;
 pub use kernel::{Arrays, Kernels, Ring, Tally};
 pub use lanes::{Lane, LaneError, MOST_QUEUED, Run, Starter};
 pub use open::Opened;
 pub use ptx::{Op, Shape, Walk};
-pub use watch::{Watch, findings, findings_of};
+pub use slices::{Trials, by_slice, median};
+pub use told::{missing, tell};
+pub use watch::Watches;
 pub use window::{Rate, common_rates};
+pub use worker::{Rig, Worker};

@@ -120,8 +120,8 @@ pub fn streaming(shapes: &[Shape]) -> CString {
     finished(text)
 }
 
-/// The text of the module that every benchmark loads: `fill`, `check`, `copy_rest`, `chase`, `wait`, and streaming
-/// copies of the given shapes.
+/// The text of the module that every benchmark loads: `fill`, `check`, `copy_rest`, `exchange`, `chase`, `wait`, and
+/// streaming copies of the given shapes.
 pub fn common(shapes: &[Shape]) -> CString {
     let mut text = format!("{HEADER}{COMMON}");
     shapes.iter().for_each(|shape| kernel(&mut text, *shape));
@@ -202,7 +202,8 @@ fn kernel(text: &mut String, shape: Shape) {
 }
 
 /// `fill(to, words, first, step)`, `check(from, words, first, step, tally)`, `copy_rest(to, from, vectors)`: threads take
-/// turns. `chase(start, steps of 8, result, block)`: one thread of one block, so
+/// turns. `exchange(to, from, other to, other from, vectors)`: of two neighbouring blocks the first copies the one way, the
+/// second the other, a vector a thread. `chase(start, steps of 8, result, block)`: one thread of one block, so
 /// that every processor can have its turn. `wait(word, value, nanoseconds at most)`: one thread.
 const COMMON: &str = r"
 .visible .entry fill(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3) {
@@ -239,6 +240,18 @@ again: setp.ge.u64 %p, %d4, %d2; @%p bra done;
 shl.b64 %d6, %d4, 4; add.u64 %d7, %d1, %d6; ld.global.v2.u64 {%d8, %d9}, [%d7];
 add.u64 %d7, %d0, %d6; st.global.v2.u64 [%d7], {%d8, %d9};
 add.u64 %d4, %d4, %d5; bra again;
+done: ret; }
+
+.visible .entry exchange(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3, .param .u64 p4) {
+.reg .pred %p, %q; .reg .b32 %r<4>; .reg .b64 %d<10>;
+ld.param.u64 %d4, [p4]; mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x;
+and.b32 %r3, %r0, 1; setp.eq.u32 %q, %r3, 1; shr.u32 %r0, %r0, 1;
+mul.wide.u32 %d5, %r0, %r1; cvt.u64.u32 %d6, %r2; add.u64 %d5, %d5, %d6; setp.ge.u64 %p, %d5, %d4; @%p bra done;
+ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; ld.param.u64 %d2, [p2]; ld.param.u64 %d3, [p3];
+selp.b64 %d0, %d2, %d0, %q; selp.b64 %d1, %d3, %d1, %q;
+cvta.to.global.u64 %d0, %d0; cvta.to.global.u64 %d1, %d1; shl.b64 %d5, %d5, 4;
+add.u64 %d0, %d0, %d5; add.u64 %d1, %d1, %d5;
+ld.global.cg.v2.u64 {%d7, %d8}, [%d1]; st.global.cg.v2.u64 [%d0], {%d7, %d8};
 done: ret; }
 
 .visible .entry chase(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3) {

@@ -1,15 +1,49 @@
 //! What the GPU's own counters and clocks saw while it was measured.
 
 use seatrial_model::{Case, Finding, PartRecord, Severity, Subject};
-use seatrial_sys::gpu::nvml::{Clock, Errors, Handle, Nvml};
-use serde_json::{Value, json};
+use seatrial_sys::gpu::nvml::{Clock, Errors, Handle, Nvml, Throttle, Xids};
+use seatrial_sys::root::SysRoot;
+use serde_json::{Map, Value, json};
+
+use super::way::Way;
+
+/// Watches all GPUs of a case.
+#[derive(Debug)]
+pub struct Watches<'a>(Vec<(String, Watch<'a>)>);
+
+impl<'a> Watches<'a> {
+    /// Begins to watch the GPUs at these addresses.
+    pub fn begin(nvml: &'a Result<Nvml, String>, addresses: &[String]) -> Self {
+        let root = SysRoot::live();
+        Self(addresses.iter().map(|address| (address.clone(), Watch::begin(nvml, &root, address))).collect())
+    }
+
+    /// Looks at all of them, while they work.
+    pub fn look(&mut self) {
+        self.0.iter_mut().for_each(|(_, watch)| watch.look());
+    }
+
+    /// The lowest clock of each GPU's processors in MHz since this was asked last; none where nobody tells.
+    pub fn clocks(&mut self) -> Vec<Option<u32>> {
+        self.0.iter_mut().map(|(_, watch)| watch.slowest.take()).collect()
+    }
+
+    /// For the record: what was seen of each, by its address.
+    pub fn end(self) -> Value {
+        let seen = self.0.into_iter().map(|(address, watch)| (address, watch.end()));
+        Value::Object(seen.collect::<Map<String, Value>>())
+    }
+}
 
 /// Watches one GPU over a measuring phase. Where there is no management library, all of it says so.
 #[derive(Debug)]
-pub struct Watch<'a> {
+struct Watch<'a> {
     handle: Result<Handle<'a>, String>,
     before: Errors,
+    xids: Result<Xids<'a>, String>,
+    way: Way,
     looks: Vec<Look>,
+    slowest: Option<u32>,
 }
 
 /// One look at it under load.
@@ -23,38 +57,43 @@ struct Look {
 }
 
 impl<'a> Watch<'a> {
-    /// Begins to watch the GPU at `address`.
-    pub fn begin(nvml: &'a Result<Nvml, String>, address: &str) -> Self {
+    fn begin(nvml: &'a Result<Nvml, String>, root: &SysRoot, address: &str) -> Self {
         let handle = match nvml {
             Ok(nvml) => nvml.at(address).ok_or_else(|| format!("{} does not list {address}", Nvml::LIBRARY)),
             Err(why) => Err(why.clone()),
         };
         let before = handle.as_ref().map_or(Errors::default(), Handle::errors);
-        Self { handle, before, looks: Vec::new() }
+        let xids = match &handle {
+            Ok(handle) => handle.xids().map_err(|error| error.to_string()),
+            Err(why) => Err(why.clone()),
+        };
+        Self { handle, before, xids, way: Way::of(root, address), looks: Vec::new(), slowest: None }
     }
 
-    /// The clock of the processors now in MHz; `None` where nobody tells.
-    pub fn processors_mhz(&self) -> Option<u32> {
-        self.handle.as_ref().ok()?.clock_mhz(Clock::Processors).ok()
-    }
-
-    /// Looks at it, while it works. Takes some ten microseconds to milliseconds.
-    pub fn look(&mut self) {
+    /// Takes some ten microseconds to milliseconds.
+    fn look(&mut self) {
+        self.way.look();
         let Ok(handle) = &self.handle else { return };
-        self.looks.push(Look {
+        let look = Look {
             processors_mhz: handle.clock_mhz(Clock::Processors).ok(),
             memory_mhz: handle.clock_mhz(Clock::Memory).ok(),
             generation: handle.link_generation().ok(),
             width: handle.link_width().ok(),
             throttle: handle.throttle().map_or(0, |bits| bits.0),
-        });
+        };
+        self.slowest = self.slowest.into_iter().chain(look.processors_mhz).min();
+        self.looks.push(look);
     }
 
     /// For the record: what was seen.
-    pub fn end(self) -> Value {
+    fn end(self) -> Value {
         let handle = match self.handle {
             Ok(handle) => handle,
-            Err(why) => return json!({ "unreadable": why }),
+            Err(why) => return json!({ "unreadable": why, "way": self.way.evidence() }),
+        };
+        let (xids, deaf) = match self.xids {
+            Ok(xids) => (Some(xids.seen()), None),
+            Err(why) => (None, Some(why)),
         };
         let after = handle.errors();
         let grown = |before: Option<u64>, after: Option<u64>| Some(after?.saturating_sub(before?));
@@ -63,9 +102,10 @@ impl<'a> Watch<'a> {
             Some(json!({ "least": seen.iter().min()?, "most": seen.iter().max()? }))
         };
         let bits = self.looks.iter().fold(0, |all, look| all | look.throttle);
-        let causes: Vec<&str> = seatrial_sys::gpu::nvml::Throttle(bits).causes().collect();
+        let causes: Vec<&str> = Throttle(bits).causes().collect();
         let links = handle.nvlinks().ok();
         json!({
+            "others": others(&handle),
             "looks": self.looks.len(),
             "processors_mhz": range(|look| look.processors_mhz),
             "processors_mhz_max": handle.max_clock_mhz(Clock::Processors).ok(),
@@ -86,12 +126,24 @@ impl<'a> Watch<'a> {
             "persistence": handle.persistence().ok(),
             "mig": handle.is_cut().ok(),
             "compute_mode": handle.compute_mode().ok(),
+            "xids": xids,
+            "xids_unreadable": deaf,
+            "way": self.way.evidence(),
         })
     }
 }
 
-/// What the evidence of [`Watch::end`] means, for the GPU `subject`.
-pub fn findings(seen: &Value, subject: &Subject) -> Vec<Finding> {
+/// Other processes that compute on it. None where that cannot be told: who does not find itself in the list is in a
+/// container, where processes have other numbers.
+fn others(handle: &Handle<'_>) -> Option<Vec<u32>> {
+    let mut all = handle.processes().ok()?;
+    let own = all.iter().position(|process| *process == std::process::id())?;
+    all.remove(own);
+    Some(all)
+}
+
+/// What the evidence that [`Watches::end`] gives of a GPU means, for the GPU `subject`.
+fn findings(seen: &Value, subject: &Subject) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut tell = |kind: &str, severity, text: String| {
         found.push(Finding::new(kind, severity, subject.clone(), text));
@@ -108,6 +160,15 @@ pub fn findings(seen: &Value, subject: &Subject) -> Vec<Finding> {
             );
             tell("pcie-link-reduced", Severity::Problem, text);
         }
+    }
+    super::way::reduced(&seen["way"]).into_iter().for_each(|text| {
+        tell("pcie-way-reduced", Severity::Problem, text);
+    });
+    let xids: Vec<String> = seen["xids"].as_array().into_iter().flatten().map(Value::to_string).collect();
+    if !xids.is_empty() {
+        let text =
+            format!("the driver reported Xid {} while it was measured; see the kernel log", xids.join(", "));
+        tell("gpu-xid", Severity::Problem, text);
     }
     let causes: Vec<&str> =
         seen["throttled_by"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -133,6 +194,13 @@ pub fn findings(seen: &Value, subject: &Subject) -> Vec<Finding> {
             tell(kind, severity, format!("{count} {what} while it was measured"));
         }
     }
+    let others = seen["others"].as_array().map_or(0, Vec::len);
+    if others > 0 {
+        let which = seen["others"].to_string();
+        let text =
+            format!("{others} other processes compute on this GPU {which}: what they take is missing here");
+        tell("gpu-shared", Severity::Warning, text);
+    }
     if seen["mig"].as_bool() == Some(true) {
         let text = "the GPU is cut into instances (MIG): the figures are those of one instance, limits are the whole's";
         tell("mig", Severity::Warning, text.to_owned());
@@ -140,8 +208,8 @@ pub fn findings(seen: &Value, subject: &Subject) -> Vec<Finding> {
     found
 }
 
-/// The findings of all GPUs in the evidence of the parts of `case`, each once: `watch` holds what each one's [`Watch`] saw
-/// by its address.
+/// The findings of all GPUs in the evidence of the parts of `case`, each once: `watch` holds what was seen of
+/// each one by its address.
 pub fn findings_of(case: &Case, parts: &[PartRecord]) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for part in parts {
@@ -174,20 +242,24 @@ mod tests {
         let sound = json!({
             "pcie_generation": { "least": 5, "most": 5 }, "pcie_generation_max": 5,
             "pcie_width": { "least": 16, "most": 16 }, "pcie_width_max": 16,
-            "throttled_by": [], "pcie_replays": 0, "ecc_corrected": null, "mig": false,
+            "throttled_by": [], "pcie_replays": 0, "ecc_corrected": null, "mig": false, "xids": [], "way": [], "others": [],
         });
         assert!(kinds(&sound).is_empty());
         let sick = json!({
             "pcie_generation": { "least": 1, "most": 5 }, "pcie_generation_max": 5,
             "pcie_width": { "least": 8, "most": 8 }, "pcie_width_max": 16,
-            "throttled_by": ["heat (hardware)"], "pcie_replays": 3, "ecc_uncorrected": 1, "mig": true,
+            "throttled_by": ["heat (hardware)"], "pcie_replays": 3, "ecc_uncorrected": 1, "mig": true, "others": [4711],
+            "xids": [79], "way": [{ "link": "a - b", "reduced": ["8 GT/s x16, both its ends can do 32 GT/s x16"] }],
         });
         let expected = [
             "pcie-link-reduced",
             "pcie-link-reduced",
+            "pcie-way-reduced",
+            "gpu-xid",
             "gpu-throttled",
             "pcie-replays",
             "ecc-uncorrected",
+            "gpu-shared",
             "mig",
         ];
         assert_eq!(kinds(&sick), expected);

@@ -13,7 +13,7 @@ use super::cell::Grid;
 use super::part::Copier;
 use super::pinned::{IN, NOTHING, OUT, place, sample};
 use crate::common::gpu::pattern::Wrong;
-use crate::common::gpu::{Opened, Tally, Watch, during, integrity, preparing};
+use crate::common::gpu::{Checks, Opened, Tally, Watches, during, preparing};
 use crate::common::{Gate, Held, evidence_of_pages, evidence_of_place};
 use crate::{Error, Sink};
 
@@ -28,8 +28,7 @@ pub struct Pageable {
     written: Vec<u64>,
     device_in: Arc<DeviceMemory>,
     device_out: Arc<DeviceMemory>,
-    checked: u64,
-    wrong: Option<(u64, String)>,
+    checks: Checks,
     opened: Opened,
 }
 
@@ -60,8 +59,7 @@ impl Pageable {
         Ok(Self {
             tally: Tally::take(&opened.gpu).map_err(refused("taking memory of the device"))?,
             written: vec![0; grid.nodes.len()],
-            checked: 0,
-            wrong: None,
+            checks: Checks::default(),
             grid,
             inward,
             outward,
@@ -73,12 +71,12 @@ impl Pageable {
         })
     }
 
-    fn note(&mut self, wrong: Option<Wrong>, way: &str) {
-        if let Some(wrong) = wrong {
-            let (gpu, at) = (&self.opened.address, wrong.first * 8);
-            let text = format!("host {way} GPU {gpu}: the first wrong word is at byte {at}");
-            self.wrong.get_or_insert((0, text)).0 += wrong.count;
-        }
+    fn note(&mut self, bytes: u64, wrong: Option<Wrong>, way: &str) {
+        let Self { checks, opened, .. } = self;
+        let Wrong { count, first } = wrong.unwrap_or_default();
+        checks.note(bytes, count, || {
+            format!("host {way} GPU {}: the first wrong word is at byte {}", opened.address, first * 8)
+        });
     }
 }
 
@@ -104,7 +102,7 @@ impl Copier for Pageable {
         copies: usize,
         slice: u64,
         out: Option<&mut dyn Sink>,
-        watch: Option<&mut Watch<'_>>,
+        watches: &mut Watches<'_>,
     ) -> Result<f64, Error> {
         let cell = self.grid.cells[cell];
         let size = cell.size as usize;
@@ -131,13 +129,13 @@ impl Copier for Pageable {
             (true, false) => (into(), Ok(Vec::new())),
             _ => (Ok(Vec::new()), out_of()),
         };
+        // Both threads are busy while it works, so the look comes right after.
+        watches.look();
         let (ins, outs) = (ins.map_err(&failed)?, outs.map_err(&failed)?);
-        watch.into_iter().for_each(Watch::look);
         if goes_in {
             let (kernels, at) = (&self.opened.kernels, Span::Device(&self.device_in, 0));
             let wrong = kernels.check(&self.inward, &self.tally, at, size / 8, IN).map_err(&failed)?;
-            self.checked += cell.size;
-            self.note(wrong, "to");
+            self.note(cell.size, wrong, "to");
         }
         if goes_out {
             self.written[cell.memory] = self.written[cell.memory].max(cell.size);
@@ -168,10 +166,9 @@ impl Copier for Pageable {
         for memory in 0..self.targets.len() {
             let words = self.written[memory] as usize / 8;
             let wrong = OUT.check(&self.targets[memory].map.as_slice::<u64>()[..words]);
-            self.checked += self.written[memory];
-            self.note(wrong, "from");
+            self.note(self.written[memory], wrong, "from");
         }
-        Ok(integrity(self.wrong.as_ref(), self.checked))
+        Ok(self.checks.integrity())
     }
 
     fn evidence(&self, out: &mut dyn Sink) {

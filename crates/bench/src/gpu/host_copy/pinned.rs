@@ -7,11 +7,11 @@ use seatrial_sys::gpu::{DeviceMemory, GpuError, Span, Stream};
 use seatrial_sys::memory::Pages;
 use serde_json::json;
 
-use super::cell::{Cell, Grid};
+use super::cell::{Cell, Direction, Grid};
 use super::part::Copier;
 use crate::common::gpu::pattern::{Pattern, Wrong};
 use crate::common::gpu::{
-    Block, Lane, MOST_QUEUED, Opened, Starter, Tally, Watch, during, integrity, preparing,
+    Block, Checks, Lane, MOST_QUEUED, Opened, Starter, Tally, Watches, during, preparing,
 };
 use crate::{Error, Sink};
 
@@ -47,8 +47,7 @@ pub struct Pinned {
     written: Vec<u64>,
     device_in: Arc<DeviceMemory>,
     device_out: Arc<DeviceMemory>,
-    checked: u64,
-    wrong: Option<(u64, String)>,
+    checks: Checks,
     opened: Opened,
 }
 
@@ -81,14 +80,13 @@ impl Pinned {
             targets,
             device_in,
             device_out,
-            checked: 0,
-            wrong: None,
+            checks: Checks::default(),
             grid,
             opened,
         })
     }
 
-    fn work(&mut self, cell: Cell, copies: usize, watch: Option<&mut Watch<'_>>) -> Result<Ran, GpuError> {
+    fn work(&mut self, cell: Cell, copies: usize, watches: &mut Watches<'_>) -> Result<Ran, GpuError> {
         let size = cell.size as usize;
         if cell.direction.goes_in() {
             let stream = &self.lanes[0].stream;
@@ -100,33 +98,33 @@ impl Pinned {
         let inward = (Span::Device(&self.device_in, 0), Span::Pinned(&self.sources[cell.memory].memory, 0));
         let outward = (Span::Pinned(&self.targets[cell.memory].memory, 0), Span::Device(&self.device_out, 0));
         let [first, second] = &mut self.lanes;
-        let mut lanes: Vec<&mut Lane> = Vec::new();
-        let mut ways = Vec::new();
-        if cell.direction.goes_in() {
-            lanes.push(first);
-            ways.push((IN_LANE, inward));
-        }
-        if cell.direction.goes_out() {
-            lanes.push(second);
-            ways.push((OUT_LANE, outward));
-        }
-        let kernels = &self.opened.kernels;
-        let by_kernel = self.by_kernel;
-        let queue = |lane: usize, stream: &Stream, _: usize| {
-            let (to, from) = ways[lane].1;
-            (0..each).try_for_each(|_| match by_kernel {
-                true => kernels.copy(stream, to, from, size),
-                false => stream.copy(to, from, size),
+        let (kernels, by_kernel) = (&self.opened.kernels, self.by_kernel);
+        // The streams that work, with the lanes that each one's samples are of.
+        let (mut lanes, of): (Vec<&mut Lane>, &[&[u64]]) = match cell.direction {
+            Direction::H2d => (vec![first], &[&[IN_LANE]]),
+            Direction::D2h => (vec![second], &[&[OUT_LANE]]),
+            Direction::Both if by_kernel => (vec![first], &[&[IN_LANE, OUT_LANE]]),
+            Direction::Both => (vec![first, second], &[&[IN_LANE], &[OUT_LANE]]),
+        };
+        let copy = |stream: &Stream, (to, from): (Span<'_>, Span<'_>)| match by_kernel {
+            true => kernels.copy(stream, to, from, size),
+            false => stream.copy(to, from, size),
+        };
+        let queue = |stream_of: usize, stream: &Stream, _: usize| {
+            (0..each).try_for_each(|_| match of[stream_of] {
+                [IN_LANE] => copy(stream, inward),
+                [OUT_LANE] => copy(stream, outward),
+                _ => kernels.exchange(stream, inward, outward, size),
             })
         };
-        let run = self.starter.run(&mut lanes, pieces, queue, || watch.into_iter().for_each(Watch::look))?;
+        let run = self.starter.run(&mut lanes, pieces, queue, || watches.look())?;
         let ends = run.marks.iter().filter_map(|marks| Some(marks.last()? - marks.first()?));
         let took = ends.fold(0.0, f64::max) * copies as f64 / (pieces * each) as f64;
         let mut found = Vec::new();
-        for (number, (lane, _)) in ways.iter().enumerate() {
+        for (number, lanes) in of.iter().enumerate() {
             for piece in 0..pieces {
                 let (start, end) = run.piece(number, piece);
-                found.push((*lane, start, end, each as u64 * cell.size));
+                found.extend(lanes.iter().map(|lane| (*lane, start, end, each as u64 * cell.size)));
             }
         }
         Ok(Ran { pieces: found, took })
@@ -144,21 +142,18 @@ impl Pinned {
         let at = Span::Device(&self.device_in, 0);
         let stream = &self.lanes[0].stream;
         let wrong = self.opened.kernels.check(stream, &self.tally, at, cell.size as usize / 8, IN)?;
-        self.checked += cell.size;
-        self.note(wrong, cell.memory, "to");
+        self.note(cell.size, wrong, cell.memory, "to");
         Ok(())
     }
 
-    fn note(&mut self, wrong: Option<Wrong>, memory: usize, way: &str) {
-        if let Some(wrong) = wrong {
-            let node = self.grid.nodes[memory].map_or_else(|| "any".to_owned(), |node| node.to_string());
-            let text = format!(
-                "host (NUMA node {node}) {way} GPU {}: the first wrong word is at byte {}",
-                self.opened.address,
-                wrong.first * 8
-            );
-            self.wrong.get_or_insert((0, text)).0 += wrong.count;
-        }
+    fn note(&mut self, bytes: u64, wrong: Option<Wrong>, memory: usize, way: &str) {
+        let Self { checks, grid, opened, .. } = self;
+        let Wrong { count, first } = wrong.unwrap_or_default();
+        checks.note(bytes, count, || {
+            let node = grid.nodes[memory].map_or_else(|| "any".to_owned(), |node| node.to_string());
+            let (gpu, at) = (&opened.address, first * 8);
+            format!("host (NUMA node {node}) {way} GPU {gpu}: the first wrong word is at byte {at}")
+        });
     }
 }
 
@@ -175,11 +170,11 @@ impl Copier for Pinned {
         copies: usize,
         slice: u64,
         out: Option<&mut dyn Sink>,
-        watch: Option<&mut Watch<'_>>,
+        watches: &mut Watches<'_>,
     ) -> Result<f64, Error> {
         let cell = self.grid.cells[cell];
         let address = self.opened.address.clone();
-        let ran = self.work(cell, copies, watch).map_err(during(&address, cell.direction.name()))?;
+        let ran = self.work(cell, copies, watches).map_err(during(&address, cell.direction.name()))?;
         self.check(cell).map_err(during(&address, "checking what was copied"))?;
         if let Some(out) = out {
             let at = place(&self.grid, cell, slice);
@@ -199,10 +194,9 @@ impl Copier for Pinned {
         for memory in 0..self.targets.len() {
             let words = self.written[memory] as usize / 8;
             let found = self.targets[memory].check_first(OUT, words)?;
-            self.checked += self.written[memory];
-            self.note(found, memory, "from");
+            self.note(self.written[memory], found, memory, "from");
         }
-        Ok(integrity(self.wrong.as_ref(), self.checked))
+        Ok(self.checks.integrity())
     }
 
     fn evidence(&self, out: &mut dyn Sink) {

@@ -84,7 +84,7 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     case.budget.warm_up = case.budget.warm_up.max(Nanos::millis(300)).max(round);
     // Touching, filling and checking run at some GB/s.
     let touched = Nanos(2 * grid.largest() * grid.nodes.len() as u64);
-    case.budget.overhead = Nanos::millis(1200).plus(touched);
+    case.budget.overhead = Nanos::millis(700).plus(touched);
     case.budget.prepare = Nanos::secs(60).plus(Nanos(touched.get().saturating_mul(10)));
     Ok(case)
 }

@@ -1,23 +1,21 @@
-//! The worker: all GPUs, each with blocks of the host next to it, let go together.
+//! The rig: all GPUs, each with blocks of the host next to it, let go together.
 
-#[cfg(test)]
 use std::path::Path;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
-use seatrial_sys::gpu::{DeviceMemory, Driver, GpuError, Span, Stream};
+use seatrial_sys::gpu::{DeviceMemory, Driver, GpuError, PinnedMemory, Span, Stream};
 use seatrial_sys::memory::Pages;
 use serde_json::{Map, Value, json};
 
 use super::plan::{ROUNDS, SLICE};
 use crate::common::gpu::pattern::{Pattern, Wrong};
 use crate::common::gpu::{
-    Block, Lane, LaneError, MOST_QUEUED, Opened, Starter, Tally, Watch, address_of, during, integrity,
-    preparing,
+    self, Block, Checks, Crew, Lane, LaneError, MOST_QUEUED, Opened, Rig, Starter, Tally, Watches, Worker,
+    address_of, preparing,
 };
 use crate::common::{self, pin};
-use crate::{Error, Offer, Part, Sink, Stop};
+use crate::{Error, Sink, Stop};
 
 /// What goes to a device, what comes from it, what stands where nothing was copied.
 const IN: Pattern = Pattern::of(21);
@@ -28,28 +26,29 @@ const NOTHING: Pattern = Pattern::of(23);
 const DIRECTIONS: [(&str, bool, bool); 3] =
     [("h2d", true, false), ("d2h", false, true), ("both", true, true)];
 
-/// The worker of one trial.
-pub struct Worker {
+/// Blocks of a device's memory at most: all of them are queued at once, which a driver has room for, with a mark after some.
+const MOST_BLOCKS: usize = 640;
+
+/// What a case asks for.
+struct Wanted {
     place: Place,
     addresses: Vec<String>,
     directions: Vec<(&'static str, bool, bool)>,
     block: usize,
     covers_memory: bool,
     pages: Vec<Pages>,
-    library: Option<PathBuf>,
-    ready: Option<Ready>,
 }
 
 struct Ready {
-    ends: Vec<End>,
+    crew: Crew<End>,
+    directions: Vec<(&'static str, bool, bool)>,
+    block: usize,
+    covers: bool,
     starter: Starter,
     /// Copies of a slice for each direction.
     copies: Vec<usize>,
     slices: u64,
-    missing: Map<String, Value>,
-    about: Map<String, Value>,
-    wrong: Option<(u64, String)>,
-    checked: u64,
+    checks: Checks,
 }
 
 /// One GPU and its blocks of the host.
@@ -67,35 +66,59 @@ struct End {
     opened: Opened,
 }
 
-impl Worker {
-    /// The worker of `case` at `place`; opens nothing yet.
-    ///
-    /// # Errors
-    /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
-        let word = case.params.text("direction")?;
-        let missing = || Error::new(Cause::Protocol, "the case names no size of a block");
-        Ok(Self {
-            place: place.clone(),
-            addresses: address_of(case)?,
-            directions: DIRECTIONS.into_iter().filter(|(name, ..)| word == "auto" || word == *name).collect(),
-            block: case.params.bytes("block")?.ok_or_else(missing)?.get() as usize,
-            covers_memory: case.params.text("coverage")? == "memory",
-            pages: common::pages(&case.params)?,
-            library: None,
-            ready: None,
+impl gpu::End for End {
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    fn opened(&self) -> &Opened {
+        &self.opened
+    }
+}
+
+/// The worker of `case` at `place`; opens nothing yet.
+///
+/// # Errors
+/// When the case was not planned by the same version.
+pub fn worker(case: &Case, place: &Place) -> Result<Worker, Error> {
+    let word = case.params.text("direction")?;
+    let missing = || Error::new(Cause::Protocol, "the case names no size of a block");
+    let wanted = Wanted {
+        place: place.clone(),
+        addresses: address_of(case)?,
+        directions: DIRECTIONS.into_iter().filter(|(name, ..)| word == "auto" || word == *name).collect(),
+        block: case.params.bytes("block")?.ok_or_else(missing)?.get() as usize,
+        covers_memory: case.params.text("coverage")? == "memory",
+        pages: common::pages(&case.params)?,
+    };
+    Worker::new(case, place, move |library| Ok(Box::new(wanted.ready(library)?)))
+}
+
+impl Wanted {
+    fn ready(&self, library: Option<&Path>) -> Result<Ready, Error> {
+        common::require_room(
+            2 * (self.block * self.addresses.len()) as u64,
+            "the copies need",
+            "free memory or lower -p block=",
+        )?;
+        let crew = Crew::gather(library, &self.addresses, 1, |driver, number, address| {
+            self.end(driver, number, address)
+        })?;
+        let first = &crew.ends()[0].opened;
+        let starter = Starter::new(&first.gpu).map_err(preparing(&first.address, "making a gate"))?;
+        Ok(Ready {
+            directions: self.directions.clone(),
+            block: self.block,
+            covers: self.covers_memory,
+            starter,
+            copies: vec![1; self.directions.len()],
+            slices: 0,
+            checks: Checks::default(),
+            crew,
         })
     }
 
-    /// The same with the driver at `library` instead of the system's.
-    #[cfg(test)]
-    pub fn with_driver(mut self, library: &Path) -> Self {
-        self.library = Some(library.to_owned());
-        self
-    }
-
-    fn end(&self, driver: &Arc<dyn Driver>, number: usize) -> Result<End, Error> {
-        let address = &self.addresses[number];
+    fn end(&self, driver: &Arc<dyn Driver>, number: usize, address: &str) -> Result<End, Error> {
         let node = self.place.seats.get(number).and_then(|seat| seat.memory);
         // Memory without a node of its own lies next to the thread that touches it.
         if let Some(seat) = self.place.seats.get(number) {
@@ -108,7 +131,7 @@ impl Worker {
         let (device, device_out) = if self.covers_memory {
             let (_, total) = opened.gpu.memory().map_err(refused("asking for memory"))?;
             // gpu-copy takes 1/1.1 of it.
-            let blocks = (total as usize * 10 / 11 / self.block).clamp(1, MOST_QUEUED);
+            let blocks = (total as usize * 10 / 11 / self.block).clamp(1, MOST_BLOCKS);
             opened.require((blocks * self.block) as u64)?;
             (take(blocks * self.block)?, None)
         } else {
@@ -130,89 +153,83 @@ impl Worker {
         end.fill_source().map_err(refused("filling memory of the device"))?;
         Ok(end)
     }
+}
 
-    fn make(&self) -> Result<Ready, Error> {
-        let driver = Opened::driver(self.library.as_deref())?;
-        common::require_room(
-            2 * (self.block * self.addresses.len()) as u64,
-            "the copies need",
-            "free memory or lower -p block=",
-        )?;
-        let (mut ends, mut missing, mut about) = (Vec::new(), Map::new(), Map::new());
-        let mut first = None;
-        for (number, address) in self.addresses.iter().enumerate() {
-            match self.end(&driver, number) {
-                Ok(end) => {
-                    about.insert(address.clone(), end.opened.evidence(&driver));
-                    ends.push(end);
-                }
-                Err(error) => {
-                    missing.insert(address.clone(), json!(error.text));
-                    first.get_or_insert(error);
-                }
-            }
-        }
-        let Some(end) = ends.first() else {
-            return Err(first.unwrap_or_else(|| Error::new(Cause::Protocol, "the case names no GPU")));
-        };
-        let starter =
-            Starter::new(&end.opened.gpu).map_err(preparing(&end.opened.address, "making a gate"))?;
-        let copies = vec![1; self.directions.len()];
-        Ok(Ready { ends, starter, copies, slices: 0, missing, about, wrong: None, checked: 0 })
-    }
-
-    fn ready(&mut self) -> Result<&mut Ready, Error> {
-        self.ready
-            .as_mut()
-            .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was told to prepare"))
-    }
-
+impl Rig for Ready {
     /// Every direction once.
     fn round(
         &mut self,
         stop: &Stop,
         mut out: Option<&mut dyn Sink>,
-        watches: &mut [Watch<'_>],
-    ) -> Result<(), Error> {
-        let (block, covers) = (self.block, self.covers_memory);
+        watches: &mut Watches<'_>,
+    ) -> Result<f64, Error> {
+        let mut rates = 0.0;
         for (index, direction) in self.directions.clone().into_iter().enumerate() {
-            if stop.is_over() && out.is_some() && !covers {
-                return Ok(());
+            if stop.is_over() && out.is_some() && !self.covers {
+                return Ok(rates);
             }
-            let ready = self.ready()?;
             let ran = loop {
-                match ready.slice(direction, index, block, covers, watches) {
+                match self.slice(direction, index, watches) {
                     Ok(ran) => break ran,
                     // The others are measured without it.
-                    Err(LaneError { lane, error }) => {
-                        let lost = ready.ends.remove(lane);
-                        let error = during(&lost.opened.address, direction.0)(error);
-                        ready.missing.insert(lost.opened.address.clone(), json!(error.text));
-                        if ready.ends.is_empty() {
-                            return Err(error);
-                        }
-                    }
+                    Err(LaneError { lane, error }) => self.crew.lose(lane, error, direction.0)?,
                 }
             };
+            rates += ran
+                .iter()
+                .map(|(.., start, end, bytes)| *bytes as f64 / end.since(*start).as_secs().max(1e-9))
+                .sum::<f64>();
             if let Some(out) = out.as_deref_mut() {
                 for (gpu, lane, start, end, bytes) in ran {
                     let mut at = Params::default();
                     at.set("direction", direction.0);
                     at.set("gpu", gpu as u64);
                     at.set("lane", 2 * gpu as u64 + lane);
-                    at.set("slice", ready.slices);
+                    at.set("slice", self.slices);
                     let amount = Quantity::new(bytes as f64, Unit::Byte)
                         .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
                     out.sample(Sample { channel: "copy".to_owned(), at, start, end, amount });
                 }
             }
-            ready.slices += 1;
+            self.slices += 1;
         }
-        Ok(())
+        Ok(rates)
+    }
+
+    /// Over the whole memory a phase is so many rounds, as gpu-copy has them, after one that warms up.
+    fn rounds(&self, phase: Phase) -> Option<u64> {
+        self.covers.then_some(if phase == Phase::WarmUp { 1 } else { ROUNDS })
+    }
+
+    fn forget(&mut self) -> Result<(), Error> {
+        self.crew.ends_mut().iter_mut().try_for_each(|end| {
+            end.written = false;
+            end.target.fill(NOTHING)
+        })
+    }
+
+    fn evidence(&self, out: &mut dyn Sink) {
+        let places =
+            self.crew.ends().iter().map(|end| (end.opened.address.clone(), end.target.place.clone()));
+        out.evidence("places", Value::Object(places.collect::<Map<String, Value>>()));
+        out.evidence("held_by", json!(self.starter.way()));
+        self.crew.evidence(out);
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        let Self { crew, checks, .. } = self;
+        for end in crew.ends_mut().iter_mut().filter(|end| end.written) {
+            let words = end.target.memory.len() / 8;
+            let Wrong { count, first } = end.target.check_first(OUT, words)?.unwrap_or_default();
+            checks.note(8 * words as u64, count, || {
+                format!("GPU {} to host: the first wrong word is at byte {}", end.opened.address, 8 * first)
+            });
+        }
+        Ok(checks.integrity())
     }
 }
 
-/// GPU, lane, start, end and bytes of each copy.
+/// GPU, lane, start, end and bytes of each copy. The lane of a [`LaneError`] is the GPU's number here.
 type Ran = Vec<(usize, u64, Nanos, Nanos, u64)>;
 
 impl Ready {
@@ -220,15 +237,18 @@ impl Ready {
         &mut self,
         (name, goes_in, goes_out): (&'static str, bool, bool),
         index: usize,
-        block: usize,
-        covers: bool,
-        watches: &mut [Watch<'_>],
+        watches: &mut Watches<'_>,
     ) -> Result<Ran, LaneError> {
-        let blocks = |end: &End| end.device.len() / block;
-        let copies =
-            if covers { self.ends.iter().map(blocks).max().unwrap_or(1) } else { self.copies[index] };
-        for (lane, end) in self.ends.iter().enumerate() {
-            let at = |error| LaneError { lane, error };
+        let (block, covers) = (self.block, self.covers);
+        let copies = match covers {
+            true => self.crew.ends().iter().map(|end| end.device.len() / block).max().unwrap_or(1),
+            false => self.copies[index],
+        };
+        // Copies between two marks.
+        let each = copies.div_ceil(MOST_QUEUED);
+        let pieces = copies.div_ceil(each);
+        for end in self.crew.ends() {
+            let at = |error| LaneError { lane: end.number, error };
             if goes_in {
                 end.overwrite().map_err(at)?;
             } else if covers {
@@ -238,84 +258,75 @@ impl Ready {
         // The lanes of all, those of one GPU side by side, and what each of them copies.
         let mut lanes: Vec<&mut Lane> = Vec::new();
         let mut works = Vec::new();
-        for (position, end) in self.ends.iter_mut().enumerate() {
+        for end in self.crew.ends_mut() {
             let End { lanes: [inward, outward], source, target, device, device_out, number, .. } = end;
             let count = if covers { device.len() / block } else { copies };
             let from = device_out.as_ref().unwrap_or(device);
             if goes_in {
                 lanes.push(inward);
-                works.push(Work { position, number: *number, lane: 0, count, host: &source.memory, device });
+                works.push(Work { number: *number, lane: 0, count, host: &source.memory, device });
             }
             if goes_out {
                 lanes.push(outward);
-                works.push(Work {
-                    position,
-                    number: *number,
-                    lane: 1,
-                    count,
-                    host: &target.memory,
-                    device: from,
-                });
+                works.push(Work { number: *number, lane: 1, count, host: &target.memory, device: from });
             }
         }
         let queue = |lane: usize, stream: &Stream, piece: usize| {
-            let Work { lane, count, host, device, .. } = &works[lane];
-            if piece >= *count {
-                return Ok(());
-            }
-            // In both directions at once over the whole memory, each has a half of it.
-            let offset = match (covers, goes_in && goes_out) {
-                (false, _) => 0,
-                (true, false) => piece * block,
-                (true, true) => {
-                    (piece / 2 + usize::from(*lane == 1) * count.div_ceil(2)).min(count - 1) * block
-                }
-            };
-            let (there, here) = (Span::Device(device, offset), Span::Pinned(host, 0));
-            if *lane == 0 { stream.copy(there, here, block) } else { stream.copy(here, there, block) }
+            let work @ Work { lane, count, host, device, .. } = &works[lane];
+            work.copies(piece, each).try_for_each(|copy| {
+                // In both directions at once over the whole memory, each has a half of it.
+                let offset = match (covers, goes_in && goes_out) {
+                    (false, _) => 0,
+                    (true, false) => copy * block,
+                    (true, true) => {
+                        (copy / 2 + usize::from(*lane == 1) * count.div_ceil(2)).min(count - 1) * block
+                    }
+                };
+                let (there, here) = (Span::Device(device, offset), Span::Pinned(host, 0));
+                if *lane == 0 { stream.copy(there, here, block) } else { stream.copy(here, there, block) }
+            })
         };
-        let run = self.starter.run(&mut lanes, copies, queue, || watches.iter_mut().for_each(Watch::look));
-        let run =
-            run.map_err(|failed| LaneError { lane: works[failed.lane].position, error: failed.error })?;
+        let run = self.starter.run(&mut lanes, pieces, queue, || watches.look());
+        let run = run.map_err(|failed| LaneError { lane: works[failed.lane].number, error: failed.error })?;
         let mut found = Vec::new();
         let mut longest = 0.0_f64;
         for (lane, work) in works.iter().enumerate() {
             longest = run.marks[lane].last().copied().unwrap_or(0.0).max(longest);
-            for piece in 0..work.count.min(copies) {
+            for piece in 0..pieces {
+                let bytes = (work.copies(piece, each).len() * block) as u64;
                 let (start, end) = run.piece(lane, piece);
-                found.push((work.number, work.lane, start, end, block as u64));
+                if bytes > 0 {
+                    found.push((work.number, work.lane, start, end, bytes));
+                }
             }
         }
         self.copies[index] =
             ((SLICE.get() as f64 * copies as f64 / longest.max(1.0)) as usize).clamp(1, MOST_QUEUED);
-        self.after(name, goes_in, goes_out, block)?;
+        self.after(name, goes_in, goes_out)?;
         Ok(found)
     }
 
     /// Every word on the devices that something went to.
-    fn after(&mut self, name: &str, goes_in: bool, goes_out: bool, block: usize) -> Result<(), LaneError> {
-        let mut notes = Vec::new();
-        for (lane, end) in self.ends.iter_mut().enumerate() {
+    fn after(&mut self, name: &str, goes_in: bool, goes_out: bool) -> Result<(), LaneError> {
+        let Self { crew, checks, block, .. } = self;
+        for end in crew.ends_mut() {
             end.written |= goes_out;
             if !goes_in {
                 continue;
             }
             // With both directions at once over the whole memory, the first half was written.
-            let blocks = end.device.len() / block;
+            let blocks = end.device.len() / *block;
             let count = if goes_out && end.device_out.is_none() { blocks.div_ceil(2) } else { blocks };
             for number in 0..count {
-                let wrong = end.check(number * block, block).map_err(|error| LaneError { lane, error })?;
-                self.checked += block as u64;
-                if let Some(wrong) = wrong {
-                    let at = (number * block) as u64 + 8 * wrong.first;
+                let wrong = end.check(number * *block, *block);
+                let wrong = wrong.map_err(|error| LaneError { lane: end.number, error })?;
+                let Wrong { count, first } = wrong.unwrap_or_default();
+                checks.note(*block as u64, count, || {
+                    let at = (number * *block) as u64 + 8 * first;
                     let to = &end.opened.address;
-                    let text = format!("{name}: host to GPU {to}: the first wrong word is at byte {at}");
-                    notes.push((wrong.count, text));
-                }
+                    format!("{name}: host to GPU {to}: the first wrong word is at byte {at}")
+                });
             }
-        }
-        for (count, text) in notes {
-            self.wrong.get_or_insert((0, text)).0 += count;
         }
         Ok(())
     }
@@ -323,12 +334,18 @@ impl Ready {
 
 /// What one lane copies: so many blocks between the host and a device.
 struct Work<'a> {
-    position: usize,
     number: usize,
     lane: u64,
     count: usize,
-    host: &'a Arc<seatrial_sys::gpu::PinnedMemory>,
+    host: &'a Arc<PinnedMemory>,
     device: &'a Arc<DeviceMemory>,
+}
+
+impl Work<'_> {
+    /// The copies of a piece, of which each has as many as `each`.
+    fn copies(&self, piece: usize, each: usize) -> std::ops::Range<usize> {
+        (piece * each).min(self.count)..((piece + 1) * each).min(self.count)
+    }
 }
 
 impl End {
@@ -359,66 +376,5 @@ impl End {
     fn check(&self, offset: usize, bytes: usize) -> Result<Option<Wrong>, GpuError> {
         let at = Span::Device(&self.device, offset);
         self.opened.kernels.check(&self.lanes[0].stream, &self.tally, at, bytes / 8, IN)
-    }
-}
-
-impl Part for Worker {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        self.ready = Some(self.make()?);
-        Ok(Offer::new(&self.place, Value::Null))
-    }
-
-    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        if phase == Phase::WarmUp {
-            self.round(stop, None, &mut [])?;
-            if !self.covers_memory {
-                // A second one at least, so that a slice has as many copies as fill its time.
-                self.round(stop, None, &mut [])?;
-                while !stop.is_over() {
-                    self.round(stop, None, &mut [])?;
-                }
-            }
-            let forget = |end: &mut End| {
-                end.written = false;
-                end.target.fill(NOTHING)
-            };
-            return self.ready()?.ends.iter_mut().try_for_each(forget);
-        }
-        let nvml = Opened::nvml(self.library.as_deref());
-        let mut watches: Vec<Watch<'_>> =
-            self.addresses.iter().map(|address| Watch::begin(&nvml, address)).collect();
-        let mut rounds = 0;
-        while if self.covers_memory { rounds < ROUNDS } else { !stop.is_over() } {
-            self.round(stop, Some(out), &mut watches)?;
-            rounds += 1;
-        }
-        let seen = self.addresses.iter().cloned().zip(watches.into_iter().map(Watch::end));
-        out.evidence("watch", Value::Object(seen.collect()));
-        let ready = self.ready()?;
-        let places = ready.ends.iter().map(|end| (end.opened.address.clone(), end.target.place.clone()));
-        out.evidence("places", Value::Object(places.collect()));
-        out.evidence("gpus", Value::Object(ready.about.clone()));
-        out.evidence("missing", Value::Object(ready.missing.clone()));
-        out.evidence("held_by", json!(ready.starter.way()));
-        Ok(())
-    }
-
-    fn verify(&mut self) -> Result<Integrity, Error> {
-        let ready = self.ready()?;
-        for end in ready.ends.iter_mut().filter(|end| end.written) {
-            let words = end.target.memory.len() / 8;
-            if let Some(wrong) = end.target.check_first(OUT, words)? {
-                let at = 8 * wrong.first;
-                let text =
-                    format!("GPU {} to host: the first wrong word is at byte {at}", end.opened.address);
-                ready.wrong.get_or_insert((0, text)).0 += wrong.count;
-            }
-            ready.checked += 8 * words as u64;
-        }
-        Ok(integrity(ready.wrong.as_ref(), ready.checked))
     }
 }

@@ -47,7 +47,7 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     case.budget.measure = case.budget.measure.max(Nanos(round.get() * LEAST_SLICES * 3 / 2));
     case.budget.warm_up = case.budget.warm_up.max(Nanos::millis(300)).max(round);
     // Opening the driver and translating the kernels.
-    case.budget.overhead = Nanos::millis(if every { 6000 } else { 1500 });
+    case.budget.overhead = Nanos::millis(if every { 6000 } else { 700 });
     case.budget.prepare = Nanos::secs(90);
     Ok(case)
 }

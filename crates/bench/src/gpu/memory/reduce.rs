@@ -1,7 +1,6 @@
 //! From slices to bandwidth: the best variant of every kernel.
 
 use seatrial_model::{About, Case, Cause, Measures, PartRecord, Reason, Row, Unit, Values};
-use seatrial_stats::Sorted;
 use serde_json::json;
 
 use crate::common::gpu;
@@ -15,8 +14,7 @@ pub fn reduce(about: &About, case: &Case, parts: &[PartRecord]) -> Result<Measur
     }
     let mut measures = Measures::default();
     let values = |cell: &AtPlace| Values { unit: Unit::GigabytesPerSecond, trials: cell.trials.clone() };
-    // Rates are finite, and every cell has some.
-    let median = |cell: &&AtPlace| Sorted::pooled(&cell.trials).map_or(0.0, |rates| rates.median());
+    let median = |cell: &&AtPlace| gpu::median(&cell.trials);
     let mut best = serde_json::Map::new();
     for metric in about.metrics {
         let of_kernel =
@@ -29,12 +27,6 @@ pub fn reduce(about: &About, case: &Case, parts: &[PartRecord]) -> Result<Measur
     let rows = cells.iter().map(|cell| Row { at: cell.at.clone(), values: values(cell) }).collect();
     measures.series.insert("by_variant".to_owned(), rows);
     measures.evidence.insert("best".to_owned(), best.into());
-    for name in ["gpu", "held_by", "watch"] {
-        if let Some(value) = parts.last().and_then(|part| part.evidence.get(name)) {
-            measures.evidence.insert(name.to_owned(), value.clone());
-        }
-    }
-    measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
-    measures.findings = gpu::findings_of(case, parts);
+    gpu::tell(&mut measures, case, parts);
     Ok(measures)
 }

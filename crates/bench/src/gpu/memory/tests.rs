@@ -9,7 +9,7 @@ use crate::common::gpu::rig::{Fake, close, machine, measured, median, plan};
 use crate::{Benchmark, Error, Part};
 
 fn make(case: &Case, place: &Place, library: &Path) -> Result<Box<dyn Part>, Error> {
-    Ok(Box::new(part::Worker::new(case, place)?.with_driver(library)))
+    Ok(Box::new(part::worker(case, place)?.with_driver(library)))
 }
 
 #[test]

@@ -21,6 +21,10 @@ const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec { name, doc, unit: Unit::GigabytesPerSecond, better: Better::Higher }
 }
 
+const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
+    MetricSpec { name, doc, unit: Unit::Nanosecond, better: Better::Lower }
+}
+
 const fn axis(name: &'static str) -> AxisSpec {
     AxisSpec { name, unit: Unit::Count }
 }
@@ -65,12 +69,15 @@ const ABOUT: About = About {
         rate("one_to_all", "One GPU writes to all others at once, added up: the slowest GPU."),
         rate("all_to_one", "All others write to one GPU at once, added up: the slowest GPU."),
         rate("all_to_all", "Every GPU writes to every other one at once, added up."),
-        MetricSpec {
-            name: "latency",
-            doc: "One load by a processor of a GPU from the memory of another: the slowest pair.",
-            unit: Unit::Nanosecond,
-            better: Better::Lower,
-        },
+        latency(
+            "latency",
+            "One load by a processor of a GPU over the link, of what the second-level cache of the other holds: the \
+             slowest pair.",
+        ),
+        latency(
+            "latency_memory",
+            "The same of what lies in the memory of the other and in none of its caches: the slowest pair.",
+        ),
     ],
     series: &[
         SeriesSpec {
@@ -89,7 +96,14 @@ const ABOUT: About = About {
         },
         SeriesSpec {
             name: "latencies",
-            doc: "Time of a load by the one GPU from the memory of the other.",
+            doc: "Time of a load by the one GPU over the link, of what the cache of the other holds.",
+            unit: Unit::Nanosecond,
+            better: Better::Lower,
+            axes: &[axis("by"), axis("from")],
+        },
+        SeriesSpec {
+            name: "memory_latencies",
+            doc: "Time of a load by the one GPU of what lies in the memory of the other.",
             unit: Unit::Nanosecond,
             better: Better::Lower,
             axes: &[axis("by"), axis("from")],
@@ -116,7 +130,7 @@ impl Benchmark for PeerCopy {
     }
 
     fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
-        Ok(Box::new(part::Worker::new(case, place)?))
+        Ok(Box::new(part::worker(case, place)?))
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

@@ -3,7 +3,8 @@
 use seatrial_inventory::gpu_peer_limit;
 use seatrial_model::machine::Gpu;
 use seatrial_model::{
-    About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Place, Reason, Site, SiteNode, Subject,
+    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Reason, Severity, Site,
+    SiteNode, Subject,
 };
 
 use super::cell::{Cell, cells};
@@ -11,6 +12,9 @@ use crate::common::{self, each_node, gpu, seats};
 
 /// Time of one slice: some copies of the default size even where links are fast.
 pub const SLICE: Nanos = Nanos::millis(25);
+
+/// Chases of a pair in a round: once round for the cache, once timed, once from memory.
+const CHASES: u64 = 3;
 
 /// Time of a chase by one processor.
 pub const CHASE: Nanos = Nanos::millis(8);
@@ -60,13 +64,32 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     gpu::chosen(&mut case, &gpus);
     case.places =
         vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: vec![seat] }];
+    case.findings.extend(redirected(&gpus));
     let pairs = (gpus.len() * (gpus.len() - 1)) as u64;
-    let round = SLICE.get() * wanted(params, gpus.len()).len() as u64 + CHASE.get() * pairs;
+    let round = SLICE.get() * wanted(params, gpus.len()).len() as u64 + CHASE.get() * CHASES * pairs;
     case.budget.measure = case.budget.measure.max(Nanos(round * LEAST_SLICES * 3 / 2));
     case.budget.warm_up = case.budget.warm_up.max(Nanos::millis(300)).max(Nanos(round));
     case.budget.overhead = Nanos::millis(800 * gpus.len() as u64);
     case.budget.prepare = Nanos::secs(90);
     Ok(case)
+}
+
+/// GPUs without links of their own reach each other over the bus, where ports may send everything to the processor first.
+fn redirected(gpus: &[&Gpu]) -> Option<Finding> {
+    let over_the_bus = gpus.iter().filter(|gpu| gpu.nvlinks.known().is_some_and(Vec::is_empty));
+    let mut ports: Vec<&String> =
+        over_the_bus.filter_map(|gpu| gpu.redirected_by.known()).flatten().collect();
+    ports.sort();
+    ports.dedup();
+    (!ports.is_empty()).then(|| {
+        let named: Vec<&str> = ports.iter().map(|port| port.as_str()).collect();
+        let text = format!(
+            "access control (ACS) of the ports {} sends what the GPUs write to each other to the processor first: expect the \
+             bandwidth of its links, and with an IOMMU possibly wrong data; switch it off in the firmware or with setpci",
+            named.join(", ")
+        );
+        Finding::new("peer-redirected", Severity::Warning, Subject::node(), text)
+    })
 }
 
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
@@ -99,7 +122,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let limit = |metric: &str| match metric {
         "write" | "read" => one_way.clone(),
         "both_write" | "both_read" => twice.clone(),
-        "latency" => unknown("no data sheet says how long a link takes"),
+        "latency" | "latency_memory" => unknown("no data sheet says how long a link takes"),
         _ => unknown("what several GPUs share on their way is not known"),
     };
     about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()

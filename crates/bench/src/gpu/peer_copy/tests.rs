@@ -9,7 +9,7 @@ use crate::common::gpu::rig::{Fake, close, machine, measured, median, plan, site
 use crate::{Benchmark, Error, Part};
 
 fn make(case: &Case, place: &Place, library: &Path) -> Result<Box<dyn Part>, Error> {
-    Ok(Box::new(part::Worker::new(case, place)?.with_driver(library)))
+    Ok(Box::new(part::worker(case, place)?.with_driver(library)))
 }
 
 const SMALL: (&str, &str) = ("size", "256 KiB");
@@ -33,11 +33,13 @@ fn every_pair_and_group_has_the_rate_of_its_links() {
             ("all_to_one", 800.0),
             ("all_to_all", 2400.0),
             ("latency", 600.0),
+            ("latency_memory", 600.0),
         ] {
             close(median(&measures, metric), expected);
         }
-        let rows = ["pairs", "groups", "latencies"].map(|name| measures.series[name].len());
-        assert_eq!(rows, [18, 7, 6]);
+        let rows =
+            ["pairs", "groups", "latencies", "memory_latencies"].map(|name| measures.series[name].len());
+        assert_eq!(rows, [18, 7, 6, 6]);
         assert!(row(&measures, "pairs", 0) > 0.0);
         assert!(matches!(record.integrity, Integrity::Verified { .. }), "{:?}", record.integrity);
     }
@@ -45,11 +47,17 @@ fn every_pair_and_group_has_the_rate_of_its_links() {
 
 #[test]
 fn a_gpu_that_cannot_be_used_leaves_the_other_pairs_measured() {
-    let fake = Fake::new("devices=3 fail=cuDevicePrimaryCtxRetain@2:46");
-    let (_, measures) = measured(&PeerCopy, make, &[SMALL], 3, &fake.library()).expect("measured");
-    assert!(measures.metrics.is_empty(), "the slowest pair may be one that is missing");
-    assert_eq!(measures.series["pairs"].len(), 6);
-    assert!(measures.findings.iter().any(|finding| finding.kind == "gpu-not-measured"));
+    // The second is lost in the middle of its work.
+    for words in ["fail=cuDevicePrimaryCtxRetain@2:46", "fail=cuMemcpyPeerAsync@2:719:30"] {
+        let fake = Fake::new(&format!("devices=3 {words}"));
+        let (_, measures) = measured(&PeerCopy, make, &[SMALL], 3, &fake.library()).expect("measured");
+        assert!(measures.metrics.is_empty(), "the slowest pair may be one that is missing");
+        let between = |row: &seatrial_model::Row| (row.at.count("from"), row.at.count("to"));
+        let pairs: Vec<_> = measures.series["pairs"].iter().map(between).collect();
+        assert!(pairs.contains(&(Ok(0), Ok(1))) && pairs.contains(&(Ok(1), Ok(0))), "{words}: {pairs:?}");
+        let finding = measures.findings.iter().find(|finding| finding.kind == "gpu-not-measured");
+        assert!(finding.is_some_and(|finding| finding.text.contains("0000:12:00.0")), "{words}");
+    }
 }
 
 #[test]
@@ -59,6 +67,22 @@ fn gpus_that_do_not_reach_each_other_are_copied_by_way_of_the_host() {
     close(median(&measures, "write"), 400.0);
     assert!(!measures.metrics.contains_key("latency"));
     assert!(measures.findings.iter().any(|finding| finding.kind == "no-peer-access"));
+}
+
+#[test]
+fn what_redirects_traffic_between_gpus_without_links_of_their_own_is_told() {
+    let kinds = |nvlinks: usize| {
+        let mut machine = machine(2);
+        if let seatrial_model::machine::Known::Known(gpus) = &mut machine.gpus {
+            for gpu in gpus {
+                gpu.nvlinks = seatrial_model::machine::Known::Known(vec!["0000:c1:00.0".to_owned(); nvlinks]);
+                gpu.redirected_by = seatrial_model::machine::Known::Known(vec!["0000:00:01.0".to_owned()]);
+            }
+        }
+        let case = plan(&PeerCopy, &[SMALL], machine).expect("a plan").remove(0);
+        case.findings.into_iter().map(|finding| finding.kind).collect::<Vec<_>>()
+    };
+    assert_eq!((kinds(0), kinds(2)), (vec!["peer-redirected".to_owned()], Vec::new()));
 }
 
 #[test]
