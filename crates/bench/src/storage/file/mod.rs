@@ -3,17 +3,17 @@
 mod account;
 mod course;
 pub(in crate::storage) mod crew;
-mod curve;
 pub(in crate::storage) mod directory;
-pub(in crate::storage) mod files;
+pub(crate) mod files;
 mod fixture;
 pub(in crate::storage) mod limit;
-pub(in crate::storage) mod outcome;
+pub(crate) mod outcome;
 pub(in crate::storage) mod part;
 pub(in crate::storage) mod plan;
 pub(in crate::storage) mod reduce;
 mod rounds;
 pub(in crate::storage) mod scheme;
+pub(in crate::storage) mod specs;
 mod steady;
 #[cfg(test)]
 mod tests;
@@ -21,22 +21,15 @@ mod watch;
 mod work;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need,
-    ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Better, Case, Cost, Interaction, Kind, Limits, Measures, Need, ParamSpec, Params,
+    PartRecord, Place, Reason, SeriesSpec, Site, Unit,
 };
 
+use self::specs::{latency, rate};
 use crate::{Benchmark, Error, Part, common};
 
 /// The benchmark.
 pub struct File;
-
-const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::MegabytesPerSecond, better: Better::Higher }
-}
-
-const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::Microsecond, better: Better::Lower }
-}
 
 pub(in crate::storage) const ABOUT: About = About {
     id: "storage.file",
@@ -44,14 +37,7 @@ pub(in crate::storage) const ABOUT: About = About {
     title: "reading and writing files, by threads, block size and queue depth",
     doc: include_str!("doc.md"),
     params: &[
-        ParamSpec {
-            name: "directory",
-            doc: "Directory to make files in, with its full path; disks: that of every disk's file systems; auto: \
-                  the current one, or /var/tmp where that is in memory.",
-            kind: Kind::Text,
-            word: Some("auto"),
-            default: "auto",
-        },
+        specs::DIRECTORY,
         ParamSpec {
             name: "operation",
             doc: "What is done to the files.",
@@ -66,62 +52,14 @@ pub(in crate::storage) const ABOUT: About = About {
             word: Some("auto"),
             default: "auto",
         },
-        ParamSpec {
-            name: "pattern",
-            doc: "The order of the blocks: as they lie, or shuffled, each of them once before any comes again.",
-            kind: Kind::Choice(&["seq", "random"]),
-            word: None,
-            default: "seq",
-        },
-        ParamSpec {
-            name: "threads",
-            doc: "Threads that work at the same time, each in a part of its own.",
-            kind: Kind::Load(1, 1024),
-            word: None,
-            default: "1",
-        },
-        ParamSpec {
-            name: "block",
-            doc: "Bytes that are read or written at once.",
-            kind: Kind::Size(Bytes(512), Bytes::gib(1)),
-            word: None,
-            default: "1 MiB",
-        },
-        ParamSpec {
-            name: "depth",
-            doc: "Requests that each thread keeps under way; auto is 4, and 1 where the engine can do no more.",
-            kind: Kind::Load(1, 4096),
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "size",
-            doc: "Bytes of the parts of all threads together; auto is 1 GiB, or 16 blocks a thread if that is more.",
-            kind: Kind::Size(Bytes::kib(4), Bytes::gib(1 << 20)),
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "files",
-            doc: "A file for each thread, or one that all share, with a part for each.",
-            kind: Kind::Choice(&["own", "shared"]),
-            word: None,
-            default: "own",
-        },
-        ParamSpec {
-            name: "access",
-            doc: "Past the page cache (O_DIRECT), or through it.",
-            kind: Kind::Choice(&["direct", "buffered"]),
-            word: None,
-            default: "direct",
-        },
-        ParamSpec {
-            name: "engine",
-            doc: "How requests are made; auto is io_uring, polled where the device can be, and else pread and pwrite.",
-            kind: Kind::Choice(&["io_uring", "polled", "sync"]),
-            word: Some("auto"),
-            default: "auto",
-        },
+        specs::PATTERN,
+        specs::THREADS,
+        specs::BLOCK,
+        specs::DEPTH,
+        specs::SIZE,
+        specs::FILES,
+        specs::ACCESS,
+        specs::ENGINE,
         ParamSpec {
             name: "sync",
             doc: "Writes are flushed at the end (fdatasync), each by itself (O_DSYNC), or never.",
@@ -129,20 +67,8 @@ pub(in crate::storage) const ABOUT: About = About {
             word: None,
             default: "end",
         },
-        ParamSpec {
-            name: "compressible",
-            doc: "Part of the data that a compressor can remove, in percent.",
-            kind: Kind::Number(0.0, 99.0),
-            word: None,
-            default: "0",
-        },
-        ParamSpec {
-            name: "work",
-            doc: "Until the time is over, or every block once, which tells when the first and the last thread are done.",
-            kind: Kind::Choice(&["time", "once"]),
-            word: None,
-            default: "time",
-        },
+        specs::COMPRESSIBLE,
+        specs::WORK,
         ParamSpec {
             name: "steady",
             doc: "Measure rounds of `time` until five are alike by SNIA's rule (range 20 %, trend 10 % of their mean), and \
@@ -164,30 +90,20 @@ pub(in crate::storage) const ABOUT: About = About {
         common::PRECISION,
     ],
     metrics: &[
-        rate("throughput", "Bytes read and written in the time that all threads work."),
+        specs::THROUGHPUT,
         rate("read", "With operation=mixed: what of it is read."),
         rate("written", "With operation=mixed: what of it is written."),
         rate("durable", "Bytes written over the time until they are flushed as well."),
-        rate("first_done", "With work=once: bytes moved until the first thread is done, over that time."),
-        rate("last_done", "With work=once: all bytes over the time until the last thread is done."),
-        MetricSpec {
-            name: "iops",
-            doc: "Blocks read and written a second in the time that all threads work.",
-            unit: Unit::PerSecond,
-            better: Better::Higher,
-        },
-        latency("latency", "Median of the times from handing a request over to learning that it is done."),
-        latency("p99", "Time that 99 % of all requests do not exceed."),
-        latency("p999", "Time that 99.9 % of all requests do not exceed."),
-        latency("slowest", "The longest request."),
+        specs::FIRST_DONE,
+        specs::LAST_DONE,
+        specs::IOPS,
+        specs::LATENCY,
+        specs::P99,
+        specs::P999,
+        specs::SLOWEST,
         latency("flush", "Time that flushing took at the end, of the thread that took longest."),
-        latency("cpu_per_io", "Time on CPUs for one block, checking and making its data included."),
-        MetricSpec {
-            name: "fairness",
-            doc: "Jain's index of the threads' rates: 1 when all are alike, 1 over their number when one has it all.",
-            unit: Unit::Ratio,
-            better: Better::Higher,
-        },
+        specs::CPU_PER_IO,
+        specs::FAIRNESS,
     ],
     series: &[
         SeriesSpec {
@@ -212,40 +128,6 @@ pub(in crate::storage) const ABOUT: About = About {
     interaction: Interaction::Loads("the file system of the directory and what it lies on"),
 };
 
-/// A parameter, for another benchmark that has the same.
-pub(in crate::storage) const fn param(name: &str) -> ParamSpec {
-    let mut at = 0;
-    while at < ABOUT.params.len() {
-        if same(ABOUT.params[at].name, name) {
-            return ABOUT.params[at];
-        }
-        at += 1;
-    }
-    panic!("there is no such parameter")
-}
-
-/// A metric, for another benchmark that has the same.
-pub(in crate::storage) const fn metric(name: &str) -> MetricSpec {
-    let mut at = 0;
-    while at < ABOUT.metrics.len() {
-        if same(ABOUT.metrics[at].name, name) {
-            return ABOUT.metrics[at];
-        }
-        at += 1;
-    }
-    panic!("there is no such metric")
-}
-
-const fn same(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    let (mut same, mut at) = (one.len() == other.len(), 0);
-    while same && at < one.len() {
-        same = one[at] == other[at];
-        at += 1;
-    }
-    same
-}
-
 impl Benchmark for File {
     fn about(&self) -> &'static About {
         &ABOUT
@@ -261,6 +143,10 @@ impl Benchmark for File {
 
     fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
         Ok(Box::new(part::Worker::new(case, place)?))
+    }
+
+    fn look(&self, case: &Case, place: &Place) -> Option<Box<dyn Part>> {
+        Some(Box::new(common::Look::in_directories(place, &[case.chosen.text("directory").ok()?])))
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

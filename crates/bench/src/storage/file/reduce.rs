@@ -5,10 +5,9 @@ use seatrial_model::{
 };
 use serde_json::Value;
 
-use super::curve::Curve;
 use super::rounds;
 use super::scheme::Scheme;
-use crate::common::Latencies;
+use crate::common::{Curve, Latencies};
 
 /// Length of an interval that makes a sample, in nanoseconds.
 const INTERVAL: u64 = 100_000_000;

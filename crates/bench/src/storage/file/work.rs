@@ -22,6 +22,11 @@ use crate::common::payload::{Block, Fault, Payload};
 /// device to run dry meanwhile, and below it a second call costs more than it gains.
 const LENGTHY: usize = 64 << 10;
 
+/// Requests that are worth a call of their own: so many are handed over before further ones are made and before those that
+/// came back are checked, so that a fast device goes on meanwhile. When it is done with all of them at once, it would
+/// else wait while the thread works, and the thread while it does.
+const BATCH: usize = 32;
+
 /// Requests at most that are made ahead of their turn.
 const AHEAD: usize = 4;
 
@@ -231,19 +236,26 @@ impl Hand {
         let mut stopped = None;
         let lengthy = self.tools.scheme.block >= LENGTHY;
         loop {
-            if stopped.is_none() {
-                self.begin(&mut source);
+            if lengthy && stopped.is_none() {
+                self.begin(&mut source)?;
+                if !(back.is_empty() && self.ready.len() >= AHEAD) {
+                    self.hand_over()?;
+                }
             }
-            if lengthy && !(back.is_empty() && self.ready.len() >= AHEAD) {
-                self.hand_over()?;
-            }
-            for (slot, step) in back.drain(..) {
+            for (count, (slot, step)) in (1_usize..).zip(back.drain(..)) {
                 self.take_back(slot, &step);
+                // A slot is free again when its block was checked.
+                if !lengthy && stopped.is_none() && count.is_multiple_of(BATCH) {
+                    self.begin(&mut source)?;
+                }
             }
-            while stopped.is_none()
-                && self.ready.len() < self.tools.depth.min(AHEAD)
-                && self.make(&mut source)
-            {}
+            if stopped.is_none() {
+                if lengthy {
+                    while self.ready.len() < self.tools.depth.min(AHEAD) && self.make(&mut source) {}
+                } else {
+                    self.begin(&mut source)?;
+                }
+            }
             if self.tools.engine.under_way() == 0 {
                 if stopped.is_some() || self.ready.is_empty() {
                     break;
@@ -272,12 +284,12 @@ impl Hand {
     }
 
     /// Begins as many requests as are to be under way.
-    fn begin(&mut self, source: &mut impl FnMut(&mut Course) -> Option<Step>) {
+    fn begin(&mut self, source: &mut impl FnMut(&mut Course) -> Option<Step>) -> Result<(), Error> {
         while self.tools.engine.under_way() < self.tools.depth {
             if self.ready.is_empty() && !self.make(source) {
-                return;
+                break;
             }
-            let Some((slot, step)) = self.ready.front().copied() else { return };
+            let Some((slot, step)) = self.ready.front().copied() else { break };
             if step.pass > self.latest {
                 self.latest = step.pass;
                 self.old = self.flying.iter().flatten().count();
@@ -288,7 +300,7 @@ impl Hand {
             let in_the_way =
                 |other: &Flying| other.step.block == step.block && (other.step.write || step.write);
             if self.old > 0 && self.flying.iter().flatten().any(in_the_way) {
-                return;
+                break;
             }
             self.ready.pop_front();
             let offset = self.offset(step.block);
@@ -297,7 +309,11 @@ impl Hand {
             let operation = if step.write { Way::Write } else { Way::Read };
             let bytes = self.tools.scheme.block;
             self.tools.engine.queue(Request { slot, file: 0, operation, offset, bytes });
+            if self.queued.len() >= BATCH {
+                self.hand_over()?;
+            }
         }
+        Ok(())
     }
 
     /// Notes when requests are handed over, which is after blocks were made and checked: that is no time of the storage.

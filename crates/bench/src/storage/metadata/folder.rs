@@ -8,16 +8,10 @@ use std::path::{Path, PathBuf};
 use rustix::rand::{GetRandomFlags, getrandom};
 use seatrial_model::Cause;
 use seatrial_sys::Errno;
-use serde_json::json;
 
 use crate::Error;
+use crate::leftover::{self, MANIFEST, Manifest, Standing};
 use crate::storage::file::outcome::refused;
-
-/// What the name of every such folder begins with; the last word of the benchmark's id follows.
-const PREFIX: &str = ".seatrial-";
-
-/// The file in it that says whose it is.
-pub const MANIFEST: &str = "seatrial.json";
 
 /// A folder of ours; removed with what is in it when dropped.
 #[derive(Debug)]
@@ -34,19 +28,12 @@ impl Folder {
         let mut random = [0_u8; 8];
         getrandom(&mut random, GetRandomFlags::empty())
             .map_err(|errno| Error::new(Cause::Missing, format!("no random number: {errno}")))?;
-        let path = parent.join(format!("{}{:016x}", prefix(bench), u64::from_ne_bytes(random)));
+        let path = parent.join(leftover::name(bench, u64::from_ne_bytes(random)));
         fs::create_dir(&path).map_err(|error| failed("making the folder", &path, &error))?;
         let folder = Self { path };
-        let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-        let manifest = json!({
-            "made_by": "seatrial",
-            "benchmark": bench,
-            "host": host.trim(),
-            "process": std::process::id(),
-            "remove": "the whole folder, once that process is gone",
-        });
         let file = folder.path.join(MANIFEST);
-        fs::write(&file, format!("{manifest}\n")).map_err(|error| failed("writing", &file, &error))?;
+        fs::write(&file, Manifest::of_this_process(bench).text())
+            .map_err(|error| failed("writing", &file, &error))?;
         Ok(folder)
     }
 
@@ -86,35 +73,19 @@ impl Drop for Folder {
     }
 }
 
-/// What the names of a benchmark's folders begin with.
-pub fn prefix(bench: &str) -> String {
-    let word = bench.rsplit('.').next().unwrap_or(bench);
-    format!("{PREFIX}{word}-")
-}
-
 fn failed(what: &str, path: &Path, error: &io::Error) -> Error {
     let errno = Errno::from_io_error(error).unwrap_or(Errno::IO);
     refused(&format!("{what} {}", path.display()), errno)
 }
 
-/// Folders of a benchmark in `parent` that trials which were killed left behind: those whose process is gone from this host. Whether
-/// one of another host still runs cannot be told from here.
+/// Folders of a benchmark in `parent` that trials which were killed left behind.
 pub fn leftovers(parent: &Path, bench: &str) -> Vec<String> {
-    let prefix = prefix(bench);
-    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-    let is_left = |path: &Path| {
-        let text = fs::read_to_string(path.join(MANIFEST)).unwrap_or_default();
-        let manifest: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-        match (manifest["host"].as_str(), manifest["process"].as_u64()) {
-            (Some(there), Some(process)) => {
-                there == host.trim() && !Path::new(&format!("/proc/{process}")).exists()
-            }
-            // Killed between making the folder and writing the manifest.
-            _ => true,
-        }
-    };
-    let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix));
-    let left = named.map(|entry| entry.path()).filter(|path| is_left(path));
-    left.map(|path| path.display().to_string()).collect()
+    let prefix = leftover::prefix(bench);
+    let is_left =
+        |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
+    let found = leftover::find(parent).unwrap_or_default().into_iter();
+    found
+        .filter(|one| one.standing == Standing::Abandoned && is_left(&one.path))
+        .map(|one| one.path.display().to_string())
+        .collect()
 }

@@ -126,6 +126,10 @@ impl Benchmark for Metadata {
         Ok(Box::new(part::Worker::new(case, place)?))
     }
 
+    fn look(&self, case: &Case, place: &Place) -> Option<Box<dyn Part>> {
+        Some(Box::new(common::Look::in_directories(place, &[case.params.text("directory").ok()?])))
+    }
+
     fn reduce(&self, _: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         reduce::reduce(parts)
     }

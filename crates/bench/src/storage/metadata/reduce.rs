@@ -83,7 +83,7 @@ pub fn leftovers(parts: &[PartRecord]) -> Option<Finding> {
     let left = parts.iter().find_map(|part| part.evidence.get("leftovers")?.as_array())?;
     let names: Vec<&str> = left.iter().filter_map(serde_json::Value::as_str).collect();
     let text = format!(
-        "{} left by a trial that was killed: they may be removed with rm -r: {}",
+        "{} left by a trial that was killed; `seatrial clean` with the directory removes what is in it: {}",
         if names.len() == 1 { "a folder is".to_owned() } else { format!("{} folders are", names.len()) },
         names.join(" ")
     );

@@ -8,9 +8,10 @@ use seatrial_model::machine::{Cpu, CpuThread, FileSystem, Known, Machine, Medium
 use seatrial_model::{Case, Cause, Integrity, Params, PartRecord, Phase, Reason, Sample, Site, SiteNode};
 
 use super::Metadata;
-use super::folder::{Folder, MANIFEST, leftovers, prefix};
+use super::folder::{Folder, leftovers};
 use super::part::Worker;
 use super::work::{Files, Operation};
+use crate::leftover::{MANIFEST, name};
 use crate::{Benchmark, Part, Sink, Stop};
 
 fn machine(systems: Vec<FileSystem>) -> Machine {
@@ -161,7 +162,7 @@ fn what_a_killed_trial_left_is_told_and_what_lives_is_not() {
     let living = Folder::new(directory.path(), super::ID).expect("made");
     assert!(living.path().join(MANIFEST).exists());
     assert!(leftovers(directory.path(), super::ID).is_empty(), "its process is here");
-    let dead = directory.path().join(format!("{}00", prefix(super::ID)));
+    let dead = directory.path().join(name(super::ID, 0));
     fs::create_dir(&dead).expect("made");
     let text = fs::read_to_string(living.path().join(MANIFEST)).expect("read");
     // No process has this number: it is above the kernel's largest (PID_MAX_LIMIT, 2^22).

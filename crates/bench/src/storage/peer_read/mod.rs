@@ -11,7 +11,7 @@ use seatrial_model::{
     Site,
 };
 
-use super::file::{self, metric, param};
+use super::file::{self, specs};
 use super::metadata::reduce::leftovers;
 use crate::{Benchmark, Error, Part, common};
 
@@ -30,34 +30,34 @@ const ABOUT: About = About {
         ParamSpec {
             doc: "Directory of a file system that both nodes have, with its full path; auto: the writer's current one, \
                   or /var/tmp where that is in memory.",
-            ..param("directory")
+            ..specs::DIRECTORY
         },
-        param("pattern"),
-        param("threads"),
-        param("block"),
-        param("depth"),
-        param("size"),
-        param("files"),
-        param("access"),
-        param("engine"),
-        param("compressible"),
-        param("work"),
+        specs::PATTERN,
+        specs::THREADS,
+        specs::BLOCK,
+        specs::DEPTH,
+        specs::SIZE,
+        specs::FILES,
+        specs::ACCESS,
+        specs::ENGINE,
+        specs::COMPRESSIBLE,
+        specs::WORK,
         ParamSpec { default: "2 s", ..common::TIME },
         common::TRIALS,
         common::MAX_TRIALS,
         common::PRECISION,
     ],
     metrics: &[
-        metric("throughput"),
-        metric("first_done"),
-        metric("last_done"),
-        metric("iops"),
-        metric("latency"),
-        metric("p99"),
-        metric("p999"),
-        metric("slowest"),
-        metric("cpu_per_io"),
-        metric("fairness"),
+        specs::THROUGHPUT,
+        specs::FIRST_DONE,
+        specs::LAST_DONE,
+        specs::IOPS,
+        specs::LATENCY,
+        specs::P99,
+        specs::P999,
+        specs::SLOWEST,
+        specs::CPU_PER_IO,
+        specs::FAIRNESS,
     ],
     series: file::ABOUT.series,
     parts: &[READER, "writer"],
@@ -103,6 +103,10 @@ impl Benchmark for PeerRead {
             READER => Box::new(part::Reader::new(&case, place)?),
             _ => Box::new(part::Writer::new(&case, place)?),
         })
+    }
+
+    fn look(&self, case: &Case, place: &Place) -> Option<Box<dyn Part>> {
+        Some(Box::new(common::Look::in_directories(place, &[case.chosen.text("directory").ok()?])))
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

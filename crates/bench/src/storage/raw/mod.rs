@@ -16,6 +16,8 @@ use seatrial_model::{
     ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
 };
 
+use seatrial_sys::root::SysRoot;
+
 use crate::{Benchmark, Error, Part, common};
 
 /// The benchmark.
@@ -149,6 +151,16 @@ impl Benchmark for Raw {
 
     fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
         Ok(Box::new(part::Worker::new(case, place)?))
+    }
+
+    fn look(&self, case: &Case, place: &Place) -> Option<Box<dyn Part>> {
+        let terms = terms::Terms::of(case).ok()?;
+        let look = common::Look::new(place, move || {
+            let root = SysRoot::live();
+            // Opening one reads a block of it.
+            terms.disks.iter().try_for_each(|name| device::Disk::open(&root, name, &terms).map(drop))
+        });
+        Some(Box::new(look))
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

@@ -1,0 +1,78 @@
+//! A part that only touches what a case is to measure: before a case whose subject hung, to find out soon whether it still
+//! does.
+
+use seatrial_model::{Integrity, Phase, Place};
+use seatrial_sys::storage::scratch;
+
+use crate::storage::file::files::opened;
+use crate::storage::file::outcome::refused;
+use crate::{Error, Offer, Part, Sink, Stop};
+
+/// What is done to the subject, in the worker's process.
+type Touch = Box<dyn FnOnce() -> Result<(), Error> + Send>;
+
+/// A part without samples. It touches its subject while it connects, so that the start of its process is not counted.
+pub struct Look {
+    place: Place,
+    touch: Option<Touch>,
+}
+
+impl Look {
+    /// One that does `touch` to its subject.
+    pub fn new(place: &Place, touch: impl FnOnce() -> Result<(), Error> + Send + 'static) -> Self {
+        Self { place: place.clone(), touch: Some(Box::new(touch)) }
+    }
+
+    /// One that makes an empty file in each of `directories` and lets go of it. Looking alone would not do: a file system that
+    /// is frozen is read as ever, and one whose server is gone answers from memory.
+    pub fn in_directories(place: &Place, directories: &[&str]) -> Self {
+        let directories: Vec<String> = directories.iter().map(|&one| one.to_owned()).collect();
+        Self::new(place, move || {
+            for directory in directories {
+                let (path, at) = opened(&directory)?;
+                let made = scratch(&at, false).map(drop);
+                made.map_err(|errno| refused(&format!("making a file in {}", path.display()), errno))?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Part for Look {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        Ok(Offer::new(&self.place, serde_json::Value::Null))
+    }
+
+    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
+        self.touch.take().map_or(Ok(()), |touch| touch())
+    }
+
+    fn run(&mut self, _: Phase, _: &Stop, _: &mut dyn Sink) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        Ok(Integrity::Unverified { why: "it was only looked whether the subject answers".to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place() -> Place {
+        Place { part: "worker".to_owned(), index: 0, node: "n1".to_owned(), seats: Vec::new() }
+    }
+
+    #[test]
+    fn a_directory_that_answers_is_found_well_and_nothing_is_left_in_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut look = Look::in_directories(&place(), &[folder.path().to_str().expect("text")]);
+        look.prepare().expect("nothing to prepare");
+        assert_eq!(look.connect(&[]), Ok(()));
+        assert_eq!(std::fs::read_dir(folder.path()).expect("listed").count(), 0);
+        let mut look = Look::in_directories(&place(), &["/nowhere/at/all"]);
+        look.prepare().expect("it is not looked at yet");
+        assert!(look.connect(&[]).is_err());
+    }
+}

@@ -1,0 +1,134 @@
+//! Folders that tests made with names and that somebody who was killed left behind: whose they are, and removing them.
+//!
+//! Most files of tests have no name and vanish with their process. Those of `storage.metadata` are about names, and those of
+//! `storage.peer_read` must be found by another node; they stand in a folder of their own with a manifest.
+
+mod manifest;
+mod remove;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub use manifest::{MANIFEST, Manifest};
+pub use remove::{Inside, inside, remove};
+
+/// What the name of every such folder begins with; the last word of the benchmark's id and a number follow.
+const PREFIX: &str = ".seatrial-";
+
+/// Digits of the number at the end of a name.
+const DIGITS: usize = 16;
+
+/// A folder without a manifest is taken for one that is being made for so long.
+const YOUNG: Duration = Duration::from_secs(60);
+
+/// Something by a name of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leftover {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What its manifest says; none when it has none that can be read.
+    pub manifest: Option<Manifest>,
+    /// What may be done with it.
+    pub standing: Standing,
+}
+
+/// What may be done with something by a name of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Its process is gone: nobody needs it.
+    Abandoned,
+    /// Its process runs.
+    Alive,
+    /// Its process was on another host, or in another container, of which nothing can be told here.
+    Elsewhere,
+    /// It is not what a test makes, and why.
+    Strange(String),
+}
+
+/// What the names of a benchmark's folders begin with.
+pub fn prefix(bench: &str) -> String {
+    let word = bench.rsplit('.').next().unwrap_or(bench);
+    format!("{PREFIX}{word}-")
+}
+
+/// The name of a folder of a benchmark.
+pub fn name(bench: &str, number: u64) -> String {
+    format!("{}{number:0width$x}", prefix(bench), width = DIGITS)
+}
+
+/// Everything in `directory` that has a name of ours, by name; `directory` itself when it has one.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn find(directory: &Path) -> io::Result<Vec<Leftover>> {
+    if directory.file_name().is_some_and(|name| is_name(&name.to_string_lossy())) {
+        return fs::symlink_metadata(directory).map(|_| vec![of(directory.to_owned())]);
+    }
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if is_name(&entry.file_name().to_string_lossy()) {
+            found.push(of(entry.path()));
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+/// Whether a name is one that a test gives: `.seatrial-metadata-0123456789abcdef`.
+fn is_name(name: &str) -> bool {
+    let Some((word, number)) = name.strip_prefix(PREFIX).and_then(|rest| rest.rsplit_once('-')) else {
+        return false;
+    };
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    number.len() == DIGITS
+        && number.bytes().all(is_digit)
+        && !word.is_empty()
+        && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+}
+
+/// What is at `path`, which has a name of ours.
+fn of(path: PathBuf) -> Leftover {
+    let strange = |path: PathBuf, why: &str| Leftover {
+        path,
+        manifest: None,
+        standing: Standing::Strange(why.to_owned()),
+    };
+    // Of the thing itself: a link is not followed.
+    let about = match fs::symlink_metadata(&path) {
+        Ok(about) => about,
+        Err(error) => return strange(path, &format!("it cannot be looked at: {error}")),
+    };
+    if !about.is_dir() {
+        return strange(path, if about.is_symlink() { "it is a link" } else { "it is no folder" });
+    }
+    match Manifest::read(&path) {
+        Ok(manifest) => {
+            let wanted = prefix(&manifest.benchmark);
+            let is_named = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&wanted));
+            let standing = match is_named {
+                true => manifest.standing(),
+                false => Standing::Strange(format!("its manifest is one of {}", manifest.benchmark)),
+            };
+            Leftover { path, manifest: Some(manifest), standing }
+        }
+        Err(why) => {
+            let is_empty = fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_none());
+            let is_young =
+                about.modified().ok().and_then(|at| at.elapsed().ok()).is_none_or(|age| age < YOUNG);
+            let is_ours = about.uid() == rustix::process::geteuid().as_raw();
+            // Killed between making the folder and writing the manifest.
+            let standing = match (is_empty, is_young) {
+                (true, true) => Standing::Alive,
+                (true, false) if is_ours => Standing::Abandoned,
+                _ => Standing::Strange(why),
+            };
+            Leftover { path, manifest: None, standing }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Folders that are ours and those that only look like it.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+use super::*;
+
+const BENCH: &str = "storage.metadata";
+
+/// A folder as a test leaves it: of a process that never was.
+fn left(parent: &Path, number: u64) -> PathBuf {
+    let path = parent.join(name(BENCH, number));
+    fs::create_dir_all(path.join("thread.0")).unwrap();
+    fs::create_dir_all(path.join("shared")).unwrap();
+    fs::write(path.join("thread.0/file.0.1.2"), "abc").unwrap();
+    fs::write(path.join("shared/renamed.1.0.77"), "").unwrap();
+    fs::write(path.join("part.0"), "defg").unwrap();
+    // Above the kernel's largest number of a process (PID_MAX_LIMIT, 2^22).
+    write(&path, &Manifest { process: 999_999_999, ..Manifest::of_this_process(BENCH) });
+    path
+}
+
+fn write(folder: &Path, manifest: &Manifest) {
+    fs::write(folder.join(MANIFEST), manifest.text()).unwrap();
+}
+
+fn standing(parent: &Path) -> Standing {
+    let mut found = find(parent).unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.remove(0).standing
+}
+
+#[test]
+fn what_a_dead_process_left_is_removed_to_the_last_file_and_nothing_beside_it() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = left(parent.path(), 1);
+    fs::write(parent.path().join("precious"), "mine").unwrap();
+    assert_eq!(standing(parent.path()), Standing::Abandoned);
+    let manifest = fs::metadata(path.join(MANIFEST)).unwrap().len();
+    let found = inside(&path).unwrap();
+    assert_eq!(found, Inside { files: 4, bytes: 7 + manifest });
+    assert_eq!(remove(&path), Ok(found));
+    assert!(!path.exists());
+    assert_eq!(fs::read_to_string(parent.path().join("precious")).unwrap(), "mine");
+    assert_eq!(find(&path).map_err(|error| error.kind()), Err(io::ErrorKind::NotFound));
+}
+
+#[test]
+fn a_folder_of_a_process_that_runs_is_alive_and_one_whose_number_went_to_another_is_not() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = left(parent.path(), 2);
+    let own = Manifest::of_this_process(BENCH);
+    write(&path, &own);
+    assert_eq!(standing(parent.path()), Standing::Alive);
+    write(&path, &Manifest { began: own.began.map(|at| at + 1), ..own.clone() });
+    assert_eq!(standing(parent.path()), Standing::Abandoned, "another process has the number");
+    write(&path, &Manifest { boot: Some("another start of the host".to_owned()), ..own.clone() });
+    assert_eq!(standing(parent.path()), Standing::Abandoned);
+    write(&path, &Manifest { host: "elsewhere".to_owned(), ..own.clone() });
+    assert_eq!(standing(parent.path()), Standing::Elsewhere);
+    write(&path, &Manifest { namespace: Some("pid:[1]".to_owned()), ..own.clone() });
+    assert_eq!(standing(parent.path()), Standing::Elsewhere);
+    // Of a version that wrote less.
+    write(&path, &Manifest { began: None, boot: None, namespace: None, ..own });
+    assert_eq!(standing(parent.path()), Standing::Alive);
+}
+
+#[test]
+fn a_process_that_ends_leaves_its_folder_to_whoever_cleans() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = left(parent.path(), 3);
+    let mut child = Command::new("sleep").arg("1000").stdout(Stdio::null()).spawn().unwrap();
+    // What the child's own manifest would say.
+    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+    let began = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().parse().ok();
+    let process = u64::from(child.id());
+    write(&path, &Manifest { process, began, ..Manifest::of_this_process(BENCH) });
+    assert_eq!(standing(parent.path()), Standing::Alive);
+    child.kill().unwrap();
+    // It is dead before it is reaped, which in a container may never happen.
+    let info = rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT;
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::waitid(rustix::process::WaitId::Pid(pid), info).unwrap();
+    assert_eq!(standing(parent.path()), Standing::Abandoned, "a zombie");
+    child.wait().unwrap();
+    assert_eq!(standing(parent.path()), Standing::Abandoned);
+}
+
+#[test]
+fn what_no_test_makes_keeps_the_whole_folder() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = left(parent.path(), 4);
+    let elsewhere = parent.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::write(elsewhere.join("file.0.0.0"), "precious").unwrap();
+    let refused = |strange: &dyn Fn(), undo: &Path, word: &str| {
+        strange();
+        for refused in [inside(&path), remove(&path)] {
+            let why = refused.expect_err(word);
+            assert!(why.contains(word), "no '{word}' in: {why}");
+        }
+        assert!(path.join("thread.0/file.0.1.2").exists() && path.join(MANIFEST).exists(), "{word}");
+        let undone =
+            if undo.is_dir() && !undo.is_symlink() { fs::remove_dir(undo) } else { fs::remove_file(undo) };
+        undone.expect("undone");
+    };
+    let stranger = path.join("notes.txt");
+    refused(&|| fs::write(&stranger, "mine").unwrap(), &stranger, "notes.txt, which no test makes");
+    let link = path.join("thread.1");
+    refused(&|| symlink(&elsewhere, &link).unwrap(), &link, "thread.1, which no test makes");
+    let link = path.join("part.7");
+    refused(&|| symlink(elsewhere.join("file.0.0.0"), &link).unwrap(), &link, "part.7, which no test makes");
+    let linked = path.join("thread.0/file.9.9.9");
+    refused(
+        &|| fs::hard_link(elsewhere.join("file.0.0.0"), &linked).unwrap(),
+        &linked,
+        "another name elsewhere",
+    );
+    let deep = path.join("thread.0/thread.0");
+    refused(&|| fs::create_dir(&deep).unwrap(), &deep, "thread.0/thread.0, which no test makes");
+    let named = path.join("thread.0/file.1.2");
+    refused(&|| fs::write(&named, "").unwrap(), &named, "thread.0/file.1.2, which no test makes");
+    let pipe = path.join("part.8");
+    let make = || mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR, 0).unwrap();
+    refused(&make, &pipe, "part.8, which no test makes");
+    assert!(remove(&path).is_ok());
+    assert_eq!(fs::read_to_string(elsewhere.join("file.0.0.0")).unwrap(), "precious");
+}
+
+#[test]
+fn what_only_has_a_name_of_ours_is_strange_and_other_names_are_not_looked_at() {
+    let parent = tempfile::tempdir().unwrap();
+    let target = left(&parent.path().join("below"), 5);
+    for ignored in
+        [".seatrial-metadata-12", ".seatrial-0123456789abcdef", ".seatrial-x-0123456789ABCDEF", "seatrial"]
+    {
+        fs::create_dir(parent.path().join(ignored)).unwrap();
+    }
+    assert_eq!(find(parent.path()).unwrap(), []);
+    let path = parent.path().join(name(BENCH, 5));
+    let strange = |word: &str| match standing(parent.path()) {
+        Standing::Strange(why) => assert!(why.contains(word), "no '{word}' in: {why}"),
+        other => panic!("{other:?}"),
+    };
+    symlink(&target, &path).unwrap();
+    strange("it is a link");
+    assert!(remove(&path).is_err(), "a link is not followed");
+    assert!(target.join("part.0").exists());
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, "").unwrap();
+    strange("it is no folder");
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert_eq!(standing(parent.path()), Standing::Alive, "its manifest may be about to be written");
+    fs::write(path.join("part.0"), "").unwrap();
+    strange("its manifest seatrial.json cannot be read");
+    symlink(target.join(MANIFEST), path.join(MANIFEST)).unwrap();
+    strange("its manifest seatrial.json cannot be read");
+    fs::remove_file(path.join(MANIFEST)).unwrap();
+    fs::write(path.join(MANIFEST), "{}").unwrap();
+    strange("is no manifest");
+    write(&path, &Manifest { made_by: "somebody".to_owned(), ..Manifest::of_this_process(BENCH) });
+    strange("'somebody' made it");
+    write(&path, &Manifest { process: 999_999_999, ..Manifest::of_this_process("storage.peer_read") });
+    strange("its manifest is one of storage.peer_read");
+}
