@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Stop};
 
+/// Under what name `chosen` of a case says that its workers are to look, and to measure nothing.
+pub const LOOK_MARK: &str = "look";
+
 /// A measuring test. Everything but [`Benchmark::part`] is pure and runs where the plan is made.
 pub trait Benchmark: Sync {
     /// The one definition that list, help, docs and checks come from.
@@ -33,6 +36,12 @@ pub trait Benchmark: Sync {
     /// # Errors
     /// When the case's parameters cannot be read.
     fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error>;
+
+    /// A part that does no more than touch the subject of `case` while it connects, in the cheapest way that hangs where the
+    /// case would. It is asked for before a case whose subject hung; without one the case runs as it is.
+    fn look(&self, _case: &Case, _place: &Place) -> Option<Box<dyn Part>> {
+        None
+    }
 
     /// Makes metrics and series of what the parts of all trials so far said.
     ///

@@ -6,11 +6,12 @@
 mod benchmark;
 pub mod common;
 mod error;
+pub mod leftover;
 mod planned;
 mod registry;
 mod stop;
 
-pub use benchmark::{Benchmark, Offer, Part, Sink};
+pub use benchmark::{Benchmark, LOOK_MARK, Offer, Part, Sink};
 pub use error::Error;
 pub use registry::Registry;
 pub use stop::Stop;
@@ -48,6 +49,17 @@ benchmarks! {
         eth_receive::EthReceive,
         pingpong::PingPong,
         mtu::Mtu,
+    }
+    /// Remote direct memory access: InfiniBand and RoCE.
+    rdma {
+        write_bw::WriteBandwidth,
+        read_bw::ReadBandwidth,
+        send_bw::SendBandwidth,
+        write_lat::WriteLatency,
+        read_lat::ReadLatency,
+        send_lat::SendLatency,
+        write_poll_lat::WritePollLatency,
+        atomic::Atomic,
     }
     /// Storage.
     storage {

@@ -1,10 +1,12 @@
 //! What every benchmark owes: walked over the registry, so that a new one is held to it without a line here.
 
 use seatrial_bench::{Benchmark, registry};
-use seatrial_model::machine::{Cpu, CpuThread, Disk, DiskBus, Gpu, Known, Machine, Memory, NumaNode};
+use seatrial_model::machine::{
+    Cpu, CpuThread, Disk, DiskBus, Gpu, Hca, HcaPort, Known, Machine, Memory, NumaNode,
+};
 use seatrial_model::{Case, Params, Site, SiteNode};
 
-/// A plain machine of two cores, a disk and two GPUs, of which enough is known to plan on.
+/// A plain machine of two cores, a disk, an RDMA port and two GPUs, of which enough is known to plan on.
 fn machine() -> Machine {
     let thread = |id| CpuThread {
         id,
@@ -17,6 +19,7 @@ fn machine() -> Machine {
     };
     let isa = ["sse2", "avx2", "avx512f", "neon"].map(str::to_owned).to_vec();
     let gigabytes = |count: u64| Known::Known(count << 30);
+    let port = HcaPort { number: 1, state: Known::Known("ACTIVE".to_owned()), ..HcaPort::default() };
     let gpu = |index| Gpu { index, vendor: Known::Known("NVIDIA".to_owned()), ..Gpu::default() };
     Machine {
         cpu: Cpu { isa: Known::Known(isa), threads: vec![thread(0), thread(1)], ..Cpu::default() },
@@ -28,6 +31,7 @@ fn machine() -> Machine {
         }],
         memory: Memory { effective_available_bytes: gigabytes(6), ..Memory::default() },
         disks: Known::Known(vec![Disk { name: "sda".to_owned(), bus: DiskBus::Sata, ..Disk::default() }]),
+        hcas: Known::Known(vec![Hca { name: "mlx5_0".to_owned(), ports: vec![port], ..Hca::default() }]),
         gpus: Known::Known(vec![gpu(0), gpu(1)]),
         ..Machine::default()
     }

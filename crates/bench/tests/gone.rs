@@ -16,10 +16,23 @@ mod space;
 
 use space::{Net, Pair};
 
-const BENCHES: [&str; 6] =
-    ["net.tcp_stream", "net.udp_stream", "net.rr", "net.connect", "net.pingpong", "net.mtu"];
+/// A benchmark, what is changed of its parameters, and how long it measures if all goes well.
+type Tried = (&'static str, &'static [(&'static str, &'static str)], Duration);
 
-/// What is measured, if all goes well.
+const TRIED: [Tried; 8] = [
+    ("net.tcp_stream", &[], SPAN),
+    // Its warm-up tries all ways to send and to receive, by a timetable that both ends keep to.
+    ("net.tcp_stream", &[("send", "auto"), ("receive", "auto")], SPAN),
+    ("net.udp_stream", &[], SPAN),
+    // Steps of 250 ms, of which both ends must agree on each.
+    ("net.udp_stream", &[("rate", "search"), ("pacing", "sleep")], Duration::from_millis(900)),
+    ("net.rr", &[], SPAN),
+    ("net.connect", &[], SPAN),
+    ("net.pingpong", &[], SPAN),
+    ("net.mtu", &[], SPAN),
+];
+
+/// The time of most phases.
 const SPAN: Duration = Duration::from_millis(150);
 
 /// More than any end is patient, and much more than any phase here takes; a machine that is busy with other things may
@@ -59,11 +72,12 @@ impl Sink for Nothing {
     fn evidence(&mut self, _: &str, _: serde_json::Value) {}
 }
 
-fn case(bench: &dyn Benchmark, nodes: &[&str]) -> Case {
+fn case(bench: &dyn Benchmark, changed: &[(&str, &str)], nodes: &[&str]) -> Case {
     let about = bench.about();
     let mut params: Params =
         about.params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
-    for (name, value) in [("time", "200 ms"), ("to", "4 KiB"), ("send", "write"), ("receive", "read")] {
+    let usual = [("time", "200 ms"), ("to", "4 KiB"), ("send", "write"), ("receive", "read")];
+    for (name, value) in usual.iter().chain(changed) {
         if let Some(spec) = about.param(name) {
             params.set(name, spec.parse(value).expect("a value"));
         }
@@ -102,14 +116,15 @@ fn each<T: Send>(ends: &mut Ends, pair: Option<&Pair>, act: impl Fn(&mut dyn Par
 }
 
 /// Takes a case through its phases, `what` happening to the end `gone` at `when`; what came of the ones that were left.
-fn run(name: &str, when: When, what: What, gone: usize) -> Option<Vec<Result<(), Error>>> {
+fn run(tried: Tried, when: When, what: What, gone: usize) -> Option<Vec<Result<(), Error>>> {
+    let (name, changed, span) = tried;
     let pair = match what {
         What::Cut => Some(Pair::new(&Net { four: true, six: false, mtu: 1500 })?),
         _ => None,
     };
     let pair = pair.as_ref();
     let bench = registry().find(name).expect("shipped");
-    let case = case(bench, if pair.is_some() { &["n1", "n2"] } else { &["n1"] });
+    let case = case(bench, changed, if pair.is_some() { &["n1", "n2"] } else { &["n1"] });
     let mut ends: Ends = [0, 1].map(|at| Some(bench.part(&case, &case.places[at]).expect("a part")));
     let offers: Vec<Offer> = each(&mut ends, pair, |end| end.prepare())
         .into_iter()
@@ -126,8 +141,11 @@ fn run(name: &str, when: When, what: What, gone: usize) -> Option<Vec<Result<(),
         }
         (What::Cut, None) => {}
     };
-    let phase =
-        |ends: &mut Ends, phase| each(ends, pair, |end| end.run(phase, &Stop::after(SPAN), &mut Nothing));
+    let warm_up = SPAN.max(Duration::from_nanos(case.budget.warm_up.get()));
+    let phase = |ends: &mut Ends, phase| {
+        let span = if phase == Phase::WarmUp { warm_up } else { span };
+        each(ends, pair, |end| end.run(phase, &Stop::after(span), &mut Nothing))
+    };
     let connect = |ends: &mut Ends| each(ends, pair, |end| end.connect(&offers));
     let fine =
         |done: Vec<Result<(), Error>>| done.into_iter().for_each(|end| end.expect("nothing happened yet"));
@@ -152,11 +170,11 @@ fn run(name: &str, when: When, what: What, gone: usize) -> Option<Vec<Result<(),
     Some(verified)
 }
 
-fn all(what: What) -> Vec<(&'static str, When, What, usize)> {
+fn all(what: What) -> Vec<(Tried, When, What, usize)> {
     let sides: &[usize] = if what == What::Cut { &[0] } else { &[0, 1] };
     let of =
-        |name| PHASES.iter().flat_map(move |when| sides.iter().map(move |gone| (name, *when, what, *gone)));
-    BENCHES.into_iter().flat_map(of).collect()
+        |tried| PHASES.iter().flat_map(move |when| sides.iter().map(move |gone| (tried, *when, what, *gone)));
+    TRIED.into_iter().flat_map(of).collect()
 }
 
 fn assert_all_end(what: What) {
@@ -165,10 +183,11 @@ fn assert_all_end(what: What) {
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
-                while let Some((name, when, what, gone)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some((tried, when, what, gone)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let began = Instant::now();
-                    let Some(ended) = run(name, *when, *what, *gone) else { return };
+                    let Some(ended) = run(*tried, *when, *what, *gone) else { return };
                     let took = began.elapsed();
+                    let name = format!("{} {:?}", tried.0, tried.1);
                     // Whoever comes to no end lets this test run into its own; here it is who came to it late.
                     if took > NEVER {
                         hung.lock().expect("held").push(format!("{name} {when:?} {what:?} {gone}: {took:?}"));

@@ -2,10 +2,11 @@
 
 use seatrial_inventory::{Load, nic_limit_under};
 use seatrial_model::machine::{Known, Nic, NicKind};
-use seatrial_model::{Bound, Case, Limit, Quantity, Site};
+use seatrial_model::setting::Present;
+use seatrial_model::{Bound, Case, Limit, Quantity, Site, Value};
 
 use super::ends;
-use super::goodput::{Framing, Goodput, Ip};
+use super::goodput::{Framing, Goodput, Ip, Transport};
 
 /// Bounds on the payload that gets one way: those of both ends' interfaces, times what `goodput` says that headers and
 /// gaps leave of them for this framing, this IP and this MTU, and those of shapers that it passes on its way out. `who`
@@ -27,6 +28,8 @@ pub fn bounds(
     };
     let mtu = [way.first, way.second].into_iter().map(|nic| nic.mtu.known().copied()).min().flatten();
     let mtu = mtu.ok_or("the MTU of an interface is not known")?;
+    // Somebody may have asked for smaller packets.
+    let mtu = case.params.count("mtu").map_or(mtu, |asked| mtu.min(asked));
     let ip = if speaks_ipv4(way.first) && speaks_ipv4(way.second) { Ip::V4 } else { Ip::V6 };
     let ends = [End::of(case, site, 0, way.first), End::of(case, site, 1, way.second)];
     let goodput = goodput(framing(way.first, ends[0].all), ip, mtu)?;
@@ -48,7 +51,9 @@ pub fn bounds(
         }
         // A shaper holds back what is sent. What comes in has passed those of others, which nobody here sees.
         if sends != Some(false) {
-            shaped.push(end.shapers(&goodput).into_iter().map(named).collect());
+            // What MPTCP calls one flow is several to the queue.
+            let flows = flows.filter(|_| case.params.text("protocol") != Ok("mptcp"));
+            shaped.push(end.shapers(&goodput, flows).into_iter().map(named).collect());
         }
     }
     // Of two directions each has a shaper of its own. What bounds both is the wider one, and none where one has none.
@@ -68,6 +73,28 @@ pub fn bounds(
     }
 }
 
+/// The same of the payload of TCP's connections.
+///
+/// # Errors
+/// Why nothing bounds it, or why that is not known.
+pub fn tcp(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
+    let transport = Transport::Tcp { timestamps: timestamps(case, site) };
+    bounds(case, site, "the connection takes", |framing, ip, mtu| {
+        Goodput::of(framing, ip, transport, mtu)
+            .ok_or_else(|| format!("an MTU of {mtu} leaves no room for payload"))
+    })
+}
+
+/// Whether segments carry timestamps: both ends must want them, and it is the default.
+fn timestamps(case: &Case, site: &Site) -> bool {
+    let off = |node: &String| {
+        let mut readings = site.settings(node).iter();
+        let reading = readings.find(|reading| reading.setting.ends_with("tcp_timestamps"));
+        reading.is_some_and(|reading| matches!(&reading.present, Present::Value(Value::Count(0))))
+    };
+    !case.nodes.iter().any(off)
+}
+
 /// An end of the way.
 struct End<'a> {
     name: String,
@@ -83,16 +110,25 @@ impl<'a> End<'a> {
         Self { name: format!("{node}/{}", nic.name), nic, all }
     }
 
-    /// What the shapers let through that packets pass on their way out: that of the interface, and of what it stands on.
-    fn shapers(&self, goodput: &Goodput) -> Vec<Bound> {
+    /// What the shapers let through that packets of so many flows pass on their way out: that of the interface, and of what
+    /// it stands on.
+    fn shapers(&self, goodput: &Goodput, flows: Option<u64>) -> Vec<Bound> {
         let mut found = Vec::new();
         for nic in chain(self.nic, self.all) {
             let queues = nic.queueing.known().into_iter().flatten().filter(|queue| queue.root);
-            found.extend(queues.filter_map(|queue| {
-                let rate = queue.rate_bytes_per_second?;
-                let bound = goodput.shaped(&queue.kind, rate, queue.overhead_bytes);
-                Some(Bound { formula: format!("{} of {}, {}", queue.kind, nic.name, bound.formula), ..bound })
-            }));
+            for queue in queues {
+                let shaped = |rate: u64| {
+                    let bound = goodput.shaped(&queue.kind, rate, queue.overhead_bytes);
+                    Bound { formula: format!("{} of {}, {}", queue.kind, nic.name, bound.formula), ..bound }
+                };
+                found.extend(queue.rate_bytes_per_second.map(shaped));
+                found.extend(queue.flow_rate_bytes_per_second.zip(flows).map(|(rate, flows)| {
+                    let one = shaped(rate);
+                    let value = Quantity::new(one.value.value() * flows as f64, one.value.unit());
+                    let value = value.expect("a finite number times a number of flows");
+                    Bound { value, formula: format!("{flows} flows x {}", one.formula), ..one }
+                }));
+            }
         }
         found
     }
@@ -160,7 +196,6 @@ mod tests {
     use seatrial_model::{Params, SiteNode};
 
     use crate::common::Ends;
-    use crate::common::goodput::Transport;
 
     fn nic(name: &str, kind: NicKind, mbit: u64) -> Nic {
         Nic {
@@ -181,7 +216,7 @@ mod tests {
             kind: "tbf".to_owned(),
             root: true,
             rate_bytes_per_second: Some(mbit * 125_000),
-            overhead_bytes: 0,
+            ..Queueing::default()
         };
         Nic { queueing: Known::Known(vec![queue]), ..nic }
     }
@@ -228,6 +263,35 @@ mod tests {
             assert!(why.contains("virtual device (veth)"), "{why}");
         }
         near(&bound(slow(), slower(), "both").expect("bounds"), &[("qdisc tbf", 0.1 * udp)]);
+    }
+
+    #[test]
+    fn a_shaper_of_each_flow_bounds_all_of_them_together() {
+        let fq = |name: &str| {
+            let queue = Queueing {
+                kind: "fq".to_owned(),
+                root: true,
+                flow_rate_bytes_per_second: Some(12_500_000),
+                ..Queueing::default()
+            };
+            Nic { queueing: Known::Known(vec![queue]), ..nic(name, NicKind::Physical, 10_000) }
+        };
+        let found = bound(vec![fq("eth0")], vec![nic("eth0", NicKind::Physical, 10_000)], "forward");
+        // The benchmark's default is one flow.
+        let wire = 10.0 * 1472.0 / 1538.0;
+        let wanted = [("nic speed", wire), ("nic speed", wire), ("qdisc fq", 0.1 * 1472.0 / 1514.0)];
+        near(&found.expect("bounds"), &wanted);
+        let goodput = Goodput::of(Framing::Ethernet { tags: 0 }, Ip::V4, Transport::Udp, 1500).expect("fits");
+        let (nic, all) = (fq("eth0"), []);
+        let end = End { name: "n1/eth0".to_owned(), nic: &nic, all: &all };
+        let four = end.shapers(&goodput, Some(4)).remove(0);
+        assert!((four.value.value() - 0.4 * 1472.0 / 1514.0).abs() < 1e-12, "{}", four.value);
+        assert!(
+            four.formula.starts_with("4 flows x fq of eth0, 100 Mbit/s x 1472 / 1514"),
+            "{}",
+            four.formula
+        );
+        assert_eq!(end.shapers(&goodput, None), [], "how many flows there are is not known");
     }
 
     #[test]

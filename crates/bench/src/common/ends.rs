@@ -7,8 +7,6 @@ use seatrial_model::{
     About, Budget, Case, Cause, Kind, ParamSpec, Params, Place, Reason, Seat, Site, SiteNode, Subject,
 };
 
-use super::seats;
-
 /// The interface of both ends.
 pub const INTERFACE: ParamSpec = ParamSpec {
     name: "interface",
@@ -117,19 +115,6 @@ impl<'a> Ends<'a> {
             case.chosen.set(OF_SECOND, way.second.name.as_str());
         }
         case
-    }
-
-    /// Seats for `count` threads at each end, each on a core of its own as far as there are cores; ends of one kernel are
-    /// kept apart.
-    ///
-    /// # Errors
-    /// When no CPU is known of one of them.
-    pub fn seats(&self, count: usize) -> Result<[Vec<Seat>; 2], Reason> {
-        let take = |all: &[Seat], from: usize| -> Vec<Seat> {
-            (0..count).map(|at| all[(from + at) % all.len()]).collect()
-        };
-        let (own, others) = (seats(&self.first.machine)?, seats(&self.second.machine)?);
-        Ok([take(&own, 0), take(&others, if self.on_one_kernel() { count } else { 0 })])
     }
 
     /// The two places of a case whose parts are `parts`, in the order of the ends.
@@ -294,22 +279,5 @@ mod tests {
         assert!(reason.text.contains("n1 has no interface ens7; it has docker0, eno1, ens1, lo"), "{reason}");
         let alone = Site { nodes: vec![server("n1")] };
         assert!(Ends::of(&alone, &params("ens1")).is_err());
-    }
-
-    #[test]
-    fn seats_of_one_node_are_kept_apart_and_wrap_round() {
-        let cpus = |seats: &[Seat]| seats.iter().map(|seat| seat.cpu).collect::<Vec<_>>();
-        let site = Site { nodes: vec![server("n1")] };
-        let auto = params("auto");
-        let [first, second] = Ends::of(&site, &auto).expect("ends").seats(1).expect("seats");
-        assert_eq!((cpus(&first), cpus(&second)), (vec![0], vec![1]));
-        let pair = Site { nodes: vec![server("n1"), server("n2")] };
-        let [first, second] = Ends::of(&pair, &auto).expect("ends").seats(4).expect("seats");
-        assert_eq!((cpus(&first), cpus(&second)), (vec![0, 1, 2, 0], vec![0, 1, 2, 0]));
-        // Containers and namespaces share the cores of their host.
-        let mut one_kernel = pair.clone();
-        one_kernel.nodes.iter_mut().for_each(|node| node.machine.boot_id = Known::Known("a".to_owned()));
-        let [first, second] = Ends::of(&one_kernel, &auto).expect("ends").seats(1).expect("seats");
-        assert_eq!((cpus(&first), cpus(&second)), (vec![0], vec![1]));
     }
 }

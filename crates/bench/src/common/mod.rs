@@ -2,6 +2,7 @@
 
 mod by_place;
 pub mod carry;
+mod curve;
 mod each_node;
 pub mod ends;
 mod gate;
@@ -9,24 +10,29 @@ pub mod goodput;
 pub mod gpu;
 mod held;
 mod latencies;
+mod look;
 mod misplaced;
 mod moved;
 pub mod payload;
 mod pin;
 pub mod pingpong;
+pub mod rdma;
 pub mod search;
 pub mod seating;
 mod seats;
 mod serving;
 mod sliced;
 mod stream;
+mod unstated;
 
 pub use by_place::{AtPlace, by_place};
+pub use curve::{Curve, common_window};
 pub use each_node::each_node;
 pub use ends::Ends;
 pub use gate::Gate;
 pub use held::{Held, evidence_of_pages, evidence_of_place, require_room};
 pub use latencies::Latencies;
+pub use look::Look;
 pub use misplaced::misplaced;
 pub use moved::Moved;
 pub use pin::pin;
@@ -34,6 +40,7 @@ pub use seats::{memory_nodes, room, seats};
 pub use serving::Serving;
 pub use sliced::Sliced;
 pub use stream::{Accepted, Endpoint, Listening, Reach, interface_of};
+pub use unstated::{all_unstated, unstated};
 
 use seatrial_model::{Budget, Cause, Kind, Nanos, ParamSpec, Params, Reason, Value};
 use seatrial_sys::memory::Pages;

@@ -1,7 +1,7 @@
 //! What a case moved between its ends, as the proof of its path wants it: the counters of the interfaces must show it.
 
 use seatrial_model::{Case, Measures};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Bytes of a case over all of its trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,12 +18,32 @@ pub struct Moved {
 impl Moved {
     /// Puts it down as `moved` in the evidence. A case on one node alone has no path.
     pub fn tell(&self, case: &Case, measures: &mut Measures) {
-        let [first, second, ..] = case.nodes.as_slice() else { return };
+        put(case, measures, self.rows(case, None));
+    }
+
+    /// The same of each of several ways between the two ends, which begin and end at the interface of that name: each must
+    /// have carried its own part.
+    pub fn tell_by_interface(ways: &[(String, Self)], case: &Case, measures: &mut Measures) {
+        let rows = ways.iter().flat_map(|(name, moved)| moved.rows(case, Some(name)));
+        put(case, measures, rows.collect());
+    }
+
+    fn rows(&self, case: &Case, interface: Option<&str>) -> Vec<Value> {
+        let [first, second, ..] = case.nodes.as_slice() else { return Vec::new() };
         let rows = [(first, second, self.forward), (second, first, self.reverse)];
-        let rows = rows.iter().filter(|(_, _, bytes)| *bytes > 0);
-        let rows: Vec<_> = rows
-            .map(|(from, to, bytes)| json!({ "from": from, "to": to, "bytes": bytes, "buffered": self.buffered }))
-            .collect();
+        let row = |(from, to, bytes): &(&String, &String, u64)| {
+            let mut row = json!({ "from": from, "to": to, "bytes": bytes, "buffered": self.buffered });
+            if let Some(interface) = interface {
+                row["interface"] = json!(interface);
+            }
+            row
+        };
+        rows.iter().filter(|(_, _, bytes)| *bytes > 0).map(row).collect()
+    }
+}
+
+fn put(case: &Case, measures: &mut Measures, rows: Vec<Value>) {
+    if case.nodes.len() > 1 {
         measures.evidence.insert("moved".to_owned(), json!(rows));
     }
 }
@@ -53,6 +73,15 @@ mod tests {
         assert_eq!(measures.evidence.get("moved"), None);
         moved.tell(&case(vec![node("n1"), node("n2")]), &mut measures);
         let wanted = json!([{ "from": "n1", "to": "n2", "bytes": 5, "buffered": 2 }]);
+        assert_eq!(measures.evidence["moved"], wanted);
+        let both = Moved { forward: 7, reverse: 3, buffered: 0 };
+        let ways = [("eth0".to_owned(), moved), ("eth1".to_owned(), both)];
+        Moved::tell_by_interface(&ways, &case(vec![node("n1"), node("n2")]), &mut measures);
+        let wanted = json!([
+            { "from": "n1", "to": "n2", "bytes": 5, "buffered": 2, "interface": "eth0" },
+            { "from": "n1", "to": "n2", "bytes": 7, "buffered": 0, "interface": "eth1" },
+            { "from": "n2", "to": "n1", "bytes": 3, "buffered": 0, "interface": "eth1" },
+        ]);
         assert_eq!(measures.evidence["moved"], wanted);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::machine::{Cpu, CpuThread, Machine, Nic};
-use seatrial_model::{Case, Cause, Kind, ParamSpec, Params, Reason, Seat, Site, Value};
+use seatrial_model::{Case, Cause, Factor, Kind, ParamSpec, Params, Reason, Seat, Site, Value};
 use seatrial_sys::cpuset::CpuSet;
 
 use super::Ends;
@@ -17,6 +17,13 @@ pub const AFFINITY: ParamSpec = ParamSpec {
     kind: Kind::Text,
     word: Some("auto"),
     default: "auto",
+};
+
+/// What `--factors affinity` takes away.
+pub const UNPINNED: Factor = Factor {
+    name: AFFINITY.name,
+    doc: "Threads that run where the scheduler puts them.",
+    off: &[(AFFINITY.name, "none")],
 };
 
 /// Whether no thread of either end is on a core that serves an interrupt of its card.
@@ -361,6 +368,22 @@ mod tests {
     }
 
     #[test]
+    fn where_there_is_no_card_cores_are_taken_in_their_order_and_again_when_there_are_too_few() {
+        let site = Site { nodes: vec![node("n1", Vec::new())] };
+        let alone = seated(&site, "auto", 1).expect("seats");
+        assert_eq!(
+            alone.seats.map(|seats| cpus(&seats)),
+            [vec![0], vec![1]],
+            "ends of one node are kept apart"
+        );
+        let pair = Site { nodes: vec![node("n1", Vec::new()), node("n2", Vec::new())] };
+        let ten = seated(&pair, "auto", 10).expect("seats");
+        let wanted = vec![0, 1, 2, 3, 4, 5, 6, 7, 0, 1];
+        assert_eq!(ten.seats.map(|seats| cpus(&seats)), [wanted.clone(), wanted]);
+        assert!(seated(&Site { nodes: vec![SiteNode::new("n1", Machine::default())] }, "auto", 1).is_err());
+    }
+
+    #[test]
     fn far_is_another_node_and_a_list_is_taken_as_it_is() {
         let site = pair(&card("eth0", 1, Some(&[4])));
         let far = seated(&site, "far", 5).expect("seats");
@@ -385,7 +408,9 @@ mod tests {
     #[test]
     fn every_benchmark_between_nodes_seats_its_threads_so_and_says_it() {
         let site = pair(&card("eth0", 1, Some(&[4])));
-        for name in ["net.tcp_stream", "net.udp_stream", "net.eth_receive", "net.rr", "net.pingpong"] {
+        let all =
+            ["net.tcp_stream", "net.udp_stream", "net.eth_receive", "net.rr", "net.connect", "net.pingpong"];
+        for name in all {
             let bench = crate::registry().find(name).expect("shipped");
             let specs = bench.about().params.iter();
             let mut params: Params = specs.map(|spec| (spec.name.to_owned(), spec.default_value())).collect();

@@ -9,7 +9,7 @@ mod server;
 mod tests;
 
 use seatrial_model::{
-    About, Better, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
+    About, Better, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
     PartRecord, Place, Reason, Site, Unit,
 };
 
@@ -24,7 +24,7 @@ const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
 
 const ABOUT: About = About {
     id: "net.connect",
-    version: 1,
+    version: 2,
     title: "TCP connections made one after the other: time of each, and how many a second",
     doc: include_str!("doc.md"),
     params: &[
@@ -35,6 +35,7 @@ const ABOUT: About = About {
             word: None,
             default: "false",
         },
+        common::seating::AFFINITY,
         common::ends::INTERFACE,
         ParamSpec { default: "1 s", ..common::TIME },
         common::TRIALS,
@@ -69,19 +70,23 @@ impl Benchmark for Connect {
         &ABOUT
     }
 
+    fn factors(&self) -> &'static [Factor] {
+        &[common::seating::UNPINNED]
+    }
+
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
         plan::plan(&ABOUT, params, site)
     }
 
     fn limits(&self, _: &Case, _: &Site) -> Limits {
-        plan::limits(&ABOUT)
+        common::all_unstated(&ABOUT)
     }
 
     fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
         part::part(case, place)
     }
 
-    fn reduce(&self, _: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        reduce::reduce(parts)
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        reduce::reduce(case, parts)
     }
 }

@@ -1,15 +1,16 @@
 //! From samples to the time that a connection takes.
 
-use seatrial_model::{Cause, Measures, PartRecord, Reason, Sample, Unit, Values};
+use seatrial_model::{Case, Cause, Measures, PartRecord, Reason, Sample, Unit, Values};
 
 use super::client::CHANNELS;
-use crate::common::Latencies;
+use super::part::NUMBER;
+use crate::common::{Latencies, Moved};
 
 /// Nanoseconds of a microsecond.
 const MICRO: f64 = 1e3;
 
 /// Every trial gives its slices' medians and rates, and one value of each quantile.
-pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
+pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let clients: Vec<&PartRecord> = parts.iter().filter(|part| part.part == "client").collect();
     let of_slices = |channel: &str, value: fn(&Sample) -> Option<f64>| -> Vec<Vec<f64>> {
         let of = |part: &&PartRecord| {
@@ -47,5 +48,17 @@ pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
             measures.evidence.insert(name.to_owned(), value.clone());
         }
     }
+    moved(case, &counted).tell(case, &mut measures);
     Ok(measures)
+}
+
+/// What the packets of all connections come to at least, headers and all: the payload is nothing, or next to it.
+///
+/// Of the client a SYN, which Linux never sends without its segment size (20 B of IPv4, 20 of TCP, 4 of option), and the
+/// reset that ends the connection; of the server the answer to the SYN. The acknowledgement in between may go with the
+/// number that is exchanged, 8 B behind 40 of headers each way.
+fn moved(case: &Case, counted: &[Latencies]) -> Moved {
+    let made: u64 = counted.iter().map(Latencies::count).sum();
+    let exchange = if case.params.flag("exchange") == Ok(true) { 40 + NUMBER as u64 } else { 0 };
+    Moved { forward: made * (44 + 40 + exchange), reverse: made * (44 + exchange), buffered: 0 }
 }

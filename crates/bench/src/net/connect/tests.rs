@@ -121,6 +121,36 @@ fn a_server_that_goes_is_told() {
 }
 
 #[test]
+fn packets_of_connections_that_carry_nothing_prove_the_path_too() {
+    for (exchange, there, back) in [("false", 84, 44), ("true", 132, 92)] {
+        let mut case = planned(exchange);
+        case.nodes = vec!["n1".to_owned(), "n2".to_owned()];
+        let mut latencies = crate::common::Latencies::default();
+        (0..3).for_each(|_| latencies.record(seatrial_model::Nanos(5000)));
+        let sample = Sample {
+            channel: "median".to_owned(),
+            at: Params::default(),
+            start: seatrial_model::Nanos(0),
+            end: seatrial_model::Nanos(1),
+            amount: seatrial_model::Quantity::new(5000.0, seatrial_model::Unit::Nanosecond).expect("finite"),
+        };
+        let part = PartRecord {
+            part: "client".to_owned(),
+            index: 0,
+            node: "n1".to_owned(),
+            trial: 0,
+            samples: vec![sample],
+            integrity: Integrity::Verified { checked: 1 },
+            evidence: BTreeMap::from([("connections".to_owned(), latencies.to_evidence())]),
+        };
+        let measures = Connect.reduce(&case, &[part]).expect("numbers");
+        let row = |from: &str, to: &str, bytes: u64| serde_json::json!({ "from": from, "to": to, "bytes": bytes, "buffered": 0 });
+        let wanted = serde_json::json!([row("n1", "n2", 3 * there), row("n2", "n1", 3 * back)]);
+        assert_eq!(measures.evidence["moved"], wanted, "exchange={exchange}");
+    }
+}
+
+#[test]
 fn nothing_measured_is_no_number() {
     assert_eq!(Connect.reduce(&planned("false"), &[]).expect_err("nothing").cause, Cause::TooShort);
 }

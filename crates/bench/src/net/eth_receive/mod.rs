@@ -7,7 +7,8 @@ mod plan;
 mod tests;
 
 use seatrial_model::{
-    About, Case, Cost, Interaction, Limits, Measures, ParamSpec, Params, PartRecord, Place, Reason, Site,
+    About, Case, Cost, Factor, Interaction, Limits, Measures, ParamSpec, Params, PartRecord, Place, Reason,
+    Site,
 };
 
 use super::udp_stream::{self as stream, METRICS, SERIES};
@@ -18,7 +19,7 @@ pub struct EthReceive;
 
 const ABOUT: About = About {
     id: "net.eth_receive",
-    version: 1,
+    version: 2,
     title: "reception of steady UDP streams without loss (COBALT2's eth-test)",
     doc: include_str!("doc.md"),
     params: &[
@@ -51,6 +52,10 @@ const ABOUT: About = About {
 impl Benchmark for EthReceive {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn factors(&self) -> &'static [Factor] {
+        &[common::seating::UNPINNED]
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {

@@ -3,6 +3,7 @@
 use seatrial_model::machine::Nic;
 use seatrial_model::{About, Bound, Case, Limit, Limits, Nanos, Params, Quantity, Reason, Site, Unit};
 
+use crate::common::seating::seating;
 use crate::common::{self, Ends, ends};
 
 /// The largest IP packet.
@@ -12,7 +13,7 @@ const MOST_OF_IP: u64 = 65_535;
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
     let mut case = ends.case(about, params, common::budget(params)?);
-    case.places = ends.places(about.parts, ends.seats(1)?);
+    case.places = ends.places(about.parts, seating(&ends, site, params, 1)?.seats);
     // A path that loses packets is asked many times, each with a wait.
     case.budget.overhead = Nanos::millis(300);
     Ok(vec![case])

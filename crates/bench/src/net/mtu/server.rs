@@ -1,9 +1,7 @@
 //! The end that is asked. It serves from a thread of its own, from the connection to its end.
 
 use std::io::{self, ErrorKind};
-use std::net::{Shutdown, TcpStream};
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::net::TcpStream;
 
 use seatrial_model::{Cause, Integrity, Phase, Place};
 use serde_json::json;
@@ -12,11 +10,8 @@ use super::control::Message;
 use super::datagram::Datagrams;
 use super::part::{Terms, meet, own_mtu};
 use super::search::Fate;
-use crate::common::Listening;
+use crate::common::{Listening, Serving};
 use crate::{Error, Offer, Part, Sink, Stop};
-
-/// How often a phase looks whether it is over.
-const LOOK: Duration = Duration::from_millis(5);
 
 /// The answering part.
 pub struct Server {
@@ -24,11 +19,6 @@ pub struct Server {
     place: Place,
     listening: Option<Listening>,
     serving: Option<Serving>,
-}
-
-struct Serving {
-    stream: TcpStream,
-    thread: Option<JoinHandle<Result<(), Error>>>,
 }
 
 impl Server {
@@ -53,13 +43,8 @@ impl Part for Server {
         let mut stream = listening.accept(1)?.only()?;
         let own = stream.try_clone().map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
         let datagrams = meet(&mut stream)?;
-        let thread = std::thread::Builder::new()
-            .name("serve".to_owned())
-            .spawn(move || serve(stream, datagrams))
-            .map_err(|error| {
-                Error::new(Cause::Denied, format!("cannot start a thread that serves: {error}"))
-            })?;
-        self.serving = Some(Serving { stream: own, thread: Some(thread) });
+        // Whoever measures no time is at home on any CPU.
+        self.serving = Some(Serving::start(vec![own], None, move |_| serve(stream, datagrams))?);
         Ok(())
     }
 
@@ -68,14 +53,8 @@ impl Part for Server {
             .serving
             .as_mut()
             .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
-        while !stop.is_over() {
-            if serving.thread.as_ref().is_some_and(JoinHandle::is_finished) {
-                let lost = Error::new(Cause::PartnerLost, "the client closed the connection");
-                return serving.end().and(Err(lost));
-            }
-            std::thread::sleep(LOOK.min(stop.left()));
-        }
-        out.evidence("interface_mtu", json!(own_mtu(&serving.stream)));
+        serving.attend(stop, false)?;
+        out.evidence("interface_mtu", json!(serving.control().and_then(own_mtu)));
         Ok(())
     }
 
@@ -83,24 +62,6 @@ impl Part for Server {
         Ok(Integrity::Unverified {
             why: "the client hears of every packet whether it arrived as sent".to_owned(),
         })
-    }
-}
-
-impl Serving {
-    fn end(&mut self) -> Result<(), Error> {
-        match self.thread.take().map(JoinHandle::join) {
-            Some(Ok(ended)) => ended,
-            Some(Err(_)) => Err(Error::new(Cause::Crash, "the serving thread panicked")),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        // Ends the thread's read.
-        let _ = self.stream.shutdown(Shutdown::Both);
-        let _ = self.end();
     }
 }
 

@@ -15,8 +15,8 @@ mod truth;
 mod wire;
 
 use seatrial_model::{
-    About, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
-    PartRecord, Place, Reason, Site, Unit,
+    About, Better, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec,
+    Params, PartRecord, Place, Reason, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -30,7 +30,7 @@ const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
 
 const ABOUT: About = About {
     id: "net.rr",
-    version: 2,
+    version: 3,
     title: "request and response over TCP or UDP: round trip time, one at a time or at a set rate",
     doc: include_str!("doc.md"),
     params: &[
@@ -118,12 +118,16 @@ impl Benchmark for RequestResponse {
         &ABOUT
     }
 
+    fn factors(&self) -> &'static [Factor] {
+        &[common::seating::UNPINNED]
+    }
+
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
         plan::plan(&ABOUT, params, site)
     }
 
     fn limits(&self, _: &Case, _: &Site) -> Limits {
-        plan::limits(&ABOUT)
+        common::all_unstated(&ABOUT)
     }
 
     fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {

@@ -1,6 +1,6 @@
 //! Who asks whom.
 
-use seatrial_model::{About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site};
+use seatrial_model::{About, Bytes, Case, Cause, Nanos, Params, Reason, Site};
 
 use super::part;
 use crate::common::seating::seating;
@@ -34,11 +34,4 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     case.places = ends.places(about.parts, seating.seats);
     case.budget.overhead = Nanos::millis(150);
     Ok(vec![case])
-}
-
-pub fn limits(about: &About) -> Limits {
-    let reason =
-        "no part of the way states how long it takes: compare with other pairs, or with the loopback";
-    let limit = |metric: &str| (metric.to_owned(), Limit::Unknown { reason: reason.to_owned() });
-    about.metrics.iter().map(|metric| limit(metric.name)).collect()
 }

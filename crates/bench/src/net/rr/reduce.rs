@@ -64,11 +64,12 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     Ok(measures)
 }
 
-/// Each question and each answer of a closed loop is a packet of its own at least, with headers of 28 B (UDP over IPv4)
-/// or more. At a set rate several may share one.
+/// Each question and each answer of a closed loop, and each datagram, is a packet of its own at least, with headers of 28 B
+/// (UDP over IPv4) or more. At a set rate several may share a segment of TCP.
 fn moved(case: &Case, counted: &[Latencies]) -> Moved {
     let round_trips: u64 = counted.iter().map(Latencies::count).sum();
-    let headers = if case.params.text("rate") == Ok("max") { 28 } else { 0 };
+    let text = |name: &str| case.params.text(name);
+    let headers = if text("rate") == Ok("max") || text("protocol") == Ok("udp") { 28 } else { 0 };
     let bytes = |name: &str| {
         let size = case.params.bytes(name).ok().flatten().map_or(0, seatrial_model::Bytes::get);
         round_trips * (size + headers)

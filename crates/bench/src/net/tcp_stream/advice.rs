@@ -22,8 +22,9 @@ pub fn advice(factor: Factor, sender: &End, receiver: &End) -> Option<String> {
         Factor::SendBuffer => {
             let buffer = sender.socket.send_buffer.map_or_else(String::new, |bytes| format!(" of {bytes} B"));
             format!(
-                "the send buffer{buffer} held sending up for {} of the time: raise net.ipv4.tcp_wmem or, where a size \
-                 was asked for, buffer= and net.core.wmem_max",
+                "the send buffer{buffer} was full of what was under way and held sending up, for {} of the time by the \
+                 kernel's count, which misses some: raise net.ipv4.tcp_wmem or, where a size was asked for, buffer= and \
+                 net.core.wmem_max",
                 percent(shares.sndbuf_limited)
             )
         }

@@ -14,6 +14,7 @@ use super::closing;
 use super::kernel::{self, Left};
 use super::meter::{Meter, Slice};
 use super::method::{Method, Receiving, Sending};
+use super::moderation::Moderation;
 use super::orders::{Order, Orders};
 use super::pattern::Check;
 use super::record::{End, Socket, Tcp};
@@ -91,16 +92,22 @@ impl Flow {
             Side::Receiver { room: terms.room, rest: terms.rest, pull: None, meter, check: Check::new() }
         };
         let mut seen = 0;
+        let mut moderation = Moderation::default();
         loop {
             let order = self.orders.after(seen);
             seen += 1;
             match order {
                 Order::Leave => return Ok(()),
                 Order::Run { send, receive, record } => {
-                    let lap = self.lap(&mut side, (send, receive), record, seen)?;
+                    let mut lap = self.lap(&mut side, (send, receive), record, seen)?;
+                    if let (Side::Receiver { room, .. }, "tcp") = (&side, terms.protocol.as_str()) {
+                        lap.end.wake_bytes = moderation.bytes();
+                        moderation.adapt(&self.stream, lap.end.bytes, lap.end.window_ns, *room);
+                    }
                     self.report(Report::Lap(Box::new(lap)));
                 }
                 Order::End => {
+                    moderation.end(&self.stream);
                     let integrity = self.end(side, terms.protocol != "sctp")?;
                     self.report(Report::Ended(integrity));
                     return Ok(());
@@ -158,6 +165,7 @@ impl Flow {
             tcp,
             zero_copied: None,
             mapped_bytes: None,
+            wake_bytes: None,
         };
         if let Ok(took) = took {
             end.took(took);

@@ -44,6 +44,13 @@ const DRAINED: f64 = 0.1;
 /// How busy both ends together must be for windows and buffers to be shut because each waits for the other.
 const IN_TURN: f64 = 0.9;
 
+/// Part of the send buffer that must have been under way, on average, for it to be full. The kernel lets a program write
+/// again when a third of it is free (net/core/stream.c, `sk_stream_write_space`), so that a buffer which is too small has
+/// between two thirds and all of it under way, less what the kernel needs for itself. One that the kernel fits is never as
+/// full: it gets room for twice the congestion window, and for that much of overhead (net/ipv4/tcp_input.c,
+/// `tcp_sndbuf_expand`), of which a third at most is payload under way.
+const FULL: f64 = 0.45;
+
 /// What limited a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Factor {
@@ -151,12 +158,23 @@ impl Shares {
 
 /// What limited the flow with these ends.
 pub fn limited(sender: &End, receiver: &End) -> Factor {
-    verdict(&Shares::of(sender, receiver), pacing_reached(sender), is_queued(sender))
+    let signs = Signs { paced: pacing_reached(sender), queued: is_queued(sender), full: is_full(sender) };
+    verdict(&Shares::of(sender, receiver), signs)
 }
 
-/// The verdict on shares. `paced`: the part of the rate that the flow was to be paced to which it reached, if it was;
-/// `queued`: a queue stood in its path.
-fn verdict(shares: &Shares, paced: Option<f64>, queued: bool) -> Factor {
+/// What the ends tell beside their shares of the time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Signs {
+    /// The part of the rate that the flow was to be paced to which it reached, if it was.
+    paced: Option<f64>,
+    /// A queue stood in its path.
+    queued: bool,
+    /// The send buffer was full of what was under way.
+    full: bool,
+}
+
+/// The verdict on shares.
+fn verdict(shares: &Shares, Signs { paced, queued, full }: Signs) -> Factor {
     let sides = Sides::of(shares);
     // Who never sleeps is the limit by itself.
     if sides.sender.max(sides.reading) >= BUSY {
@@ -197,6 +215,11 @@ fn verdict(shares: &Shares, paced: Option<f64>, queued: bool) -> Factor {
     }
     if is_lossy {
         return Factor::Loss;
+    }
+    // The kernel counts time as limited by the buffer only where the last write left something to send; where messages are
+    // large it often left nothing, and the acknowledgements are waited for all the same.
+    if full && !queued {
+        return Factor::SendBuffer;
     }
     Factor::Path
 }
@@ -263,6 +286,13 @@ fn is_queued(sender: &End) -> bool {
     })
 }
 
+/// Whether as much as the send buffer can hold was under way: the rate times the round trip.
+fn is_full(sender: &End) -> bool {
+    let rate = sender.bytes as f64 / Nanos(sender.window_ns.max(1)).as_secs();
+    let under_way = sender.tcp.rtt_us.map(|us| rate * f64::from(us) * 1e-6);
+    under_way.zip(sender.socket.send_buffer).is_some_and(|(bytes, buffer)| bytes >= FULL * buffer as f64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::advice::advice;
@@ -288,6 +318,7 @@ mod tests {
             tcp: Tcp::default(),
             zero_copied: None,
             mapped_bytes: None,
+            wake_bytes: None,
         }
     }
 
@@ -327,6 +358,22 @@ mod tests {
         assert_eq!(limited(&sender(10, 0, 100, 93, 0), &resting), Factor::Reader);
         let often = End { rested_ns: 400_000_000, ..end(false, 5, 0) };
         assert_eq!(limited(&sender(10, 0, 100, 93, 0), &often), Factor::Reader);
+    }
+
+    #[test]
+    fn a_send_buffer_that_is_full_of_what_is_under_way_is_named_though_the_kernel_does_not_count_it() {
+        // 125 MB in a second with round trips of 110 us: 13,750 B are under way.
+        let mut flow = sender(12, 1, 100, 2, 10);
+        for (buffer, wanted) in [(30_000, Factor::SendBuffer), (31_000, Factor::Path), (60_000, Factor::Path)]
+        {
+            flow.socket.send_buffer = Some(buffer);
+            assert_eq!(limited(&flow, &end(false, 15, 1)), wanted, "{buffer}");
+        }
+        flow.socket.send_buffer = Some(30_000);
+        // Of a path with a queue, and of an end that is busy, a full buffer says nothing.
+        let queued = End { tcp: Tcp { rtt_us: Some(2_700), ..flow.tcp }, ..flow.clone() };
+        assert_eq!(limited(&queued, &end(false, 15, 1)), Factor::Path);
+        assert_eq!(limited(&flow, &end(false, 97, 1)), Factor::ReceiverCpu);
     }
 
     #[test]
@@ -389,7 +436,7 @@ mod tests {
             // Shaped, with other work on both CPUs.
             (recorded([0.015, 0.011], [0.133, 0.140], [1.0, 0.0, 0.0, 0.0]), true, Factor::Path),
         ] {
-            assert_eq!(verdict(&shares, None, queued), wanted, "{shares:?}");
+            assert_eq!(verdict(&shares, Signs { queued, ..Signs::default() }), wanted, "{shares:?}");
         }
     }
 

@@ -3,12 +3,12 @@
 mod advice;
 mod closing;
 mod crew;
-mod curve;
 mod flow;
 mod kernel;
 mod limited;
 mod meter;
 mod method;
+mod moderation;
 mod orders;
 mod part;
 mod pattern;
@@ -47,7 +47,7 @@ const fn round_trip(name: &'static str, doc: &'static str) -> MetricSpec {
 
 const ABOUT: About = About {
     id: "net.tcp_stream",
-    version: 1,
+    version: 2,
     title: "TCP throughput by flows, with what limited each of them",
     doc: include_str!("doc.md"),
     params: &[
@@ -76,6 +76,13 @@ const ABOUT: About = About {
             name: "buffer",
             doc: "Size of the socket buffers of both ends; auto leaves them to the kernel, which adapts them.",
             kind: Kind::Size(Bytes::kib(1), Bytes::gib(1)),
+            word: Some("auto"),
+            default: "auto",
+        },
+        ParamSpec {
+            name: "mtu",
+            doc: "The largest packet that TCP makes, in bytes, as if the path had that MTU; auto is the path's own.",
+            kind: Kind::Count(576, 32_767),
             word: Some("auto"),
             default: "auto",
         },
@@ -194,16 +201,13 @@ const ABOUT: About = About {
 
 /// What no rule finds by itself.
 const FACTORS: &[Factor] = &[
-    Factor {
-        name: "affinity",
-        doc: "Threads that run where the scheduler puts them.",
-        off: &[("affinity", "none")],
-    },
+    common::seating::UNPINNED,
     Factor {
         name: "method",
         doc: "Plain write and read in place of the fastest ways of the kernel.",
         off: &[("send", "write"), ("receive", "read")],
     },
+    Factor { name: "mtu", doc: "Packets as of an MTU of 1500 B.", off: &[("mtu", "1500")] },
 ];
 
 impl Benchmark for TcpStream {

@@ -1,13 +1,11 @@
 //! Who sends to whom, and what the way between them can carry.
 
-use seatrial_model::setting::Present;
-use seatrial_model::{About, Bound, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site, Value};
+use seatrial_model::{About, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site};
 
 use super::rails;
 use super::terms::Way;
 use super::trials;
 use crate::common::ends::Ends;
-use crate::common::goodput::{Goodput, Transport};
 use crate::common::seating::{seating, seating_over};
 use crate::common::{self, carry};
 
@@ -57,6 +55,9 @@ fn contradictions(params: &Params) -> Result<(), Reason> {
             }
         }
     }
+    if protocol != "tcp" && params.count("mtu").is_ok() {
+        return refuse(format!("protocol={protocol} knows no mtu="));
+    }
     if protocol == "mptcp" && text("receive") == "zerocopy" {
         return refuse("protocol=mptcp knows no receive=zerocopy".to_owned());
     }
@@ -66,10 +67,10 @@ fn contradictions(params: &Params) -> Result<(), Reason> {
 /// The tightest of both cards' bounds, times what headers and gaps leave of them.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let one_way = match rails::of(&case.params) {
-        rails if rails.is_empty() => bounds(case, site),
+        rails if rails.is_empty() => carry::tcp(case, site),
         rails => {
             let of = |rail: String| {
-                let bounds = bounds(&rails::only(case, &rail), site);
+                let bounds = carry::tcp(&rails::only(case, &rail), site);
                 (rail, bounds)
             };
             rails::sum(rails.into_iter().map(of).collect())
@@ -91,28 +92,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         ("retransmits", _) => {
             Limit::Unknown { reason: "none is best, and nothing says how many a path must have".to_owned() }
         }
-        _ => Limit::Unknown {
-            reason: "no part of the way states it: compare with other pairs, or with the loopback".to_owned(),
-        },
+        _ => common::unstated(),
     };
     about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
-}
-
-/// Bounds on the payload that gets one way.
-fn bounds(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
-    let transport = Transport::Tcp { timestamps: timestamps(case, site) };
-    carry::bounds(case, site, "the connection takes", |framing, ip, mtu| {
-        Goodput::of(framing, ip, transport, mtu)
-            .ok_or_else(|| format!("an MTU of {mtu} leaves no room for payload"))
-    })
-}
-
-/// Whether segments carry timestamps: both ends must want them, and it is the default.
-fn timestamps(case: &Case, site: &Site) -> bool {
-    let off = |node: &String| {
-        let mut readings = site.settings(node).iter();
-        let reading = readings.find(|reading| reading.setting.ends_with("tcp_timestamps"));
-        reading.is_some_and(|reading| matches!(&reading.present, Present::Value(Value::Count(0))))
-    };
-    !case.nodes.iter().any(off)
 }

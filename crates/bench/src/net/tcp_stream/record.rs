@@ -38,6 +38,9 @@ pub struct End {
     pub zero_copied: Option<(u64, u64)>,
     /// Bytes whose pages were mapped.
     pub mapped_bytes: Option<u64>,
+    /// Bytes that had to be there before the receiver was woken; none for a sender.
+    #[serde(default)]
+    pub wake_bytes: Option<u32>,
 }
 
 /// How a connection is set up, as the kernel tells.

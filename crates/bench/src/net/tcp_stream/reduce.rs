@@ -8,13 +8,11 @@ use seatrial_model::{
 use serde_json::json;
 
 use super::advice::advice;
-use super::curve::{Curve, common_window};
-
 use super::limited::{Factor, Shares, limited};
 use super::rails;
 use super::record::End;
 use super::terms::{Name, Way};
-use crate::common::Moved;
+use crate::common::{Curve, Moved, common_window};
 
 /// A sample of the throughput is of this time at least, in nanoseconds.
 pub const INTERVAL_NS: u64 = 100_000_000;
@@ -257,11 +255,13 @@ fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Mea
     measures.evidence.insert("windows_ns".to_owned(), json!(windows));
     let mut factors = Factors::new();
     let mut last = Vec::new();
-    let mut moved = Moved::default();
+    let rails = rails::of(&case.params);
+    let mut ways = vec![Moved::default(); rails.len().max(1)];
     for trial in trials {
         last.clear();
         let ends = ends(trial);
         for end in &ends {
+            let moved = &mut ways[rails::rail_of(end.flow, rails.len())];
             // Data keeps moving between the phases: what the sockets hold is counted by one side only.
             let buffer = if end.sends { end.socket.send_buffer } else { end.socket.receive_buffer };
             moved.buffered += buffer.unwrap_or(0) as u64;
@@ -283,7 +283,10 @@ fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Mea
             }));
         }
     }
-    moved.tell(case, measures);
+    match rails.is_empty() {
+        true => ways[0].tell(case, measures),
+        false => Moved::tell_by_interface(&rails.into_iter().zip(ways).collect::<Vec<_>>(), case, measures),
+    }
     let counts: BTreeMap<&str, usize> =
         factors.iter().map(|(factor, flows)| (factor.word(), flows.len())).collect();
     measures.evidence.insert("limited_by".to_owned(), json!(counts));

@@ -81,6 +81,8 @@ pub struct Terms {
     /// Bytes that a receiver takes in a call at most.
     pub room: usize,
     pub buffer: Option<usize>,
+    /// Bytes of a packet at most, where the path would take more.
+    pub mtu: Option<u32>,
     pub congestion: Option<String>,
     pub nodelay: bool,
     /// Bytes a second for each flow.
@@ -127,6 +129,7 @@ impl Terms {
             message,
             room: message.max(ROOM),
             buffer: params.bytes("buffer")?.map(|bytes| bytes.get() as usize),
+            mtu: params.count("mtu").ok().and_then(|mtu| u32::try_from(mtu).ok()),
             congestion: word("congestion")?.map(str::to_owned),
             nodelay: params.flag("nodelay")?,
             pacing,
@@ -184,6 +187,11 @@ impl Terms {
             if let Some(bytes) = self.buffer {
                 socket.set_recv_buffer_size(bytes)?;
                 socket.set_send_buffer_size(bytes)?;
+            }
+            // Whoever calls says what it takes, and keeps to it itself (tcp(7), TCP_MAXSEG): that is both ways.
+            if let Some(mtu) = self.mtu.filter(|_| self.client) {
+                let ip = if socket.domain()? == socket2::Domain::IPV6 { 40 } else { 20 };
+                socket.set_tcp_mss(mtu - ip - 20)?;
             }
             match &self.congestion {
                 Some(name) => socket.set_tcp_congestion(name.as_bytes()),

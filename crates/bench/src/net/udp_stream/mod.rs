@@ -27,8 +27,8 @@ mod tests;
 mod window;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec,
-    Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Better, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec,
+    ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
 };
 
 pub(super) use part::part;
@@ -91,7 +91,6 @@ pub(super) const FRAGMENT: ParamSpec = ParamSpec {
     default: "true",
 };
 
-/// The parameters that are the same for every benchmark that sends datagrams.
 pub(super) const THREADS: ParamSpec = ParamSpec {
     name: "threads",
     doc: "Threads that send, and as many that receive; auto is one a flow, as far as there are cores.",
@@ -199,7 +198,7 @@ pub(super) const SERIES: &[SeriesSpec] = &[
 
 const ABOUT: About = About {
     id: "net.udp_stream",
-    version: 1,
+    version: 2,
     title: "UDP throughput and exact loss, with where it was lost",
     doc: include_str!("doc.md"),
     params: &[
@@ -241,6 +240,10 @@ const ABOUT: About = About {
 impl Benchmark for UdpStream {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn factors(&self) -> &'static [Factor] {
+        &[common::seating::UNPINNED]
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {

@@ -154,9 +154,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         ("loss" | "duplicates" | "reordered", _) => {
             Limit::Unknown { reason: "none is best, and nothing says how many a path must have".to_owned() }
         }
-        _ => Limit::Unknown {
-            reason: "no part of the way states it: compare with other pairs, or with the loopback".to_owned(),
-        },
+        _ => common::unstated(),
     };
     about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
 }

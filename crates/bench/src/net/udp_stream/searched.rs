@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::{
-    Case, Cause, Finding, Measures, Params, PartRecord, Quantity, Reason, Row, Severity, Unit, Values,
+    Case, Cause, Finding, Measures, Nanos, Params, PartRecord, Quantity, Reason, Row, Severity, Unit, Values,
 };
 use serde::Deserialize;
 use serde_json::json;
 
 use super::ladder::{Border, Came, Step, found};
 use super::record::STEPS;
+use crate::common::Moved;
 
 /// Gbit/s of a byte a second.
 const GBIT: f64 = 8e-9;
@@ -46,12 +47,28 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     }
     measures.evidence.insert("search".to_owned(), json!(trials));
     measures.evidence.insert("search_border".to_owned(), json!(borders));
+    moved(parts).tell(case, &mut measures);
     measures.findings.extend(not_reached(case, &trials, &borders));
     Ok(measures)
 }
 
 fn steps(part: &PartRecord) -> Option<Vec<Step>> {
     Vec::deserialize(part.evidence.get(STEPS)?).ok()
+}
+
+/// Payload that came over in all steps, whatever they came to. Each step ends when nothing is on the way any more.
+fn moved(parts: &[PartRecord]) -> Moved {
+    let mut moved = Moved::default();
+    for part in parts {
+        let came = |step: &Step| {
+            let offered = step.offered * Nanos(step.span_ns).as_secs();
+            offered * step.received as f64 / step.sent.max(1) as f64
+        };
+        let bytes: f64 = steps(part).iter().flatten().map(came).sum();
+        // Whoever tells of steps has sent them.
+        *(if part.index == 0 { &mut moved.forward } else { &mut moved.reverse }) += bytes as u64;
+    }
+    moved
 }
 
 /// A value of every step, by its number, over the trials that had so many.

@@ -360,6 +360,10 @@ fn the_loss_free_rate_is_that_of_the_fastest_step_without_loss() {
     assert_eq!(lost, [800.0, 0.0, 3.0, 1.0]);
     assert!((measures.series["step_received"][0].values.trials[0][0] - 1.6).abs() < 1e-9);
     assert!(measures.findings.is_empty() && !measures.metrics.contains_key("throughput"));
+    // 250 ms each of 1000, 125, 250 and 126 MB/s, less the thousandths that were lost, in two trials.
+    let moved = 2.0 * 250e3 * (1000.0 * 0.2 + 125.0 + 250.0 * 0.997 + 126.0 * 0.999);
+    let wanted = json!([{ "from": "n1", "to": "n2", "bytes": moved as u64, "buffered": 0 }]);
+    assert_eq!(measures.evidence["moved"], wanted);
 }
 
 #[test]

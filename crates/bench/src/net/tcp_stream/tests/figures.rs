@@ -130,7 +130,7 @@ fn a_flow_that_is_missing_or_alone_in_its_time_makes_no_number() {
 }
 
 /// What an end tells of a second: percent of a CPU, and what the sender's kernel counted.
-fn end(sends: bool, cpu: u64, retransmits: u64) -> serde_json::Value {
+pub fn end(sends: bool, cpu: u64, retransmits: u64) -> serde_json::Value {
     json!({
         "way": "forward", "flow": 0, "sends": sends, "method": "write", "cpu": 0, "window_ns": 1_000_000_000_u64,
         "bytes": 500_000_000, "user_ns": 0, "system_ns": cpu * 10_000_000, "waited_ns": 0, "socket": {},

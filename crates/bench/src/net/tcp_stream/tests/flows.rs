@@ -112,6 +112,30 @@ fn sockets_are_as_they_were_asked_to_be_and_say_so() {
 }
 
 #[test]
+fn packets_are_no_larger_than_they_were_asked_to_be() {
+    for direction in ["forward", "reverse"] {
+        let changed = [("mtu", "1500"), ("direction", direction), ("send", "write"), ("receive", "read")];
+        let records = Both::connected(alone(&changed), |_| ()).measured(SPAN);
+        assert_verified(&records, direction);
+        let sender = ends(&records).into_iter().find(|end| end.sends).expect("one sends");
+        // Less the headers of IPv4 and TCP, and timestamps where they are on.
+        assert!(matches!(sender.tcp.mss, Some(1448 | 1460)), "{:?}", sender.tcp);
+    }
+}
+
+#[test]
+fn several_paths_of_one_connection_carry_every_byte_where_the_kernel_has_them() {
+    let case = alone(&[("protocol", "mptcp")]);
+    let terms = super::super::terms::Terms::of(&case, &case.places[1]).expect("terms");
+    if let Err(error) = crate::Part::prepare(&mut super::super::part::TcpEnd::new(terms, &case.places[1])) {
+        assert_eq!(error.cause, seatrial_model::Cause::Inapplicable, "{error}");
+        assert!(error.text.starts_with("this kernel has no mptcp"), "{error}");
+        return;
+    }
+    assert_verified(&Both::connected(case, |_| ()).measured(SPAN), "mptcp");
+}
+
+#[test]
 fn what_a_receiver_counts_is_what_the_kernel_counts() {
     let case = alone(&[("send", "write"), ("receive", "read")]);
     let records = Both::connected(case, |_| ()).measured(SPAN);

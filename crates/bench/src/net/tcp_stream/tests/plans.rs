@@ -42,8 +42,14 @@ fn cpus_that_cannot_be_had_are_refused_with_the_reason() {
         let reason = TcpStream.plan(&params(&[("affinity", affinity)]), &site).expect_err("refused");
         assert!(reason.cause == cause && reason.text.contains(word), "{affinity}: {reason}");
     }
-    let both = params(&[("protocol", "sctp"), ("send", "sendfile")]);
-    assert_eq!(TcpStream.plan(&both, &site).expect_err("refused").cause, Cause::Contradiction);
+    for both in [
+        [("protocol", "sctp"), ("send", "sendfile")],
+        [("protocol", "mptcp"), ("receive", "zerocopy")],
+        [("protocol", "sctp"), ("mtu", "1500")],
+    ] {
+        let reason = TcpStream.plan(&params(&both), &site).expect_err("refused");
+        assert_eq!(reason.cause, Cause::Contradiction, "{both:?}: {reason}");
+    }
 }
 
 #[test]
@@ -59,6 +65,9 @@ fn the_slower_end_bounds_what_is_left_after_headers() {
     let one_way = limit(&case, "throughput").expect("known");
     assert!((one_way - 10.0 * 1448.0 / 1538.0).abs() < 1e-9, "{one_way}");
     assert_eq!(limit(&case, "forward"), None);
+    let smaller = planned(nodes.clone(), &[("mtu", "1000")]);
+    let smaller = limit(&smaller, "throughput").expect("known");
+    assert!((smaller - 10.0 * 948.0 / 1038.0).abs() < 1e-9, "{smaller}");
     let both = planned(nodes, &[("direction", "both")]);
     assert_eq!(limit(&both, "throughput"), Some(2.0 * one_way));
     assert_eq!(limit(&both, "reverse"), Some(one_way));

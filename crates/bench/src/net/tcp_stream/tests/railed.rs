@@ -2,8 +2,9 @@
 
 use seatrial_model::machine::{Known, Nic, PciDevice};
 use seatrial_model::{Better, Cause, Evidence, Integrity, Params, PartRecord, Reason, Site, SiteNode, Unit};
+use serde_json::json;
 
-use super::figures::steady;
+use super::figures::{end, steady};
 use super::rig::{params, with_card};
 use crate::Benchmark;
 use crate::net::tcp_stream::TcpStream;
@@ -93,4 +94,28 @@ fn rates_are_told_rail_by_rail() {
         measures.series["by_rail"].iter().map(|row| (row.at.clone(), row.values.trials[0][0])).collect();
     assert_eq!(rails.iter().map(|(at, _)| at.count("rail")).collect::<Vec<_>>(), [Ok(0), Ok(1)]);
     assert!((rails[0].1 - 3.0).abs() < 1e-9 && (rails[1].1 - 4.0).abs() < 1e-9, "{rails:?}");
+}
+
+#[test]
+fn each_rail_is_to_be_proved_by_its_own_bytes() {
+    let case = planned(&[("rails", "eth0+eth1"), ("flows", "3")]).expect("a plan");
+    let samples = [0, 1, 2].map(|flow| steady("forward", flow, 0, 500, 1.0)).concat();
+    let ends = [(0, 100), (1, 40), (2, 7)].map(|(flow, bytes)| {
+        let mut end = end(false, 0, 0);
+        (end["flow"], end["bytes"], end["socket"]) =
+            (json!(flow), json!(bytes), json!({ "receive_buffer": 10 }));
+        end
+    });
+    let part = PartRecord {
+        part: "server".to_owned(),
+        index: 1,
+        node: "n2".to_owned(),
+        trial: 0,
+        samples,
+        integrity: Integrity::Verified { checked: 1 },
+        evidence: Evidence::from([("ends".to_owned(), json!(ends))]),
+    };
+    let measures = TcpStream.reduce(&case, &[part]).expect("numbers");
+    let row = |rail: &str, bytes: u64, buffered: u64| json!({ "from": "n1", "to": "n2", "interface": rail, "bytes": bytes, "buffered": buffered });
+    assert_eq!(measures.evidence["moved"], json!([row("eth0", 107, 20), row("eth1", 40, 10)]));
 }

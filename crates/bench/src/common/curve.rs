@@ -1,8 +1,8 @@
-//! What a flow had received by any moment, from slices that begin and end with a receipt.
+//! What a flow or a thread had moved by any moment, from slices that end with a receipt or a completion.
 
 use seatrial_model::{Nanos, Sample};
 
-/// Bytes received since the first slice began, by time; in between, evenly.
+/// Bytes moved since the first slice began, by time: evenly within a slice, and none between two of them.
 #[derive(Clone, Debug, Default)]
 pub struct Curve {
     /// Moments in nanoseconds, and the bytes by then.
@@ -10,7 +10,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Adds the next slice of the flow.
+    /// Adds the next slice.
     pub fn push(&mut self, slice: &Sample) {
         let by_then = self.points.last().map_or(0.0, |(_, bytes)| *bytes);
         if self.points.last().is_none_or(|(end, _)| *end < slice.start.get()) {
@@ -22,10 +22,20 @@ impl Curve {
 
     /// When it begins and ends; none when it never did.
     pub fn span(&self) -> Option<(u64, u64)> {
-        Some((self.points.first()?.0, self.points.last()?.0)).filter(|(start, end)| start < end)
+        Some((self.start()?, self.end()?)).filter(|(start, end)| start < end)
     }
 
-    /// Bytes received by `at`.
+    /// Its first moment; none when it has no slice.
+    pub fn start(&self) -> Option<u64> {
+        self.points.first().map(|(at, _)| *at)
+    }
+
+    /// Its last moment; none when it has no slice.
+    pub fn end(&self) -> Option<u64> {
+        self.points.last().map(|(at, _)| *at)
+    }
+
+    /// Bytes moved by `at`.
     pub fn by(&self, at: u64) -> f64 {
         let next = self.points.partition_point(|(moment, _)| *moment <= at);
         match (next.checked_sub(1).map(|last| self.points[last]), self.points.get(next)) {
@@ -37,9 +47,14 @@ impl Curve {
         }
     }
 
+    /// Bytes between two moments.
+    pub fn between(&self, from: u64, to: u64) -> f64 {
+        self.by(to) - self.by(from)
+    }
+
     /// Bytes a second between two moments.
     pub fn rate(&self, from: u64, to: u64) -> f64 {
-        (self.by(to) - self.by(from)) / Nanos(to.saturating_sub(from).max(1)).as_secs()
+        self.between(from, to) / Nanos(to.saturating_sub(from).max(1)).as_secs()
     }
 }
 
@@ -85,6 +100,11 @@ mod tests {
         assert_eq!(by, [0.0, 0.0, 500.0, 1000.0, 2500.0, 4000.0, 4000.0, 4000.0, 5000.0, 5000.0]);
         assert_eq!(curve.rate(100 * MS, 300 * MS), 20_000.0);
         assert_eq!(curve.span(), Some((100 * MS, 500 * MS)));
+        assert_eq!(curve.between(150 * MS, 450 * MS), 4000.0);
+        assert_eq!(
+            (Curve::default().start(), Curve::default().end(), Curve::default().span()),
+            (None, None, None)
+        );
     }
 
     #[test]
