@@ -69,6 +69,10 @@ impl Audit {
 /// the other.
 pub fn changed_since(kept: &Site, now: &mut Site) {
     for node in &mut now.nodes {
+        // A run has one inventory, by which limits are derived: what the node was when it began.
+        if let Some(machine) = kept.machine(&node.name) {
+            node.machine = machine.clone();
+        }
         let before = kept.settings(&node.name);
         // A folder that lost its inventory is judged by what is.
         if !before.is_empty() {

@@ -5,6 +5,7 @@
 
 mod audit;
 mod compare;
+mod draft;
 mod finding;
 mod fleet;
 mod judge;
@@ -12,9 +13,12 @@ mod limit;
 mod number;
 mod same;
 mod stated;
+mod trend;
+mod verify;
 
 pub use audit::{Audit, audit, changed_since};
-pub use compare::{Change, Comparison, Difference, Side, compare};
+pub use compare::{BY_CHANCE, Change, Changed, Comparison, Difference, Ended, Side, changed, compare};
+pub use draft::{Draft, DraftRun, FLOOR_PERCENT, MADS, Spread, draft};
 pub use finding::{
     AtOnce, Cell, Classes, Factors, Line, Matrix, RULES, Repeat, Rule, Slow, Step, Suspect, Table, Worth,
     at_once, cause_word, cost_findings, factors, findings, is_of_factors, load_findings, matrices, suspects,
@@ -24,3 +28,5 @@ pub use fleet::fleet_findings;
 pub use judge::{Assignment, Grounds, Judgement, MissingLimit, judge};
 pub use limit::BELIEVABLE_PERCENT;
 pub use stated::state_limits;
+pub use trend::{FEWEST_RUNS, Point, Step as TrendStep, Trend, TrendRun, trends};
+pub use verify::{Conclusions, Discrepancy, conclusion_discrepancies, record_discrepancies};

@@ -2,9 +2,13 @@
 
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Better, Outcome, Params, Subject, Unit};
-use seatrial_stats::{CompareRule, Interval};
+use seatrial_stats::{CompareRule, Interval, discoveries};
 
+use super::Changed;
 use super::pairing::pair;
+
+/// Of all differences of a comparison that are called better or worse, at most this share comes by chance.
+pub const BY_CHANCE: f64 = 0.05;
 
 /// Two runs side by side. Run `a` is the baseline, `b` the candidate.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,6 +19,27 @@ pub struct Comparison {
     pub only_a: Vec<String>,
     /// Cases of `b` that `a` does not have, by id.
     pub only_b: Vec<String>,
+    /// Cases that `a` measured and in which the system under test did not deliver in `b`. They are worse, without a
+    /// number that says by how much.
+    pub broken: Vec<Ended>,
+    /// The other way round: failed in `a`, measured in `b`.
+    pub mended: Vec<Ended>,
+    /// Cases that `a` measured and that `b` could not look at: nobody knows whether they are worse.
+    pub unmeasured: Vec<Ended>,
+    /// What else differs between the runs: settings, inventory. Filled in by whoever has the sites, see
+    /// [`changed`](super::changed).
+    pub changed: Vec<Changed>,
+    /// The share within which differences count as the same; none where only equal counts do.
+    pub same_within: Option<f64>,
+}
+
+/// A case that ended in one run as it did not in the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The case, as the run calls it in which it has no numbers.
+    pub case: String,
+    /// Why it has none.
+    pub reason: String,
 }
 
 /// One metric of a pair of cases.
@@ -54,8 +79,13 @@ pub struct Side {
 /// What can be said of a difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// Better, worse, the same or cannot tell.
+    /// Better, worse, the same or cannot tell; of those that are better or worse at most [`BY_CHANCE`] are so by chance.
     pub verdict: seatrial_stats::Verdict,
+    /// How often trials without a difference would come out this far apart.
+    pub p: Option<f64>,
+    /// Whether it would be better or worse by itself, and is not, because among so many comparisons differences like it
+    /// come by chance.
+    pub may_be_chance: bool,
     /// Candidate over baseline, in percent above 100: 2 is 2 % more.
     pub percent: f64,
     /// Ends of the 95 % interval of `percent`.
@@ -69,14 +99,66 @@ pub struct Change {
 /// With `same_within` (a share, 0.02 is 2 %) differences shown to be smaller count as the same; without it only
 /// counted values that are equal do. Samples that stand in a file of the run folder must have been put back into
 /// the records.
+///
+/// The test is Welch's on the medians of the trials, see [`seatrial_stats::compare`]. A run has many metrics, and one in
+/// twenty would differ where nothing does, so better and worse are those that stand when all are looked at together, see
+/// [`discoveries`]. The interval beside a metric is that of the metric alone.
 pub fn compare(a: &[CaseRecord], b: &[CaseRecord], same_within: Option<f64>) -> Comparison {
     let pairs = pair(a, b);
     let ids = |cases: &[&CaseRecord]| cases.iter().map(|case| case.case.to_string()).collect();
+    let mut differences: Vec<Difference> =
+        pairs.pairs.iter().flat_map(|(a, b)| of_pair(a, b, same_within)).collect();
+    correct(&mut differences);
+    // Those that were measured in the one run and ended so in the other.
+    let ended = |outcome: Outcome, in_b: bool| {
+        let sides = pairs.pairs.iter().map(|(a, b)| if in_b { (*a, *b) } else { (*b, *a) });
+        let such = sides.filter(|(good, bad)| good.outcome == Outcome::Measured && bad.outcome == outcome);
+        such.map(|(_, bad)| Ended { case: bad.case.to_string(), reason: why_without(bad).to_owned() })
+            .collect()
+    };
     Comparison {
-        differences: pairs.pairs.iter().flat_map(|(a, b)| of_pair(a, b, same_within)).collect(),
         only_a: ids(&pairs.only_a),
         only_b: ids(&pairs.only_b),
+        broken: ended(Outcome::Failed, true),
+        mended: ended(Outcome::Failed, false),
+        unmeasured: ended(Outcome::Unmeasured, true),
+        changed: Vec::new(),
+        same_within,
+        differences,
     }
+}
+
+impl Comparison {
+    /// Whether anything is worse: a metric, or a case that failed and was measured before.
+    pub fn is_worse(&self) -> bool {
+        let is_worse = |change: &Change| change.verdict == seatrial_stats::Verdict::Worse;
+        !self.broken.is_empty() || self.differences.iter().flat_map(|row| &row.change).any(is_worse)
+    }
+
+    /// Whether it says too little to call the candidate not worse: nothing could be compared, or something could not be
+    /// measured again.
+    pub fn is_incomplete(&self) -> bool {
+        !self.unmeasured.is_empty() || !self.differences.iter().any(|row| row.change.is_ok())
+    }
+}
+
+/// Takes back the verdicts that do not stand among all comparisons.
+fn correct(differences: &mut [Difference]) {
+    let p: Vec<f64> = differences.iter().flat_map(|row| &row.change).filter_map(|change| change.p).collect();
+    let stands = discoveries(&p, BY_CHANCE);
+    let tested = differences.iter_mut().flat_map(|row| &mut row.change).filter(|change| change.p.is_some());
+    for (change, stands) in tested.zip(stands) {
+        let is_called =
+            matches!(change.verdict, seatrial_stats::Verdict::Better | seatrial_stats::Verdict::Worse);
+        if is_called && !stands {
+            change.verdict = seatrial_stats::Verdict::CannotTell;
+            change.may_be_chance = true;
+        }
+    }
+}
+
+fn why_without(case: &CaseRecord) -> &str {
+    case.reason.as_deref().unwrap_or("the record does not say why")
 }
 
 fn of_pair(a: &CaseRecord, b: &CaseRecord, same_within: Option<f64>) -> Vec<Difference> {
@@ -123,8 +205,7 @@ fn comparable(a: &CaseRecord, b: &CaseRecord) -> Result<(), String> {
     }
     for (name, case) in [("first", a), ("second", b)] {
         if case.outcome != Outcome::Measured {
-            let why = case.reason.as_deref().unwrap_or("the record does not say why");
-            return Err(format!("the {name} run has no numbers: {why}"));
+            return Err(format!("the {name} run has no numbers: {}", why_without(case)));
         }
     }
     Ok(())
@@ -143,13 +224,22 @@ fn change(a: &MetricRecord, b: &MetricRecord, same_within: Option<f64>) -> Resul
     if first.iter().chain(second).flatten().all(|value| *value == 0.0) {
         // Nothing lost against nothing lost: a relative difference does not exist, and there is none.
         let verdict = seatrial_stats::Verdict::Same;
-        return Ok(Change { verdict, percent: 0.0, interval: None, smallest_percent: None });
+        return Ok(Change {
+            verdict,
+            p: None,
+            may_be_chance: false,
+            percent: 0.0,
+            interval: None,
+            smallest_percent: None,
+        });
     }
     let rule = CompareRule { better, same_within };
     let found = seatrial_stats::compare(first, second, &rule).map_err(|error| error.to_string())?;
     let ends = |interval: Interval| (100.0 * interval.low, 100.0 * interval.high);
     Ok(Change {
         verdict: found.verdict,
+        p: found.p,
+        may_be_chance: false,
         percent: 100.0 * found.difference,
         interval: found.ci95.map(ends),
         smallest_percent: found.smallest_detectable.map(|share| 100.0 * share),

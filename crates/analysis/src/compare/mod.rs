@@ -1,8 +1,10 @@
 //! Two runs side by side: better, worse, the same, or cannot tell.
 
+mod changed;
 mod difference;
 mod pairing;
 #[cfg(test)]
 mod tests;
 
-pub use difference::{Change, Comparison, Difference, Side, compare};
+pub use changed::{Changed, changed};
+pub use difference::{BY_CHANCE, Change, Comparison, Difference, Ended, Side, compare};

@@ -153,3 +153,50 @@ fn what_cannot_be_compared_says_why() {
     edit(&mut b, None);
     assert_eq!(only(&compare(&[b], &[a], None)).change.clone().unwrap_err(), "the first run kept no samples");
 }
+
+#[test]
+fn among_many_comparisons_a_difference_that_chance_makes_is_not_called() {
+    let case = |kernel: usize, medians: &[f64]| {
+        let mut case = with_trials("n1", medians);
+        case.params = params(&[("kernel", &kernel.to_string())]);
+        case
+    };
+    let noisy = [99.0, 100.0, 101.0];
+    // By itself this one differs: t = 3.0 with four degrees of freedom is beyond 2.78.
+    let shifted = [101.5, 102.5, 103.5];
+    let alone = compare(&[case(0, &noisy)], &[case(0, &shifted)], None);
+    assert_eq!(only(&alone).change.as_ref().unwrap().verdict, Verdict::Better);
+    let a: Vec<_> = (0..40).map(|kernel| case(kernel, &noisy)).collect();
+    let mut b = a.clone();
+    b[7] = case(7, &shifted);
+    let found = compare(&a, &b, None);
+    let change = found.differences[7].change.as_ref().unwrap();
+    assert_eq!((change.verdict, change.may_be_chance), (Verdict::CannotTell, true));
+    assert!(change.interval.unwrap().0 > 0.0 && change.p.unwrap() < 0.05, "{change:?}");
+    assert!(!found.is_worse());
+    b[7] = case(7, &[60.0, 60.1, 60.2]);
+    let found = compare(&a, &b, None);
+    assert_eq!(found.differences[7].change.as_ref().unwrap().verdict, Verdict::Worse);
+    assert!(found.is_worse());
+}
+
+#[test]
+fn a_case_that_fails_now_is_worse_and_one_that_could_not_be_looked_at_is_not_known() {
+    let ended = |outcome| {
+        let mut case = with_trials("n1", &[100.0, 100.0]);
+        case.outcome = outcome;
+        case.reason = Some("the worker hung".to_owned());
+        case.metrics.clear();
+        [case]
+    };
+    let good = [with_trials("n1", &[100.0, 100.0])];
+    let broken = compare(&good, &ended(Outcome::Failed), None);
+    assert!(broken.is_worse() && broken.broken[0].reason == "the worker hung");
+    let mended = compare(&ended(Outcome::Failed), &good, None);
+    assert!(!mended.is_worse() && mended.mended.len() == 1);
+    let open = compare(&good, &ended(Outcome::Unmeasured), None);
+    assert!(!open.is_worse() && open.is_incomplete() && open.unmeasured.len() == 1);
+    let same = compare(&good, &good, None);
+    assert!(!same.is_worse() && !same.is_incomplete());
+    assert!(compare(&good, &[], None).is_incomplete());
+}

@@ -5,7 +5,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Finding, Quantity, Severity, Unit};
 
 use super::about;
-use crate::number::significant;
+use crate::number::{quantity, significant};
 
 /// The metric that a price is held against.
 const METRIC: &str = "throughput";
@@ -37,7 +37,8 @@ fn of_case(profile: &Profile, case: &CaseRecord) -> Option<Finding> {
         significant(per_gbit / 1e3),
     );
     let finding = Finding::new("cost", Severity::Info, case.subject.clone(), text);
-    Some(about(case, Finding { evidence: vec![METRIC.to_owned()], ..finding }))
+    let value = quantity(per_gbit, Unit::PerGigabitPerSecond);
+    Some(about(case, Finding { value, evidence: vec![METRIC.to_owned()], ..finding }))
 }
 
 #[cfg(test)]
@@ -69,6 +70,11 @@ mod tests {
         assert_eq!((finding.kind.as_str(), finding.severity), ("cost", Severity::Info));
         let wanted = "a nic for 94 USD that carries 9.4 Gbit/s costs 10 USD per Gbit/s, 0.01 USD per Mbit/s";
         assert_eq!(finding.text, wanted);
+        let value = finding.value.expect("a number");
+        assert_eq!(
+            (value.unit().to_string(), (value.value() * 1e9).round() / 1e9),
+            ("per Gbit/s".to_owned(), 10.0)
+        );
         assert_eq!(finding.node.as_deref(), Some("n1"));
     }
 

@@ -12,13 +12,15 @@ mod interfaces;
 mod kernel_warnings;
 mod ladder;
 mod limit_exceeded;
+mod link_lost;
 mod load;
 mod matrix;
 #[cfg(test)]
 mod ncsa;
-mod path;
+pub(crate) mod path;
 mod pcie_errors;
 mod probes;
+mod rdma_ports;
 mod shared_links;
 mod slow;
 mod sweep;
@@ -55,12 +57,17 @@ pub const RULES: &[Rule] = &[
     factor::RULE,
     limit_exceeded::RULE,
     path::RULE,
+    link_lost::RULE,
     throttled::RULE,
     pcie_errors::RULE,
     interfaces::ERRORS,
     interfaces::DROPS,
     backlog::RULE,
     interfaces::PAUSES,
+    rdma_ports::ERRORS,
+    rdma_ports::RETRANSMISSIONS,
+    rdma_ports::NOT_READY,
+    rdma_ports::CONGESTION,
     kernel_warnings::RULE,
     disturbed::RULE,
     did_not_converge::RULE,

@@ -9,7 +9,7 @@ use seatrial_model::{Bytes, SiteNode};
 use super::class::listed;
 
 /// A node's attributes by name. What could not be read is not among them: it is told elsewhere, and is no difference.
-pub(super) fn attributes(node: &SiteNode) -> BTreeMap<String, String> {
+pub(crate) fn attributes(node: &SiteNode) -> BTreeMap<String, String> {
     let mut all = Attributes::default();
     all.of_host(&node.machine);
     all.of_memory(&node.machine);

@@ -29,6 +29,15 @@ pub(super) fn classes<'a>(site: &'a Site, roles: &Assignment) -> Vec<Class<'a>> 
     classes.into_values().collect()
 }
 
+/// The nodes of `site` that were bought as the same thing: their names, and what that is.
+pub(crate) fn alike(site: &Site) -> Vec<(Vec<String>, Vec<String>)> {
+    let mut classes: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
+    for node in &site.nodes {
+        classes.entry(identity(&node.machine)).or_default().push(node.name.clone());
+    }
+    classes.into_iter().map(|(what, names)| (names, what)).collect()
+}
+
 /// What was bought: names and models, each kind of part once. What nobody tells is left out: a node whose table cannot
 /// be read is not another machine for that.
 fn identity(machine: &Machine) -> Vec<String> {

@@ -15,6 +15,8 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Finding, Site};
 
 use crate::judge::Assignment;
+pub(crate) use attributes::attributes;
+pub(crate) use class::alike;
 use class::classes;
 
 /// What is found over all nodes of a run.

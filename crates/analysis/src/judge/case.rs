@@ -9,6 +9,7 @@ use super::level::{Gap, Matter};
 use super::measured::{Measured, measured};
 use super::range::Range;
 use super::scope::judged_node;
+use crate::finding::path;
 use crate::limit::is_beyond;
 use crate::number::{in_unit, quantity, significant};
 
@@ -37,6 +38,10 @@ pub(super) fn judge_case(test: &Test, matter: Matter<'_>) -> Ruling {
     }
     if let Err(why) = requirements(test, case) {
         return plain(Verdict::Unknown, why);
+    }
+    // All numbers of the case are of the path that it took, and that was another than the one that is judged.
+    if let Some(why) = path::contradiction(case) {
+        return plain(Verdict::Unknown, format!("path unconfirmed: {why}"));
     }
     match measured(case, matter.criterion) {
         Err(why) => plain(Verdict::Unknown, why),
@@ -152,6 +157,9 @@ fn judge_number(test: &Test, matter: &Matter<'_>, found: &Measured<'_>) -> Rulin
     }
     if !found.converged {
         reasons.push("did not converge: the interval is wider than asked for".to_owned());
+    }
+    if let Some(why) = path::doubt(matter.case) {
+        reasons.push(format!("path unconfirmed: {why}"));
     }
     record.reason = (!reasons.is_empty()).then(|| reasons.join("; "));
     record.into()

@@ -35,9 +35,10 @@ impl Judgement {
 /// The rules, in the order in which they are tried for one criterion and case:
 /// 1. a failed case is `fail`, an unmeasured one `unknown`, a skipped one `skip`;
 /// 2. a fact that the test requires and that is not so makes it `unknown`;
-/// 3. a result beyond 101 % of its limit is `unknown`: limit or measurement wrong;
-/// 4. a bar that comes to no number (no limit, no reference, too small a fleet) makes it `unknown`;
-/// 5. the interval on one side of the bound is `pass` or `fail`; across it, `warn` when the statistic meets the bound
+/// 3. a case whose path the counters of the interfaces contradict is `unknown`: path unconfirmed;
+/// 4. a result beyond 101 % of its limit is `unknown`: limit or measurement wrong;
+/// 5. a bar that comes to no number (no limit, no reference, too small a fleet) makes it `unknown`;
+/// 6. the interval on one side of the bound is `pass` or `fail`; across it, `warn` when the statistic meets the bound
 ///    and `unknown` when it does not.
 ///
 /// A test that found nothing to measure on a node, or less than it expects, is `unknown` there; so is a benchmark

@@ -106,7 +106,7 @@ impl Matter<'_> {
     /// (a golden one), of the thing of the same name there.
     fn reference(&self, found: &Measured<'_>) -> Result<f64, String> {
         let Some(reference) = self.grounds.reference else {
-            return Err("no reference run was given".to_owned());
+            return Err("no reference run was given; --reference RUN names one".to_owned());
         };
         let alike: Vec<_> = reference.iter().filter(|other| is_same_question(other, self.case)).collect();
         let is_golden = reference.iter().all(|other| other.nodes == reference[0].nodes);

@@ -7,6 +7,7 @@ use seatrial_model::Params;
 use seatrial_model::profile::Criterion;
 use seatrial_model::record::CaseRecord;
 
+use crate::finding::path;
 use crate::same::class_of;
 
 /// Fewer nodes are no fleet: the median of two is half the node that is judged.
@@ -51,7 +52,8 @@ impl<'a> Sisters<'a> {
         let mut by_key = self.by_key.borrow_mut();
         let by_key = by_key.get_or_insert_with(|| {
             let mut by_key: HashMap<Key, Vec<&CaseRecord>> = HashMap::new();
-            for record in self.records {
+            // What went another way than the one that was asked for says nothing about the others.
+            for record in self.records.iter().filter(|record| path::contradiction(record).is_none()) {
                 by_key.entry(key_of(record)).or_default().push(record);
             }
             by_key

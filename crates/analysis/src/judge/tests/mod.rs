@@ -3,6 +3,7 @@
 mod bars;
 mod demands;
 mod numbers;
+mod paths;
 mod scopes;
 mod settings;
 

@@ -1,0 +1,141 @@
+//! The same question, asked in run after run.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use seatrial_model::record::{CaseRecord, MetricRecord};
+use seatrial_model::{Better, Params, Subject, Unit};
+
+use super::Step;
+use super::step::steps;
+use crate::same::{is_same_question, is_same_thing};
+
+/// One run of a history.
+#[derive(Clone, Copy, Debug)]
+pub struct TrendRun<'a> {
+    /// The id.
+    pub id: &'a str,
+    /// When it began.
+    pub started: Timestamp,
+    /// Its cases; those of other benchmarks may be left out.
+    pub results: &'a [CaseRecord],
+}
+
+/// One metric of one subject with one set of parameters, over the runs that measured it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trend {
+    /// The benchmark.
+    pub bench: String,
+    /// Its version; numbers of different versions are not comparable and make trends of their own.
+    pub version: u32,
+    /// The thing measured, as the last run calls it.
+    pub subject: Subject,
+    /// Its stable key, where it has one.
+    pub key: Option<String>,
+    /// The nodes.
+    pub nodes: Vec<String>,
+    /// The parameters.
+    pub params: Params,
+    /// The metric.
+    pub metric: String,
+    /// The unit of all numbers.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+    /// Oldest first.
+    pub points: Vec<Point>,
+    /// Changes of level, oldest first.
+    pub steps: Vec<Step>,
+}
+
+/// What one run measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The run.
+    pub run: String,
+    /// When it began.
+    pub started: Timestamp,
+    /// The median.
+    pub median: f64,
+    /// The 95 % interval of the median.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// What can be looked up at once; the rest of a question is compared.
+type Bucket = (String, u32, String, String);
+
+/// A question and what came of it, metric by metric.
+struct Asked<'a> {
+    last: &'a CaseRecord,
+    points: Vec<(TrendRun<'a>, &'a CaseRecord)>,
+}
+
+/// The trends of every metric in `runs`, which are in the order of time. Cases that look for the highest load that works,
+/// or for the worth of a factor, are no repeats of each other and left out.
+pub fn trends(runs: &[TrendRun<'_>]) -> Vec<Trend> {
+    let mut asked: Vec<Asked<'_>> = Vec::new();
+    let mut buckets: HashMap<Bucket, Vec<usize>> = HashMap::new();
+    for run in runs {
+        let is_regular =
+            |case: &&CaseRecord| ["back_off", "factor"].iter().all(|name| case.chosen.get(name).is_none());
+        for case in run.results.iter().filter(is_regular).filter(|case| !case.metrics.is_empty()) {
+            let bucket = (case.bench.clone(), case.version, case.params.to_string(), case.nodes.join("+"));
+            let known = buckets.entry(bucket).or_default();
+            let same = |at: &&usize| {
+                let last = asked[**at].last;
+                is_same_question(last, case) && is_same_thing(last, case)
+            };
+            match known.iter().find(same).copied() {
+                // Two tests of one profile may have asked the same: a run is one point.
+                Some(at) if asked[at].points.last().is_some_and(|(last, _)| last.id == run.id) => {}
+                Some(at) => {
+                    asked[at].last = case;
+                    asked[at].points.push((*run, case));
+                }
+                None => {
+                    known.push(asked.len());
+                    asked.push(Asked { last: case, points: vec![(*run, case)] });
+                }
+            }
+        }
+    }
+    asked.iter().flat_map(of_question).collect()
+}
+
+fn of_question(asked: &Asked<'_>) -> Vec<Trend> {
+    let last = asked.last;
+    last.metrics.iter().map(|(name, metric)| of_metric(asked, name, metric)).collect()
+}
+
+fn of_metric(asked: &Asked<'_>, name: &str, metric: &MetricRecord) -> Trend {
+    let in_unit = |case: &CaseRecord| case.metrics.get(name).filter(|it| it.unit == metric.unit).cloned();
+    let points: Vec<Point> = asked
+        .points
+        .iter()
+        .filter_map(|(run, case)| {
+            let metric = in_unit(case)?;
+            Some(Point {
+                run: run.id.to_owned(),
+                started: run.started,
+                median: metric.median,
+                interval: metric.ci95,
+            })
+        })
+        .collect();
+    let runs: Vec<&str> = points.iter().map(|point| point.run.as_str()).collect();
+    let values: Vec<f64> = points.iter().map(|point| point.median).collect();
+    let last = asked.last;
+    Trend {
+        bench: last.bench.clone(),
+        version: last.version,
+        subject: last.subject.clone(),
+        key: last.key.clone(),
+        nodes: last.nodes.clone(),
+        params: last.params.clone(),
+        metric: name.to_owned(),
+        unit: metric.unit,
+        better: metric.better,
+        steps: steps(&runs, &values, metric.better),
+        points,
+    }
+}
