@@ -11,12 +11,13 @@ use seatrial_stats::{Stop, StopRule};
 use serde_json::{Value, json};
 
 use crate::probes;
+use crate::quarantine::Look;
 use crate::summarise;
 use crate::together::Began;
 use crate::trial::{Action, Deadlines, Trial, TrialEnd};
 
 /// Disturbed trials of a case that are repeated; later ones count, and the record says so.
-const MOST_REPEATS: u32 = 2;
+pub const MOST_REPEATS: u32 = 2;
 
 /// A case that runs.
 pub struct Active {
@@ -34,6 +35,8 @@ pub struct Active {
     pub company: Option<u32>,
     /// The same of the trials that count.
     companies: Vec<u32>,
+    /// The case that is to run, where this one only looks whether its subject answers.
+    pub look: Option<Look>,
     bench: &'static dyn Benchmark,
     parts: Vec<PartRecord>,
     number: u32,
@@ -75,6 +78,7 @@ impl Active {
             gang: 0,
             company: None,
             companies: Vec::new(),
+            look: None,
             bench,
             parts: Vec::new(),
             number: 0,
@@ -96,6 +100,14 @@ impl Active {
     pub fn failed(&self, reason: &Reason, end: TrialEnd, now: Nanos) -> CaseRecord {
         let mut record = self.without_numbers(reason, &end.parts, now.since(self.started).as_secs());
         record.lost = end.lost;
+        record
+    }
+
+    /// The record of the case that is not to run since `look`, taken before it, hung.
+    pub fn looked_in_vain(&self, look: &Look, end: &TrialEnd, now: Nanos) -> CaseRecord {
+        let mut record = look.hung();
+        record.seconds = now.since(self.started).as_secs();
+        tell_parts(&mut record, &end.parts);
         record
     }
 
@@ -184,10 +196,7 @@ impl Active {
                 if !seen.is_empty() {
                     record.evidence.insert("probes".to_owned(), probes::document(&seen));
                 }
-                if !self.disturbed.is_empty() {
-                    record.evidence.insert("disturbed_trials".to_owned(), self.disturbed.clone().into());
-                    record.evidence.insert("repeated_trials".to_owned(), self.repeated.into());
-                }
+                tell_disturbed(&mut record, &self.disturbed);
                 record
             }
             Err(reason) => self.without_numbers(&reason, &[], seconds),
@@ -198,9 +207,23 @@ impl Active {
         let mut record = CaseRecord::without_numbers(&self.case, reason);
         record.seconds = seconds;
         record.evidence.insert("trials_completed".to_owned(), self.counted.into());
-        for part in parts.iter().filter(|part| !part.evidence.is_empty()) {
-            record.evidence.insert(format!("{} {}", part.part, part.index), serde_json::json!(part.evidence));
-        }
+        tell_parts(&mut record, parts);
         record
+    }
+}
+
+/// Notes what each part and its agent know.
+fn tell_parts(record: &mut CaseRecord, parts: &[PartRecord]) {
+    for part in parts.iter().filter(|part| !part.evidence.is_empty()) {
+        record.evidence.insert(format!("{} {}", part.part, part.index), json!(part.evidence));
+    }
+}
+
+/// Notes which trials were disturbed by what, and how many of them, the first ones, were repeated.
+pub fn tell_disturbed(record: &mut CaseRecord, disturbed: &[String]) {
+    if !disturbed.is_empty() {
+        let repeated = disturbed.len().min(MOST_REPEATS as usize);
+        record.evidence.insert("disturbed_trials".to_owned(), disturbed.into());
+        record.evidence.insert("repeated_trials".to_owned(), repeated.into());
     }
 }

@@ -5,6 +5,7 @@
 //! against real agents and against scripted ones.
 
 mod active;
+mod again;
 mod disturbance;
 mod factors;
 mod host;
@@ -12,6 +13,7 @@ mod ladder;
 mod pattern;
 mod placement;
 mod probes;
+mod quarantine;
 mod random;
 mod request;
 mod retest;
@@ -23,6 +25,7 @@ mod summarise;
 mod together;
 mod trial;
 
+pub use again::{Again, again};
 pub use factors::{BASELINE, Factors};
 pub use ladder::{BackOff, Ladders};
 pub use pattern::{ALIASES, Ends, PATTERNS, Partners, Pattern, Step, alias};

@@ -1,6 +1,7 @@
 //! The event loop: studies in, agents driven, records out.
 
 mod gang;
+mod look;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -278,6 +279,9 @@ impl Runner<'_> {
             round.owners.remove(&worker);
         }
         let end = active.trial.end();
+        if let Some(look) = active.look.take() {
+            return self.looked(round, key, look, active, end, now, finished);
+        }
         self.tell(&Event::TrialEnded {
             case: active.case.id.clone(),
             trial: active.trial_number(),
@@ -307,7 +311,7 @@ impl Runner<'_> {
             match action {
                 Action::Send(node, command) => self.fleet.send(node, command),
                 Action::Entered(phase) => {
-                    if let Some(active) = round.active.get(&key) {
+                    if let Some(active) = round.active.get(&key).filter(|active| active.look.is_none()) {
                         let (case, trial) = (active.case.id.clone(), active.trial_number());
                         self.tell(&Event::PhaseEntered { case, trial, phase })?;
                     }

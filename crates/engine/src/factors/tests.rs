@@ -109,7 +109,7 @@ fn what_cannot_be_held_against_one_baseline_is_refused_with_what_to_do() {
         (&[("flows", "1,2")][..], "nodelay", "-p flows= gives 2 values: give one"),
         (&[], "flows", "flows=1 is in the baseline already"),
         (&[], "buffer", "say it: --factors buffer=VALUE"),
-        (&[], "mtu", "net.tcp_stream has no parameter or factor 'mtu'"),
+        (&[], "warp", "net.tcp_stream has no parameter or factor 'warp'"),
         (&[], "flwos", "did you mean 'flows'?"),
         (&[], "flows=0", "0 is outside 1 to 128"),
     ] {

@@ -11,6 +11,7 @@ use super::{RunError, Runner};
 use crate::active::{Active, After};
 use crate::disturbance::disturbance;
 use crate::placement;
+use crate::quarantine::Look;
 use crate::round::{Gang, Rested, Round};
 use crate::schedule::{Member, Waiting};
 use crate::together::Began;
@@ -58,7 +59,7 @@ impl Runner<'_> {
             let at_once = members.iter().any(|member| placement::is_at_once(&member.case.chosen));
             round.gangs.insert(number, Gang { at_once, hosts, ..Gang::default() });
             for Member { case, nodes } in members {
-                self.start(round, number, case, nodes)?;
+                self.start(round, number, case, nodes, finished)?;
             }
             self.dissolve(round, number);
         }
@@ -87,14 +88,34 @@ impl Runner<'_> {
         number: u64,
         case: Case,
         nodes: Vec<NodeIndex>,
+        finished: &super::Finished,
     ) -> Result<(), RunError> {
         let Some(bench) = self.registry.find(&case.bench) else { return Ok(()) };
         self.tell(&seatrial_model::Event::CaseStarted { case: case.id.clone() })?;
+        let is_at_once = placement::is_at_once(&case.chosen);
+        let look = Look::before(&case, bench, &finished.records).filter(|_| !is_at_once);
+        self.begin(round, number, case, nodes, look)
+    }
+
+    /// Starts the first trial of a case, or the look that it is to be preceded by.
+    pub(super) fn begin(
+        &mut self,
+        round: &mut Round,
+        number: u64,
+        case: Case,
+        nodes: Vec<NodeIndex>,
+        look: Option<Look>,
+    ) -> Result<(), RunError> {
+        let Some(bench) = self.registry.find(&case.bench) else { return Ok(()) };
+        let (case, deadlines) = match &look {
+            Some(look) => (look.sent(), Look::deadlines(self.deadlines)),
+            None => (case, self.deadlines),
+        };
         let first = round.new_workers(nodes.len());
         let now = self.fleet.now();
         let clocks = nodes.iter().map(|node| self.fleet.offset(*node)).collect();
-        let (mut active, actions) = Active::start(bench, case, nodes, clocks, first, now, self.deadlines);
-        active.gang = number;
+        let (mut active, actions) = Active::start(bench, case, nodes, clocks, first, now, deadlines);
+        (active.gang, active.look) = (number, look);
         let key = round.new_key();
         round.own(first, active.nodes.len(), key);
         self.follow(round, key, active, actions, number)

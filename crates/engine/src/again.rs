@@ -1,0 +1,131 @@
+//! Making the record of a case again from its samples: what a stored run says can be held against what it measured.
+
+use seatrial_bench::Registry;
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Case, Cause, Integrity, Outcome, PartRecord, Reason, Site};
+use serde_json::Value;
+
+use crate::active::{MOST_REPEATS, tell_disturbed};
+use crate::disturbance::disturbance;
+use crate::{placement, probes, summarise};
+
+/// What the samples of a case came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Again {
+    /// This record. What no sample tells is as it was recorded: how long the case took, when its parts began, what ran with
+    /// it, who was lost.
+    Record(Box<CaseRecord>),
+    /// Nothing, and nothing was recorded: the case ended by what its workers and agents went through, not by its numbers.
+    AsRecorded,
+    /// Nothing that this build could make, and why.
+    Cannot(String),
+}
+
+/// Makes the record of `case` again from what the parts of all its trials said, and from what the nodes are.
+pub fn again(
+    registry: Registry,
+    case: &Case,
+    recorded: &CaseRecord,
+    parts: &[PartRecord],
+    site: &Site,
+) -> Again {
+    let Some(bench) = registry.find(&case.bench) else {
+        return Again::Cannot(format!("this build has no benchmark {}", case.bench));
+    };
+    let here = bench.about().version;
+    if here != recorded.version {
+        return Again::Cannot(format!(
+            "it was measured by version {} of {}, this build has version {here}",
+            recorded.version, case.bench
+        ));
+    }
+    let corrupt = parts.iter().any(|part| matches!(part.integrity, Integrity::Corrupt { .. }));
+    if corrupt && recorded.outcome == Outcome::Measured {
+        let reason = Reason::new(Cause::CorruptData, "a part of it found its data corrupt");
+        return Again::Record(Box::new(CaseRecord::without_numbers(case, &reason)));
+    }
+    let (counted, disturbed) = counted(case, recorded, parts);
+    let trials = distinct(&counted);
+    if recorded.outcome != Outcome::Measured && !is_of_its_numbers(recorded, trials, parts) {
+        return Again::AsRecorded;
+    }
+    let made =
+        bench.reduce(case, &counted).and_then(|measures| summarise::record(bench, case, measures, site));
+    let mut record = match made {
+        Ok(record) => record,
+        Err(reason) => CaseRecord::without_numbers(case, &reason),
+    };
+    if record.outcome == Outcome::Measured {
+        let seen = probes::over_trials(&counted);
+        if !seen.is_empty() {
+            record.evidence.insert("probes".to_owned(), probes::document(&seen));
+        }
+        tell_disturbed(&mut record, &disturbed);
+        keep(&mut record, recorded, &["start", "together"]);
+    } else {
+        keep(&mut record, recorded, &["trials_completed"]);
+    }
+    record.seconds = recorded.seconds;
+    record.lost.clone_from(&recorded.lost);
+    Again::Record(Box::new(record))
+}
+
+/// Takes over evidence that samples do not tell.
+fn keep(record: &mut CaseRecord, recorded: &CaseRecord, names: &[&str]) {
+    for name in names {
+        if let Some(value) = recorded.evidence.get(*name) {
+            record.evidence.insert((*name).to_owned(), value.clone());
+        }
+    }
+}
+
+/// Whether a case without numbers has none because its trials, all of which came to their end, did not make any. Where a
+/// trial was cut short its samples stand beside those of the others, and it was not completed.
+fn is_of_its_numbers(recorded: &CaseRecord, counted: usize, parts: &[PartRecord]) -> bool {
+    use Cause::{Contradiction, Inapplicable, Missing, Protocol, TooShort, Underloaded};
+    let may_be = matches!(
+        recorded.cause,
+        Some(Contradiction | Inapplicable | Missing | Protocol | TooShort | Underloaded)
+    );
+    let completed = recorded.evidence.get("trials_completed").and_then(Value::as_u64);
+    may_be && !parts.is_empty() && completed == Some(counted as u64)
+}
+
+fn distinct(parts: &[PartRecord]) -> usize {
+    let mut trials: Vec<u32> = parts.iter().map(|part| part.trial).collect();
+    trials.sort_unstable();
+    trials.dedup();
+    trials.len()
+}
+
+/// The parts of the trials that counted, and what disturbed which trial. The first disturbed ones were repeated.
+///
+/// Of cases that ran at the same time, what disturbed one disturbed all; their samples are not all at hand here, so for
+/// these the record is believed.
+fn counted(case: &Case, recorded: &CaseRecord, parts: &[PartRecord]) -> (Vec<PartRecord>, Vec<String>) {
+    let mut numbers: Vec<u32> = parts.iter().map(|part| part.trial).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let told: Vec<String> = match placement::gang(case) {
+        Some(_) => {
+            let list = recorded.evidence.get("disturbed_trials").cloned().unwrap_or_default();
+            serde_json::from_value(list).unwrap_or_default()
+        }
+        None => {
+            let of = |number: &u32| {
+                let of_trial: Vec<PartRecord> =
+                    parts.iter().filter(|part| part.trial == *number).cloned().collect();
+                disturbance(&of_trial).map(|why| format!("trial {number}: {why}"))
+            };
+            numbers.iter().filter_map(of).collect()
+        }
+    };
+    let repeated: Vec<u32> =
+        told.iter().take(MOST_REPEATS as usize).filter_map(|text| number_of(text)).collect();
+    let counted = parts.iter().filter(|part| !repeated.contains(&part.trial)).cloned().collect();
+    (counted, told)
+}
+
+fn number_of(text: &str) -> Option<u32> {
+    text.strip_prefix("trial ")?.split(':').next()?.parse().ok()
+}

@@ -1,0 +1,50 @@
+//! What follows from a look at a subject that hung before.
+
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Cause, Nanos};
+
+use super::{Finished, RunError, Runner};
+use crate::active::Active;
+use crate::quarantine::Look;
+use crate::round::Round;
+use crate::trial::TrialEnd;
+
+impl Runner<'_> {
+    /// Goes on with the case that waited for `look`: it is recorded as hung when that hung, as lost when a node of it is
+    /// gone, and starts otherwise. What else came of the look the case will meet with itself.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what the loop holds, and the four things that a look consists of"
+    )]
+    pub(super) fn looked(
+        &mut self,
+        round: &mut Round,
+        key: u64,
+        look: Look,
+        active: Active,
+        end: TrialEnd,
+        now: Nanos,
+        finished: &mut Finished,
+    ) -> Result<(), RunError> {
+        let number = active.gang;
+        if let Some(gang) = round.gangs.get_mut(&number) {
+            gang.running.remove(&key);
+        }
+        if !self.is_stopping(round) {
+            match &end.reason {
+                Some(reason) if reason.cause == Cause::Hang => {
+                    let record = active.looked_in_vain(&look, &end, now);
+                    self.keep(record, finished)?;
+                }
+                Some(reason)
+                    if matches!(reason.cause, Cause::Vanished | Cause::PartnerLost | Cause::Interrupted) =>
+                {
+                    let record = CaseRecord::without_numbers(&look.case, reason);
+                    self.keep(CaseRecord { lost: end.lost, ..record }, finished)?;
+                }
+                _ => self.begin(round, number, look.case, active.nodes, None)?,
+            }
+        }
+        self.advance(round, number, now, finished)
+    }
+}
