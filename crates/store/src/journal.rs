@@ -6,13 +6,16 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use seatrial_model::profile::Profile;
-use seatrial_model::record::{RunEnd, RunInfo};
+use seatrial_model::record::{CaseRecord, RunEnd, RunInfo};
 use seatrial_model::{CaseId, Event, Finding, PartRecord, Site, Verdict, VerdictRecord};
 use serde_json::{Value, json};
 
 use crate::StoreError;
-use crate::folder::{Files, JudgedFile, LoggedEvent, NodeFile, Plan, ProfileFile, SCHEMA, SamplesFile};
+use crate::folder::{
+    Files, JudgedFile, LoggedEvent, NodeFile, Plan, ProfileFile, ReferenceFile, SCHEMA, SamplesFile,
+};
 use crate::lock::Lock;
+use crate::tool::{Tool, ToolFile};
 use crate::write::{Lines, replace, replace_unsynced, sync_file_system};
 
 /// How long cases may wait for storage that end so soon after others. Where a thousand nodes end theirs together, a wait
@@ -97,6 +100,31 @@ impl Journal {
     /// When the file cannot be written.
     pub fn keep_profile(&mut self, profile: &Profile) -> Result<(), StoreError> {
         replace(&self.files.profile(), &ProfileFile { schema: SCHEMA, profile: profile.clone() })
+    }
+
+    /// Keeps which binary measures, beside those that did before it in a run that is gone on with.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn keep_tool(&mut self, tool: &Tool) -> Result<(), StoreError> {
+        let path = self.files.tool();
+        let known = crate::folder::versioned::<ToolFile>(&path, |file| file.schema)?.into_present();
+        let mut binaries = known.map(|file| file.binaries).unwrap_or_default();
+        if binaries.last() != Some(tool) {
+            binaries.push(tool.clone());
+            replace(&path, &ToolFile { schema: SCHEMA, binaries })?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the records of the run called `run` that this one is judged against, so that it can be judged the same way
+    /// when that run is gone.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn keep_reference(&mut self, run: &str, results: &[CaseRecord]) -> Result<(), StoreError> {
+        let file = ReferenceFile { schema: SCHEMA, run: run.to_owned(), results: results.to_vec() };
+        replace(&self.files.reference(), &file)
     }
 
     /// Keeps what happened: planned rounds, samples, and the record of a case, which is on storage when this returns.

@@ -5,17 +5,23 @@
 
 mod damage;
 mod error;
+mod evidence;
 mod folder;
 mod home;
 mod id;
 mod index;
 mod journal;
 mod lock;
+mod tool;
 mod write;
 
 pub use damage::{Damage, Piece};
 pub use error::StoreError;
+pub use evidence::{
+    Contents, EvidenceError, Exported, Fault, Listed, Looked, Manifest, Samples, export, judged_text, look,
+};
 pub use folder::{Files, LoggedEvent, Plan, Resumed, Round, RunFolder, State, StoredRun};
 pub use home::{Home, HomeEnv, env};
 pub use index::{History, MetricFilter, MetricRow, MetricValue, Metrics, RunRow, RunSummary, Source};
 pub use journal::Journal;
+pub use tool::Tool;

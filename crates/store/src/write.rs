@@ -36,9 +36,7 @@ fn put<T: Serialize>(
     value: &T,
     write: fn(&Path, &[u8]) -> io::Result<()>,
 ) -> Result<(), StoreError> {
-    let mut text = serde_json::to_vec_pretty(value)
-        .map_err(|source| StoreError::Unwritable { path: path.to_owned(), source })?;
-    text.push(b'\n');
+    let text = text_of(value).map_err(|source| StoreError::Unwritable { path: path.to_owned(), source })?;
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".tmp");
     let temporary = PathBuf::from(temporary);
@@ -49,6 +47,13 @@ fn put<T: Serialize>(
         return Err(StoreError::io("writing", path, source));
     }
     Ok(())
+}
+
+/// What a whole file that holds `value` consists of.
+pub fn text_of<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
+    let mut text = serde_json::to_vec_pretty(value)?;
+    text.push(b'\n');
+    Ok(text)
 }
 
 /// Makes all that was written to the file system of `folder` last: one wait for any number of files. It also waits for

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use seatrial_model::profile::Profile;
-use seatrial_model::record::RunInfo;
+use seatrial_model::record::{CaseRecord, RunInfo};
 use seatrial_model::{Case, CaseId, Finding, Nanos, PartRecord, SiteNode, Verdict, VerdictRecord};
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,9 @@ pub const SCHEMA: u32 = 1;
 
 /// The file that makes a folder a run.
 pub const RUN_FILE: &str = "run.json";
+
+/// The file that a process which writes the run holds a lock on.
+pub const LOCK_FILE: &str = "lock";
 
 /// Paths of the files of a run folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +50,11 @@ impl Files {
         self.folder.join("profile.json")
     }
 
+    /// The records of the run that this one is judged against, where one was named.
+    pub fn reference(&self) -> PathBuf {
+        self.folder.join("reference.json")
+    }
+
     /// One line a case, on storage as soon as the case ended.
     pub fn results(&self) -> PathBuf {
         self.folder.join("results.jsonl")
@@ -62,9 +70,14 @@ impl Files {
         self.folder.join("verdicts.json")
     }
 
+    /// Which binaries measured.
+    pub fn tool(&self) -> PathBuf {
+        self.folder.join("tool.json")
+    }
+
     /// Held while a process writes the run.
     pub fn lock(&self) -> PathBuf {
-        self.folder.join("lock")
+        self.folder.join(LOCK_FILE)
     }
 
     /// The folder with one file a node.
@@ -130,6 +143,15 @@ pub struct Round {
 pub struct ProfileFile {
     pub schema: u32,
     pub profile: Profile,
+}
+
+/// `reference.json`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ReferenceFile {
+    pub schema: u32,
+    /// The id of the run they are from.
+    pub run: String,
+    pub results: Vec<CaseRecord>,
 }
 
 /// `inventory/NODE.json`.

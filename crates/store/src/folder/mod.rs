@@ -4,7 +4,10 @@ mod files;
 mod read;
 mod run;
 
-pub use files::{Files, JudgedFile, NodeFile, ProfileFile, RUN_FILE, SamplesFile};
+pub use files::{
+    Files, JudgedFile, LOCK_FILE, NodeFile, ProfileFile, RUN_FILE, ReferenceFile, RunFile, SamplesFile,
+};
 pub use files::{LoggedEvent, Plan, Round, SCHEMA};
 pub use read::{State, StoredRun};
+pub(crate) use read::{last_of_each_case, parsed, parsed_lines, versioned};
 pub use run::{Resumed, RunFolder, write_info};

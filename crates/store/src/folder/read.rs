@@ -10,7 +10,7 @@ use seatrial_model::{CaseId, Cause, Finding, PartRecord, Site, SiteNode, Verdict
 use serde::de::DeserializeOwned;
 
 use super::files::{
-    Files, JudgedFile, LoggedEvent, NodeFile, Plan, ProfileFile, RunFile, SCHEMA, SamplesFile,
+    Files, JudgedFile, LoggedEvent, NodeFile, Plan, ProfileFile, ReferenceFile, RunFile, SCHEMA, SamplesFile,
 };
 use crate::write::whole_lines;
 use crate::{Damage, Piece, StoreError, lock};
@@ -185,6 +185,15 @@ impl StoredRun {
         Ok(site)
     }
 
+    /// The records of the run that this one is judged against.
+    ///
+    /// # Errors
+    /// [`StoreError::TooNew`].
+    pub fn reference(&self) -> Result<Piece<Vec<CaseRecord>>, StoreError> {
+        let file = versioned::<ReferenceFile>(&self.files.reference(), |file| file.schema)?;
+        Ok(file.map(|file| file.results))
+    }
+
     /// The raw samples of `case`, of all trials.
     ///
     /// # Errors
@@ -210,19 +219,32 @@ impl<T> Piece<T> {
 }
 
 /// Reads a whole file that says its version.
-fn versioned<T: DeserializeOwned>(path: &Path, schema: fn(&T) -> u32) -> Result<Piece<T>, StoreError> {
+pub(crate) fn versioned<T: DeserializeOwned>(
+    path: &Path,
+    schema: fn(&T) -> u32,
+) -> Result<Piece<T>, StoreError> {
     let damaged = |why: String| Piece::Damaged(Damage { file: path.to_owned(), line: None, why });
     let text = match fs::read(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Piece::Absent),
         Err(error) => return Ok(damaged(error.to_string())),
     };
+    parsed(path, &text, schema)
+}
+
+/// Reads the text of a whole file that says its version.
+pub(crate) fn parsed<T: DeserializeOwned>(
+    path: &Path,
+    text: &[u8],
+    schema: fn(&T) -> u32,
+) -> Result<Piece<T>, StoreError> {
+    let damaged = |why: String| Piece::Damaged(Damage { file: path.to_owned(), line: None, why });
     // The version is looked at first: a newer form may not even parse as this one.
-    let newer = serde_json::from_slice::<Version>(&text).map_or(0, |version| version.schema);
+    let newer = serde_json::from_slice::<Version>(text).map_or(0, |version| version.schema);
     if newer > SCHEMA {
         return Err(StoreError::TooNew { path: path.to_owned(), schema: newer, known: SCHEMA });
     }
-    Ok(match serde_json::from_slice::<T>(&text) {
+    Ok(match serde_json::from_slice::<T>(text) {
         Ok(value) if schema(&value) == 0 => damaged("schema 0 does not exist".to_owned()),
         Ok(value) => Piece::Present(value),
         Err(error) => damaged(error.to_string()),
@@ -236,16 +258,25 @@ struct Version {
 
 /// Reads lines of JSON. A last line without its line feed was torn, or is being written right now by a running run.
 fn lines<T: DeserializeOwned>(path: &Path, state: State, damage: &mut Vec<Damage>) -> Vec<T> {
-    let mut report = |line, why| damage.push(Damage { file: path.to_owned(), line, why });
-    let text = match fs::read(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
+    match fs::read(path) {
+        Ok(text) => parsed_lines(path, &text, state, damage),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(error) => {
-            report(None, error.to_string());
-            return Vec::new();
+            damage.push(Damage { file: path.to_owned(), line: None, why: error.to_string() });
+            Vec::new()
         }
-    };
-    let (whole, torn) = text.split_at(whole_lines(&text));
+    }
+}
+
+/// Reads the text of a file of lines of JSON.
+pub(crate) fn parsed_lines<T: DeserializeOwned>(
+    path: &Path,
+    text: &[u8],
+    state: State,
+    damage: &mut Vec<Damage>,
+) -> Vec<T> {
+    let mut report = |line, why| damage.push(Damage { file: path.to_owned(), line, why });
+    let (whole, torn) = text.split_at(whole_lines(text));
     let mut values = Vec::new();
     let mut count = 0;
     for line in whole.split_inclusive(|byte| *byte == b'\n') {
@@ -262,7 +293,7 @@ fn lines<T: DeserializeOwned>(path: &Path, state: State, damage: &mut Vec<Damage
 }
 
 /// A resumed run may hold two records of a case: interrupted, then measured. The later one stands.
-fn last_of_each_case(mut records: Vec<CaseRecord>) -> Vec<CaseRecord> {
+pub(crate) fn last_of_each_case(mut records: Vec<CaseRecord>) -> Vec<CaseRecord> {
     let mut seen = HashSet::new();
     records.reverse();
     records.retain(|record| seen.insert(record.case.clone()));

@@ -1,0 +1,164 @@
+//! Exporting a run.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::Path;
+
+use zstd::stream::write::Encoder;
+
+use super::EvidenceError;
+use super::form::{END, padding, preamble};
+use super::manifest::{Listed, Manifest, NAME, is_path, is_plain};
+use super::seal::{Summed, hexadecimal, seal};
+use crate::folder::LOCK_FILE;
+use crate::{RunFolder, State, StoreError};
+
+/// How hard to compress: samples are numbers in text, of which higher levels make little less in many times the time.
+const LEVEL: i32 = 9;
+
+/// What was exported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// The run.
+    pub run: String,
+    /// Files in it, without the manifest.
+    pub files: usize,
+    /// Bytes of them all.
+    pub contents: u64,
+    /// Bytes of the evidence file.
+    pub bytes: u64,
+}
+
+/// Writes the run at `folder` as one evidence file to `out`. The same run gives the same bytes.
+///
+/// Everything in the folder goes in, but its lock, what was not finished, and pages that are made from the rest.
+///
+/// # Errors
+/// When the run still runs, or cannot be read; when something in its folder is no plain file; when `out` takes no more.
+pub fn export(folder: &Path, out: &mut dyn Write) -> Result<Exported, EvidenceError> {
+    let run = RunFolder::open(folder)?;
+    let id = run.info()?.id.clone();
+    if run.state == State::Running {
+        return Err(StoreError::Running { id }.into());
+    }
+    if !is_plain(&id) {
+        let why = format!("'{id}' is no id of a run");
+        return Err(EvidenceError::Unfit { path: run.files().run(), why });
+    }
+    let mut files = Vec::new();
+    for path in files_of(folder)? {
+        let from = folder.join(&path);
+        let (bytes, sha256) = copy(&from, &mut |_| Ok(()))?;
+        files.push(Listed { path, bytes, sha256 });
+    }
+    let manifest = Manifest::new(id, files);
+    let bytes = write(folder, &manifest, out)?;
+    Ok(Exported {
+        files: manifest.files.len(),
+        contents: manifest.files.iter().map(|file| file.bytes).sum(),
+        run: manifest.run,
+        bytes,
+    })
+}
+
+/// The paths of what goes in, not yet in order.
+fn files_of(folder: &Path) -> Result<Vec<String>, EvidenceError> {
+    let mut found = Vec::new();
+    let mut below = Vec::new();
+    for (name, kind) in entries(folder)? {
+        if kind.is_dir() {
+            below.push(name);
+        } else if !is_left_out(&name) {
+            require_file(&folder.join(&name), kind)?;
+            found.push(name);
+        }
+    }
+    for inner in below {
+        for (name, kind) in entries(&folder.join(&inner))? {
+            if !is_left_out(&name) {
+                require_file(&folder.join(&inner).join(&name), kind)?;
+                found.push(format!("{inner}/{name}"));
+            }
+        }
+    }
+    match found.iter().find(|path| !is_path(path) || *path == NAME) {
+        Some(path) => Err(EvidenceError::Unfit {
+            path: folder.join(path),
+            why: "no run has a file of that name".to_owned(),
+        }),
+        None => Ok(found),
+    }
+}
+
+/// The lock of the run, what a crash left half written, what a file system keeps for itself, and pages made of the rest.
+fn is_left_out(name: &str) -> bool {
+    name == LOCK_FILE || name.starts_with('.') || name.ends_with(".tmp") || name.ends_with(".html")
+}
+
+fn entries(folder: &Path) -> Result<Vec<(String, fs::FileType)>, EvidenceError> {
+    let failed = |source| EvidenceError::io("reading", folder, source);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        // Of the entry itself: a link is not followed.
+        found.push((entry.file_name().to_string_lossy().into_owned(), entry.file_type().map_err(failed)?));
+    }
+    Ok(found)
+}
+
+fn require_file(path: &Path, kind: fs::FileType) -> Result<(), EvidenceError> {
+    if kind.is_file() {
+        return Ok(());
+    }
+    let why = if kind.is_symlink() { "it is a link" } else { "it is no plain file" };
+    Err(EvidenceError::Unfit { path: path.to_owned(), why: why.to_owned() })
+}
+
+/// Writes the archive; how large it became.
+fn write(folder: &Path, manifest: &Manifest, out: &mut dyn Write) -> Result<u64, EvidenceError> {
+    let mut archive = Encoder::new(Summed::new(out), LEVEL).map_err(EvidenceError::Out)?;
+    archive.include_checksum(true).map_err(EvidenceError::Out)?;
+    let text = manifest.text();
+    let named = |name: &str, bytes: u64| {
+        preamble(&format!("{}/{name}", manifest.run), bytes).map_err(EvidenceError::Out)
+    };
+    let mut put = |bytes: &[u8]| archive.write_all(bytes).map_err(EvidenceError::Out);
+    put(&named(NAME, text.len() as u64)?)?;
+    put(&text)?;
+    put(&vec![0; padding(text.len() as u64)])?;
+    for listed in &manifest.files {
+        put(&named(&listed.path, listed.bytes)?)?;
+        let from = folder.join(&listed.path);
+        let (bytes, sha256) = copy(&from, &mut put)?;
+        if (bytes, &sha256) != (listed.bytes, &listed.sha256) {
+            let why = "it changed while it was exported".to_owned();
+            return Err(EvidenceError::Unfit { path: from, why });
+        }
+        put(&vec![0; padding(bytes)])?;
+    }
+    put(&[0; END])?;
+    let summed = archive.finish().map_err(EvidenceError::Out)?;
+    let bytes = summed.bytes;
+    let (sum, out) = summed.finish();
+    let seal = seal(&sum);
+    out.write_all(&seal).and_then(|()| out.flush()).map_err(EvidenceError::Out)?;
+    Ok(bytes + seal.len() as u64)
+}
+
+/// Gives the contents of the file `from` to `put`, piece by piece; their size and sum.
+fn copy(
+    from: &Path,
+    put: &mut dyn FnMut(&[u8]) -> Result<(), EvidenceError>,
+) -> Result<(u64, String), EvidenceError> {
+    let failed = |source| EvidenceError::io("reading", from, source);
+    let mut summed = Summed::new(File::open(from).map_err(failed)?);
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match summed.read(&mut buffer).map_err(failed)? {
+            0 => break,
+            count => put(&buffer[..count])?,
+        }
+    }
+    let bytes = summed.bytes;
+    Ok((bytes, hexadecimal(&summed.finish().0)))
+}

@@ -1,0 +1,52 @@
+//! `tool.json`: which binaries measured.
+
+use std::fs::File;
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use crate::evidence::sum_of;
+
+/// A binary that measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// Its version.
+    pub version: String,
+    /// SHA-256 of its file in lower-case hexadecimal, as sha256sum prints it.
+    pub sha256: String,
+}
+
+/// `tool.json`. A run that was gone on with by another build has several.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ToolFile {
+    pub schema: u32,
+    /// In turn.
+    pub binaries: Vec<Tool>,
+}
+
+impl Tool {
+    /// The binary that runs, even if another one has taken its name meanwhile. Its file is read whole: some ten milliseconds.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn running(version: &str) -> io::Result<Self> {
+        let sha256 = sum_of(&mut File::open("/proc/self/exe")?)?;
+        Ok(Self { version: version.to_owned(), sha256 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_running_binary_has_the_sum_that_sha256sum_prints() {
+        // FIPS 180-2, appendix B.1.
+        let sum = sum_of(&mut b"abc".as_slice()).unwrap();
+        assert_eq!(sum, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        let tool = Tool::running("1.2.3").unwrap();
+        let own = std::fs::read("/proc/self/exe").unwrap();
+        assert_eq!(tool.sha256, sum_of(&mut own.as_slice()).unwrap());
+        assert_eq!(tool.version, "1.2.3");
+    }
+}
