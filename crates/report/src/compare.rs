@@ -1,6 +1,7 @@
 //! Two runs side by side: what became better, what worse, what stayed, and what cannot be told.
 
-use seatrial_analysis::{Change, Comparison, Difference, Side};
+use seatrial_analysis::{BY_CHANCE, Change, Changed, Comparison, Difference, Ended, Side};
+use seatrial_model::profile::fold;
 use seatrial_model::{Better, Unit};
 use seatrial_stats::Verdict;
 
@@ -15,6 +16,9 @@ use crate::words::{clean, count};
 /// Cases named one by one that only one of the runs has; more are counted.
 const MOST_NAMES: usize = 6;
 
+/// Things listed that changed beside the numbers; more are counted.
+const MOST_CHANGED: usize = 20;
+
 /// The two runs of a comparison, as the person named them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names<'a> {
@@ -28,7 +32,7 @@ pub struct Names<'a> {
 pub fn render(names: Names<'_>, comparison: &Comparison, look: Look) -> String {
     let mut notes = Notes::default();
     let width = look.width();
-    let mut blocks = vec![headline(names, comparison)];
+    let mut blocks = vec![headline(names, comparison), ended(comparison, width), changed(comparison, width)];
     for rows in tables(&comparison.differences) {
         let table = grid::fitted(&columns(names, &rows, &mut notes), width);
         blocks.push(format!("{}\n{table}{}", Ink::Strong.on(&title(rows[0])), notes.flush(width)));
@@ -38,6 +42,7 @@ pub fn render(names: Names<'_>, comparison: &Comparison, look: Look) -> String {
     let only: Vec<_> =
         only.map(|(run, cases)| (Ink::Faint.on(&format!("only {}", clean(run))), some_of(cases))).collect();
     blocks.push(grid::paragraphs(&only, width));
+    blocks.push(the_test(comparison, width));
     blocks.retain(|block| !block.is_empty());
     develop(&blocks.join("\n"), look.style)
 }
@@ -59,10 +64,67 @@ fn headline(names: Names<'_>, comparison: &Comparison) -> String {
         (told(Verdict::CannotTell), "cannot be told apart"),
         (incomparable, "not comparable"),
     ];
-    let told: Vec<_> =
-        numbers.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    let beside = [
+        (comparison.broken.len(), "now failing"),
+        (comparison.mended.len(), "no longer failing"),
+        (comparison.unmeasured.len(), "no longer measured"),
+        (comparison.changed.len(), "changed beside them"),
+    ];
+    let line = |numbers: &[(usize, &str)]| {
+        let told = numbers.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}"));
+        let told = told.collect::<Vec<_>>().join(", ");
+        if told.is_empty() { told } else { format!(" {told}\n") }
+    };
     let title = format!("{b} against {a}, {}", count(all.len(), "metric"));
-    format!("{}\n {}\n", Ink::Strong.on(&title), told.join(", "))
+    format!("{}\n{}{}", Ink::Strong.on(&title), line(&numbers), line(&beside))
+}
+
+/// Cases that ended in one run as they did not in the other.
+fn ended(comparison: &Comparison, width: u16) -> String {
+    let rows = |label: String, cases: &[Ended]| -> Vec<(String, String)> {
+        cases.iter().map(|it| (label.clone(), clean(&format!("{}: {}", it.case, it.reason)))).collect()
+    };
+    let mut all = rows(Ink::Bad.on("▼ fails now"), &comparison.broken);
+    all.extend(rows(Ink::Good.on("▲ failed before"), &comparison.mended));
+    all.extend(rows(Ink::Doubt.on("? unmeasured now"), &comparison.unmeasured));
+    grid::paragraphs(&all, width)
+}
+
+/// Settings and inventory that are not as they were.
+fn changed(comparison: &Comparison, width: u16) -> String {
+    if comparison.changed.is_empty() {
+        return String::new();
+    }
+    let shown = &comparison.changed[..comparison.changed.len().min(MOST_CHANGED)];
+    let cells =
+        |text: &dyn Fn(&Changed) -> String| shown.iter().map(|it| clean(&text(it))).collect::<Vec<_>>();
+    let nodes = |it: &Changed| fold(&it.nodes.iter().map(String::as_str).collect::<Vec<_>>());
+    let columns = [
+        Column::words("changed", cells(&|it| it.what.clone())),
+        Column::words("before", cells(&|it| it.before.clone())),
+        Column::words("after", cells(&|it| it.after.clone())),
+        Column::words("on", cells(&nodes)),
+    ];
+    let more = comparison.changed.len() - shown.len();
+    let more = if more > 0 { format!(" and {more} more\n") } else { String::new() };
+    format!("{}{more}", grid::fitted(&columns, width))
+}
+
+/// By which test the words were chosen.
+fn the_test(comparison: &Comparison, width: u16) -> String {
+    if comparison.differences.iter().all(|row| row.change.is_err()) {
+        return String::new();
+    }
+    let same = match comparison.same_within {
+        Some(within) => format!("same: shown to lie within {} of the first", share(100.0 * within)),
+        None => "same: equal in every trial".to_owned(),
+    };
+    let text = format!(
+        "better and worse: Welch's t test over the trials, chosen so that of all that are called so {} at most are by \
+         chance; {same}. It speaks of these two runs: how runs of a machine differ by themselves, `seatrial history` shows",
+        share(100.0 * BY_CHANCE)
+    );
+    grid::paragraphs(&[(Ink::Faint.on("·"), text)], width)
 }
 
 /// One table a benchmark, metric and unit, in the order of the first row of each.
@@ -139,6 +201,10 @@ fn call(change: &Change, notes: &mut Notes) -> String {
         Verdict::Worse => Ink::Bad.on("▼ worse"),
         Verdict::Better => Ink::Good.on("▲ better"),
         Verdict::Same => Ink::Faint.on("= same"),
+        Verdict::CannotTell if change.may_be_chance => {
+            let why = "it would be called by itself, but among so many comparisons differences like it come by chance";
+            format!("{} {}", Ink::Doubt.on("? cannot tell"), notes.refer(why))
+        }
         Verdict::CannotTell => {
             let from = change.smallest_percent.map(|percent| {
                 notes.refer(&format!(

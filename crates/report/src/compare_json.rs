@@ -1,13 +1,13 @@
 //! A comparison as JSON.
 
-use seatrial_analysis::{Comparison, Difference, Side};
+use seatrial_analysis::{Changed, Comparison, Difference, Ended, Side};
 use seatrial_stats::Verdict;
 use serde_json::{Value, json};
 
 use crate::compare::Names;
 
-/// The comparison as one JSON value: `a`, `b`, `differences` with numbers in the unit beside them, and the cases that
-/// only one of the runs has.
+/// The comparison as one JSON value: `a`, `b`, `differences` with numbers in the unit beside them, the cases that only one
+/// of the runs has or that ended in one as they did not in the other, and what changed beside the numbers.
 pub fn value(names: Names<'_>, comparison: &Comparison) -> Value {
     json!({
         "a": names.a,
@@ -15,6 +15,12 @@ pub fn value(names: Names<'_>, comparison: &Comparison) -> Value {
         "differences": comparison.differences.iter().map(difference).collect::<Vec<_>>(),
         "only_a": comparison.only_a,
         "only_b": comparison.only_b,
+        "failing_now": comparison.broken.iter().map(ended).collect::<Vec<_>>(),
+        "failed_before": comparison.mended.iter().map(ended).collect::<Vec<_>>(),
+        "unmeasured_now": comparison.unmeasured.iter().map(ended).collect::<Vec<_>>(),
+        "changed": comparison.changed.iter().map(changed).collect::<Vec<_>>(),
+        "same_within_percent": comparison.same_within.map(|share| 100.0 * share),
+        "worse": comparison.is_worse(),
     })
 }
 
@@ -35,9 +41,19 @@ fn difference(difference: &Difference) -> Value {
         "verdict": change.map_or("cannot_tell", |change| word(change.verdict)),
         "percent": change.map(|change| change.percent),
         "ci95_percent": change.and_then(|change| change.interval),
+        "p": change.and_then(|change| change.p),
+        "may_be_chance": change.map(|change| change.may_be_chance),
         "smallest_detectable_percent": change.and_then(|change| change.smallest_percent),
         "reason": reason,
     })
+}
+
+fn ended(ended: &Ended) -> Value {
+    json!({ "case": ended.case, "reason": ended.reason })
+}
+
+fn changed(changed: &Changed) -> Value {
+    json!({ "what": changed.what, "before": changed.before, "after": changed.after, "nodes": changed.nodes })
 }
 
 fn side(side: &Side) -> Value {

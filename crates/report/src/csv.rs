@@ -3,6 +3,7 @@
 //! A case without numbers has one row with its outcome. The columns and their order are [`HEADER`]; new ones are only
 //! ever added at the end. A field without a value is empty. Fields are quoted as RFC 4180 says.
 
+use std::collections::HashMap;
 use std::io::Write;
 
 use seatrial_model::Verdict;
@@ -61,9 +62,10 @@ const CASE_COLUMNS: usize = 14;
 pub fn write(document: &Document, out: &mut dyn Write) -> csv::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(HEADER)?;
+    let verdicts = verdicts(document);
     for record in &document.results {
         let about = about_case(document, record);
-        let verdict = verdict(document, record).map(Verdict::word).unwrap_or_default().to_owned();
+        let verdict = verdicts.get(record.case.as_str()).map(|it| it.word()).unwrap_or_default().to_owned();
         for numbers in numbers(record) {
             let row = about.iter().chain(&numbers).chain([&verdict]);
             writer.write_record(row)?;
@@ -74,10 +76,7 @@ pub fn write(document: &Document, out: &mut dyn Write) -> csv::Result<()> {
 
 fn about_case(document: &Document, record: &CaseRecord) -> [String; CASE_COLUMNS] {
     let run = &document.run;
-    let word = |value: serde_json::Result<serde_json::Value>| match value {
-        Ok(serde_json::Value::String(word)) => word,
-        _ => String::new(),
-    };
+    let [outcome, cause] = outcome_words(record);
     [
         run.id.clone(),
         run.started.to_string(),
@@ -90,10 +89,18 @@ fn about_case(document: &Document, record: &CaseRecord) -> [String; CASE_COLUMNS
         record.key.clone().unwrap_or_default(),
         record.nodes.join("+"),
         record.params.to_string(),
-        word(serde_json::to_value(record.outcome)),
-        word(serde_json::to_value(record.cause)),
+        outcome,
+        cause,
         record.reason.clone().unwrap_or_default(),
     ]
+}
+
+/// How a case ended and why, in the words of the record; no cause is an empty word.
+pub(crate) fn outcome_words(record: &CaseRecord) -> [String; 2] {
+    [serde_json::to_value(record.outcome), serde_json::to_value(record.cause)].map(|value| match value {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    })
 }
 
 /// The columns between those of the case and the verdict, one list a row.
@@ -127,7 +134,7 @@ fn numbers(record: &CaseRecord) -> Vec<Vec<String>> {
     rows
 }
 
-fn better(better: seatrial_model::Better) -> String {
+pub(crate) fn better(better: seatrial_model::Better) -> String {
     match better {
         seatrial_model::Better::Higher => "higher",
         seatrial_model::Better::Lower => "lower",
@@ -156,8 +163,13 @@ fn optional(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-fn verdict(document: &Document, record: &CaseRecord) -> Option<Verdict> {
-    let of_case =
-        document.verdicts.iter().filter(|verdict| verdict.case.as_deref() == Some(record.case.as_str()));
-    Verdict::roll_up(of_case.map(|verdict| verdict.verdict))
+/// The heaviest judgement of every case that was judged, by its id.
+pub(crate) fn verdicts(document: &Document) -> HashMap<&str, Verdict> {
+    let mut heaviest: HashMap<&str, Verdict> = HashMap::new();
+    for record in &document.verdicts {
+        let Some(case) = record.case.as_deref() else { continue };
+        let known = heaviest.entry(case).or_insert(record.verdict);
+        *known = record.verdict.max(*known);
+    }
+    heaviest
 }

@@ -52,6 +52,21 @@ impl Column {
         self.cells.push(cell);
     }
 
+    /// What stands above it.
+    pub fn head(&self) -> &str {
+        &self.head
+    }
+
+    /// On which side its text stands.
+    pub fn side(&self) -> Side {
+        self.side
+    }
+
+    /// Its cells.
+    pub fn cells(&self) -> &[String] {
+        &self.cells
+    }
+
     /// Whether no cell says anything.
     pub fn is_empty(&self) -> bool {
         self.cells.iter().all(String::is_empty)

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use seatrial_analysis::Difference;
+use seatrial_analysis::{Difference, Trend};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Params, Value};
 
@@ -63,6 +63,16 @@ impl Label {
         Self {
             test: String::new(),
             node: clean(&row.b.nodes.join("+")),
+            subject: clean(row.subject.as_str()),
+            params: texts(&row.params),
+        }
+    }
+
+    /// The label of a trend.
+    pub fn of_trend(row: &Trend) -> Self {
+        Self {
+            test: String::new(),
+            node: clean(&row.nodes.join("+")),
             subject: clean(row.subject.as_str()),
             params: texts(&row.params),
         }

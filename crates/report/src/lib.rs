@@ -6,8 +6,11 @@
 pub mod compare;
 pub mod compare_json;
 pub mod csv;
+pub mod draft;
+pub mod export;
 mod grid;
 pub mod history;
+pub mod html;
 mod ink;
 pub mod inventory;
 pub mod json;
@@ -20,6 +23,7 @@ mod number;
 pub mod plan;
 pub mod settings;
 pub mod terminal;
+pub mod trend;
 mod words;
 
 pub use look::{Look, Style};

@@ -41,6 +41,14 @@ impl Notes {
         self.texts.iter().chain(&self.remarks).any(|known| known.contains(&text))
     }
 
+    /// The same as references and texts.
+    pub fn take(&mut self) -> Vec<(String, String)> {
+        let fresh = self.texts.iter().enumerate().skip(self.shown);
+        let notes = fresh.map(|(position, text)| (format!("[{}]", position + 1), text.clone())).collect();
+        self.shown = self.texts.len();
+        notes
+    }
+
     /// The notes referred to since the last time.
     pub fn flush(&mut self, width: u16) -> String {
         let fresh = self.texts.iter().enumerate().skip(self.shown);

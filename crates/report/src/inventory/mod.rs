@@ -1,7 +1,7 @@
 //! What a machine is, in one screen: a row a part, beside it the limit that was derived for it.
 
-mod parts;
-mod system;
+pub(crate) mod parts;
+pub(crate) mod system;
 
 use seatrial_model::machine::{Machine, PartLimit};
 use seatrial_model::{Limit, Subject};
@@ -29,7 +29,7 @@ pub struct Node {
 const FEWEST_FOLDED: usize = 3;
 
 /// A part before it is laid out.
-struct Part {
+pub(crate) struct Part {
     /// The subject, as a case would name it.
     subject: Subject,
     /// What it is, in a few words.
@@ -60,14 +60,14 @@ fn block(node: &Node, width: u16) -> String {
 }
 
 /// A line of the table.
-struct Row {
-    names: Vec<String>,
-    text: String,
-    limit: String,
-    from: String,
+pub(crate) struct Row {
+    pub(crate) names: Vec<String>,
+    pub(crate) text: String,
+    pub(crate) limit: String,
+    pub(crate) from: String,
 }
 
-fn row(part: Part, limits: &[PartLimit], notes: &mut Notes) -> Row {
+pub(crate) fn row(part: Part, limits: &[PartLimit], notes: &mut Notes) -> Row {
     let found = limits.iter().find(|limit| limit.subject == part.subject);
     let (limit, from) = match found.map(|found| (&found.limit, found.binding())) {
         None => (String::new(), String::new()),
@@ -84,7 +84,7 @@ fn row(part: Part, limits: &[PartLimit], notes: &mut Notes) -> Row {
 }
 
 /// Parts in a row that are alike are told once: a server has two dozen of the same disk.
-fn fold(rows: Vec<Row>) -> Vec<Row> {
+pub(crate) fn fold(rows: Vec<Row>) -> Vec<Row> {
     let mut folded: Vec<Row> = Vec::new();
     for row in rows {
         let kind = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
@@ -99,15 +99,19 @@ fn fold(rows: Vec<Row>) -> Vec<Row> {
     folded
 }
 
-fn columns(rows: &[Row]) -> Vec<Column> {
-    let name = |row: &Row| match row.names.as_slice() {
+/// The names of a row: the only one, or how many there are.
+pub(crate) fn name(row: &Row) -> String {
+    match row.names.as_slice() {
         [one] => clean(one),
         few if few.len() < FEWEST_FOLDED => clean(&few.join(" ")),
         many => {
             let last = many[many.len() - 1].rsplit(':').next().unwrap_or_default();
             clean(&format!("{} … {last} ({})", many[0], many.len()))
         }
-    };
+    }
+}
+
+fn columns(rows: &[Row]) -> Vec<Column> {
     let cells = |text: &dyn Fn(&Row) -> String| rows.iter().map(text).collect::<Vec<_>>();
     let mut columns = vec![
         Column::words("part", cells(&name)),

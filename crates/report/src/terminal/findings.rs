@@ -15,7 +15,8 @@ const MOST_ROWS: usize = 40;
 /// Cases named one by one; more are counted.
 const MOST_NAMES: usize = 2;
 
-pub fn block(document: &Document, width: u16) -> String {
+/// What was found, the worst first, each with the cases that it was found in.
+pub(crate) fn grouped(document: &Document) -> Vec<(&Finding, Vec<&str>)> {
     let mut found: Vec<(&Finding, Vec<&str>)> = Vec::new();
     let mut places: BTreeMap<(&str, &str, Severity), usize> = BTreeMap::new();
     let mut told: HashSet<(usize, &str)> = HashSet::new();
@@ -34,10 +35,15 @@ pub fn block(document: &Document, width: u16) -> String {
         // The run's findings may repeat those of its cases.
         found[at].1.extend(case.filter(|case| told.insert((at, case))));
     }
+    found.sort_by_key(|(finding, _)| std::cmp::Reverse(finding.severity));
+    found
+}
+
+pub fn block(document: &Document, width: u16) -> String {
+    let found = grouped(document);
     if found.is_empty() {
         return String::new();
     }
-    found.sort_by_key(|(finding, _)| std::cmp::Reverse(finding.severity));
     let row = |(finding, cases): &(&Finding, Vec<&str>)| {
         let text = format!("{}: {}{}", clean(&finding.kind), clean(&finding.text), place(finding, cases));
         (severity(finding.severity), text)
@@ -56,7 +62,7 @@ fn title(found: &[(&Finding, Vec<&str>)]) -> &'static str {
     if worst > Some(Severity::Info) { "To be looked at" } else { "Good to know" }
 }
 
-fn place(finding: &Finding, cases: &[&str]) -> String {
+pub(crate) fn place(finding: &Finding, cases: &[&str]) -> String {
     match cases {
         [] => {
             let node = finding.node.as_ref().map(|node| format!(" of {node}")).unwrap_or_default();

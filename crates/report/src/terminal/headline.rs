@@ -24,7 +24,7 @@ pub fn block(document: &Document) -> String {
 }
 
 /// How many criteria came out how, the heaviest first.
-fn judged(document: &Document) -> String {
+pub(crate) fn judged(document: &Document) -> String {
     let number = |verdict| document.verdicts.iter().filter(|record| record.verdict == verdict).count();
     let all = document.verdicts.len();
     if number(Verdict::Pass) == all {
@@ -41,7 +41,7 @@ fn judged(document: &Document) -> String {
 }
 
 /// How many cases came out how.
-fn measured(document: &Document) -> String {
+pub(crate) fn measured(document: &Document) -> String {
     let number = |outcome| document.results.iter().filter(|record| record.outcome == outcome).count();
     let all = document.results.len();
     if all == 0 {

@@ -45,7 +45,7 @@ pub fn blocks(document: &Document, notes: &mut Notes, width: u16) -> Vec<String>
 
 /// Cases of one benchmark that report the same metrics, in the order of the first of each. Cases without numbers go
 /// with the first table of their benchmark.
-fn tables(results: &[CaseRecord]) -> Vec<(&str, Vec<&CaseRecord>)> {
+pub(crate) fn tables(results: &[CaseRecord]) -> Vec<(&str, Vec<&CaseRecord>)> {
     let mut tables: Vec<(&str, Vec<&String>, Vec<usize>)> = Vec::new();
     let (measured, others): (Vec<_>, Vec<_>) =
         results.iter().enumerate().partition(|(_, case)| !case.metrics.is_empty());

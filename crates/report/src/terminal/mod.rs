@@ -12,6 +12,13 @@ mod series;
 mod sweep;
 mod verdicts;
 
+pub(crate) use findings::{grouped, place};
+pub(crate) use headline::{judged, measured};
+pub(crate) use measured::tables;
+pub(crate) use next::repeat;
+pub(crate) use nodes::{Standing, Worst, shortfall, standings};
+pub(crate) use pairs::columns as columns_of_steps;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;

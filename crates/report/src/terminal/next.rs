@@ -46,7 +46,7 @@ fn worst(document: &Document) -> Option<&CaseRecord> {
 }
 
 /// The command that runs `case` alone.
-fn repeat(case: &CaseRecord, nodes: usize) -> String {
+pub(crate) fn repeat(case: &CaseRecord, nodes: usize) -> String {
     let mut command = format!("seatrial run {}", case.bench);
     for pair in named_params(case) {
         command += &format!(" -p {}", shell_word(&pair));

@@ -24,23 +24,24 @@ pub fn is_fleet(document: &Document) -> bool {
 }
 
 /// How one node came out.
-struct Standing<'a> {
-    node: &'a str,
+pub(crate) struct Standing<'a> {
+    /// Its name.
+    pub(crate) node: &'a str,
     /// The roll-up; none when nothing was measured or judged there.
-    verdict: Option<Verdict>,
+    pub(crate) verdict: Option<Verdict>,
     /// Judgements or cases that came out well, of how many.
-    met: usize,
-    all: usize,
+    pub(crate) met: usize,
+    pub(crate) all: usize,
     /// What came out worst.
-    worst: Option<Worst<'a>>,
+    pub(crate) worst: Option<Worst<'a>>,
     /// Kinds of what was found about the node, besides what is only good to know.
-    found: Vec<&'a str>,
+    pub(crate) found: Vec<&'a str>,
     /// Whether one of them is that something is wrong.
     has_problem: bool,
 }
 
 #[derive(Clone, Copy)]
-enum Worst<'a> {
+pub(crate) enum Worst<'a> {
     Judged(&'a VerdictRecord),
     Case(&'a CaseRecord),
 }
@@ -99,7 +100,7 @@ fn title(document: &Document, standings: &[Standing<'_>]) -> String {
     format!("{}: {}", count(standings.len(), "node"), told.collect::<Vec<_>>().join(", "))
 }
 
-fn standings(document: &Document) -> Vec<Standing<'_>> {
+pub(crate) fn standings(document: &Document) -> Vec<Standing<'_>> {
     let mut order: Vec<&str> = document.run.nodes.iter().map(String::as_str).collect();
     let mut places: HashMap<&str, usize> = order.iter().enumerate().map(|(at, node)| (*node, at)).collect();
     for node in document.results.iter().flat_map(|case| &case.nodes) {
@@ -194,7 +195,7 @@ fn margin(what: Worst<'_>) -> i64 {
 }
 
 /// How far a judged number is on the good side, in thousandths of a percent. What failed without a number is furthest off.
-pub fn shortfall(record: &VerdictRecord) -> i64 {
+pub(crate) fn shortfall(record: &VerdictRecord) -> i64 {
     match record.margin_percent {
         Some(percent) => (percent * 1000.0) as i64,
         None if record.verdict == Verdict::Fail => i64::MIN,

@@ -133,7 +133,7 @@ fn of_steps(found: &AtOnce, width: u16) -> String {
     text
 }
 
-fn columns(found: &AtOnce, steps: &[Step]) -> Vec<Column> {
+pub(crate) fn columns(found: &AtOnce, steps: &[Step]) -> Vec<Column> {
     let totals = steps.iter().flat_map(|step| &step.repeats).map(|repeat| repeat.total);
     let decimals = decimals(totals);
     let number = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.decimals$}"));

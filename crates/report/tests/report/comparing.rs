@@ -1,6 +1,6 @@
 //! Runs side by side.
 
-use seatrial_analysis::{Change, Comparison, Difference, Side};
+use seatrial_analysis::{Change, Changed, Comparison, Difference, Ended, Side};
 use seatrial_model::{Better, Subject, Unit};
 use seatrial_report::compare::{Names, render};
 use seatrial_report::{Look, Style};
@@ -29,6 +29,8 @@ fn row(kernel: &str, before: f64, after: Option<f64>, change: Result<(Verdict, f
         b: side(after),
         change: change.map_err(str::to_owned).map(|(verdict, half)| Change {
             verdict,
+            p: Some(0.01),
+            may_be_chance: false,
             percent,
             interval: Some((percent - half, percent + half)),
             smallest_percent: Some(half * 1.3),
@@ -50,6 +52,8 @@ fn comparison() -> Comparison {
         ],
         only_a: vec!["mem.bandwidth@n1/node[kernel=read]".to_owned()],
         only_b: (0..9).map(|number| format!("toy.echo@n{number}/node[]")).collect(),
+        same_within: Some(0.01),
+        ..Comparison::default()
     }
 }
 
@@ -81,4 +85,28 @@ fn worse_is_told_by_word_and_sign_not_by_colour_alone() {
 fn runs_without_a_common_case_say_so() {
     let text = render(NAMES, &Comparison::default(), Look::default());
     assert_eq!(text, "nothing to compare: bcdf and ghjk share no case\n");
+}
+
+#[test]
+fn two_runs_of_a_cluster_on_which_something_else_changed() {
+    let mut comparison = comparison();
+    comparison.broken =
+        vec![Ended { case: "mem.bandwidth@n2/node".to_owned(), reason: "the worker hung".to_owned() }];
+    comparison.changed = vec![Changed {
+        what: "nic.mtu of nic:eth0".to_owned(),
+        before: "1500".to_owned(),
+        after: "9000".to_owned(),
+        nodes: vec!["n1".to_owned(), "n2".to_owned()],
+    }];
+    if let Ok(change) = &mut comparison.differences[1].change {
+        (change.verdict, change.may_be_chance) = (Verdict::CannotTell, true);
+    }
+    let text = render(NAMES, &comparison, Look::default());
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    for told in
+        ["fails now", "the worker hung", "nic.mtu of nic:eth0", "n[1-2]", "come by chance", "within 1.0%"]
+    {
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(told), "no '{told}' in\n{text}");
+    }
 }

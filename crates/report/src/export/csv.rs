@@ -1,0 +1,26 @@
+//! CSV: the record in long form.
+
+use std::io::{self, Write};
+
+use super::{About, Export, Material};
+
+/// The rows of [`crate::csv`].
+pub struct Csv;
+
+impl Export for Csv {
+    fn about(&self) -> &'static About {
+        &About {
+            flag: "csv",
+            value: "FILE",
+            help: "CSV, one line a metric of a case or a place of a series, as `report -o csv` prints it",
+            bare: false,
+        }
+    }
+
+    fn write(&self, run: &Material<'_>, out: &mut (dyn Write + Send)) -> io::Result<()> {
+        // By way of memory: an error of the CSV writer hides what the system answered, such as a closed pipe.
+        let mut text = Vec::new();
+        crate::csv::write(run.document, &mut text).map_err(io::Error::from)?;
+        out.write_all(&text)
+    }
+}

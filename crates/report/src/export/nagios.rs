@@ -1,0 +1,215 @@
+//! One line for Nagios, Icinga and Naemon: status, text, performance data.
+//!
+//! As a plugin it has the exit codes of that interface, not Seatrial's own: 0 ok, 1 warning, 2 critical, 3 unknown
+//! (<https://www.monitoring-plugins.org/doc/guidelines.html>).
+
+use std::io::{self, Write};
+
+use seatrial_model::record::Document;
+use seatrial_model::{Dimension, Quantity, Verdict, VerdictRecord};
+
+use super::{About, Export, Material, by_id, judged, nodes_of};
+
+/// The line of a plugin.
+pub struct Nagios;
+
+/// Criteria named in the text; more are counted.
+const MOST_NAMED: usize = 3;
+
+/// Bytes of performance data at most. Nagios reads 8 KiB of a plugin, and older NRPE 1 KiB of the whole line; what does
+/// not fit is cut there in the middle of a number, so whole entries are left out here, the least interesting ones.
+const MOST_PERFDATA: usize = 4096;
+
+impl Export for Nagios {
+    fn about(&self) -> &'static About {
+        &About {
+            flag: "nagios",
+            value: "FILE",
+            help: "A line for Nagios: STATUS - text | performance data; on standard output the exit code is the \
+                   plugin's too: 0 ok, 1 warning, 2 critical, 3 unknown",
+            bare: true,
+        }
+    }
+
+    fn write(&self, run: &Material<'_>, out: &mut (dyn Write + Send)) -> io::Result<()> {
+        writeln!(out, "{}", line(run.document))
+    }
+
+    fn exit(&self, run: &Material<'_>) -> Option<u8> {
+        Some(status(run.document).1)
+    }
+}
+
+/// The word and the exit code. A run that judged nothing is unknown, and so is one of which everything was skipped.
+fn status(document: &Document) -> (&'static str, u8) {
+    match document.verdict {
+        Some(Verdict::Pass) => ("OK", 0),
+        Some(Verdict::Warn) => ("WARNING", 1),
+        Some(Verdict::Fail) => ("CRITICAL", 2),
+        Some(Verdict::Unknown | Verdict::Skip) | None => ("UNKNOWN", 3),
+    }
+}
+
+fn line(document: &Document) -> String {
+    let (word, _) = status(document);
+    let records = by_id(document);
+    // Worst first, in the text and in what there is room for behind it.
+    let mut verdicts: Vec<&VerdictRecord> = document.verdicts.iter().collect();
+    verdicts.sort_by_key(|verdict| std::cmp::Reverse(verdict.verdict));
+    let label = |verdict: &VerdictRecord| {
+        let nodes = nodes_of(verdict, &records);
+        // The case names node, subject and parameters; without one the node and the subject do.
+        let place = if verdict.case.is_some() || nodes.is_empty() {
+            judged(verdict)
+        } else {
+            format!("{nodes}/{}", verdict.subject)
+        };
+        format!("{} {place}", verdict.criterion)
+    };
+    let is_met = |verdict: &&&VerdictRecord| matches!(verdict.verdict, Verdict::Pass | Verdict::Skip);
+    let open: Vec<&&VerdictRecord> = verdicts.iter().filter(|verdict| !is_met(verdict)).collect();
+    let mut text = match (verdicts.len(), open.len()) {
+        (0, _) => "nothing was judged".to_owned(),
+        (all, 0) => format!("{all} of {all} criteria met"),
+        (all, open) => format!("{open} of {all} criteria not met or in doubt"),
+    };
+    let named = open.iter().take(MOST_NAMED).map(|verdict| {
+        let measured = verdict.measured.map(|measured| format!(" {measured}")).unwrap_or_default();
+        format!("{} {}{measured}, wanted {}", verdict.verdict, label(verdict), verdict.bound)
+    });
+    for named in named {
+        text += &format!("; {named}");
+    }
+    if open.len() > MOST_NAMED {
+        text += &format!("; and {} more", open.len() - MOST_NAMED);
+    }
+    let mut data = String::new();
+    for entry in verdicts.iter().filter_map(|verdict| entry(&label(verdict), verdict)) {
+        if data.len() + entry.len() + 1 > MOST_PERFDATA {
+            break;
+        }
+        data += " ";
+        data += &entry;
+    }
+    // A bar begins the performance data and a line feed ends the text, so neither may stand in it.
+    let text: String = text.chars().map(|c| if c == '|' || c.is_control() { ' ' } else { c }).collect();
+    let data = if data.is_empty() { data } else { format!(" |{data}") };
+    format!("SEATRIAL {word} - {text}{data}")
+}
+
+/// `'label'=value[UOM];warn;crit;;`. Seatrial's bound is the critical range; there is no other for a warning.
+fn entry(label: &str, verdict: &VerdictRecord) -> Option<String> {
+    let measured = verdict.measured?;
+    // Units that the interface knows; everything else is a plain number with its unit in the label.
+    let (value, uom, named) = match measured.unit().dimension() {
+        Dimension::Time => (measured.value() * measured.unit().factor() / 1e9, "s", String::new()),
+        Dimension::Size => (measured.value() * measured.unit().factor(), "B", String::new()),
+        Dimension::Share => (measured.value() * measured.unit().factor(), "%", String::new()),
+        Dimension::Count => (measured.value(), "", String::new()),
+        Dimension::DataRate | Dimension::Frequency | Dimension::OperationRate | Dimension::Price => {
+            (measured.value(), "", format!(" [{}]", measured.unit()))
+        }
+    };
+    let scale = if measured.value() == 0.0 { own_scale(measured) } else { value / measured.value() };
+    let critical = critical(verdict, measured, scale).unwrap_or_default();
+    // An equals sign or a quote would end the label; a doubled quote stands for one.
+    let label: String = format!("{label}{named}")
+        .chars()
+        .map(|c| if c == '=' || c == '|' || c.is_control() { ':' } else { c })
+        .collect();
+    Some(format!("'{}'={}{uom};;{critical};;", label.replace('\'', "''"), number(value)))
+}
+
+/// How many of the shown unit one of the unit of `measured` is.
+fn own_scale(measured: Quantity) -> f64 {
+    match measured.unit().dimension() {
+        Dimension::Time => measured.unit().factor() / 1e9,
+        Dimension::Size | Dimension::Share => measured.unit().factor(),
+        _ => 1.0,
+    }
+}
+
+/// The range outside of which the plugin interface raises an alarm: `9:` is below 9, `~:9` is above.
+fn critical(verdict: &VerdictRecord, measured: Quantity, scale: f64) -> Option<String> {
+    let bound = verdict.bound.as_str();
+    let level = |text: &str| {
+        // A percentage of something shows what it comes to in brackets: `at least 65 % of the limit (52 GB/s)`.
+        let text = text.rsplit_once('(').map_or(text, |(_, inner)| inner.trim_end_matches(')'));
+        let quantity: Quantity = text.parse().ok()?;
+        Some(number(quantity.to(measured.unit()).ok()?.value() * scale))
+    };
+    if let Some(text) = bound.strip_prefix("at least ") {
+        Some(format!("{}:", level(text)?))
+    } else if let Some(text) = bound.strip_prefix("at most ") {
+        Some(format!("~:{}", level(text)?))
+    } else if let Some(text) = bound.strip_prefix("exactly ") {
+        let level = level(text)?;
+        Some(format!("{level}:{level}"))
+    } else {
+        let (low, high) = bound.strip_prefix("from ")?.split_once(" to ")?;
+        Some(format!("{}:{}", level(low)?, level(high)?))
+    }
+}
+
+/// Plain digits: the interface knows no exponents.
+fn number(value: f64) -> String {
+    let digits = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
+    // Nine significant digits are more than any measurement has.
+    let decimals = (8.0 - digits).clamp(0.0, 17.0) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use seatrial_model::Subject;
+
+    use super::*;
+
+    fn verdict(measured: &str, bound: &str) -> VerdictRecord {
+        VerdictRecord {
+            criterion: "fast".to_owned(),
+            test: "t".to_owned(),
+            case: None,
+            node: Some("n1".to_owned()),
+            subject: Subject::node(),
+            verdict: Verdict::Pass,
+            measured: Some(measured.parse().expect("a quantity")),
+            interval: None,
+            bound: bound.to_owned(),
+            margin_percent: None,
+            reason: None,
+            waiver: None,
+        }
+    }
+
+    #[test]
+    fn units_and_ranges_are_those_of_the_plugin_interface() {
+        for (measured, bound, line) in [
+            ("131.9 GB/s", "at least 55 % of the limit (168.96 GB/s)", "'fast [GB/s]'=131.9;;168.96:;;"),
+            ("9.5 Gbit/s", "at least 9 Gbit/s", "'fast [Gbit/s]'=9.5;;9:;;"),
+            ("62 us", "at most 0.1 ms", "'fast'=0.000062s;;~:0.0001;;"),
+            ("0 %", "at most 0.0005 %", "'fast'=0%;;~:0.0005;;"),
+            ("0 us", "at most 1 us", "'fast'=0s;;~:0.000001;;"),
+            ("4 MiB", "from 1 MiB to 8 MiB", "'fast'=4194304B;;1048576:8388608;;"),
+            ("3", "exactly 3", "'fast'=3;;3:3;;"),
+            ("3", "at least 2 things", "'fast'=3;;;;"),
+        ] {
+            assert_eq!(entry("fast", &verdict(measured, bound)).as_deref(), Some(line));
+        }
+    }
+
+    #[test]
+    fn a_label_ends_neither_early_nor_the_line() {
+        let found = entry("it's a=b|c\n", &verdict("1", "at least 1")).expect("an entry");
+        assert_eq!(found, "'it''s a:b:c:'=1;;1:;;");
+    }
+
+    #[test]
+    fn numbers_have_no_exponent() {
+        assert_eq!(
+            [1e-9, 6.2e-5, 1e12, 0.0, -2.5].map(number),
+            ["0.000000001", "0.000062", "1000000000000", "0", "-2.5"]
+        );
+    }
+}

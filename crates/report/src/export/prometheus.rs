@@ -1,0 +1,289 @@
+//! The text format of Prometheus, for the textfile collector of node_exporter.
+//!
+//! No time stands behind a number: the collector refuses files with timestamps, and `seatrial_run_start_time_seconds`
+//! says how old the figures are. No label holds the id of a run, since every value of a label is a time series of its own
+//! for as long as the server remembers. Units are base units, as the naming rules of Prometheus want.
+//!
+//! The text is our own: it is a few lines of escaping, while prometheus-client (0.24) writes label values as they are
+//! (prometheus/client_rust, issue 151), and subjects, keys and parameters hold whatever the system calls its devices.
+//! The format: <https://prometheus.io/docs/instrumenting/exposition_formats/>.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use seatrial_analysis::Assignment;
+use seatrial_model::profile::Profile;
+use seatrial_model::record::{CaseRecord, MetricRecord};
+use seatrial_model::{Dimension, Outcome, Unit, Verdict};
+
+use super::{About, Export, Material, by_id, judged, nodes_of};
+use crate::labels::named_params;
+
+/// Gauges for the textfile collector.
+pub struct Prometheus;
+
+/// Labels with their values.
+type Labels = BTreeMap<String, String>;
+
+/// All numbers of one name.
+struct Family {
+    help: String,
+    samples: Vec<(Labels, f64)>,
+}
+
+/// Families by name.
+#[derive(Default)]
+struct Families(BTreeMap<String, Family>);
+
+impl Export for Prometheus {
+    fn about(&self) -> &'static About {
+        &About {
+            flag: "prometheus",
+            value: "FILE.prom",
+            help: "Prometheus text format, for the textfile collector of node_exporter: figures, limits and verdicts",
+            bare: false,
+        }
+    }
+
+    fn write(&self, run: &Material<'_>, out: &mut (dyn Write + Send)) -> io::Result<()> {
+        out.write_all(families(run).text().as_bytes())
+    }
+}
+
+fn families(run: &Material<'_>) -> Families {
+    let document = run.document;
+    let nobody = Profile::default();
+    let roles = Assignment::new(run.profile.unwrap_or(&nobody), &document.run.nodes, &BTreeMap::new());
+    let of_nodes = |nodes: &str| {
+        let mut all: Vec<String> = nodes.split('+').flat_map(|node| roles.roles_of(node)).collect();
+        all.sort();
+        all.dedup();
+        labels(&[("node", nodes), ("role", &all.join("+"))])
+    };
+    let mut families = Families::default();
+    let info = &document.run;
+    let profile = info.profile.as_ref().map(|profile| profile.id.as_str()).unwrap_or_default();
+    families.add(
+        "seatrial_run_info",
+        "What made these figures; the value is always 1.",
+        labels(&[("version", &info.seatrial), ("profile", profile)]),
+        1.0,
+    );
+    let start = "When the run began, in seconds since 1970.";
+    families.add(
+        "seatrial_run_start_time_seconds",
+        start,
+        Labels::new(),
+        info.started.as_millisecond() as f64 / 1e3,
+    );
+    if let Some(ended) = &info.ended {
+        let end = "When the run ended, in seconds since 1970.";
+        families.add(
+            "seatrial_run_end_time_seconds",
+            end,
+            Labels::new(),
+            ended.at.as_millisecond() as f64 / 1e3,
+        );
+    }
+    if let Some(verdict) = document.verdict {
+        let help = format!("The judgement of the whole run: {VERDICTS}.");
+        families.add("seatrial_run_verdict", &help, Labels::new(), weight(verdict));
+    }
+    let records = by_id(document);
+    for verdict in &document.verdicts {
+        let mut labels = of_nodes(&nodes_of(verdict, &records));
+        for (name, value) in [
+            ("test", verdict.test.as_str()),
+            ("criterion", &verdict.criterion),
+            ("subject", verdict.subject.as_str()),
+            ("judged", &judged(verdict)),
+        ] {
+            labels.insert(name.to_owned(), value.to_owned());
+        }
+        if let Some(margin) = verdict.margin_percent {
+            let help = "How far on the good side of its bound a figure is, as a share of the bound; negative on the bad.";
+            families.add("seatrial_criterion_margin_ratio", help, labels.clone(), margin / 100.0);
+        }
+        let help = format!("The judgement of a criterion: {VERDICTS}.");
+        families.add("seatrial_criterion_verdict", &help, labels, weight(verdict.verdict));
+    }
+    for record in &document.results {
+        let mut labels = of_nodes(&record.nodes.join("+"));
+        labels.insert("subject".to_owned(), record.subject.to_string());
+        labels.insert("device".to_owned(), record.key.clone().unwrap_or_default());
+        labels.insert("test".to_owned(), record.group.clone());
+        let mut case = labels.clone();
+        case.insert("case".to_owned(), record.case.to_string());
+        let help = "How a case ended: 0 measured, 1 skipped, 2 could not be measured, 3 failed.";
+        families.add("seatrial_case_outcome", help, case, outcome(record.outcome));
+        for pair in named_params(record) {
+            if let Some((name, value)) = pair.split_once('=') {
+                labels.insert(format!("param_{}", word(name)), value.to_owned());
+            }
+        }
+        for (name, metric) in &record.metrics {
+            families.add_metric(record, name, metric, &labels);
+        }
+    }
+    families
+}
+
+const VERDICTS: &str = "0 skip, 1 pass, 2 warn, 3 unknown, 4 fail, so that the largest is the roll-up";
+
+fn weight(verdict: Verdict) -> f64 {
+    match verdict {
+        Verdict::Skip => 0.0,
+        Verdict::Pass => 1.0,
+        Verdict::Warn => 2.0,
+        Verdict::Unknown => 3.0,
+        Verdict::Fail => 4.0,
+    }
+}
+
+fn outcome(outcome: Outcome) -> f64 {
+    match outcome {
+        Outcome::Measured => 0.0,
+        Outcome::Skipped => 1.0,
+        Outcome::Unmeasured => 2.0,
+        Outcome::Failed => 3.0,
+    }
+}
+
+fn labels(pairs: &[(&str, &str)]) -> Labels {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+/// The base unit of `unit` as a name ends with it, and how many of it one `unit` is.
+fn base(unit: Unit) -> (&'static str, f64) {
+    match unit.dimension() {
+        Dimension::DataRate => ("_bytes_per_second", unit.factor()),
+        Dimension::Size => ("_bytes", unit.factor()),
+        // The base of the units' table is the nanosecond and the percent.
+        Dimension::Time => ("_seconds", unit.factor() / 1e9),
+        Dimension::Share => ("_ratio", unit.factor() / 100.0),
+        Dimension::Count => ("", 1.0),
+        Dimension::Frequency => ("_hertz", unit.factor()),
+        Dimension::OperationRate => ("_per_second", unit.factor()),
+        Dimension::Price => ("_per_gigabit_per_second", unit.factor()),
+    }
+}
+
+impl Families {
+    fn add(&mut self, name: &str, help: &str, labels: Labels, value: f64) {
+        let family = self.0.entry(name.to_owned());
+        let family = family.or_insert_with(|| Family { help: help.to_owned(), samples: Vec::new() });
+        family.samples.push((labels, value));
+    }
+
+    fn add_metric(&mut self, record: &CaseRecord, name: &str, metric: &MetricRecord, labels: &Labels) {
+        let (unit, factor) = base(metric.unit);
+        let stem = format!("seatrial_{}_{}", word(&record.bench), word(name));
+        let mut add = |part: &str, help: &str, value: Option<f64>| {
+            if let Some(value) = value {
+                let help = format!("{help} of {name} of {}.", record.bench);
+                self.add(&proper(&format!("{stem}{part}{unit}")), &help, labels.clone(), value * factor);
+            }
+        };
+        add("", "Median", Some(metric.median));
+        add("_lower", "Lower end of the 95 % interval of the median", metric.ci95.map(|(low, _)| low));
+        add("_upper", "Upper end of the 95 % interval of the median", metric.ci95.map(|(_, high)| high));
+        add("_limit", "What the hardware could do", metric.limit.value);
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for (name, family) in &self.0 {
+            // A String takes all that is written to it.
+            let _ = writeln!(text, "# HELP {name} {}", escaped(&family.help, false));
+            let _ = writeln!(text, "# TYPE {name} gauge");
+            // All numbers of a name have the same labels, or a query that groups by one would lose some.
+            let names: BTreeSet<&String> =
+                family.samples.iter().flat_map(|(labels, _)| labels.keys()).collect();
+            // Two cases that no label tells apart, such as repeats of a study, are one series: the last one stands.
+            let mut lines: BTreeMap<String, f64> = BTreeMap::new();
+            for (labels, value) in &family.samples {
+                let pair = |name: &&String| {
+                    let value = labels.get(*name).map_or("", String::as_str);
+                    format!("{name}=\"{}\"", escaped(value, true))
+                };
+                let pairs: Vec<String> = names.iter().map(pair).collect();
+                lines.insert(pairs.join(","), *value);
+            }
+            for (labels, value) in lines {
+                let _ = match labels.as_str() {
+                    "" => writeln!(text, "{name} {value}"),
+                    labels => writeln!(text, "{name}{{{labels}}} {value}"),
+                };
+            }
+        }
+        text
+    }
+}
+
+/// A name ending in one of these promises a counter, a histogram or a summary.
+const RESERVED: [&str; 5] = ["_total", "_count", "_sum", "_bucket", "_info"];
+
+fn proper(name: &str) -> String {
+    if RESERVED.iter().any(|ending| name.ends_with(ending)) {
+        format!("{name}_value")
+    } else {
+        name.to_owned()
+    }
+}
+
+/// `text` as a part of a name: letters, digits and underscores.
+fn word(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
+}
+
+/// Escapes what the format has a meaning for: backslash and line feed, and in the value of a label the quote too.
+fn escaped(text: &str, is_label: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' => out += "\\\\",
+            '\n' => out += "\\n",
+            '"' if is_label => out += "\\\"",
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_format_has_a_meaning_for_is_escaped() {
+        assert_eq!(escaped("a\\b\n\"c\"", true), "a\\\\b\\n\\\"c\\\"");
+        assert_eq!(escaped("say \"so\"", false), "say \"so\"");
+    }
+
+    #[test]
+    fn units_become_base_units() {
+        assert_eq!(base(Unit::GigabitsPerSecond), ("_bytes_per_second", 125e6));
+        assert_eq!(base(Unit::Microsecond).0, "_seconds");
+        assert!((base(Unit::Microsecond).1 - 1e-6).abs() < 1e-18);
+        assert_eq!(base(Unit::Percent), ("_ratio", 0.01));
+        assert_eq!(base(Unit::Ratio), ("_ratio", 1.0));
+    }
+
+    #[test]
+    fn a_name_that_promises_a_counter_gets_another_end() {
+        assert_eq!(proper("seatrial_a_count"), "seatrial_a_count_value");
+        assert_eq!(proper("seatrial_a_bytes"), "seatrial_a_bytes");
+    }
+
+    #[test]
+    fn a_family_has_the_same_labels_in_every_line() {
+        let mut families = Families::default();
+        families.add("a", "A.", labels(&[("x", "1")]), 1.0);
+        families.add("a", "A.", labels(&[("y", "2")]), 2.5);
+        assert_eq!(
+            families.text(),
+            "# HELP a A.\n# TYPE a gauge\na{x=\"\",y=\"2\"} 2.5\na{x=\"1\",y=\"\"} 1\n"
+        );
+    }
+}

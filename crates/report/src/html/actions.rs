@@ -1,0 +1,198 @@
+//! Who must act on what, the worst first: one sentence each, with how much is missing.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use seatrial_model::profile::fold;
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Outcome, Severity, Verdict, VerdictRecord};
+
+use super::shown::Shown;
+use super::table::Filter;
+use super::words::{Badge, cut, of_outcome, of_severity, of_verdict, quantity, text};
+use crate::number::{half_width, whole_share};
+use crate::terminal::{grouped, shortfall};
+
+/// Sentences at most; what is left stands in the tables.
+const MOST: usize = 30;
+
+/// Characters of a folded set of nodes.
+const LONGEST_SET: usize = 60;
+
+/// Characters of a reason.
+const LONGEST_REASON: usize = 320;
+
+/// One thing to act on.
+#[derive(Clone, Debug)]
+pub struct Action {
+    /// How bad it is.
+    pub badge: Badge,
+    /// Whom it is about.
+    pub who: String,
+    /// What is the matter, with the margin.
+    pub what: String,
+    /// Where more is told.
+    pub to: String,
+    /// What it can be filtered by.
+    pub filter: Filter,
+}
+
+/// What several nodes may have in common: verdict, criterion, reason, and whether it is waived.
+type Said<'a> = (Reverse<Verdict>, &'a str, Option<&'a str>, bool);
+
+/// The sentences, and how many more there would be.
+pub fn actions(shown: &Shown<'_>) -> (Vec<Action>, usize) {
+    let mut found = of_verdicts(shown);
+    if shown.document.verdicts.is_empty() {
+        found.extend(of_cases(shown));
+    }
+    // What is wrong goes before what could not be told.
+    let at = found.iter().position(|action| action.badge.class != "fail").unwrap_or(found.len());
+    drop(found.splice(at..at, of_findings(shown)));
+    let more = found.len().saturating_sub(MOST);
+    found.truncate(MOST);
+    (found, more)
+}
+
+fn of_verdicts(shown: &Shown<'_>) -> Vec<Action> {
+    let is_open = |record: &&VerdictRecord| record.verdict >= Verdict::Warn;
+    let mut records: Vec<&VerdictRecord> = shown.document.verdicts.iter().filter(is_open).collect();
+    records.sort_by_key(|record| (Reverse(record.verdict), shortfall(record)));
+    // The same said of several nodes is said once, of the worst.
+    let mut groups: Vec<Vec<&VerdictRecord>> = Vec::new();
+    let mut places: BTreeMap<Said<'_>, usize> = BTreeMap::new();
+    for record in records {
+        let key = (
+            Reverse(record.verdict),
+            record.criterion.as_str(),
+            record.reason.as_deref(),
+            record.waiver.is_some(),
+        );
+        let at = *places.entry(key).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[at].push(record);
+    }
+    groups.iter().map(|group| of_group(shown, group)).collect()
+}
+
+fn of_group(shown: &Shown<'_>, group: &[&VerdictRecord]) -> Action {
+    let worst = group[0];
+    let mut nodes: Vec<&str> = group.iter().filter_map(|record| record.node.as_deref()).collect();
+    nodes.dedup();
+    let mut subjects: Vec<&str> = group.iter().map(|record| record.subject.as_str()).collect();
+    subjects.dedup();
+    let what = sentence(worst, group.len() > 1, subjects.len() == 1);
+    let class = of_verdict(worst.verdict);
+    Action {
+        badge: class,
+        who: who(shown, &nodes),
+        what: text(&what),
+        to: worst.case.as_deref().map_or(String::new(), |case| shown.place(case)),
+        filter: shown.filter_of(nodes.iter().copied(), class.class),
+    }
+}
+
+/// The nodes with their role, where they have one.
+fn who(shown: &Shown<'_>, nodes: &[&str]) -> String {
+    let names = match nodes {
+        [] => return "the run".to_owned(),
+        [one] => text(one),
+        many => {
+            let folded = text(&fold(many));
+            if folded.chars().count() > LONGEST_SET { format!("{} nodes", many.len()) } else { folded }
+        }
+    };
+    let roles = shown.roles_of(nodes[0]);
+    let is_shared = nodes.iter().all(|node| shown.roles_of(node) == roles);
+    if shown.is_fleet() && is_shared && !roles.is_empty() { format!("{names} ({roles})") } else { names }
+}
+
+fn sentence(record: &VerdictRecord, is_group: bool, has_one_subject: bool) -> String {
+    let on = match record.subject.as_str() {
+        "node" => String::new(),
+        subject if has_one_subject => format!(" on {subject}"),
+        _ => String::new(),
+    };
+    let name = format!("{}{on}", record.criterion);
+    let measured = record.measured.map(|value| {
+        let ends = record.interval.map(|(low, high)| half_width(value.value(), (low.value(), high.value())));
+        let spread = ends.map(|ends| format!(" {ends}")).unwrap_or_default();
+        let of = match (&record.node, is_group) {
+            (Some(node), true) => format!(" at worst ({node})"),
+            _ => String::new(),
+        };
+        format!("{}{spread}{of}", quantity(value.value(), value.unit()))
+    });
+    let reason = record.reason.as_deref().map(|reason| cut(reason, LONGEST_REASON));
+    let waiver = record.waiver.as_ref().map(|waiver| format!(" Waived: {waiver}.")).unwrap_or_default();
+    let margin = |percent: f64| whole_share(percent.abs());
+    let said = match (record.verdict, measured, record.margin_percent) {
+        (Verdict::Fail, Some(measured), Some(percent)) => {
+            format!(
+                "{name} is {measured}; {} is wanted, which it misses by {}",
+                record.bound,
+                margin(percent)
+            )
+        }
+        (Verdict::Fail, Some(measured), None) => format!("{name} is {measured}; {} is wanted", record.bound),
+        (Verdict::Fail, None, _) => format!("{name} is not met; {} is wanted", record.bound),
+        (Verdict::Unknown, Some(measured), _) => {
+            format!("{name} is {measured} and could not be judged; {} is wanted", record.bound)
+        }
+        (Verdict::Unknown, None, _) => format!("{name} could not be judged; {} is wanted", record.bound),
+        (_, Some(measured), Some(percent)) => format!(
+            "{name} is {measured}; {} is wanted, {} {}",
+            record.bound,
+            if percent < 0.0 { "which it misses by" } else { "which it keeps by" },
+            margin(percent)
+        ),
+        (_, _, _) => format!("{name} is to be looked at; {} is wanted", record.bound),
+    };
+    let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+    let stop = if (said.clone() + &reason).ends_with('.') { "" } else { "." };
+    format!("{said}{reason}{stop}{waiver}")
+}
+
+/// Of a run without a profile, what did not work.
+fn of_cases(shown: &Shown<'_>) -> Vec<Action> {
+    let is_open = |case: &&CaseRecord| matches!(case.outcome, Outcome::Failed | Outcome::Unmeasured);
+    let mut cases: Vec<&CaseRecord> = shown.document.results.iter().filter(is_open).collect();
+    cases.sort_by_key(|case| case.outcome);
+    let action = |case: &CaseRecord| {
+        let nodes: Vec<&str> = case.nodes.iter().map(String::as_str).collect();
+        let badge = of_outcome(case.outcome);
+        let what = match case.outcome {
+            Outcome::Failed => "did not deliver",
+            _ => "could not be measured",
+        };
+        let reason = case.reason.as_deref().map(|reason| cut(reason, LONGEST_REASON)).unwrap_or_default();
+        Action {
+            badge,
+            who: who(shown, &nodes),
+            what: text(&format!("{} {what}: {reason}", case.case)),
+            to: shown.place(case.case.as_str()),
+            filter: shown.filter_of(nodes.iter().copied(), badge.class),
+        }
+    };
+    cases.into_iter().map(action).collect()
+}
+
+/// What was found to be wrong.
+fn of_findings(shown: &Shown<'_>) -> Vec<Action> {
+    let found = grouped(shown.document).into_iter();
+    let problems = found.filter(|(finding, _)| finding.severity == Severity::Problem);
+    let action = |(finding, cases): (&seatrial_model::Finding, Vec<&str>)| {
+        let nodes: Vec<&str> = finding.node.as_deref().into_iter().collect();
+        let badge = of_severity(finding.severity);
+        Action {
+            badge,
+            who: who(shown, &nodes),
+            what: text(&format!("{}: {}", finding.kind, cut(&finding.text, LONGEST_REASON))),
+            to: cases.first().map_or(String::new(), |case| shown.place(case)),
+            filter: shown.filter_of(nodes.iter().copied(), badge.class),
+        }
+    };
+    problems.map(action).collect()
+}

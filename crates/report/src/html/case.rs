@@ -1,0 +1,240 @@
+//! One case in full: every number, where its limit comes from, its curves, how to repeat it, its raw samples.
+
+use askama::Template;
+use seatrial_model::record::{CaseRecord, MetricRecord};
+use seatrial_model::{Bound, Outcome, VerdictRecord};
+
+use super::curve::Figure;
+use super::download::{Download, samples};
+use super::heat::Heat;
+use super::latency;
+use super::series::{self, View};
+use super::shown::Shown;
+use super::sweep::headline;
+use super::table::{Cell, Filter, Head, Row, Table};
+use super::waterfall::{Waterfall, waterfall};
+use super::words::{Badge, cut, fixed, of_outcome, of_verdict, spread, text, unit};
+use crate::number::{decimals, signed_share, whole_share};
+use crate::terminal::repeat;
+use crate::words::span;
+
+/// Waterfalls of a case at most; metrics often share their limit.
+const MOST_FALLS: usize = 3;
+
+/// Characters of a piece of evidence.
+const LONGEST_EVIDENCE: usize = 400;
+
+/// A case in full.
+#[derive(Clone, Debug, Template)]
+#[template(path = "case.html")]
+pub struct Full {
+    /// What links lead here by.
+    pub id: String,
+    /// Its name.
+    pub title: String,
+    /// How it came out.
+    pub badge: Badge,
+    /// What it can be filtered by.
+    pub filter: Filter,
+    /// Why it has no numbers, or what else is to be said first.
+    pub why: String,
+    /// Its judgements, a sentence each.
+    pub judged: Vec<(Badge, String)>,
+    /// Its numbers.
+    pub numbers: Table,
+    /// Where its limits come from.
+    pub falls: Vec<Waterfall>,
+    /// Why there is none: reason and metrics.
+    pub unlimited: Vec<(String, String)>,
+    /// Its curves.
+    pub figures: Vec<Figure>,
+    /// Its matrices.
+    pub heats: Vec<Heat>,
+    /// Its other series.
+    pub tables: Vec<Table>,
+    /// How to measure it again.
+    pub command: String,
+    /// Its samples.
+    pub download: Option<Download>,
+    /// Where they are instead.
+    pub no_download: String,
+    /// What was asked for and chosen, how long it took.
+    pub facts: Vec<(String, String)>,
+    /// What supports the numbers.
+    pub evidence: Vec<(String, String)>,
+}
+
+/// `case` in full; `left` are the bytes that the page may still carry of samples.
+pub fn full(shown: &Shown<'_>, case: &CaseRecord, left: &mut usize) -> Full {
+    let id = shown.place(case.case.as_str());
+    let parts = if latency::has_any(case) { (shown.context.parts)(&case.case) } else { Vec::new() };
+    let mut figures: Vec<Figure> = latency::figure(case, &parts).into_iter().collect();
+    let (mut heats, mut tables) = (Vec::new(), Vec::new());
+    for view in series::of_case(case) {
+        match view {
+            View::Figure(figure) => figures.push(figure),
+            View::Heat(heat) => heats.push(heat),
+            View::Table(table) => tables.push(table),
+        }
+    }
+    let (download, no_download) = match samples(case, &id, left) {
+        Ok(download) => (Some(download), String::new()),
+        Err(instead) => (None, text(&instead)),
+    };
+    let falls = falls(shown, case);
+    let again =
+        case.retry_of.as_ref().map(|lost| format!("It stands in for {lost}, which lost its partner."));
+    let why = case.reason.clone().or(again).unwrap_or_default();
+    Full {
+        title: text(case.case.as_str()),
+        badge: shown.verdict(case).map_or_else(|| of_outcome(case.outcome), of_verdict),
+        filter: shown.filter(case),
+        why: text(&why),
+        judged: shown.judgements(case).iter().map(|record| judged(record)).collect(),
+        numbers: numbers(case),
+        falls,
+        unlimited: unlimited(case),
+        figures,
+        heats,
+        tables,
+        command: text(&repeat(case, shown.document.run.nodes.len())),
+        download,
+        no_download,
+        facts: facts(case),
+        evidence: evidence(case),
+        id,
+    }
+}
+
+/// The waterfalls. Metrics that share their bounds lose at the same places: the first of them tells it.
+fn falls(shown: &Shown<'_>, case: &CaseRecord) -> Vec<Waterfall> {
+    let mut metrics: Vec<(&String, &MetricRecord)> = case.metrics.iter().collect();
+    let first = headline(shown, &[case]);
+    metrics.sort_by_key(|(name, _)| Some(name.as_str()) != first);
+    let mut told: Vec<&[Bound]> = Vec::new();
+    let mut falls = Vec::new();
+    for (name, metric) in metrics {
+        let chain = metric.limit.chain.as_slice();
+        if falls.len() < MOST_FALLS && !told.contains(&chain) {
+            told.push(chain);
+            falls.extend(waterfall(name, metric));
+        }
+    }
+    falls
+}
+
+fn judged(record: &VerdictRecord) -> (Badge, String) {
+    let measured = record.measured.map(|value| {
+        let ends = record.interval.map(|(low, high)| (low.value(), high.value()));
+        let spread = ends.map(|ends| format!(" {}", crate::number::half_width(value.value(), ends)));
+        format!(": {}{}", super::words::quantity(value.value(), value.unit()), spread.unwrap_or_default())
+    });
+    let margin = record.margin_percent.map(|margin| format!(", margin {}", signed_share(margin)));
+    let rest = [&record.reason, &record.waiver].into_iter().flatten().map(|said| format!(". {said}"));
+    let said = [
+        record.criterion.clone(),
+        measured.unwrap_or_default(),
+        format!(", {} wanted", record.bound),
+        margin.unwrap_or_default(),
+    ];
+    (of_verdict(record.verdict), text(&said.into_iter().chain(rest).collect::<String>()))
+}
+
+fn numbers(case: &CaseRecord) -> Table {
+    let heads = vec![
+        Head::words("metric"),
+        Head::words("in"),
+        Head::numbers("median", ""),
+        Head::numbers("95 %", ""),
+        Head::numbers("limit", ""),
+        Head::numbers("of it", ""),
+        Head::numbers("n", ""),
+        Head::numbers("trials", ""),
+        Head::numbers("smallest", ""),
+        Head::numbers("largest", ""),
+        Head::numbers("MAD", ""),
+        Head::numbers("p99", ""),
+        Head::words("remark"),
+    ];
+    let row = |(name, metric): (&String, &MetricRecord)| {
+        let all = [Some(metric.median), Some(metric.min), Some(metric.max), metric.limit.value, metric.p99];
+        let decimals = decimals(all.into_iter().flatten());
+        let number =
+            |value: Option<f64>| Cell::new(value.map_or(String::new(), |value| fixed(value, decimals)));
+        let cells = vec![
+            Cell::new(text(name)),
+            Cell::new(unit(metric.unit).trim()),
+            number(Some(metric.median)),
+            Cell::new(spread(metric)),
+            number(metric.limit.value),
+            Cell::new(metric.percent_of_limit().map_or(String::new(), whole_share)),
+            Cell::new(metric.n.to_string()),
+            Cell::new(metric.trials.to_string()),
+            number(Some(metric.min)),
+            number(Some(metric.max)),
+            number(Some(metric.mad)),
+            number(metric.p99),
+            Cell::new(if metric.converged { "" } else { "did not converge" }),
+        ];
+        Row { cells, ..Row::default() }
+    };
+    let rows = case.metrics.iter().map(row).collect();
+    Table {
+        caption: "Every metric: median, half the width of its 95 % interval, spread".to_owned(),
+        heads,
+        rows,
+        notes: Vec::new(),
+    }
+    .tidy()
+}
+
+/// Why metrics have no limit; those that share a reason together.
+fn unlimited(case: &CaseRecord) -> Vec<(String, String)> {
+    let mut found: Vec<(String, Vec<&str>)> = Vec::new();
+    for (name, metric) in case.metrics.iter().filter(|(_, metric)| metric.limit.value.is_none()) {
+        let reason = text(metric.limit.reason.as_deref().unwrap_or("nobody said why"));
+        match found.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, names)) => names.push(name),
+            None => found.push((reason, vec![name])),
+        }
+    }
+    found.into_iter().map(|(reason, names)| (reason, text(&names.join(", ")))).collect()
+}
+
+fn facts(case: &CaseRecord) -> Vec<(String, String)> {
+    let params = |params: &seatrial_model::Params| text(&params.to_string().replace(',', ", "));
+    let took = std::time::Duration::try_from_secs_f64(case.seconds).map(span).unwrap_or_default();
+    let facts = [
+        ("nodes", text(&case.nodes.join(", "))),
+        (
+            "subject",
+            text(
+                &[Some(case.subject.as_str()), case.key.as_deref()]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join(" · "),
+            ),
+        ),
+        ("asked for", params(&case.params)),
+        ("chosen", params(&case.chosen)),
+        ("took", if case.outcome == Outcome::Skipped { String::new() } else { took }),
+        ("version", format!("{} {}", text(&case.bench), case.version)),
+    ];
+    facts
+        .into_iter()
+        .filter(|(_, said)| !said.is_empty())
+        .map(|(name, said)| (name.to_owned(), said))
+        .collect()
+}
+
+fn evidence(case: &CaseRecord) -> Vec<(String, String)> {
+    let said = |value: &serde_json::Value| match value {
+        serde_json::Value::String(said) => said.clone(),
+        value => value.to_string(),
+    };
+    case.evidence
+        .iter()
+        .map(|(name, value)| (text(name), cut(&text(&said(value)), LONGEST_EVIDENCE)))
+        .collect()
+}

@@ -1,0 +1,93 @@
+//! The raw samples of a case as a link that carries its file: it works without a script and without a network.
+
+use std::fmt::Write;
+
+use seatrial_model::record::CaseRecord;
+
+use super::words::fixed;
+
+/// Bytes of samples that a page carries in all.
+pub const MOST: usize = 1_200_000;
+
+/// Bytes of the samples of one case.
+const MOST_OF_CASE: usize = 96_000;
+
+/// A file that a page carries.
+#[derive(Clone, Debug)]
+pub struct Download {
+    /// What it is to be called.
+    pub name: String,
+    /// Where it comes from: itself.
+    pub url: String,
+    /// How large it is.
+    pub size: String,
+}
+
+/// The samples of `case` as CSV; what is there instead where they are too many or elsewhere. `left` is what the page
+/// may still carry.
+pub fn samples(case: &CaseRecord, number: &str, left: &mut usize) -> Result<Download, String> {
+    let elsewhere = || match case.metrics.values().find_map(|metric| metric.samples_file.as_deref()) {
+        Some(file) => format!("Its samples stand in {file} of the run folder."),
+        None => "Its samples stand in the run folder.".to_owned(),
+    };
+    if case.metrics.is_empty() {
+        return Err(String::new());
+    }
+    let csv = csv(case).ok_or_else(elsewhere)?;
+    let url = url(&csv);
+    if url.len() > MOST_OF_CASE.min(*left) {
+        return Err(elsewhere());
+    }
+    *left -= url.len();
+    Ok(Download {
+        name: format!("{number}-samples.csv"),
+        url,
+        size: format!("{} kB", fixed((csv.len() as f64 / 1e3).ceil(), 0)),
+    })
+}
+
+/// One row a sample; none where the record has none.
+fn csv(case: &CaseRecord) -> Option<String> {
+    let mut text = String::from("metric,unit,trial,sample,value\n");
+    let mut has_any = false;
+    for (name, metric) in &case.metrics {
+        for (trial, samples) in metric.samples.iter().flatten().enumerate() {
+            for (sample, value) in samples.iter().enumerate() {
+                has_any = true;
+                let _ = writeln!(text, "{},{},{trial},{sample},{value}", field(name), metric.unit);
+            }
+        }
+    }
+    has_any.then_some(text)
+}
+
+/// A field of CSV (RFC 4180). One that a spreadsheet would take for a formula gets a quote before it.
+fn field(text: &str) -> String {
+    let text = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_owned() };
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}
+
+/// A `data:` address (RFC 2397).
+fn url(csv: &str) -> String {
+    let mut url = String::from("data:text/csv;charset=utf-8,");
+    for byte in csv.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~,/".contains(&byte) {
+            url.push(char::from(byte));
+        } else {
+            let _ = write!(url, "%{byte:02X}");
+        }
+    }
+    url
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_strangers_are_no_formulas_and_no_further_fields() {
+        assert_eq!(field("=cmd()"), "'=cmd()");
+        assert_eq!(field("a,\"b\""), "\"a,\"\"b\"\"\"");
+        assert_eq!(url("a,1\n"), "data:text/csv;charset=utf-8,a,1%0A");
+    }
+}

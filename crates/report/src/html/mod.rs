@@ -1,0 +1,77 @@
+//! The record as one HTML file: no network, light and dark, for paper, phones, keyboards and screen readers.
+//!
+//! Everything in a record may have been written by strangers: names of nodes, reasons, output of tools. Text gets into
+//! the page in two ways only: through the templates, which escape it, and through the plots, whose library does. What is
+//! marked as safe in a template is a plot, the style or the script. [`words::text`] takes out characters that would
+//! change the direction of what follows.
+//!
+//! A thousand nodes do not fit into one page in full. Every node has a row; of the cases the worst are shown in full, and
+//! the others stand in tables over all nodes.
+
+mod actions;
+mod benchmark;
+mod case;
+mod curve;
+mod download;
+mod factors;
+mod findings;
+mod heat;
+mod inventory;
+mod latency;
+mod nodes;
+mod over_nodes;
+mod page;
+mod plot;
+mod series;
+mod settings;
+mod shown;
+mod sweep;
+mod table;
+mod waterfall;
+mod words;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use seatrial_model::profile::Profile;
+use seatrial_model::record::Document;
+use seatrial_model::setting::AuditedSetting;
+use seatrial_model::{About, CaseId, PartRecord};
+
+/// What stands around a record and is not in it. All of it may be missing.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The run folder.
+    pub folder: Option<&'a Path>,
+    /// The profile that the run was judged against, for who plays which role.
+    pub profile: Option<&'a Profile>,
+    /// What the nodes are.
+    pub nodes: &'a [crate::inventory::Node],
+    /// The settings of the nodes beside what the profile wants of them.
+    pub settings: &'a [AuditedSetting],
+    /// What the benchmarks say of themselves.
+    pub abouts: &'a [&'static About],
+    /// What the parts of a case said, asked for the cases that are shown in full.
+    pub parts: &'a dyn Fn(&CaseId) -> Vec<PartRecord>,
+}
+
+impl Default for Context<'_> {
+    fn default() -> Self {
+        Self { folder: None, profile: None, nodes: &[], settings: &[], abouts: &[], parts: &|_| Vec::new() }
+    }
+}
+
+impl Context<'_> {
+    /// The definition of a benchmark.
+    fn about(&self, bench: &str) -> Option<&'static About> {
+        self.abouts.iter().copied().find(|about| about.id == bench)
+    }
+}
+
+/// Writes `document` to `out` as one HTML page.
+///
+/// # Errors
+/// When `out` cannot be written.
+pub fn write(document: &Document, context: &Context<'_>, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(page::render(document, context)?.as_bytes())
+}

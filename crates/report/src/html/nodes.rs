@@ -1,0 +1,80 @@
+//! Every node of the run: its roles, how it came out, and what was worst.
+
+use seatrial_model::{Outcome, Subject, Verdict};
+
+use super::shown::Shown;
+use super::table::{Cell, Head, Row, Table};
+use super::words::{Badge, of_outcome, of_verdict, quantity, text};
+use crate::notes::Notes;
+use crate::number::signed_share;
+use crate::terminal::{Standing, Worst, standings};
+
+/// The nodes, the worst first.
+pub fn table(shown: &Shown<'_>) -> Table {
+    let is_judged = !shown.document.verdicts.is_empty();
+    let mut notes = Notes::default();
+    let standings = standings(shown.document);
+    let rows = standings.iter().map(|standing| row(shown, standing, is_judged, &mut notes)).collect();
+    let heads = vec![
+        Head::words("node"),
+        Head::words("role"),
+        Head::words(if is_judged { "verdict" } else { "outcome" }),
+        Head::numbers(if is_judged { "met" } else { "measured" }, ""),
+        Head::words("worst"),
+        Head::numbers("value", ""),
+        Head::numbers("margin", ""),
+        Head::words("why"),
+        Head::words("found"),
+    ];
+    let table = Table { caption: "Nodes, the worst first".to_owned(), heads, rows, notes: Vec::new() };
+    Table { notes: notes.take(), ..table.tidy() }
+}
+
+fn row(shown: &Shown<'_>, standing: &Standing<'_>, is_judged: bool, notes: &mut Notes) -> Row {
+    let badge = badge(standing.verdict, is_judged);
+    let mut cells = vec![
+        Cell::new(text(standing.node)),
+        Cell::new(shown.roles_of(standing.node)),
+        Cell::badge(Some(badge)),
+        Cell::new(format!("{} of {}", standing.met, standing.all)),
+    ];
+    let named = |name: &str, subject: &Subject| match subject.as_str() {
+        "node" => text(name),
+        subject => text(&format!("{name} {subject}")),
+    };
+    let worst = match standing.worst {
+        Some(Worst::Judged(record)) if record.verdict != Verdict::Pass => {
+            let to = record.case.as_deref().map_or(String::new(), |case| shown.place(case));
+            let value = record.measured.map(|value| quantity(value.value(), value.unit()));
+            let why = [&record.reason, &record.waiver].into_iter().flatten();
+            [
+                Cell::new(named(&record.criterion, &record.subject)).to(to),
+                Cell::new(value.unwrap_or_default()),
+                Cell::new(record.margin_percent.map_or(String::new(), signed_share)),
+                Cell::new(why.map(|why| notes.refer(&text(why))).collect::<Vec<_>>().join(" ")),
+            ]
+        }
+        Some(Worst::Case(case)) if case.outcome != Outcome::Measured => [
+            Cell::new(named(&case.bench, &case.subject)).to(shown.place(case.case.as_str())),
+            Cell::default(),
+            Cell::default(),
+            Cell::new(case.reason.as_deref().map_or(String::new(), |why| notes.refer(&text(why)))),
+        ],
+        _ => Default::default(),
+    };
+    cells.extend(worst);
+    cells.push(Cell::new(text(&standing.found.join(", "))));
+    Row { id: String::new(), filter: shown.filter_of([standing.node], badge.class), cells }
+}
+
+/// The verdict; of a run that is not judged, how its cases ended.
+fn badge(verdict: Option<Verdict>, is_judged: bool) -> Badge {
+    match (verdict, is_judged) {
+        (None, _) => Badge { sign: '?', word: "nothing", class: "unknown" },
+        (Some(verdict), true) => of_verdict(verdict),
+        (Some(Verdict::Fail), false) => of_outcome(Outcome::Failed),
+        (Some(Verdict::Unknown), false) => of_outcome(Outcome::Unmeasured),
+        (Some(Verdict::Skip), false) => of_outcome(Outcome::Skipped),
+        (Some(_), false) => of_outcome(Outcome::Measured),
+    }
+}

@@ -1,0 +1,141 @@
+//! Curves with their bands, and what is marked between them.
+
+use std::sync::Arc;
+
+use kuva::render::layout::TickFormat;
+use kuva::render::render::TextAnchor;
+
+use super::frame::{Frame, layout};
+use super::marks::colour;
+use super::ticks::{power, quantile};
+use super::{Mark, Plot, Point, Scale, ends, widened};
+
+/// Height of a plot of curves.
+const HEIGHT: f64 = 250.0;
+
+/// Points of all curves beyond which they are drawn without marks.
+const MOST_MARKS: usize = 160;
+
+impl Plot {
+    /// The plot as SVG; none where it has nothing to show.
+    pub fn draw(&self) -> Option<String> {
+        let points = || self.curves.iter().flat_map(|curve| &curve.points);
+        let xs =
+            points().map(|point| self.x(point.x)).chain(self.marks.iter().filter_map(|mark| match mark {
+                Mark::Across(..) => None,
+                Mark::At(x, _) | Mark::Failed(x, _) => Some(self.x(*x)),
+            }));
+        let middles = ends(points().map(|point| point.y))?;
+        // An interval may be so wide that it would leave no room for the curve: it is cut at the edge.
+        let room = (middles.1 - middles.0).max(0.25 * middles.1.abs());
+        let ys = points().flat_map(|point| {
+            let (low, high) = point.band.unwrap_or((point.y, point.y));
+            let low = match self.up {
+                Scale::Log => low.max(0.5 * middles.0),
+                _ if middles.0 >= 0.0 => low.max(middles.0 - room).max(0.0),
+                _ => low.max(middles.0 - room),
+            };
+            let high =
+                if self.up == Scale::Log { high.min(2.0 * middles.1) } else { high.min(middles.1 + room) };
+            [low, point.y, high]
+        });
+        let across = self.marks.iter().filter_map(|mark| match mark {
+            Mark::Across(y, _) => Some(*y),
+            _ => None,
+        });
+        let (x, y) = (ends(xs)?, ends(ys.chain(across))?);
+        let mut frame = self.frame(x, y);
+        self.draw_curves(&mut frame);
+        self.draw_marks(&mut frame);
+        Some(frame.finish(&self.label))
+    }
+
+    fn x(&self, x: f64) -> f64 {
+        match self.across {
+            Scale::Doubling { .. } => x.max(f64::MIN_POSITIVE).log2(),
+            _ => x,
+        }
+    }
+
+    fn frame(&self, x: (f64, f64), y: (f64, f64)) -> Frame {
+        let is_log = self.up == Scale::Log && y.0 > 0.0;
+        let room = 0.06 * (y.1 - y.0);
+        // A rate is seen from zero, unless nothing comes near it.
+        let low = if is_log || y.0 > 0.6 * y.1 { y.0 - room } else { y.0.min(0.0) };
+        let y = if is_log { (y.0 / 1.15, y.1 * 1.15) } else { widened((low, y.1 + room)) };
+        let x = widened(x);
+        let mut layout = layout(x, y, HEIGHT);
+        (layout.x_axis_min, layout.x_axis_max) = (Some(x.0), Some(x.1));
+        layout.x_label = Some(self.across_name.clone());
+        match self.across {
+            Scale::Doubling { bytes } => {
+                layout.x_tick_step = Some(((x.1 - x.0) / 6.0).ceil().max(1.0));
+                layout.x_tick_format = TickFormat::Custom(Arc::new(move |at| power(at, bytes)));
+            }
+            Scale::Nines => {
+                layout.x_tick_step = Some(1.0);
+                layout.x_tick_format = TickFormat::Custom(Arc::new(quantile));
+            }
+            Scale::Log if x.0 > 0.0 => layout.log_x = true,
+            Scale::Log | Scale::Linear => {}
+        }
+        if is_log {
+            layout.log_y = true;
+            (layout.y_axis_min, layout.y_axis_max) = (Some(y.0), Some(y.1));
+        }
+        Frame::new(&layout)
+    }
+
+    fn draw_curves(&self, frame: &mut Frame) {
+        let all: usize = self.curves.iter().map(|curve| curve.points.len()).sum();
+        for (style, curve) in self.curves.iter().enumerate() {
+            let (low, high) = frame.at.y_range;
+            let place = |point: &Point, y: f64| {
+                (frame.at.map_x(self.x(point.x)), frame.at.map_y(y.clamp(low.min(high), high.max(low))))
+            };
+            let colour = colour(style);
+            let banded: Vec<(&Point, (f64, f64))> =
+                curve.points.iter().filter_map(|point| Some((point, point.band?))).collect();
+            let upper = banded.iter().map(|(point, band)| place(point, band.1));
+            let lower = banded.iter().rev().map(|(point, band)| place(point, band.0));
+            let outline: Vec<(f64, f64)> = upper.chain(lower).collect();
+            let line: Vec<(f64, f64)> = curve.points.iter().map(|point| place(point, point.y)).collect();
+            if banded.len() > 1 {
+                frame.area(&outline, &colour);
+            }
+            frame.line(line.clone(), &colour, 2.0, None);
+            if all <= MOST_MARKS {
+                for (point, at) in curve.points.iter().zip(line) {
+                    frame.dot(at, style, &colour, &point.tip);
+                }
+            }
+        }
+    }
+
+    fn draw_marks(&self, frame: &mut Frame) {
+        let (left, right) = (frame.at.margin_left, frame.at.width - frame.at.margin_right);
+        let (top, bottom) = (frame.at.margin_top, frame.at.height - frame.at.margin_bottom);
+        for mark in &self.marks {
+            match mark {
+                Mark::Across(y, name) => {
+                    let y = frame.at.map_y(*y);
+                    frame.line(vec![(left, y), (right, y)], "var(--limit)", 1.5, Some("6 3"));
+                    // Under the line where there is no room above it.
+                    let above = if y - top < 14.0 { y + 13.0 } else { y - 5.0 };
+                    frame.text((right, above), name, TextAnchor::End, "var(--limit)");
+                }
+                Mark::At(x, name) => {
+                    let x = frame.at.map_x(self.x(*x));
+                    frame.line(vec![(x, top), (x, bottom)], "var(--faint)", 1.2, Some("2 3"));
+                    let (x, anchor) = if x > (left + right) / 2.0 {
+                        (x - 5.0, TextAnchor::End)
+                    } else {
+                        (x + 5.0, TextAnchor::Start)
+                    };
+                    frame.text((x, bottom - 6.0), name, anchor, "var(--faint)");
+                }
+                Mark::Failed(x, tip) => frame.cross((frame.at.map_x(self.x(*x)), bottom - 8.0), tip),
+            }
+        }
+    }
+}

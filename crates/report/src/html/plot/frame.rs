@@ -1,0 +1,181 @@
+//! Axes, grid and primitives by `kuva`, and the SVG as an element of the page.
+
+use std::sync::Arc;
+
+use kuva::backend::svg::SvgBackend;
+use kuva::render::axis::{add_axes_and_grid, add_labels_and_title};
+use kuva::render::color::Color;
+use kuva::render::layout::{AxisLabelOverlap, ComputedLayout, Layout, TickFormat};
+use kuva::render::render::{Primitive, Scene, TextAnchor};
+use kuva::render::theme::Theme;
+
+use super::marks::{path, shape};
+use super::ticks::tick;
+use crate::number::decimals;
+
+/// Width of a plot in its own units; a phone shows it at three quarters.
+const WIDTH: f64 = 420.0;
+
+/// A scene between axes.
+pub struct Frame {
+    scene: Scene,
+    /// Where values stand.
+    pub at: ComputedLayout,
+}
+
+impl Frame {
+    /// Axes and grid of `layout`.
+    pub fn new(layout: &Layout) -> Self {
+        let mut at = ComputedLayout::from_layout(layout);
+        // The unit stands above the plot, so the room for a name beside the axis is not needed.
+        at.margin_left -= at.label_size as f64 - 2.0;
+        if layout.x_label.is_none() {
+            at.margin_bottom -= at.label_size as f64;
+        }
+        at.recompute_transforms();
+        let mut scene = Scene::new(at.width, at.height).with_background(None);
+        add_axes_and_grid(&mut scene, &at, layout);
+        add_labels_and_title(&mut scene, &at, layout);
+        Self { scene, at }
+    }
+
+    /// A line through `points`.
+    pub fn line(&mut self, points: Vec<(f64, f64)>, colour: &str, width: f64, dashes: Option<&str>) {
+        self.scene.add(Primitive::PolyLine {
+            points,
+            stroke: Color::from(colour),
+            stroke_width: width,
+            stroke_dasharray: dashes.map(str::to_owned),
+        });
+    }
+
+    /// What lies within an outline.
+    pub fn area(&mut self, outline: &[(f64, f64)], colour: &str) {
+        let mut d: String = outline
+            .iter()
+            .enumerate()
+            .map(|(at, (x, y))| format!("{}{x:.1} {y:.1}", if at == 0 { 'M' } else { 'L' }))
+            .collect();
+        d.push('Z');
+        self.scene.add(path(d, Some(colour), Color::None, 0.0, Some(0.16)));
+    }
+
+    /// A rectangle from its upper left corner.
+    pub fn rect(&mut self, at: (f64, f64), size: (f64, f64), fill: &str, opacity: Option<f64>) {
+        self.scene.add(Primitive::Rect {
+            x: at.0,
+            y: at.1,
+            width: size.0.max(0.0),
+            height: size.1.max(0.0),
+            fill: Color::Css(fill.into()),
+            stroke: None,
+            stroke_width: None,
+            opacity,
+        });
+    }
+
+    /// The mark of a point, with what is said of it.
+    pub fn dot(&mut self, at: (f64, f64), style: usize, colour: &str, tip: &str) {
+        self.open("pt", tip);
+        // A finger is wider than a mark.
+        self.rect((at.0 - 8.0, at.1 - 8.0), (16.0, 16.0), "transparent", None);
+        self.shape(at, style, colour);
+        self.close();
+    }
+
+    /// The mark of a curve.
+    pub fn shape(&mut self, at: (f64, f64), style: usize, colour: &str) {
+        self.scene.add(path(shape(at, style, 3.6), Some(colour), Color::None, 0.0, None));
+    }
+
+    /// A cross, with what is said of it.
+    pub fn cross(&mut self, at: (f64, f64), tip: &str) {
+        self.open("pt", tip);
+        self.rect((at.0 - 8.0, at.1 - 8.0), (16.0, 16.0), "transparent", None);
+        let (x, y) = at;
+        let d = format!("M{} {}l8 8m0 -8l-8 8", x - 4.0, y - 4.0);
+        self.scene.add(path(d, None, Color::from("var(--fail)"), 2.2, None));
+        self.close();
+    }
+
+    /// A text.
+    pub fn text(&mut self, at: (f64, f64), content: &str, anchor: TextAnchor, colour: &str) {
+        self.scene.add(Primitive::Text {
+            x: at.0,
+            y: at.1,
+            content: plain(content),
+            size: 11,
+            anchor,
+            rotate: None,
+            bold: false,
+            color: Some(Color::from(colour)),
+        });
+    }
+
+    /// Opens a group with what is said of it. `class` is ours.
+    pub fn open(&mut self, class: &'static str, tip: &str) {
+        let title = (!tip.is_empty()).then(|| tip.to_owned());
+        let extra_attrs = Some(format!("class=\"{class}\""));
+        self.scene.add(Primitive::GroupStart { transform: None, title, extra_attrs });
+    }
+
+    /// Closes the group.
+    pub fn close(&mut self) {
+        self.scene.add(Primitive::GroupEnd);
+    }
+
+    /// The plot as an element of the page.
+    pub fn finish(mut self, label: &str) -> String {
+        // The style of marks is that of the page.
+        self.scene.has_tooltips = false;
+        svg(&self.scene, label, "plot")
+    }
+}
+
+/// The scene as an element of the page: as wide as there is room, with what screen readers say instead of it.
+pub fn svg(scene: &Scene, label: &str, class: &str) -> String {
+    let drawn = SvgBackend::new().render_scene(scene);
+    let inside = drawn.split_once('>').map_or("", |(_, inside)| inside);
+    let (width, height) = (scene.width, scene.height);
+    let label = escaped(label);
+    let role = if label.is_empty() {
+        "aria-hidden=\"true\"".to_owned()
+    } else {
+        format!("role=\"img\" aria-label=\"{label}\"")
+    };
+    format!("<svg class=\"{class}\" viewBox=\"0 0 {width} {height}\" {role}>{inside}")
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
+}
+
+/// The library takes what stands between dollars for a formula.
+pub fn plain(text: &str) -> String {
+    text.replace('$', "\u{ff04}")
+}
+
+/// Axes over these ranges, in the colours of the page.
+pub fn layout(x: (f64, f64), y: (f64, f64), height: f64) -> Layout {
+    let mut layout = Layout::new(x, y).with_width(WIDTH).with_height(height);
+    let digits = decimals([(y.1 - y.0) / 4.0]).min(decimals([y.1.abs().max(y.0.abs())]) + 1);
+    layout.label_size = 12;
+    layout.tick_size = 11;
+    layout.tick_length = Some(3.0);
+    layout.y_tick_format = TickFormat::Custom(Arc::new(move |at| tick(at, digits)));
+    layout.x_tick_format = TickFormat::Custom(Arc::new(|at| tick(at, 3)));
+    layout.x_label_overlap = AxisLabelOverlap::Thin;
+    layout.theme = Theme {
+        background: "none".into(),
+        axis_color: "var(--line)".into(),
+        grid_color: "var(--grid)".into(),
+        tick_color: "var(--line)".into(),
+        text_color: "currentColor".into(),
+        ..Theme::light()
+    };
+    layout
+}

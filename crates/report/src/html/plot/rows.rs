@@ -1,0 +1,96 @@
+//! Numbers beside each other: a row a case, or a tick a node.
+
+use kuva::render::color::Color;
+use kuva::render::render::Scene;
+
+use super::frame::{Frame, layout, plain, svg};
+use super::marks::{path, shape};
+use super::{ends, widened};
+use crate::html::words::cut;
+
+/// Height of a row in a plot of rows.
+const ROW: f64 = 24.0;
+
+/// Characters of a row's name.
+const LONGEST_NAME: usize = 24;
+
+/// A row of a plot of rows: a median with its interval, all samples behind it, a limit.
+#[derive(Clone, Debug)]
+pub struct Interval {
+    /// Its name.
+    pub name: String,
+    /// The median.
+    pub median: f64,
+    /// Its interval.
+    pub ci95: Option<(f64, f64)>,
+    /// The smallest and the largest sample.
+    pub ends: (f64, f64),
+    /// The limit.
+    pub limit: Option<f64>,
+    /// The class of its verdict.
+    pub class: &'static str,
+    /// What is said when the pointer is on it.
+    pub tip: String,
+}
+
+/// A row a case: its median, interval, samples and limit. None where there is nothing to compare.
+pub fn intervals(label: &str, rows: &[Interval]) -> Option<String> {
+    let values = rows.iter().flat_map(|row| {
+        let (low, high) = row.ci95.unwrap_or((row.median, row.median));
+        [Some(row.ends.0), Some(row.ends.1), Some(low), Some(high), row.limit]
+    });
+    let (low, high) = ends(values.flatten())?;
+    let room = 0.04 * (high - low);
+    let low = if low > 0.6 * high { low - room } else { low.min(0.0) };
+    let x = widened((low, high + room));
+    let height = 44.0 + ROW * rows.len() as f64;
+    let mut layout = layout(x, (0.5, rows.len() as f64 + 0.5), height);
+    (layout.y_axis_min, layout.y_axis_max) = (Some(0.5), Some(rows.len() as f64 + 0.5));
+    layout.show_grid = true;
+    layout.y_categories = Some(rows.iter().rev().map(|row| plain(&cut(&row.name, LONGEST_NAME))).collect());
+    let mut frame = Frame::new(&layout);
+    for (at, row) in rows.iter().rev().enumerate() {
+        let y = frame.at.map_y(at as f64 + 1.0);
+        let x = |value: f64| frame.at.map_x(value);
+        let (ends, median) = ((x(row.ends.0), x(row.ends.1)), x(row.median));
+        let ci = row.ci95.map(|(low, high)| (x(low), x(high)));
+        let limit = row.limit.map(x);
+        let colour = match row.class {
+            "fail" => "var(--fail)",
+            "warn" | "unknown" => "var(--warn)",
+            _ => "var(--c0)",
+        };
+        frame.open("pt", &row.tip);
+        // Something to point at, along the whole row.
+        frame.rect((ends.0 - 4.0, y - ROW / 2.0), (ends.1 - ends.0 + 8.0, ROW), "transparent", None);
+        frame.line(vec![(ends.0, y), (ends.1, y)], colour, 1.2, None);
+        if let Some((low, high)) = ci {
+            frame.rect((low, y - 4.0), ((high - low).max(1.0), 8.0), colour, Some(0.35));
+        }
+        frame.shape((median, y), 0, colour);
+        frame.close();
+        if let Some(limit) = limit {
+            frame.line(vec![(limit, y - 9.0), (limit, y + 9.0)], "var(--limit)", 2.0, None);
+        }
+    }
+    Some(frame.finish(label))
+}
+
+/// A tick for every value on one line, the worst marked: how something is spread over nodes.
+pub fn rug(values: &[f64], worst: Option<f64>, label: &str) -> String {
+    const LONG: f64 = 160.0;
+    let Some((low, high)) = ends(values.iter().copied()) else { return String::new() };
+    let place =
+        |value: f64| if high > low { 4.0 + (LONG - 8.0) * (value - low) / (high - low) } else { LONG / 2.0 };
+    // Values that fall on the same half unit are drawn once.
+    let mut places: Vec<i64> = values.iter().map(|value| (2.0 * place(*value)).round() as i64).collect();
+    places.sort_unstable();
+    places.dedup();
+    let ticks: String = places.iter().map(|at| format!("M{} 4v10", *at as f64 / 2.0)).collect();
+    let mut scene = Scene::new(LONG, 18.0).with_background(None);
+    scene.add(path(ticks, None, Color::from("var(--c0)"), 0.7, None));
+    if let Some(worst) = worst {
+        scene.add(path(shape((place(worst), 9.0), 3, 4.0), Some("var(--fail)"), Color::None, 0.0, None));
+    }
+    svg(&scene, label, "rug")
+}

@@ -1,0 +1,161 @@
+//! Which cases are shown in full, and what everything on the page can be filtered by.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use seatrial_analysis::Assignment;
+use seatrial_model::profile::Profile;
+use seatrial_model::record::{CaseRecord, Document};
+use seatrial_model::{Outcome, Severity, Verdict, VerdictRecord};
+
+use super::Context;
+use super::table::Filter;
+use super::words::{of_outcome, of_verdict, text};
+use crate::terminal::shortfall;
+
+/// Cases of a run that are all shown in full.
+const ALL: usize = 64;
+
+/// Cases shown in full of a run that has more: those that came out worst.
+const WORST: usize = 40;
+
+/// Cases shown in full of each benchmark, so that none is without an example.
+const OF_EACH: usize = 2;
+
+/// A record as the page looks at it.
+pub struct Shown<'a> {
+    /// The record.
+    pub document: &'a Document,
+    /// What stands around it.
+    pub context: &'a Context<'a>,
+    roles: Assignment,
+    judged: HashMap<&'a str, Vec<&'a VerdictRecord>>,
+    /// By name, the number of each case that is shown in full.
+    full: HashMap<&'a str, usize>,
+}
+
+impl<'a> Shown<'a> {
+    /// How `document` is shown.
+    pub fn new(document: &'a Document, context: &'a Context<'a>) -> Self {
+        let nobody = Profile::default();
+        let profile = context.profile.unwrap_or(&nobody);
+        let roles = Assignment::new(profile, &document.run.nodes, &BTreeMap::new());
+        let mut judged: HashMap<&str, Vec<&VerdictRecord>> = HashMap::new();
+        for record in &document.verdicts {
+            if let Some(case) = record.case.as_deref() {
+                judged.entry(case).or_default().push(record);
+            }
+        }
+        let mut shown = Self { document, context, roles, judged, full: HashMap::new() };
+        shown.full = shown.choose();
+        shown
+    }
+
+    fn choose(&self) -> HashMap<&'a str, usize> {
+        let all = &self.document.results;
+        let mut chosen: Vec<usize> = (0..all.len()).collect();
+        // Of a run that is not judged, what is said to be wrong goes first.
+        let problems = self.document.findings.iter().filter(|finding| finding.severity == Severity::Problem);
+        let wrong: HashSet<&str> = problems.filter_map(|finding| finding.node.as_deref()).collect();
+        if all.len() > ALL {
+            let weight = |at: &usize| {
+                let case = &all[*at];
+                let judged =
+                    self.judgements(case).iter().map(|record| (Reverse(record.verdict), shortfall(record)));
+                let own = match case.outcome {
+                    Outcome::Failed => Verdict::Fail,
+                    Outcome::Unmeasured => Verdict::Unknown,
+                    Outcome::Measured => Verdict::Pass,
+                    Outcome::Skipped => Verdict::Skip,
+                };
+                let (verdict, margin) = judged.min().unwrap_or((Reverse(own), 0));
+                (verdict, margin, !case.nodes.iter().any(|node| wrong.contains(node.as_str())))
+            };
+            chosen.sort_by_cached_key(weight);
+            let mut of_bench: HashMap<&str, usize> = HashMap::new();
+            let (mut kept, mut rest) = (Vec::new(), Vec::new());
+            for at in chosen {
+                let number = of_bench.entry(&all[at].bench).or_default();
+                *number += 1;
+                if *number <= OF_EACH { kept.push(at) } else { rest.push(at) }
+            }
+            kept.extend(rest.into_iter().take(WORST.saturating_sub(kept.len())));
+            kept.sort_unstable();
+            chosen = kept;
+        }
+        chosen.into_iter().enumerate().map(|(number, at)| (all[at].case.as_str(), number + 1)).collect()
+    }
+
+    /// Whether some cases are not shown in full.
+    pub fn is_cut(&self) -> bool {
+        self.full.len() < self.document.results.len()
+    }
+
+    /// Where a case is shown in full; empty where it is not.
+    pub fn place(&self, case: &str) -> String {
+        self.full.get(case).map_or(String::new(), |number| format!("case-{number}"))
+    }
+
+    /// The judgements of a case.
+    pub fn judgements(&self, case: &CaseRecord) -> &[&'a VerdictRecord] {
+        self.judged.get(case.case.as_str()).map_or(&[], Vec::as_slice)
+    }
+
+    /// The heaviest judgement of a case.
+    pub fn verdict(&self, case: &CaseRecord) -> Option<Verdict> {
+        Verdict::roll_up(self.judgements(case).iter().map(|record| record.verdict))
+    }
+
+    /// The class of a case: of its verdict, else of its outcome where it was not measured.
+    pub fn class(&self, case: &CaseRecord) -> &'static str {
+        match (self.verdict(case), case.outcome) {
+            (Some(verdict), _) => of_verdict(verdict).class,
+            (None, Outcome::Measured) => "",
+            (None, outcome) => of_outcome(outcome).class,
+        }
+    }
+
+    /// What a case can be filtered by.
+    pub fn filter(&self, case: &CaseRecord) -> Filter {
+        self.filter_of(case.nodes.iter().map(String::as_str), self.class(case))
+    }
+
+    /// What something about `nodes` can be filtered by.
+    pub fn filter_of<'n>(&self, nodes: impl IntoIterator<Item = &'n str>, verdict: &'static str) -> Filter {
+        let nodes: Vec<&str> = nodes.into_iter().collect();
+        let mut roles: Vec<String> = nodes.iter().flat_map(|node| self.roles.roles_of(node)).collect();
+        roles.sort();
+        roles.dedup();
+        let lines = |lines: Vec<String>| lines.join("\n");
+        Filter {
+            nodes: lines(nodes.iter().map(|node| text(node)).collect()),
+            roles: lines(roles.iter().map(|role| text(role)).collect()),
+            verdict,
+        }
+    }
+
+    /// The roles that a node plays, as a sentence has them.
+    pub fn roles_of(&self, node: &str) -> String {
+        text(&self.roles.roles_of(node).join(", "))
+    }
+
+    /// Every role that somebody plays.
+    pub fn roles(&self) -> Vec<String> {
+        let mut roles: Vec<String> = self
+            .document
+            .run
+            .nodes
+            .iter()
+            .flat_map(|node| self.roles.roles_of(node))
+            .map(|role| text(&role))
+            .collect();
+        roles.sort();
+        roles.dedup();
+        roles
+    }
+
+    /// Whether the run is about several nodes.
+    pub fn is_fleet(&self) -> bool {
+        self.document.run.nodes.len() > 1
+    }
+}

@@ -1,0 +1,275 @@
+//! Sweeps as curves: over two parameters from the tables that the analysis makes, over one from the cases themselves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use seatrial_analysis::Table as Sweep;
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Better, Finding, Outcome, Value};
+
+use super::curve::{FEWEST_POINTS, Figure, MOST_CURVES, height, place, scale};
+use super::plot::{Curve, Mark, Plot, Point};
+use super::shown::Shown;
+use super::table::{Cell, Head, Row, Table};
+use super::words::{fixed, number, of_outcome, quantity, text, unit};
+use crate::number::{decimals, half_width};
+
+/// Sweeps at most; the cases of others stand in their rows.
+const MOST: usize = 12;
+
+/// A sweep: its curves, and its table under them.
+pub struct View {
+    /// The curves; none where the loads are words.
+    pub figure: Option<Figure>,
+    /// The numbers.
+    pub table: Option<Table>,
+}
+
+/// The sweeps of the cases of `bench`, over two parameters and over one.
+pub fn of_bench(shown: &Shown<'_>, sweeps: &[Sweep], bench: &str, cases: &[&CaseRecord]) -> Vec<View> {
+    let names: BTreeSet<&str> = cases.iter().map(|case| case.case.as_str()).collect();
+    let is_of = |table: &&Sweep| {
+        table.bench == bench && table.cells.values().any(|cell| names.contains(cell.case.as_str()))
+    };
+    let own: Vec<&Sweep> = sweeps.iter().filter(is_of).collect();
+    if own.is_empty() {
+        return over_one(shown, cases)
+            .into_iter()
+            .map(|figure| View { figure: Some(figure), table: None })
+            .collect();
+    }
+    let view = |table: &&Sweep| View { figure: over_two(shown, table), table: Some(numbers(shown, table)) };
+    own.iter().take(MOST).map(view).collect()
+}
+
+/// What stands above a sweep.
+fn title(table: &Sweep) -> String {
+    let fixed = table.fixed.iter().map(|(name, value)| format!(" · {name}={value}")).collect::<String>();
+    format!("{} of {}{fixed} · {} over {}", table.subject, table.nodes.join("+"), table.metric, table.down.0)
+}
+
+fn over_two(shown: &Shown<'_>, table: &Sweep) -> Option<Figure> {
+    let places: Vec<(f64, bool)> =
+        table.down.1.iter().map(|value| place(value, seatrial_model::Unit::Count)).collect::<Option<_>>()?;
+    if places.len() < FEWEST_POINTS || table.across.1.len() > MOST_CURVES {
+        return None;
+    }
+    let mut marks = Vec::new();
+    let mut curves = Vec::new();
+    for (column, value) in table.across.1.iter().enumerate() {
+        let name = format!("{}={value}", table.across.0);
+        let mut points = Vec::new();
+        for (row, at) in places.iter().enumerate() {
+            let Some(cell) = table.cells.get(&(row, column)) else { continue };
+            let load = format!("{name} · {} {}", table.down.0, table.down.1[row]);
+            match cell.value {
+                Some(value) => points.push(Point {
+                    x: at.0,
+                    y: value,
+                    band: cell.ci95,
+                    tip: text(&format!("{load}: {}", quantity(value, table.unit))),
+                }),
+                None => {
+                    let why = cell.reason.as_deref().unwrap_or("without a number");
+                    marks.push(Mark::Failed(at.0, text(&format!("{load}: {} – {why}", word(cell)))));
+                }
+            }
+        }
+        curves.push(Curve { name, points });
+    }
+    let cases: BTreeSet<&str> = table.cells.values().map(|cell| cell.case.as_str()).collect();
+    marks.extend(knees(shown, &cases));
+    marks.extend(limit(shown, &cases, &table.metric));
+    draw(&title(table), (table.down.0.as_str(), places.as_slice()), table.unit, curves, marks)
+}
+
+/// Knees that were found in the cases of a sweep.
+fn knees(shown: &Shown<'_>, cases: &BTreeSet<&str>) -> Vec<Mark> {
+    let is_knee = |finding: &&Finding| {
+        finding.kind == "knee" && finding.case.as_deref().is_some_and(|case| cases.contains(case))
+    };
+    let mut loads: BTreeMap<u64, ()> = BTreeMap::new();
+    for finding in shown.document.findings.iter().filter(is_knee) {
+        loads.extend(finding.value.map(|value| (value.value().to_bits(), ())));
+    }
+    loads
+        .into_keys()
+        .map(f64::from_bits)
+        .map(|load| Mark::At(load, format!("knee {}", plain(load))))
+        .collect()
+}
+
+/// The limit of the cases of a sweep, where they share one.
+fn limit(shown: &Shown<'_>, cases: &BTreeSet<&str>, metric: &str) -> Option<Mark> {
+    let own = shown.document.results.iter().filter(|case| cases.contains(case.case.as_str()));
+    let mut found = own.filter_map(|case| case.metrics.get(metric));
+    let first = found.next()?;
+    let value = first.limit.value?;
+    let is_shared = found.all(|other| other.limit.value == Some(value));
+    let name = format!("limit {}", quantity(value, first.unit));
+    is_shared.then_some(Mark::Across(value, name))
+}
+
+fn plain(load: f64) -> String {
+    if load.fract() == 0.0 { fixed(load, 0) } else { number(load) }
+}
+
+fn draw(
+    title: &str,
+    (axis, places): (&str, &[(f64, bool)]),
+    of: seatrial_model::Unit,
+    curves: Vec<Curve>,
+    marks: Vec<Mark>,
+) -> Option<Figure> {
+    let has_failed = marks.iter().any(|mark| matches!(mark, Mark::Failed(..)));
+    let has_band = curves.iter().flat_map(|curve| &curve.points).any(|point| point.band.is_some());
+    let notes = [
+        has_band.then_some("Bands are 95 % intervals of the median."),
+        has_failed.then_some("A cross on the axis is a case that has no number."),
+    ];
+    let plot = Plot {
+        label: text(title),
+        across: scale(places),
+        across_name: text(axis),
+        up: height(curves.iter().flat_map(|curve| &curve.points).map(|point| point.y)),
+        curves,
+        marks,
+    };
+    Figure::new(title, unit(of).trim(), &notes.into_iter().flatten().collect::<Vec<_>>().join(" "), &plot)
+}
+
+/// Outcome and cause: `FAIL hang`.
+fn word(cell: &seatrial_analysis::Cell) -> String {
+    let cause = cell.cause.map(seatrial_analysis::cause_word).unwrap_or_default();
+    match cell.outcome {
+        Outcome::Failed => format!("FAIL {cause}"),
+        _ => cause,
+    }
+}
+
+/// A row a load, a column a value of the other parameter.
+fn numbers(shown: &Shown<'_>, table: &Sweep) -> Table {
+    let decimals = decimals(table.cells.values().filter_map(|cell| cell.value));
+    let peak = table.peak().map(|(at, _)| at);
+    let mut heads = vec![Head::numbers(text(&table.down.0), "")];
+    let across =
+        table.across.1.iter().map(|value| Head::numbers(text(&format!("{}={value}", table.across.0)), ""));
+    heads.extend(across);
+    let cell = |row: usize, column: usize| {
+        let Some(cell) = table.cells.get(&(row, column)) else { return Cell::default() };
+        let to = shown.place(&cell.case);
+        match cell.value {
+            Some(value) => {
+                let spread = cell.ci95.map_or("±?".to_owned(), |ci| half_width(value, ci));
+                let best = if peak == Some((row, column)) { " best" } else { "" };
+                Cell::new(fixed(value, decimals)).with(format!("{spread}{best}")).to(to)
+            }
+            None => {
+                let badge = of_outcome(cell.outcome);
+                Cell {
+                    badge: Some(badge),
+                    ..Cell::new(text(&cell.cause.map(seatrial_analysis::cause_word).unwrap_or_default()))
+                }
+                .to(to)
+            }
+        }
+    };
+    let rows = table.down.1.iter().enumerate().map(|(row, value)| {
+        let cells = (0..table.across.1.len()).map(|column| cell(row, column));
+        Row {
+            cells: [Cell::new(text(&value.to_string()))].into_iter().chain(cells).collect(),
+            ..Row::default()
+        }
+    });
+    Table {
+        caption: text(&format!("{}{}", title(table), unit(table.unit))),
+        heads,
+        rows: rows.collect(),
+        notes: Vec::new(),
+    }
+}
+
+/// One curve for every way to set the rest, where a single number differs between cases of a node and a subject.
+fn over_one(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Option<Figure> {
+    let first = cases.first()?;
+    let differs = |name: &&str| cases.iter().any(|case| case.params.get(name) != first.params.get(name));
+    let names: Vec<&str> = first.params.iter().map(|(name, _)| name).filter(differs).collect();
+    let axis = names.iter().copied().find(|name| {
+        let values: Option<Vec<f64>> = cases.iter().map(|case| numeric(case.params.get(name)?)).collect();
+        let distinct: Option<BTreeSet<u64>> =
+            values.map(|values| values.into_iter().map(f64::to_bits).collect());
+        distinct.is_some_and(|distinct| distinct.len() >= FEWEST_POINTS)
+    })?;
+    let metric = headline(shown, cases)?;
+    let mut curves: Vec<(String, Curve, BTreeSet<&str>)> = Vec::new();
+    let (mut places, mut marks, mut of) = (Vec::new(), Vec::new(), None);
+    for case in cases {
+        let value = case.params.get(axis)?;
+        let at = place(value, seatrial_model::Unit::Count)?;
+        places.push(at);
+        let rest: Vec<String> = names
+            .iter()
+            .filter(|name| **name != axis)
+            .filter_map(|name| Some(format!("{name}={}", case.params.get(name)?)))
+            .collect();
+        let key = format!("{:?}{rest:?}", (&case.nodes, case.subject.as_str()));
+        let position = curves.iter().position(|(known, ..)| *known == key).unwrap_or_else(|| {
+            let name = [case.nodes.join("+"), rest.join(" ")].join(" ");
+            curves.push((key, Curve { name: name.trim().to_owned(), points: Vec::new() }, BTreeSet::new()));
+            curves.len() - 1
+        });
+        let (_, curve, known) = &mut curves[position];
+        known.insert(case.case.as_str());
+        match case.metrics.get(metric) {
+            Some(found) => {
+                of = Some(found.unit);
+                curve.points.push(Point {
+                    x: at.0,
+                    y: found.median,
+                    band: found.ci95,
+                    tip: text(&format!(
+                        "{} · {axis} {value}: {}",
+                        curve.name,
+                        quantity(found.median, found.unit)
+                    )),
+                });
+            }
+            None => {
+                let why = case.reason.as_deref().unwrap_or("without a number");
+                marks.push(Mark::Failed(at.0, text(&format!("{axis} {value}: {why}"))));
+            }
+        }
+    }
+    curves.retain(|(_, curve, _)| curve.points.len() >= FEWEST_POINTS);
+    if curves.is_empty() || curves.len() > MOST_CURVES {
+        return None;
+    }
+    let known: BTreeSet<&str> = curves.iter().flat_map(|(_, _, known)| known.iter().copied()).collect();
+    marks.extend(knees(shown, &known));
+    marks.extend(limit(shown, &known, metric));
+    let mut curves: Vec<Curve> = curves.into_iter().map(|(_, curve, _)| curve).collect();
+    for curve in &mut curves {
+        curve.points.sort_by(|one, other| one.x.total_cmp(&other.x));
+    }
+    if let [only] = curves.as_mut_slice() {
+        only.name = String::new();
+    }
+    draw(&format!("{metric} over {axis}"), (axis, places.as_slice()), of?, curves, marks)
+}
+
+fn numeric(value: &Value) -> Option<f64> {
+    place(value, seatrial_model::Unit::Count).map(|(at, _)| at)
+}
+
+/// What cases are compared by: the metric that their benchmark names first, else the first that has a good direction.
+pub fn headline<'a>(shown: &Shown<'_>, cases: &[&'a CaseRecord]) -> Option<&'a str> {
+    const FIRST: [&str; 2] = ["throughput", "round_trip"];
+    let case = cases.iter().find(|case| !case.metrics.is_empty())?;
+    let metrics = &case.metrics;
+    let about = shown.context.about(&case.bench).and_then(|about| about.metrics.first());
+    let declared = about.and_then(|metric| metrics.get_key_value(metric.name));
+    declared
+        .or_else(|| FIRST.iter().find_map(|name| metrics.get_key_value(*name)))
+        .or_else(|| metrics.iter().find(|(_, metric)| metric.better != Better::None))
+        .or_else(|| metrics.first_key_value())
+        .map(|(name, _)| name.as_str())
+}

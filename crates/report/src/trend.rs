@@ -1,0 +1,221 @@
+//! How the numbers of a benchmark went from run to run, as text and as JSON.
+
+use seatrial_analysis::{FEWEST_RUNS, Point, Trend, TrendStep};
+use seatrial_model::{Better, Unit};
+use serde_json::{Value, json};
+
+use crate::Look;
+use crate::grid::{self, Column};
+use crate::ink::{Ink, develop};
+use crate::labels::{self, Label};
+use crate::notes::Notes;
+use crate::number::{decimals, share};
+use crate::words::{clean, count};
+
+/// Runs that a line of signs shows; of more, the last ones.
+const MOST_SIGNS: usize = 24;
+
+/// Rows of a table that changed nowhere; more are counted.
+const MOST_QUIET: usize = 20;
+
+/// A line of signs spans this share of its middle at least, so that the noise of a steady number does not fill it.
+const LEAST_SPAN: f64 = 0.05;
+
+const SIGNS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// The trends as text for a terminal: a table a metric, what changed first.
+pub fn render(trends: &[Trend], look: Look) -> String {
+    let mut notes = Notes::default();
+    let width = look.width();
+    let mut blocks: Vec<String> = Vec::new();
+    for rows in tables(trends) {
+        let (changed, quiet): (Vec<&Trend>, Vec<&Trend>) =
+            rows.iter().partition(|trend| !trend.steps.is_empty());
+        let left_out = quiet.len().saturating_sub(MOST_QUIET);
+        let shown: Vec<&Trend> = changed.into_iter().chain(quiet.into_iter().take(MOST_QUIET)).collect();
+        let table = grid::fitted(&columns(&shown, &mut notes), width);
+        let more =
+            if left_out > 0 { format!(" and {left_out} more without a change\n") } else { String::new() };
+        blocks.push(format!("{}\n{table}{more}{}", Ink::Strong.on(&title(rows[0])), notes.flush(width)));
+    }
+    if trends.iter().any(|trend| trend.points.len() < FEWEST_RUNS) {
+        let text = format!("a change shows in a series of {FEWEST_RUNS} runs or more");
+        blocks.push(grid::paragraphs(&[(Ink::Faint.on("·"), text)], width));
+    }
+    blocks.retain(|block| !block.is_empty());
+    develop(&blocks.join("\n"), look.style)
+}
+
+/// One table a benchmark, version, metric and unit, in the order of the first of each.
+fn tables(trends: &[Trend]) -> Vec<Vec<&Trend>> {
+    let mut tables: Vec<Vec<&Trend>> = Vec::new();
+    for trend in trends {
+        let key = |it: &Trend| (it.bench.clone(), it.version, it.metric.clone(), it.unit);
+        match tables.iter_mut().find(|rows| key(rows[0]) == key(trend)) {
+            Some(rows) => rows.push(trend),
+            None => tables.push(vec![trend]),
+        }
+    }
+    tables
+}
+
+fn title(trend: &Trend) -> String {
+    let unit = if trend.unit == Unit::Count { String::new() } else { format!(" in {}", trend.unit) };
+    let direction = match trend.better {
+        Better::Higher => ", higher is better",
+        Better::Lower => ", lower is better",
+        Better::None => "",
+    };
+    let version = if trend.version == 1 { String::new() } else { format!(" (version {})", trend.version) };
+    clean(&format!("{}{version} · {}{unit}{direction}", trend.bench, trend.metric))
+}
+
+fn columns(rows: &[&Trend], notes: &mut Notes) -> Vec<Column> {
+    let labels: Vec<Label> = rows.iter().map(|trend| Label::of_trend(trend)).collect();
+    let mut columns = labels::columns(&labels);
+    let shown = |trend: &Trend| trend.points[trend.points.len().saturating_sub(MOST_SIGNS)..].to_vec();
+    let medians = rows.iter().flat_map(|trend| shown(trend)).map(|point| point.median);
+    let decimals = 1 + decimals(medians);
+    let last =
+        |trend: &&Trend| trend.points.last().map_or(String::new(), |it| format!("{:.decimals$}", it.median));
+    let first =
+        |trend: &&Trend| shown(trend).first().map_or(String::new(), |it| format!("{:.decimals$}", it.median));
+    columns.extend([
+        Column::numbers("runs", rows.iter().map(|trend| trend.points.len().to_string()).collect()),
+        Column::numbers("from", rows.iter().map(first).collect()),
+        Column::words("trend", rows.iter().map(|trend| sparkline(&shown(trend))).collect()).unbroken(),
+        Column::numbers("to", rows.iter().map(last).collect()),
+        Column::words("changed", rows.iter().map(|trend| changes(trend, notes)).collect()).unbroken(),
+    ]);
+    columns.retain(|column| !column.is_empty());
+    columns
+}
+
+/// One sign a run, its height the place between the smallest and the largest number.
+fn sparkline(points: &[Point]) -> String {
+    let values = points.iter().map(|point| point.median);
+    let (low, high) = values
+        .clone()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    let middle = low.midpoint(high);
+    let half = (high - low).max(LEAST_SPAN * middle.abs()) / 2.0;
+    let sign = |value: f64| {
+        // All the same number, which is zero: nothing spans anything.
+        let place = if half > 0.0 { (value - (middle - half)) / (2.0 * half) } else { 0.5 };
+        let steps = SIGNS.len() as f64;
+        SIGNS[(place * steps).floor().clamp(0.0, steps - 1.0) as usize]
+    };
+    values.map(sign).collect()
+}
+
+/// The last change, with a note that tells of all.
+fn changes(trend: &Trend, notes: &mut Notes) -> String {
+    let Some(last) = trend.steps.last() else { return String::new() };
+    let sign = if last.levels.1 > last.levels.0 { '▲' } else { '▼' };
+    let size = last.percent.map(|percent| format!(" {}", signed(percent))).unwrap_or_default();
+    let ink = match last.is_better {
+        Some(true) => Ink::Good,
+        Some(false) => Ink::Bad,
+        None => Ink::Doubt,
+    };
+    let word = match last.is_better {
+        Some(true) => " better",
+        Some(false) => " worse",
+        None => "",
+    };
+    let told: Vec<String> = trend.steps.iter().rev().map(|step| in_words(step, trend)).collect();
+    let note = notes.refer(&told.join("; "));
+    format!("{} {note}", ink.on(&format!("{sign}{size}{word}")))
+}
+
+fn in_words(step: &TrendStep, trend: &Trend) -> String {
+    let unit = if trend.unit == Unit::Count { String::new() } else { format!(" {}", trend.unit) };
+    let decimals = 1 + decimals([step.levels.0, step.levels.1]);
+    let size = match (step.percent, step.interval) {
+        (Some(percent), Some((low, high))) => {
+            format!(", {} (95 % interval {} … {})", signed(percent), signed(low), signed(high))
+        }
+        _ => String::new(),
+    };
+    format!(
+        "since run {}: from {:.decimals$} to {:.decimals$}{unit}{size}; {} before, {} since, p = {:.4}",
+        step.run,
+        step.levels.0,
+        step.levels.1,
+        count(step.runs.0, "run"),
+        step.runs.1,
+        step.p
+    )
+}
+
+fn signed(percent: f64) -> String {
+    let plus = if percent > 0.0 { "+" } else { "" };
+    format!("{plus}{}", share(percent))
+}
+
+/// The trends as one JSON value, numbers in the unit beside them.
+pub fn value(trends: &[Trend]) -> Value {
+    trends.iter().map(trend).collect()
+}
+
+fn trend(trend: &Trend) -> Value {
+    json!({
+        "bench": trend.bench,
+        "version": trend.version,
+        "subject": trend.subject,
+        "key": trend.key,
+        "nodes": trend.nodes,
+        "params": trend.params,
+        "metric": trend.metric,
+        "unit": trend.unit,
+        "better": trend.better,
+        "points": trend.points.iter().map(point).collect::<Vec<_>>(),
+        "changes": trend.steps.iter().map(step).collect::<Vec<_>>(),
+    })
+}
+
+fn point(point: &Point) -> Value {
+    json!({ "run": point.run, "started": point.started, "median": point.median, "ci95": point.interval })
+}
+
+fn step(step: &TrendStep) -> Value {
+    json!({
+        "run": step.run,
+        "runs_before": step.runs.0,
+        "runs_since": step.runs.1,
+        "before": step.levels.0,
+        "since": step.levels.1,
+        "percent": step.percent,
+        "ci95_percent": step.interval,
+        "p": step.p,
+        "better": step.is_better,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(values: &[f64]) -> String {
+        let point = |median: &f64| Point {
+            run: String::new(),
+            started: jiff::Timestamp::UNIX_EPOCH,
+            median: *median,
+            interval: None,
+        };
+        sparkline(&values.iter().map(point).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_smallest_number_has_the_lowest_sign_and_the_largest_the_highest() {
+        assert_eq!(line(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]), "▁▂▃▄▅▆▇█");
+        assert_eq!(line(&[200.0, 100.0]), "█▁");
+    }
+
+    #[test]
+    fn a_steady_number_stays_in_the_middle() {
+        assert_eq!(line(&[100.0, 100.0, 100.0]), "▅▅▅");
+        assert_eq!(line(&[100.0, 100.4, 99.8]), "▄▅▄");
+        assert_eq!(line(&[0.0, 0.0]), "▅▅");
+    }
+}

@@ -1,0 +1,168 @@
+//! The page in a real browser.
+
+use std::path::PathBuf;
+
+use seatrial_model::record::Document;
+use seatrial_report::html::Context;
+use tempfile::TempDir;
+
+use super::chromium::{Chromium, skip};
+use super::{axe, fixture, page_in, page_of, scripted};
+
+/// A page in a file.
+struct Saved {
+    path: PathBuf,
+    _folder: TempDir,
+}
+
+fn saved(page: &str) -> Saved {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("report.html");
+    std::fs::write(&path, page).expect("a file");
+    Saved { path, _folder: folder }
+}
+
+fn documents() -> [(&'static str, Document); 6] {
+    [
+        ("host", fixture::host()),
+        ("fleet", fixture::fleet()),
+        ("pairs", scripted::pairs(8)),
+        ("sweep", scripted::sweep()),
+        ("latencies", scripted::latencies()),
+        ("hostile", scripted::hostile()),
+    ]
+}
+
+#[test]
+fn nothing_is_on_the_console_and_no_request_leaves_the_file() {
+    let Some(mut browser) = Chromium::start() else { return };
+    for (name, document) in documents() {
+        let page = saved(&page_of(&document));
+        browser.open(&page.path, 1280);
+        let title = browser.value("document.title");
+        assert!(title.as_str().is_some_and(|title| title.ends_with(" · Seatrial")), "{name}: {title}");
+        // Hover over everything there is to hover over, and go wherever a link leads.
+        let visited = browser.value(
+            "(() => { for (const at of document.querySelectorAll('g.pt, [data-d]')) at.dispatchEvent(new \
+             PointerEvent('pointerover', { bubbles: true })); let links = 0; for (const link of \
+             document.querySelectorAll('a[href^=\"#\"]')) { link.click(); links += 1; } return links; })()",
+        );
+        assert!(visited.as_u64() > Some(5), "{name}: {visited}");
+        assert_eq!(browser.complaints(), Vec::<String>::new(), "{name}");
+        assert_eq!(browser.requests(), Vec::<String>::new(), "{name}");
+        assert_ne!(browser.value("document.title"), "hit", "{name}");
+    }
+}
+
+/// How many rows of the table of nodes are seen.
+const SEEN: &str =
+    "Array.from(document.querySelectorAll('#nodes tbody tr')).filter((row) => row.checkVisibility()).length";
+
+#[test]
+fn filters_hide_what_is_not_wanted_and_give_it_back() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let roles =
+        seatrial_model::profile::Role { nodes: "n[01-05]".parse().expect("a set of nodes"), expect: None };
+    let mut profile = seatrial_model::profile::Profile::default();
+    profile.roles.insert("head".to_owned(), roles);
+    let context = Context { profile: Some(&profile), ..Context::default() };
+    let page = saved(&page_in(&fixture::fleet(), &context));
+    browser.open(&page.path, 1280);
+    assert_eq!(browser.value(SEEN), 20);
+    let set = |browser: &mut Chromium, change: &str| {
+        browser.value(&format!(
+            "(() => {{ const form = document.getElementById('filter'); const of = form.elements; {change}; \
+             form.dispatchEvent(new Event('input')); }})()"
+        ));
+        browser.value(SEEN)
+    };
+    assert_eq!(set(&mut browser, "of.node.value = 'n13'"), 1);
+    assert_eq!(set(&mut browser, "of.node.value = 'n01, n02'"), 2);
+    assert_eq!(set(&mut browser, "of.node.value = ''; of.role.value = 'head'"), 5);
+    assert_eq!(set(&mut browser, "of.role.value = ''"), 20);
+    let only_fails = "for (const box of document.querySelectorAll('input[name=verdict]')) box.checked = box.value === 'fail'";
+    assert_eq!(set(&mut browser, only_fails), 1);
+    assert!(
+        browser.value("document.querySelector('#filter output').textContent").to_string().contains(" of ")
+    );
+    browser.value(
+        "document.querySelector('#filter button').click(), new Promise((done) => setTimeout(done, 50))",
+    );
+    assert_eq!(browser.value(SEEN), 20);
+}
+
+/// The colour of the paper.
+const PAPER: &str = "getComputedStyle(document.body).backgroundColor";
+
+#[test]
+fn the_theme_follows_the_system_until_the_switch_says_otherwise() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let page = saved(&page_of(&fixture::host()));
+    let mut found = Vec::new();
+    for scheme in ["light", "dark"] {
+        browser.prefer(scheme);
+        browser.open(&page.path, 1280);
+        for choice in ["", "light", "dark"] {
+            browser.value(&format!(
+                "(() => {{ const theme = document.querySelector('[name=theme]'); theme.value = '{choice}'; \
+                 theme.dispatchEvent(new Event('change')); }})()"
+            ));
+            let paper = browser.value(PAPER);
+            // A curve has its colour by the same variables.
+            let dot = browser.value("getComputedStyle(document.querySelector('g.pt path[fill^=var]')).fill");
+            found.push((paper, dot));
+        }
+    }
+    let [light, dark] = [&found[1], &found[2]];
+    assert_ne!(light.0, dark.0);
+    assert_ne!(light.1, dark.1);
+    let expected = [light, light, dark, dark, light, dark];
+    assert_eq!(found.iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn arrows_walk_over_a_matrix_and_enter_leads_to_the_case() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let page = saved(&page_of(&scripted::pairs(5)));
+    browser.open(&page.path, 1280);
+    browser.value("document.querySelector('table.heat td[data-d]').focus()");
+    let detail = "document.querySelector('.detail').textContent";
+    assert!(browser.value(detail).to_string().contains("n1 → n2: 47.0 Gbit/s"), "{}", browser.value(detail));
+    let press = |browser: &mut Chromium, key: &str| {
+        browser.value(&format!(
+            "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {{ key: '{key}', bubbles: true }}))"
+        ));
+    };
+    press(&mut browser, "ArrowRight");
+    assert!(browser.value(detail).to_string().contains("n1 → n3: "), "{}", browser.value(detail));
+    press(&mut browser, "ArrowDown");
+    assert!(browser.value(detail).to_string().contains("n2 → n3: "), "{}", browser.value(detail));
+    press(&mut browser, "Enter");
+    let open = browser.value(
+        "new Promise((done) => setTimeout(() => done(document.querySelector(location.hash).open), 100))",
+    );
+    assert_eq!(open, true);
+}
+
+#[test]
+fn an_accessibility_checker_finds_nothing() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let script = match axe::script() {
+        Ok(script) => script,
+        Err(why) => return skip(&why).unwrap_or_default(),
+    };
+    for (name, document) in documents() {
+        let page = saved(&page_of(&document));
+        for (scheme, width) in [("light", 1280), ("dark", 390)] {
+            browser.prefer(scheme);
+            browser.open(&page.path, width);
+            browser.value("for (const fold of document.querySelectorAll('details')) fold.open = true");
+            browser.value(&format!("{script}; 0"));
+            let found = browser.value(
+                "axe.run().then((found) => found.violations.map((one) => `${one.id}: ${one.help}: ` + \
+                 one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200) + ' ' + node.failureSummary).join('; ')))",
+            );
+            assert_eq!(found, serde_json::json!([]), "{name} {scheme} {width}");
+        }
+    }
+}

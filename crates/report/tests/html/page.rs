@@ -1,0 +1,176 @@
+//! What stands in the page, without a browser.
+
+use seatrial_model::PartRecord;
+use seatrial_report::html::Context;
+
+use super::scripted::{self, HOSTILE};
+use super::{fixture, page_in, page_of};
+
+/// The text between the first `start` and the `end` that follows.
+fn between<'a>(page: &'a str, start: &str, end: &str) -> &'a str {
+    let from = page.find(start).unwrap_or_else(|| panic!("no {start:?}"));
+    let rest = &page[from..];
+    &rest[..rest.find(end).unwrap_or_else(|| panic!("no {end:?} behind {start:?}"))]
+}
+
+#[test]
+fn sections_come_in_the_order_that_a_person_needs_them() {
+    let page = page_of(&scripted::pairs(5));
+    let ids = ["<h1>", "id=\"act\"", "id=\"nodes\"", "id=\"benchmarks\"", "id=\"pairs\"", "id=\"settings\""];
+    let ids = ids.iter().chain(&["id=\"findings\"", "id=\"inventory\""]);
+    let places: Vec<usize> = ids.map(|id| page.find(id).unwrap_or_else(|| panic!("no {id}"))).collect();
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn the_worst_is_said_first_in_a_sentence_with_its_margin() {
+    let page = page_of(&fixture::host());
+    let act = between(&page, "id=\"act\"", "</section>");
+    let first = between(act, "<li", "</li>");
+    assert!(
+        first.contains(
+            "memory-triad is 132 GB/s ±0.4%; at least 55 % of the limit is wanted, which it misses by 22%"
+        ),
+        "{first}"
+    );
+    assert!(act.find("fail").expect("a fail") < act.find("within noise").expect("a warning"));
+    assert!(between(&page, "<h1>", "</h1>").contains("1 of 3 criteria not met"));
+}
+
+#[test]
+fn what_is_said_of_many_nodes_is_said_once_of_the_worst() {
+    let page = page_of(&scripted::fleet(100, 1));
+    let act = between(&page, "id=\"act\"", "</section>");
+    assert_eq!(act.matches("<li").count(), 1, "{act}");
+    assert!(act.contains("at worst (node"), "{act}");
+}
+
+#[test]
+fn names_of_strangers_stay_text() {
+    let page = page_of(&scripted::hostile());
+    assert_eq!(page.matches("<script").count(), 1, "only our own script");
+    assert_eq!(page.matches("<style").count(), 1, "only our own style");
+    for tag in ["<img", "<svg onload", "<b>out", "<script>document"] {
+        assert!(!page.contains(tag), "{tag}");
+    }
+    // Each of them is there all the same, as text.
+    assert!(page.contains("&#60;script&#62;document.title") || page.contains("&lt;script&gt;document.title"));
+    assert!(!page.contains('\u{202e}') && !page.contains('\u{0}'));
+    assert_eq!(HOSTILE.len(), page.matches("<section id=\"bench-").count());
+}
+
+#[test]
+fn every_address_is_on_the_page_or_carried_by_it() {
+    for document in [fixture::host(), scripted::hostile(), scripted::pairs(4)] {
+        let page = page_of(&document);
+        for piece in page.split("href=\"").skip(1) {
+            assert!(
+                piece.starts_with('#') || piece.starts_with("data:"),
+                "{}",
+                &piece[..40.min(piece.len())]
+            );
+        }
+        for tag in ["<img", "<link rel=\"stylesheet", "<iframe", "<object", "<script src", "url(", "@import"]
+        {
+            assert!(!page.contains(tag), "{tag}");
+        }
+        let links: Vec<&str> =
+            page.split("href=\"#").skip(1).filter_map(|piece| piece.split('"').next()).collect();
+        for link in links {
+            assert!(page.contains(&format!("id=\"{link}\"")), "{link} leads nowhere");
+        }
+    }
+}
+
+#[test]
+fn everything_is_open_before_the_script_folds_it() {
+    let page = page_of(&scripted::sweep());
+    assert_eq!(page.matches("<details").count(), page.matches("<details class=").count());
+    let closed = page
+        .split("<details")
+        .skip(1)
+        .filter(|piece| !piece.split('>').next().is_some_and(|tag| tag.contains(" open")));
+    assert_eq!(closed.count(), 0);
+    // Without a script there is nothing to filter with and nothing to hover.
+    let hidden: Vec<&str> = page
+        .split(" hidden>")
+        .collect::<Vec<_>>()
+        .iter()
+        .rev()
+        .skip(1)
+        .filter_map(|piece| piece.rsplit('<').next())
+        .collect();
+    assert!(
+        hidden.iter().all(|tag| tag.starts_with("form") || tag.starts_with("div id=\"tip\"")),
+        "{hidden:?}"
+    );
+}
+
+#[test]
+fn a_limit_is_drawn_in_and_its_waterfall_names_the_largest_loss() {
+    let page = page_of(&scripted::pairs(4));
+    assert!(
+        page.contains("The largest loss is 26.0 Gbit/s (21%), between pcie link and nic speed."),
+        "no waterfall"
+    );
+    assert!(page.contains("100 Gbit/s x 8928 / 9042"));
+    assert!(page.contains("stroke=\"var(--limit)\""), "no limit in a plot");
+    assert!(page.contains("seatrial run net.tcp_stream -p flows=4 -w n1,n2"), "no command");
+}
+
+#[test]
+fn sweeps_mark_their_knee_and_what_failed() {
+    let page = page_of(&scripted::sweep());
+    let figure = between(&page, "throughput over threads", "</figure>");
+    assert!(figure.contains(">knee 8<"), "{figure}");
+    assert_eq!(figure.matches("FAIL hang").count(), 2, "{figure}");
+    assert!(figure.contains("fill-opacity=\"0.16\""), "no bands");
+    let table = between(&page, "<caption>node of n1 · throughput over threads", "</table>");
+    assert_eq!(table.matches("failed</span>").count(), 2, "{table}");
+}
+
+#[test]
+fn latencies_are_curves_of_all_that_the_parts_counted() {
+    let document = scripted::latencies();
+    let page = page_of(&document);
+    assert!(page.contains("Drawn through the percentiles in the record."));
+    let counted =
+        serde_json::json!({ "buckets": [[11_200, 9_000], [14_900, 990], [210_000, 10]], "max_ns": 210_000 });
+    let part = serde_json::json!({ "part": "client", "index": 0, "node": "n1", "trial": 0, "samples": [],
+        "integrity": { "unverified": { "why": "nothing is sent twice" } }, "evidence": { "round_trips": counted } });
+    let part: PartRecord = serde_json::from_value(part).expect("a record");
+    let context = Context { parts: &|_| vec![part.clone()], ..Context::default() };
+    let page = page_in(&document, &context);
+    assert!(page.contains("99.9 % took no longer than 14.9 us"), "the tail is not drawn");
+}
+
+#[test]
+fn the_samples_of_a_case_travel_with_the_page() {
+    let page = page_of(&scripted::pairs(3));
+    let link = between(&page, "<a download=\"case-1-samples.csv\"", "</a>");
+    assert!(
+        link.contains("data:text/csv;charset=utf-8,metric,unit,trial,sample,value%0Athroughput,Gbit/s,0,0,"),
+        "{link}"
+    );
+    assert_eq!(link.matches("%0Athroughput").count(), 36);
+}
+
+#[test]
+fn a_thousand_nodes_with_twenty_metrics_stay_below_5_mb() {
+    let document = scripted::fleet(1000, 20);
+    let page = page_of(&document);
+    assert!(page.len() < 5_000_000, "{} bytes", page.len());
+    // Every node has its row, and those that fail lead it.
+    let nodes = between(&page, "id=\"nodes\"", "</section>");
+    assert_eq!(nodes.matches("<tr data-n=").count(), 1000);
+    assert!(page.matches("<details class=\"case\"").count() >= 40);
+    assert_eq!(page.matches("class=\"rug\"").count(), 20, "a row a metric");
+}
+
+#[test]
+fn a_run_without_anything_is_a_page() {
+    let page = page_of(&fixture::document(&[], Vec::new()));
+    assert!(between(&page, "<h1>", "</h1>").contains("nothing was measured"));
+    let page = page_of(&fixture::mixed());
+    assert!(page.contains("worker 3 ended by SIGBUS"));
+}
