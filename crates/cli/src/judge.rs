@@ -3,14 +3,28 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use jiff::Zoned;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use seatrial_analysis::{Assignment, Grounds};
 use seatrial_model::Site;
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document};
 
-/// Adds findings, and verdicts if there is a profile. Returns what to tell a person when nothing could be judged.
-pub fn judge(document: &mut Document, profile: Option<&Profile>, site: &Site) -> Option<String> {
+/// The day on which a run that ended then is judged: that of UTC, so that it is the same wherever it is judged again.
+pub fn day_of(ended: Timestamp) -> Date {
+    ended.to_zoned(TimeZone::UTC).date()
+}
+
+/// Adds findings, and verdicts if there is a profile, as on the day `today` and against the records of a `reference` run. Returns what to tell a person when nothing
+/// could be judged.
+pub fn judge(
+    document: &mut Document,
+    profile: Option<&Profile>,
+    site: &Site,
+    today: Date,
+    reference: Option<&[CaseRecord]>,
+) -> Option<String> {
     if let Some(profile) = profile {
         seatrial_analysis::state_limits(profile, &mut document.results);
     }
@@ -25,14 +39,7 @@ pub fn judge(document: &mut Document, profile: Option<&Profile>, site: &Site) ->
     document.findings.extend(seatrial_analysis::cost_findings(profile, &document.results));
     let settings: Vec<_> = seatrial_settings::registry().abouts().collect();
     let demanded = demanded(&document.results);
-    let grounds = Grounds {
-        nodes: &nodes,
-        records: &demanded,
-        reference: None,
-        site,
-        settings: &settings,
-        today: Zoned::now().date(),
-    };
+    let grounds = Grounds { nodes: &nodes, records: &demanded, reference, site, settings: &settings, today };
     let judgement = seatrial_analysis::judge(profile, &grounds);
     let advice = judgement.advice(profile);
     document.verdicts = judgement.verdicts;

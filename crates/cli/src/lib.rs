@@ -9,7 +9,9 @@ mod judge;
 mod output;
 mod params;
 mod progress;
+mod remade;
 mod roles;
+mod samples;
 mod session;
 mod signals;
 
@@ -47,6 +49,10 @@ pub fn main() -> ExitCode {
         Command::Compare(args) => command::compare::run(args).map(Exit::into),
         Command::History(args) => command::history::run(args).map(Exit::into),
         Command::Report(args) => command::report::run(args).map(Exit::into),
+        Command::Export(args) => command::export::run(args).map(Exit::into),
+        Command::Profile(args) => command::profile::run(args).map(Exit::into),
+        Command::Verify(args) => command::verify::run(args).map(Exit::into),
+        Command::Clean(args) => command::clean::run(args).map(Exit::into),
         Command::Agent(args) => command::supervise::agent(args),
         Command::Worker(args) => command::supervise::worker(args),
     };

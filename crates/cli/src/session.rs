@@ -16,10 +16,11 @@ use seatrial_engine::{
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document, ProfileRef, RunEnd, RunInfo, SCHEMA_VERSION};
 use seatrial_model::{Case, Event, Outcome, Site, SiteNode, Verdict};
-use seatrial_store::{Home, HomeEnv, Journal, RunFolder};
+use seatrial_store::{Home, HomeEnv, Journal, RunFolder, Tool};
 use serde_json::json;
 
 use crate::args::{Cli, Command, MeasureArgs, NodeArgs, OutputFormat};
+use crate::command::report;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::progress::Progress;
@@ -34,6 +35,8 @@ pub struct Job {
     pub profile: Option<(Profile, ProfileRef)>,
     /// What things are to be told the worth of, when that is the question: of the only request.
     pub factors: Option<Factors>,
+    /// The run to judge against, where the profile asks for shares of one: its name and records.
+    pub reference: Option<(String, Vec<CaseRecord>)>,
 }
 
 /// Measures `job`, or what is left of the run that `args.resume` names.
@@ -99,20 +102,30 @@ pub fn run(
     let home = Home::resolve(&HomeEnv::of_process())?;
     let mut journal = RunFolder::create(&home, info)?;
     journal.keep_site(&site)?;
+    keep_tool(&mut journal)?;
     if let Some((profile, _)) = &job.profile {
         journal.keep_profile(profile)?;
     }
+    if let Some((name, records)) = &job.reference {
+        journal.keep_reference(name, records)?;
+    }
     let settled: Vec<_> =
         plan.settled.iter().map(|(case, reason)| CaseRecord::without_numbers(case, reason)).collect();
-    let work =
-        Work { site, plan: plan.cases, settled, done: Vec::new(), profile: job.profile.map(|(p, _)| p) };
+    let work = Work {
+        site,
+        plan: plan.cases,
+        settled,
+        done: Vec::new(),
+        profile: job.profile.map(|(profile, _)| profile),
+        reference: job.reference.map(|(_, records)| records),
+    };
     work.measure(registry, fleet.as_mut(), journal, args, strict)
 }
 
 /// Goes on with a run that was stopped.
 fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> Result<Exit, CliError> {
     let home = Home::resolve(&HomeEnv::of_process())?;
-    let resumed = RunFolder::resume(&home.find(name)?)?;
+    let mut resumed = RunFolder::resume(&home.find(name)?)?;
     let cases = match resumed.run.plan.present() {
         // All of them: what has its record already is not run again, but says who may be whose partner.
         Some(plan) => plan.cases().cloned().collect(),
@@ -128,14 +141,28 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
     let mut fleet = fleet::launch(&nodes, args.script.as_deref())?;
     let mut site = site_of(fleet.as_ref());
     seatrial_analysis::changed_since(&resumed.run.site()?, &mut site);
+    // What is judged by is what is kept.
+    resumed.journal.keep_site(&site)?;
+    keep_tool(&mut resumed.journal)?;
     let work = Work {
         site,
         plan: cases,
         settled: Vec::new(),
         done: resumed.run.finished().cloned().collect(),
         profile: resumed.run.profile()?.into_present(),
+        reference: resumed.run.reference()?.into_present(),
     };
     work.measure(registry, fleet.as_mut(), resumed.journal, args, strict)
+}
+
+/// Notes which binary measures, as evidence for those who were not there.
+fn keep_tool(journal: &mut Journal) -> Result<(), CliError> {
+    match Tool::running(env!("CARGO_PKG_VERSION")) {
+        Ok(tool) => journal.keep_tool(&tool)?,
+        // A binary that cannot be read can still measure; agents on other nodes would not have come up.
+        Err(error) => tracing::warn!("cannot read this binary to sum it up: {error}"),
+    }
+    Ok(())
 }
 
 /// Where the run that is gone on with ran: the node options of its own command line.
@@ -165,6 +192,7 @@ struct Work {
     settled: Vec<CaseRecord>,
     done: Vec<CaseRecord>,
     profile: Option<Profile>,
+    reference: Option<Vec<CaseRecord>>,
 }
 
 impl Work {
@@ -222,7 +250,8 @@ impl Work {
             };
             return interrupted(journal, &signals, &progress, command);
         }
-        conclude(finished, self.profile.as_ref(), &self.site, journal, args, strict)
+        let against = Against { profile: self.profile.as_ref(), reference: self.reference.as_deref() };
+        conclude(finished, against, &self.site, journal, args, strict)
     }
 }
 
@@ -260,10 +289,17 @@ fn interrupted(
     Ok(exit)
 }
 
+/// What a run is judged against.
+#[derive(Clone, Copy)]
+struct Against<'a> {
+    profile: Option<&'a Profile>,
+    reference: Option<&'a [CaseRecord]>,
+}
+
 /// Judges, keeps and prints.
 fn conclude(
     finished: Finished,
-    profile: Option<&Profile>,
+    against: Against<'_>,
     site: &Site,
     mut journal: Journal,
     args: &MeasureArgs,
@@ -277,11 +313,14 @@ fn conclude(
         verdicts: Vec::new(),
         verdict: None,
     };
-    let advice = judge::judge(&mut document, profile, site);
-    let exit = exit_of(&document, profile.is_some(), strict);
+    // Waivers hold until a day: that of the end, which the record tells, so that it can be judged again.
+    let at = Timestamp::now();
+    let advice = judge::judge(&mut document, against.profile, site, judge::day_of(at), against.reference);
+    let exit = exit_of(&document, against.profile.is_some(), strict);
     journal.keep_verdicts(&document.findings, &document.verdicts, document.verdict)?;
     let folder = journal.path().to_owned();
-    document.run = journal.end(RunEnd { at: Timestamp::now(), exit: exit.0, signal: None })?;
+    document.run = journal.end(RunEnd { at, exit: exit.0, signal: None })?;
+    report::keep(&document, site, against.profile, &folder);
     match output::document(&document, &args.output, Some(&folder)) {
         // A reader that has seen enough, such as `head`, changes nothing about what was found.
         Err(CliError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => {}

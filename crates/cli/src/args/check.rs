@@ -16,6 +16,9 @@ pub struct CheckArgs {
     /// Give nodes a role of the profile: head=n1
     #[arg(long = "role", value_name = "ROLE=NODES", conflicts_with = "resume")]
     pub roles: Vec<String>,
+    /// The run that criteria with `percent_of = "reference"` are held against: an id, the start of one, `last`, a folder
+    #[arg(long, value_name = "RUN", conflicts_with = "resume")]
+    pub reference: Option<String>,
     /// What measuring commands share.
     #[command(flatten)]
     pub measure: MeasureArgs,

@@ -1,26 +1,34 @@
 //! What a person types: the one definition of flags, help, man pages and completions.
 
 mod check;
+mod clean;
+mod export;
 mod inventory;
 mod list;
 mod nodes;
 mod output;
 mod past;
+mod profile;
 mod run;
 mod settings;
 mod supervise;
+mod verify;
 
 use clap::{Parser, Subcommand};
 
 pub use check::CheckArgs;
+pub use clean::CleanArgs;
+pub use export::{ExportArgs, STANDARD_OUTPUT};
 pub use inventory::InventoryArgs;
 pub use list::ListArgs;
 pub use nodes::{LauncherChoice, NodeArgs};
 pub use output::{ColorChoice, OutputArgs, OutputFormat};
 pub use past::{CompareArgs, HistoryArgs, ReportArgs};
+pub use profile::{DraftArgs, ProfileArgs, ProfileCommand};
 pub use run::{MeasureArgs, RunArgs};
 pub use settings::SettingsArgs;
 pub use supervise::{AgentArgs, WorkerArgs};
+pub use verify::VerifyArgs;
 
 /// Puts a cluster through its sea trials: measures every part, derives its limit, judges it, and says why a part is
 /// slow.
@@ -47,10 +55,18 @@ pub enum Command {
     Settings(SettingsArgs),
     /// Show two or more runs side by side: better, worse, the same, cannot tell
     Compare(CompareArgs),
-    /// Show the runs so far
+    /// Show the runs so far, and how the numbers of a benchmark went
     History(HistoryArgs),
     /// Show a run again
     Report(ReportArgs),
+    /// Write a run in the forms that other programs read
+    Export(ExportArgs),
+    /// Make profiles from runs
+    Profile(ProfileArgs),
+    /// Check an evidence file: nothing was changed, and its verdicts follow from its samples
+    Verify(VerifyArgs),
+    /// Remove what interrupted runs left
+    Clean(CleanArgs),
     /// Serve a controller over standard input and output
     #[command(hide = true)]
     Agent(AgentArgs),

@@ -5,9 +5,10 @@ use std::io::{IsTerminal, stderr};
 use jiff::Zoned;
 use jiff::civil::Date;
 use seatrial_engine::Request;
-use seatrial_model::profile::Profile;
-use seatrial_model::record::ProfileRef;
+use seatrial_model::profile::{Bar, Bounds, Profile};
+use seatrial_model::record::{CaseRecord, ProfileRef};
 use seatrial_profile::{Catalog, Diagnostics, Loaded, SHIPPED, Source};
+use seatrial_store::{Home, HomeEnv, RunFolder};
 
 use crate::args::{CheckArgs, ColorChoice};
 use crate::error::CliError;
@@ -28,7 +29,35 @@ fn job(args: &CheckArgs) -> Result<Job, CliError> {
     let typed = args.profile.as_deref().unwrap_or(DEFAULT_PROFILE);
     let (mut profile, name) = chosen(typed, args.measure.output.color)?;
     roles::give(&mut profile, &args.roles)?;
-    Ok(Job { requests: Request::of_profile(&profile), profile: Some((profile, name)), factors: None })
+    let reference = args.reference.as_deref().map(|run| reference(run, &profile)).transpose()?;
+    Ok(Job {
+        requests: Request::of_profile(&profile),
+        profile: Some((profile, name)),
+        factors: None,
+        reference,
+    })
+}
+
+/// The records of the run that `typed` names, for criteria of `profile` that are shares of a reference.
+fn reference(typed: &str, profile: &Profile) -> Result<(String, Vec<CaseRecord>), CliError> {
+    let of_reference = |bar: &Bar| matches!(bar, Bar::PercentOfReference(_));
+    let asks = profile.criteria.iter().any(|criterion| match &criterion.bounds {
+        Bounds::AtLeast(bar) | Bounds::AtMost(bar) | Bounds::Equals(bar) => of_reference(bar),
+        Bounds::Within(low, high) => of_reference(low) || of_reference(high),
+    });
+    if !asks {
+        return Err(CliError::Usage(format!(
+            "--reference {typed}: no criterion of profile {} is a percentage of a reference; write one with \
+             {{ percent_of = \"reference\", value = 95 }}, or hold the runs against each other with `seatrial compare`",
+            profile.id
+        )));
+    }
+    let home = Home::resolve(&HomeEnv::of_process())?;
+    let run = RunFolder::open(&home.find(typed)?)?;
+    for damage in &run.damage {
+        output::warn(&damage.to_string());
+    }
+    Ok((run.name(), run.results))
 }
 
 /// The profile that `typed` names, with its name for records. What it warns of is said.

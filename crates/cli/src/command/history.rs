@@ -1,14 +1,18 @@
 //! `seatrial history`.
 
+use jiff::Timestamp;
+use seatrial_analysis::{Trend, TrendRun, trends};
+use seatrial_model::record::CaseRecord;
 use seatrial_report::history::{Row, render};
-use seatrial_store::{Home, HomeEnv, MetricFilter, RunRow, Source};
+use seatrial_report::trend;
+use seatrial_store::{Home, HomeEnv, MetricFilter, RunFolder, RunRow, Source};
 
 use crate::args::{HistoryArgs, OutputFormat};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 
-/// Shows the runs so far.
+/// Shows the runs so far, and of a benchmark how its numbers went.
 pub fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
     let home = Home::resolve(&HomeEnv::of_process())?;
     let history = home.history()?;
@@ -18,6 +22,13 @@ pub fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
         let metrics = home.metrics(&filter)?;
         rows.retain(|row| metrics.rows.iter().any(|metric| metric.run == row.id));
     }
+    if let Some(last) = args.last {
+        rows.drain(..rows.len().saturating_sub(last as usize));
+    }
+    let trends = match &args.benchmark {
+        Some(bench) => trends_of(&home, bench, args.metric.as_deref(), &rows),
+        None => Vec::new(),
+    };
     let remark = match history.source {
         Source::Index => None,
         Source::Folders { why } => {
@@ -26,17 +37,57 @@ pub fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
     };
     match args.output.output {
         OutputFormat::Table => {
-            output::print(&render(&rows, remark.as_deref(), output::look(args.output.color)))?;
+            let look = output::look(args.output.color);
+            let mut text = render(&rows, remark.as_deref(), look);
+            if !trends.is_empty() {
+                text += "\n";
+                text += &trend::render(&trends, look);
+            }
+            output::print(&text)?;
         }
         OutputFormat::Json => {
-            output::print(&format!(
-                "{:#}\n",
-                serde_json::json!({ "schema": 1, "runs": rows, "remark": remark })
-            ))?;
+            let mut document = serde_json::json!({ "schema": 1, "runs": rows, "remark": remark });
+            if args.benchmark.is_some() {
+                document["trends"] = trend::value(&trends);
+            }
+            output::print(&format!("{document:#}\n"))?;
         }
         OutputFormat::Csv => return Err(CliError::Usage("history has the forms table and json".to_owned())),
     }
     Ok(Exit::MET)
+}
+
+/// One run with its cases of the benchmark that is looked at.
+struct Measured {
+    id: String,
+    started: Timestamp,
+    results: Vec<CaseRecord>,
+}
+
+/// The trends of `bench` over the runs of `rows`. They come from the run folders, since the index knows neither stable keys
+/// nor parameters; it says which folders are worth reading.
+fn trends_of(home: &Home, bench: &str, metric: Option<&str>, rows: &[Row]) -> Vec<Trend> {
+    let mut runs = Vec::new();
+    for row in rows {
+        let Some(started) = row.started else { continue };
+        match RunFolder::open(&home.runs().join(&row.id)) {
+            Ok(run) => {
+                let mut results = run.results;
+                results.retain(|case| case.bench == bench);
+                if let Some(metric) = metric {
+                    results.iter_mut().for_each(|case| case.metrics.retain(|name, _| name == metric));
+                }
+                runs.push(Measured { id: row.id.clone(), started, results });
+            }
+            // The list says it too, as the remark of the run.
+            Err(error) => output::warn(&format!("{}: {error}", row.id)),
+        }
+    }
+    let all: Vec<TrendRun<'_>> = runs
+        .iter()
+        .map(|run| TrendRun { id: &run.id, started: run.started, results: &run.results })
+        .collect();
+    trends(&all)
 }
 
 fn row(run: RunRow) -> Row {

@@ -1,11 +1,15 @@
 //! One file a command.
 
 pub mod check;
+pub mod clean;
 pub mod compare;
+pub mod export;
 pub mod history;
 pub mod inventory;
 pub mod list;
+pub mod profile;
 pub mod report;
 pub mod run;
 pub mod settings;
 pub mod supervise;
+pub mod verify;

@@ -1,11 +1,22 @@
 //! `seatrial report`.
 
-use seatrial_store::{Home, HomeEnv, RunFolder};
+use std::cell::OnceCell;
+use std::io::{self, BufWriter, Write, stdout};
+use std::path::Path;
 
-use crate::args::ReportArgs;
+use seatrial_model::profile::Profile;
+use seatrial_model::record::Document;
+use seatrial_model::{CaseId, PartRecord, Site};
+use seatrial_report::{export, html, inventory};
+use seatrial_store::{Home, HomeEnv, Piece, RunFolder, StoredRun};
+
+use crate::args::{ReportArgs, STANDARD_OUTPUT};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::output;
+use crate::{judge, output, samples};
+
+/// The page that every run folder has of its run.
+const PAGE: &str = "report.html";
 
 /// Shows a run again.
 pub fn run(args: &ReportArgs) -> Result<Exit, CliError> {
@@ -15,6 +26,70 @@ pub fn run(args: &ReportArgs) -> Result<Exit, CliError> {
     for damage in &run.damage {
         output::warn(&damage.to_string());
     }
-    output::document(&run.document()?, &args.output, Some(&path))?;
+    let mut document = run.document()?;
+    let Some(file) = &args.html else {
+        output::document(&document, &args.output, Some(&path))?;
+        return Ok(Exit::MET);
+    };
+    samples::put_back(&run, &mut document.results);
+    let (site, profile) = (run.site()?, run.profile()?.into_present());
+    let parts = |case: &CaseId| parts(&run, case);
+    let fill = |out: &mut dyn Write| page(&document, &site, profile.as_ref(), &path, &parts, out);
+    let written = if file.as_os_str() == STANDARD_OUTPUT {
+        let mut out = BufWriter::new(stdout().lock());
+        fill(&mut out).and_then(|()| out.flush())
+    } else {
+        export::put(file, |out| fill(out))
+    };
+    written.map_err(|error| io::Error::new(error.kind(), format!("--html {}: {error}", file.display())))?;
     Ok(Exit::MET)
+}
+
+/// Puts the page of a run that just ended into its folder. The run stands without it, so an error is only told.
+pub fn keep(document: &Document, site: &Site, profile: Option<&Profile>, folder: &Path) {
+    let run = OnceCell::new();
+    let parts = |case: &CaseId| {
+        let run = run.get_or_init(|| RunFolder::open(folder).ok());
+        run.as_ref().map(|run| parts(run, case)).unwrap_or_default()
+    };
+    let path = folder.join(PAGE);
+    if let Err(error) = export::put(&path, |out| page(document, site, profile, folder, &parts, out)) {
+        output::warn(&format!("note: {} could not be written: {error}", path.display()));
+    }
+}
+
+/// What the parts of a case said, where it can still be read.
+fn parts(run: &StoredRun, case: &CaseId) -> Vec<PartRecord> {
+    run.samples(case).ok().and_then(Piece::into_present).unwrap_or_default()
+}
+
+fn page(
+    document: &Document,
+    site: &Site,
+    profile: Option<&Profile>,
+    folder: &Path,
+    parts: &dyn Fn(&CaseId) -> Vec<PartRecord>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let node = |node: &seatrial_model::SiteNode| inventory::Node {
+        name: node.name.clone(),
+        limits: seatrial_inventory::part_limits(&node.machine),
+        machine: node.machine.clone(),
+    };
+    let nodes: Vec<inventory::Node> = site.nodes.iter().map(node).collect();
+    let abouts: Vec<_> = seatrial_settings::registry().abouts().collect();
+    // As on the day of the run: a waiver that has ended since had not ended then.
+    let day = judge::day_of(document.run.ended.as_ref().map_or(document.run.started, |end| end.at));
+    let settings =
+        seatrial_analysis::audit(profile.map_or(&[], std::slice::from_ref), site, &abouts, day).settings;
+    let abouts: Vec<_> = seatrial_bench::registry().abouts().collect();
+    let context = html::Context {
+        folder: Some(folder),
+        profile,
+        nodes: &nodes,
+        settings: &settings,
+        abouts: &abouts,
+        parts,
+    };
+    html::write(document, &context, out)
 }

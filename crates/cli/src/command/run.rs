@@ -16,7 +16,11 @@ pub fn run(args: &RunArgs) -> Result<Exit, CliError> {
     session::run(|| job(args), &args.measure, false)
 }
 
-fn job(args: &RunArgs) -> Result<Job, CliError> {
+/// What `args` ask for.
+///
+/// # Errors
+/// When they name what there is not.
+pub fn job(args: &RunArgs) -> Result<Job, CliError> {
     let mut named = Vec::new();
     for id in &args.benchmarks {
         named.push(Named::find(id, args.pattern.as_deref())?);
@@ -35,7 +39,7 @@ fn job(args: &RunArgs) -> Result<Job, CliError> {
         rounds: args.rounds,
         links: args.links,
     });
-    Ok(Job { requests: requests.collect(), profile: None, factors })
+    Ok(Job { requests: requests.collect(), profile: None, factors, reference: None })
 }
 
 /// What somebody named: a benchmark, perhaps by a name that says its pattern too.

@@ -3,13 +3,20 @@
 //! What is only about plans, judgements and reports plays a script (exact numbers, no clock); what is about processes,
 //! signals and memory measures this machine, with arrays of a few MiB.
 
+mod clean;
 mod confined;
+mod drafts;
+mod evidence;
 mod exit_codes;
+mod exports;
 mod fleet;
 mod folder;
+mod gpus;
 mod killed;
+mod live;
 mod networks;
 mod output;
+mod pages;
 mod parameters;
 mod past;
 mod patterns;

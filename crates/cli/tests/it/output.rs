@@ -191,7 +191,7 @@ fn a_terminal_gets_a_bar_and_no_lines_of_progress() {
 fn the_list_names_benchmarks_and_profiles_and_explains_them() {
     let home = Home::new();
     let list = home.seatrial("list").run().exits(0).shows("mem.bandwidth").shows("host");
-    list.shows("rdma.write_bw planned");
+    list.shows("rdma.write_bw").shows("mpi.collective planned");
     let page = home.seatrial("list mem.bandwidth").run().exits(0);
     for spec in seatrial_bench::registry().find("mem.bandwidth").expect("shipped").about().params {
         assert!(page.out.contains(spec.name), "no '{}' in:\n{}", spec.name, page.out);
@@ -263,7 +263,7 @@ fn the_tender_of_cobalt2_prints_one_document_by_the_schema() {
         let found = document.verdicts.iter().find(|record| record.criterion == criterion);
         found.unwrap_or_else(|| panic!("no verdict on {criterion}: {:?}", document.verdicts)).verdict
     };
-    // A machine without GPUs has fewer than the tender expects; InfiniBand is still to come.
+    // A machine without GPUs or InfiniBand has fewer than the tender expects.
     for unknown in ["gpu-copy", "ib-bw"] {
         assert_eq!(verdict(unknown), Verdict::Unknown, "{unknown}");
     }

@@ -68,7 +68,7 @@ fn typos_suggest_the_nearest_name() {
         .exits(2)
         .says("there is no benchmark 'quantum.flux'")
         .says("seatrial list");
-    home.seatrial("run rdma.write_bw").run().exits(2).says("rdma.write_bw");
+    home.seatrial("run mpi.collective").run().exits(2).says("mpi.collective");
     home.seatrial("list mem.bandwith").run().exits(2).says("did you mean 'mem.bandwidth'?");
 }
 

@@ -98,3 +98,65 @@ fn a_run_of_another_version_is_refused_by_name() {
     let report = home.seatrial("report").run().exits(2);
     report.says("has schema 99").says("use the version that wrote it");
 }
+
+#[test]
+fn a_comparison_can_be_a_gate() {
+    let home = runs(&[60.0, 60.0, 50.0]);
+    home.seatrial("compare --fail-on-worse last~2 last~1").run().exits(0).shows("same");
+    home.seatrial("compare --fail-on-worse last~2 last").run().exits(1).shows("▼ worse");
+    home.seatrial("compare --fail-on-worse last last~2").run().exits(0).shows("▲ better");
+    home.seatrial("compare last~2 last").run().exits(0);
+    home.seatrial("run mem.bandwidth -p kernel=read").script(&Script::measuring(60.0)).run().exits(0);
+    home.seatrial("compare --fail-on-worse last~1 last").run().exits(3).shows("share no case");
+    let crash = serde_json::json!({ "crashes": { "phase": "measure", "signal": 11 } });
+    let broken = Script::measuring(60.0).fault("*", crash);
+    home.seatrial("run mem.bandwidth").script(&broken).run().exits(1);
+    home.seatrial("compare --fail-on-worse last~2 last").run().exits(1).shows("fails now").shows("SIGSEGV");
+    home.seatrial("compare --same-within 100% last~2 last").run().exits(2).says("from 0 to below 100");
+}
+
+#[test]
+fn what_is_the_same_depends_on_how_much_of_a_difference_matters() {
+    let home = runs(&[60.0, 59.7]);
+    home.seatrial("compare last~1 last").run().exits(0).shows("= same").shows("within 1.0%");
+    let exact = home.seatrial("compare --same-within 0 last~1 last -o json").run().exits(0);
+    let document: serde_json::Value = serde_json::from_str(&exact.out).expect("JSON");
+    let first = &document["comparisons"][0];
+    assert_eq!((&first["worse"], &first["same_within_percent"]), (&true.into(), &serde_json::Value::Null));
+    assert_eq!(first["differences"][0]["p"], 0.0, "counted values without scatter differ for certain");
+}
+
+#[test]
+fn a_setting_that_changed_stands_beside_the_numbers() {
+    let home = Home::new();
+    for governor in ["powersave", "performance"] {
+        let setting = [("cpu.governor", serde_json::json!({ "value": governor }))];
+        let script = Script::measuring(60.0).settings(&setting);
+        home.seatrial("run mem.bandwidth").script(&script).run().exits(0);
+    }
+    let compared = home.seatrial("compare last~1 last").run().exits(0);
+    compared.shows("cpu.governor").shows("powersave").shows("performance").shows("1 changed beside them");
+}
+
+#[test]
+fn the_history_of_a_benchmark_shows_where_it_changed() {
+    let rates: Vec<f64> =
+        (0..12).map(|at| if at < 6 { 60.0 + f64::from(at % 2) } else { 50.0 + f64::from(at % 2) }).collect();
+    let home = runs(&rates);
+    let history = home.seatrial("history mem.bandwidth --metric bandwidth").run().exits(0);
+    let since = &ids(&home)[6];
+    let history = history.shows("12").shows("▼").shows("worse").shows(&format!("since run {since}"));
+    let trend = history.out.split("mem.bandwidth · bandwidth").nth(1).expect("a trend");
+    assert!(trend.lines().all(|line| line.chars().count() <= 80), "{trend}");
+    let json = home.seatrial("history mem.bandwidth --metric bandwidth -o json").run().exits(0);
+    let document: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+    let trends = document["trends"].as_array().expect("trends");
+    assert_eq!(trends.len(), 1, "{}", json.out);
+    assert_eq!(trends[0]["points"].as_array().map(Vec::len), Some(12));
+    assert_eq!(trends[0]["changes"][0]["run"], since.as_str());
+    assert_eq!(trends[0]["changes"][0]["better"], false);
+    let last = home.seatrial("history mem.bandwidth --last 3 -o json").run().exits(0);
+    let document: serde_json::Value = serde_json::from_str(&last.out).expect("JSON");
+    assert_eq!(document["runs"].as_array().map(Vec::len), Some(3));
+    home.seatrial("history --metric bandwidth").run().exits(2);
+}

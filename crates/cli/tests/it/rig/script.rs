@@ -134,7 +134,7 @@ impl Script {
     }
 
     /// The text of the file.
-    pub(super) fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         json!({ "schema": 1, "nodes": self.nodes, "rules": self.rules })
     }
 }

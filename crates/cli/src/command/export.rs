@@ -1,0 +1,65 @@
+//! `seatrial export`.
+
+use std::io::{self, BufWriter, Write, stdout};
+use std::path::Path;
+
+use seatrial_report::export::{Export, Material, put};
+use seatrial_store::{Home, HomeEnv, RunFolder, State};
+
+use crate::args::{ExportArgs, STANDARD_OUTPUT};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::{output, samples};
+
+/// Writes a run in the forms that were asked for. The exit code is 0 when all were written, unless a form that goes to
+/// standard output has an exit code of its own.
+pub fn run(args: &ExportArgs) -> Result<Exit, CliError> {
+    let targets = &args.targets.0;
+    let printed: Vec<_> = targets.iter().filter(|(_, file)| file == STANDARD_OUTPUT).collect();
+    if let [(first, _), (second, _), ..] = printed.as_slice() {
+        return Err(CliError::Usage(format!(
+            "--{} and --{} cannot both go to standard output: give one of them a file",
+            first.about().flag,
+            second.about().flag
+        )));
+    }
+    let home = Home::resolve(&HomeEnv::of_process())?;
+    let path = home.find(&args.run)?;
+    let run = RunFolder::open(&path)?;
+    for damage in &run.damage {
+        output::warn(&damage.to_string());
+    }
+    if run.state == State::Running {
+        output::warn("the run has not ended: what it measured so far is written");
+    }
+    let mut document = run.document()?;
+    samples::put_back(&run, &mut document.results);
+    let site = run.site()?;
+    let profile = run.profile()?.into_present();
+    let material = Material {
+        document: &document,
+        site: &site,
+        profile: profile.as_ref(),
+        folder: run.files().folder(),
+    };
+    let mut exit = Exit::MET;
+    for (export, file) in targets {
+        if file == STANDARD_OUTPUT {
+            print(*export, &material)?;
+            exit = export.exit(&material).map_or(exit, Exit);
+        } else {
+            let written = put(Path::new(file), |out| export.write(&material, out));
+            written.map_err(|error| {
+                io::Error::new(error.kind(), format!("--{} {file}: {error}", export.about().flag))
+            })?;
+        }
+    }
+    Ok(exit)
+}
+
+fn print(export: &dyn Export, material: &Material<'_>) -> io::Result<()> {
+    // Not the lock: an export may write from a thread of its own.
+    let mut out = BufWriter::new(stdout());
+    export.write(material, &mut out)?;
+    out.flush()
+}

@@ -1,0 +1,112 @@
+//! `seatrial profile`.
+
+use std::collections::BTreeMap;
+
+use clap::Parser;
+use seatrial_analysis::{DraftRun, draft};
+use seatrial_engine::Request;
+use seatrial_model::Site;
+use seatrial_model::profile::{Role, Test};
+use seatrial_report::draft::toml;
+use seatrial_store::{Home, HomeEnv, RunFolder, StoredRun};
+
+use crate::args::{Cli, Command, DraftArgs, ProfileArgs, ProfileCommand};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output;
+
+/// Makes profiles from runs.
+pub fn run(args: &ProfileArgs) -> Result<Exit, CliError> {
+    match &args.command {
+        ProfileCommand::Draft(args) => drafted(args),
+    }
+}
+
+/// A run with what was asked for in it.
+struct Good {
+    run: StoredRun,
+    site: Site,
+    tests: Vec<Test>,
+    roles: BTreeMap<String, Role>,
+}
+
+fn drafted(args: &DraftArgs) -> Result<Exit, CliError> {
+    let home = Home::resolve(&HomeEnv::of_process())?;
+    let mut good = Vec::new();
+    for name in &args.runs {
+        let run = RunFolder::open(&home.find(name)?)?;
+        for damage in &run.damage {
+            output::warn(&damage.to_string());
+        }
+        let (tests, roles) = asked(&run)?;
+        good.push(Good { site: run.site()?, run, tests, roles });
+    }
+    let names: Vec<String> = good.iter().map(|good| good.run.name()).collect();
+    let runs: Vec<DraftRun<'_>> = good
+        .iter()
+        .zip(&names)
+        .map(|(good, id)| DraftRun {
+            id,
+            results: &good.run.results,
+            site: &good.site,
+            tests: good.tests.clone(),
+            roles: good.roles.clone(),
+        })
+        .collect();
+    let abouts: Vec<_> = seatrial_bench::registry().abouts().collect();
+    let draft = draft(&runs, &abouts, args.all_metrics);
+    if draft.profile.criteria.is_empty() {
+        let why: Vec<String> = draft.left_out.iter().map(|what| format!("\n  {what}")).collect();
+        return Err(CliError::Usage(format!(
+            "nothing in {} makes a bound:{}",
+            names.join(", "),
+            why.concat()
+        )));
+    }
+    output::print(&toml(&draft, &names))?;
+    Ok(Exit::MET)
+}
+
+/// The tests and roles of a run: those of its profile, else what its command line asked for.
+fn asked(run: &StoredRun) -> Result<(Vec<Test>, BTreeMap<String, Role>), CliError> {
+    if let Some(profile) = run.profile()?.into_present() {
+        return Ok((profile.tests, profile.roles));
+    }
+    let info = run.info()?;
+    let unreadable = || {
+        let text = format!(
+            "run {}: its command line is none that this version understands: {:?}",
+            info.id, info.command
+        );
+        CliError::Usage(text)
+    };
+    let Command::Run(args) = Cli::try_parse_from(&info.command).map_err(|_| unreadable())?.command else {
+        return Err(unreadable());
+    };
+    let job = super::run::job(&args)?;
+    if job.factors.is_some() {
+        let text = format!(
+            "run {}: a study of factors measures what things are worth, and is no ground for bounds",
+            info.id
+        );
+        return Err(CliError::Usage(text));
+    }
+    Ok((job.requests.into_iter().map(test).collect(), BTreeMap::new()))
+}
+
+fn test(request: Request) -> Test {
+    Test {
+        id: request.group,
+        bench: request.bench,
+        planned: false,
+        pattern: request.pattern,
+        roles: request.roles,
+        params: request.params,
+        on: request.on,
+        require: BTreeMap::new(),
+        expect: None,
+        partner: request.partner,
+        rounds: request.rounds,
+        links: request.links,
+    }
+}

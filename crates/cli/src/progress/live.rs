@@ -1,0 +1,148 @@
+//! What a run is doing, kept from its events alone: no clock, no terminal.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::time::Duration;
+
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Case, CaseId, Event, Nanos, Outcome, Phase};
+
+/// Results that are remembered.
+const LAST: usize = 3;
+
+/// What is known of a case before it runs.
+#[derive(Clone, Debug)]
+struct Planned {
+    estimate: Nanos,
+    trials: u32,
+    nodes: Vec<String>,
+}
+
+/// A case that runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Running {
+    /// When it began, since the start of the run.
+    pub since: Duration,
+    /// Its trial, from 0.
+    pub trial: u32,
+    /// Trials that are always made.
+    pub trials: u32,
+    /// What its parts are doing; none before the first phase.
+    pub phase: Option<Phase>,
+    /// How long it was to take.
+    pub estimate: Duration,
+    /// Where.
+    pub nodes: Vec<String>,
+}
+
+/// How many cases ended how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub measured: usize,
+    pub failed: usize,
+    pub unmeasured: usize,
+    pub skipped: usize,
+}
+
+/// A result that came in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Landed {
+    /// The case.
+    pub case: CaseId,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Its number, or why it has none.
+    pub text: String,
+}
+
+/// A run as it goes.
+#[derive(Debug, Default)]
+pub struct Live {
+    planned: HashMap<CaseId, Planned>,
+    /// The sum of the estimates of what is not done, in nanoseconds.
+    estimated: u64,
+    /// By case, so that what runs stands in one order.
+    pub running: BTreeMap<CaseId, Running>,
+    /// Cases of all rounds so far.
+    pub total: usize,
+    /// Those that ended.
+    pub done: usize,
+    /// How.
+    pub counts: Counts,
+    /// The last results, the newest first.
+    pub last: VecDeque<Landed>,
+}
+
+impl Live {
+    /// Takes note of an event at `now`, since the start of the run; `headline` tells a measured case in a few words.
+    pub fn note(&mut self, event: &Event, now: Duration, headline: impl Fn(&CaseRecord) -> String) {
+        match event {
+            Event::RoundPlanned { cases, .. } => self.plan(cases),
+            Event::CaseStarted { case } => {
+                let planned = self.planned.get(case);
+                let running = Running {
+                    since: now,
+                    trial: 0,
+                    trials: planned.map_or(1, |planned| planned.trials),
+                    phase: None,
+                    estimate: Duration::from_nanos(planned.map_or(0, |planned| planned.estimate.get())),
+                    nodes: planned.map(|planned| planned.nodes.clone()).unwrap_or_default(),
+                };
+                self.running.insert(case.clone(), running);
+            }
+            Event::PhaseEntered { case, trial, phase } => {
+                if let Some(running) = self.running.get_mut(case) {
+                    (running.trial, running.phase) = (*trial, Some(*phase));
+                }
+            }
+            Event::CaseEnded { record } => self.end(record, headline),
+            Event::TrialEnded { .. } | Event::Note { .. } => {}
+        }
+    }
+
+    fn plan(&mut self, cases: &[Case]) {
+        self.total += cases.len();
+        for case in cases {
+            let estimate = case.estimate();
+            self.estimated = self.estimated.saturating_add(estimate.get());
+            let planned = Planned { estimate, trials: case.budget.trials, nodes: case.nodes.clone() };
+            self.planned.insert(case.id.clone(), planned);
+        }
+    }
+
+    fn end(&mut self, record: &CaseRecord, headline: impl Fn(&CaseRecord) -> String) {
+        self.running.remove(&record.case);
+        match self.planned.remove(&record.case) {
+            Some(planned) => self.estimated = self.estimated.saturating_sub(planned.estimate.get()),
+            // Settled before anything was planned: it counts as one of the cases all the same.
+            None => self.total += 1,
+        }
+        self.done += 1;
+        match record.outcome {
+            Outcome::Measured => self.counts.measured += 1,
+            Outcome::Failed => self.counts.failed += 1,
+            Outcome::Unmeasured => self.counts.unmeasured += 1,
+            Outcome::Skipped => self.counts.skipped += 1,
+        }
+        let text = match record.outcome {
+            Outcome::Measured => headline(record),
+            _ => record.reason.clone().unwrap_or_else(|| "no numbers".to_owned()),
+        };
+        self.last.push_front(Landed { case: record.case.clone(), outcome: record.outcome, text });
+        self.last.truncate(LAST);
+    }
+
+    /// Cases that wait for their turn.
+    pub fn waiting(&self) -> usize {
+        self.total.saturating_sub(self.done + self.running.len())
+    }
+
+    /// Time left: the estimates of what is not done, corrected by how the estimates of what is done came out.
+    pub fn left(&self, now: Duration) -> Duration {
+        let estimated = Duration::from_nanos(self.estimated);
+        let Some(each) = u32::try_from(self.done).ok().and_then(|done| now.checked_div(done)) else {
+            return estimated;
+        };
+        let by_pace = each * u32::try_from(self.total.saturating_sub(self.done)).unwrap_or(u32::MAX);
+        (by_pace + estimated) / 2
+    }
+}

@@ -1,0 +1,168 @@
+//! Progress on standard error: on a terminal what runs, how long it still takes and the last results; elsewhere a line a
+//! case.
+
+mod live;
+mod parked;
+mod view;
+
+use std::fmt;
+use std::io::{IsTerminal, Write, stderr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use seatrial_bench::Registry;
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Event, Outcome};
+
+use crate::args::ColorChoice;
+use crate::output::is_colored;
+use live::Live;
+use view::{Room, lines};
+
+/// Drawings a second at most, and how often one is made when nothing happens.
+const MOST_HERTZ: u8 = 8;
+const STEADY: Duration = Duration::from_millis(250);
+
+/// Failures that are told at once, each on a line that stays; further ones are only counted.
+const MOST_FAILURES: usize = 100;
+
+/// Shows a run as it goes.
+pub struct Progress {
+    live: Arc<Mutex<Live>>,
+    started: Instant,
+    shown: Option<ProgressBar>,
+    failures: usize,
+}
+
+impl Progress {
+    /// A view that is drawn again and again when standard error is a terminal that can, plain lines otherwise.
+    pub fn new(color: ColorChoice) -> Self {
+        let (live, started) = (Arc::<Mutex<Live>>::default(), Instant::now());
+        let shown = can_draw().then(|| {
+            let (live, colored) = (Arc::clone(&live), is_colored(color, true));
+            let write = move |_: &ProgressState, out: &mut dyn fmt::Write| {
+                let (width, height) = parked::size();
+                let room = Room { width: width.into(), height: height.into(), colored };
+                let live = live.lock().unwrap_or_else(PoisonError::into_inner);
+                // Writing to a text cannot fail.
+                let _ = out.write_str(&lines(&live, started.elapsed(), room).join("\n"));
+            };
+            let terminal = Box::new(parked::Parked::default());
+            let target = ProgressDrawTarget::term_like_with_hz(terminal, MOST_HERTZ);
+            let bar = ProgressBar::with_draw_target(None, target);
+            // The template is a constant; should it not parse, the default bar does.
+            if let Ok(style) = ProgressStyle::with_template("{lines}") {
+                bar.set_style(style.with_key("lines", write));
+            }
+            bar.enable_steady_tick(STEADY);
+            bar
+        });
+        Self { live, started, shown, failures: 0 }
+    }
+
+    /// Takes note of an event.
+    pub fn show(&mut self, event: &Event) {
+        let now = self.started.elapsed();
+        let (done, total, left) = {
+            let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+            live.note(event, now, |record| headline(record, seatrial_bench::registry()));
+            (live.done, live.total, live.left(now).as_secs())
+        };
+        match event {
+            Event::RoundPlanned { cases, .. } => {
+                let count = cases.len();
+                let cases = if count == 1 { "case" } else { "cases" };
+                self.line(&format!("{count} {cases}, about {left} s"));
+            }
+            Event::CaseEnded { record } => {
+                let headline = match record.outcome {
+                    Outcome::Measured => String::new(),
+                    _ => format!(": {}", record.reason.as_deref().unwrap_or("no numbers")),
+                };
+                self.line(&format!(
+                    "{done}/{total} {} in {:.1} s{headline}, about {left} s left",
+                    record.case, record.seconds
+                ));
+                self.failed(record);
+            }
+            Event::Note { text, .. } => self.say(text),
+            Event::PhaseEntered { .. } | Event::CaseStarted { .. } | Event::TrialEnded { .. } => {}
+        }
+        if let Some(bar) = &self.shown {
+            bar.tick();
+        }
+    }
+
+    /// Says above what is shown that a case failed; in a log it has its line already.
+    fn failed(&mut self, record: &CaseRecord) {
+        if record.outcome != Outcome::Failed || self.shown.is_none() {
+            return;
+        }
+        self.failures += 1;
+        let reason = record.reason.as_deref().unwrap_or("no reason was told");
+        match self.failures {
+            ..=MOST_FAILURES => self.say(&format!("FAIL {}: {reason}", record.case)),
+            count if count == MOST_FAILURES + 1 => {
+                self.say("FAIL more cases: from here on they are only counted");
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes away what is shown.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.shown {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Says something that must be read, above what is shown.
+    pub fn say(&self, text: &str) {
+        match &self.shown {
+            Some(bar) => bar.suspend(|| write_line(text)),
+            None => write_line(text),
+        }
+    }
+
+    /// A line that only stands in for what would be shown.
+    fn line(&self, text: &str) {
+        if self.shown.is_none() {
+            write_line(text);
+        }
+    }
+}
+
+/// Whether standard error is a terminal on which the cursor can be moved.
+fn can_draw() -> bool {
+    let term = std::env::var_os("TERM");
+    stderr().is_terminal() && term.is_some_and(|term| !term.is_empty() && term != "dumb")
+}
+
+/// The first metric that the benchmark declares: its median and how well that is known.
+fn headline(record: &CaseRecord, registry: Registry) -> String {
+    let bench = registry.find(&record.bench);
+    let declared = bench.into_iter().flat_map(|bench| bench.about().metrics);
+    let first = declared.filter_map(|metric| record.metrics.get(metric.name)).next();
+    let Some(metric) = first.or_else(|| record.metrics.values().next()) else {
+        return format!("in {:.1} s", record.seconds);
+    };
+    let digits = match metric.median.abs() {
+        100.0.. => 0,
+        10.0.. => 1,
+        1.0.. => 2,
+        _ => 3,
+    };
+    let scatter = match metric.ci95 {
+        Some((low, high)) if metric.median != 0.0 => {
+            format!(" ±{:.1} %", 50.0 * (high - low) / metric.median.abs())
+        }
+        _ => String::new(),
+    };
+    format!("{:.digits$} {}{scatter}", metric.median, metric.unit)
+}
+
+fn write_line(text: &str) {
+    // Nobody to tell when standard error is closed.
+    let _ = writeln!(stderr(), "{text}");
+}

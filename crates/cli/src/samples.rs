@@ -1,0 +1,30 @@
+//! Samples that are too many for the record, put back into it from the files of the run folder.
+
+use seatrial_model::record::CaseRecord;
+use seatrial_store::{Plan, StoredRun};
+
+/// Puts the samples of `run` back into `records` where they stand in a file: the parts of the case are reduced again by
+/// the benchmark that measured them. A metric whose file is gone, or which comes to another number of samples than the
+/// record says (another version of the benchmark reduces otherwise), stays without, and whoever needs them says so.
+pub fn put_back(run: &StoredRun, records: &mut [CaseRecord]) {
+    let registry = seatrial_bench::registry();
+    let lacks = |record: &CaseRecord| record.metrics.values().any(|metric| metric.samples_file.is_some());
+    for record in records.iter_mut().filter(|record| lacks(record)) {
+        let bench = registry.find(&record.bench).filter(|bench| bench.about().version == record.version);
+        let case = run.plan.present().into_iter().flat_map(Plan::cases).find(|case| case.id == record.case);
+        let (Some(bench), Some(case)) = (bench, case) else { continue };
+        let Some(parts) = run.samples(&record.case).ok().and_then(seatrial_store::Piece::into_present) else {
+            continue;
+        };
+        let Ok(measures) = bench.reduce(case, &parts) else { continue };
+        for (name, metric) in &mut record.metrics {
+            let values = measures.metrics.get(name).filter(|values| {
+                let count: usize = values.trials.iter().map(Vec::len).sum();
+                values.unit == metric.unit && count as u64 == metric.n
+            });
+            if let Some(values) = values.filter(|_| metric.samples.is_none()) {
+                metric.samples = Some(values.trials.clone());
+            }
+        }
+    }
+}
