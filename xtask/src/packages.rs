@@ -59,6 +59,18 @@ const PROCPS: Package = Package {
     program: "pkill",
     reason: "the lab tests kill daemons by their name inside a node",
 };
+const CHROMIUM: Package =
+    Package { name: "chromium", program: "chromium", reason: "tests open the HTML report in a real browser" };
+const NPM: Package = Package {
+    name: "npm",
+    program: "npm",
+    reason: "a test fetches the accessibility checker of the HTML report",
+};
+const PIP: Package = Package {
+    name: "python3-pip",
+    program: "pip3",
+    reason: "the tests of exports read them with readers of JUnit, Prometheus and Parquet, which it fetches",
+};
 const STRACE: Package = Package {
     name: "strace",
     program: "strace",
@@ -85,6 +97,12 @@ const IBVERBS: Package = Package {
     program: "ibv_devinfo",
     reason: "guests have soft-RoCE, for which it brings libibverbs and the providers",
 };
+/// It has no program: its header is looked for beside the folder of programs.
+const IBVERBS_DEV: Package = Package {
+    name: "libibverbs-dev",
+    program: "../include/infiniband/verbs.h",
+    reason: "a test compares our structures of libibverbs with its header",
+};
 
 /// What `cargo xtask test` needs.
 pub const TESTS: &[Package] = &[
@@ -103,15 +121,19 @@ pub const TESTS: &[Package] = &[
     OPENMPI,
     OPENSSH_CLIENT,
     OPENSSH_SERVER,
+    PIP,
     PROCPS,
     SLURM,
     STRACE,
     ZSTD,
+    CHROMIUM,
+    NPM,
     QEMU,
     BUSYBOX,
     CPIO,
     KMOD,
     IBVERBS,
+    IBVERBS_DEV,
 ];
 
 /// What `cargo xtask lab` needs.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use seatrial_bench::Registry;
-use seatrial_model::{About, Better, Interaction, Need, Unit};
+use seatrial_model::{About, Better, Factor, Interaction, Need, Unit};
 
 use super::File;
 
@@ -11,8 +11,10 @@ const MARK: &str = "<!-- Made by `cargo xtask generate` from the benchmark's own
 
 /// The pages of all benchmarks, and a list of them.
 pub fn pages(registry: &Registry) -> Vec<File> {
-    let pages =
-        registry.abouts().map(|about| File::new(format!("docs/benchmarks/{}.md", about.id), &page(about)));
+    let pages = registry.benchmarks.iter().map(|bench| {
+        let about = bench.about();
+        File::new(format!("docs/benchmarks/{}.md", about.id), &page(about, bench.factors()))
+    });
     pages.chain([File::new("docs/benchmarks/README.md", &index(registry))]).collect()
 }
 
@@ -34,7 +36,7 @@ fn index(registry: &Registry) -> String {
     text
 }
 
-fn page(about: &About) -> String {
+fn page(about: &About, factors: &[Factor]) -> String {
     let mut text = format!("{MARK}# `{}`: {}\n\n{}\n", about.id, about.title, body(about.doc));
     if !about.params.is_empty() {
         text += "\n## Parameters\n\n| parameter | default | values | meaning |\n|---|---|---|---|\n";
@@ -45,6 +47,14 @@ fn page(about: &About) -> String {
                 &mut text,
                 &[&format!("`{}`", param.name), &format!("`{}`", param.default), &values, param.doc],
             );
+        }
+    }
+    if !factors.is_empty() {
+        text += "\n## Factors\n\nBeside the parameters, `--factors` knows:\n\n| factor | without it | meaning |\n|---|---|---|\n";
+        for factor in factors {
+            let off: Vec<String> =
+                factor.off.iter().map(|(name, value)| format!("`{name}={value}`")).collect();
+            push(&mut text, &[&format!("`{}`", factor.name), &off.join(" "), factor.doc]);
         }
     }
     text += "\n## Metrics\n\n| metric | unit | better | meaning |\n|---|---|---|---|\n";
@@ -162,10 +172,17 @@ mod tests {
 
     #[test]
     fn a_page_holds_the_text_and_every_definition() {
-        let text = page(&ABOUT);
+        let hands = Factor {
+            name: "hands",
+            doc: "One hand in a glove.",
+            off: &[("hand", "left"), ("glove", "true")],
+        };
+        let text = page(&ABOUT, &[hands]);
         for wanted in [
             "# `toy.spin`: how fast a top spins\n\nSpins a top.\n\n## How",
             "| `hand` | `auto` | auto \\| left \\| right | The hand. |",
+            "## Factors\n\nBeside the parameters, `--factors` knows:",
+            "| `hands` | `hand=left` `glove=true` | One hand in a glove. |",
             "| `speed` | Hz | higher | Turns. |",
             "| `fall` | s | neither | size (MiB) x try | Time to the fall. |",
             "Needs: 2 nodes.",
@@ -177,6 +194,7 @@ mod tests {
             assert!(text.contains(wanted), "{wanted}\nis not in\n{text}");
         }
         assert_eq!(text.matches("toy.spin").count(), 1, "{text}");
+        assert!(!page(&ABOUT, &[]).contains("Factors"), "a benchmark without any has no such section");
     }
 
     #[test]

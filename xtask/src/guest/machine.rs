@@ -85,7 +85,9 @@ impl Guest<'_> {
         for nic in 0..self.nics {
             push("-netdev", self.wire(nic));
             let address = format!("52:54:00:78:{nic:02x}:{:02x}", self.number);
-            push("-device", format!("virtio-net-pci,netdev=n{nic},mac={address}"));
+            // A bond of mode 802.3ad takes only members that tell a speed and full duplex; nothing is as fast here.
+            let speed = "speed=10000,duplex=full";
+            push("-device", format!("virtio-net-pci,netdev=n{nic},mac={address},{speed}"));
         }
         words.extend(["-nodefaults", "-no-reboot", "-no-user-config"].map(str::to_owned));
         words.extend(disk::arguments(self.disks, &self.files));

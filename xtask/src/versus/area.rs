@@ -13,6 +13,7 @@ pub const AREAS: &[&Area] = &[
     &super::latency::LATENCY,
     &super::cluster::CLUSTER,
     &super::network::NETWORK,
+    &super::rdma::RDMA,
     &super::storage::STORAGE,
 ];
 
@@ -26,8 +27,17 @@ pub struct Area {
     pub packages: &'static [Package],
     /// The rows, ready to be measured: everything has been built and found.
     pub rows: fn() -> Result<Vec<Row>>,
-    /// What is measured besides and has no peer, as text for below the table; not with `--only`.
-    pub alone: Option<fn() -> Result<String>>,
+    /// What is measured besides and has no peer.
+    pub alone: Option<Alone>,
+}
+
+/// A measurement that no peer makes.
+#[derive(Clone, Copy)]
+pub struct Alone {
+    /// The work, which `--only` may name.
+    pub name: &'static str,
+    /// Measures, and returns the text that stands below the table.
+    pub table: fn() -> Result<String>,
 }
 
 /// One work that both sides do.

@@ -8,12 +8,13 @@ mod latency;
 mod memory;
 mod network;
 mod paired;
+mod rdma;
 mod rounds;
 mod run;
 mod storage;
 mod table;
 
-pub use area::{AREAS, Area, Row, Work};
+pub use area::{AREAS, Alone, Area, Row, Work};
 pub use paired::{Paired, Side, Standing};
 pub use rounds::Rounds;
 pub use run::{Args, run};

@@ -14,9 +14,9 @@ pub struct Args {
     /// Rounds a row; a round is one turn of ours and two of the peer's.
     #[arg(long, default_value_t = 12)]
     rounds: usize,
-    /// Only rows whose name contains this.
+    /// Only rows whose name contains this; may be given several times.
     #[arg(long, value_name = "TEXT")]
-    only: Option<String>,
+    only: Vec<String>,
 }
 
 /// Runs the comparison.
@@ -31,8 +31,10 @@ pub fn run(args: &Args) -> Result<()> {
     let area = find(&args.area)?;
     packages::ensure(area.packages)?;
     let mut rows = (area.rows)().with_context(|| format!("cannot prepare the area '{}'", area.name))?;
-    rows.retain(|row| args.only.as_ref().is_none_or(|text| row.name.contains(text)));
-    ensure!(!rows.is_empty(), "no row of '{}' contains the text of --only", area.name);
+    let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|text| name.contains(text));
+    rows.retain(|row| wanted(&row.name));
+    let alone = area.alone.filter(|alone| wanted(alone.name));
+    ensure!(!rows.is_empty() || alone.is_some(), "no row of '{}' contains the text of --only", area.name);
 
     let mut results = Vec::new();
     for mut row in rows {
@@ -41,10 +43,14 @@ pub fn run(args: &Args) -> Result<()> {
             Rounds::measure(args.rounds, &mut row.ours, &mut row.peer).with_context(|| row.name.clone())?;
         let paired = Paired::of(&rounds, row.better, row.goal).with_context(|| row.name.clone())?;
         results.push((row.name, row.unit, row.goal, paired));
+        // At once as well: an area takes most of an hour, and what was measured must not be lost with its end.
+        eprintln!("{}", table(&results[results.len() - 1..]));
     }
-    println!("{}\n{} rounds a row; {}.\n\n{}", area.about, args.rounds, machine(), table(&results));
-    if let Some(alone) = area.alone.filter(|_| args.only.is_none()) {
-        println!("\n{}", alone()?);
+    if !results.is_empty() {
+        println!("{}\n{} rounds a row; {}.\n\n{}", area.about, args.rounds, machine(), table(&results));
+    }
+    if let Some(alone) = alone {
+        println!("\n{}", (alone.table)()?);
     }
     let missed =
         results.iter().filter(|(_, _, _, paired)| paired.standing == super::Standing::Missed).count();
@@ -85,7 +91,7 @@ mod tests {
 
     #[test]
     fn too_few_rounds_are_refused_before_anything_runs() {
-        let args = Args { area: "sailing".to_owned(), rounds: 5, only: None };
+        let args = Args { area: "sailing".to_owned(), rounds: 5, only: Vec::new() };
         assert!(run(&args).unwrap_err().to_string().contains("--rounds must be 6"));
     }
 }

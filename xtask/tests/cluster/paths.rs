@@ -13,6 +13,7 @@ pub fn trials() -> Vec<Trial> {
     vec![
         trial("two_nodes_that_are_one_host_do_not_use_their_interface_and_it_shows", a_short_cut),
         trial("a_shaper_on_the_way_out_is_the_limit_and_its_counters_are_told", a_shaper),
+        trial("a_class_that_takes_what_nobody_sorts_is_the_limit_and_is_kept_to", a_class_of_a_shaper),
         trial("a_jumbo_frame_that_does_not_get_through_is_a_failure_either_way", jumbo_frames),
     ]
 }
@@ -63,6 +64,24 @@ fn a_short_cut() {
         let [text] = found.as_slice() else { panic!("{found:?}") };
         assert!(text.contains("eth0 of n1 sent only") && text.contains("; lo ("), "{text}");
         assert!(text.contains("both addresses are of one host"), "{text}");
+
+        // What went another way is no verdict on this one, however fast it was.
+        let folder = tempfile::tempdir_in("/tmp").unwrap();
+        let profile = folder.path().join("stream.toml");
+        let text = "[[test]]\nid = \"stream\"\nuse = \"net.tcp_stream\"\n\
+                    params = { time = \"400 ms\", trials = 1, max_trials = 1, send = \"write\", receive = \"read\" }\n\
+                    [[criterion]]\ntest = \"stream\"\nmetric = \"throughput\"\nat_least = \"1 kbit/s\"\n";
+        fs::write(&profile, text).unwrap();
+        let check = |nodes: &[&str], code: i32| {
+            let document = rig.run(&[&["check", profile.to_str().unwrap()], nodes, JSON]).document(code);
+            let verdict = document["verdicts"][0].clone();
+            (verdict["verdict"].clone(), verdict["reason"].as_str().unwrap_or_default().to_owned())
+        };
+        let (verdict, reason) = check(BOTH, 0);
+        assert!(verdict == "pass" && !reason.contains("path"), "{verdict}: {reason}");
+        let (verdict, reason) = check(&["-w", "n1,10.77.0.1"], 3);
+        assert_eq!(verdict, "unknown", "{reason}");
+        assert!(reason.starts_with("path unconfirmed: ") && reason.contains("; lo ("), "{reason}");
     });
 }
 
@@ -89,6 +108,41 @@ fn a_shaper() {
         // The other way packets pass the shaper at the bridge, which no node sees.
         let (_, reverse) = limit("reverse");
         assert!(reverse["value"].is_null(), "{reverse}");
+    });
+}
+
+fn a_class_of_a_shaper() {
+    shared(|rig| {
+        let tc = |lines: &[&str]| {
+            let lines: Vec<String> = lines.iter().map(|line| format!("tc {line}")).collect();
+            rig.lab.node("n1", &lines.join(" && "));
+        };
+        // Mbit/s of frames that the limit says, and whether it was kept to.
+        let limit = || {
+            let document = rig.run(&[STREAM, BOTH, JSON]).document(0);
+            assert_eq!(outcome(&document, "net.tcp_stream"), ("measured", ""));
+            let throughput = &document["results"][0]["metrics"]["throughput"];
+            assert_eq!(throughput["limit"]["provenance"], "qdisc htb", "{throughput}");
+            let value = throughput["limit"]["value"].as_f64().expect("a limit");
+            let mean = throughput["mean"].as_f64().expect("a rate");
+            assert!(mean > 0.0 && mean <= value * 1.01, "{mean} of {value}");
+            value * 1000.0 * 9014.0 / 8948.0
+        };
+        tc(&[
+            "qdisc replace dev eth0 root handle 1: htb default 10",
+            "class add dev eth0 parent 1: classid 1:1 htb rate 300mbit",
+            "class add dev eth0 parent 1:1 classid 1:10 htb rate 50mbit ceil 150mbit",
+        ]);
+        let by_default = std::panic::catch_unwind(std::panic::AssertUnwindSafe(limit));
+        tc(&[
+            "class add dev eth0 parent 1:1 classid 1:20 htb rate 50mbit ceil 100mbit",
+            "filter add dev eth0 parent 1: protocol ip u32 match ip dst 10.77.0.2/32 flowid 1:20",
+        ]);
+        let sorted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(limit));
+        tc(&["qdisc delete dev eth0 root"]);
+        // The class that takes what nobody sorts; and both leaves together, where somebody does.
+        let (by_default, sorted) = (by_default.unwrap(), sorted.unwrap());
+        assert!((by_default - 150.0).abs() < 1e-6 && (sorted - 250.0).abs() < 1e-6, "{by_default} {sorted}");
     });
 }
 

@@ -16,7 +16,7 @@ use seatrial_model::Unit;
 use seatrial_stats::Better;
 
 use self::nodes::Nodes;
-use super::{Area, Row, Work};
+use super::{Alone, Area, Row, Work};
 use crate::{packages, workspace};
 
 /// The area.
@@ -25,7 +25,7 @@ pub const CLUSTER: Area = Area {
     about: "from the command to its end, with an agent on every node in between, against an empty command on each",
     packages: packages::LAB,
     rows,
-    alone: Some(alone),
+    alone: Some(Alone { name: "controller, scripted fleet", table: alone }),
 };
 
 /// Other work, with both figures side by side.

@@ -10,7 +10,7 @@ mod nodes;
 mod ours;
 mod peers;
 mod read;
-mod server;
+pub(super) mod server;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -21,7 +21,7 @@ use seatrial_model::Unit;
 use seatrial_stats::Better;
 
 use self::nodes::{Nodes, Way};
-use super::{Area, Row, Work};
+use super::{Alone, Area, Row, Work};
 use crate::packages::{self, Package};
 use crate::workspace;
 
@@ -31,7 +31,7 @@ pub const NETWORK: Area = Area {
     about: "net.tcp_stream, net.udp_stream, net.rr and net.pingpong against iperf3, nuttcp, sockperf, qperf and NetPIPE",
     packages: PEERS,
     rows,
-    alone: Some(eth::alone),
+    alone: Some(Alone { name: "eth-test", table: eth::alone }),
 };
 
 /// netperf would belong here, but its licence keeps it out of Debian's main archive.

@@ -110,7 +110,8 @@ const WORKS: &[(Place, Job, &[Way])] = &[
     (Place::Loop, READ_128, &[Way::Tuned, Way::Checked, Way::Default]),
     (Place::Loop, WRITE_128, &[Way::Tuned, Way::Checked]),
     (Place::Loop, READ_1, &[Way::Tuned]),
-    (Place::Loop, READ_LARGE, &[Way::Tuned, Way::Checked]),
+    // Not with its data checked: fio that verifies ends after two passes, which here is within its own warm-up.
+    (Place::Loop, READ_LARGE, &[Way::Tuned]),
     (Place::Loop, WRITE_LARGE, &[Way::Checked]),
 ];
 

@@ -1,0 +1,5 @@
+//! The trials that run in the guest.
+
+mod devices;
+mod failures;
+mod transfers;
