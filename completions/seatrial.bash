@@ -19,8 +19,14 @@ _seatrial() {
             seatrial,check)
                 cmd="seatrial__subcmd__check"
                 ;;
+            seatrial,clean)
+                cmd="seatrial__subcmd__clean"
+                ;;
             seatrial,compare)
                 cmd="seatrial__subcmd__compare"
+                ;;
+            seatrial,export)
+                cmd="seatrial__subcmd__export"
                 ;;
             seatrial,help)
                 cmd="seatrial__subcmd__help"
@@ -34,6 +40,9 @@ _seatrial() {
             seatrial,list)
                 cmd="seatrial__subcmd__list"
                 ;;
+            seatrial,profile)
+                cmd="seatrial__subcmd__profile"
+                ;;
             seatrial,report)
                 cmd="seatrial__subcmd__report"
                 ;;
@@ -43,11 +52,20 @@ _seatrial() {
             seatrial,settings)
                 cmd="seatrial__subcmd__settings"
                 ;;
+            seatrial,verify)
+                cmd="seatrial__subcmd__verify"
+                ;;
             seatrial__subcmd__help,check)
                 cmd="seatrial__subcmd__help__subcmd__check"
                 ;;
+            seatrial__subcmd__help,clean)
+                cmd="seatrial__subcmd__help__subcmd__clean"
+                ;;
             seatrial__subcmd__help,compare)
                 cmd="seatrial__subcmd__help__subcmd__compare"
+                ;;
+            seatrial__subcmd__help,export)
+                cmd="seatrial__subcmd__help__subcmd__export"
                 ;;
             seatrial__subcmd__help,help)
                 cmd="seatrial__subcmd__help__subcmd__help"
@@ -61,6 +79,9 @@ _seatrial() {
             seatrial__subcmd__help,list)
                 cmd="seatrial__subcmd__help__subcmd__list"
                 ;;
+            seatrial__subcmd__help,profile)
+                cmd="seatrial__subcmd__help__subcmd__profile"
+                ;;
             seatrial__subcmd__help,report)
                 cmd="seatrial__subcmd__help__subcmd__report"
                 ;;
@@ -70,6 +91,24 @@ _seatrial() {
             seatrial__subcmd__help,settings)
                 cmd="seatrial__subcmd__help__subcmd__settings"
                 ;;
+            seatrial__subcmd__help,verify)
+                cmd="seatrial__subcmd__help__subcmd__verify"
+                ;;
+            seatrial__subcmd__help__subcmd__profile,draft)
+                cmd="seatrial__subcmd__help__subcmd__profile__subcmd__draft"
+                ;;
+            seatrial__subcmd__profile,draft)
+                cmd="seatrial__subcmd__profile__subcmd__draft"
+                ;;
+            seatrial__subcmd__profile,help)
+                cmd="seatrial__subcmd__profile__subcmd__help"
+                ;;
+            seatrial__subcmd__profile__subcmd__help,draft)
+                cmd="seatrial__subcmd__profile__subcmd__help__subcmd__draft"
+                ;;
+            seatrial__subcmd__profile__subcmd__help,help)
+                cmd="seatrial__subcmd__profile__subcmd__help__subcmd__help"
+                ;;
             *)
                 ;;
         esac
@@ -77,7 +116,7 @@ _seatrial() {
 
     case "${cmd}" in
         seatrial)
-            opts="-h -V --help --version check run inventory list settings compare history report help"
+            opts="-h -V --help --version check run inventory list settings compare history report export profile verify clean help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -91,13 +130,17 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__check)
-            opts="-o -w -N -x -h --strict --role --plan --resume --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
+            opts="-o -w -N -x -h --strict --role --reference --plan --resume --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --role)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reference)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -184,8 +227,8 @@ _seatrial() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        seatrial__subcmd__compare)
-            opts="-o -h --output --color --help"
+        seatrial__subcmd__clean)
+            opts="-o -h --dry-run --other-hosts --output --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -210,8 +253,80 @@ _seatrial() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        seatrial__subcmd__compare)
+            opts="-o -h --same-within --fail-on-worse --output --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --same-within)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json csv" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json csv" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seatrial__subcmd__export)
+            opts="-h --junit --csv --parquet --prometheus --bencher --nagios --evidence --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --junit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --csv)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --parquet)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bencher)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nagios)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --evidence)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         seatrial__subcmd__help)
-            opts="check run inventory list settings compare history report help"
+            opts="check run inventory list settings compare history report export profile verify clean help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -238,7 +353,35 @@ _seatrial() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        seatrial__subcmd__help__subcmd__clean)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         seatrial__subcmd__help__subcmd__compare)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seatrial__subcmd__help__subcmd__export)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -308,6 +451,34 @@ _seatrial() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        seatrial__subcmd__help__subcmd__profile)
+            opts="draft"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seatrial__subcmd__help__subcmd__profile__subcmd__draft)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         seatrial__subcmd__help__subcmd__report)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -350,13 +521,35 @@ _seatrial() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        seatrial__subcmd__help__subcmd__verify)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         seatrial__subcmd__history)
-            opts="-o -h --output --color --help"
+            opts="-o -h --metric --last --output --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --metric)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --output)
                     COMPREPLY=($(compgen -W "table json csv" -- "${cur}"))
                     return 0
@@ -480,13 +673,87 @@ _seatrial() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        seatrial__subcmd__report)
-            opts="-o -h --output --color --help"
+        seatrial__subcmd__profile)
+            opts="-h --help draft help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seatrial__subcmd__profile__subcmd__draft)
+            opts="-h --all-metrics --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seatrial__subcmd__profile__subcmd__help)
+            opts="draft help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seatrial__subcmd__profile__subcmd__help__subcmd__draft)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seatrial__subcmd__profile__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seatrial__subcmd__report)
+            opts="-o -h --html --output --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --output)
                     COMPREPLY=($(compgen -W "table json csv" -- "${cur}"))
                     return 0
@@ -709,6 +976,32 @@ _seatrial() {
                     ;;
                 --script)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seatrial__subcmd__verify)
+            opts="-o -h --output --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "table json csv" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json csv" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)

@@ -32,10 +32,15 @@ complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "inventory" -d 'Sh
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "list" -d 'Show benchmarks, settings and profiles, or explain one'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "settings" -d 'Show the settings of hosts that measurements depend on, and hold them against a profile'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "compare" -d 'Show two or more runs side by side: better, worse, the same, cannot tell'
-complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "history" -d 'Show the runs so far'
+complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "history" -d 'Show the runs so far, and how the numbers of a benchmark went'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "report" -d 'Show a run again'
+complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "export" -d 'Write a run in the forms that other programs read'
+complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "profile" -d 'Make profiles from runs'
+complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "verify" -d 'Check an evidence file: nothing was changed, and its verdicts follow from its samples'
+complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "clean" -d 'Remove what interrupted runs left'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l role -d 'Give nodes a role of the profile: head=n1' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l reference -d 'The run that criteria with `percent_of = "reference"` are held against: an id, the start of one, `last`, a folder' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l resume -d 'Continue an interrupted run: only the cases without a result are measured' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
 json\t'One JSON document, by the published schema'
@@ -145,13 +150,17 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l mpirun -d
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l script -d 'Play a script instead of looking: simulated nodes' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l share-hosts -d 'Measure nodes that share one kernel at the same time instead of one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l same-within -d 'Differences that are shown to be smaller than this count as the same; 0: only equal ones do' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
 json\t'One JSON document, by the published schema'
 csv\t'One line a metric of a case'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l fail-on-worse -d 'Exit 1 when a metric is worse or a case fails that did not; 3 when one could not be measured again or nothing could be compared'
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seatrial -n "__fish_seatrial_using_subcommand history" -l metric -d 'Only the trend of this metric' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand history" -l last -d 'Only the last so many runs' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand history" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
 json\t'One JSON document, by the published schema'
 csv\t'One line a metric of a case'"
@@ -159,6 +168,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand history" -l color -d '
 always\t'Always'
 never\t'Never'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand history" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seatrial -n "__fish_seatrial_using_subcommand report" -l html -d 'Write the run as one HTML page that needs no network, instead of printing it; `-` is standard output' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand report" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
 json\t'One JSON document, by the published schema'
 csv\t'One line a metric of a case'"
@@ -166,12 +176,48 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand report" -l color -d 'W
 always\t'Always'
 never\t'Never'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report help" -f -a "check" -d 'Measure what a profile demands and judge it'
-complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report help" -f -a "run" -d 'Measure without judging'
-complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report help" -f -a "inventory" -d 'Show what this machine, or each node, is, and the derived limit of every part'
-complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report help" -f -a "list" -d 'Show benchmarks, settings and profiles, or explain one'
-complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report help" -f -a "settings" -d 'Show the settings of hosts that measurements depend on, and hold them against a profile'
-complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report help" -f -a "compare" -d 'Show two or more runs side by side: better, worse, the same, cannot tell'
-complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report help" -f -a "history" -d 'Show the runs so far'
-complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report help" -f -a "report" -d 'Show a run again'
-complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seatrial -n "__fish_seatrial_using_subcommand export" -l junit -d 'JUnit XML: a node is a suite, a criterion a test, unknown is an error, numbers are properties' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand export" -l csv -d 'CSV, one line a metric of a case or a place of a series, as `report -o csv` prints it' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand export" -l parquet -d 'Parquet, one row a sample, for DuckDB, pandas and the like' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand export" -l prometheus -d 'Prometheus text format, for the textfile collector of node_exporter: figures, limits and verdicts' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand export" -l bencher -d 'Bencher Metric Format (JSON): the median of every metric with its 95 % interval' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand export" -l nagios -d 'A line for Nagios: STATUS - text | performance data; on standard output the exit code is the plugin\'s too: 0 ok, 1 warning, 2 critical, 3 unknown' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand export" -l evidence -d 'The whole run with its samples, sums of every file and a seal, for `seatrial verify`' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand export" -s h -l help -d 'Print help'
+complete -c seatrial -n "__fish_seatrial_using_subcommand profile; and not __fish_seen_subcommand_from draft help" -s h -l help -d 'Print help'
+complete -c seatrial -n "__fish_seatrial_using_subcommand profile; and not __fish_seen_subcommand_from draft help" -f -a "draft" -d 'Draft a profile from good runs: what they measured, bounded by the spread of their nodes'
+complete -c seatrial -n "__fish_seatrial_using_subcommand profile; and not __fish_seen_subcommand_from draft help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seatrial -n "__fish_seatrial_using_subcommand profile; and __fish_seen_subcommand_from draft" -l all-metrics -d 'Bound every metric that has a good direction, and not only the first one of each benchmark'
+complete -c seatrial -n "__fish_seatrial_using_subcommand profile; and __fish_seen_subcommand_from draft" -s h -l help -d 'Print help'
+complete -c seatrial -n "__fish_seatrial_using_subcommand profile; and __fish_seen_subcommand_from help" -f -a "draft" -d 'Draft a profile from good runs: what they measured, bounded by the spread of their nodes'
+complete -c seatrial -n "__fish_seatrial_using_subcommand profile; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seatrial -n "__fish_seatrial_using_subcommand verify" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
+json\t'One JSON document, by the published schema'
+csv\t'One line a metric of a case'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand verify" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seatrial -n "__fish_seatrial_using_subcommand clean" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
+json\t'One JSON document, by the published schema'
+csv\t'One line a metric of a case'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand clean" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand clean" -l dry-run -d 'Say what would be removed, and remove nothing'
+complete -c seatrial -n "__fish_seatrial_using_subcommand clean" -l other-hosts -d 'Remove also folders that another host made, of which this one cannot tell whether their process is gone'
+complete -c seatrial -n "__fish_seatrial_using_subcommand clean" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report export profile verify clean help" -f -a "check" -d 'Measure what a profile demands and judge it'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report export profile verify clean help" -f -a "run" -d 'Measure without judging'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report export profile verify clean help" -f -a "inventory" -d 'Show what this machine, or each node, is, and the derived limit of every part'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report export profile verify clean help" -f -a "list" -d 'Show benchmarks, settings and profiles, or explain one'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report export profile verify clean help" -f -a "settings" -d 'Show the settings of hosts that measurements depend on, and hold them against a profile'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report export profile verify clean help" -f -a "compare" -d 'Show two or more runs side by side: better, worse, the same, cannot tell'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report export profile verify clean help" -f -a "history" -d 'Show the runs so far, and how the numbers of a benchmark went'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report export profile verify clean help" -f -a "report" -d 'Show a run again'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report export profile verify clean help" -f -a "export" -d 'Write a run in the forms that other programs read'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report export profile verify clean help" -f -a "profile" -d 'Make profiles from runs'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report export profile verify clean help" -f -a "verify" -d 'Check an evidence file: nothing was changed, and its verdicts follow from its samples'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report export profile verify clean help" -f -a "clean" -d 'Remove what interrupted runs left'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run inventory list settings compare history report export profile verify clean help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and __fish_seen_subcommand_from profile" -f -a "draft" -d 'Draft a profile from good runs: what they measured, bounded by the spread of their nodes'
