@@ -74,6 +74,10 @@ impl Progress {
                 let count = cases.len();
                 let cases = if count == 1 { "case" } else { "cases" };
                 self.line(&format!("{count} {cases}, about {left} s"));
+                // Drawn at once, whatever was drawn a moment ago: short runs are seen as well.
+                if let Some(bar) = &self.shown {
+                    bar.suspend(|| ());
+                }
             }
             Event::CaseEnded { record } => {
                 let headline = match record.outcome {

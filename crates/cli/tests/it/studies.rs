@@ -74,9 +74,9 @@ fn what_is_no_factor_of_a_benchmark_is_refused_with_what_to_do() {
     let home = Home::new();
     let script = Script::streams(2, 9.4);
     let refused = |words: &str| home.seatrial(words).script(&script).run().exits(2);
-    refused("run net.tcp_stream --factors flows=2,mtu")
-        .says("that is the setting nic.mtu of the host and no parameter, and Seatrial changes no setting unasked")
-        .says("seatrial list nic.mtu")
+    refused("run net.tcp_stream --factors flows=2,rx_ring")
+        .says("that is the setting nic.rx_ring of the host and no parameter, and Seatrial changes no setting unasked")
+        .says("seatrial list nic.rx_ring")
         .says("seatrial compare last~1 last");
     refused("run net.tcp_stream --factors nodlay").says("did you mean 'nodelay'?");
     refused("run net.tcp_stream -p flows=1,2 --factors nodelay").says("-p flows= gives 2 values: give one");

@@ -28,16 +28,18 @@ pub(super) fn admit(listener: TcpListener, key: &Key, count: usize) -> Result<Ac
     let (answer, answers) = channel();
     let asked = Arc::new(AtomicUsize::new(0));
     let mut streams: Vec<Option<TcpStream>> = (0..count).map(|_| None).collect();
-    let mut strangers = 0;
+    let mut callers = 0;
     while streams.iter().any(Option::is_none) {
         if Instant::now() >= deadline {
-            return Err(late(&streams, strangers));
+            return Err(late(&streams, callers));
         }
         match listener.accept() {
-            Ok((stream, _)) if asked.load(Ordering::Relaxed) < ASKED_AT_ONCE => {
-                ask(stream, key, &answer, &asked);
+            Ok((stream, _)) => {
+                callers += 1;
+                if asked.load(Ordering::Relaxed) < ASKED_AT_ONCE {
+                    ask(stream, key, &answer, &asked);
+                }
             }
-            Ok(_) => strangers += 1,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(LOOK),
             Err(error) => {
                 let text = format!("waiting for the peer to connect: {error}");
@@ -53,10 +55,13 @@ pub(super) fn admit(listener: TcpListener, key: &Key, count: usize) -> Result<Ac
                         return Err(Error::new(Cause::Protocol, text));
                     }
                 },
-                Err(_) => strangers += 1,
+                // A caller who has not proven the key.
+                Err(_) => {}
             }
         }
     }
+    // All are there, so that whoever is still being asked is a stranger as well.
+    let strangers = callers - count;
     Ok(Accepted { streams: streams.into_iter().flatten().collect(), strangers })
 }
 
@@ -89,7 +94,8 @@ fn prove(mut stream: TcpStream, key: &Key) -> io::Result<(u32, TcpStream)> {
     Ok((u32::from_le_bytes(number), stream))
 }
 
-fn late(streams: &[Option<TcpStream>], strangers: usize) -> Error {
+fn late(streams: &[Option<TcpStream>], callers: usize) -> Error {
+    let strangers = callers - streams.iter().flatten().count();
     let missing = streams.iter().filter(|stream| stream.is_none()).count();
     let others =
         if strangers == 0 { String::new() } else { format!("; {strangers} others did, without the key") };
