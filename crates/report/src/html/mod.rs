@@ -2,7 +2,7 @@
 //!
 //! Everything in a record may have been written by strangers: names of nodes, reasons, output of tools. Text gets into
 //! the page in two ways only: through the templates, which escape it, and through the plots, whose library does. What is
-//! marked as safe in a template is a plot, the style or the script. [`words::text`] takes out characters that would
+//! marked as safe in a template is a plot, the style or the script. `words::text` takes out characters that would
 //! change the direction of what follows.
 //!
 //! A thousand nodes do not fit into one page in full. Every node has a row; of the cases the worst are shown in full, and

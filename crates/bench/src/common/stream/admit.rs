@@ -46,17 +46,14 @@ pub(super) fn admit(listener: TcpListener, key: &Key, count: usize) -> Result<Ac
                 return Err(Error::new(Cause::IoError, text));
             }
         }
-        for answer in answers.try_iter() {
-            match answer {
-                Ok((number, stream)) => match streams.get_mut(number as usize) {
-                    Some(free @ None) => *free = Some(stream),
-                    _ => {
-                        let text = format!("the peer made connection {number} of {count} twice or too many");
-                        return Err(Error::new(Cause::Protocol, text));
-                    }
-                },
-                // A caller who has not proven the key.
-                Err(_) => {}
+        // The others have not proven the key.
+        for (number, stream) in answers.try_iter().flatten() {
+            match streams.get_mut(number as usize) {
+                Some(free @ None) => *free = Some(stream),
+                _ => {
+                    let text = format!("the peer made connection {number} of {count} twice or too many");
+                    return Err(Error::new(Cause::Protocol, text));
+                }
             }
         }
     }
