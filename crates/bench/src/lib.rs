@@ -52,13 +52,13 @@ benchmarks! {
     }
     /// Remote direct memory access: InfiniBand and RoCE.
     rdma {
-        write_bw::WriteBandwidth,
-        read_bw::ReadBandwidth,
-        send_bw::SendBandwidth,
-        write_lat::WriteLatency,
-        read_lat::ReadLatency,
-        send_lat::SendLatency,
-        write_poll_lat::WritePollLatency,
+        write_bw::WRITE_BANDWIDTH,
+        read_bw::READ_BANDWIDTH,
+        send_bw::SEND_BANDWIDTH,
+        write_lat::WRITE_LATENCY,
+        read_lat::READ_LATENCY,
+        send_lat::SEND_LATENCY,
+        write_poll_lat::WRITE_POLL_LATENCY,
         atomic::Atomic,
     }
     /// Storage.

@@ -129,6 +129,14 @@ pub const INLINE: ParamSpec = ParamSpec {
     default: "0 B",
 };
 
+/// The same where one message at a time goes, to which it matters most.
+pub const INLINE_AUTO: ParamSpec = ParamSpec {
+    word: Some("auto"),
+    default: "auto",
+    doc: "Messages up to this size are copied into the request; auto is the most that the device grants, up to 220 B.",
+    ..INLINE
+};
+
 /// How an end learns of completions.
 pub const COMPLETION: ParamSpec = ParamSpec {
     name: "completion",

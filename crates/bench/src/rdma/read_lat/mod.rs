@@ -1,17 +1,14 @@
 //! `rdma.read_lat`: how long a read of another node's memory takes.
 
-use seatrial_model::{
-    About, Case, Cost, Factor, Interaction, Limits, Measures, ParamSpec, Params, PartRecord, Place, Reason,
-    Site,
-};
+use seatrial_model::{About, Cost, Interaction, ParamSpec};
 use seatrial_sys::verbs::VerbKind;
 
-use crate::common::rdma::latency::{self, BY_SIZE, WHOLES};
-use crate::common::rdma::{self, Method, Notice, params as p};
-use crate::{Benchmark, Error, Part, common};
+use crate::common;
+use crate::common::rdma::latency::{BY_SIZE, Exchange, WHOLES};
+use crate::common::rdma::{Method, Notice, params as p};
 
 /// The benchmark.
-pub struct ReadLatency;
+pub static READ_LATENCY: Exchange = Exchange { about: &ABOUT, method: METHOD };
 
 const METHOD: Method = Method { verb: VerbKind::Read, notice: Notice::Nothing };
 
@@ -45,29 +42,3 @@ const ABOUT: About = About {
     cost: Cost { seconds: 5, written: 0 },
     interaction: Interaction::Loads("one core of each of two nodes, and the link between them lightly"),
 };
-
-impl Benchmark for ReadLatency {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn factors(&self) -> &'static [Factor] {
-        &[common::seating::UNPINNED]
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        rdma::plan_pairs(&ABOUT, params, site)
-    }
-
-    fn limits(&self, _: &Case, _: &Site) -> Limits {
-        common::all_unstated(&ABOUT)
-    }
-
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
-        latency::part(METHOD, case, place)
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        latency::reduce(METHOD, case, parts)
-    }
-}

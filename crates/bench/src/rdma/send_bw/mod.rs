@@ -1,19 +1,16 @@
 //! `rdma.send_bw`: how much data messages carry that the far end receives.
 
-use seatrial_model::{
-    About, Case, Cost, Factor, Interaction, Limits, Measures, ParamSpec, Params, PartRecord, Place, Reason,
-    Site,
-};
+use seatrial_model::{About, Cost, Interaction, ParamSpec};
 use seatrial_sys::verbs::VerbKind;
 
+use crate::common;
 use crate::common::rdma::bandwidth::{
-    self, BY_SIZE, FORWARD, LOSS, MESSAGES, REGISTRATION, REVERSE, THROUGHPUT,
+    BY_SIZE, FORWARD, LOSS, MESSAGES, REGISTRATION, REVERSE, Stream, THROUGHPUT,
 };
-use crate::common::rdma::{self, Method, Notice, params as p};
-use crate::{Benchmark, Error, Part, common};
+use crate::common::rdma::{Method, Notice, params as p};
 
 /// The benchmark.
-pub struct SendBandwidth;
+pub static SEND_BANDWIDTH: Stream = Stream { about: &ABOUT, method: METHOD };
 
 const METHOD: Method = Method { verb: VerbKind::Send, notice: Notice::Completion };
 
@@ -58,29 +55,3 @@ const ABOUT: About = About {
     cost: Cost { seconds: 6, written: 0 },
     interaction: Interaction::Loads("the link between two RDMA ports fully, and a core for each thread"),
 };
-
-impl Benchmark for SendBandwidth {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn factors(&self) -> &'static [Factor] {
-        &[common::seating::UNPINNED]
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        rdma::plan_pairs(&ABOUT, params, site)
-    }
-
-    fn limits(&self, case: &Case, site: &Site) -> Limits {
-        rdma::capacity(&ABOUT, METHOD, case, site)
-    }
-
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
-        bandwidth::part(METHOD, case, place)
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        bandwidth::reduce(METHOD, case, parts)
-    }
-}

@@ -1,17 +1,14 @@
 //! `rdma.send_lat`: how long a message takes until the far end has received it.
 
-use seatrial_model::{
-    About, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, ParamSpec, Params, PartRecord,
-    Place, Reason, Site,
-};
+use seatrial_model::{About, Cost, Interaction, ParamSpec};
 use seatrial_sys::verbs::VerbKind;
 
-use crate::common::rdma::latency::{self, BY_SIZE, HALVES};
-use crate::common::rdma::{self, Method, Notice, params as p};
-use crate::{Benchmark, Error, Part, common};
+use crate::common;
+use crate::common::rdma::latency::{BY_SIZE, Exchange, HALVES};
+use crate::common::rdma::{Method, Notice, params as p};
 
 /// The benchmark.
-pub struct SendLatency;
+pub static SEND_LATENCY: Exchange = Exchange { about: &ABOUT, method: METHOD };
 
 const METHOD: Method = Method { verb: VerbKind::Send, notice: Notice::Completion };
 
@@ -26,13 +23,7 @@ const ABOUT: About = About {
         p::TRANSPORT_ALL,
         ParamSpec { default: "2 B", ..p::SIZE },
         p::UP_TO,
-        ParamSpec {
-            kind: Kind::Size(Bytes(0), Bytes::kib(4)),
-            word: Some("auto"),
-            default: "auto",
-            doc: "Messages up to this size are copied into the request; auto is the most that the device grants, up to 220 B.",
-            ..p::INLINE
-        },
+        p::INLINE_AUTO,
         p::COMPLETION,
         p::MTU,
         p::SERVICE_LEVEL,
@@ -53,29 +44,3 @@ const ABOUT: About = About {
     cost: Cost { seconds: 5, written: 0 },
     interaction: Interaction::Loads("one core of each of two nodes, and the link between them lightly"),
 };
-
-impl Benchmark for SendLatency {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn factors(&self) -> &'static [Factor] {
-        &[common::seating::UNPINNED]
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        rdma::plan_pairs(&ABOUT, params, site)
-    }
-
-    fn limits(&self, _: &Case, _: &Site) -> Limits {
-        common::all_unstated(&ABOUT)
-    }
-
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
-        latency::part(METHOD, case, place)
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        latency::reduce(METHOD, case, parts)
-    }
-}

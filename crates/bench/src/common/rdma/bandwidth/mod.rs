@@ -10,10 +10,47 @@ mod pump;
 mod reduce;
 mod taker;
 
-pub use part::part;
-pub use reduce::reduce;
+use seatrial_model::{
+    About, AxisSpec, Better, Case, Factor, Limits, Measures, MetricSpec, Params, PartRecord, Place, Reason,
+    SeriesSpec, Site, Unit,
+};
 
-use seatrial_model::{AxisSpec, Better, MetricSpec, SeriesSpec, Unit};
+use super::{Method, capacity, plan_pairs};
+use crate::{Benchmark, Error, Part, common};
+
+/// A benchmark of streams: its definition, and how its messages go.
+pub struct Stream {
+    /// What it is.
+    pub about: &'static About,
+    /// The verb, and how the far end takes notice.
+    pub method: Method,
+}
+
+impl Benchmark for Stream {
+    fn about(&self) -> &'static About {
+        self.about
+    }
+
+    fn factors(&self) -> &'static [Factor] {
+        &[common::seating::UNPINNED]
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        plan_pairs(self.about, params, site)
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        capacity(self.about, self.method, case, site)
+    }
+
+    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+        part::part(self.method, case, place)
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        reduce::reduce(self.method, case, parts)
+    }
+}
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec { name, doc, unit: Unit::GigabitsPerSecond, better: Better::Higher }
