@@ -9,7 +9,7 @@ mod eth;
 mod nodes;
 mod ours;
 mod peers;
-mod read;
+pub(super) mod read;
 pub(super) mod server;
 
 use std::cell::RefCell;

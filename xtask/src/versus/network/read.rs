@@ -31,8 +31,13 @@ pub fn sockperf(text: &str) -> Result<f64> {
     Ok(line.context("sockperf: no median")?.1.trim().parse::<f64>()? * 2.0)
 }
 
-/// qperf's mean, which is half a round trip in a unit of its choice; returned is the whole in microseconds.
+/// qperf's mean, which is half a round trip; returned is the whole in microseconds.
 pub fn qperf(text: &str) -> Result<f64> {
+    Ok(qperf_latency(text)? * 2.0)
+}
+
+/// The latency that qperf printed, in a unit of its choice; returned are microseconds.
+pub fn qperf_latency(text: &str) -> Result<f64> {
     let line = text.lines().find_map(|line| line.trim().strip_prefix("latency")?.trim().strip_prefix('='));
     let (value, unit) = line.and_then(|line| line.trim().split_once(' ')).context("qperf: no latency")?;
     let factor = match unit.trim() {
@@ -42,7 +47,7 @@ pub fn qperf(text: &str) -> Result<f64> {
         "sec" => 1e6,
         other => anyhow::bail!("qperf: '{other}' is no unit of time that we know"),
     };
-    Ok(value.parse::<f64>()? * factor * 2.0)
+    Ok(value.parse::<f64>()? * factor)
 }
 
 /// Rows of NPtcp's table: bytes, "Mbps" that are units of 2^20 bit/s, and seconds of half a round trip.

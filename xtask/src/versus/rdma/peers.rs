@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::{SECONDS, read};
 use crate::versus::Work;
+use crate::versus::network::read::qperf_latency;
 use crate::versus::network::server::Server;
 
 /// A client that does not end is ended after so many seconds.
@@ -124,5 +125,5 @@ fn one_of_qperf(test: &str) -> Result<f64> {
         &seconds,
         test,
     ]);
-    read::latency(&output(client)?)
+    qperf_latency(&output(client)?)
 }

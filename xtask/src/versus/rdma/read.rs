@@ -1,6 +1,6 @@
 //! What the peers print, as figures.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 /// The last row of perftest's table, as numbers.
 fn last_row(text: &str) -> Result<Vec<f64>> {
@@ -31,22 +31,10 @@ fn column(text: &str, number: usize) -> Result<f64> {
     row.get(number).copied().with_context(|| format!("perftest: no column {number} in {row:?}"))
 }
 
-/// qperf's latency, in a unit of its choice; returned are microseconds.
-pub fn latency(text: &str) -> Result<f64> {
-    let line = text.lines().find_map(|line| line.trim().strip_prefix("latency")?.trim().strip_prefix('='));
-    let (value, unit) = line.and_then(|line| line.trim().split_once(' ')).context("qperf: no latency")?;
-    let factor = match unit.trim() {
-        "ns" => 1e-3,
-        "us" => 1.0,
-        "ms" => 1e3,
-        other => bail!("qperf: '{other}' is no unit of time that we know"),
-    };
-    Ok(value.parse::<f64>()? * factor)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::versus::network::read::qperf_latency as latency;
 
     const BANDWIDTH: &str = include_str!("captured/write_bw.txt");
     const LATENCY: &str = include_str!("captured/write_lat.txt");
