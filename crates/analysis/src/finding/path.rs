@@ -57,12 +57,23 @@ struct Moved<'a> {
     buffered: f64,
 }
 
+/// What counts bytes: its probe, what it is called, and how the person chooses another.
+struct Kind {
+    probe: &'static str,
+    noun: &'static str,
+    choice: &'static str,
+}
+
+const INTERFACE: Kind = Kind { probe: "nic", noun: "interface", choice: "the routes and at -p interface=" };
+const PORT: Kind = Kind { probe: "ib_port", noun: "port", choice: "-p port= and -p peer_port=" };
+
 /// An end whose counters do not show what was moved.
 struct Shortfall<'a> {
     moved: Moved<'a>,
     node: &'a str,
     evidence: Vec<String>,
-    /// The interfaces that were chosen.
+    kind: &'static Kind,
+    /// The interfaces or ports that were chosen.
     chosen: Vec<&'a str>,
     verb: &'static str,
     /// Bytes that they counted; none when that could not be read.
@@ -82,13 +93,13 @@ fn shortfalls(case: &CaseRecord) -> impl Iterator<Item = Shortfall<'_>> {
     let rows = case.evidence.get("moved").and_then(Value::as_array).into_iter().flatten();
     rows.filter_map(Moved::read).filter_map(move |moved| {
         [(moved.from, "tx"), (moved.to, "rx")].into_iter().find_map(|(node, way)| {
-            let (probe, chosen) =
+            let (kind, chosen) =
                 match moved.interface.map(|name| vec![name]).or_else(|| interfaces(case, node)) {
-                    Some(interfaces) => ("nic", interfaces),
-                    None => ("ib_port", ports(case, node)?),
+                    Some(interfaces) => (&INTERFACE, interfaces),
+                    None => (&PORT, ports(case, node)?),
                 };
-            let seen = seen(case, probe).find(|seen| seen.node == node)?;
-            at_end(case, moved, &seen, chosen, way)
+            let seen = seen(case, kind.probe).find(|seen| seen.node == node)?;
+            at_end(case, moved, &seen, kind, chosen, way)
         })
     })
 }
@@ -134,6 +145,7 @@ fn at_end<'a>(
     case: &'a CaseRecord,
     moved: Moved<'a>,
     seen: &Seen<'a>,
+    kind: &'static Kind,
     chosen: Vec<&'a str>,
     way: &str,
 ) -> Option<Shortfall<'a>> {
@@ -159,6 +171,7 @@ fn at_end<'a>(
         node: seen.node,
         evidence: seen.evidence(),
         moved,
+        kind,
         chosen,
         verb,
         counted,
@@ -190,15 +203,17 @@ impl Shortfall<'_> {
             .collect();
         let elsewhere = match self.carried.as_slice() {
             // Some drivers have the card hand over its counts once a second (bnxt), and others ask for them as seldom.
-            [] => "no other interface counted as much: either they went a way that has no interface, or the driver renews \
-                   its counters seldom, which trials of several seconds show (-p time=)"
-                .to_owned(),
+            [] => format!(
+                "no other {noun} counted as much: either they went a way that has no {noun}, or the driver renews its \
+                 counters seldom, which trials of several seconds show (-p time=)",
+                noun = self.kind.noun
+            ),
             [("lo", _), ..] => format!(
                 "{} carried them: both addresses are of one host, whose kernel hands over what is sent from one to the \
                  other without a wire; give the ends network namespaces of their own, or measure between two hosts",
                 carried.join(", ")
             ),
-            _ => format!("{} carried them: look at the routes and at -p interface=", carried.join(", ")),
+            _ => format!("{} carried them: look at {}", carried.join(", "), self.kind.choice),
         };
         format!(
             "{} went from {} to {}, but {names} of {node} {} only {}; {elsewhere}",
@@ -284,13 +299,19 @@ mod tests {
             case.evidence.insert("moved".to_owned(), moved);
             let port = |counts: &Value| json!({ "ib_port": { "counts": counts } });
             let sent = port(&json!({ "tx_bytes mlx5_0/1": first, "tx_bytes mlx5_1/1": 0 }));
-            let received = port(&json!({ "rx_bytes mlx5_2/1": second }));
+            let received =
+                port(&json!({ "rx_bytes mlx5_2/1": second, "rx_bytes mlx5_3/1": 1_010_000_000 - second }));
             case.evidence.insert("probes".to_owned(), json!({ "n1": sent, "n2": received }));
             find(&[case])
         };
         assert_eq!(of(1_010_000_000, 1_010_000_000), []);
         let found = of(1_010_000_000, 5_000_000);
         assert!(found[0].text.contains("but mlx5_2/1 of n2 received only 5 MB"), "{}", found[0].text);
+        assert!(
+            found[0].text.ends_with("mlx5_3/1 (1005 MB) carried them: look at -p port= and -p peer_port="),
+            "{}",
+            found[0].text
+        );
         assert_eq!(found[0].evidence, ["moved", "probes.n2.ib_port"]);
     }
 
