@@ -56,10 +56,11 @@ pub fn run(
             return Ok(16.0 * vectors as f64 / world.rate(a, b).min(world.rate(c, from)));
         }
         "chase" => {
-            let mut at = a;
+            let start = if a == 0 { word(c) } else { a };
+            let mut at = start;
             (0..8 * b).for_each(|_| at = word(at));
             put(c, at);
-            let times = match world.owner(a) {
+            let times = match world.owner(start) {
                 None => 2.0,
                 Some(owner) if owner != device => 3.0,
                 _ => 1.0,

@@ -203,8 +203,8 @@ fn kernel(text: &mut String, shape: Shape) {
 
 /// `fill(to, words, first, step)`, `check(from, words, first, step, tally)`, `copy_rest(to, from, vectors)`: threads take
 /// turns. `exchange(to, from, other to, other from, vectors)`: of two neighbouring blocks the first copies the one way, the
-/// second the other, a vector a thread. `chase(start, steps of 8, result, block)`: one thread of one block, so
-/// that every processor can have its turn. `wait(word, value, nanoseconds at most)`: one thread.
+/// second the other, a vector a thread. `chase(start, steps of 8, end, block)`: one thread of one block, so
+/// that every processor can have its turn; from a start of 0 it goes on where `end` says. `wait(word, value, nanoseconds at most)`: one thread.
 const COMMON: &str = r"
 .visible .entry fill(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3) {
 .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<8>;
@@ -258,6 +258,7 @@ done: ret; }
 .reg .pred %p; .reg .b32 %r<2>; .reg .b64 %d<3>;
 ld.param.u64 %d2, [p3]; cvt.u32.u64 %r0, %d2; mov.u32 %r1, %ctaid.x; setp.ne.u32 %p, %r0, %r1; @%p bra out;
 ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; ld.param.u64 %d2, [p2]; cvta.to.global.u64 %d2, %d2;
+setp.eq.u64 %p, %d0, 0; @%p ld.global.u64 %d0, [%d2];
 again: setp.eq.u64 %p, %d1, 0; @%p bra done;
 ld.global.u64 %d0, [%d0]; ld.global.u64 %d0, [%d0];
 ld.global.u64 %d0, [%d0]; ld.global.u64 %d0, [%d0];

@@ -1,9 +1,10 @@
 //! Which GPUs copy from and to which memory, decided from the inventory alone.
 
 use seatrial_inventory::gpu_host_limit;
-use seatrial_model::machine::Gpu;
+use seatrial_model::machine::{Gpu, Machine};
 use seatrial_model::{
-    About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Place, Reason, Site, SiteNode, Subject,
+    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Reason, Seat, Severity, Site,
+    SiteNode, Subject,
 };
 
 use super::cell::{Grid, directions};
@@ -51,23 +52,17 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     if is("scope", "matrix") && sizes.len() > 1 {
         return Err(contradiction("scope=matrix takes one size".to_owned()));
     }
+    let subject = Subject::device("gpu", &gpu.index.to_string());
     let (seat, finding) = gpu::near(machine, gpu, &seats(machine)?, turn);
+    let (seat, elsewhere) = with_memory_of_ours(machine, seat, &subject);
     let mut nodes = vec![seat.memory];
     if is("scope", "matrix") {
-        let all = memory_nodes(machine);
-        if all.len() < 2 {
-            return Err(Reason::new(
-                Cause::Inapplicable,
-                "a matrix needs two NUMA nodes with memory; this has one",
-            ));
-        }
-        nodes.extend(all.into_iter().map(Some).filter(|node| *node != seat.memory));
+        nodes.extend(all_of_ours(machine)?.into_iter().map(Some).filter(|node| *node != seat.memory));
     }
-    let subject = Subject::device("gpu", &gpu.index.to_string());
     let mut case = Case::new(about, &node.name, subject, params, common::budget(params)?);
     case.key = Some(gpu.key());
     case.facts = gpu.facts();
-    case.findings.extend(finding);
+    case.findings.extend(finding.into_iter().chain(elsewhere));
     gpu::chosen(&mut case, &[gpu]);
     let words: Vec<String> =
         nodes.iter().map(|node| node.map_or_else(|| "any".to_owned(), |node| node.to_string())).collect();
@@ -87,6 +82,47 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     case.budget.overhead = Nanos::millis(700).plus(touched);
     case.budget.prepare = Nanos::secs(60).plus(Nanos(touched.get().saturating_mul(10)));
     Ok(case)
+}
+
+/// The nodes whose memory a cpuset leaves to us, of those that have some; all where nobody says which.
+fn of_ours(machine: &Machine) -> Vec<u32> {
+    let allowed = machine.confinement.memory_nodes.known();
+    let is_ours = |node: &u32| allowed.is_none_or(|allowed| allowed.contains(node));
+    memory_nodes(machine).into_iter().filter(is_ours).collect()
+}
+
+/// The seat with memory that it may have: where a cpuset leaves the wanted node out, that of another one, with a finding.
+/// To ask for it all the same would end up there too, under the wrong name.
+fn with_memory_of_ours(machine: &Machine, seat: Seat, subject: &Subject) -> (Seat, Option<Finding>) {
+    let ours = of_ours(machine);
+    let (Some(node), Some(first)) = (seat.memory.filter(|node| !ours.contains(node)), ours.first()) else {
+        return (seat, None);
+    };
+    let other = ours.iter().find(|node| **node == seat.node).unwrap_or(first);
+    let text = format!(
+        "no memory of NUMA node {node}, next to this GPU, may be used (cpuset): copies are from and to node {other}, so \
+         they are not at their best"
+    );
+    let finding = Finding::new("remote-memory", Severity::Warning, subject.clone(), text);
+    (Seat { memory: Some(*other), ..seat }, Some(finding))
+}
+
+/// The nodes of a matrix.
+fn all_of_ours(machine: &Machine) -> Result<Vec<u32>, Reason> {
+    let (all, ours) = (memory_nodes(machine), of_ours(machine));
+    if ours.len() < 2 {
+        let text = match all.len() {
+            count @ 2.. => {
+                format!(
+                    "a matrix needs two NUMA nodes with memory; of {count} a cpuset leaves {} to this process",
+                    ours.len()
+                )
+            }
+            _ => "a matrix needs two NUMA nodes with memory; this has one".to_owned(),
+        };
+        return Err(Reason::new(Cause::Inapplicable, text));
+    }
+    Ok(ours)
 }
 
 /// The host's memory must hold a source and a target on every node.

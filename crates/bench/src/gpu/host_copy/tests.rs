@@ -226,6 +226,20 @@ fn a_cpuset_without_the_gpu_s_node_is_told_and_measured_all_the_same() {
 }
 
 #[test]
+fn a_cpuset_without_the_memory_of_the_gpu_s_node_is_told_and_no_other_memory_passes_for_it() {
+    let mut two = machine(1);
+    two.numa.push(seatrial_model::machine::NumaNode { id: 1, ..two.numa[0].clone() });
+    two.confinement.memory_nodes = seatrial_model::machine::Known::Known(vec![1]);
+    let case = plan(&HostCopy, &[SMALL], two.clone()).expect("a plan").remove(0);
+    let kinds: Vec<&str> = case.findings.iter().map(|finding| finding.kind.as_str()).collect();
+    assert_eq!(kinds, ["remote-memory"]);
+    assert_eq!((case.places[0].seats[0].memory, case.chosen.text("memory_nodes")), (Some(1), Ok("1")));
+    let reason = plan(&HostCopy, &[SMALL, ("scope", "matrix")], two).expect_err("one node is left");
+    assert_eq!(reason.cause, Cause::Inapplicable);
+    assert!(reason.text.contains("of 2 a cpuset leaves 1 to this process"), "{reason}");
+}
+
+#[test]
 fn what_cannot_hold_together_is_refused_in_the_plan() {
     for (changed, cause) in [
         (vec![("engine", "sm"), ("memory", "pageable")], Cause::Contradiction),

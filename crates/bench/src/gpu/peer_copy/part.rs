@@ -9,7 +9,7 @@ use seatrial_sys::gpu::{DeviceMemory, GpuError, Span, Stream};
 use serde_json::json;
 
 use super::cell::{Cell, Flow};
-use super::plan::{CHASE, SLICE, wanted};
+use super::plan::{PROCESSORS, SLICE, wanted};
 use crate::common::gpu::pattern::{Pattern, Wrong};
 use crate::common::gpu::{
     self, Checks, Crew, Lane, LaneError, MOST_QUEUED, Opened, Rig, Ring, Starter, Tally, Watches, Worker,
@@ -19,6 +19,9 @@ use crate::{Error, Sink, Stop};
 
 /// Memory that is chased through.
 const RING: usize = 2 << 20;
+
+/// Loads of one processor: all of them together go round the ring once, so that no word is met a second time.
+const LOADS: u64 = Ring::lap(RING) / PROCESSORS as u64;
 
 /// Pieces of a slice between which flows are compared.
 const PIECES: usize = 8;
@@ -44,7 +47,6 @@ struct Ready {
     lanes: BTreeMap<(usize, usize, bool), Lane>,
     starter: Starter,
     copies: Vec<usize>,
-    loads: u64,
     slices: u64,
     turn: u32,
     /// Pairs that do not reach each other.
@@ -123,7 +125,6 @@ impl Wanted {
             targets,
             lanes,
             starter,
-            loads: 1024,
             slices: 0,
             turn: 0,
             apart,
@@ -169,7 +170,7 @@ impl Rig for Ready {
                 emit(&mut out, "copy", at, (start, end), (bytes as f64, Unit::Byte))?;
             }
         }
-        self.turn = self.turn.wrapping_add(1);
+        self.turn += PROCESSORS;
         for (by, of) in self.targets.keys().copied().collect::<Vec<_>>() {
             for (channel, cached) in [("latency", true), ("latency_memory", false)] {
                 if stop.is_over() && out.is_some() {
@@ -324,7 +325,7 @@ impl Ready {
     /// GPU `by` follows the ring in the memory of `of`: after a first time round, so that the cache of `of` holds what
     /// is followed; or after that cache was filled with something else.
     fn chase(&mut self, by: usize, of: usize, cached: bool) -> Result<((Nanos, Nanos), u64), LaneError> {
-        let Self { crew, lanes, starter, turn, loads, .. } = self;
+        let Self { crew, lanes, starter, turn, .. } = self;
         let stranger = || LaneError { lane: by, error: GpuError::Stranger { what: "the ring" } };
         let find = |number: usize| crew.find(number).ok_or_else(stranger);
         let (worker, holder) = (find(by)?, find(of)?);
@@ -336,16 +337,11 @@ impl Ready {
         }
         let lane = lanes.get_mut(&(by, of, false)).ok_or_else(stranger)?;
         let queue = |_: usize, stream: &Stream, _: usize| {
-            worker.opened.kernels.chase(stream, &holder.ring, *loads, &worker.tally, *turn)
+            worker.opened.kernels.chase(stream, &holder.ring, LOADS, &worker.tally, *turn..*turn + PROCESSORS)
         };
         let laps = if cached { 2 } else { 1 };
         let run = starter.run(&mut [lane], laps, queue, || ());
         let run = run.map_err(|failed| LaneError { lane: by, error: failed.error })?;
-        let (start, end) = run.piece(0, laps - 1);
-        let done = *loads;
-        let one = end.since(start).get() as f64 / done as f64;
-        // Once round at most, so that no word is met a second time.
-        *loads = ((CHASE.get() as f64 / one.max(1.0)) as u64).clamp(1024, Ring::lap(RING)) / 8 * 8;
-        Ok(((start, end), done))
+        Ok((run.piece(0, laps - 1), LOADS * u64::from(PROCESSORS)))
     }
 }

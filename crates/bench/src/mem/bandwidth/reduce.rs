@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::{
-    Case, Cause, Finding, Measures, Params, PartRecord, Reason, Row, Sample, Severity, Subject, Unit, Values,
-};
+use seatrial_model::{Case, Cause, Measures, Params, PartRecord, Reason, Row, Sample, Unit, Values};
 use seatrial_stats::Sorted;
 use serde_json::json;
 
 use super::kernel::{Kernel, Store};
+use crate::common::misplaced;
 
 /// Least part of the longest thread's time that all threads must have run together.
 const LEAST_OVERLAP: f64 = 0.5;
@@ -55,7 +54,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         }
     }
     measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
-    measures.findings.extend(parts.first().and_then(misplaced));
+    measures.findings.extend(parts.first().and_then(|part| misplaced(&part.evidence)));
     Ok(measures)
 }
 
@@ -136,30 +135,6 @@ fn traffic_factor(case: &Case) -> Option<f64> {
         _ => None,
     };
     kernel.traffic_factor(store)
-}
-
-/// A finding when pages are not where they were bound.
-fn misplaced(part: &PartRecord) -> Option<Finding> {
-    let place = part.evidence.get("place")?;
-    let share = place.get("right_percent").and_then(serde_json::Value::as_f64);
-    let (kind, text) = match (share, place.get("denied")) {
-        (Some(share), _) if share >= 99.0 => return None,
-        (Some(share), _) => {
-            let text = format!(
-                "only {share:.1} % of the pages are on the node they were bound to: memory was short there"
-            );
-            ("misplaced-memory", text)
-        }
-        (None, Some(why)) => {
-            let why = why.as_str().unwrap_or("unknown");
-            let text = format!(
-                "the place of the memory could not be verified: {why}; local and remote may be mixed"
-            );
-            ("placement-unverified", text)
-        }
-        (None, None) => return None,
-    };
-    Some(Finding::new(kind, Severity::Warning, Subject::node(), text))
 }
 
 #[cfg(test)]
