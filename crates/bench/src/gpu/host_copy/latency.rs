@@ -96,9 +96,9 @@ impl Latency {
 
     fn chase(&mut self, samples: &mut Vec<(&'static str, Nanos, Nanos, u64)>) -> Result<(), GpuError> {
         let Self { lane, starter, ring, tally, turn, kernels, .. } = self;
-        *turn += 1;
+        *turn = turn.wrapping_add(1);
         let queue = |_: usize, stream: &seatrial_sys::gpu::Stream, _: usize| {
-            kernels.chase(stream, ring, LOADS, tally, *turn..*turn + 1)
+            kernels.chase(stream, ring, LOADS, tally, (*turn, 1))
         };
         let run = starter.run(&mut [lane], 1, queue, || ())?;
         let (start, end) = run.piece(0, 0);

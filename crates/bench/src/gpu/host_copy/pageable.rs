@@ -11,7 +11,7 @@ use seatrial_sys::memory::Pages;
 
 use super::cell::Grid;
 use super::part::Copier;
-use super::pinned::{IN, NOTHING, OUT, place, sample};
+use super::pinned::{IN, NOTHING, OUT, evidence_of_nodes, place, sample};
 use crate::common::gpu::pattern::Wrong;
 use crate::common::gpu::{Checks, Opened, Tally, Watches, during, preparing};
 use crate::common::{Gate, Held, evidence_of_pages, evidence_of_place};
@@ -172,7 +172,10 @@ impl Copier for Pageable {
     }
 
     fn evidence(&self, out: &mut dyn Sink) {
-        out.evidence("place", evidence_of_place(self.sources.iter().chain(&self.targets)));
+        let of_node = self.sources.iter().zip(&self.targets);
+        let of_node: Vec<_> =
+            of_node.map(|(source, target)| evidence_of_place([source, target])).collect();
+        out.evidence("place", evidence_of_nodes(&self.grid, &of_node));
         out.evidence("pages", evidence_of_pages(&self.sources));
     }
 }

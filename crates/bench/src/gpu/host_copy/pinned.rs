@@ -5,7 +5,7 @@ use std::sync::Arc;
 use seatrial_model::{Bytes, Cause, Integrity, Params, Quantity, Sample, Unit};
 use seatrial_sys::gpu::{DeviceMemory, GpuError, Span, Stream};
 use seatrial_sys::memory::Pages;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::cell::{Cell, Direction, Grid};
 use super::part::Copier;
@@ -200,16 +200,35 @@ impl Copier for Pinned {
     }
 
     fn evidence(&self, out: &mut dyn Sink) {
-        let places: Vec<_> = self.sources.iter().chain(&self.targets).map(|block| &block.place).collect();
-        let shares: Vec<f64> = places.iter().filter_map(|place| place["right_percent"].as_f64()).collect();
-        let place = match places.iter().find(|place| place.get("denied").is_some()) {
-            Some(denied) => (*denied).clone(),
-            None => json!({ "right_percent": shares.iter().sum::<f64>() / shares.len().max(1) as f64 }),
-        };
-        out.evidence("place", place);
+        let of_node = self.sources.iter().zip(&self.targets);
+        let of_node: Vec<_> =
+            of_node.map(|(source, target)| least_right([&source.place, &target.place])).collect();
+        out.evidence("place", evidence_of_nodes(&self.grid, &of_node));
         out.evidence("pages", self.sources[0].pages.clone());
         out.evidence("held_by", json!(self.starter.way()));
     }
+}
+
+/// Of what was told of several blocks the one with the fewest pages where they were wanted, or one whose place nobody could
+/// tell: an average would hide it behind the others.
+fn least_right<'a>(places: impl IntoIterator<Item = &'a Value>) -> Value {
+    // What was denied has no share, and stands before all.
+    let share = |place: &&Value| place["right_percent"].as_f64().unwrap_or(-1.0);
+    let least = places.into_iter().min_by(|one, other| share(one).total_cmp(&share(other)));
+    least.cloned().unwrap_or_default()
+}
+
+/// For the record: the least that was told of a node's memory and, of several nodes, what was told of each.
+pub fn evidence_of_nodes(grid: &Grid, of_node: &[Value]) -> Value {
+    let mut all = least_right(of_node);
+    if grid.nodes.len() > 1 && all["right_percent"].is_f64() {
+        let each = grid.nodes.iter().zip(of_node);
+        let each: serde_json::Map<String, Value> = each
+            .filter_map(|(node, place)| Some((node.as_ref()?.to_string(), place["right_percent"].clone())))
+            .collect();
+        all["right_percent_by_node"] = each.into();
+    }
+    all
 }
 
 /// The place of a slice's samples on the axes.

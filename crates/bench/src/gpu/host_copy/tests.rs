@@ -187,6 +187,20 @@ fn the_memory_of_every_node_is_a_row_and_the_slowest_of_the_others_a_share_of_th
 }
 
 #[test]
+fn memory_elsewhere_on_one_node_is_not_hidden_by_the_others() {
+    use serde_json::json;
+    let grid = |nodes: &[u32]| {
+        super::cell::Grid::new(&[], &[1], nodes.iter().copied().map(Some).collect::<Vec<_>>())
+    };
+    let right = |percent: f64| json!({ "right_percent": percent });
+    let told = super::pinned::evidence_of_nodes(&grid(&[1, 0]), &[right(100.0), right(98.5)]);
+    assert_eq!(told, json!({ "right_percent": 98.5, "right_percent_by_node": { "0": 98.5, "1": 100.0 } }));
+    assert_eq!(super::pinned::evidence_of_nodes(&grid(&[0]), &[right(100.0)]), right(100.0));
+    let denied = json!({ "denied": "EPERM" });
+    assert_eq!(super::pinned::evidence_of_nodes(&grid(&[1, 0]), &[right(100.0), denied.clone()]), denied);
+}
+
+#[test]
 fn a_driver_that_is_not_there_or_too_old_is_told() {
     let cases = plan(&HostCopy, &[SMALL], machine(1)).expect("a plan");
     let nowhere = Path::new("/nowhere/libcuda.so.1");

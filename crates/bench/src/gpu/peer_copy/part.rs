@@ -170,7 +170,7 @@ impl Rig for Ready {
                 emit(&mut out, "copy", at, (start, end), (bytes as f64, Unit::Byte))?;
             }
         }
-        self.turn += PROCESSORS;
+        self.turn = self.turn.wrapping_add(1);
         for (by, of) in self.targets.keys().copied().collect::<Vec<_>>() {
             for (channel, cached) in [("latency", true), ("latency_memory", false)] {
                 if stop.is_over() && out.is_some() {
@@ -337,7 +337,7 @@ impl Ready {
         }
         let lane = lanes.get_mut(&(by, of, false)).ok_or_else(stranger)?;
         let queue = |_: usize, stream: &Stream, _: usize| {
-            worker.opened.kernels.chase(stream, &holder.ring, LOADS, &worker.tally, *turn..*turn + PROCESSORS)
+            worker.opened.kernels.chase(stream, &holder.ring, LOADS, &worker.tally, (*turn, PROCESSORS))
         };
         let laps = if cached { 2 } else { 1 };
         let run = starter.run(&mut [lane], laps, queue, || ());

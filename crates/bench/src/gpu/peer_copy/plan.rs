@@ -16,8 +16,8 @@ pub const SLICE: Nanos = Nanos::millis(25);
 /// Chases of a pair in a round: once round for the cache, once timed, once from memory.
 const CHASES: u64 = 3;
 
-/// Processors that go round the ring together, each its part of it. The next round is of the next ones: with three rounds
-/// in each of three trials all 132 of an H200 had their turn.
+/// Processors that go round the ring together, each its part of it. The next round is of their neighbours: after twelve
+/// rounds all 132 of an H200 had their turn.
 pub const PROCESSORS: u32 = 16;
 
 /// Time of a chase round the ring over a link of 1 us.
