@@ -10,7 +10,7 @@ use crate::trial;
 pub fn trials() -> Vec<Trial> {
     vec![
         trial("a_job_whose_time_is_up_says_so_and_what_it_did_not_come_to_is_gone_on_with", time_is_up),
-        trial("a_node_that_is_down_is_waited_for_in_slurm_s_words", a_node_that_is_down),
+        trial("a_node_that_is_drained_is_waited_for_in_slurm_s_words", a_node_that_is_drained),
         trial("an_allocation_that_lost_a_node_is_told_in_slurm_s_words", an_allocation_that_lost_a_node),
     ]
 }
@@ -51,9 +51,10 @@ fn time_is_up() {
     });
 }
 
-fn a_node_that_is_down() {
+fn a_node_that_is_drained() {
     shared(|rig| {
-        rig.lab.head("scontrol update nodename=n2 state=down reason=test");
+        // Not down: a slurmd that registers anew brings its node back from that.
+        rig.lab.head("scontrol update nodename=n2 state=drain reason=test");
         let run = rig.start(&[CHASE, &["--launcher", "slurm", "-w", "n[1-2]"], JSON]);
         wait_until("word of the wait", || run.complaint().contains("Required node not available"));
         assert!(run.complaint().contains("waiting for srun to start agents"), "{}", run.complaint());
