@@ -48,6 +48,32 @@ fn a_volume_that_promised_more_than_it_has_is_out_of_space() {
 }
 
 #[test]
+fn blocks_smaller_than_the_sectors_of_a_disk_are_refused_and_others_go_through() {
+    let Some(disk) = or_skip(LoopDisk::with(64, None, 4096)) else { return };
+    let of = |block, operation| {
+        let changed = [
+            ("size", "8 MiB"),
+            ("block", block),
+            ("operation", operation),
+            ("pattern", "random"),
+            ("depth", "32"),
+        ];
+        case(&disk.mount(), &changed)
+    };
+    let error = prepared(&of("512 B", "read")).err().expect("half of a sector and less");
+    assert_eq!((error.cause, error.cause.outcome()), (Cause::Missing, Outcome::Unmeasured), "{error}");
+    assert!(error.text.contains("multiples of 4096 B"), "{error}");
+    for operation in ["read", "write", "mixed"] {
+        let case = of("4 KiB", operation);
+        let mut part = prepared(&case).expect("prepared");
+        let record = measured(&case, &mut *part).expect("measured");
+        assert_eq!(record.evidence["files"]["alignment"]["offset"], 4096, "{operation}");
+        let integrity = part.verify().expect("looked at");
+        assert!(matches!(integrity, Integrity::Verified { .. }), "{operation}: {integrity:?}");
+    }
+}
+
+#[test]
 fn a_device_that_forgets_is_found_corrupt() {
     let Some(disk) = or_skip(LoopDisk::new(64, None)) else { return };
     let case = case(&disk.mount(), &[("size", "16 MiB"), ("time", "200 ms")]);

@@ -38,6 +38,11 @@ pub struct LoopDisk {
 impl LoopDisk {
     /// One of so many MiB. With `memory` the image may grow to no more than that many MiB, whatever the device says.
     pub fn new(mib: u64, memory: Option<u64>) -> Result<Self, String> {
+        Self::with(mib, memory, 512)
+    }
+
+    /// The same with sectors of so many bytes.
+    pub fn with(mib: u64, memory: Option<u64>, sector: u32) -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let mut disk = Self { folder, device: String::new(), in_memory: false };
         fs::create_dir(disk.mount()).map_err(|error| error.to_string())?;
@@ -50,8 +55,12 @@ impl LoopDisk {
         image.set_len(mib << 20).map_err(|error| error.to_string())?;
         // Written once and for all, so that no thread of the kernel goes on with it while we measure.
         let lazy = "lazy_itable_init=0,lazy_journal_init=0";
-        call("mkfs.ext4", &["-q", "-m", "0", "-E", lazy, &text(&disk.image())])?;
-        disk.device = call("losetup", &["--find", "--show", &text(&disk.image())])?;
+        // No smaller than a sector, which the default for a small device may be.
+        let block = sector.max(1024).to_string();
+        call("mkfs.ext4", &["-q", "-m", "0", "-b", &block, "-E", lazy, &text(&disk.image())])?;
+        let sector = sector.to_string();
+        let options = ["--find", "--show", "--sector-size", &sector, &text(&disk.image())];
+        disk.device = call("losetup", &options)?;
         call("mount", &[&disk.device, &text(&disk.mount())])?;
         Ok(disk)
     }

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use seatrial_model::Integrity;
+use seatrial_model::{Integrity, Limit, Limits, Site, SiteNode};
+use seatrial_sys::root::SysRoot;
 
-use crate::rig::{LoopDisk, case, measured, or_skip, prepared, reduced};
+use crate::rig::{LoopDisk, bench, case, measured, or_skip, prepared, reduced};
 
 /// Tries of one measurement: other work on the machine can keep any single one from its CPUs.
 const TRIES: usize = 4;
@@ -44,6 +45,11 @@ impl Throttle {
         fs::write(file, format!("{} {bytes}", self.number)).expect("set");
     }
 
+    fn set_requests(&self, way: &str, requests: u64) {
+        let file = self.folder.join(format!("blkio.throttle.{way}_iops_device"));
+        fs::write(file, format!("{} {requests}", self.number)).expect("set");
+    }
+
     /// Bytes that went through one way.
     fn counted(&self, way: &str) -> u64 {
         let text = fs::read_to_string(self.folder.join("blkio.throttle.io_service_bytes")).expect("counted");
@@ -56,6 +62,7 @@ impl Drop for Throttle {
     fn drop(&mut self) {
         for way in ["read", "write"] {
             self.set(way, 0);
+            self.set_requests(way, 0);
         }
         let mut count = throttles();
         *count -= 1;
@@ -170,6 +177,41 @@ fn all_agree(way: &'static str, rates: [u64; 3], at_once: usize, changed: &[(&'s
         });
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_a_control_group_lets_through_is_the_limit_of_a_case_on_the_device() {
+    let Some(disk) = or_skip(LoopDisk::new(96, Some(128))) else { return };
+    let limits = |operation: &str, block: &str| {
+        // The inventory of this machine as it is, not one that was made up.
+        let site = Site { nodes: vec![SiteNode::new("n1", seatrial_inventory::read(&SysRoot::live()))] };
+        let changed = [("size", "16 MiB"), ("operation", operation), ("block", block)];
+        bench().limits(&case(&disk.mount(), &changed), &site)
+    };
+    let bounds = |limits: &Limits, metric: &str| match &limits[metric] {
+        Limit::Chain(bounds) => bounds.clone(),
+        unknown @ Limit::Unknown { .. } => panic!("{metric}: {unknown:?}"),
+    };
+    let before = limits("read", "16 KiB");
+    assert!(matches!(&before["throughput"], Limit::Unknown { .. }), "{before:?}");
+
+    let Some(throttle) = or_skip(Throttle::new(&disk)) else { return };
+    throttle.set("read", 3 << 20);
+    throttle.set("write", 5 << 20);
+    for (operation, bytes) in [("read", 3_u64 << 20), ("write", 5 << 20), ("mixed", 8 << 20)] {
+        let told = limits(operation, "16 KiB");
+        let [bound] = &bounds(&told, "throughput")[..] else { panic!("{operation}: {told:?}") };
+        assert_eq!(bound.value.to_string(), format!("{} MB/s", bytes as f64 / 1e6), "{operation}");
+        assert_eq!(bound.provenance, "control group", "{operation}");
+        assert_eq!(bound.formula, format!("{bytes} B/s are let through"), "{operation}");
+        let [bound] = &bounds(&told, "iops")[..] else { panic!("{operation}: {told:?}") };
+        assert_eq!(bound.value.to_string(), format!("{} 1/s", bytes / (16 << 10)), "{operation}");
+    }
+    // A limit on requests counts by the size of the block, beside the one on bytes.
+    throttle.set_requests("read", 100);
+    let told = limits("read", "4 KiB");
+    let values: Vec<_> = bounds(&told, "throughput").iter().map(|bound| bound.value.to_string()).collect();
+    assert_eq!(values, ["3.145728 MB/s", "0.4096 MB/s"]);
 }
 
 /// Held by the test whose devices are throttled.

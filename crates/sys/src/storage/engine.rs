@@ -66,6 +66,9 @@ pub trait Engine {
     /// When its slot is under way, or it asks for more bytes than a slot has or for a file that is not there.
     fn queue(&mut self, request: Request);
 
+    /// Whether requests that were handed over go on while the thread does something else.
+    fn overlaps(&self) -> bool;
+
     /// Starts what is queued, as far as that needs no waiting.
     ///
     /// # Errors

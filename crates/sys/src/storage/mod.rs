@@ -15,6 +15,7 @@ mod sync;
 mod tests;
 mod throttle;
 mod uring;
+mod whole;
 
 pub use access::{Alignment, AlignmentSource, DirectError, buffered, direct, without_access_times};
 pub use buffers::Buffers;
@@ -26,3 +27,4 @@ pub use shelf::{Item, MOST_FILES, Shelf};
 pub use sync::Sync;
 pub use throttle::{Throttle, throttle};
 pub use uring::{Ring, Setup, Uring};
+pub use whole::{read_whole, write_whole};

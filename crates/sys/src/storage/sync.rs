@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::io::{Errno, pread, pwrite};
 
+use super::whole::whole;
 use super::{Buffers, Completion, Engine, Operation, Request};
 
 /// An engine that has one request under way at a time: those that are queued wait for it.
@@ -25,21 +26,10 @@ impl Sync {
         let Request { slot, file, operation, offset, bytes } = request;
         let file = self.files[file].as_fd();
         let memory = &mut self.buffers.slot(slot)[..bytes];
-        let mut moved = 0;
-        while moved < bytes {
-            let at = offset + moved as u64;
-            let answer = match operation {
-                Operation::Read => pread(file, &mut memory[moved..], at),
-                Operation::Write => pwrite(file, &memory[moved..], at),
-            };
-            match answer {
-                Ok(0) => break,
-                Ok(more) => moved += more,
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(errno),
-            }
-        }
-        Ok(moved)
+        whole(bytes, |moved| match operation {
+            Operation::Read => pread(file, &mut memory[moved..], offset + moved as u64),
+            Operation::Write => pwrite(file, &memory[moved..], offset + moved as u64),
+        })
     }
 }
 
@@ -60,6 +50,10 @@ impl Engine for Sync {
         assert!(request.bytes <= self.buffers.each() && request.file < self.files.len(), "{request:?}");
         assert!(self.queue.iter().all(|other| other.slot != request.slot), "{request:?} is queued twice");
         self.queue.push_back(request);
+    }
+
+    fn overlaps(&self) -> bool {
+        false
     }
 
     fn hand_over(&mut self) -> Result<(), Errno> {

@@ -224,6 +224,10 @@ impl Engine for Uring {
         self.push(slot);
     }
 
+    fn overlaps(&self) -> bool {
+        true
+    }
+
     fn hand_over(&mut self) -> Result<(), Errno> {
         self.enter(0)
     }

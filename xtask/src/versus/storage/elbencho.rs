@@ -1,50 +1,76 @@
 //! elbencho's side: libaio with the depth, past the page cache, and its result file.
 
 use std::cell::Cell;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 
 use anyhow::{Context, Result, ensure};
+use seatrial_sys::root::SysRoot;
 
 use super::places::{Place, Places};
 use super::{Figures, Job, SECONDS, SIZE, Turn};
+use crate::packages::search_path;
 
-/// Whether it is installed. It is no Debian package.
-pub fn is_there() -> bool {
-    let mut command = Command::new("elbencho");
-    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
+/// Names the program where it is not on the search path: it is no Debian package.
+pub const PROGRAM: &str = "ELBENCHO";
+
+/// The program; none where nobody named one and none is on the search path.
+///
+/// # Errors
+/// When what was named is no file.
+pub fn program() -> Result<Option<PathBuf>> {
+    match std::env::var_os(PROGRAM).map(PathBuf::from) {
+        Some(named) => {
+            ensure!(named.is_file(), "{PROGRAM}={} is no file", named.display());
+            Ok(Some(named))
+        }
+        None => {
+            Ok(search_path().into_iter().map(|folder| folder.join("elbencho")).find(|path| path.is_file()))
+        }
+    }
 }
 
-/// One turn, on a file that is laid out before the first.
-pub fn turn(places: &Rc<Places>, place: Place, job: Job) -> Turn {
-    let places = Rc::clone(places);
+/// One turn: a file of its own to write, or one that was laid out before the first turn to read.
+pub fn turn(program: &Path, places: &Rc<Places>, place: Place, job: Job) -> Turn {
+    let (program, places) = (program.to_owned(), Rc::clone(places));
     let laid_out = Cell::new(false);
     Rc::new(move || {
         let folder = places.folder(place)?;
-        let (file, result) = (folder.join("elbencho"), folder.join("elbencho.csv"));
-        if !laid_out.replace(true) {
-            let mut command = common(Job { block: "1m", depth: 8, ..job });
+        let result = folder.join("elbencho.csv");
+        let file = folder.join(if job.write { "elbencho.written" } else { "elbencho.read" });
+        if !job.write && !laid_out.replace(true) {
+            let mut command = common(&program, Job { block: "1m", depth: 8, ..job });
             run(command.arg("--write").arg(&file)).context("laying out the file to read")?;
         }
-        let mut command = common(job);
-        command.arg(if job.write { "--write" } else { "--read" });
+        let mut command = common(&program, job);
+        if job.write {
+            // Fresh and reserved, as ours is.
+            command.args(["--write", "--preallocfile"]);
+        } else {
+            command.arg("--read");
+        }
         if job.random {
             command.arg("--rand");
         }
         // Over and over, until the time is over.
         command.args(["--infloop", "--timelimit", &SECONDS.to_string()]);
         command.args(["--cores", &super::ours::cpu()?.to_string()]);
+        let before = spent_by_children()?;
         run(command.arg("--csvfile").arg(&result).arg(&file))?;
+        let spent = spent_by_children()? - before;
         let table = std::fs::read_to_string(&result).context("elbencho's results")?;
         std::fs::remove_file(&result)?;
-        figures(&table)
+        if job.write {
+            std::fs::remove_file(&file)?;
+        }
+        figures(&table, spent)
     })
 }
 
-fn common(job: Job) -> Command {
+fn common(program: &Path, job: Job) -> Command {
     let mut command = Command::new("timeout");
-    command.args(["--kill-after=5", "120", "elbencho", "--threads", "1", "--direct", "--nolive"]);
+    command.args(["--kill-after=5", "120"]).arg(program).args(["--threads", "1", "--direct", "--nolive"]);
     command.args(["--size", SIZE, "--block", job.block, "--iodepth", &job.depth.to_string()]);
     command
 }
@@ -57,8 +83,23 @@ fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Reads the result file: a line of names, and one of values for the only phase.
-fn figures(table: &str) -> Result<Figures> {
+/// Seconds on CPUs of all processes that this one started and waited for, and of theirs (`cutime` and `cstime`,
+/// proc_pid_stat(5)): what elbencho tells of CPUs is the whole machine's.
+fn spent_by_children() -> Result<f64> {
+    let text = SysRoot::live().text("/proc/self/stat")?;
+    spent(&text, seatrial_sys::libc_info::ticks_per_second())
+        .with_context(|| format!("/proc/self/stat: {text}"))
+}
+
+fn spent(stat: &str, ticks_per_second: u64) -> Option<f64> {
+    // The name may hold anything; what stands behind it begins with the third field.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks = |number: usize| fields.get(number - 3)?.parse::<f64>().ok();
+    Some((ticks(16)? + ticks(17)?) / ticks_per_second as f64)
+}
+
+/// Reads the result file: a line of names, and one of values for the only phase, for which `spent` seconds of CPUs went.
+fn figures(table: &str, spent: f64) -> Result<Figures> {
     let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let (names, values) = lines.next().zip(lines.next()).context("elbencho wrote no result")?;
     let value = |wanted: &str| {
@@ -66,10 +107,14 @@ fn figures(table: &str) -> Result<Figures> {
         let text = values.get(at).with_context(|| format!("no value of {wanted}"))?;
         text.parse::<f64>().with_context(|| format!("{wanted}: {text}"))
     };
+    let iops = value("IOPS [last]")?;
+    let blocks = iops * value("time ms [last]")? / 1e3;
+    ensure!(blocks > 0.0, "elbencho moved nothing");
     Ok(Figures {
-        iops: value("IOPS [last]")?,
+        iops,
         // In MiB.
         megabytes: value("MiB/s [last]")? * 1.048_576,
+        cpu: spent * 1e6 / blocks,
         ..Figures::default()
     })
 }
@@ -80,8 +125,21 @@ mod tests {
 
     #[test]
     fn figures_are_found_by_the_names_of_their_columns() {
-        let told = figures("operation,IOPS [last],MiB/s [last]\nREAD,250000,1000\n").unwrap();
-        assert_eq!((told.iops, told.megabytes), (250_000.0, 1048.576));
-        assert!(figures("operation\n").is_err() && figures("operation,IOPS [last]\nREAD,x\n").is_err());
+        let head = "operation,time ms [last],IOPS [last],MiB/s [last]\n";
+        let told = figures(&format!("{head}READ,2000,250000,1000\n"), 1.5).unwrap();
+        assert_eq!((told.iops, told.megabytes, told.cpu), (250_000.0, 1048.576, 3.0));
+        for wrong in
+            ["operation\n", head, &format!("{head}READ,2000,x,1\n"), &format!("{head}READ,2000,0,0\n")]
+        {
+            assert!(figures(wrong, 1.5).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_time_of_children_is_found_behind_whatever_name() {
+        let stat = "7 (a) b (c)) S 1 7 7 0 -1 0 9 8 7 6 11 12 130 20 20 0 1 0";
+        assert_eq!(spent(stat, 100), Some(1.5));
+        assert_eq!(spent("7 (short) S 1", 100), None);
+        assert!(spent_by_children().unwrap() >= 0.0);
     }
 }

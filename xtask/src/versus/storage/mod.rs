@@ -81,7 +81,7 @@ impl Job {
     }
 }
 
-/// What one turn gave.
+/// What one turn gave: rates over the whole of its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Figures {
     /// Blocks a second.
@@ -90,7 +90,7 @@ struct Figures {
     megabytes: f64,
     /// Median from handing a request over to learning that it is done, in microseconds.
     latency: f64,
-    /// Time on CPUs for one block, in microseconds; 0 where the program does not tell.
+    /// Time on CPUs for one block, in microseconds.
     cpu: f64,
 }
 
@@ -116,7 +116,12 @@ const WORKS: &[(Place, Job, &[Way])] = &[
 ];
 
 /// What is compared with elbencho, which has no io_uring.
-const WITH_ELBENCHO: &[(Place, Job)] = &[(Place::Loop, READ_128), (Place::Loop, READ_LARGE)];
+const WITH_ELBENCHO: &[(Place, Job)] = &[
+    (Place::Loop, READ_128),
+    (Place::Loop, WRITE_128),
+    (Place::Loop, READ_LARGE),
+    (Place::Loop, WRITE_LARGE),
+];
 
 fn rows() -> Result<Vec<Row>> {
     packages::require(PEERS)?;
@@ -132,15 +137,17 @@ fn rows() -> Result<Vec<Row>> {
             rows.extend(pair(&name, *job, cost_goal, ours, peer));
         }
     }
-    if elbencho::is_there() {
-        for (place, job) in WITH_ELBENCHO {
-            let name = format!("{place}, {} vs elbencho", job.words());
-            let (ours, peer) = (ours::turn(&places, *place, *job), elbencho::turn(&places, *place, *job));
-            // It tells the CPU time of the whole machine only.
-            rows.extend(pair(&name, *job, NO_GOAL, ours, peer).into_iter().take(1));
-        }
-    } else {
-        eprintln!("elbencho is not on the search path: its rows are left out");
+    let Some(program) = elbencho::program()? else {
+        let named = elbencho::PROGRAM;
+        eprintln!("elbencho: not found on the search path, and {named} names none; its rows are left out");
+        return Ok(rows);
+    };
+    for (place, job) in WITH_ELBENCHO {
+        let name = format!("{place}, {} vs elbencho", job.words());
+        let (ours, peer) =
+            (ours::turn(&places, *place, *job), elbencho::turn(&program, &places, *place, *job));
+        // As it comes it makes new data for every block that it writes, and looks at none that it reads.
+        rows.extend(pair(&name, *job, if job.write { 1.0 } else { NO_GOAL }, ours, peer));
     }
     Ok(rows)
 }

@@ -49,15 +49,36 @@ pub fn turn(places: &Rc<Places>, place: Place, job: Job) -> Turn {
     })
 }
 
+/// Reads the record of a trial. Rates are means, as the peers' are: a new file has two, one until each of its blocks was
+/// written for the first time and one from then on, and the median of intervals would be whichever lasted longer.
 fn figures(record: &Value) -> Result<Figures> {
-    let metric = |name: &str| {
-        let median = record["metrics"][name]["median"].as_f64();
-        median.with_context(|| format!("no {name}: {} {}", record["outcome"], record["reason"]))
+    let metric = |name: &str, what: &str| {
+        let told = record["metrics"][name][what].as_f64();
+        told.with_context(|| format!("no {name}: {} {}", record["outcome"], record["reason"]))
     };
     Ok(Figures {
-        iops: metric("iops")?,
-        megabytes: metric("throughput")?,
-        latency: metric("latency")?,
-        cpu: metric("cpu_per_io")?,
+        iops: metric("iops", "mean")?,
+        megabytes: metric("throughput", "mean")?,
+        latency: metric("latency", "median")?,
+        cpu: metric("cpu_per_io", "median")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_means_and_what_is_missing_is_told_with_the_reason() {
+        let metric = |median: f64, mean: f64| serde_json::json!({ "median": median, "mean": mean });
+        let mut record = serde_json::json!({ "metrics": {
+            "iops": metric(100.0, 160.0), "throughput": metric(1.0, 1.6), "latency": metric(500.0, 600.0),
+            "cpu_per_io": metric(5.0, 5.0),
+        } });
+        let told = figures(&record).unwrap();
+        assert_eq!(told, Figures { iops: 160.0, megabytes: 1.6, latency: 500.0, cpu: 5.0 });
+        record["metrics"] = Value::Null;
+        record["reason"] = "the device is gone".into();
+        assert!(figures(&record).unwrap_err().to_string().contains("the device is gone"));
+    }
 }

@@ -3,11 +3,12 @@
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{copy_file_range, fdatasync};
-use rustix::io::{pread, pwrite};
+use rustix::io::retry_on_intr;
 use seatrial_model::{Cause, Nanos};
 use seatrial_sys::Errno;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::ThreadTime;
+use seatrial_sys::storage::{read_whole, write_whole};
 
 use crate::storage::file::outcome::refused;
 use crate::{Error, Stop};
@@ -90,24 +91,17 @@ pub fn copy(
 }
 
 fn through_memory(from: &OwnedFd, to: &OwnedFd, offset: u64, buffer: &mut [u8]) -> Result<usize, Error> {
-    let got = match pread(from, &mut *buffer, offset) {
-        Err(Errno::INTR) => return through_memory(from, to, offset, buffer),
-        answer => answer.map_err(|errno| refused(&format!("reading at offset {offset}"), errno))?,
-    };
-    let mut put = 0;
-    while put < got {
-        match pwrite(to, &buffer[put..got], offset + put as u64) {
-            Ok(more) => put += more,
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(refused(&format!("writing at offset {offset}"), errno)),
-        }
-    }
+    let got = read_whole(from, buffer, offset)
+        .map_err(|errno| refused(&format!("reading at offset {offset}"), errno))?;
+    write_whole(to, &buffer[..got], offset)
+        .map_err(|errno| refused(&format!("writing at offset {offset}"), errno))?;
     Ok(got)
 }
 
 fn by_kernel(from: &OwnedFd, to: &OwnedFd, offset: u64, bytes: usize) -> Result<usize, Error> {
     let (mut there, mut here) = (offset, offset);
-    copy_file_range(from, Some(&mut there), to, Some(&mut here), bytes).map_err(|errno| match errno {
+    let answer = retry_on_intr(|| copy_file_range(from, Some(&mut there), to, Some(&mut here), bytes));
+    answer.map_err(|errno| match errno {
         // Between file systems of two kinds, or where either has no such call (copy_file_range(2)).
         Errno::XDEV | Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS => {
             let text =

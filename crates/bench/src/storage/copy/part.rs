@@ -3,11 +3,12 @@
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{fdatasync, fstatvfs};
-use rustix::io::{pread, pwrite};
 use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::root::SysRoot;
-use seatrial_sys::storage::{Moved, device_of, forget, moved_by_device, resident, scratch};
+use seatrial_sys::storage::{
+    Moved, device_of, forget, moved_by_device, read_whole, resident, scratch, write_whole,
+};
 use serde_json::{Value, json};
 
 use super::copying::{Copied, Method, Terms, copy};
@@ -85,11 +86,8 @@ impl Worker {
         let mut piece = vec![0; PIECE];
         for (offset, bytes) in pieces(self.terms.size) {
             self.payload.fill(Block { file: 0, offset, generation: 0 }, &mut piece[..bytes]);
-            let mut done = 0;
-            while done < bytes {
-                done += pwrite(&file, &piece[done..bytes], offset + done as u64)
-                    .map_err(|errno| refused("writing the file", errno))?;
-            }
+            write_whole(&file, &piece[..bytes], offset)
+                .map_err(|errno| refused("writing the file", errno))?;
         }
         fdatasync(&file).map_err(|errno| refused("flushing the file", errno))?;
         Ok(file)
@@ -208,19 +206,12 @@ impl Part for Worker {
         for (offset, bytes) in pieces(self.terms.size) {
             let piece = &mut piece[..bytes];
             Payload::poison(piece);
-            let mut got = 0;
-            while got < bytes {
-                match pread(&copy, &mut piece[got..], offset + got as u64)
-                    .map_err(|errno| refused("reading the copy", errno))?
-                {
-                    0 => break,
-                    more => got += more,
-                }
-            }
+            // What is behind the end stays poisoned, and is found by that.
+            read_whole(&copy, piece, offset).map_err(|errno| refused("reading the copy", errno))?;
             let block = Block { file: 0, offset, generation: 0 };
             if let Err(fault) = self.payload.check(block, piece) {
                 wrong += 1;
-                first.get_or_insert_with(|| format!("the copy in the piece at offset {offset}: {fault:?}"));
+                first.get_or_insert_with(|| format!("the first wrong piece of the copy: {fault}"));
             }
         }
         let of = self.terms.size.div_ceil(PIECE as u64);
@@ -257,6 +248,8 @@ impl Worker {
     /// Changes a byte of the last copy.
     pub fn spoil(&mut self) {
         let copy = self.last.as_ref().expect("a copy");
-        pwrite(copy, b"x", 5000).expect("changed");
+        let mut byte = [0];
+        read_whole(copy, &mut byte, 5000).expect("read");
+        write_whole(copy, &[!byte[0]], 5000).expect("changed");
     }
 }

@@ -297,7 +297,14 @@ impl Thread {
         let (first, mut refused) = ring(&scheme, polled)?;
         let depth = scheme.depth_with(first.is_some());
         let (mut engine, mut word, mut setup) = self.engine(&scheme, &file, first, depth)?;
-        if word == "polled" && scheme.engine == Wanted::Auto && !takes_polled(&mut *engine, scheme.block) {
+        let mut answers = || {
+            // Seen by others, for the case that no answer ever comes.
+            self.watch.begins(0, false, 0, Nanos(clock::now_ns()));
+            let takes = takes_polled(&mut *engine, scheme.block);
+            self.watch.ends(0);
+            takes
+        };
+        if word == "polled" && scheme.engine == Wanted::Auto && !answers() {
             refused = Some("the device has queues to poll, the file system does not use them".to_owned());
             (engine, word, setup) = self.engine(&scheme, &file, ring(&scheme, false)?.0, depth)?;
         }

@@ -176,6 +176,7 @@ impl Worker {
                     "stopped_ns": one.tally.stopped.since(start).get(),
                     "flush_ns": one.flush.map(Nanos::get),
                     "passes": one.tally.passes,
+                    "second_pass_ns": one.tally.second.filter(|at| *at > start).map(|at| at.since(start).get()),
                 })
             })
             .collect();

@@ -6,7 +6,7 @@ use seatrial_model::{
 use serde_json::Value;
 
 use super::rounds;
-use super::scheme::Scheme;
+use super::scheme::{Operation, Scheme};
 use crate::common::{Curve, Latencies};
 
 /// Length of an interval that makes a sample, in nanoseconds.
@@ -15,6 +15,9 @@ const INTERVAL: u64 = 100_000_000;
 /// Bytes of a megabyte, nanoseconds of a microsecond.
 const MEGA: f64 = 1e6;
 const MICRO: f64 = 1e3;
+
+/// How far rates are apart that are not alike any more, as a ratio.
+const APART: f64 = 1.1;
 
 /// Part of what was read that may come from the device less than was asked for.
 const FROM_ELSEWHERE: f64 = 0.9;
@@ -101,6 +104,7 @@ pub fn plain(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     measures.evidence.insert("integrity".to_owned(), serde_json::json!(last.part.integrity));
     measures.findings.extend(found_itself(case, last.part));
     measures.findings.extend(throttled(case, last.part));
+    measures.findings.extend(first_writes(case, &scheme, last));
     measures.findings.extend(from_elsewhere(case, &scheme, last.part));
     Ok(measures)
 }
@@ -242,6 +246,34 @@ fn throttled(case: &Case, part: &PartRecord) -> Option<Finding> {
     }
     let text = format!("a control group limits what this process may move: {}", told.join(", "));
     Some(Finding::new("storage-throttled", Severity::Warning, case.subject.clone(), text))
+}
+
+/// Says that blocks which are written for the first time and others have rates of their own, where the time held both: a
+/// median of intervals is then that of whichever lasted longer.
+fn first_writes(case: &Case, scheme: &Scheme, trial: &Trial<'_>) -> Option<Finding> {
+    if scheme.operation != Operation::Write {
+        return None;
+    }
+    let start = trial.part.evidence.get("start_ns")?.as_u64()?;
+    let threads = trial.part.evidence.get("threads")?.as_array()?;
+    let second: Option<Vec<u64>> =
+        threads.iter().map(|one| Some(start + one.get("second_pass_ns")?.as_u64()?)).collect();
+    let (first, last) = second.as_ref().and_then(|all| Some((*all.iter().min()?, *all.iter().max()?)))?;
+    let (from, to) = trial.window;
+    if first < from + INTERVAL || to < last + INTERVAL {
+        return None;
+    }
+    let rate = |from, to| trial.bytes(&[1], from, to) / MEGA / ((to - from) as f64 / 1e9);
+    let (new, again) = (rate(from, first), rate(last, to));
+    if new.max(again) < APART * new.min(again) {
+        return None;
+    }
+    let text = format!(
+        "{new:.0} MB/s until every block was written for the first time, {again:.0} MB/s from then on: the median is that \
+         of the longer part; raise -p time= for the one, take -p work=once for the other"
+    );
+    let finding = Finding::new("first-writes", Severity::Info, case.subject.clone(), text);
+    Some(Finding { evidence: vec!["threads".to_owned()], ..finding })
 }
 
 /// Says that much of what was read did not come from the device.

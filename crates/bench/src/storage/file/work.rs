@@ -18,16 +18,15 @@ use crate::Error;
 use crate::common::Latencies;
 use crate::common::payload::{Block, Fault, Payload};
 
-/// Blocks from here on are handed over before the ones that came back are checked: that takes long enough for the
-/// device to run dry meanwhile, and below it a second call costs more than it gains.
+/// Blocks from here on take so long to make or to check that the device could run dry meanwhile: a request for one is worth
+/// a call of its own, and some are made ahead. Below it that would cost more than it gains.
 const LENGTHY: usize = 64 << 10;
 
-/// Requests that are worth a call of their own: so many are handed over before further ones are made and before those that
-/// came back are checked, so that a fast device goes on meanwhile. When it is done with all of them at once, it would
-/// else wait while the thread works, and the thread while it does.
-const BATCH: usize = 32;
+/// Smaller requests that are worth a call together: so many are handed over before another block is made or checked. When a
+/// fast device is done with all at once, it would else wait while the thread works, and the thread while it does.
+pub const BATCH: usize = 32;
 
-/// Requests at most that are made ahead of their turn.
+/// Lengthy requests at most that are made ahead of their turn.
 const AHEAD: usize = 4;
 
 /// What a thread has to work with.
@@ -75,6 +74,8 @@ pub struct Tally {
     pub requests: u64,
     /// Passes begun.
     pub passes: u64,
+    /// When the second of them began, in whatever phase: from then on no block is written for the first time.
+    pub second: Option<Nanos>,
 }
 
 /// A slice that is under way, and how long one is.
@@ -139,6 +140,8 @@ pub struct Hand {
     /// Those of an earlier pass than the latest begun.
     old: usize,
     latest: u64,
+    /// When the second pass began.
+    second: Option<Nanos>,
     checked: Checked,
 }
 
@@ -155,6 +158,7 @@ impl Hand {
             queued: Vec::with_capacity(count),
             old: 0,
             latest: 0,
+            second: None,
             checked: Checked::default(),
             tools,
         }
@@ -234,28 +238,19 @@ impl Hand {
         let mut meter = Meter { tally: Tally::default(), open, span };
         let (mut done, mut back) = (Vec::new(), Vec::new());
         let mut stopped = None;
-        let lengthy = self.tools.scheme.block >= LENGTHY;
+        let ahead = if self.is_lengthy() { self.tools.depth.min(AHEAD) } else { 0 };
         loop {
-            if lengthy && stopped.is_none() {
-                self.begin(&mut source)?;
-                if !(back.is_empty() && self.ready.len() >= AHEAD) {
-                    self.hand_over()?;
-                }
-            }
-            for (count, (slot, step)) in (1_usize..).zip(back.drain(..)) {
-                self.take_back(slot, &step);
-                // A slot is free again when its block was checked.
-                if !lengthy && stopped.is_none() && count.is_multiple_of(BATCH) {
-                    self.begin(&mut source)?;
-                }
-            }
             if stopped.is_none() {
-                if lengthy {
-                    while self.ready.len() < self.tools.depth.min(AHEAD) && self.make(&mut source) {}
-                } else {
+                self.begin(&mut source)?;
+            }
+            for (slot, step) in back.drain(..) {
+                self.take_back(slot, &step)?;
+                // Its slot is free again.
+                if stopped.is_none() {
                     self.begin(&mut source)?;
                 }
             }
+            while stopped.is_none() && self.ready.len() < ahead && self.make(&mut source)? {}
             if self.tools.engine.under_way() == 0 {
                 if stopped.is_some() || self.ready.is_empty() {
                     break;
@@ -280,18 +275,26 @@ impl Hand {
         meter.cut(now, true);
         meter.tally.stopped = stopped.unwrap_or(now);
         meter.tally.passes = self.course.pass();
+        meter.tally.second = self.second;
         Ok(meter.tally)
     }
 
-    /// Begins as many requests as are to be under way.
+    fn is_lengthy(&self) -> bool {
+        self.tools.scheme.block >= LENGTHY
+    }
+
+    /// Begins as many requests as are to be under way, as far as there are slots for them.
     fn begin(&mut self, source: &mut impl FnMut(&mut Course) -> Option<Step>) -> Result<(), Error> {
         while self.tools.engine.under_way() < self.tools.depth {
-            if self.ready.is_empty() && !self.make(source) {
+            if self.ready.is_empty() && !self.make(source)? {
                 break;
             }
             let Some((slot, step)) = self.ready.front().copied() else { break };
             if step.pass > self.latest {
                 self.latest = step.pass;
+                if step.pass == 2 {
+                    self.second = Some(Nanos(clock::now_ns()));
+                }
                 self.old = self.flying.iter().flatten().count();
                 self.leave_cache();
             }
@@ -309,11 +312,20 @@ impl Hand {
             let operation = if step.write { Way::Write } else { Way::Read };
             let bytes = self.tools.scheme.block;
             self.tools.engine.queue(Request { slot, file: 0, operation, offset, bytes });
-            if self.queued.len() >= BATCH {
-                self.hand_over()?;
-            }
         }
         Ok(())
+    }
+
+    /// Before a block is made or checked: hands over what is queued, where it is enough to be worth a call.
+    fn let_go(&mut self) -> Result<(), Error> {
+        let enough = if self.is_lengthy() { 1 } else { BATCH };
+        // An engine that does nothing before it is waited for would have the thread's own work counted as its time.
+        if self.queued.len() < enough || !self.tools.engine.overlaps() {
+            return Ok(());
+        }
+        self.set_off();
+        let handed = self.tools.engine.hand_over();
+        handed.map_err(|errno| error(When::Using, "handing requests over", errno))
     }
 
     /// Notes when requests are handed over, which is after blocks were made and checked: that is no time of the storage.
@@ -335,12 +347,13 @@ impl Hand {
     }
 
     /// Makes the next request ready; false when there is none, or no slot for it.
-    fn make(&mut self, source: &mut impl FnMut(&mut Course) -> Option<Step>) -> bool {
-        let Some(slot) = self.free.pop() else { return false };
+    fn make(&mut self, source: &mut impl FnMut(&mut Course) -> Option<Step>) -> Result<bool, Error> {
+        let Some(slot) = self.free.pop() else { return Ok(false) };
         let Some(step) = source(&mut self.course) else {
             self.free.push(slot);
-            return false;
+            return Ok(false);
         };
+        self.let_go()?;
         let block = self.block(&step);
         let buffer = self.tools.engine.buffer(slot);
         if step.write {
@@ -349,13 +362,7 @@ impl Hand {
             Payload::poison(buffer);
         }
         self.ready.push_back((slot, step));
-        true
-    }
-
-    fn hand_over(&mut self) -> Result<(), Error> {
-        self.set_off();
-        let handed = self.tools.engine.hand_over();
-        handed.map_err(|errno| error(When::Using, "handing requests over", errno))
+        Ok(true)
     }
 
     /// Notes that a request is over.
@@ -384,8 +391,9 @@ impl Hand {
     }
 
     /// Checks what was read, and has the slot back.
-    fn take_back(&mut self, slot: usize, step: &Step) {
+    fn take_back(&mut self, slot: usize, step: &Step) -> Result<(), Error> {
         if !step.write {
+            self.let_go()?;
             let block = self.block(step);
             self.checked.blocks += 1;
             self.checked.bytes += self.tools.scheme.block as u64;
@@ -395,6 +403,7 @@ impl Hand {
             }
         }
         self.free.push(slot);
+        Ok(())
     }
 
     fn offset(&self, block: u64) -> u64 {

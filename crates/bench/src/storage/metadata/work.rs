@@ -4,10 +4,10 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, open, openat, renameat, statat, unlinkat};
-use rustix::io::{read, write};
 use seatrial_model::Nanos;
 use seatrial_sys::Errno;
 use seatrial_sys::clock::now_ns;
+use seatrial_sys::storage::{read_whole, write_whole};
 
 use crate::common::payload::{Block, Payload};
 use crate::storage::file::outcome::refused;
@@ -196,25 +196,15 @@ impl Files {
         let block = self.block_of(number);
         self.payload.fill(block, &mut self.block);
         let file = openat(&self.folder, name, flags, Mode::RUSR | Mode::WUSR)?;
-        let mut left = self.block.as_slice();
-        while !left.is_empty() {
-            left = &left[write(&file, left)?..];
-        }
         // Servers may refuse what they took when the file is closed, which the drop of a descriptor does not tell; what
         // was lost shows when it is read.
-        Ok(())
+        write_whole(&file, &self.block, 0)
     }
 
     fn read(&mut self, name: &str, number: u64) -> Result<(), Errno> {
         let file = self.open(name)?;
         Payload::poison(&mut self.block);
-        let mut got = 0;
-        while got < self.block.len() {
-            match read(&file, &mut self.block[got..])? {
-                0 => break,
-                more => got += more,
-            }
-        }
+        let got = read_whole(&file, &mut self.block, 0)?;
         let found = self.payload.check(self.block_of(number), &self.block[..got]);
         let right = found.is_ok() && got == self.block.len();
         self.look(right, || match found {
@@ -263,7 +253,9 @@ impl Files {
     /// Changes a file of the round behind our back, so that a test sees it found.
     #[cfg(test)]
     pub fn spoil(&self, number: u64) -> Result<(), Errno> {
-        let file = openat(&self.folder, self.name(number, false), OFlags::WRONLY, Mode::empty())?;
-        rustix::io::pwrite(&file, b"x", 100).map(drop)
+        let file = openat(&self.folder, self.name(number, false), OFlags::RDWR, Mode::empty())?;
+        let mut byte = [0];
+        read_whole(&file, &mut byte, 100)?;
+        write_whole(&file, &[!byte[0]], 100)
     }
 }

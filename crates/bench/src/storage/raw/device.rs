@@ -4,9 +4,9 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{Advice, FileType, Mode, OFlags, fadvise, fstat, open};
 use rustix::io::pread;
-use seatrial_model::Cause;
+use seatrial_model::{Bytes, Cause};
 use seatrial_sys::Errno;
-use seatrial_sys::memory::{Mapping, Pages, Place, Request};
+use seatrial_sys::memory::Pages;
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::{
     Alignment, Buffers, Device, Engine, Ring, Sync, Uring, device_of, direct, throttle,
@@ -16,6 +16,7 @@ use serde_json::json;
 use super::terms::Terms;
 use super::zones::{Zone, whole, zones};
 use crate::Error;
+use crate::common::Held;
 
 /// A disk that is open to be read.
 #[derive(Debug)]
@@ -58,6 +59,16 @@ impl Disk {
             let found = direct(root, &file).map_err(|error| {
                 Error::new(Cause::Missing, format!("{shown}: {error}; take -p mode=buffered"))
             })?;
+            if !terms.block.is_multiple_of(found.offset as usize) {
+                let text = format!(
+                    "block={} cannot be used directly on {shown}: requests there are multiples of {} B (by {}); use \
+                     mode=buffered or another block=",
+                    Bytes(terms.block as u64),
+                    found.offset,
+                    found.source.word()
+                );
+                return Err(Error::new(Cause::Missing, text));
+            }
             Some(found)
         } else {
             None
@@ -91,10 +102,22 @@ impl Disk {
             let copy = self.file.try_clone();
             copy.map_err(|error| Error::new(Cause::Denied, format!("{}: {error}", self.name)))
         };
-        if terms.depth > 1
-            && let Ok(ring) = Ring::new(terms.depth, false)
-        {
-            return Ok(Box::new(Uring::new(ring, vec![file()?], buffers(terms.block, terms.depth)?)));
+        if terms.depth > 1 {
+            match Ring::new(terms.depth, false) {
+                Ok(ring) => {
+                    let buffers = buffers(terms.block, terms.depth)?;
+                    return Ok(Box::new(Uring::new(ring, vec![file()?], buffers)));
+                }
+                Err(errno) if terms.is_depth_given => {
+                    let text = format!(
+                        "depth={} needs io_uring, which is refused: {errno}; see kernel.io_uring_disabled, or leave \
+                         depth= out",
+                        terms.depth
+                    );
+                    return Err(Error::new(Cause::Denied, text));
+                }
+                Err(_) => {}
+            }
         }
         Ok(Box::new(Sync::new(vec![file()?], buffers(terms.block, 1)?)))
     }
@@ -132,15 +155,14 @@ impl Disk {
 
 /// Memory for `count` requests.
 fn buffers(block: usize, count: usize) -> Result<Buffers, Error> {
-    let bytes = Buffers::needed(block, count);
-    let request = Request {
-        bytes,
-        cap_bytes: bytes + (4 << 20),
-        pages: &[Pages::Transparent, Pages::Base],
-        place: Place::Local,
-    };
-    let map = Mapping::map(&request).map_err(|error| Error::new(Cause::NoSpace, error.to_string()))?;
-    Ok(Buffers::new(map, block))
+    let held = Held::take(Buffers::needed(block, count), &[Pages::Transparent, Pages::Base], None);
+    let held = held.map_err(|error| {
+        Error::new(
+            Cause::NoSpace,
+            format!("cannot take memory for the blocks: {error}; lower depth= or block="),
+        )
+    })?;
+    Ok(Buffers::new(held.map, block))
 }
 
 fn opening(path: &str, errno: Errno) -> Error {

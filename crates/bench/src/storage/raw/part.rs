@@ -33,6 +33,8 @@ pub struct Worker {
     disks: Vec<Disk>,
     tally: Tally,
     key: u64,
+    /// The word of the engine that read them last.
+    engine: &'static str,
 }
 
 impl Worker {
@@ -48,6 +50,7 @@ impl Worker {
             disks: Vec::new(),
             tally: Tally::default(),
             key: 0,
+            engine: "none",
         })
     }
 
@@ -89,7 +92,8 @@ impl Worker {
             ended.collect::<Result<Vec<_>, Error>>()
         })?;
         let mut all = Vec::new();
-        for (_, tally, found) in ended {
+        for (engine, tally, found) in ended {
+            self.engine = engine;
             self.tally.add(tally);
             all.extend(found);
         }
@@ -164,7 +168,7 @@ impl Part for Worker {
         }
         let disks: Vec<_> = self.disks.iter().map(|disk| disk.evidence(&self.root)).collect();
         out.evidence("disks", disks.into());
-        out.evidence("engine", self.disks[0].engine(&self.terms)?.name().into());
+        out.evidence("engine", self.engine.into());
         Ok(())
     }
 

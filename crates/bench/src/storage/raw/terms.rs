@@ -28,6 +28,8 @@ pub struct Terms {
     pub block: usize,
     /// Requests kept under way.
     pub depth: usize,
+    /// Whether somebody asked for so many.
+    pub is_depth_given: bool,
     /// Whether blocks come from all over the disk.
     pub random: bool,
     /// Whether all disks are read at once.
@@ -53,6 +55,7 @@ impl Terms {
             direct,
             block: block(params) as usize,
             depth: depth(params),
+            is_depth_given: matches!(params.get("depth"), Some(Value::Count(_))),
             random: is_random(params),
             together: params.flag("together")?,
             time: params.nanos("time")?,

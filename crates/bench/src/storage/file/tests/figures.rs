@@ -86,6 +86,35 @@ fn a_throttle_and_a_cache_are_found() {
     assert!(measures.findings.is_empty());
 }
 
+#[test]
+fn blocks_written_for_the_first_time_and_again_are_told_apart_where_their_rates_are() {
+    let of = |operation: &str, again: u64, second_pass: &[u64]| {
+        let case = case(std::path::Path::new("/x"), &[("operation", operation), ("threads", "2")]);
+        let mut all = Vec::new();
+        for thread in 0..2 {
+            let new = (1000..1300).step_by(100).map(|at| (at, at + 100, 0, 10));
+            let later = (1300..1600).step_by(100).map(|at| (at, at + 100, 0, again));
+            all.extend(samples(thread, &new.chain(later).collect::<Vec<_>>()));
+        }
+        let thread = |ns: &u64| json!({ "stopped_ns": 600_000_000, "second_pass_ns": ns });
+        let threads: Vec<_> = second_pass.iter().map(thread).collect();
+        let evidence = json!({ "start_ns": 1_000_000_000, "threads": threads });
+        let measures = File.reduce(&case, &[record(all, evidence)]).expect("numbers");
+        measures.findings.into_iter().map(|one| (one.kind.to_string(), one.text)).collect::<Vec<_>>()
+    };
+    let told = of("write", 30, &[300_000_000, 300_000_000]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0].0, "first-writes");
+    assert!(
+        told[0]
+            .1
+            .starts_with("200 MB/s until every block was written for the first time, 600 MB/s from then on")
+    );
+    assert_eq!(of("write", 10, &[300_000_000, 300_000_000]), [], "both are alike");
+    assert_eq!(of("write", 30, &[300_000_000, 560_000_000]), [], "one of them had hardly begun again");
+    assert_eq!(of("mixed", 30, &[300_000_000, 300_000_000]), [], "these were laid out before");
+}
+
 /// Rounds of 100 ms at these rates, in MB/s, of one thread.
 fn in_rounds(rates: &[u64]) -> PartRecord {
     let mut all = Vec::new();

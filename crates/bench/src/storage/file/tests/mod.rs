@@ -1,6 +1,7 @@
 //! The whole of a case on this machine, and its pieces by themselves.
 
 mod courses;
+mod depth;
 mod figures;
 mod fixtures;
 mod plans;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use std::{env, fs};
 
 use seatrial_model::machine::DiskBus;
-use seatrial_model::{Case, Integrity, PartRecord, Phase};
+use seatrial_model::{Case, Cause, Integrity, PartRecord, Phase};
 use serde_json::{Value, json};
 
 use super::{Kept, disk, planned, site};
@@ -29,11 +29,16 @@ struct Loop {
 
 impl Loop {
     fn new(bytes: u64) -> Result<Self, String> {
+        Self::with(bytes, "512")
+    }
+
+    fn with(bytes: u64, sector: &str) -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let path = folder.path().join("disk");
         let file = fs::File::create(&path).map_err(|error| error.to_string())?;
         file.set_len(bytes).map_err(|error| error.to_string())?;
-        let told = command("losetup", &["--find", "--show", &path.display().to_string()])?;
+        let path = path.display().to_string();
+        let told = command("losetup", &["--find", "--show", "--sector-size", sector, &path])?;
         Ok(Self { device: told.trim().to_owned(), _folder: folder })
     }
 
@@ -175,6 +180,26 @@ fn nothing_opens_a_disk_to_write_it_and_every_byte_comes_from_it() {
         assert_eq!(has("sharing"), names == both);
         assert_eq!((has("iops"), has("latency")), (pattern == "random", pattern == "random"));
     }
+}
+
+#[test]
+fn requests_that_are_no_whole_sectors_are_refused_before_the_clock_starts() {
+    let large = match Loop::with(64 * MIB, "4096") {
+        Ok(large) => large,
+        Err(why) => return skip(&format!("no loop device: {why}")),
+    };
+    let prepared = |block: &str, mode: &str| {
+        let changed = [("disk", large.name()), ("block", block), ("mode", mode)];
+        let site = site(vec![disk(large.name(), DiskBus::Loop)]);
+        let mut case = planned(&site, &changed).expect("a plan").remove(0);
+        case.places[0].seats.clear();
+        Raw.part(&case, &case.places[0]).expect("a part").prepare()
+    };
+    let error = prepared("6 KiB", "direct").expect_err("one sector and a half");
+    assert_eq!(error.cause, Cause::Missing, "{error}");
+    assert!(error.text.contains("multiples of 4096 B"), "{error}");
+    prepared("8 KiB", "direct").expect("two sectors");
+    prepared("6 KiB", "buffered").expect("the page cache reads whole pages");
 }
 
 fn assert_opened_to_read(trace: &str, names: &str) {
