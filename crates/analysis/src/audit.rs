@@ -1,6 +1,6 @@
 //! An audit: every setting of every node beside what profiles want of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::civil::Date;
 use seatrial_model::profile::Profile;
@@ -20,23 +20,37 @@ pub struct Audit {
     pub verdict: Option<Verdict>,
 }
 
+/// Node, setting and subject of a reading.
+type Place<'a> = (&'a str, &'a str, &'a str);
+
+fn place<'a>(node: &'a str, reading: &'a SettingReading) -> Place<'a> {
+    (node, &reading.setting, reading.subject.as_str())
+}
+
 /// Holds the settings of `site` against what `profiles` want of them, which nodes play which role included. `abouts`
 /// are the settings there are.
 pub fn audit(profiles: &[Profile], site: &Site, abouts: &[&'static SettingAbout], today: Date) -> Audit {
     let names: Vec<String> = site.nodes.iter().map(|node| node.name.clone()).collect();
-    let read = |node: &str, reading: &SettingReading| AuditedSetting {
+    let readings = || {
+        let nodes = site.nodes.iter();
+        nodes.flat_map(|node| node.settings.iter().map(move |reading| (node.name.as_str(), reading)))
+    };
+    let read = |(node, reading): (&str, &SettingReading)| AuditedSetting {
         node: node.to_owned(),
         reading: reading.clone(),
         wanted: Vec::new(),
     };
-    let of_node = |node| site.settings(node).iter().map(move |reading| read(node, reading));
-    let mut audit =
-        Audit { settings: names.iter().flat_map(|name| of_node(name)).collect(), ..Audit::default() };
+    let mut audit = Audit { settings: readings().map(read).collect(), ..Audit::default() };
+    // A thousand nodes have tens of thousands of them.
+    let mut places: HashMap<Place<'_>, usize> = HashMap::new();
+    for (at, (node, reading)) in readings().enumerate() {
+        places.entry(place(node, reading)).or_insert(at);
+    }
     for profile in profiles {
         let nodes = Assignment::new(profile, &names, &BTreeMap::new());
         let grounds = Grounds { nodes: &nodes, records: &[], reference: None, site, settings: abouts, today };
         for ruling in judge_settings(profile, &grounds) {
-            audit.add(ruling, &profile.id);
+            audit.add(ruling, &profile.id, &places);
         }
     }
     audit.verdict = Verdict::roll_up(audit.verdicts.iter().map(|record| record.verdict));
@@ -44,12 +58,11 @@ pub fn audit(profiles: &[Profile], site: &Site, abouts: &[&'static SettingAbout]
 }
 
 impl Audit {
-    fn add(&mut self, ruling: SettingRuling<'_>, profile: &str) {
+    fn add(&mut self, ruling: SettingRuling<'_>, profile: &str, places: &HashMap<Place<'_>, usize>) {
         let SettingRuling { rule, reading, record, change } = ruling;
-        let is_judged = |setting: &&mut AuditedSetting| {
-            record.node.as_ref() == Some(&setting.node) && reading == Some(&setting.reading)
-        };
-        if let Some(setting) = self.settings.iter_mut().find(is_judged) {
+        let judged = record.node.as_deref().zip(reading);
+        let at = judged.and_then(|(node, reading)| places.get(&place(node, reading)).copied());
+        if let Some(setting) = at.and_then(|at| self.settings.get_mut(at)) {
             setting.wanted.push(Wanted {
                 profile: profile.to_owned(),
                 bound: record.bound.clone(),

@@ -1,13 +1,13 @@
 //! Printing the result.
 
-use std::io::{BufWriter, IsTerminal, Write, stderr, stdout};
+use std::io::{self, BufWriter, IsTerminal, Write, stderr, stdout};
 use std::path::Path;
 
 use seatrial_model::record::Document;
 use seatrial_report::terminal::Context;
-use seatrial_report::{Look, Style, csv, json, terminal};
+use seatrial_report::{Look, Style, csv, export, json, terminal};
 
-use crate::args::{ColorChoice, OutputArgs, OutputFormat};
+use crate::args::{ColorChoice, OutputArgs, OutputFormat, STANDARD_OUTPUT};
 use crate::error::CliError;
 
 /// How text for people is to look on standard output.
@@ -39,12 +39,7 @@ pub fn document(document: &Document, args: &OutputArgs, folder: Option<&Path>) -
             out.write_all(terminal::render(document, &context, look(args.color)).as_bytes())?;
         }
         OutputFormat::Json => json::write(document, json::Spacing::Pretty, &mut out)?,
-        OutputFormat::Csv => {
-            // By way of memory: an error of the CSV writer hides what the system answered, such as a closed pipe.
-            let mut text = Vec::new();
-            csv::write(document, &mut text).map_err(std::io::Error::from)?;
-            out.write_all(&text)?;
-        }
+        OutputFormat::Csv => csv::write(document, &mut out)?,
     }
     out.flush()?;
     Ok(())
@@ -58,6 +53,21 @@ pub fn print(text: &str) -> Result<(), CliError> {
     let mut out = stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
+    Ok(())
+}
+
+/// Writes the page that `--html FILE` asks for, whole or not at all; `-` is standard output.
+///
+/// # Errors
+/// When the file cannot be written, with its name.
+pub fn page(file: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
+    let written = if file.as_os_str() == STANDARD_OUTPUT {
+        let mut out = BufWriter::new(stdout().lock());
+        fill(&mut out).and_then(|()| out.flush())
+    } else {
+        export::put(file, |out| fill(out))
+    };
+    written.map_err(|error| io::Error::new(error.kind(), format!("--html {}: {error}", file.display())))?;
     Ok(())
 }
 

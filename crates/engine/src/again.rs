@@ -9,6 +9,9 @@ use crate::active::{MOST_REPEATS, tell_disturbed};
 use crate::disturbance::disturbance;
 use crate::{placement, probes, summarise};
 
+#[cfg(test)]
+mod tests;
+
 /// What the samples of a case came to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Again {

@@ -4,7 +4,7 @@
 //! ever added at the end. A field without a value is empty. Fields are quoted as RFC 4180 says.
 
 use std::collections::HashMap;
-use std::io::Write;
+use std::io::{self, Write};
 
 use seatrial_model::Verdict;
 use seatrial_model::record::{CaseRecord, Document, Summary};
@@ -59,8 +59,13 @@ const CASE_COLUMNS: usize = 14;
 ///
 /// # Errors
 /// When `out` cannot be written.
-pub fn write(document: &Document, out: &mut dyn Write) -> csv::Result<()> {
-    let mut writer = csv::Writer::from_writer(out);
+pub fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    // By way of memory: an error of the CSV writer hides what the system answered, such as a closed pipe.
+    out.write_all(&text(document)?)
+}
+
+fn text(document: &Document) -> csv::Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(HEADER)?;
     let verdicts = verdicts(document);
     for record in &document.results {
@@ -71,7 +76,7 @@ pub fn write(document: &Document, out: &mut dyn Write) -> csv::Result<()> {
             writer.write_record(row)?;
         }
     }
-    writer.flush().map_err(csv::Error::from)
+    writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))
 }
 
 fn about_case(document: &Document, record: &CaseRecord) -> [String; CASE_COLUMNS] {

@@ -4,7 +4,6 @@
 //! structures, so that this crate knows no store and no registry.
 
 pub mod compare;
-pub mod compare_json;
 pub mod csv;
 pub mod draft;
 pub mod export;

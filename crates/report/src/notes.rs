@@ -1,5 +1,7 @@
 //! Footnotes: a reason that many rows share is told once.
 
+use std::collections::HashMap;
+
 use crate::grid;
 use crate::ink::Ink;
 use crate::words::clean;
@@ -8,6 +10,8 @@ use crate::words::clean;
 #[derive(Debug, Default)]
 pub struct Notes {
     texts: Vec<String>,
+    /// Where each of them stands: a fleet may have thousands.
+    places: HashMap<String, usize>,
     /// Texts that no row refers to: they are about the whole table.
     remarks: Vec<String>,
     /// How many of them were printed already.
@@ -20,9 +24,10 @@ impl Notes {
     /// The reference to a note of `text`: `[3]`.
     pub fn refer(&mut self, text: &str) -> String {
         let text = clean(text);
-        let position = self.texts.iter().position(|known| *known == text).unwrap_or_else(|| {
-            self.texts.push(text);
-            self.texts.len() - 1
+        let texts = &mut self.texts;
+        let position = *self.places.entry(text).or_insert_with_key(|text| {
+            texts.push(text.clone());
+            texts.len() - 1
         });
         format!("[{}]", position + 1)
     }

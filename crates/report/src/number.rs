@@ -31,6 +31,11 @@ pub fn half_width(median: f64, interval: (f64, f64)) -> String {
     }
 }
 
+/// As [`half_width`]; `±?` where there is no interval, from too few values.
+pub fn spread(median: f64, interval: Option<(f64, f64)>) -> String {
+    interval.map_or("±?".to_owned(), |interval| half_width(median, interval))
+}
+
 /// A percentage with the digits that matter: `0.04%`, `0.6%`, `12%`.
 pub fn share(percent: f64) -> String {
     let decimals = match percent.abs() {
@@ -40,6 +45,12 @@ pub fn share(percent: f64) -> String {
         _ => 0,
     };
     format!("{percent:.decimals$}%")
+}
+
+/// A change in percent, with its sign and the digits that matter: `+0.4%`, `-12%`.
+pub fn change(percent: f64) -> String {
+    let plus = if percent > 0.0 { "+" } else { "" };
+    format!("{plus}{}", share(percent))
 }
 
 /// A whole percentage, for what is held against a limit or a bound: `83%`, `-14%`. A difference keeps its sign.
@@ -79,6 +90,11 @@ mod tests {
         assert_eq!(half_width(20.0, (19.999, 20.001)), "±0.01%");
         assert_eq!(half_width(-20.0, (-24.0, -16.0)), "±20%");
         assert_eq!(half_width(0.0, (-0.1, 0.1)), "±0.100");
+    }
+
+    #[test]
+    fn a_change_has_its_sign_and_no_change_has_none() {
+        assert_eq!([0.42, -12.3, 0.0].map(change), ["+0.4%", "-12%", "0%"]);
     }
 
     #[test]

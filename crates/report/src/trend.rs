@@ -9,7 +9,7 @@ use crate::grid::{self, Column};
 use crate::ink::{Ink, develop};
 use crate::labels::{self, Label};
 use crate::notes::Notes;
-use crate::number::{decimals, share};
+use crate::number::{change, decimals};
 use crate::words::{clean, count};
 
 /// Runs that a line of signs shows; of more, the last ones.
@@ -50,8 +50,14 @@ pub fn render(trends: &[Trend], look: Look) -> String {
 fn tables(trends: &[Trend]) -> Vec<Vec<&Trend>> {
     let mut tables: Vec<Vec<&Trend>> = Vec::new();
     for trend in trends {
-        let key = |it: &Trend| (it.bench.clone(), it.version, it.metric.clone(), it.unit);
-        match tables.iter_mut().find(|rows| key(rows[0]) == key(trend)) {
+        let is_of = |rows: &&mut Vec<&Trend>| {
+            let first = rows[0];
+            first.bench == trend.bench
+                && first.version == trend.version
+                && first.metric == trend.metric
+                && first.unit == trend.unit
+        };
+        match tables.iter_mut().find(is_of) {
             Some(rows) => rows.push(trend),
             None => tables.push(vec![trend]),
         }
@@ -112,7 +118,7 @@ fn sparkline(points: &[Point]) -> String {
 fn changes(trend: &Trend, notes: &mut Notes) -> String {
     let Some(last) = trend.steps.last() else { return String::new() };
     let sign = if last.levels.1 > last.levels.0 { '▲' } else { '▼' };
-    let size = last.percent.map(|percent| format!(" {}", signed(percent))).unwrap_or_default();
+    let size = last.percent.map(|percent| format!(" {}", change(percent))).unwrap_or_default();
     let ink = match last.is_better {
         Some(true) => Ink::Good,
         Some(false) => Ink::Bad,
@@ -133,7 +139,7 @@ fn in_words(step: &TrendStep, trend: &Trend) -> String {
     let decimals = 1 + decimals([step.levels.0, step.levels.1]);
     let size = match (step.percent, step.interval) {
         (Some(percent), Some((low, high))) => {
-            format!(", {} (95 % interval {} … {})", signed(percent), signed(low), signed(high))
+            format!(", {} (95 % interval {} … {})", change(percent), change(low), change(high))
         }
         _ => String::new(),
     };
@@ -146,11 +152,6 @@ fn in_words(step: &TrendStep, trend: &Trend) -> String {
         step.runs.1,
         step.p
     )
-}
-
-fn signed(percent: f64) -> String {
-    let plus = if percent > 0.0 { "+" } else { "" };
-    format!("{plus}{}", share(percent))
 }
 
 /// The trends as one JSON value, numbers in the unit beside them.

@@ -1,6 +1,6 @@
 //! What else differs between two runs: how the hosts are set, and what they are made of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use seatrial_model::machine::{Known, Machine};
 use seatrial_model::{Site, SiteNode};
@@ -26,8 +26,9 @@ pub fn changed(a: &Site, b: &Site) -> Vec<Changed> {
     let pairs: Vec<(&SiteNode, &SiteNode)> = match (a.nodes.as_slice(), b.nodes.as_slice()) {
         ([one], [other]) => vec![(one, other)],
         (first, second) => {
-            let before = |node: &&SiteNode| first.iter().find(|before| before.name == node.name);
-            second.iter().filter_map(|node| Some((before(&node)?, node))).collect()
+            let before: HashMap<&str, &SiteNode> =
+                first.iter().map(|node| (node.name.as_str(), node)).collect();
+            second.iter().filter_map(|node| Some((*before.get(node.name.as_str())?, node))).collect()
         }
     };
     let mut found: BTreeMap<(String, String, String), Vec<String>> = BTreeMap::new();

@@ -13,33 +13,36 @@ pub(super) struct Pairs<'a> {
     pub only_b: Vec<&'a CaseRecord>,
 }
 
+/// Benchmark, parameters and, where they must be the same, nodes.
+type Key = (String, String, String);
+
 /// Pairs cases by benchmark, parameters, node, and the stable key or name of the subject, in the order of `a`.
 ///
 /// What is left over is paired by name alone when each run is of one node only: two machines against each other.
 pub(super) fn pair<'a>(a: &'a [CaseRecord], b: &'a [CaseRecord]) -> Pairs<'a> {
     let mut left: Vec<usize> = (0..a.len()).collect();
     let mut right: Vec<Option<&CaseRecord>> = b.iter().map(Some).collect();
-    // Cases that ask the same, so that a fleet's case is not held against all others.
-    let mut asked: HashMap<(&str, String), Vec<usize>> = HashMap::new();
-    for (at, case) in b.iter().enumerate() {
-        asked.entry((&case.bench, case.params.to_string())).or_default().push(at);
-    }
     let mut pairs: Vec<(usize, &CaseRecord)> = Vec::new();
-    let mut take = |left: &mut Vec<usize>, is_same: fn(&CaseRecord, &CaseRecord) -> bool| {
+    let mut take = |key: fn(&CaseRecord) -> Key, is_same: fn(&CaseRecord, &CaseRecord) -> bool| {
+        // By what is looked up at once, so that a fleet's case is not held against all others.
+        let mut asked: HashMap<Key, Vec<usize>> = HashMap::new();
+        for (at, case) in b.iter().enumerate() {
+            asked.entry(key(case)).or_default().push(at);
+        }
         left.retain(|at| {
             let case = &a[*at];
-            let candidates = asked.get(&(case.bench.as_str(), case.params.to_string()));
-            let fits = |other: &&usize| {
-                right[**other].is_some_and(|other| is_same_question(case, other) && is_same(case, other))
+            let fits = |at: &usize| {
+                right[*at].is_some_and(|other| is_same_question(case, other) && is_same(case, other))
             };
-            let partner = candidates.into_iter().flatten().find(fits).and_then(|other| right[*other].take());
+            let candidates = asked.get(&key(case)).into_iter().flatten();
+            let partner = candidates.copied().find(fits).and_then(|at| right[at].take());
             pairs.extend(partner.map(|partner| (*at, partner)));
             partner.is_none()
         });
     };
-    take(&mut left, is_same_thing);
+    take(|case| (case.bench.clone(), case.params.to_string(), case.nodes.join("+")), is_same_thing);
     if is_one_node(a) && is_one_node(b) {
-        take(&mut left, is_same_class);
+        take(|case| (case.bench.clone(), case.params.to_string(), String::new()), is_same_class);
     }
     pairs.sort_by_key(|(at, _)| *at);
     Pairs {

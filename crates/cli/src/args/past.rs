@@ -20,6 +20,9 @@ pub struct CompareArgs {
     /// be compared
     #[arg(long)]
     pub fail_on_worse: bool,
+    /// Write the comparison as one HTML page that needs no network, instead of printing it; `-` is standard output
+    #[arg(long, value_name = "FILE", conflicts_with = "output")]
+    pub html: Option<PathBuf>,
     /// How the result is shown.
     #[command(flatten)]
     pub output: OutputArgs,

@@ -2,9 +2,9 @@
 
 use seatrial_analysis::{Comparison, changed, compare};
 use seatrial_model::Site;
-use seatrial_model::record::CaseRecord;
-use seatrial_report::compare::{Names, render};
-use seatrial_report::compare_json;
+use seatrial_model::record::{CaseRecord, RunInfo};
+use seatrial_report::compare::{Names, render, value};
+use seatrial_report::html;
 use seatrial_store::{Home, HomeEnv, RunFolder};
 
 use crate::args::{CompareArgs, OutputFormat};
@@ -15,6 +15,7 @@ use crate::{output, samples};
 /// One run of a comparison.
 struct Run {
     name: String,
+    info: Option<RunInfo>,
     results: Vec<CaseRecord>,
     site: Site,
 }
@@ -22,40 +23,58 @@ struct Run {
 /// Shows runs side by side; the first is what each of the others is held against.
 pub fn run(args: &CompareArgs) -> Result<Exit, CliError> {
     let home = Home::resolve(&HomeEnv::of_process())?;
-    let mut runs = Vec::new();
-    for name in &args.runs {
+    let runs = args.runs.iter().map(|name| Run::read(&home, name)).collect::<Result<Vec<_>, _>>()?;
+    // clap asks for two at least.
+    let Some((first, others)) = runs.split_first() else { return Ok(Exit::USAGE) };
+    let of = |other: &Run| Comparison {
+        changed: changed(&first.site, &other.site),
+        ..compare(&first.results, &other.results, args.same_within())
+    };
+    let comparisons: Vec<Comparison> = others.iter().map(of).collect();
+    show(args, first, others, &comparisons)?;
+    Ok(if args.fail_on_worse { exit(&comparisons) } else { Exit::MET })
+}
+
+impl Run {
+    fn read(home: &Home, name: &str) -> Result<Self, CliError> {
         let run = RunFolder::open(&home.find(name)?)?;
         for damage in &run.damage {
             output::warn(&damage.to_string());
         }
+        let (name, site, info) = (run.name(), run.site()?, run.info.present().cloned());
         let mut results = run.results.clone();
         samples::put_back(&run, &mut results);
-        runs.push(Run { name: run.name(), results, site: run.site()? });
+        Ok(Self { name, info, results, site })
     }
-    // clap asks for two at least.
-    let Some((first, others)) = runs.split_first() else { return Ok(Exit::USAGE) };
-    let mut texts = Vec::new();
-    let mut documents = Vec::new();
-    let mut comparisons = Vec::new();
-    for other in others {
-        let mut comparison = compare(&first.results, &other.results, args.same_within());
-        comparison.changed = changed(&first.site, &other.site);
-        let names = Names { a: &first.name, b: &other.name };
-        match args.output.output {
-            OutputFormat::Table => texts.push(render(names, &comparison, output::look(args.output.color))),
-            OutputFormat::Json => documents.push(compare_json::value(names, &comparison)),
-            OutputFormat::Csv => {
-                return Err(CliError::Usage("compare has the forms table and json".to_owned()));
-            }
+
+    fn shown(&self) -> html::Run<'_> {
+        html::Run { name: &self.name, info: self.info.as_ref() }
+    }
+}
+
+/// Shows what came of it in the form that was asked for.
+fn show(args: &CompareArgs, first: &Run, others: &[Run], comparisons: &[Comparison]) -> Result<(), CliError> {
+    let pairs = || others.iter().zip(comparisons);
+    if let Some(file) = &args.html {
+        let compared: Vec<_> =
+            pairs().map(|(run, comparison)| html::Compared { run: run.shown(), comparison }).collect();
+        let command: Vec<String> = std::env::args().collect();
+        return output::page(file, |out| html::write_comparison(first.shown(), &compared, &command, out));
+    }
+    let named = pairs().map(|(run, comparison)| (Names { a: &first.name, b: &run.name }, comparison));
+    match args.output.output {
+        OutputFormat::Table => {
+            let look = output::look(args.output.color);
+            let texts: Vec<String> =
+                named.map(|(names, comparison)| render(names, comparison, look)).collect();
+            output::print(&texts.join("\n"))
         }
-        comparisons.push(comparison);
+        OutputFormat::Json => {
+            let all: Vec<_> = named.map(|(names, comparison)| value(names, comparison)).collect();
+            output::print(&format!("{:#}\n", serde_json::json!({ "schema": 1, "comparisons": all })))
+        }
+        OutputFormat::Csv => Err(CliError::Usage("compare has the forms table and json".to_owned())),
     }
-    if args.output.output == OutputFormat::Json {
-        let all = serde_json::json!({ "schema": 1, "comparisons": documents });
-        texts.push(format!("{all:#}\n"));
-    }
-    output::print(&texts.join("\n"))?;
-    Ok(if args.fail_on_worse { exit(&comparisons) } else { Exit::MET })
 }
 
 /// How a comparison ends that is a gate.

@@ -1,5 +1,7 @@
 //! `seatrial history`.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 use seatrial_analysis::{Trend, TrendRun, trends};
 use seatrial_model::record::CaseRecord;
@@ -20,7 +22,8 @@ pub fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
     if let Some(bench) = &args.benchmark {
         let filter = MetricFilter { bench: Some(bench.clone()), ..MetricFilter::default() };
         let metrics = home.metrics(&filter)?;
-        rows.retain(|row| metrics.rows.iter().any(|metric| metric.run == row.id));
+        let measured: HashSet<&str> = metrics.rows.iter().map(|metric| metric.run.as_str()).collect();
+        rows.retain(|row| measured.contains(row.id.as_str()));
     }
     if let Some(last) = args.last {
         rows.drain(..rows.len().saturating_sub(last as usize));

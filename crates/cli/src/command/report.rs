@@ -1,16 +1,16 @@
 //! `seatrial report`.
 
 use std::cell::OnceCell;
-use std::io::{self, BufWriter, Write, stdout};
+use std::io::{self, Write};
 use std::path::Path;
 
 use seatrial_model::profile::Profile;
 use seatrial_model::record::Document;
 use seatrial_model::{CaseId, PartRecord, Site};
 use seatrial_report::{export, html, inventory};
-use seatrial_store::{Home, HomeEnv, Piece, RunFolder, StoredRun};
+use seatrial_store::{Home, HomeEnv, Piece, RunFolder, State, StoredRun};
 
-use crate::args::{ReportArgs, STANDARD_OUTPUT};
+use crate::args::ReportArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::{judge, output, samples};
@@ -34,14 +34,15 @@ pub fn run(args: &ReportArgs) -> Result<Exit, CliError> {
     samples::put_back(&run, &mut document.results);
     let (site, profile) = (run.site()?, run.profile()?.into_present());
     let parts = |case: &CaseId| parts(&run, case);
-    let fill = |out: &mut dyn Write| page(&document, &site, profile.as_ref(), &path, &parts, out);
-    let written = if file.as_os_str() == STANDARD_OUTPUT {
-        let mut out = BufWriter::new(stdout().lock());
-        fill(&mut out).and_then(|()| out.flush())
-    } else {
-        export::put(file, |out| fill(out))
+    let context = html::Context {
+        folder: Some(&path),
+        profile: profile.as_ref(),
+        planned: run.plan.present().map(|plan| plan.cases().count()),
+        is_running: run.state == State::Running,
+        parts: &parts,
+        ..html::Context::default()
     };
-    written.map_err(|error| io::Error::new(error.kind(), format!("--html {}: {error}", file.display())))?;
+    output::page(file, |out| page(&document, &site, context, out))?;
     Ok(Exit::MET)
 }
 
@@ -53,7 +54,8 @@ pub fn keep(document: &Document, site: &Site, profile: Option<&Profile>, folder:
         run.as_ref().map(|run| parts(run, case)).unwrap_or_default()
     };
     let path = folder.join(PAGE);
-    if let Err(error) = export::put(&path, |out| page(document, site, profile, folder, &parts, out)) {
+    let context = html::Context { folder: Some(folder), profile, parts: &parts, ..html::Context::default() };
+    if let Err(error) = export::put(&path, |out| page(document, site, context, out)) {
         output::warn(&format!("note: {} could not be written: {error}", path.display()));
     }
 }
@@ -63,14 +65,8 @@ fn parts(run: &StoredRun, case: &CaseId) -> Vec<PartRecord> {
     run.samples(case).ok().and_then(Piece::into_present).unwrap_or_default()
 }
 
-fn page(
-    document: &Document,
-    site: &Site,
-    profile: Option<&Profile>,
-    folder: &Path,
-    parts: &dyn Fn(&CaseId) -> Vec<PartRecord>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+/// Writes the page: `context` with what is made of the nodes of `site`.
+fn page(document: &Document, site: &Site, context: html::Context<'_>, out: &mut dyn Write) -> io::Result<()> {
     let node = |node: &seatrial_model::SiteNode| inventory::Node {
         name: node.name.clone(),
         limits: seatrial_inventory::part_limits(&node.machine),
@@ -80,16 +76,9 @@ fn page(
     let abouts: Vec<_> = seatrial_settings::registry().abouts().collect();
     // As on the day of the run: a waiver that has ended since had not ended then.
     let day = judge::day_of(document.run.ended.as_ref().map_or(document.run.started, |end| end.at));
-    let settings =
-        seatrial_analysis::audit(profile.map_or(&[], std::slice::from_ref), site, &abouts, day).settings;
+    let wanted = context.profile.map_or(&[][..], std::slice::from_ref);
+    let settings = seatrial_analysis::audit(wanted, site, &abouts, day).settings;
     let abouts: Vec<_> = seatrial_bench::registry().abouts().collect();
-    let context = html::Context {
-        folder: Some(folder),
-        profile,
-        nodes: &nodes,
-        settings: &settings,
-        abouts: &abouts,
-        parts,
-    };
+    let context = html::Context { nodes: &nodes, settings: &settings, abouts: &abouts, ..context };
     html::write(document, &context, out)
 }

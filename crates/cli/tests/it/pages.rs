@@ -60,3 +60,73 @@ fn a_page_takes_the_place_of_other_forms_and_says_where_it_cannot_be_put() {
         .exits(2)
         .says("--html /nowhere/page.html: No such file");
 }
+
+#[test]
+fn the_page_of_a_run_that_was_stopped_or_killed_says_so() {
+    let home = Home::new();
+    home.seatrial("run mem.bandwidth -p kernel=copy,triad").script(&Script::measuring(50.0)).run().exits(0);
+    let run = home.run();
+    // What a kill between the first case and the second leaves.
+    let results = fs::read_to_string(run.join("results.jsonl")).expect("read");
+    fs::write(run.join("results.jsonl"), results.lines().next().expect("a line").to_owned() + "\n")
+        .expect("written");
+    fs::remove_file(run.join("verdicts.json")).expect("removed");
+    let info = fs::read(run.join("run.json")).expect("read");
+    let mut info: serde_json::Value = serde_json::from_slice(&info).expect("JSON");
+    let mut page_when = |ended: serde_json::Value| {
+        info["run"]["ended"] = ended;
+        fs::write(run.join("run.json"), info.to_string()).expect("written");
+        home.seatrial("report last --html -").run().exits(0).out
+    };
+    let resume = format!("seatrial run --resume {}", home.id());
+    for (ended, what) in [
+        (serde_json::Value::Null, "never said how it ended"),
+        (
+            serde_json::json!({ "at": "2026-09-21T08:31:04Z", "exit": 130, "signal": "SIGINT" }),
+            "stopped by SIGINT",
+        ),
+    ] {
+        let page = page_when(ended);
+        for said in [what, "unfinished", "1 of 2 planned cases", &resume] {
+            assert!(page.contains(said), "no {said}");
+        }
+    }
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_told_and_does_not_fail_the_run() {
+    let home = Home::new();
+    let script = Script::measuring(50.0);
+    home.seatrial("run mem.bandwidth").script(&script).run().exits(0);
+    // A run that has ended is gone on with: it measures nothing, concludes, and puts its page where a folder is now.
+    let page = home.run().join("report.html");
+    fs::remove_file(&page).expect("removed");
+    fs::create_dir(&page).expect("made");
+    let ended = home.seatrial("run --resume").script(&script).run().exits(0).shows("1 case measured");
+    ended.says("report.html could not be written: Is a directory (os error 21)");
+    let left: Vec<_> =
+        fs::read_dir(home.run()).expect("read").map(|entry| entry.expect("an entry").file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().ends_with(".tmp")), "{left:?}");
+}
+
+#[test]
+fn a_comparison_is_a_page_too_and_still_a_gate() {
+    let home = Home::new();
+    for rate in [60.0, 50.0] {
+        home.seatrial("run mem.bandwidth").script(&Script::measuring(rate)).run().exits(0);
+    }
+    let file = home.folder().join("compared.html");
+    let told = home.seatrial("compare --fail-on-worse last~1 last --html").word(&file).run().exits(1);
+    assert_eq!(told.out, "");
+    let page = fs::read_to_string(&file).expect("a page");
+    for said in ["<caption>The worst first", "60.00", "50.00", "class=\"gain\"", "run mem.bandwidth"] {
+        assert!(page.contains(said), "no {said}");
+    }
+    let printed = home.seatrial("compare last~1 last --html -").run().exits(0);
+    assert!(printed.out.starts_with("<!doctype html>"), "{}", printed.out);
+    home.seatrial("compare last~1 last --html a.html -o json").run().exits(2).says("--output");
+    home.seatrial("compare last~1 last --html /nowhere/a.html")
+        .run()
+        .exits(2)
+        .says("--html /nowhere/a.html: No such file");
+}

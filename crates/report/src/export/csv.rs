@@ -18,9 +18,6 @@ impl Export for Csv {
     }
 
     fn write(&self, run: &Material<'_>, out: &mut (dyn Write + Send)) -> io::Result<()> {
-        // By way of memory: an error of the CSV writer hides what the system answered, such as a closed pipe.
-        let mut text = Vec::new();
-        crate::csv::write(run.document, &mut text).map_err(io::Error::from)?;
-        out.write_all(&text)
+        crate::csv::write(run.document, out)
     }
 }

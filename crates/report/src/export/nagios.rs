@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 
 use seatrial_model::record::Document;
-use seatrial_model::{Dimension, Quantity, Verdict, VerdictRecord};
+use seatrial_model::{Dimension, Quantity, Unit, Verdict, VerdictRecord};
 
 use super::{About, Export, Material, by_id, judged, nodes_of};
 
@@ -66,6 +66,14 @@ fn line(document: &Document) -> String {
         };
         format!("{} {place}", verdict.criterion)
     };
+    let text = text(&verdicts, &label);
+    let data = performance(&verdicts, &label);
+    let data = if data.is_empty() { data } else { format!(" |{data}") };
+    format!("SEATRIAL {word} - {text}{data}")
+}
+
+/// How many criteria are met, and the worst of those that are not by name.
+fn text(verdicts: &[&VerdictRecord], label: &dyn Fn(&VerdictRecord) -> String) -> String {
     let is_met = |verdict: &&&VerdictRecord| matches!(verdict.verdict, Verdict::Pass | Verdict::Skip);
     let open: Vec<&&VerdictRecord> = verdicts.iter().filter(|verdict| !is_met(verdict)).collect();
     let mut text = match (verdicts.len(), open.len()) {
@@ -83,6 +91,12 @@ fn line(document: &Document) -> String {
     if open.len() > MOST_NAMED {
         text += &format!("; and {} more", open.len() - MOST_NAMED);
     }
+    // A bar begins the performance data and a line feed ends the text, so neither may stand in it.
+    text.chars().map(|c| if c == '|' || c.is_control() { ' ' } else { c }).collect()
+}
+
+/// What there is room for of the numbers, the worst first; a blank before each.
+fn performance(verdicts: &[&VerdictRecord], label: &dyn Fn(&VerdictRecord) -> String) -> String {
     let mut data = String::new();
     for entry in verdicts.iter().filter_map(|verdict| entry(&label(verdict), verdict)) {
         if data.len() + entry.len() + 1 > MOST_PERFDATA {
@@ -91,41 +105,33 @@ fn line(document: &Document) -> String {
         data += " ";
         data += &entry;
     }
-    // A bar begins the performance data and a line feed ends the text, so neither may stand in it.
-    let text: String = text.chars().map(|c| if c == '|' || c.is_control() { ' ' } else { c }).collect();
-    let data = if data.is_empty() { data } else { format!(" |{data}") };
-    format!("SEATRIAL {word} - {text}{data}")
+    data
 }
 
 /// `'label'=value[UOM];warn;crit;;`. Seatrial's bound is the critical range; there is no other for a warning.
 fn entry(label: &str, verdict: &VerdictRecord) -> Option<String> {
     let measured = verdict.measured?;
-    // Units that the interface knows; everything else is a plain number with its unit in the label.
-    let (value, uom, named) = match measured.unit().dimension() {
-        Dimension::Time => (measured.value() * measured.unit().factor() / 1e9, "s", String::new()),
-        Dimension::Size => (measured.value() * measured.unit().factor(), "B", String::new()),
-        Dimension::Share => (measured.value() * measured.unit().factor(), "%", String::new()),
-        Dimension::Count => (measured.value(), "", String::new()),
-        Dimension::DataRate | Dimension::Frequency | Dimension::OperationRate | Dimension::Price => {
-            (measured.value(), "", format!(" [{}]", measured.unit()))
-        }
-    };
-    let scale = if measured.value() == 0.0 { own_scale(measured) } else { value / measured.value() };
+    let (uom, scale, named) = uom(measured.unit());
     let critical = critical(verdict, measured, scale).unwrap_or_default();
     // An equals sign or a quote would end the label; a doubled quote stands for one.
     let label: String = format!("{label}{named}")
         .chars()
         .map(|c| if c == '=' || c == '|' || c.is_control() { ':' } else { c })
         .collect();
-    Some(format!("'{}'={}{uom};;{critical};;", label.replace('\'', "''"), number(value)))
+    Some(format!("'{}'={}{uom};;{critical};;", label.replace('\'', "''"), number(measured.value() * scale)))
 }
 
-/// How many of the shown unit one of the unit of `measured` is.
-fn own_scale(measured: Quantity) -> f64 {
-    match measured.unit().dimension() {
-        Dimension::Time => measured.unit().factor() / 1e9,
-        Dimension::Size | Dimension::Share => measured.unit().factor(),
-        _ => 1.0,
+/// The unit of measurement that the interface knows, how many of it one `unit` is, and what the label says instead where
+/// it knows none: such a number is a plain one.
+fn uom(unit: Unit) -> (&'static str, f64, String) {
+    match unit.dimension() {
+        Dimension::Time => ("s", unit.factor() / 1e9, String::new()),
+        Dimension::Size => ("B", unit.factor(), String::new()),
+        Dimension::Share => ("%", unit.factor(), String::new()),
+        Dimension::Count => ("", 1.0, String::new()),
+        Dimension::DataRate | Dimension::Frequency | Dimension::OperationRate | Dimension::Price => {
+            ("", 1.0, format!(" [{unit}]"))
+        }
     }
 }
 

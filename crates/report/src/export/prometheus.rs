@@ -12,10 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use jiff::Timestamp;
 use seatrial_analysis::Assignment;
 use seatrial_model::profile::Profile;
-use seatrial_model::record::{CaseRecord, MetricRecord};
-use seatrial_model::{Dimension, Outcome, Unit, Verdict};
+use seatrial_model::record::{CaseRecord, Document, MetricRecord};
+use seatrial_model::{Dimension, Outcome, Unit, Verdict, VerdictRecord};
 
 use super::{About, Export, Material, by_id, judged, nodes_of};
 use crate::labels::named_params;
@@ -55,78 +56,24 @@ fn families(run: &Material<'_>) -> Families {
     let document = run.document;
     let nobody = Profile::default();
     let roles = Assignment::new(run.profile.unwrap_or(&nobody), &document.run.nodes, &BTreeMap::new());
-    let of_nodes = |nodes: &str| {
-        let mut all: Vec<String> = nodes.split('+').flat_map(|node| roles.roles_of(node)).collect();
-        all.sort();
-        all.dedup();
-        labels(&[("node", nodes), ("role", &all.join("+"))])
-    };
-    let mut families = Families::default();
-    let info = &document.run;
-    let profile = info.profile.as_ref().map(|profile| profile.id.as_str()).unwrap_or_default();
-    families.add(
-        "seatrial_run_info",
-        "What made these figures; the value is always 1.",
-        labels(&[("version", &info.seatrial), ("profile", profile)]),
-        1.0,
-    );
-    let start = "When the run began, in seconds since 1970.";
-    families.add(
-        "seatrial_run_start_time_seconds",
-        start,
-        Labels::new(),
-        info.started.as_millisecond() as f64 / 1e3,
-    );
-    if let Some(ended) = &info.ended {
-        let end = "When the run ended, in seconds since 1970.";
-        families.add(
-            "seatrial_run_end_time_seconds",
-            end,
-            Labels::new(),
-            ended.at.as_millisecond() as f64 / 1e3,
-        );
-    }
-    if let Some(verdict) = document.verdict {
-        let help = format!("The judgement of the whole run: {VERDICTS}.");
-        families.add("seatrial_run_verdict", &help, Labels::new(), weight(verdict));
-    }
     let records = by_id(document);
+    let mut families = Families::default();
+    families.add_run(document);
     for verdict in &document.verdicts {
-        let mut labels = of_nodes(&nodes_of(verdict, &records));
-        for (name, value) in [
-            ("test", verdict.test.as_str()),
-            ("criterion", &verdict.criterion),
-            ("subject", verdict.subject.as_str()),
-            ("judged", &judged(verdict)),
-        ] {
-            labels.insert(name.to_owned(), value.to_owned());
-        }
-        if let Some(margin) = verdict.margin_percent {
-            let help = "How far on the good side of its bound a figure is, as a share of the bound; negative on the bad.";
-            families.add("seatrial_criterion_margin_ratio", help, labels.clone(), margin / 100.0);
-        }
-        let help = format!("The judgement of a criterion: {VERDICTS}.");
-        families.add("seatrial_criterion_verdict", &help, labels, weight(verdict.verdict));
+        families.add_verdict(verdict, of_nodes(&nodes_of(verdict, &records), &roles));
     }
     for record in &document.results {
-        let mut labels = of_nodes(&record.nodes.join("+"));
-        labels.insert("subject".to_owned(), record.subject.to_string());
-        labels.insert("device".to_owned(), record.key.clone().unwrap_or_default());
-        labels.insert("test".to_owned(), record.group.clone());
-        let mut case = labels.clone();
-        case.insert("case".to_owned(), record.case.to_string());
-        let help = "How a case ended: 0 measured, 1 skipped, 2 could not be measured, 3 failed.";
-        families.add("seatrial_case_outcome", help, case, outcome(record.outcome));
-        for pair in named_params(record) {
-            if let Some((name, value)) = pair.split_once('=') {
-                labels.insert(format!("param_{}", word(name)), value.to_owned());
-            }
-        }
-        for (name, metric) in &record.metrics {
-            families.add_metric(record, name, metric, &labels);
-        }
+        families.add_case(record, of_nodes(&record.nodes.join("+"), &roles));
     }
     families
+}
+
+/// The labels of what is about `nodes`, joined by `+`.
+fn of_nodes(nodes: &str, roles: &Assignment) -> Labels {
+    let mut all: Vec<String> = nodes.split('+').flat_map(|node| roles.roles_of(node)).collect();
+    all.sort();
+    all.dedup();
+    labels(&[("node", nodes), ("role", &all.join("+"))])
 }
 
 const VERDICTS: &str = "0 skip, 1 pass, 2 warn, 3 unknown, 4 fail, so that the largest is the roll-up";
@@ -174,6 +121,61 @@ impl Families {
         let family = self.0.entry(name.to_owned());
         let family = family.or_insert_with(|| Family { help: help.to_owned(), samples: Vec::new() });
         family.samples.push((labels, value));
+    }
+
+    fn add_run(&mut self, document: &Document) {
+        let info = &document.run;
+        let profile = info.profile.as_ref().map(|profile| profile.id.as_str()).unwrap_or_default();
+        let made = labels(&[("version", &info.seatrial), ("profile", profile)]);
+        self.add("seatrial_run_info", "What made these figures; the value is always 1.", made, 1.0);
+        let mut at = |name: &str, help: &str, at: Timestamp| {
+            self.add(name, help, Labels::new(), at.as_millisecond() as f64 / 1e3);
+        };
+        let start = "When the run began, in seconds since 1970.";
+        at("seatrial_run_start_time_seconds", start, info.started);
+        if let Some(ended) = &info.ended {
+            let end = "When the run ended, in seconds since 1970.";
+            at("seatrial_run_end_time_seconds", end, ended.at);
+        }
+        if let Some(verdict) = document.verdict {
+            let help = format!("The judgement of the whole run: {VERDICTS}.");
+            self.add("seatrial_run_verdict", &help, Labels::new(), weight(verdict));
+        }
+    }
+
+    fn add_verdict(&mut self, verdict: &VerdictRecord, mut of: Labels) {
+        of.extend(labels(&[
+            ("test", &verdict.test),
+            ("criterion", &verdict.criterion),
+            ("subject", verdict.subject.as_str()),
+            ("judged", &judged(verdict)),
+        ]));
+        if let Some(margin) = verdict.margin_percent {
+            let help = "How far on the good side of its bound a figure is, as a share of the bound; negative on the bad.";
+            self.add("seatrial_criterion_margin_ratio", help, of.clone(), margin / 100.0);
+        }
+        let help = format!("The judgement of a criterion: {VERDICTS}.");
+        self.add("seatrial_criterion_verdict", &help, of, weight(verdict.verdict));
+    }
+
+    fn add_case(&mut self, record: &CaseRecord, mut of: Labels) {
+        of.extend(labels(&[
+            ("subject", record.subject.as_str()),
+            ("device", record.key.as_deref().unwrap_or_default()),
+            ("test", &record.group),
+        ]));
+        let mut case = of.clone();
+        case.insert("case".to_owned(), record.case.to_string());
+        let help = "How a case ended: 0 measured, 1 skipped, 2 could not be measured, 3 failed.";
+        self.add("seatrial_case_outcome", help, case, outcome(record.outcome));
+        for pair in named_params(record) {
+            if let Some((name, value)) = pair.split_once('=') {
+                of.insert(format!("param_{}", word(name)), value.to_owned());
+            }
+        }
+        for (name, metric) in &record.metrics {
+            self.add_metric(record, name, metric, &of);
+        }
     }
 
     fn add_metric(&mut self, record: &CaseRecord, name: &str, metric: &MetricRecord, labels: &Labels) {

@@ -1,17 +1,18 @@
 //! Who must act on what, the worst first: one sentence each, with how much is missing.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use seatrial_model::profile::fold;
+use askama::Template;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Outcome, Severity, Verdict, VerdictRecord};
 
 use super::shown::Shown;
 use super::table::Filter;
-use super::words::{Badge, cut, of_outcome, of_severity, of_verdict, quantity, text};
+use super::words::{Badge, cut, of_outcome, of_severity, of_verdict, quantity, set_of, text};
 use crate::number::{half_width, whole_share};
 use crate::terminal::{grouped, shortfall};
+use crate::words::count;
 
 /// Sentences at most; what is left stands in the tables.
 const MOST: usize = 30;
@@ -23,7 +24,8 @@ const LONGEST_SET: usize = 60;
 const LONGEST_REASON: usize = 320;
 
 /// One thing to act on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Template)]
+#[template(path = "action.html")]
 pub struct Action {
     /// How bad it is.
     pub badge: Badge,
@@ -36,9 +38,6 @@ pub struct Action {
     /// What it can be filtered by.
     pub filter: Filter,
 }
-
-/// What several nodes may have in common: verdict, criterion, reason, and whether it is waived.
-type Said<'a> = (Reverse<Verdict>, &'a str, Option<&'a str>, bool);
 
 /// The sentences, and how many more there would be.
 pub fn actions(shown: &Shown<'_>) -> (Vec<Action>, usize) {
@@ -59,22 +58,25 @@ fn of_verdicts(shown: &Shown<'_>) -> Vec<Action> {
     let mut records: Vec<&VerdictRecord> = shown.document.verdicts.iter().filter(is_open).collect();
     records.sort_by_key(|record| (Reverse(record.verdict), shortfall(record)));
     // The same said of several nodes is said once, of the worst.
-    let mut groups: Vec<Vec<&VerdictRecord>> = Vec::new();
-    let mut places: BTreeMap<Said<'_>, usize> = BTreeMap::new();
-    for record in records {
-        let key = (
-            Reverse(record.verdict),
-            record.criterion.as_str(),
-            record.reason.as_deref(),
-            record.waiver.is_some(),
-        );
-        let at = *places.entry(key).or_insert_with(|| {
-            groups.push(Vec::new());
-            groups.len() - 1
-        });
-        groups[at].push(record);
-    }
+    let said = |record: &&VerdictRecord| {
+        (record.verdict, record.criterion.clone(), record.reason.clone(), record.waiver.is_some())
+    };
+    let groups = groups(records, said);
     groups.iter().map(|group| of_group(shown, group)).collect()
+}
+
+/// Items of the same key together, in the order of the first of each.
+fn groups<T, K: Ord>(items: Vec<T>, key: impl Fn(&T) -> K) -> Vec<Vec<T>> {
+    let mut groups: Vec<Vec<T>> = Vec::new();
+    let mut places: BTreeMap<K, usize> = BTreeMap::new();
+    for item in items {
+        let at = *places.entry(key(&item)).or_insert(groups.len());
+        if at == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups[at].push(item);
+    }
+    groups
 }
 
 fn of_group(shown: &Shown<'_>, group: &[&VerdictRecord]) -> Action {
@@ -99,10 +101,7 @@ fn who(shown: &Shown<'_>, nodes: &[&str]) -> String {
     let names = match nodes {
         [] => return "the run".to_owned(),
         [one] => text(one),
-        many => {
-            let folded = text(&fold(many));
-            if folded.chars().count() > LONGEST_SET { format!("{} nodes", many.len()) } else { folded }
-        }
+        many => set_of(many, LONGEST_SET),
     };
     let roles = shown.roles_of(nodes[0]);
     let is_shared = nodes.iter().all(|node| shown.roles_of(node) == roles);
@@ -160,23 +159,33 @@ fn of_cases(shown: &Shown<'_>) -> Vec<Action> {
     let is_open = |case: &&CaseRecord| matches!(case.outcome, Outcome::Failed | Outcome::Unmeasured);
     let mut cases: Vec<&CaseRecord> = shown.document.results.iter().filter(is_open).collect();
     cases.sort_by_key(|case| case.outcome);
-    let action = |case: &CaseRecord| {
-        let nodes: Vec<&str> = case.nodes.iter().map(String::as_str).collect();
-        let badge = of_outcome(case.outcome);
-        let what = match case.outcome {
-            Outcome::Failed => "did not deliver",
-            _ => "could not be measured",
-        };
-        let reason = case.reason.as_deref().map(|reason| cut(reason, LONGEST_REASON)).unwrap_or_default();
-        Action {
-            badge,
-            who: who(shown, &nodes),
-            what: text(&format!("{} {what}: {reason}", case.case)),
-            to: shown.place(case.case.as_str()),
-            filter: shown.filter_of(nodes.iter().copied(), badge.class),
-        }
+    // Once a file system hangs, it hangs in every case after the first.
+    let said = |case: &&CaseRecord| (case.outcome, case.bench.clone(), case.reason.clone());
+    groups(cases, said).iter().map(|group| of_same_end(shown, group)).collect()
+}
+
+/// Cases of one benchmark that ended in the same way.
+fn of_same_end(shown: &Shown<'_>, group: &[&CaseRecord]) -> Action {
+    let first = group[0];
+    let nodes: BTreeSet<&str> = group.iter().flat_map(|case| &case.nodes).map(String::as_str).collect();
+    let nodes: Vec<&str> = nodes.into_iter().collect();
+    let badge = of_outcome(first.outcome);
+    let which = match group {
+        [only] => only.case.to_string(),
+        several => format!("{} of {}", count(several.len(), "case"), first.bench),
     };
-    cases.into_iter().map(action).collect()
+    let what = match first.outcome {
+        Outcome::Failed => "did not deliver",
+        _ => "could not be measured",
+    };
+    let reason = first.reason.as_deref().map(|reason| cut(reason, LONGEST_REASON)).unwrap_or_default();
+    Action {
+        badge,
+        who: who(shown, &nodes),
+        what: text(&format!("{which} {what}: {reason}")),
+        to: shown.place(first.case.as_str()),
+        filter: shown.filter_of(nodes, badge.class),
+    }
 }
 
 /// What was found to be wrong.

@@ -3,18 +3,17 @@
 use askama::Template;
 use seatrial_analysis::{AtOnce, Factors, Table as Sweep};
 use seatrial_model::record::{CaseRecord, MetricRecord, SeriesRecord};
-use seatrial_model::{Outcome, Unit};
 
 use super::case::{Full, full};
 use super::curve::Figure;
 use super::plot::{Interval, intervals};
 use super::shown::Shown;
 use super::sweep::headline;
-use super::table::{Cell, Head, Row, Table};
-use super::words::{fixed, of_outcome, of_verdict, quantity, spread, text, unit};
-use super::{factors, over_nodes, series, sweep};
+use super::table::Table;
+use super::words::{quantity, text, unit};
+use super::{factors, over_nodes, rows, series, sweep};
 use crate::labels::{self, Label};
-use crate::number::{decimals, whole_share};
+use crate::number::spread;
 use crate::terminal::{columns_of_steps, tables};
 use crate::words::count;
 
@@ -103,21 +102,9 @@ fn benchmark(
         if own.is_empty() {
             continue;
         }
-        if own.len() > MOST_CASES && shown.is_fleet() {
-            shown_tables.push(over_nodes::table(shown, name, &own));
-        } else {
-            let sweeps = sweep::of_bench(shown, &found.sweeps, name, &own);
-            let is_swept = sweeps.iter().any(|view| view.figure.is_some());
-            for view in sweeps {
-                figures.extend(view.figure);
-                shown_tables.extend(view.table);
-            }
-            if !is_swept {
-                figures.extend(compared(shown, &own));
-            }
-            figures.extend(together(&own));
-            shown_tables.push(rows(shown, name, &own));
-        }
+        let (drawn, told) = of_group(shown, name, &own, &found.sweeps);
+        figures.extend(drawn);
+        shown_tables.extend(told);
         limits.extend(limit_notes(shown, &own));
     }
     limits.sort();
@@ -144,6 +131,29 @@ fn benchmark(
         cases: in_full.into_iter().map(|case| full(shown, case, left)).collect(),
         rest,
     }
+}
+
+/// Figures and tables of the cases of one test.
+fn of_group(
+    shown: &Shown<'_>,
+    name: &str,
+    cases: &[&CaseRecord],
+    sweeps: &[Sweep],
+) -> (Vec<Figure>, Vec<Table>) {
+    if cases.len() > MOST_CASES && shown.is_fleet() {
+        return (Vec::new(), vec![over_nodes::table(shown, name, cases)]);
+    }
+    let (mut figures, mut tables) = (Vec::new(), Vec::new());
+    for view in sweep::of_bench(shown, sweeps, name, cases) {
+        figures.extend(view.figure);
+        tables.extend(view.table);
+    }
+    if figures.is_empty() {
+        figures.extend(compared(shown, cases));
+    }
+    figures.extend(together(cases));
+    tables.push(rows::table(shown, name, cases));
+    (figures, tables)
 }
 
 /// What tells a case from the others, in one line.
@@ -182,7 +192,7 @@ fn compared(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Option<Figure> {
         tip: text(&format!(
             "{label}: {} {}, n {}{}",
             quantity(metric.median, metric.unit),
-            spread(metric),
+            spread(metric.median, metric.ci95),
             metric.n,
             metric
                 .limit
@@ -220,72 +230,6 @@ fn together(cases: &[&CaseRecord]) -> Vec<Figure> {
         series::together(name, &with)
     };
     series.iter().filter_map(figure).collect()
-}
-
-/// A row a case.
-fn rows(shown: &Shown<'_>, name: &str, cases: &[&CaseRecord]) -> Table {
-    let all: Vec<Label> = cases.iter().map(|case| Label::of_case(case)).collect();
-    let columns = labels::columns(&all);
-    let first = headline(shown, cases);
-    let mut metrics: Vec<&str> = Vec::new();
-    metrics.extend(first);
-    for case in cases {
-        for name in case.metrics.keys() {
-            if !metrics.contains(&name.as_str()) {
-                metrics.push(name);
-            }
-        }
-    }
-    let of =
-        |name: &str| cases.iter().map(|case| case.metrics.get(name)).collect::<Vec<Option<&MetricRecord>>>();
-    let mut heads: Vec<Head> = Vec::new();
-    if columns.is_empty() {
-        heads.push(Head::words("subject"));
-    }
-    heads.extend(columns.iter().map(|column| Head::words(text(column.head()))));
-    heads.push(Head::words("verdict"));
-    for (at, name) in metrics.iter().enumerate() {
-        let unit = of(name).into_iter().flatten().map(|metric| metric.unit).find(|unit| *unit != Unit::Count);
-        let unit = unit.map(|unit| unit.to_string()).unwrap_or_default();
-        heads.push(Head::numbers(text(name), unit));
-        if at == 0 {
-            heads.extend([Head::numbers("limit", ""), Head::numbers("of it", ""), Head::numbers("n", "")]);
-        }
-    }
-    let digits: Vec<usize> = metrics
-        .iter()
-        .map(|name| decimals(of(name).into_iter().flatten().map(|metric| metric.median)))
-        .collect();
-    let row = |(at, case): (usize, &&CaseRecord)| {
-        let to = shown.place(case.case.as_str());
-        let mut cells: Vec<Cell> =
-            columns.iter().map(|column| Cell::new(text(&column.cells()[at]))).collect();
-        if cells.is_empty() {
-            cells.push(Cell::new(text(case.subject.as_str())));
-        }
-        cells[0].to = to;
-        let verdict = shown.verdict(case).map(of_verdict);
-        cells.push(match (verdict, case.outcome) {
-            (verdict, Outcome::Measured) => Cell::badge(verdict),
-            (_, outcome) => Cell::badge(Some(of_outcome(outcome))),
-        });
-        for (at, name) in metrics.iter().enumerate() {
-            let metric = case.metrics.get(*name);
-            let number = |value: Option<f64>| value.map_or(String::new(), |value| fixed(value, digits[at]));
-            let spread = metric.map(spread).unwrap_or_default();
-            cells.push(Cell::new(number(metric.map(|metric| metric.median))).with(spread));
-            if at == 0 {
-                cells.push(Cell::new(number(metric.and_then(|metric| metric.limit.value))));
-                let share = metric.and_then(MetricRecord::percent_of_limit);
-                cells.push(Cell::new(share.map_or(String::new(), whole_share)));
-                cells.push(Cell::new(metric.map_or(String::new(), |metric| metric.n.to_string())));
-            }
-        }
-        Row { cells, filter: shown.filter(case), ..Row::default() }
-    };
-    let rows = cases.iter().enumerate().map(row).collect();
-    let caption = format!("{} · {}", text(name), count(cases.len(), "case"));
-    Table { caption, heads, rows, notes: Vec::new() }.tidy()
 }
 
 /// How limits were derived, or why there is none: the largest loss stands with each case.

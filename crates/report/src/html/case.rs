@@ -13,8 +13,8 @@ use super::shown::Shown;
 use super::sweep::headline;
 use super::table::{Cell, Filter, Head, Row, Table};
 use super::waterfall::{Waterfall, waterfall};
-use super::words::{Badge, cut, fixed, of_outcome, of_verdict, spread, text, unit};
-use crate::number::{decimals, signed_share, whole_share};
+use super::words::{Badge, cut, fixed, of_outcome, of_verdict, quantity, text, unit};
+use crate::number::{decimals, half_width, signed_share, spread, whole_share};
 use crate::terminal::repeat;
 use crate::words::span;
 
@@ -126,8 +126,8 @@ fn falls(shown: &Shown<'_>, case: &CaseRecord) -> Vec<Waterfall> {
 fn judged(record: &VerdictRecord) -> (Badge, String) {
     let measured = record.measured.map(|value| {
         let ends = record.interval.map(|(low, high)| (low.value(), high.value()));
-        let spread = ends.map(|ends| format!(" {}", crate::number::half_width(value.value(), ends)));
-        format!(": {}{}", super::words::quantity(value.value(), value.unit()), spread.unwrap_or_default())
+        let spread = ends.map(|ends| format!(" {}", half_width(value.value(), ends)));
+        format!(": {}{}", quantity(value.value(), value.unit()), spread.unwrap_or_default())
     });
     let margin = record.margin_percent.map(|margin| format!(", margin {}", signed_share(margin)));
     let rest = [&record.reason, &record.waiver].into_iter().flatten().map(|said| format!(". {said}"));
@@ -165,7 +165,7 @@ fn numbers(case: &CaseRecord) -> Table {
             Cell::new(text(name)),
             Cell::new(unit(metric.unit).trim()),
             number(Some(metric.median)),
-            Cell::new(spread(metric)),
+            Cell::new(spread(metric.median, metric.ci95)),
             number(metric.limit.value),
             Cell::new(metric.percent_of_limit().map_or(String::new(), whole_share)),
             Cell::new(metric.n.to_string()),
@@ -204,18 +204,10 @@ fn unlimited(case: &CaseRecord) -> Vec<(String, String)> {
 fn facts(case: &CaseRecord) -> Vec<(String, String)> {
     let params = |params: &seatrial_model::Params| text(&params.to_string().replace(',', ", "));
     let took = std::time::Duration::try_from_secs_f64(case.seconds).map(span).unwrap_or_default();
+    let key = case.key.as_ref().map(|key| format!(" · {key}")).unwrap_or_default();
     let facts = [
         ("nodes", text(&case.nodes.join(", "))),
-        (
-            "subject",
-            text(
-                &[Some(case.subject.as_str()), case.key.as_deref()]
-                    .into_iter()
-                    .flatten()
-                    .collect::<Vec<_>>()
-                    .join(" · "),
-            ),
-        ),
+        ("subject", text(&format!("{}{key}", case.subject))),
         ("asked for", params(&case.params)),
         ("chosen", params(&case.chosen)),
         ("took", if case.outcome == Outcome::Skipped { String::new() } else { took }),

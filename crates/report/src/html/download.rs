@@ -33,7 +33,7 @@ pub fn samples(case: &CaseRecord, number: &str, left: &mut usize) -> Result<Down
     if case.metrics.is_empty() {
         return Err(String::new());
     }
-    let csv = csv(case).ok_or_else(elsewhere)?;
+    let csv = csv(case).ok().flatten().ok_or_else(elsewhere)?;
     let url = url(&csv);
     if url.len() > MOST_OF_CASE.min(*left) {
         return Err(elsewhere());
@@ -47,32 +47,34 @@ pub fn samples(case: &CaseRecord, number: &str, left: &mut usize) -> Result<Down
 }
 
 /// One row a sample; none where the record has none.
-fn csv(case: &CaseRecord) -> Option<String> {
-    let mut text = String::from("metric,unit,trial,sample,value\n");
+fn csv(case: &CaseRecord) -> csv::Result<Option<Vec<u8>>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["metric", "unit", "trial", "sample", "value"])?;
     let mut has_any = false;
     for (name, metric) in &case.metrics {
         for (trial, samples) in metric.samples.iter().flatten().enumerate() {
             for (sample, value) in samples.iter().enumerate() {
                 has_any = true;
-                let _ = writeln!(text, "{},{},{trial},{sample},{value}", field(name), metric.unit);
+                let numbers = [trial.to_string(), sample.to_string(), value.to_string()];
+                writer.write_record([name_only(name), metric.unit.to_string()].iter().chain(&numbers))?;
             }
         }
     }
-    has_any.then_some(text)
+    let text = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
+    Ok(has_any.then_some(text))
 }
 
-/// A field of CSV (RFC 4180). One that a spreadsheet would take for a formula gets a quote before it.
-fn field(text: &str) -> String {
-    let text = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_owned() };
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+/// A name that no spreadsheet takes for a formula: one that it would gets a quote before it.
+fn name_only(name: &str) -> String {
+    if name.starts_with(['=', '+', '-', '@']) { format!("'{name}") } else { name.to_owned() }
 }
 
 /// A `data:` address (RFC 2397).
-fn url(csv: &str) -> String {
+fn url(csv: &[u8]) -> String {
     let mut url = String::from("data:text/csv;charset=utf-8,");
-    for byte in csv.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~,/".contains(&byte) {
-            url.push(char::from(byte));
+    for byte in csv {
+        if byte.is_ascii_alphanumeric() || b"-._~,/".contains(byte) {
+            url.push(char::from(*byte));
         } else {
             let _ = write!(url, "%{byte:02X}");
         }
@@ -86,8 +88,7 @@ mod tests {
 
     #[test]
     fn names_of_strangers_are_no_formulas_and_no_further_fields() {
-        assert_eq!(field("=cmd()"), "'=cmd()");
-        assert_eq!(field("a,\"b\""), "\"a,\"\"b\"\"\"");
-        assert_eq!(url("a,1\n"), "data:text/csv;charset=utf-8,a,1%0A");
+        assert_eq!(name_only("=cmd()"), "'=cmd()");
+        assert_eq!(url(b"\"a,\",1\n"), "data:text/csv;charset=utf-8,%22a,%22,1%0A");
     }
 }

@@ -26,7 +26,7 @@ pub fn table(shown: &Shown<'_>) -> Table {
         ];
         let nodes: Vec<&str> = finding.node.as_deref().into_iter().collect();
         // A finding is no verdict: it stays whatever verdicts are chosen.
-        let filter = Filter { verdict: "any", ..shown.filter_of(nodes, "any") };
+        let filter = shown.filter_of(nodes, Filter::ANY);
         Row { cells, filter, ..Row::default() }
     };
     let rows = found.iter().take(MOST).map(row).collect();

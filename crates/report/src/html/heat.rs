@@ -8,9 +8,9 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Better, Unit};
 
 use super::shown::Shown;
-use super::words::{fixed, quantity, spread, text, unit};
+use super::words::{fixed, quantity, text, unit};
 use crate::labels::named_params;
-use crate::number::{decimals, whole_share};
+use crate::number::{decimals, spread, whole_share};
 
 /// Nodes of a matrix that is shown whole; of a larger one the worst are shown with each other.
 const MOST: usize = 40;
@@ -159,7 +159,8 @@ fn of_matrix(shown: &Shown<'_>, matrix: &Matrix) -> Heat {
             let Some(value) = matrix.cells.get(&(*one, *other)) else { continue };
             let case = cases.get(&(matrix.nodes[*one].as_str(), matrix.nodes[*other].as_str()));
             let metric = case.and_then(|case| case.metrics.get(&matrix.metric));
-            let more = metric.map(|metric| format!("{} from {} samples", spread(metric), metric.n));
+            let more = metric
+                .map(|metric| format!("{} from {} samples", spread(metric.median, metric.ci95), metric.n));
             let to = case.map(|case| shown.place(case.case.as_str())).unwrap_or_default();
             values.insert((row, column), Value { value: *value, more: more.unwrap_or_default(), to });
         }

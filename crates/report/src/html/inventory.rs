@@ -1,13 +1,12 @@
 //! What the nodes are; nodes that are alike are told once.
 
-use seatrial_model::profile::fold;
+use std::collections::HashMap;
 
 use super::shown::Shown;
 use super::table::{Cell, Filter, Head, Row, Table};
-use super::words::{text, unmarked};
+use super::words::{set_of, text, unmarked};
 use crate::inventory::{Node, name, parts, row, system};
 use crate::notes::Notes;
-use crate::words::count;
 
 /// Kinds of nodes at most.
 const MOST: usize = 24;
@@ -31,38 +30,24 @@ pub struct Kind {
 
 /// The kinds of nodes, the most frequent first.
 pub fn kinds(shown: &Shown<'_>) -> Vec<Kind> {
-    let mut groups: Vec<(&Node, Vec<&str>)> = Vec::new();
-    for node in shown.context.nodes {
-        let is_like = |known: &&mut (&Node, Vec<&str>)| {
-            known.0.machine == node.machine && known.0.limits == node.limits
-        };
-        match groups.iter_mut().find(is_like) {
-            Some((_, names)) => names.push(&node.name),
-            None => groups.push((node, vec![&node.name])),
-        }
-    }
     // Machines that differ in what nobody reads about, such as a serial number, look alike all the same.
     let mut kinds: Vec<(Kind, Vec<&str>)> = Vec::new();
-    for (node, names) in groups {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for node in shown.context.nodes {
         let kind = of_node(node);
-        let is_like = |known: &&mut (Kind, Vec<&str>)| {
-            known.0.facts == kind.facts
-                && rows(&known.0.parts) == rows(&kind.parts)
-                && known.0.remarks == kind.remarks
-        };
-        match kinds.iter_mut().find(is_like) {
-            Some((_, known)) => known.extend(names),
-            None => kinds.push((kind, names)),
+        let looks = format!("{:?}{:?}{:?}", kind.facts, rows(&kind.parts), kind.remarks);
+        let at = *places.entry(looks).or_insert(kinds.len());
+        match kinds.get_mut(at) {
+            Some((_, names)) => names.push(&node.name),
+            None => kinds.push((kind, vec![&node.name])),
         }
     }
     kinds.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
     kinds.truncate(MOST);
     let named = |(kind, names): (Kind, Vec<&str>)| {
-        let folded = text(&fold(&names));
-        let is_long = folded.chars().count() > LONGEST_SET;
-        let title = if is_long { count(names.len(), "node") } else { folded };
+        let title = set_of(&names, LONGEST_SET);
         let parts = Table { caption: format!("Parts of {title}"), ..kind.parts };
-        Kind { filter: shown.filter_of(names.iter().copied(), "any"), names: title, parts, ..kind }
+        Kind { filter: shown.filter_of(names.iter().copied(), Filter::ANY), names: title, parts, ..kind }
     };
     kinds.into_iter().map(named).collect()
 }

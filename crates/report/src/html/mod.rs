@@ -11,10 +11,13 @@
 mod actions;
 mod benchmark;
 mod case;
+mod comparison;
 mod curve;
+mod differences;
 mod download;
 mod factors;
 mod findings;
+mod frame;
 mod heat;
 mod inventory;
 mod latency;
@@ -22,6 +25,7 @@ mod nodes;
 mod over_nodes;
 mod page;
 mod plot;
+mod rows;
 mod series;
 mod settings;
 mod shown;
@@ -33,6 +37,7 @@ mod words;
 use std::io::{self, Write};
 use std::path::Path;
 
+pub use comparison::{Compared, Run};
 use seatrial_model::profile::Profile;
 use seatrial_model::record::Document;
 use seatrial_model::setting::AuditedSetting;
@@ -49,6 +54,10 @@ pub struct Context<'a> {
     pub nodes: &'a [crate::inventory::Node],
     /// The settings of the nodes beside what the profile wants of them.
     pub settings: &'a [AuditedSetting],
+    /// Cases that were planned.
+    pub planned: Option<usize>,
+    /// Whether somebody still measures.
+    pub is_running: bool,
     /// What the benchmarks say of themselves.
     pub abouts: &'a [&'static About],
     /// What the parts of a case said, asked for the cases that are shown in full.
@@ -57,7 +66,16 @@ pub struct Context<'a> {
 
 impl Default for Context<'_> {
     fn default() -> Self {
-        Self { folder: None, profile: None, nodes: &[], settings: &[], abouts: &[], parts: &|_| Vec::new() }
+        Self {
+            folder: None,
+            profile: None,
+            nodes: &[],
+            settings: &[],
+            planned: None,
+            is_running: false,
+            abouts: &[],
+            parts: &|_| Vec::new(),
+        }
     }
 }
 
@@ -74,4 +92,18 @@ impl Context<'_> {
 /// When `out` cannot be written.
 pub fn write(document: &Document, context: &Context<'_>, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(page::render(document, context)?.as_bytes())
+}
+
+/// Writes what became of `others`, each held against the run `baseline`, to `out` as one HTML page. `command` is the
+/// command line that compares them.
+///
+/// # Errors
+/// When `out` cannot be written.
+pub fn write_comparison(
+    baseline: Run<'_>,
+    others: &[Compared<'_>],
+    command: &[String],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    out.write_all(comparison::render(baseline, others, command)?.as_bytes())
 }

@@ -99,7 +99,7 @@ fn numbers(shown: &Shown<'_>, spread: &Spread<'_>) -> Vec<Cell> {
         number(quantile(0.95)),
         number(quantile(1.0)),
         Cell::new(node).to(to).with(off.unwrap_or_default()),
-        Cell { picture, ..Cell::default() },
+        Cell::picture(picture),
     ]
 }
 

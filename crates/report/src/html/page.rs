@@ -1,15 +1,15 @@
-//! The page as a whole.
+//! The page of a run as a whole.
 
 use std::io;
 
 use askama::Template;
-use seatrial_model::record::RunEnd;
-
-use seatrial_model::Verdict;
+use seatrial_model::record::{Document, RunEnd, RunInfo};
+use seatrial_model::{Cause, Verdict};
 
 use super::Context;
 use super::actions::{Action, actions};
 use super::benchmark::{Benchmark, benchmarks};
+use super::frame::Frame;
 use super::heat::{self, Heat};
 use super::inventory::{Kind, kinds};
 use super::shown::Shown;
@@ -19,27 +19,22 @@ use super::{download, findings, nodes, settings};
 use crate::terminal::{judged, measured};
 use crate::words::{between, count, shell_word, span, time};
 
-/// Colours for the dark, in two places of the style: where the system asks for it, and where the person does.
-const DARK: &str = include_str!("../../templates/dark.css");
-const STYLE: &str = include_str!("../../templates/style.css");
-const SCRIPT: &str = include_str!("../../templates/script.js");
+/// Nodes named one by one; more are counted.
+const MOST_NAMES: usize = 8;
 
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page {
-    style: String,
-    script: &'static str,
-    title: String,
+    frame: Frame,
     run: String,
     badge: Option<Badge>,
     headline: String,
+    unfinished: Option<Unfinished>,
     facts: Vec<(&'static str, String)>,
     command: String,
     actions: Vec<Action>,
     more_actions: usize,
     nothing: &'static str,
-    roles: Vec<String>,
-    verdicts: Vec<Badge>,
     nodes: Table,
     benchmarks: Vec<Benchmark>,
     pairs: Vec<Heat>,
@@ -48,28 +43,40 @@ struct Page {
     findings: Table,
     kinds: Vec<Kind>,
     is_cut: bool,
-    version: String,
+}
+
+/// A run that did not come to its end.
+struct Unfinished {
+    /// What became of it, and how far it got.
+    what: String,
+    /// How to go on with it; empty while it still runs.
+    resume: String,
 }
 
 /// `document` as one page.
 ///
 /// # Errors
 /// When a template cannot be filled, which would be a mistake of ours.
-pub fn render(document: &seatrial_model::record::Document, context: &Context<'_>) -> io::Result<String> {
+pub fn render(document: &Document, context: &Context<'_>) -> io::Result<String> {
     let shown = Shown::new(document, context);
     let (actions, more_actions) = actions(&shown);
     let mut left = download::MOST;
     let (settings, settings_note) = settings::table(&shown);
     let run = &document.run;
+    let unfinished = unfinished(document, context);
+    let badge = match (document.verdict, &unfinished) {
+        (Some(verdict), _) => Some(of_verdict(verdict)),
+        (None, Some(_)) => Some(Badge { sign: '?', word: "unfinished", class: "unknown" }),
+        (None, None) => None,
+    };
     let page = Page {
-        style: STYLE.replace("/* dark */", DARK),
-        script: SCRIPT,
-        title: format!("{} · Seatrial", text(&run.id)),
+        frame: Frame::new(&run.id, &run.seatrial, shown.roles(), verdicts(&shown)),
         run: text(&run.id),
-        badge: document.verdict.map(of_verdict),
+        badge,
         headline: if document.verdict.is_some() { judged(document) } else { measured(document) },
+        unfinished,
         facts: facts(document, context),
-        command: text(&run.command.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")),
+        command: command(&run.command),
         actions,
         more_actions,
         nothing: match document.verdict {
@@ -77,8 +84,6 @@ pub fn render(document: &seatrial_model::record::Document, context: &Context<'_>
             Some(_) => "Nothing.",
             None => "Nothing was judged, and nothing failed.",
         },
-        roles: shown.roles(),
-        verdicts: verdicts(&shown),
         nodes: nodes::table(&shown),
         benchmarks: benchmarks(&shown, &mut left),
         pairs: heat::of_pairs(&shown),
@@ -87,35 +92,78 @@ pub fn render(document: &seatrial_model::record::Document, context: &Context<'_>
         findings: findings::table(&shown),
         kinds: kinds(&shown),
         is_cut: shown.is_cut(),
-        version: text(&run.seatrial),
     };
     page.render().map_err(io::Error::other)
 }
 
-fn facts(document: &seatrial_model::record::Document, context: &Context<'_>) -> Vec<(&'static str, String)> {
+/// What became of a run that did not come to its end; none of one that did.
+fn unfinished(document: &Document, context: &Context<'_>) -> Option<Unfinished> {
     let run = &document.run;
-    let profile = run.profile.as_ref().map(|profile| match profile.title.as_str() {
-        "" => text(&profile.id),
-        title => text(&format!("{} – {title}", profile.id)),
+    let what = match &run.ended {
+        Some(RunEnd { signal: Some(signal), .. }) => format!("The run was stopped by {signal}."),
+        Some(_) => return None,
+        None if context.is_running => "The run has not ended yet.".to_owned(),
+        None => "The run never said how it ended: it was killed, or its machine went down.".to_owned(),
+    };
+    let done = document.results.iter().filter(|case| case.cause != Some(Cause::Interrupted)).count();
+    let far = context.planned.map(|planned| {
+        let of = count(planned.max(done), "planned case");
+        format!(" This is what it had by then: {done} of {of}.")
     });
-    let nodes = match run.nodes.as_slice() {
-        few if few.len() <= 8 => text(&few.join(", ")),
-        many => count(many.len(), "node"),
-    };
-    let took = match &run.ended {
-        None => "did not end".to_owned(),
-        Some(RunEnd { signal: Some(signal), .. }) => format!("stopped by {}", text(signal)),
-        Some(end) => between(run.started, end.at).map_or("the clock was set back meanwhile".to_owned(), span),
-    };
+    let word = if run.profile.is_some() { "check" } else { "run" };
+    let is_running = context.is_running && run.ended.is_none();
+    Some(Unfinished {
+        what: text(&(what + &far.unwrap_or_default())),
+        resume: if is_running {
+            String::new()
+        } else {
+            text(&format!("seatrial {word} --resume {}", shell_word(&run.id)))
+        },
+    })
+}
+
+fn facts(document: &Document, context: &Context<'_>) -> Vec<(&'static str, String)> {
+    let run = &document.run;
     let facts = [
-        ("profile", profile.unwrap_or_default()),
-        ("on", nodes),
+        ("profile", profile(run)),
+        ("on", nodes_of(run)),
         ("started", time(run.started)),
-        ("took", took),
+        ("took", took(run)),
         ("cases", document.results.len().to_string()),
         ("kept in", context.folder.map_or(String::new(), |folder| text(&folder.display().to_string()))),
     ];
     facts.into_iter().filter(|(_, said)| !said.is_empty()).collect()
+}
+
+/// A command line, so that it can be copied into a shell.
+pub fn command(words: &[String]) -> String {
+    text(&words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" "))
+}
+
+/// The profile that a run was judged against; empty where there was none.
+pub fn profile(run: &RunInfo) -> String {
+    let Some(profile) = &run.profile else { return String::new() };
+    match profile.title.as_str() {
+        "" => text(&profile.id),
+        title => text(&format!("{} – {title}", profile.id)),
+    }
+}
+
+/// The nodes of a run; those of a large one are counted.
+pub fn nodes_of(run: &RunInfo) -> String {
+    match run.nodes.as_slice() {
+        few if few.len() <= MOST_NAMES => text(&few.join(", ")),
+        many => count(many.len(), "node"),
+    }
+}
+
+/// How long a run took, or that it did not end by itself.
+pub fn took(run: &RunInfo) -> String {
+    match &run.ended {
+        None => "did not end".to_owned(),
+        Some(RunEnd { signal: Some(signal), .. }) => format!("stopped by {}", text(signal)),
+        Some(end) => between(run.started, end.at).map_or("the clock was set back meanwhile".to_owned(), span),
+    }
 }
 
 /// The verdicts and outcomes that something on the page has, the heaviest first.

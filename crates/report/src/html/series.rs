@@ -10,7 +10,7 @@ use super::heat::{self, Heat};
 use super::plot::{Curve, Plot, Point};
 use super::table::{Cell, Head, Row, Table};
 use super::words::{fixed, quantity, text, unit};
-use crate::number::{decimals, half_width};
+use crate::number::{decimals, spread};
 
 /// Rows of a table of a series at most; the CSV and JSON forms have all.
 const MOST_ROWS: usize = 128;
@@ -116,7 +116,7 @@ fn figure(
     let across = scale(&places);
     let bare = |row: &SeriesRow| row.at.get(&axis.name).map_or(String::new(), Value::to_string);
     let point = |name: &str, row: &SeriesRow| {
-        let spread = row.summary.ci95.map_or("±?".to_owned(), |ci| half_width(row.summary.median, ci));
+        let spread = spread(row.summary.median, row.summary.ci95);
         let name = if name.is_empty() { String::new() } else { format!("{name} · ") };
         let value = quantity(row.summary.median, series.unit);
         Some(Point {
@@ -166,7 +166,7 @@ fn matrix(name: &str, of: &str, series: &SeriesRecord, axes: (&Axis, &Axis), row
             names.iter().position(|known| *known == name)
         };
         let (Some(one), Some(other)) = (at(&downs, down), at(&acrosses, across)) else { continue };
-        let spread = row.summary.ci95.map_or("±?".to_owned(), |ci| half_width(row.summary.median, ci));
+        let spread = spread(row.summary.median, row.summary.ci95);
         let more = format!("{spread} from {} samples", row.summary.n);
         values.insert((one, other), heat::Value { value: row.summary.median, more, to: String::new() });
     }
@@ -199,9 +199,7 @@ fn table(name: &str, of: &str, series: &SeriesRecord, axes: &[Axis], rows: &[&Se
             .map(|axis| row.at.get(&axis.name).map_or(String::new(), |value| text(&value.to_string())));
         let mut cells: Vec<Cell> = at.map(Cell::new).collect();
         cells.push(Cell::new(fixed(row.summary.median, decimals)));
-        cells.push(Cell::new(
-            row.summary.ci95.map_or("±?".to_owned(), |ci| half_width(row.summary.median, ci)),
-        ));
+        cells.push(Cell::new(spread(row.summary.median, row.summary.ci95)));
         cells.push(Cell::new(row.summary.n.to_string()));
         Row { cells, ..Row::default() }
     };

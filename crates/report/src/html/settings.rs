@@ -4,12 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use seatrial_model::Verdict;
-use seatrial_model::profile::fold;
 use seatrial_model::setting::{AuditedSetting, Present};
 
 use super::shown::Shown;
-use super::table::{Cell, Head, Row, Table};
-use super::words::{cut, of_verdict, text};
+use super::table::{Cell, Filter, Head, Row, Table};
+use super::words::{cut, of_verdict, set_of, text};
 use crate::notes::Notes;
 use crate::words::count;
 
@@ -46,12 +45,12 @@ pub fn table(shown: &Shown<'_>) -> (Table, String) {
     }
     let number = settings.len();
     let mut open: Vec<Vec<Value<'_>>> = settings.into_values().filter(|values| is_open(values)).collect();
+    open.iter_mut().for_each(|values| values.sort_by_key(|value| Reverse(value.verdict)));
     open.sort_by_key(|values| Reverse(values.iter().filter_map(|value| value.verdict).max()));
     let mut notes = Notes::default();
     let like = number - open.len();
-    let mut rows: Vec<Row> = open.iter().flatten().map(|value| row(shown, value, &mut notes)).collect();
-    let left_out = rows.len().saturating_sub(MOST_ROWS);
-    rows.truncate(MOST_ROWS);
+    let left_out = open.iter().map(Vec::len).sum::<usize>().saturating_sub(MOST_ROWS);
+    let rows = open.iter().flatten().take(MOST_ROWS).map(|value| row(shown, value, &mut notes)).collect();
     let heads = vec![
         Head::words("setting"),
         Head::words("nodes"),
@@ -108,8 +107,7 @@ fn row(shown: &Shown<'_>, value: &Value<'_>, notes: &mut Notes) -> Row {
     let mut marks: Vec<String> = why.map(|why| notes.refer(&text(why))).collect();
     marks.dedup();
     let badge = value.verdict.map(of_verdict);
-    let nodes = text(&fold(&value.nodes));
-    let nodes = if nodes.chars().count() > LONGEST_SET { count(value.nodes.len(), "node") } else { nodes };
+    let nodes = set_of(&value.nodes, LONGEST_SET);
     let cells = vec![
         Cell::new(text(&name)),
         Cell::new(if shown.is_fleet() { nodes } else { String::new() }),
@@ -119,6 +117,6 @@ fn row(shown: &Shown<'_>, value: &Value<'_>, notes: &mut Notes) -> Row {
         Cell::new(text(&change.join("; "))),
         Cell::new(marks.join(" ")),
     ];
-    let class = badge.map_or("any", |badge| badge.class);
+    let class = badge.map_or(Filter::ANY, |badge| badge.class);
     Row { cells, filter: shown.filter_of(value.nodes.iter().copied(), class), ..Row::default() }
 }

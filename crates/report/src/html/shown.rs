@@ -126,12 +126,8 @@ impl<'a> Shown<'a> {
         let mut roles: Vec<String> = nodes.iter().flat_map(|node| self.roles.roles_of(node)).collect();
         roles.sort();
         roles.dedup();
-        let lines = |lines: Vec<String>| lines.join("\n");
-        Filter {
-            nodes: lines(nodes.iter().map(|node| text(node)).collect()),
-            roles: lines(roles.iter().map(|role| text(role)).collect()),
-            verdict,
-        }
+        let roles: Vec<String> = roles.iter().map(|role| text(role)).collect();
+        Filter { roles: roles.join("\n"), ..Filter::of_nodes(nodes, verdict) }
     }
 
     /// The roles that a node plays, as a sentence has them.

@@ -11,7 +11,7 @@ use super::plot::{Curve, Mark, Plot, Point};
 use super::shown::Shown;
 use super::table::{Cell, Head, Row, Table};
 use super::words::{fixed, number, of_outcome, quantity, text, unit};
-use crate::number::{decimals, half_width};
+use crate::number::{decimals, spread};
 
 /// Sweeps at most; the cases of others stand in their rows.
 const MOST: usize = 12;
@@ -159,7 +159,7 @@ fn numbers(shown: &Shown<'_>, table: &Sweep) -> Table {
         let to = shown.place(&cell.case);
         match cell.value {
             Some(value) => {
-                let spread = cell.ci95.map_or("±?".to_owned(), |ci| half_width(value, ci));
+                let spread = spread(value, cell.ci95);
                 let best = if peak == Some((row, column)) { " best" } else { "" };
                 Cell::new(fixed(value, decimals)).with(format!("{spread}{best}")).to(to)
             }

@@ -28,6 +28,8 @@ pub struct Head {
     pub unit: String,
     /// Numbers stand on the right.
     pub is_number: bool,
+    /// A picture under it, made by us: the axis of the pictures in its cells.
+    pub picture: String,
 }
 
 /// A row.
@@ -41,8 +43,9 @@ pub struct Row {
     pub cells: Vec<Cell>,
 }
 
-/// What something on the page can be filtered by.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What something on the page can be filtered by, as attributes of its element.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Template)]
+#[template(path = "filter.html")]
 pub struct Filter {
     /// Nodes it is about, one a line; nothing is about all of them.
     pub nodes: String,
@@ -50,6 +53,17 @@ pub struct Filter {
     pub roles: String,
     /// The class of the verdict; nothing where nothing was judged.
     pub verdict: &'static str,
+}
+
+impl Filter {
+    /// The class of what stays whatever verdicts are chosen.
+    pub const ANY: &'static str = "any";
+
+    /// What something about `nodes` can be filtered by.
+    pub fn of_nodes<'n>(nodes: impl IntoIterator<Item = &'n str>, verdict: &'static str) -> Self {
+        let nodes: Vec<String> = nodes.into_iter().map(text).collect();
+        Self { nodes: nodes.join("\n"), roles: String::new(), verdict }
+    }
 }
 
 /// A cell.
@@ -75,7 +89,7 @@ impl Head {
 
     /// A column of numbers.
     pub fn numbers(text: impl Into<String>, unit: impl Into<String>) -> Self {
-        Self { text: text.into(), unit: unit.into(), is_number: true }
+        Self { text: text.into(), unit: unit.into(), is_number: true, ..Self::default() }
     }
 }
 
@@ -96,6 +110,11 @@ impl Cell {
         Self { faint: faint.into(), ..self }
     }
 
+    /// A small picture, made by us.
+    pub fn picture(picture: String) -> Self {
+        Self { picture, ..Self::default() }
+    }
+
     /// The same, leading to something on the page.
     #[must_use]
     pub fn to(self, id: impl Into<String>) -> Self {
@@ -112,8 +131,8 @@ impl Table {
     pub fn of_columns(caption: &str, columns: &[Column]) -> Self {
         let head = |column: &Column| Head {
             text: text(&unmarked(column.head())).replace('\n', " "),
-            unit: String::new(),
             is_number: column.side() == Side::Right,
+            ..Head::default()
         };
         let rows = columns.iter().map(|column| column.cells().len()).max().unwrap_or(0);
         let cell = |row: usize, column: &Column| {

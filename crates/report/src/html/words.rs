@@ -1,14 +1,16 @@
 //! Text of a record, made safe to stand in a sentence; the words themselves are those of the terminal.
 
-use seatrial_model::record::MetricRecord;
+use askama::Template;
+use seatrial_model::profile::fold;
 use seatrial_model::{Outcome, Severity, Unit, Verdict};
 
 use crate::ink::is_mark;
-use crate::number::{decimals, half_width};
-use crate::words::{clean, sign};
+use crate::number::decimals;
+use crate::words::{clean, count, sign};
 
 /// A sign, a word, and the class that gives both their colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Template)]
+#[template(path = "badge.html")]
 pub struct Badge {
     /// Tells it apart where colours are not seen.
     pub sign: char,
@@ -24,6 +26,11 @@ pub fn text(text: &str) -> String {
     let turns =
         |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}');
     clean(text).chars().map(|c| if turns(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// A subject with arrows that no end of a line takes apart: `n1/eth0→n2/eth0`.
+pub fn arrows(subject: &str) -> String {
+    subject.replace("->", "→")
 }
 
 /// Text that was meant for a terminal, without its marks.
@@ -96,9 +103,10 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     text + rest
 }
 
-/// Half the width of the interval in percent, or that there is none.
-pub fn spread(metric: &MetricRecord) -> String {
-    metric.ci95.map_or("±?".to_owned(), |ci| half_width(metric.median, ci))
+/// The nodes folded into one name; where that gets longer than `longest` characters, how many there are.
+pub fn set_of(nodes: &[&str], longest: usize) -> String {
+    let folded = text(&fold(nodes));
+    if folded.chars().count() > longest { count(nodes.len(), "node") } else { folded }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::grid::{self, Column};
 use crate::ink::Ink;
 use crate::labels::{self, Label};
 use crate::notes::Notes;
-use crate::number::{decimals, half_width, whole_share};
+use crate::number::{self, decimals, whole_share};
 use crate::words;
 
 /// Of more cases only the first piece of a table is shown.
@@ -150,8 +150,7 @@ fn number_columns(cases: &[&CaseRecord]) -> Vec<Vec<Column>> {
 /// Median and half-width, both lined up, since they stand in one column.
 fn metric_column(name: &str, metrics: &[Option<&MetricRecord>], unit: Option<Unit>) -> Column {
     let decimals = decimals(metrics.iter().flatten().map(|metric| metric.median));
-    let spread =
-        |metric: &MetricRecord| metric.ci95.map_or("±?".to_owned(), |ci| half_width(metric.median, ci));
+    let spread = |metric: &MetricRecord| number::spread(metric.median, metric.ci95);
     let longest = metrics.iter().flatten().map(|metric| spread(metric).chars().count()).max().unwrap_or(0);
     let cell = |metric: &Option<&MetricRecord>| match metric {
         Some(metric) => format!("{:.decimals$} {:>longest$}", metric.median, spread(metric)),

@@ -8,7 +8,7 @@ use seatrial_model::{Unit, Value};
 use crate::grid::{self, Column};
 use crate::ink::Ink;
 use crate::labels::{self, Label};
-use crate::number::{decimals, half_width};
+use crate::number::{self, decimals};
 use crate::words::{clean, count};
 
 /// Series of more cases are not shown: they would bury the table they belong to.
@@ -112,8 +112,7 @@ fn list(case: &CaseRecord, series: &SeriesRecord, cases: usize, width: u16) -> S
         columns.push(Column::numbers(clean(&axis.name), rows.iter().map(value).collect()));
     }
     let median = |row: &SeriesRow| format!("{:.decimals$}", row.summary.median);
-    let spread =
-        |row: &SeriesRow| row.summary.ci95.map_or("±?".to_owned(), |ci| half_width(row.summary.median, ci));
+    let spread = |row: &SeriesRow| number::spread(row.summary.median, row.summary.ci95);
     columns.push(Column::numbers("median", rows.iter().map(median).collect()));
     columns.push(Column::numbers("", rows.iter().map(spread).collect()));
     named(case, cases) + &grid::fitted(&columns, width)

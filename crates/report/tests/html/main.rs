@@ -3,11 +3,14 @@
 mod axe;
 mod browser;
 mod chromium;
+mod compared;
+mod comparison;
 #[path = "../report/fixture.rs"]
 #[expect(dead_code, reason = "the golden views use all of it")]
 mod fixture;
 mod page;
 mod scripted;
+mod site;
 
 use seatrial_model::record::Document;
 use seatrial_report::html::{Context, write};

@@ -1,13 +1,14 @@
 //! What stands in the page, without a browser.
 
 use seatrial_model::PartRecord;
+use seatrial_model::record::Document;
 use seatrial_report::html::Context;
 
 use super::scripted::{self, HOSTILE};
-use super::{fixture, page_in, page_of};
+use super::{fixture, page_in, page_of, site};
 
 /// The text between the first `start` and the `end` that follows.
-fn between<'a>(page: &'a str, start: &str, end: &str) -> &'a str {
+pub fn between<'a>(page: &'a str, start: &str, end: &str) -> &'a str {
     let from = page.find(start).unwrap_or_else(|| panic!("no {start:?}"));
     let rest = &page[from..];
     &rest[..rest.find(end).unwrap_or_else(|| panic!("no {end:?} behind {start:?}"))]
@@ -130,6 +131,23 @@ fn sweeps_mark_their_knee_and_what_failed() {
 }
 
 #[test]
+fn what_many_cases_say_in_the_same_words_is_said_once() {
+    let page = page_of(&scripted::ncsa("Tungsten"));
+    let act = between(&page, "id=\"act\"", "</section>");
+    assert_eq!(act.matches("<li").count(), 1, "{act}");
+    assert!(act.contains("33 cases of storage.file did not deliver: nothing moved for 20 s"), "{act}");
+}
+
+#[test]
+fn curves_beyond_the_sixth_are_told_apart_by_their_line() {
+    let page = page_of(&fixture::host());
+    let figure = between(&page, "by_threads over threads", "</figure>");
+    let (plot, legend) = figure.split_once("<ul class=\"legend\">").expect("a legend");
+    assert_eq!(legend.matches("<li>").count(), 7);
+    assert_eq!((plot.matches("dasharray").count(), legend.matches("dasharray").count()), (1, 1), "{figure}");
+}
+
+#[test]
 fn latencies_are_curves_of_all_that_the_parts_counted() {
     let document = scripted::latencies();
     let page = page_of(&document);
@@ -165,6 +183,54 @@ fn a_thousand_nodes_with_twenty_metrics_stay_below_5_mb() {
     assert_eq!(nodes.matches("<tr data-n=").count(), 1000);
     assert!(page.matches("<details class=\"case\"").count() >= 40);
     assert_eq!(page.matches("class=\"rug\"").count(), 20, "a row a metric");
+}
+
+#[test]
+fn the_machines_and_settings_of_a_thousand_nodes_are_folded() {
+    let document = scripted::fleet(1000, 1);
+    let site = site::site(&document.run.nodes);
+    let (nodes, settings) = (site::nodes(&site), site::audited(&site));
+    assert_eq!(settings.len(), 60_000);
+    let page = page_in(&document, &Context { nodes: &nodes, settings: &settings, ..Context::default() });
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    // All are alike but for ten that lack a module.
+    let inventory = between(&page, "id=\"inventory\"", "</section>");
+    assert_eq!(inventory.matches("<details class=\"kind\"").count(), 2);
+    let first = between(inventory, "<summary>", "</summary>");
+    assert!(first.contains("0042-0140"), "the most frequent kind comes first: {first}");
+    // The setting that is not as wanted on twenty goes before the one that differs from node to node.
+    let settings = between(&page, "id=\"settings\"", "</section>");
+    let rows: Vec<&str> = settings.split("<tr").skip(2).collect();
+    assert!(rows[0].contains("kernel.setting_01") && rows[1].contains("kernel.setting_01"), "{}", rows[0]);
+    assert!(rows[0].contains("off") && rows.len() == 200, "{}: {}", rows.len(), rows[0]);
+    assert!(settings.contains("58 more are the same on every node and as wanted"), "{settings}");
+    assert!(settings.contains("802 rows left out here"), "{settings}");
+}
+
+#[test]
+fn a_run_that_did_not_end_says_so_and_how_to_go_on() {
+    let mut document = fixture::host();
+    (document.verdict, document.verdicts) = (None, Vec::new());
+    let notice = |document: &Document, context: &Context<'_>| {
+        let page = page_in(document, context);
+        assert!(between(&page, "<h1>", "</h1>").contains("unfinished"));
+        between(&page, "<p class=\"notice\">", "</p>").to_owned()
+    };
+    document.run.ended = None;
+    let planned = Context { planned: Some(12), ..Context::default() };
+    let killed = notice(&document, &planned);
+    assert!(
+        killed.contains("never said how it ended") && killed.contains("7 of 12 planned cases"),
+        "{killed}"
+    );
+    assert!(killed.contains("seatrial check --resume 20260921-083015-bcdf"), "{killed}");
+    let running = notice(&document, &Context { is_running: true, ..planned });
+    assert!(running.contains("has not ended yet") && !running.contains("--resume"), "{running}");
+    // What was stopped before it began has no result.
+    let stopped = notice(&fixture::mixed(), &Context { planned: Some(5), ..Context::default() });
+    assert!(stopped.contains("stopped by SIGINT") && stopped.contains("4 of 5 planned cases"), "{stopped}");
+    assert!(stopped.contains("seatrial run --resume"), "{stopped}");
+    assert!(!page_of(&fixture::host()).contains("class=\"notice\""));
 }
 
 #[test]

@@ -141,6 +141,46 @@ pub fn sweep() -> Document {
     document
 }
 
+/// One machine of the NCSA brief of 2005: single runs without intervals, half of which failed.
+pub fn ncsa(machine: &str) -> Document {
+    const BRIEF: &str = include_str!("../../../analysis/src/finding/fixtures/ncsa-2005.txt");
+    let mut results = Vec::new();
+    for line in BRIEF.lines().filter(|line| line.starts_with(machine)) {
+        let [_, access, system, threads, block, rate] = line.split(' ').collect::<Vec<_>>()[..] else {
+            continue;
+        };
+        let block = match block {
+            "65K" => "64 KiB",
+            "512K" => "512 KiB",
+            "1MB" => "1 MiB",
+            _ => "4 MiB",
+        };
+        let mut params = fixture::params(&[("block", block), ("pattern", access)]);
+        params.set("threads", Value::Count(threads.parse().expect("a number")));
+        let mut record = case("storage.file", &["login1"], params);
+        record.subject = Subject::device("fs", system);
+        match rate.parse() {
+            Ok(rate) => {
+                let limit = LimitRecord::unknown("a file system over the network states no limit");
+                let mut found = metric(Unit::MegabytesPerSecond, Better::Higher, rate, limit);
+                (found.ci95, found.samples) = (None, Some(vec![vec![rate]]));
+                record.metrics.insert("throughput".to_owned(), found);
+            }
+            Err(_) => {
+                (record.outcome, record.cause) = (Outcome::Failed, Some(Cause::Hang));
+                record.reason = Some("nothing moved for 20 s in phase measure".to_owned());
+            }
+        }
+        results.push(record);
+    }
+    let mut knee = Finding::new("knee", Severity::Info, Subject::node(), "saturated at threads=5");
+    knee.case = results.iter().rev().find(|case| !case.metrics.is_empty()).map(|case| case.case.to_string());
+    knee.value = Quantity::new(5.0, Unit::Count).ok();
+    let mut document = fixture::document(&["login1"], results);
+    document.findings.push(knee);
+    document
+}
+
 /// Percentiles of round trips.
 pub fn latencies() -> Document {
     let mut results = Vec::new();

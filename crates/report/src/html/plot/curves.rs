@@ -6,7 +6,7 @@ use kuva::render::layout::TickFormat;
 use kuva::render::render::TextAnchor;
 
 use super::frame::{Frame, layout};
-use super::marks::colour;
+use super::marks::{colour, dashes};
 use super::ticks::{power, quantile};
 use super::{Mark, Plot, Point, Scale, ends, widened};
 
@@ -103,7 +103,7 @@ impl Plot {
             if banded.len() > 1 {
                 frame.area(&outline, &colour);
             }
-            frame.line(line.clone(), &colour, 2.0, None);
+            frame.line(line.clone(), &colour, 2.0, dashes(style));
             if all <= MOST_MARKS {
                 for (point, at) in curve.points.iter().zip(line) {
                     frame.dot(at, style, &colour, &point.tip);

@@ -10,7 +10,12 @@ use super::frame::svg;
 pub fn sample(style: usize) -> String {
     let mut scene = Scene::new(22.0, 12.0).with_background(None);
     let colour = colour(style);
-    scene.add(path("M1 6H21".to_owned(), None, Color::from(colour.as_str()), 2.0, None));
+    scene.add(Primitive::PolyLine {
+        points: vec![(1.0, 6.0), (21.0, 6.0)],
+        stroke: Color::from(colour.as_str()),
+        stroke_width: 2.0,
+        stroke_dasharray: dashes(style).map(str::to_owned),
+    });
     scene.add(path(shape((11.0, 6.0), style, 3.6), Some(&colour), Color::None, 0.0, None));
     svg(&scene, "", "sample")
 }
@@ -18,6 +23,11 @@ pub fn sample(style: usize) -> String {
 /// The colour of a curve, a variable of the style sheet.
 pub fn colour(style: usize) -> String {
     format!("var(--c{})", style % STYLES)
+}
+
+/// How a curve is broken where its colour and shape come round again.
+pub fn dashes(style: usize) -> Option<&'static str> {
+    (style >= STYLES).then_some("4 3")
 }
 
 /// Circle, square, triangle, diamond, and two more.

@@ -5,14 +5,16 @@
 
 mod curves;
 mod frame;
+mod gain;
 mod marks;
 mod rows;
 mod ticks;
 
+pub use gain::{Gain, Gains};
 pub use marks::sample;
 pub use rows::{Interval, intervals, rug};
 
-/// Colours and shapes that tell curves apart; beyond them they come round again.
+/// Colours and shapes that tell curves apart; beyond them they come round again, with a broken line.
 pub const STYLES: usize = 6;
 
 /// How the places of an axis follow each other.

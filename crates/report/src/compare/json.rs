@@ -4,7 +4,7 @@ use seatrial_analysis::{Changed, Comparison, Difference, Ended, Side};
 use seatrial_stats::Verdict;
 use serde_json::{Value, json};
 
-use crate::compare::Names;
+use super::Names;
 
 /// The comparison as one JSON value: `a`, `b`, `differences` with numbers in the unit beside them, the cases that only one
 /// of the runs has or that ended in one as they did not in the other, and what changed beside the numbers.

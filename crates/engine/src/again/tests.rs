@@ -1,0 +1,139 @@
+//! Records made again from the samples of scripted round trips, with exact numbers.
+
+use seatrial_model::machine::{Cpu, CpuThread, Known, Machine};
+use seatrial_model::{Evidence, Nanos, Params, Place, Quantity, Sample, SiteNode, Unit};
+use serde_json::json;
+
+use super::*;
+use crate::{Ground, Plan, Request};
+
+fn case() -> (Case, Site) {
+    let thread = CpuThread { core: Some(0), online: true, allowed: true, ..CpuThread::default() };
+    let node = |name: &str| {
+        let machine = Machine {
+            cpu: Cpu { threads: vec![thread.clone()], ..Cpu::default() },
+            boot_id: Known::Known(format!("boot of {name}")),
+            ..Machine::default()
+        };
+        SiteNode::new(name, machine)
+    };
+    let site = Site { nodes: ["n1", "n2"].map(node).into() };
+    let request = Request {
+        group: "net.rr".to_owned(),
+        bench: "net.rr".to_owned(),
+        params: Default::default(),
+        on: Params::default(),
+        roles: Vec::new(),
+        pattern: Some("all-pairs".to_owned()),
+        partner: None,
+        rounds: None,
+        links: None,
+    };
+    let plan = Plan::new(&[request], &seatrial_bench::registry(), Ground::of(&site)).expect("a plan");
+    let case = plan.cases.into_iter().next();
+    (case.unwrap_or_else(|| panic!("{:?}", plan.settled)), site)
+}
+
+/// The parts of a trial in which a round trip took so many nanoseconds and others took so much of the CPU time.
+fn trial(case: &Case, number: u32, nanos: f64, foreign: u64) -> Vec<PartRecord> {
+    let load = json!({ "load": { "counts": { "busy_ns": 1000, "own_ns": 1000 - foreign } } });
+    let part = |place: &Place| {
+        let samples = (0..6).map(|at| Sample {
+            channel: "median".to_owned(),
+            at: Params::default(),
+            start: Nanos::millis(at),
+            end: Nanos::millis(at + 1),
+            amount: Quantity::new(nanos, Unit::Nanosecond).expect("finite"),
+        });
+        let counted = json!({ "buckets": [[nanos as u64, 1000]], "max_ns": nanos as u64 });
+        PartRecord {
+            part: place.part.clone(),
+            index: place.index,
+            node: place.node.clone(),
+            trial: number,
+            samples: samples.collect(),
+            integrity: Integrity::Verified { checked: 1 },
+            evidence: Evidence::from([
+                ("round_trips".to_owned(), counted),
+                ("probes".to_owned(), load.clone()),
+            ]),
+        }
+    };
+    case.places.iter().map(part).collect()
+}
+
+fn made(case: &Case, recorded: &CaseRecord, parts: &[PartRecord], site: &Site) -> CaseRecord {
+    match again(seatrial_bench::registry(), case, recorded, parts, site) {
+        Again::Record(record) => *record,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_numbers_come_from_the_samples_and_not_from_the_record() {
+    let (case, site) = case();
+    let parts: Vec<_> = (0..3).flat_map(|number| trial(&case, number, 9000.0, 0)).collect();
+    let mut recorded = CaseRecord::measured(&case);
+    recorded.seconds = 4.5;
+    let first = made(&case, &recorded, &parts, &site);
+    assert_eq!((first.outcome, first.seconds), (Outcome::Measured, 4.5));
+    let median = first.metrics["round_trip"].median;
+    let mut forged = first.clone();
+    forged.metrics.values_mut().for_each(|metric| metric.median *= 2.0);
+    let second = made(&case, &forged, &parts, &site);
+    assert_eq!(second.metrics["round_trip"].median, median);
+    assert_eq!(second, first);
+}
+
+#[test]
+fn a_trial_that_was_repeated_because_of_others_does_not_count_and_a_third_one_does() {
+    let (case, site) = case();
+    let recorded = CaseRecord::measured(&case);
+    let disturbed = |numbers: &[u32]| {
+        let of = |number| {
+            let disturbed = numbers.contains(&number);
+            trial(&case, number, if disturbed { 90_000.0 } else { 9000.0 }, if disturbed { 500 } else { 0 })
+        };
+        (0..5).flat_map(of).collect::<Vec<_>>()
+    };
+    let max = |record: &CaseRecord| record.metrics["round_trip"].max;
+    let two = made(&case, &recorded, &disturbed(&[1, 3]), &site);
+    assert_eq!(two.evidence["repeated_trials"], 2);
+    let three = made(&case, &recorded, &disturbed(&[1, 2, 3]), &site);
+    assert_eq!(three.evidence["disturbed_trials"].as_array().map(Vec::len), Some(3));
+    assert!(max(&three) > 5.0 * max(&two), "{} {}", max(&three), max(&two));
+}
+
+#[test]
+fn data_that_was_corrupt_is_no_measurement_whatever_was_recorded() {
+    let (case, site) = case();
+    let mut parts: Vec<_> = (0..3).flat_map(|number| trial(&case, number, 9000.0, 0)).collect();
+    parts[1].integrity = Integrity::Corrupt { wrong: 1, of: 2, first: "bit 3".to_owned() };
+    let record = made(&case, &CaseRecord::measured(&case), &parts, &site);
+    assert_eq!((record.outcome, record.cause), (Outcome::Failed, Some(Cause::CorruptData)));
+}
+
+#[test]
+fn a_case_that_hung_is_as_recorded_and_one_whose_numbers_were_too_few_is_not() {
+    let (case, site) = case();
+    let registry = seatrial_bench::registry();
+    let parts = trial(&case, 0, 9000.0, 0);
+    let mut hung = CaseRecord::without_numbers(&case, &Reason::new(Cause::Hang, "it hung"));
+    hung.evidence.insert("trials_completed".to_owned(), 0.into());
+    assert_eq!(again(registry, &case, &hung, &parts, &site), Again::AsRecorded);
+    let mut short = CaseRecord::without_numbers(&case, &Reason::new(Cause::TooShort, "too short"));
+    short.evidence.insert("trials_completed".to_owned(), 1.into());
+    let record = made(&case, &short, &parts, &site);
+    assert_eq!(record.outcome, Outcome::Measured, "its samples do make numbers");
+}
+
+#[test]
+fn another_version_of_the_benchmark_is_told_and_not_guessed_at() {
+    let (case, site) = case();
+    let recorded = CaseRecord { version: 999, ..CaseRecord::measured(&case) };
+    let again = again(seatrial_bench::registry(), &case, &recorded, &[], &site);
+    assert!(matches!(&again, Again::Cannot(why) if why.contains("version 999")), "{again:?}");
+    let other = Case { bench: "no.such".to_owned(), ..case };
+    let again = super::again(seatrial_bench::registry(), &other, &recorded, &[], &site);
+    assert_eq!(again, Again::Cannot("this build has no benchmark no.such".to_owned()));
+}
