@@ -254,13 +254,17 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__compare)
-            opts="-o -h --same-within --fail-on-worse --output --color --help"
+            opts="-o -h --same-within --fail-on-worse --html --output --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --same-within)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --html)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -151,6 +151,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l script -d
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l share-hosts -d 'Measure nodes that share one kernel at the same time instead of one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l same-within -d 'Differences that are shown to be smaller than this count as the same; 0: only equal ones do' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l html -d 'Write the comparison as one HTML page that needs no network, instead of printing it; `-` is standard output' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
 json\t'One JSON document, by the published schema'
 csv\t'One line a metric of a case'"
