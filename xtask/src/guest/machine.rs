@@ -5,12 +5,16 @@ use std::path::{Path, PathBuf};
 use super::RunArgs;
 use super::disk::{self, Disks};
 use super::kernel::Kernel;
+use super::nic::Nics;
 
 /// CPUs of a NUMA node. Two, so that placement has something to choose from; each is a thread of the emulator.
 const CPUS: u32 = 2;
 
 /// Memory of a NUMA node, in MiB.
 const MEMORY: u32 = 1024;
+
+/// Numbers of PCI buses that a NUMA node has for itself; those of the first node begin at 0.
+const BUSES: u32 = 16;
 
 /// What differs from guest to guest.
 #[derive(Debug)]
@@ -20,7 +24,9 @@ pub struct Guest<'a> {
     /// Of how many.
     pub of: u32,
     pub numa: u32,
-    pub nics: u32,
+    pub nics: &'a Nics,
+    /// Whether it denies to be one.
+    pub bare: bool,
     pub disks: &'a Disks,
     /// The files behind the disks.
     pub files: Vec<PathBuf>,
@@ -42,12 +48,16 @@ impl Guest<'_> {
         if args.disks.0.iter().any(|kind| kind.driver() != "nvme") {
             drivers.push("sd_mod");
         }
-        if args.nics > 0 {
-            // soft-RoCE asks for crc32 by a name that no dependency of modules tells.
-            drivers.extend(["virtio_net", "crc32_generic", "ib_uverbs", "rdma_ucm", "rdma_rxe"]);
-        }
         drivers.sort_unstable();
         drivers.dedup();
+        // Cards get their names in the order in which their drivers come.
+        let mut of_cards: Vec<&str> = args.nics.0.iter().map(|nic| nic.driver()).collect();
+        of_cards.dedup();
+        if !of_cards.is_empty() {
+            // soft-RoCE asks for crc32 by a name that no dependency of modules tells.
+            of_cards.extend(["crc32_generic", "ib_uverbs", "rdma_ucm", "rdma_rxe"]);
+        }
+        drivers.extend(of_cards);
         drivers
     }
 
@@ -57,7 +67,10 @@ impl Guest<'_> {
         let mut push = |option: &str, value: String| words.extend([option.to_owned(), value]);
         push("-accel", "tcg,thread=multi".into());
         push("-machine", "q35".into());
-        push("-cpu", "max".into());
+        push("-cpu", if self.bare { "max,-hypervisor" } else { "max" }.into());
+        if self.bare {
+            push("-smbios", "type=1,manufacturer=Seatrial,product=Bare".into());
+        }
         push("-smp", format!("{},sockets={},cores={CPUS}", self.numa * CPUS, self.numa));
         push("-m", format!("{}M", self.numa * MEMORY));
         for node in 0..self.numa {
@@ -82,15 +95,27 @@ impl Guest<'_> {
                 push("-device", format!("virtserialport,chardev={name},name={name}"));
             }
         }
-        for nic in 0..self.nics {
+        for (nic, model) in (0..).zip(&self.nics.0) {
             push("-netdev", self.wire(nic));
             let address = format!("52:54:00:78:{nic:02x}:{:02x}", self.number);
-            // A bond of mode 802.3ad takes only members that tell a speed and full duplex; nothing is as fast here.
-            let speed = "speed=10000,duplex=full";
-            push("-device", format!("virtio-net-pci,netdev=n{nic},mac={address},{speed}"));
+            push("-device", format!("{},netdev=n{nic},mac={address}", model.device()));
         }
         words.extend(["-nodefaults", "-no-reboot", "-no-user-config"].map(str::to_owned));
         words.extend(disk::arguments(self.disks, &self.files));
+        // A root complex of its own on every node but the first, as each socket has one, and behind its port a device that
+        // does nothing: the firmware tells the kernel which node they are next to. They come last, since QEMU would plug
+        // what comes behind them in there.
+        for node in 1..self.numa {
+            // The bus behind the port gets the next number.
+            let bus = node * BUSES - 1;
+            for device in [
+                format!("pxb-pcie,id=root{node},bus=pcie.0,bus_nr={bus},numa_node={node}"),
+                format!("pcie-root-port,id=port{node},bus=root{node},chassis={node}"),
+                format!("pci-testdev,bus=port{node}"),
+            ] {
+                words.extend(["-device".to_owned(), device]);
+            }
+        }
         words
     }
 
@@ -115,16 +140,28 @@ mod tests {
         Kernel { image: "k".into(), initramfs: "i".into(), folder: "f".into() }
     }
 
-    fn guest(number: u32, of: u32, disks: &Disks) -> Guest<'_> {
-        let session = Path::new("/s");
-        Guest { number, of, numa: 2, nics: 2, disks, files: Vec::new(), session, console: "c".into() }
+    static NO_DISKS: Disks = Disks(Vec::new());
+
+    fn words(number: u32, of: u32) -> String {
+        let (session, nics) = (Path::new("/s"), "virtio,e1000e".parse().unwrap());
+        let (files, console) = (Vec::new(), "c".into());
+        let guest = Guest {
+            number,
+            of,
+            numa: 2,
+            nics: &nics,
+            bare: false,
+            disks: &NO_DISKS,
+            files,
+            session,
+            console,
+        };
+        guest.arguments(&kernel()).join(" ")
     }
 
     #[test]
     fn wires_of_two_guests_end_at_each_other() {
-        let disks = Disks::default();
-        let first = guest(1, 2, &disks).arguments(&kernel()).join(" ");
-        let second = guest(2, 2, &disks).arguments(&kernel()).join(" ");
+        let (first, second) = (words(1, 2), words(2, 2));
         assert!(first.contains("local.path=/s/wire-1-1,remote.type=unix,remote.path=/s/wire-1-2"), "{first}");
         assert!(
             second.contains("local.path=/s/wire-1-2,remote.type=unix,remote.path=/s/wire-1-1"),
@@ -134,24 +171,43 @@ mod tests {
 
     #[test]
     fn cards_of_a_single_guest_end_at_their_neighbours() {
-        let disks = Disks::default();
-        let words = guest(1, 1, &disks).arguments(&kernel()).join(" ");
+        let words = words(1, 1);
         assert!(words.contains("local.path=/s/wire-0-1,remote.type=unix,remote.path=/s/wire-1-1"), "{words}");
         assert!(words.contains("local.path=/s/wire-1-1,remote.type=unix,remote.path=/s/wire-0-1"), "{words}");
     }
 
     #[test]
-    fn each_numa_node_has_cpus_and_memory_of_its_own() {
-        let disks = Disks::default();
-        let words = guest(1, 1, &disks).arguments(&kernel()).join(" ");
+    fn each_numa_node_has_cpus_and_memory_of_its_own_and_all_but_the_first_a_device() {
+        let words = words(1, 1);
         assert!(words.contains("-smp 4,sockets=2,cores=2"), "{words}");
         assert!(words.contains("node,nodeid=1,cpus=2-3,memdev=m1"), "{words}");
+        assert!(words.contains("bus_nr=15,numa_node=1 -device pcie-root-port,id=port1,bus=root1"), "{words}");
+        assert!(!words.contains("root0"), "{words}");
+    }
+
+    #[test]
+    fn cards_are_of_their_kinds_and_get_their_drivers_in_that_order() {
+        let words = words(1, 1);
+        assert!(
+            words.contains("duplex=full,netdev=n0,") && words.contains("-device e1000e,netdev=n1,"),
+            "{words}"
+        );
+        let args = RunArgs {
+            guests: 1,
+            numa: 1,
+            disks: "scsi:1".parse().unwrap(),
+            nics: "virtio,e1000e:2".parse().unwrap(),
+            bare: false,
+            limit: 1,
+            command: Vec::new(),
+        };
+        let drivers = Guest::drivers(&args);
+        assert_eq!(drivers[..4], ["sd_mod", "virtio_scsi", "virtio_net", "e1000e"]);
     }
 
     #[test]
     fn only_the_first_guest_has_the_standard_streams() {
-        let disks = Disks::default();
-        assert!(guest(1, 2, &disks).arguments(&kernel()).join(" ").contains("path=/dev/fd/2"));
-        assert!(!guest(2, 2, &disks).arguments(&kernel()).join(" ").contains("/dev/fd"));
+        assert!(words(1, 2).contains("path=/dev/fd/2"));
+        assert!(!words(2, 2).contains("/dev/fd"));
     }
 }

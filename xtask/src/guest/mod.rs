@@ -9,6 +9,7 @@ mod initramfs;
 mod kernel;
 mod keys;
 mod machine;
+mod nic;
 mod session;
 
 use std::time::Duration;
@@ -17,6 +18,7 @@ use anyhow::{Result, ensure};
 use clap::Subcommand;
 
 use self::disk::Disks;
+use self::nic::Nics;
 use crate::packages;
 
 /// Virtual machines with NUMA nodes, disks, and soft-RoCE on their network cards, for one command.
@@ -39,15 +41,18 @@ struct RunArgs {
     /// How many guests: with two, card N of one is wired to card N of the other, and ssh leads from g1 to g2.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=2))]
     guests: u32,
-    /// NUMA nodes of each guest, with two CPUs and 1 GiB each.
+    /// NUMA nodes of each guest, with two CPUs and 1 GiB each. Node N from 1 on has a PCI device too, at 0000:N0:00.0.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4))]
     numa: u32,
     /// Disks of each guest, all 1 GiB: sata:2,scsi:1,nvme:1. Those of sata and scsi say that they rotate.
     #[arg(long, default_value = "", value_name = "KIND:COUNT")]
     disks: Disks,
-    /// Network cards of each guest.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=4))]
-    nics: u32,
+    /// Network cards of each guest, a number or kinds: virtio:1,e1000e:2. Those of e1000e have a rate, 1 Gbit/s.
+    #[arg(long, default_value = "1", value_name = "KIND:COUNT")]
+    nics: Nics,
+    /// The guests deny that they are virtual, so that what is imitated passes for real: cards of e1000e have a limit then.
+    #[arg(long)]
+    bare: bool,
     /// Seconds until the guests are ended.
     #[arg(long, default_value_t = 300, value_name = "SECONDS")]
     limit: u64,

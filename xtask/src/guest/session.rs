@@ -28,7 +28,7 @@ pub fn run(args: &RunArgs, kernel: &Kernel, limit: Duration) -> Result<u8> {
     let facts = format!(
         "guests={}\nnics={}\nmodules={}\ndrivers='{}'\n",
         args.guests,
-        args.nics,
+        args.nics.0.len(),
         quoted(&kernel.folder.display().to_string()),
         Guest::drivers(args).join(" ")
     );
@@ -86,7 +86,8 @@ fn start(args: &RunArgs, kernel: &Kernel, session: &Path, number: u32) -> Result
         number,
         of: args.guests,
         numa: args.numa,
-        nics: args.nics,
+        nics: &args.nics,
+        bare: args.bare,
         disks: &args.disks,
         files: files.collect::<Result<_>>()?,
         session,

@@ -34,7 +34,13 @@ impl Fake {
 
 /// The compiled library: once for each state of its source, whichever test comes first.
 fn compiled(lacking: &str) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sys/tests/fake_gpu");
+    // From wherever in the workspace the test is.
+    let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let source = above.find_map(|folder| {
+        let source = folder.join("crates/sys/tests/fake_gpu");
+        source.is_dir().then_some(source)
+    });
+    let source = source.expect("the source");
     let mut newest = std::time::SystemTime::UNIX_EPOCH;
     for entry in std::fs::read_dir(&source).expect("the source") {
         let changed =

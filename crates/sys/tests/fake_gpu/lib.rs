@@ -11,6 +11,7 @@
 //! | `devices` | how many there are, at 0000:10:00.0, 0000:11:00.0 ... | 1 |
 //! | `memory` | bytes of each | 256 MiB |
 //! | `h2d`, `d2h`, `local`, `peer` | GB/s of copies, of kernels that reach there, per array | 50, 40, 1000, 400 |
+//! | `node`, `far` | the NUMA node of every device, and the percentage that is left of a rate from and to other nodes | any, 50 |
 //! | `copy_ns` | what each copy takes besides | 0 |
 //! | `load_ns` | one load of a chase: local; from the host twice, from a peer three times that | 500 |
 //! | `fail` | `SYMBOL[@DEVICE]:CODE[:AFTER]`: answers CODE from the call AFTER (0) on; may stand several times | |

@@ -1,7 +1,7 @@
 //! What there is: memory, streams with their work, marks, and the simulated time.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::ffi::c_int;
+use std::ffi::{c_int, c_long, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -270,8 +270,16 @@ impl World {
         match (self.owner(to), self.owner(from)) {
             (Some(one), Some(other)) if one == other => self.config.number("local", 1000.0),
             (Some(_), Some(_)) => self.config.number("peer", 400.0),
-            (Some(_), None) => self.config.number("h2d", 50.0),
-            _ => self.config.number("d2h", 40.0),
+            (Some(_), None) => self.config.number("h2d", 50.0) * self.nearness(from),
+            _ => self.config.number("d2h", 40.0) * self.nearness(to),
+        }
+    }
+
+    /// What part of a rate is left for memory of the host, by the node that the kernel says it lies on.
+    fn nearness(&self, at: u64) -> f64 {
+        match self.config.numbers.get("node") {
+            Some(node) if f64::from(node_of(at)) != *node => self.config.number("far", 50.0) / 100.0,
+            _ => 1.0,
         }
     }
 
@@ -280,6 +288,23 @@ impl World {
         let (start, (device, words)) = self.memory.range(..=address).next_back()?;
         (address < start + words.len() as u64 * 8).then_some(*device)
     }
+}
+
+unsafe extern "C" {
+    fn syscall(number: c_long, ...) -> c_long;
+}
+
+/// The NUMA node of the page at an address (move_pages(2) with no target nodes), or an error number below 0.
+fn node_of(at: u64) -> c_int {
+    const MOVE_PAGES: c_long = if cfg!(target_arch = "x86_64") { 279 } else { 239 };
+    let (pages, mut status) = ([at], -1);
+    // SAFETY: one address and room for one answer; nothing is moved.
+    unsafe {
+        let (own, count, nowhere, flags): (c_long, c_long, *const c_void, c_long) =
+            (0, 1, std::ptr::null(), 0);
+        syscall(MOVE_PAGES, own, count, pages.as_ptr(), nowhere, &raw mut status, flags);
+    }
+    status
 }
 
 pub fn wait(at: u64, value: u32) -> Result<(), c_int> {

@@ -173,8 +173,7 @@ impl Copier for Pageable {
 
     fn evidence(&self, out: &mut dyn Sink) {
         let of_node = self.sources.iter().zip(&self.targets);
-        let of_node: Vec<_> =
-            of_node.map(|(source, target)| evidence_of_place([source, target])).collect();
+        let of_node: Vec<_> = of_node.map(|(source, target)| evidence_of_place([source, target])).collect();
         out.evidence("place", evidence_of_nodes(&self.grid, &of_node));
         out.evidence("pages", evidence_of_pages(&self.sources));
     }
