@@ -36,7 +36,7 @@ pub use look::Look;
 pub use misplaced::misplaced;
 pub use moved::Moved;
 pub use pin::pin;
-pub use seats::{memory_nodes, room, seats};
+pub use seats::{matrix_nodes, memory_nodes, our_memory_nodes, room, seats};
 pub use serving::Serving;
 pub use sliced::Sliced;
 pub use stream::{Accepted, Endpoint, Listening, Reach, interface_of};

@@ -47,3 +47,32 @@ pub fn memory_nodes(machine: &Machine) -> Vec<u32> {
         machine.numa.iter().filter(|node| node.total_bytes.known().is_some_and(|bytes| *bytes > 0));
     with_memory.map(|node| node.id).collect()
 }
+
+/// Those of them whose memory a cpuset leaves to us; all where nobody says which. Memory that is asked for on another one
+/// comes from these all the same, under the wrong name.
+pub fn our_memory_nodes(machine: &Machine) -> Vec<u32> {
+    let allowed = machine.confinement.memory_nodes.known();
+    let is_ours = |node: &u32| allowed.is_none_or(|allowed| allowed.contains(node));
+    memory_nodes(machine).into_iter().filter(is_ours).collect()
+}
+
+/// The nodes of a matrix of them.
+///
+/// # Errors
+/// When there are not two.
+pub fn matrix_nodes(machine: &Machine) -> Result<Vec<u32>, Reason> {
+    let (all, ours) = (memory_nodes(machine), our_memory_nodes(machine));
+    if ours.len() < 2 {
+        let text = match all.len() {
+            count @ 2.. => {
+                format!(
+                    "a matrix needs two NUMA nodes with memory; of {count} a cpuset leaves {} to this process",
+                    ours.len()
+                )
+            }
+            _ => "a matrix needs two NUMA nodes with memory; this has one".to_owned(),
+        };
+        return Err(Reason::new(Cause::Inapplicable, text));
+    }
+    Ok(ours)
+}

@@ -9,7 +9,7 @@ use seatrial_model::{
 
 use super::cell::{Grid, directions};
 use super::sizes::sizes;
-use crate::common::{self, each_node, gpu, memory_nodes, room, seats};
+use crate::common::{self, each_node, gpu, matrix_nodes, our_memory_nodes, room, seats};
 
 /// Time of one slice: many copies of the default size.
 pub const SLICE: Nanos = Nanos::millis(40);
@@ -57,7 +57,7 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     let (seat, elsewhere) = with_memory_of_ours(machine, seat, &subject);
     let mut nodes = vec![seat.memory];
     if is("scope", "matrix") {
-        nodes.extend(all_of_ours(machine)?.into_iter().map(Some).filter(|node| *node != seat.memory));
+        nodes.extend(matrix_nodes(machine)?.into_iter().map(Some).filter(|node| *node != seat.memory));
     }
     let mut case = Case::new(about, &node.name, subject, params, common::budget(params)?);
     case.key = Some(gpu.key());
@@ -84,17 +84,10 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     Ok(case)
 }
 
-/// The nodes whose memory a cpuset leaves to us, of those that have some; all where nobody says which.
-fn of_ours(machine: &Machine) -> Vec<u32> {
-    let allowed = machine.confinement.memory_nodes.known();
-    let is_ours = |node: &u32| allowed.is_none_or(|allowed| allowed.contains(node));
-    memory_nodes(machine).into_iter().filter(is_ours).collect()
-}
-
 /// The seat with memory that it may have: where a cpuset leaves the wanted node out, that of another one, with a finding.
 /// To ask for it all the same would end up there too, under the wrong name.
 fn with_memory_of_ours(machine: &Machine, seat: Seat, subject: &Subject) -> (Seat, Option<Finding>) {
-    let ours = of_ours(machine);
+    let ours = our_memory_nodes(machine);
     let (Some(node), Some(first)) = (seat.memory.filter(|node| !ours.contains(node)), ours.first()) else {
         return (seat, None);
     };
@@ -105,24 +98,6 @@ fn with_memory_of_ours(machine: &Machine, seat: Seat, subject: &Subject) -> (Sea
     );
     let finding = Finding::new("remote-memory", Severity::Warning, subject.clone(), text);
     (Seat { memory: Some(*other), ..seat }, Some(finding))
-}
-
-/// The nodes of a matrix.
-fn all_of_ours(machine: &Machine) -> Result<Vec<u32>, Reason> {
-    let (all, ours) = (memory_nodes(machine), of_ours(machine));
-    if ours.len() < 2 {
-        let text = match all.len() {
-            count @ 2.. => {
-                format!(
-                    "a matrix needs two NUMA nodes with memory; of {count} a cpuset leaves {} to this process",
-                    ours.len()
-                )
-            }
-            _ => "a matrix needs two NUMA nodes with memory; this has one".to_owned(),
-        };
-        return Err(Reason::new(Cause::Inapplicable, text));
-    }
-    Ok(ours)
 }
 
 /// The host's memory must hold a source and a target on every node.

@@ -10,7 +10,7 @@ use super::ladder::{self, Level};
 use super::layout::Layout;
 use super::sizing::{self, TIMES_CACHE};
 use crate::common;
-use crate::common::{memory_nodes, room, seats};
+use crate::common::{matrix_nodes, room, seats};
 
 /// Part of the available memory that the rings together may take, as a divisor.
 const SHARE: u64 = 2;
@@ -49,7 +49,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let line = sizing::line(machine);
     case.chosen.set("line", Bytes(line));
     case.chosen.set("cpu", Value::from(join(&cpus).as_str()));
-    let memories = if matrix { matrix_memories(machine)? } else { Vec::new() };
+    let memories = if matrix { matrix_nodes(machine)? } else { Vec::new() };
     if matrix {
         case.chosen.set("memory_nodes", Value::from(join(&memories).as_str()));
     }
@@ -120,17 +120,6 @@ fn first_of_each_node(seats: &[Seat]) -> Vec<Seat> {
     }
     first.sort_by_key(|seat| seat.node);
     first
-}
-
-fn matrix_memories(machine: &Machine) -> Result<Vec<u32>, Reason> {
-    let memories = memory_nodes(machine);
-    if memories.len() < 2 {
-        return Err(Reason::new(
-            Cause::Inapplicable,
-            "a matrix needs two NUMA nodes with memory; this has one",
-        ));
-    }
-    Ok(memories)
 }
 
 fn join(numbers: &[u32]) -> String {

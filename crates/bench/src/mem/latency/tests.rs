@@ -129,10 +129,13 @@ fn a_matrix_needs_two_nodes_and_takes_memory_without_cores_along() {
         available_bytes: Known::Known(64 * GIB),
         ..NumaNode::default()
     });
-    let case = plan(far, &[("scope", "matrix")]).unwrap();
+    let case = plan(far.clone(), &[("scope", "matrix")]).unwrap();
     assert_eq!(case.chosen.text("memory_nodes"), Ok("0 1 4"));
     let cpus: Vec<u32> = case.places[0].seats.iter().map(|seat| seat.cpu).collect();
     assert_eq!(cpus, [0, 2], "the first core of each node");
+    far.confinement.memory_nodes = Known::Known(vec![0, 4]);
+    let case = plan(far, &[("scope", "matrix")]).unwrap();
+    assert_eq!(case.chosen.text("memory_nodes"), Ok("0 4"), "the cpuset has no memory of node 1");
 }
 
 #[test]
