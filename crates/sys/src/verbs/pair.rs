@@ -363,6 +363,9 @@ impl QueuePair {
 
 impl Drop for QueuePair {
     fn drop(&mut self) {
+        // Over a dead path soft-RoCE repeats for ever what is outstanding, and destroying waits for that, in a state in
+        // which no signal ends the process. In error it repeats nothing. A refusal changes nothing here.
+        let _ = self.fail();
         // SAFETY: nothing else has it, and events that are about it are acknowledged as soon as they are taken.
         unsafe { (self.pd.device().table().ibv_destroy_qp)(self.raw.as_ptr()) };
     }

@@ -74,7 +74,7 @@ pub fn bandwidth(device: &Rc<str>, program: &'static str, size: u32) -> Work {
 
 /// perftest's typical latency, which is the median, in microseconds.
 pub fn typical(device: &Rc<str>, program: &'static str) -> Work {
-    let options = options(device, &["-s", "2", "-n", "2000"]);
+    let options = options(device, &["-s", "2", "-n", "1000"]);
     Box::new(move || read::typical(&pair(program, &options)?))
 }
 

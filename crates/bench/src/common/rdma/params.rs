@@ -203,8 +203,9 @@ pub const OUTSTANDING: ParamSpec = ParamSpec {
 /// Same memory, or other.
 pub const BUFFERS: ParamSpec = ParamSpec {
     name: "buffers",
-    doc: "Every message from and into the same memory, which caches hold, or each into other memory than the last.",
-    kind: Kind::Choice(&["same", "different"]),
+    doc: "Every message from and into the same memory, which caches hold; each from and into other memory than the last; or \
+          each from or into memory that its end registers for it and gives back after it.",
+    kind: Kind::Choice(&["same", "different", "fresh"]),
     word: None,
     default: "same",
 };

@@ -23,6 +23,10 @@ const TIMES_THE_CACHE: u64 = 4;
 /// A region is never larger: 1 GiB.
 const LARGEST_REGION: u64 = 1 << 30;
 
+/// Bytes a second that the slowest of machines writes before the clock, and looks at after it: an emulated one. Slower is
+/// taken for a hang.
+const SLOWEST: u64 = 16 << 20;
+
 /// The largest packet of InfiniBand and RoCE, which is the largest datagram.
 const LARGEST_PACKET: u64 = 4096;
 
@@ -268,7 +272,10 @@ fn case(about: &About, params: &Params, site: &Site, [own, other]: [End<'_>; 2])
     if region > 0 {
         case.chosen.set("region", Bytes(region));
     }
-    check_room(params, own, other, region)?;
+    let largest = terms::sizes(params)?.last().copied().unwrap_or(1);
+    let memory = Layout::new(params.count("queue_pairs").unwrap_or(1), largest, region).bytes();
+    check_room(memory + largest + fresh(params, largest)?, own, other)?;
+    case.budget.prepare = case.budget.prepare.plus(Nanos::secs(memory / SLOWEST));
     let threads =
         params.count(THREADS.name).unwrap_or(1).min(params.count("queue_pairs").unwrap_or(1)).max(1) as usize;
     let seating = seated(site, params, [own, other], threads)?;
@@ -339,6 +346,26 @@ fn contradictions(params: &Params) -> Result<(), Reason> {
     Ok(())
 }
 
+/// Bytes of the pieces of memory that are registered for one message each.
+///
+/// # Errors
+/// When more than one message is to be posted, or told of, at a time.
+fn fresh(params: &Params, largest: u64) -> Result<u64, Reason> {
+    if params.text(BUFFERS.name) != Ok("fresh") {
+        return Ok(0);
+    }
+    let count = |name: &str| params.count(name).unwrap_or(1);
+    if count(params::POST_LIST.name) > 1
+        || count(params::MODERATION.name) > 1
+        || params.flag(FENCE_PUT.name).unwrap_or(false)
+    {
+        let text = "buffers=fresh registers memory for one message at a time: leave post_list=, moderation= and fence= out";
+        return Err(Reason::new(Cause::Contradiction, text));
+    }
+    // Whole pages, of which the smallest have 4 KiB.
+    Ok(count("queue_pairs") * count(params::DEPTH.name) * largest.next_multiple_of(4096))
+}
+
 fn region(params: &Params, ends: &[End<'_>; 2]) -> u64 {
     if params.text(BUFFERS.name) != Ok("different") {
         return 0;
@@ -353,9 +380,8 @@ fn last_cache(machine: &Machine) -> Option<u64> {
     machine.last_level_cache(&cpus).known().map(|cache| cache.bytes)
 }
 
-fn check_room(params: &Params, own: End<'_>, other: End<'_>, region: u64) -> Result<(), Reason> {
-    let largest = terms::sizes(params)?.last().copied().unwrap_or(1);
-    let needed = Layout::new(params.count("queue_pairs").unwrap_or(1), largest, region).bytes() + largest;
+/// `needed` is what each end registers.
+fn check_room(needed: u64, own: End<'_>, other: End<'_>) -> Result<(), Reason> {
     let alone = own.node.name == other.node.name;
     for end in [own, other] {
         let needed = if alone { 2 * needed } else { needed };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use seatrial_sys::root::SysRoot;
 use seatrial_sys::verbs::{Completion, CompletionChannel, CompletionQueue, Device, VerbsError};
 
 use super::{Terms, preparing};
@@ -11,16 +12,32 @@ use crate::Error;
 /// How long a wait for an event may last before stop is looked at.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Times a queue is asked in vain before the processor is offered to others: some microseconds. Where others wait for it,
-/// such as the threads of a device that software plays, nothing would come before they have had it.
-const SPINS: u32 = 256;
+/// Looks in vain before the processor is offered to others, where the device is a card: tens to hundreds of microseconds.
+/// What comes in time is not slowed down by a system call, and what else waits for the processor gets it in the end.
+const OF_A_CARD: u32 = 1 << 16;
+
+/// The same where software plays the device: it needs the processor for its own threads, and nothing comes before it had it.
+const OF_SOFTWARE: u32 = 256;
 
 /// A completion queue, and what tells of its events where those are wanted.
 #[derive(Clone)]
 pub struct Queue {
     /// The queue.
     pub cq: Arc<CompletionQueue>,
+    /// Looks in vain before the processor is offered to others.
+    pub patience: u32,
     channel: Option<Arc<CompletionChannel>>,
+}
+
+/// Looks in vain at a device of this name before the processor is offered to others. Soft RoCE names the interface that it
+/// plays over (`parent`), and soft iWARP says what it is; cards do neither.
+fn patience(root: &SysRoot, device: &str) -> u32 {
+    let folder = format!("/sys/class/infiniband/{device}");
+    let described = root.text(format!("{folder}/node_desc")).unwrap_or_default();
+    let is_software = root.exists(format!("{folder}/parent"))
+        || described == "rxe"
+        || described.starts_with("Software iWARP");
+    if is_software { OF_SOFTWARE } else { OF_A_CARD }
 }
 
 /// The queues of what is sent and of what is received, one of each a thread.
@@ -31,6 +48,7 @@ pub fn queues(terms: &Terms, device: &Arc<Device>) -> Result<(Vec<Queue>, Vec<Qu
     let label = terms.label();
     let of_thread = terms.queue_pairs.div_ceil(terms.threads);
     let failed = || preparing(&label, "making a completion queue");
+    let patience = patience(&SysRoot::live(), &terms.device);
     let queue = |depth: usize| -> Result<Queue, Error> {
         let depth = u32::try_from(depth).unwrap_or(u32::MAX);
         let channel = terms.event.then(|| CompletionChannel::new(device)).transpose().map_err(failed())?;
@@ -38,7 +56,7 @@ pub fn queues(terms: &Terms, device: &Arc<Device>) -> Result<(Vec<Queue>, Vec<Qu
             Some(channel) => CompletionQueue::with_channel(device, depth, channel, 0),
             None => CompletionQueue::new(device, depth),
         };
-        Ok(Queue { cq: cq.map_err(failed())?, channel })
+        Ok(Queue { cq: cq.map_err(failed())?, patience, channel })
     };
     let all = |depth: usize| (0..terms.threads).map(|_| queue(depth)).collect::<Result<Vec<_>, _>>();
     Ok((all(of_thread * 2 * (terms.depth + 1))?, all(of_thread * terms.receives)?))
@@ -56,6 +74,7 @@ pub fn wait(queue: &Queue, into: &mut [Completion], misses: &mut u32) -> Result<
         *misses = 0;
         return Ok(count);
     }
+    *misses = misses.wrapping_add(1);
     if let Some(channel) = &queue.channel {
         // What came between the poll and the arming raises no event.
         queue.cq.arm(false)?;
@@ -64,11 +83,36 @@ pub fn wait(queue: &Queue, into: &mut [Completion], misses: &mut u32) -> Result<
             channel.wait(LOOK)?;
             count = queue.cq.poll(into)?;
         }
-    } else {
-        *misses = misses.wrapping_add(1);
-        if misses.is_multiple_of(SPINS) {
-            std::thread::yield_now();
+        if count > 0 {
+            *misses = 0;
         }
+    } else if misses.is_multiple_of(queue.patience) {
+        std::thread::yield_now();
     }
     Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_is_waited_for_longer_than_what_software_plays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let class = folder.path().join("sys/class/infiniband");
+        for (device, description) in
+            [("mlx5_0", "n1 mlx5_0"), ("rxe0", "rxe"), ("siw0", "Software iWARP stack")]
+        {
+            std::fs::create_dir_all(class.join(device)).expect("made");
+            std::fs::write(class.join(device).join("node_desc"), format!("{description}\n"))
+                .expect("written");
+        }
+        std::fs::create_dir_all(class.join("rxe1")).expect("made");
+        std::fs::write(class.join("rxe1/parent"), "eth0\n").expect("written");
+        let root = SysRoot::at(folder.path());
+        assert_eq!(patience(&root, "mlx5_0"), OF_A_CARD);
+        for software in ["rxe0", "rxe1", "siw0"] {
+            assert_eq!(patience(&root, software), OF_SOFTWARE, "{software}");
+        }
+    }
 }

@@ -8,28 +8,22 @@ use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::verbs::{
-    Access, AddressHandle, Connection, Device, GidEntry, Global, Init, LinkLayer, MemoryRegion, Mtu, Path,
-    PortAbout, ProtectionDomain, QueuePair, QueuePairSpec, Remote, Retry, Transport, VerbKind, Verbs,
-    VerbsError, choose,
+    AddressHandle, Connection, Device, GidEntry, Global, LinkLayer, MemoryRegion, Mtu, Path, PortAbout,
+    ProtectionDomain, QueuePair, Remote, Retry, Transport, VerbKind, Verbs, choose,
 };
 use serde_json::json;
 
 use super::hand::HandGid;
+use super::pairs::queue_pair;
 use super::pattern::{POISON, Stamp};
 use super::queue::{Queue, queues};
+use super::registered::registered;
 use super::{Hand, Layout, PeerPair, Side, Terms, during, preparing};
-use crate::Error;
 use crate::common::payload::mix;
-use crate::common::{Held, evidence_of_pages, evidence_of_place};
+use crate::{Error, Offer};
 
-/// What datagrams of a case carry so that others are not taken for them.
-pub const QKEY: u32 = 0x1357_2468;
-
-/// How long outstanding requests may take to come back after the end of a phase.
-const DRAINED_WITHIN: Duration = Duration::from_secs(5);
-
-/// Largest inline sizes that are tried where none is asked for.
-const INLINES: [u32; 5] = [220, 128, 64, 32, 0];
+/// How long nothing that is outstanding may come back before the path counts as silent.
+const SILENCE: Duration = Duration::from_secs(5);
 
 /// Bytes that memory is written or looked at in one go.
 const PIECE: usize = 64 << 10;
@@ -106,7 +100,7 @@ impl Rig {
         };
         let pd = ProtectionDomain::new(&device).map_err(failed("making a protection domain"))?;
         let layout = Layout::of(terms);
-        let (region, registrations, facts) = memory(terms, &pd, &layout, pages)?;
+        let (region, registrations, facts) = registered(terms, &pd, &layout, pages)?;
         let (sends, receives) = queues(terms, &device)?;
         let mut rig = Self {
             terms: terms.clone(),
@@ -126,7 +120,8 @@ impl Rig {
             gids,
         };
         for number in 0..terms.queue_pairs {
-            let qp = rig.queue_pair(number)?;
+            let thread = number % terms.threads;
+            let qp = queue_pair(terms, &rig.pd, &rig.sends[thread], &rig.receives[thread])?;
             rig.pairs.push(Pair { number, qp, handle: None });
         }
         let about = rig.device.about();
@@ -137,40 +132,9 @@ impl Rig {
         Ok(rig)
     }
 
-    fn queue_pair(&self, number: usize) -> Result<Arc<QueuePair>, Error> {
-        let label = self.terms.label();
-        let thread = number % self.terms.threads;
-        let (send, receive) = (&self.sends[thread].cq, &self.receives[thread].cq);
-        let make = |inline_bytes: u32| {
-            // One more than are under way, for the message that ends a group, and as many again for those that prove
-            // the arrival of each.
-            let each = if self.terms.fence && self.terms.method.verb == VerbKind::Write { 2 } else { 1 };
-            let spec = QueuePairSpec {
-                transport: self.terms.transport,
-                send_depth: ((self.terms.depth + 1) * each) as u32,
-                receive_depth: self.terms.receives as u32,
-                inline_bytes,
-            };
-            QueuePair::new(&self.pd, send, receive, &spec)
-        };
-        let made = match self.terms.inline {
-            Some(bytes) => make(bytes as u32),
-            None => {
-                let mut tried = INLINES.into_iter().map(make).skip_while(|made| {
-                    made.as_ref().is_err_and(|error| !matches!(error, VerbsError::MemoryLock { .. }))
-                });
-                tried.next().unwrap_or_else(|| make(0))
-            }
-        };
-        let qp = made.map_err(preparing(&label, "making a queue pair"))?;
-        let init = Init {
-            port: self.terms.port,
-            pkey_index: self.terms.pkey_index,
-            qkey: QKEY,
-            access: Access { relaxed_ordering: false, ..Access::ALL },
-        };
-        qp.init(&init).map_err(preparing(&label, "preparing a queue pair"))?;
-        Ok(qp)
+    /// Where its memory is registered.
+    pub fn pd(&self) -> &Arc<ProtectionDomain> {
+        &self.pd
     }
 
     /// What the other end must know.
@@ -234,9 +198,11 @@ impl Rig {
                     our_psn: psn(self.nonce, pair.number),
                     their_psn: peer.psn,
                     mtu,
-                    // 8 times 0.27 s at least before a silent path is given up; a receiver that is late is waited for, up
-                    // to the end of the phase.
-                    retry: Retry { timeout: 16, rnr_retries: 7, ..Retry::default() },
+                    // As perftest has it: 67 ms, which cards may stretch up to four times, and seven times more before a
+                    // silent path is given up. Soft-RoCE takes 7 for as often as need be (Linux drivers/infiniband/sw/
+                    // rxe/rxe_comp.c), so that who waits looks at the clock too. A receiver that is late is waited for,
+                    // up to the end of the phase.
+                    retry: Retry { rnr_retries: 7, ..Retry::default() },
                     reads_out,
                     reads_in: about.max_reads_in,
                 }),
@@ -293,14 +259,15 @@ impl Rig {
         Stamp { nonce, pair: pair as u64, slot, generation }
     }
 
-    /// Writes the content of this generation into all slots that this end sends from; `of` says of which slot's content.
+    /// Writes the content of this generation into the first `slots` that each queue pair of this end sends from; `of` says
+    /// of which slot's content.
     ///
     /// # Errors
     /// When the layout is wrong, which it is not.
-    pub fn fill_out(&self, generation: u64, of: impl Fn(u64) -> u64) -> Result<(), Error> {
+    pub fn fill_out(&self, generation: u64, slots: u64, of: impl Fn(u64) -> u64) -> Result<(), Error> {
         let mut bytes = vec![0; self.layout.stride as usize];
         for pair in 0..self.pairs.len() {
-            for slot in 0..self.layout.slots {
+            for slot in 0..slots {
                 self.stamp(true, pair, of(slot), generation).fill(&mut bytes);
                 self.put(self.layout.at(pair, Side::Out, slot), &bytes)?;
             }
@@ -342,55 +309,14 @@ impl Rig {
     }
 }
 
-/// The memory of an end, and how long it took to register that of one message.
-type Memory = (Arc<MemoryRegion>, Vec<Duration>, serde_json::Map<String, serde_json::Value>);
-
-fn memory(
-    terms: &Terms,
-    pd: &Arc<ProtectionDomain>,
-    layout: &Layout,
-    pages: &[Pages],
-) -> Result<Memory, Error> {
-    let label = terms.label();
-    let node = terms.seats.first().and_then(|seat| seat.memory);
-    let take = |bytes: usize| {
-        Held::take(bytes, pages, node)
-            .map_err(|error| Error::new(Cause::NoSpace, format!("memory for messages: {error}")))
-    };
-    let mut registrations = Vec::new();
-    let mut sample = take(terms.largest() as usize)?.map;
-    for _ in 0..REGISTRATIONS {
-        let region =
-            MemoryRegion::register(pd, sample, access()).map_err(preparing(&label, "registering memory"))?;
-        registrations.push(region.registration());
-        let (map, _) = region.release().map_err(preparing(&label, "giving memory back"))?;
-        sample = map;
-    }
-    let held = take(layout.bytes() as usize)?;
-    let mut facts = serde_json::Map::new();
-    facts.insert("pages".to_owned(), evidence_of_pages([&held]));
-    facts.insert("memory".to_owned(), evidence_of_place([&held]));
-    let region =
-        MemoryRegion::register(pd, held.map, access()).map_err(preparing(&label, "registering memory"))?;
-    facts.insert("registered_bytes".to_owned(), json!(region.len()));
-    Ok((Arc::new(region), registrations, facts))
-}
-
-/// Times that the memory of a message is registered for the figure of what that costs.
-const REGISTRATIONS: usize = 8;
-
-fn access() -> Access {
-    Access::ALL
-}
-
 /// The number of the first packet of a queue pair: 24 bits.
 fn psn(nonce: u64, pair: usize) -> u32 {
     (mix(nonce ^ pair as u64) & 0xff_ffff) as u32
 }
 
-/// Until when what is outstanding may come back.
+/// Until when something of what is outstanding has to come back.
 pub fn drained() -> Instant {
-    Instant::now() + DRAINED_WITHIN
+    Instant::now() + SILENCE
 }
 
 /// Pages of a part's parameters; those of benchmarks without the parameter are the system's own.
@@ -412,7 +338,18 @@ pub fn pin(terms: &Terms, thread: usize) -> Result<(), Error> {
     terms.cpu(thread).map_or(Ok(()), crate::common::pin)
 }
 
-/// The place of a part that talks to the other one: its index.
-pub fn other(place: &Place) -> u32 {
-    1 - place.index.min(1)
+/// Connects what the part at `place` has prepared with the other part of the case.
+///
+/// # Errors
+/// When nothing was prepared, the other's offer is none, or the two cannot be connected.
+pub fn met<'a>(rig: &'a mut Option<Rig>, place: &Place, peers: &[Offer]) -> Result<&'a mut Rig, Error> {
+    let theirs = Hand::read(peers, 1 - place.index.min(1))?;
+    let rig = rig.as_mut().ok_or_else(too_early)?;
+    rig.connect(&theirs)?;
+    Ok(rig)
+}
+
+/// A part was told to go on before it was prepared or connected.
+pub fn too_early() -> Error {
+    Error::new(Cause::Protocol, "told to go on before it was prepared and connected")
 }

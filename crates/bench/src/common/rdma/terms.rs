@@ -4,8 +4,9 @@ use seatrial_model::{Bytes, Case, Cause, Params, Place, Seat, Value};
 use seatrial_sys::verbs::{Mtu, Transport, VerbKind};
 
 use super::params::{
-    COMPLETION, DEPTH, DIRECTION, FENCE_PUT, GID_INDEX, INLINE, MODERATION, MTU, OUTSTANDING, PKEY_INDEX,
-    POST_LIST, QUEUE_PAIRS, RECEIVES, SERVICE_LEVEL, SIZE, THREADS, TRAFFIC_CLASS, TRANSPORT_ALL, UP_TO,
+    BUFFERS, COMPLETION, DEPTH, DIRECTION, FENCE_PUT, GID_INDEX, INLINE, MODERATION, MTU, OUTSTANDING,
+    PKEY_INDEX, POST_LIST, QUEUE_PAIRS, RECEIVES, SERVICE_LEVEL, SIZE, THREADS, TRAFFIC_CLASS, TRANSPORT_ALL,
+    UP_TO,
 };
 use super::{Method, Notice, ports, transport};
 use crate::Error;
@@ -86,6 +87,8 @@ pub struct Terms {
     pub outstanding: Option<u8>,
     /// Whether requests wait for those before them.
     pub fence: bool,
+    /// Whether the memory of a message is registered for it, and given back after it.
+    pub fresh: bool,
     /// Bytes that the messages of one side walk through; 0 keeps each in its place.
     pub region: u64,
     /// Bytes of memory, where the layout is somebody else's.
@@ -132,6 +135,7 @@ impl Terms {
             gid_index: count(params, GID_INDEX.name).map(|index| index as u32),
             outstanding: count(params, OUTSTANDING.name).map(|reads| reads as u8),
             fence: params.flag(FENCE_PUT.name).unwrap_or(false),
+            fresh: params.text(BUFFERS.name) == Ok("fresh"),
             region: case.chosen.bytes("region").ok().flatten().map_or(0, Bytes::get),
             memory: None,
             device: device.to_owned(),
@@ -178,6 +182,10 @@ impl Terms {
 
     /// Messages of this size for each completion.
     pub fn moderation(&self, size: u64) -> usize {
+        if self.fresh {
+            // Each completion gives the memory of its message back.
+            return 1;
+        }
         let auto = if size >= SMALL { 1 } else { FEW.min(self.depth as u64 / 4).max(1) };
         // A queue that has no room for another list before a completion was asked for would stand still.
         let most = self.depth + 1 - self.post_list;

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use serde_json::json;
 
 use super::run::{Operation, Words};
 use crate::common::Sliced;
-use crate::common::rdma::rig::{other, pin};
-use crate::common::rdma::{Hand, Method, Rig, Side, Terms};
+use crate::common::rdma::rig::{met, pin, too_early};
+use crate::common::rdma::{Method, Rig, Side, Terms};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How often the end that rests looks whether the phase is over.
@@ -54,9 +54,7 @@ impl Part for Counting {
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let theirs = Hand::read(peers, other(&self.place))?;
-        let rig = self.rig.as_mut().ok_or_else(too_early)?;
-        rig.connect(&theirs)?;
+        let rig = met(&mut self.rig, &self.place, peers)?;
         if self.terms.initiates() {
             self.words = Some(Words::new(rig, self.operation)?);
         }
@@ -112,8 +110,4 @@ impl Part for Counting {
 fn sample(start: u64, end: u64, count: u64) -> Sample {
     let amount = Quantity::new(count as f64, Unit::Count).expect("a count is finite");
     Sample { channel: MANY.to_owned(), at: Params::default(), start: Nanos(start), end: Nanos(end), amount }
-}
-
-fn too_early() -> Error {
-    Error::new(Cause::Protocol, "told to go on before it was prepared")
 }

@@ -24,8 +24,9 @@ struct Seen {
 
 /// Looks at all memory that messages came to.
 ///
-/// Over a reliable connection each slot holds the last pass, whole, where that went through all of them. Over the others messages may be missing, and pieces of
-/// them: there each word must be of one of the passes, or untouched.
+/// Over a reliable connection each slot that the last pass went to holds it, whole, and the others hold messages of before,
+/// or nothing. Over the others messages may be missing, and pieces of them: there each word must be of one of the passes,
+/// or untouched.
 ///
 /// # Errors
 /// When the memory cannot be read, which it can.
@@ -41,14 +42,14 @@ pub fn came(rig: &Rig) -> Result<Integrity, Error> {
             let stamp = |generation| rig.stamp(false, pair, source(terms.method.verb, slot), generation);
             seen.slots += 1;
             let wrong = if is_reliable {
-                let reads = terms.method.verb == VerbKind::Read;
-                let is_covered = rig.layout.last_slots() == rig.layout.slots;
-                match (reads, is_covered) {
+                let (last, all) = (rig.layout.last_slots(), rig.layout.slots);
+                match terms.method.verb {
                     // What is read was written once, before the trial.
-                    (true, true) => whole(stamp(FIRST), &found),
-                    (false, true) => whole(stamp(LAST), &found),
-                    // The last pass came to some of the slots; the others hold what came before, or nothing.
-                    (_, false) => either(&[stamp(FIRST), stamp(LAST)], &found),
+                    VerbKind::Read if slot < last => whole(stamp(FIRST), &found),
+                    // What is sent goes to whichever slot is next: to all of them, or to any.
+                    VerbKind::Send if last < all => either(&[stamp(FIRST), stamp(LAST)], &found),
+                    _ if slot < last => whole(stamp(LAST), &found),
+                    _ => either(&[stamp(FIRST)], &found),
                 }
             } else {
                 seen.checked += found.iter().filter(|byte| **byte != POISON).count() as u64;

@@ -5,6 +5,7 @@
 
 mod check;
 mod counts;
+mod fresh;
 mod part;
 mod pump;
 mod reduce;

@@ -13,12 +13,16 @@ use super::check;
 use super::counts::{Sampler, Tally};
 use super::pump::{Orders, Pump};
 use super::taker::Takers;
-use crate::common::rdma::rig::{other, pages_of, pin};
-use crate::common::rdma::{Hand, Method, Rig, Terms, Way};
+use crate::common::rdma::rig::{met, pages_of, pin, too_early};
+use crate::common::rdma::{Method, Rig, Terms, Way};
 use crate::{Error, Offer, Part, Sink, Stop};
 
-/// How often the counts are looked at.
-const LOOK: Duration = Duration::from_millis(2);
+/// How often the counts are looked at. Their times are those of the completions, so that looking more often would only take
+/// time from the thread that sends, which has the same processor.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// How often an end with nothing to count looks whether the phase is over.
+const IDLE: Duration = Duration::from_millis(10);
 
 /// How long nothing must come before it is taken for the end.
 const QUIET: Duration = Duration::from_millis(25);
@@ -52,7 +56,7 @@ impl Part for Streaming {
         pin(&self.terms, 0)?;
         let rig = Rig::open(&self.terms, &self.pages)?;
         rig.poison_in()?;
-        fill(&rig, check::FIRST)?;
+        fill(&rig, check::FIRST, rig.layout.slots)?;
         if self.terms.answers() && self.terms.is_counted_there() {
             self.takers = Some(Takers::prepare(&rig)?);
         }
@@ -62,9 +66,7 @@ impl Part for Streaming {
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let theirs = Hand::read(peers, other(&self.place))?;
-        let rig = self.rig.as_mut().ok_or_else(too_early)?;
-        rig.connect(&theirs)?;
+        met(&mut self.rig, &self.place, peers)?;
         self.takers.as_mut().map_or(Ok(()), Takers::start)
     }
 
@@ -127,10 +129,6 @@ impl Part for Streaming {
     }
 }
 
-fn too_early() -> Error {
-    Error::new(Cause::Protocol, "told to go on before it was prepared")
-}
-
 const fn opposite(way: Way) -> Way {
     match way {
         Way::Forward => Way::Reverse,
@@ -138,9 +136,9 @@ const fn opposite(way: Way) -> Way {
     }
 }
 
-/// Writes the content of this pass into all slots that this end sends from, or that it is read from.
-fn fill(rig: &Rig, generation: u64) -> Result<(), Error> {
-    rig.fill_out(generation, |slot| check::source(rig.terms.method.verb, slot))
+/// Writes the content of this pass into the first `slots` that each queue pair sends from, or is read from.
+fn fill(rig: &Rig, generation: u64, slots: u64) -> Result<(), Error> {
+    rig.fill_out(generation, slots, |slot| check::source(rig.terms.method.verb, slot))
 }
 
 /// Lets all threads of this end work until the phase is over; how many messages they sent.
@@ -171,10 +169,11 @@ fn move_messages(
             }
         }
         let mut seen = Ok(());
+        let look = if threads.is_empty() && takers.is_none() { IDLE } else { LOOK };
         while !stop.is_over() && seen.is_ok() {
             let gone = 1.0 - stop.left().as_secs_f64() / span.as_secs_f64();
             orders.send(((gone * sizes as f64) as usize).min(sizes - 1));
-            std::thread::sleep(LOOK.min(stop.left()));
+            std::thread::sleep(look.min(stop.left()));
             let now = now_ns();
             samplers.iter_mut().for_each(|sampler| sampler.look(now, out));
             seen = takers.map_or(Ok(()), Takers::check);
@@ -190,13 +189,13 @@ fn move_messages(
     })
 }
 
-/// Sends over all memory once more, with new content: what arrives now cannot have been there before. What is read keeps its
-/// content, and the memory that it comes to is marked first.
+/// Sends over all memory once more, or over as much of it as is not too much, with new content: what arrives now cannot have
+/// been there before. What is read keeps its content, and the memory that it comes to is marked first.
 fn last_pass(rig: &Rig) -> Result<u64, Error> {
     if rig.terms.method.verb == VerbKind::Read {
         rig.poison_in()?;
     } else {
-        fill(rig, check::LAST)?;
+        fill(rig, check::LAST, rig.layout.last_slots())?;
     }
     (0..rig.terms.threads).map(|thread| Pump::new(rig, thread).once()).sum()
 }

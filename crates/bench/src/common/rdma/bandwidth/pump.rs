@@ -1,18 +1,19 @@
 //! Keeps the send queues of one thread full.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use seatrial_model::Cause;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::verbs::{
-    Completion, Datagram, PostError, Remote, SendList, Verb, VerbKind, VerbsError, Work,
+    Completion, Datagram, MemoryRegion, Remote, SendList, Verb, VerbKind, VerbsError, Work,
 };
 
 use super::counts::Tally;
+use super::fresh::Fresh;
 use crate::common::rdma::queue::Queue;
-use crate::common::rdma::rig::QKEY;
-use crate::common::rdma::{Notice, Pair, Rig, Side, drained, during, wait};
+use crate::common::rdma::{Notice, Pair, QKEY, Rig, Side, drained, during, wait};
 use crate::{Error, Stop};
 
 /// Turns of the loop between two looks at the stop.
@@ -41,6 +42,8 @@ struct Lane<'a> {
     completed: u64,
     /// Messages since one asked for a completion.
     since: usize,
+    /// Where each message has memory of its own.
+    fresh: Option<Fresh>,
 }
 
 /// The queue pairs of one thread.
@@ -83,9 +86,19 @@ impl<'a> Pump<'a> {
         let mut size = usize::MAX;
         let mut sent = 0;
         let mut turn = 0_u32;
+        let mut silent = None;
         loop {
-            if turn.is_multiple_of(TURNS) && stop.is_over() {
-                break;
+            if turn.is_multiple_of(TURNS) {
+                if stop.is_over() {
+                    break;
+                }
+                // Not every device gives a dead path up by itself. Fewer misses than turns: something came since the last
+                // look.
+                if self.misses < TURNS {
+                    silent = None;
+                } else {
+                    in_time(*silent.get_or_insert_with(drained), &label)?;
+                }
             }
             turn = turn.wrapping_add(1);
             let ordered = orders.0.load(Ordering::Relaxed);
@@ -93,6 +106,9 @@ impl<'a> Pump<'a> {
                 sent += self.finish(size, tally)?;
                 size = ordered;
                 self.prepare(size).map_err(during(&label, "preparing requests"))?;
+                if self.rig.terms.fresh {
+                    self.refresh(size)?;
+                }
             }
             self.fill().map_err(during(&label, "posting requests"))?;
             self.reap(size, tally).map_err(during(&label, "moving messages"))?;
@@ -113,9 +129,7 @@ impl<'a> Pump<'a> {
         for _ in 0..self.rig.layout.last_slots() {
             for lane in 0..self.lanes.len() {
                 self.wait_for(last, &tally, |pump| pump.lanes[lane].room(pump.rig.terms.depth) > 0)?;
-                self.post(lane, 1, false)
-                    .map_err(VerbsError::from)
-                    .map_err(during(&label, "posting requests"))?;
+                self.post(lane, 1, false).map_err(during(&label, "posting requests"))?;
             }
         }
         self.finish(last, &tally)
@@ -128,40 +142,25 @@ impl<'a> Pump<'a> {
         self.lanes.clear();
         for pair in &self.pairs {
             let list = self.list(pair, bytes as u32)?;
-            self.lanes.push(Lane { pair, list, slot: 0, posted: 0, completed: 0, since: 0 });
+            self.lanes.push(Lane { pair, list, slot: 0, posted: 0, completed: 0, since: 0, fresh: None });
+        }
+        Ok(())
+    }
+
+    /// Gives every queue pair memory to register for each message.
+    fn refresh(&mut self, size: usize) -> Result<(), Error> {
+        let bytes = self.rig.terms.sizes[size] as u32;
+        for lane in &mut self.lanes {
+            lane.fresh = Some(Fresh::new(self.rig, lane.pair, bytes)?);
         }
         Ok(())
     }
 
     fn list(&self, pair: &Pair, bytes: u32) -> Result<SendList, VerbsError> {
         let (rig, terms) = (self.rig, &self.rig.terms);
-        let verb = match (terms.method.verb, terms.notice()) {
-            (VerbKind::Write, Notice::Completion) => Verb::WriteImmediate(0),
-            (VerbKind::Write, _) => Verb::Write,
-            (VerbKind::Read, _) => Verb::Read,
-            _ => Verb::Send,
-        };
         let (own, far) = sides(terms.method.verb);
         let own_at = rig.layout.at(pair.number, own, 0) as usize;
-        let is_local = matches!(terms.method.verb, VerbKind::Send);
-        let remote = (!is_local).then(|| far_at(rig, pair, far, 0));
-        let to = pair.handle.as_ref().map(|(handle, qp_number)| Datagram {
-            handle,
-            qp_number: *qp_number,
-            qkey: QKEY,
-        });
-        let inline = terms.method.verb != VerbKind::Read
-            && bytes <= pair.qp.inline_bytes()
-            && terms.inline.is_none_or(|most| u64::from(bytes) <= most);
-        let message = Work {
-            remote,
-            to,
-            inline,
-            signalled: false,
-            fence: terms.fence,
-            solicited: terms.event,
-            ..Work::new(verb, &rig.region, own_at, bytes)
-        };
+        let message = message(rig, pair, bytes, &rig.region, own_at);
         // What it reads lies behind the message, where nobody looks.
         let behind = own_at + rig.layout.stride as usize - PROOF as usize;
         let proof = || Work {
@@ -192,9 +191,13 @@ impl<'a> Pump<'a> {
     }
 
     #[inline]
-    fn post(&mut self, number: usize, count: usize, ends_group: bool) -> Result<(), PostError> {
+    fn post(&mut self, number: usize, count: usize, ends_group: bool) -> Result<(), VerbsError> {
         let layout = &self.rig.layout;
         let lane = &mut self.lanes[number];
+        if let Some(fresh) = &mut lane.fresh {
+            lane.posted += 1;
+            return fresh.post(self.rig, lane.pair, (number as u64) << 32 | 1);
+        }
         for at in 0..count {
             let entry = at * self.each;
             if layout.slots > 1 {
@@ -229,8 +232,12 @@ impl<'a> Pump<'a> {
         for completion in &self.completions[..count] {
             completion.check()?;
             let group = completion.id() & u64::from(u32::MAX);
-            self.lanes[(completion.id() >> 32) as usize].completed += group;
+            let lane = &mut self.lanes[(completion.id() >> 32) as usize];
+            lane.completed += group;
             messages += group;
+            if let Some(fresh) = &mut lane.fresh {
+                fresh.done(group)?;
+            }
         }
         if messages > 0 {
             tally.add(size, messages, now_ns());
@@ -244,9 +251,7 @@ impl<'a> Pump<'a> {
         for lane in 0..self.lanes.len() {
             if self.lanes[lane].since > 0 {
                 // One more that asks for a completion, which tells of all before it.
-                self.post(lane, 1, true)
-                    .map_err(VerbsError::from)
-                    .map_err(during(&label, "posting requests"))?;
+                self.post(lane, 1, true).map_err(during(&label, "posting requests"))?;
             }
         }
         self.wait_for(size, tally, |pump| pump.lanes.iter().all(|lane| lane.completed == lane.posted))?;
@@ -278,6 +283,42 @@ impl Lane<'_> {
     }
 }
 
+/// A message of `bytes` from `offset` of this memory on, or for a read into it.
+pub fn message<'a>(
+    rig: &Rig,
+    pair: &'a Pair,
+    bytes: u32,
+    memory: &'a Arc<MemoryRegion>,
+    offset: usize,
+) -> Work<'a> {
+    let terms = &rig.terms;
+    let verb = match (terms.method.verb, terms.notice()) {
+        (VerbKind::Write, Notice::Completion) => Verb::WriteImmediate(0),
+        (VerbKind::Write, _) => Verb::Write,
+        (VerbKind::Read, _) => Verb::Read,
+        _ => Verb::Send,
+    };
+    let (_, far) = sides(terms.method.verb);
+    let is_local = matches!(terms.method.verb, VerbKind::Send);
+    let to = pair.handle.as_ref().map(|(handle, qp_number)| Datagram {
+        handle,
+        qp_number: *qp_number,
+        qkey: QKEY,
+    });
+    let inline = terms.method.verb != VerbKind::Read
+        && bytes <= pair.qp.inline_bytes()
+        && terms.inline.is_none_or(|most| u64::from(bytes) <= most);
+    Work {
+        remote: (!is_local).then(|| far_at(rig, pair, far, 0)),
+        to,
+        inline,
+        signalled: false,
+        fence: terms.fence,
+        solicited: terms.event,
+        ..Work::new(verb, memory, offset, bytes)
+    }
+}
+
 /// The sides that messages go between: this end's, the other end's.
 fn sides(verb: VerbKind) -> (Side, Side) {
     match verb {
@@ -296,7 +337,6 @@ fn in_time(deadline: Instant, label: &str) -> Result<(), Error> {
     if Instant::now() < deadline {
         return Ok(());
     }
-    let text =
-        format!("{label}: no request completed for 5 s after the end; the peer or the path to it is silent");
+    let text = format!("{label}: no request completed for 5 s; the peer or the path to it is silent");
     Err(Error::new(Cause::IoError, text))
 }

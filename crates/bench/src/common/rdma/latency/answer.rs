@@ -13,9 +13,6 @@ use crate::common::rdma::pattern::POISON;
 use crate::common::rdma::rig::pin;
 use crate::common::rdma::{Notice, Terms};
 
-/// Looks in vain at memory between two looks at the orders, after which the processor is offered to others.
-const LOOKS: u32 = 1024;
-
 /// The answering thread.
 pub struct Answering {
     over: Arc<AtomicBool>,
@@ -109,7 +106,8 @@ fn by_memory(mut voice: Voice, largest: u64, over: &AtomicBool, served: &AtomicU
             continue;
         }
         looks = looks.wrapping_add(1);
-        if looks.is_multiple_of(LOOKS) {
+        // The orders are looked at where nothing else was for long.
+        if looks.is_multiple_of(voice.patience()) {
             if over.load(Ordering::Relaxed) {
                 return Ok(());
             }

@@ -11,8 +11,8 @@ use super::answer::Answering;
 use super::ask::Asking;
 use super::voice::Voice;
 use crate::common::rdma::pattern::POISON;
-use crate::common::rdma::rig::{other, pages_of, pin};
-use crate::common::rdma::{Hand, Method, Notice, Rig, Terms};
+use crate::common::rdma::rig::{met, pages_of, pin, too_early};
+use crate::common::rdma::{Method, Notice, Rig, Terms};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How often the answering end looks whether it is wanted any more.
@@ -56,7 +56,7 @@ impl Part for Talking {
         pin(&self.terms, 0)?;
         let rig = Rig::open(&self.terms, &self.pages)?;
         rig.poison_in()?;
-        rig.fill_out(FIRST, |slot| slot)?;
+        rig.fill_out(FIRST, rig.layout.slots, |slot| slot)?;
         if self.terms.notice() == Notice::Completion {
             self.receives = Some(Voice::listen(&rig)?);
         }
@@ -66,9 +66,7 @@ impl Part for Talking {
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let theirs = Hand::read(peers, other(&self.place))?;
-        let rig = self.rig.as_mut().ok_or_else(too_early)?;
-        rig.connect(&theirs)?;
+        let rig = met(&mut self.rig, &self.place, peers)?;
         let mut voice = Voice::new(rig)?;
         if let Some(receives) = self.receives.take() {
             voice.hear_with(receives);
@@ -96,7 +94,7 @@ impl Part for Talking {
                     out.evidence("lost", json!(after.1 - before.1));
                     rig.poison_in()?;
                     if self.terms.method.verb != VerbKind::Read {
-                        rig.fill_out(LAST, |slot| slot)?;
+                        rig.fill_out(LAST, rig.layout.slots, |slot| slot)?;
                     }
                     asking.last()?;
                 }
@@ -144,10 +142,6 @@ impl Part for Talking {
         let pass = if self.terms.initiates() { FIRST } else { LAST };
         came(rig, pass)
     }
-}
-
-fn too_early() -> Error {
-    Error::new(Cause::Protocol, "told to go on before it was connected")
 }
 
 /// Looks at the last message, which was one of the largest size.

@@ -11,8 +11,7 @@ use seatrial_sys::verbs::{
 
 use crate::Error;
 use crate::common::rdma::queue::Queue;
-use crate::common::rdma::rig::QKEY;
-use crate::common::rdma::{Layout, Notice, Pair, Rig, Side, Terms, during, preparing, wait};
+use crate::common::rdma::{Layout, Notice, Pair, QKEY, Rig, Side, Terms, during, preparing, wait};
 
 /// Every so many messages one asks for a completion, so that the send queue does not fill up.
 const GROUP: u64 = 16;
@@ -267,6 +266,11 @@ impl Voice {
         self.region.byte(self.watched())
     }
 
+    /// Looks at memory in vain before the processor is offered to others.
+    pub fn patience(&self) -> u32 {
+        self.sends.patience
+    }
+
     /// Waits for a mark; false when it did not come for so long that it counts as lost.
     ///
     /// # Errors
@@ -277,7 +281,7 @@ impl Voice {
         let mut looks = 0_u32;
         while self.seen() != mark {
             looks = looks.wrapping_add(1);
-            if looks.is_multiple_of(LOOKS) {
+            if looks.is_multiple_of(self.patience()) {
                 self.reap()?;
                 if Instant::now() > deadline {
                     return if self.is_unreliable() { Ok(false) } else { Err(self.silent()) };

@@ -116,6 +116,7 @@ on_a_device! {
     writes_both_ways_in_lists_to_other_memory: "rdma.write_bw" [
         [("direction", "both"), ("post_list", "4"), ("moderation", "8"), ("depth", "32"), ("buffers", "different"), ("size", "16 KiB")]
     ];
+    from_memory_that_is_registered_for_each_message: "rdma.write_bw" [[("buffers", "fresh"), ("depth", "8")]];
     writes_with_a_fence: "rdma.write_bw" [[("fence", "true"), ("size", "4 KiB")]];
     writes_inline_by_events: "rdma.write_bw" [[("completion", "event"), ("size", "64 B"), ("inline", "64 B")]];
     reads: "rdma.read_bw" [

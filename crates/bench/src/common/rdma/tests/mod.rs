@@ -180,9 +180,12 @@ fn contradictions_are_told_before_anything_is_made() {
         refused("rdma.write_bw", &[("size", "64 KiB"), ("up_to", "4 KiB")]),
         refused("rdma.send_bw", &[("transport", "ud"), ("size", "8 KiB")]),
         refused("rdma.write_bw", &[("transport", "uc"), ("fence", "true")]),
+        refused("rdma.write_bw", &[("buffers", "fresh"), ("post_list", "4")]),
     ] {
         assert_eq!(reason.cause, Cause::Contradiction, "{reason}");
     }
+    let pieces = refused("rdma.write_bw", &[("size", "256 MiB"), ("buffers", "fresh")]);
+    assert!(pieces.cause == Cause::NoSpace, "{pieces}");
     let large = refused("rdma.write_bw", &[("size", "256 MiB"), ("queue_pairs", "1024")]);
     assert!(large.cause == Cause::NoSpace && large.text.contains("queue_pairs="), "{large}");
 }
@@ -207,6 +210,16 @@ fn the_port_bounds_what_the_headers_leave_and_both_directions_twice() {
     assert!(small < 0.92 * one_way, "{small}");
     let itself = limit(&[("peer_device", "mlx5_0")], vec![node("n1", two_cards())]);
     assert!(matches!(itself, Limit::Unknown { reason } if reason.contains("need not leave the card")));
+}
+
+#[test]
+fn memory_that_takes_long_to_fill_is_no_hang() {
+    let patience = |buffers: &str| {
+        let cases = planned(vec![node("n1", two_cards())], &[("buffers", buffers)]).expect("planned");
+        cases[0].budget.prepare.get() / 1_000_000_000
+    };
+    // Two sides of 256 MiB at 16 MiB/s.
+    assert_eq!((patience("same"), patience("different")), (30, 61));
 }
 
 #[test]
