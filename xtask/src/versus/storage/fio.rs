@@ -76,6 +76,8 @@ pub fn turn(places: &Rc<Places>, place: Place, job: Job, way: Way) -> Turn {
 fn common(job: Job) -> Command {
     let mut command = Command::new("timeout");
     command.args(["--kill-after=5", "120", "fio", "--name=versus", "--ioengine=io_uring", "--direct=1"]);
+    // Else it leaves how far it verified in the folder that it was started in.
+    command.arg("--verify_state_save=0");
     command.args([
         format!("--size={SIZE}"),
         format!("--bs={}", job.block),
