@@ -12,8 +12,9 @@ use anyhow::{Context, Result, ensure};
 
 use crate::workspace;
 
-/// Room in memory for the image of the loop device: two files of fio, one of ours, and the journal.
-const IMAGE_MIB: u64 = 2560;
+/// Room in memory for the image of the loop device: two files that fio reads, one that elbencho does, one that is written by
+/// either, one of ours, and the journal.
+const IMAGE_MIB: u64 = 3072;
 
 /// How often, and how far apart, an unmount is tried.
 const ATTEMPTS: u32 = 30;
