@@ -1,6 +1,6 @@
 //! What is chased where, decided from the inventory alone.
 
-use seatrial_model::machine::{Known, Machine};
+use seatrial_model::machine::Known;
 use seatrial_model::{
     About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Reason, Seat, Severity, Site,
     SiteNode, Subject, Value,
