@@ -81,10 +81,15 @@ pub fn on_rails(test: impl FnOnce(&Rig)) {
 }
 
 fn on(lab: &Mutex<Option<Rig>>, name: &'static str, nodes: u32, options: &[&str], test: impl FnOnce(&Rig)) {
-    // A trial that panicked leaves a lab that has to be healed only.
+    let is_left_by_a_panic = lab.is_poisoned();
+    lab.clear_poison();
     let mut shared = lab.lock().unwrap_or_else(PoisonError::into_inner);
     let rig = shared.get_or_insert_with(|| Rig::up(name, nodes, options));
     rig.lab.lab(&["heal"]);
+    if is_left_by_a_panic {
+        // Its jobs, and nodes that it took out: they would fail every trial behind it.
+        rig.lab.head("scancel --user=root; scontrol update nodename=ALL state=resume 2>/dev/null; true");
+    }
     test(rig);
     rig.lab.lab(&["heal"]);
     rig.wait_until_empty();
