@@ -204,7 +204,8 @@ fn kernel(text: &mut String, shape: Shape) {
 /// `fill(to, words, first, step)`, `check(from, words, first, step, tally)`, `copy_rest(to, from, vectors)`: threads take
 /// turns. `exchange(to, from, other to, other from, vectors)`: of two neighbouring blocks the first copies the one way, the
 /// second the other, a vector a thread. `chase(start, steps of 8, end, block)`: one thread of one block, so
-/// that every processor can have its turn; from a start of 0 it goes on where `end` says. `wait(word, value, nanoseconds at most)`: one thread.
+/// that every processor can have its turn; from a start of 0 it goes on where `end` says. `wait(word, value, nanoseconds at
+/// most)`: one thread.
 const COMMON: &str = r"
 .visible .entry fill(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3) {
 .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<8>;
