@@ -95,7 +95,7 @@ impl fmt::Display for Digest {
             writeln!(f, "FLAKY {test}: failed among the others, passed by itself")?;
         }
         for test in &self.failures {
-            writeln!(f, "FAILED {test}")?;
+            writeln!(f, "test {test} ... FAILED")?;
         }
         write!(
             f,
@@ -182,6 +182,7 @@ test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 4 filtered out; fini
         OUTPUT.lines().for_each(|line| {
             digest.take(line);
         });
+        assert!(digest.to_string().contains("test a::breaks ... FAILED\n"), "{digest}");
         digest.excuse("nobody");
         assert_eq!((digest.passed, digest.failed), (3, 1));
         digest.excuse("a::breaks");
