@@ -11,12 +11,16 @@ use crate::packages;
 pub struct Args {
     /// What to compare.
     area: String,
-    /// Rounds a row; a round is one turn of ours and two of the peer's.
+    /// Rounds a row; a round is one turn of ours and two of the peer's. Of a multiple of six each side has each place equally
+    /// often.
     #[arg(long, default_value_t = 12)]
     rounds: usize,
     /// Only rows whose name contains this; may be given several times.
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
+    /// Only name the rows, once everything for them is built and found.
+    #[arg(long)]
+    list: bool,
 }
 
 /// Runs the comparison.
@@ -36,6 +40,11 @@ pub fn run(args: &Args) -> Result<()> {
     let alone = area.alone.filter(|alone| wanted(alone.name));
     ensure!(!rows.is_empty() || alone.is_some(), "no row of '{}' contains the text of --only", area.name);
 
+    if args.list {
+        let names = rows.iter().map(|row| row.name.as_str()).chain(alone.iter().map(|alone| alone.name));
+        names.for_each(|name| println!("{name}"));
+        return Ok(());
+    }
     let mut results = Vec::new();
     for mut row in rows {
         eprintln!("{}: {} rounds", row.name, args.rounds);
@@ -91,7 +100,7 @@ mod tests {
 
     #[test]
     fn too_few_rounds_are_refused_before_anything_runs() {
-        let args = Args { area: "sailing".to_owned(), rounds: 5, only: Vec::new() };
+        let args = Args { area: "sailing".to_owned(), rounds: 5, only: Vec::new(), list: false };
         assert!(run(&args).unwrap_err().to_string().contains("--rounds must be 6"));
     }
 }

@@ -113,16 +113,21 @@ impl Nodes {
             return Ok(lab);
         }
         workspace::run(call()?.args(["up", "--fresh", "--nodes", "2"]).stdout(Stdio::null()))?;
+        // The kernel remembers the windows and round trips of connections for the next one to the same peer
+        // (tcp_no_metrics_save of ip-sysctl.rst): each turn would begin with what the one before it came to.
+        //
         // A namespace may make only the unrestricted algorithms its default, and cubic need not be one of them; a route
         // may name any (congctl of ip-route(8)).
         for (node, address) in [("n1", "10.77.0.1"), ("n2", "10.77.0.2")] {
             let line = format!(
-                "ip route replace 10.77.0.0/24 dev eth0 proto kernel scope link src {address} congctl {CONGESTION} \
+                "echo 1 > /proc/sys/net/ipv4/tcp_no_metrics_save \
+                 && ip route replace 10.77.0.0/24 dev eth0 proto kernel scope link src {address} congctl {CONGESTION} \
                  && ip route replace local 127.0.0.1 dev lo table local proto kernel src 127.0.0.1 congctl {CONGESTION}"
             );
             let mut command = call()?;
             command.args(["run", "--node", node, "--", "sh", "-c", &line]).stdout(Stdio::null());
-            workspace::run(&mut command).with_context(|| format!("cannot set {CONGESTION} on {node}"))?;
+            workspace::run(&mut command)
+                .with_context(|| format!("cannot set up TCP with {CONGESTION} on {node}"))?;
         }
         let lab = self.lab.get_or_init(|| Lab::existing(&state().join(NAME)).expect("it was just made"));
         Ok(lab)
