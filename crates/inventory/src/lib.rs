@@ -59,7 +59,7 @@ pub fn read_as(root: &SysRoot, process: &Process) -> Machine {
     let memory = memory::read(&mut at, &numa);
     let virtualization = virtualization::read(root);
     let dimms = dimm::read(&mut at);
-    let in_virtual_machine = virtualization.known().is_some_and(|v| v.hypervisor.is_some());
+    let in_virtual_machine = virtualization.known().map(|v| v.hypervisor.is_some());
     let mut functions = Functions::default();
     let nics = nic::read(&mut at, &mut functions, in_virtual_machine);
     let hcas = hca::read(&mut at, &mut functions);

@@ -3,11 +3,31 @@
 use seatrial_model::machine::{NicKind, PciDevice};
 use seatrial_sys::root::SysRoot;
 
-/// Drivers of hypervisors' and clouds' own devices.
-const PARAVIRTUAL: [&str; 6] = ["vmxnet3", "vif", "hv_netvsc", "ena", "gve", "mana"];
+/// Drivers of hypervisors' own devices, of which no card exists: VMware's, Xen's (xen-netfront calls itself vif),
+/// Hyper-V's, and those of IBM's partitions.
+const PARAVIRTUAL: [&str; 6] = ["vmxnet", "vmxnet3", "vif", "hv_netvsc", "ibmveth", "ibmvnic"];
 
-/// Drivers of the cards that hypervisors imitate; in a virtual machine the card is not there.
-const IMITATED: [&str; 7] = ["e1000", "e1000e", "8139cp", "8139too", "pcnet32", "ne2k-pci", "tulip"];
+/// Drivers of clouds' devices; on a machine that is rented whole they serve the card itself.
+const OF_CLOUDS: [&str; 3] = ["ena", "gve", "mana"];
+
+/// The chips that hypervisors imitate, by the drivers that serve them. The same drivers serve other cards too, which a
+/// virtual machine may have been given whole, or Xen's first domain owns, so the driver alone does not tell (QEMU
+/// hw/net: eepro100.c, e1000.c, e1000e.c, rtl8139.c, pcnet-pci.c, ne2000-pci.c, tulip.c; VirtualBox DevE1000.cpp,
+/// DevPCNet.cpp; VMware's vlance, e1000 and e1000e; Hyper-V's legacy adapter, a 21140).
+const IMITATED: [(&str, &[&str]); 8] = [
+    ("e100", &["8086:1209", "8086:1229", "8086:2449"]),
+    ("e1000", &["8086:1004", "8086:100c", "8086:100e", "8086:100f"]),
+    ("e1000e", &["8086:10d3"]),
+    ("8139cp", &["10ec:8139"]),
+    ("8139too", &["10ec:8139"]),
+    ("pcnet32", &["1022:2000"]),
+    ("ne2k-pci", &["10ec:8029"]),
+    ("tulip", &["1011:0009", "1011:0019"]),
+];
+
+/// What QEMU writes on cards that it makes up and gives no maker's name (linux/pci_ids.h, PCI_SUBVENDOR_ID_REDHAT_QUMRANET
+/// and PCI_SUBDEVICE_ID_QEMU). It tells an imitated 82576 (`igb`) from the real one, which is often given to machines.
+const MADE_UP_BY_QEMU: &str = "1af4:1100";
 
 /// Drivers that serve nothing but virtual functions.
 const OF_VIRTUAL_FUNCTIONS: [&str; 7] =
@@ -28,7 +48,8 @@ pub(super) struct Told<'a> {
     pub driver: Option<&'a str>,
     pub pci: Option<&'a PciDevice>,
     pub has_device: bool,
-    pub in_virtual_machine: bool,
+    /// Whether a hypervisor stands between; none where nothing tells.
+    pub in_virtual_machine: Option<bool>,
 }
 
 impl Told<'_> {
@@ -45,12 +66,24 @@ impl Told<'_> {
         let driver = self.driver.unwrap_or_default();
         match bus.as_deref() {
             Ok("virtio") => NicKind::Virtio,
-            Ok("xen" | "vmbus") => NicKind::Paravirtual,
+            Ok("xen" | "vmbus" | "vio") => NicKind::Paravirtual,
             _ if PARAVIRTUAL.contains(&driver) => NicKind::Paravirtual,
-            _ if self.in_virtual_machine && IMITATED.contains(&driver) => NicKind::Emulated,
+            _ if self.in_virtual_machine != Some(false) && OF_CLOUDS.contains(&driver) => {
+                NicKind::Paravirtual
+            }
+            _ if self.in_virtual_machine == Some(true) && self.is_imitated(driver) => NicKind::Emulated,
             _ if self.is_virtual_function(driver) => NicKind::VirtualFunction,
             _ => NicKind::Physical,
         }
+    }
+
+    fn is_imitated(&self, driver: &str) -> bool {
+        let ids = self.pci.and_then(|pci| pci.ids.known());
+        // Where the chip is not told, the driver is all there is.
+        let is_one = |chips: &[&str]| ids.is_none_or(|ids| chips.contains(&ids.as_str()));
+        let card = self.pci.and_then(|pci| pci.card_ids.known());
+        card.is_some_and(|ids| ids == MADE_UP_BY_QEMU)
+            || IMITATED.iter().any(|(name, chips)| *name == driver && is_one(chips))
     }
 
     fn is_virtual_function(&self, driver: &str) -> bool {
@@ -108,13 +141,18 @@ mod tests {
     use seatrial_model::machine::Known;
     use std::fs;
 
-    /// The kind of an interface with a device, by bus, driver and ids.
-    fn device(bus: &str, driver: &str, ids: &str, in_virtual_machine: bool) -> NicKind {
+    /// The kind of an interface with a device, by bus, driver and ids: of the chip, and of the card behind a blank.
+    fn device(bus: &str, driver: &str, ids: &str, in_virtual_machine: impl Into<Option<bool>>) -> NicKind {
         let dir = tempfile::tempdir().expect("a folder");
         fs::create_dir_all(dir.path().join("eth0/device")).expect("made");
         let subsystem = dir.path().join("eth0/device/subsystem");
         std::os::unix::fs::symlink(format!("../../../bus/{bus}"), subsystem).expect("linked");
-        let pci = PciDevice { ids: Known::Known(ids.to_owned()), ..PciDevice::default() };
+        let (chip, card) = ids.split_once(' ').unwrap_or((ids, ""));
+        let told = |ids: &str| match ids {
+            "" => Known::unknown("not told"),
+            ids => Known::Known(ids.to_owned()),
+        };
+        let pci = PciDevice { ids: told(chip), card_ids: told(card), ..PciDevice::default() };
         let root = SysRoot::at(dir.path());
         let told = Told {
             root: &root,
@@ -123,7 +161,7 @@ mod tests {
             driver: Some(driver),
             pci: Some(&pci),
             has_device: true,
-            in_virtual_machine,
+            in_virtual_machine: in_virtual_machine.into(),
         };
         told.kind()
     }
@@ -143,21 +181,49 @@ mod tests {
             driver: None,
             pci: None,
             has_device: false,
-            in_virtual_machine: false,
+            in_virtual_machine: Some(false),
         };
         told.kind()
     }
 
     #[test]
     fn an_imitated_card_is_only_virtual_in_a_virtual_machine() {
-        assert_eq!(device("pci", "e1000e", "8086:10d3", true), NicKind::Emulated);
-        assert_eq!(device("pci", "e1000e", "8086:10d3", false), NicKind::Physical);
+        for (driver, chip) in
+            IMITATED.iter().flat_map(|(driver, chips)| chips.iter().map(move |chip| (driver, chip)))
+        {
+            assert_eq!(device("pci", driver, chip, true), NicKind::Emulated, "{driver} {chip}");
+            assert_eq!(device("pci", driver, chip, false), NicKind::Physical, "{driver} {chip}");
+            assert_eq!(device("pci", driver, chip, None::<bool>), NicKind::Physical, "{driver} {chip}");
+        }
+        assert_eq!(device("pci", "e100", "8086:1209", true), NicKind::Emulated, "QEMU's i82551");
+        assert_eq!(device("pci", "e100", "", true), NicKind::Emulated, "of a chip that is not told");
+    }
+
+    #[test]
+    fn a_card_that_no_hypervisor_imitates_is_one_in_a_virtual_machine_too() {
+        assert_eq!(device("pci", "e1000e", "8086:15b8 1043:8672", true), NicKind::Physical, "an I219");
+        assert_eq!(device("pci", "e1000", "8086:1010 8086:1012", true), NicKind::Physical, "an 82546EB");
+        assert_eq!(device("pci", "igb", "8086:10c9 8086:a03c", true), NicKind::Physical, "an 82576");
+        assert_eq!(device("pci", "igb", "8086:10c9 1af4:1100", true), NicKind::Emulated, "QEMU's 82576");
+        assert_eq!(device("pci", "igbvf", "8086:10ca 1af4:1100", true), NicKind::Emulated, "a share of it");
+    }
+
+    #[test]
+    fn the_device_of_a_cloud_is_a_card_where_the_machine_is_rented_whole() {
+        for driver in OF_CLOUDS {
+            assert_eq!(device("pci", driver, "1d0f:ec20", true), NicKind::Paravirtual, "{driver}");
+            assert_eq!(device("pci", driver, "1d0f:ec20", None::<bool>), NicKind::Paravirtual, "{driver}");
+            assert_eq!(device("pci", driver, "1d0f:ec20", false), NicKind::Physical, "{driver}");
+        }
     }
 
     #[test]
     fn knows_the_devices_of_hypervisors_and_clouds() {
         assert_eq!(device("virtio", "virtio_net", "1af4:1041", true), NicKind::Virtio);
         assert_eq!(device("vmbus", "hv_netvsc", "", true), NicKind::Paravirtual);
+        assert_eq!(device("xen", "vif", "", true), NicKind::Paravirtual);
+        assert_eq!(device("vio", "ibmvnic", "", None::<bool>), NicKind::Paravirtual);
+        assert_eq!(device("pci", "vmxnet3", "15ad:07b0", true), NicKind::Paravirtual);
         assert_eq!(device("pci", "ena", "1d0f:ec20", true), NicKind::Paravirtual);
     }
 

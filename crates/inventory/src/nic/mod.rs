@@ -32,7 +32,7 @@ const MOST_MBIT_S: i64 = 10_000_000;
 pub(crate) fn read(
     at: &mut Reading<'_>,
     functions: &mut Functions,
-    in_virtual_machine: bool,
+    in_virtual_machine: Option<bool>,
 ) -> Known<Vec<Nic>> {
     let names = match at.root.list(CLASS) {
         Ok(names) => names,
@@ -62,7 +62,7 @@ fn interface(
     name: &str,
     folder: &str,
     files: &[String],
-    in_virtual_machine: bool,
+    in_virtual_machine: Option<bool>,
 ) -> Nic {
     let file = |file: &str| format!("{folder}/{file}");
     let device = root.resolve(file("device"));
