@@ -14,8 +14,8 @@ use super::sweep::headline;
 use super::table::{Cell, Filter, Head, Row, Table};
 use super::waterfall::{Waterfall, waterfall};
 use super::words::{Badge, cut, fixed, of_outcome, of_verdict, quantity, text, unit};
+use crate::again::repeat;
 use crate::number::{decimals, half_width, signed_share, spread, whole_share};
-use crate::terminal::repeat;
 use crate::words::span;
 
 /// Waterfalls of a case at most; metrics often share their limit.
@@ -97,7 +97,7 @@ pub fn full(shown: &Shown<'_>, case: &CaseRecord, left: &mut usize) -> Full {
         figures,
         heats,
         tables,
-        command: text(&repeat(case, shown.document.run.nodes.len())),
+        command: text(&repeat(case, &shown.document.run)),
         download,
         no_download,
         facts: facts(case),
@@ -183,7 +183,7 @@ fn numbers(case: &CaseRecord) -> Table {
         caption: "Every metric: median, half the width of its 95 % interval, spread".to_owned(),
         heads,
         rows,
-        notes: Vec::new(),
+        ..Table::default()
     }
     .tidy()
 }

@@ -189,6 +189,7 @@ fn changed(all: &[Changed]) -> Table {
         heads: ["changed", "before", "after", "on"].map(Head::words).into(),
         rows: all.iter().take(MOST_CHANGED).map(row).collect(),
         notes,
+        is_stacked: true,
     }
 }
 
@@ -220,6 +221,7 @@ fn table_of_runs<'a>(runs: impl Iterator<Item = Run<'a>>) -> Table {
         heads: ["run", "started", "took", "on", "profile", "Seatrial", "command"].map(Head::words).into(),
         rows: runs.enumerate().map(row).collect(),
         notes: Vec::new(),
+        is_stacked: true,
     }
     .tidy()
 }

@@ -66,8 +66,8 @@ pub fn table(all: &[Difference]) -> Table {
         Head::words("in"),
         Head::words("why"),
     ];
-    let table =
-        Table { caption: "The worst first".to_owned(), heads, rows: rows.collect(), notes: Vec::new() };
+    let (caption, rows) = ("The worst first".to_owned(), rows.collect());
+    let table = Table { caption, heads, rows, is_stacked: true, ..Table::default() };
     let mut notes = notes.take();
     if left_out > 0 {
         notes.push((String::new(), format!("{} in the JSON form", count(left_out, "more row"))));

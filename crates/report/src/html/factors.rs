@@ -99,5 +99,5 @@ fn table(study: &Factors, title: &str) -> Table {
         Row { cells, ..Row::default() }
     };
     let rows = worths.iter().map(row).collect();
-    Table { caption: text(title), heads, rows, notes: Vec::new() }.tidy()
+    Table { caption: text(title), heads, rows, ..Table::default() }.tidy()
 }

@@ -36,5 +36,5 @@ pub fn table(shown: &Shown<'_>) -> Table {
     }
     let heads =
         vec![Head::words("kind"), Head::words("weight"), Head::words("what was found"), Head::words("about")];
-    Table { caption: "Findings, the worst first".to_owned(), heads, rows, notes }
+    Table { caption: "Findings, the worst first".to_owned(), heads, rows, notes, ..Table::default() }
 }

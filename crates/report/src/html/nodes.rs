@@ -26,7 +26,7 @@ pub fn table(shown: &Shown<'_>) -> Table {
         Head::words("why"),
         Head::words("found"),
     ];
-    let table = Table { caption: "Nodes, the worst first".to_owned(), heads, rows, notes: Vec::new() };
+    let table = Table { caption: "Nodes, the worst first".to_owned(), heads, rows, ..Table::default() };
     Table { notes: notes.take(), ..table.tidy() }
 }
 

@@ -59,7 +59,7 @@ pub fn table(shown: &Shown<'_>, bench: &str, cases: &[&CaseRecord]) -> Table {
         notes.push((String::new(), format!("{more} in the CSV and JSON forms")));
     }
     let caption = text(&format!("{bench} over nodes"));
-    let table = Table { caption, heads, rows, notes: Vec::new() };
+    let table = Table { caption, heads, rows, ..Table::default() };
     Table { notes, ..table.tidy() }
 }
 

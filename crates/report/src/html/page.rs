@@ -16,6 +16,7 @@ use super::shown::Shown;
 use super::table::Table;
 use super::words::{Badge, of_verdict, text};
 use super::{download, findings, nodes, settings};
+use crate::again;
 use crate::terminal::{judged, measured};
 use crate::words::{between, count, shell_word, span, time};
 
@@ -110,15 +111,10 @@ fn unfinished(document: &Document, context: &Context<'_>) -> Option<Unfinished> 
         let of = count(planned.max(done), "planned case");
         format!(" This is what it had by then: {done} of {of}.")
     });
-    let word = if run.profile.is_some() { "check" } else { "run" };
     let is_running = context.is_running && run.ended.is_none();
     Some(Unfinished {
         what: text(&(what + &far.unwrap_or_default())),
-        resume: if is_running {
-            String::new()
-        } else {
-            text(&format!("seatrial {word} --resume {}", shell_word(&run.id)))
-        },
+        resume: if is_running { String::new() } else { text(&again::resume(run)) },
     })
 }
 

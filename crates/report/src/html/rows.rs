@@ -38,7 +38,7 @@ pub fn table(shown: &Shown<'_>, bench: &str, cases: &[&CaseRecord]) -> Table {
     };
     let caption = format!("{} · {}", text(bench), count(cases.len(), "case"));
     let rows = cases.iter().enumerate().map(row).collect();
-    Table { caption, heads: heads(&labels, &measures), rows, notes: Vec::new() }.tidy()
+    Table { caption, heads: heads(&labels, &measures), rows, ..Table::default() }.tidy()
 }
 
 /// The metrics of `cases`, the headline first.

@@ -213,5 +213,6 @@ fn table(name: &str, of: &str, series: &SeriesRecord, axes: &[Axis], rows: &[&Se
         heads,
         rows: rows.iter().take(MOST_ROWS).map(row).collect(),
         notes,
+        ..Table::default()
     }
 }

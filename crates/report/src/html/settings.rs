@@ -60,7 +60,7 @@ pub fn table(shown: &Shown<'_>) -> (Table, String) {
         Head::words("to change it"),
         Head::words("why"),
     ];
-    let table = Table { caption: "Settings to look at".to_owned(), heads, rows, notes: Vec::new() };
+    let table = Table { caption: "Settings to look at".to_owned(), heads, rows, ..Table::default() };
     let of_all = count(number, "setting");
     let is_wanted = all.iter().any(|setting| !setting.wanted.is_empty());
     let mut sentence = match (open.is_empty(), shown.is_fleet(), is_wanted) {

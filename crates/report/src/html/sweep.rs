@@ -184,7 +184,7 @@ fn numbers(shown: &Shown<'_>, table: &Sweep) -> Table {
         caption: text(&format!("{}{}", title(table), unit(table.unit))),
         heads,
         rows: rows.collect(),
-        notes: Vec::new(),
+        ..Table::default()
     }
 }
 

@@ -17,6 +17,9 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// Footnotes: reference and text.
     pub notes: Vec<(String, String)>,
+    /// On a narrow screen each row is a block with its picture as wide as the screen, instead of a part of a table that
+    /// is reached by scrolling.
+    pub is_stacked: bool,
 }
 
 /// The head of a column.
@@ -144,7 +147,7 @@ impl Table {
             caption: text(caption),
             heads: columns.iter().map(head).collect(),
             rows: (0..rows).map(row).collect(),
-            notes: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -165,6 +168,13 @@ impl Table {
 
     fn is_number(&self, column: &usize) -> bool {
         self.heads.get(*column).is_some_and(|head| head.is_number)
+    }
+
+    /// What a cell says of its column where that has no head: what stands in it alone does not tell.
+    fn label(&self, column: &usize, cell: &Cell) -> Option<&str> {
+        let is_plain = cell.picture.is_empty() && cell.badge.is_none() && !cell.is_empty();
+        let head = self.heads.get(*column).filter(|_| self.is_stacked && is_plain && *column > 0)?;
+        Some(head.text.as_str())
     }
 
     /// Whether nothing stands in it.

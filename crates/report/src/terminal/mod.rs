@@ -15,7 +15,6 @@ mod verdicts;
 pub(crate) use findings::{grouped, place};
 pub(crate) use headline::{judged, measured};
 pub(crate) use measured::tables;
-pub(crate) use next::repeat;
 pub(crate) use nodes::{Standing, Worst, shortfall, standings};
 pub(crate) use pairs::columns as columns_of_steps;
 

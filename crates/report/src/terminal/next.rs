@@ -7,15 +7,15 @@ use seatrial_model::{Outcome, Verdict, VerdictRecord};
 
 use super::Context;
 use super::nodes::{is_fleet, shortfall};
+use crate::again::repeat;
 use crate::grid;
 use crate::ink::Ink;
-use crate::labels::named_params;
-use crate::words::{clean, shell_word};
+use crate::words::clean;
 
 pub fn block(document: &Document, context: &Context<'_>, width: u16) -> String {
     let mut rows = Vec::new();
     if let Some(case) = worst(document) {
-        rows.push(("that case alone".to_owned(), repeat(case, document.run.nodes.len())));
+        rows.push(("that case alone".to_owned(), repeat(case, &document.run)));
         if document.verdicts.iter().any(|record| record.verdict == Verdict::Fail) {
             rows.push(("what may be wrong".to_owned(), format!("seatrial list {}", clean(&case.bench))));
         }
@@ -43,16 +43,4 @@ fn worst(document: &Document) -> Option<&CaseRecord> {
     let heaviest = judged.rev().max_by_key(weight).and_then(|record| record.case.as_deref());
     let case = heaviest.and_then(|id| document.results.iter().find(|case| case.case.as_str() == id));
     case.or_else(|| document.results.iter().find(|case| case.outcome == Outcome::Failed))
-}
-
-/// The command that runs `case` alone.
-pub(crate) fn repeat(case: &CaseRecord, nodes: usize) -> String {
-    let mut command = format!("seatrial run {}", case.bench);
-    for pair in named_params(case) {
-        command += &format!(" -p {}", shell_word(&pair));
-    }
-    if nodes > 1 {
-        command += &format!(" -w {}", shell_word(&case.nodes.join(",")));
-    }
-    clean(&command)
 }

@@ -123,6 +123,61 @@ fn the_differences_of_a_comparison_are_filtered_by_node_and_by_what_they_are_cal
     );
 }
 
+/// Where the pictures of differences and their axis are: the left and right ends of each, then whether a row's words are
+/// above its picture, then how far the page reaches.
+const DRAWN: &str = "(() => { const ends = (at) => { const box = at.getBoundingClientRect(); return [box.left, box.right]; }; \
+                     const all = Array.from(document.querySelectorAll('#compared-1 .gain')); \
+                     const above = (at) => { const head = at.closest('tr').cells[0]; return head.getBoundingClientRect().bottom \
+                     <= at.getBoundingClientRect().top; }; \
+                     return { ends: all.map(ends), above: all.slice(1).every(above), width: document.documentElement.scrollWidth \
+                     }; })()";
+
+#[test]
+fn the_drawn_differences_are_seen_on_a_phone_without_scrolling_sideways() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let page = saved(&compared::page());
+    browser.open(&page.path, 390);
+    let drawn = browser.value(DRAWN);
+    assert!(drawn["width"].as_u64().is_some_and(|width| width <= 390), "the page is wider than the screen");
+    assert_eq!(drawn["above"], true);
+    let ends = drawn["ends"].as_array().expect("pictures");
+    assert_eq!(ends.len(), 6, "the axis and five differences");
+    // A picture means nothing but on its axis.
+    assert!(ends.iter().all(|picture| *picture == ends[0]), "{ends:?}");
+    let (left, right) = (ends[0][0].as_f64().expect("a place"), ends[0][1].as_f64().expect("a place"));
+    assert!(left >= 0.0 && right <= 390.0 && right - left > 300.0, "{left} to {right}");
+    let said = browser.value(
+        "Array.from(document.querySelector('#compared-1 table:has(.gain) tbody tr').cells).map((cell) => \
+         getComputedStyle(cell, '::before').content + cell.textContent.trim()).join(' ')",
+    );
+    // Numbers say of themselves what their columns would.
+    for word in ["\"change \"-40%", "\"before \"218.9", "\"after \"131.9"] {
+        assert!(said.as_str().is_some_and(|said| said.contains(word)), "{word}: {said}");
+    }
+    browser.open(&page.path, 1280);
+    let wide = browser.value(DRAWN);
+    assert_eq!(wide["above"], false, "a table where there is room for one");
+}
+
+/// Of each case with one figure: whether its facts stand beside the figure.
+const BESIDE: &str = "Array.from(document.querySelectorAll('.case')).filter((one) => one.querySelectorAll('figure').length === \
+                      1).map((one) => { const box = (of) => one.querySelector(of).getBoundingClientRect(); const [figure, facts] = \
+                      [box('figure'), box(':scope > .facts')]; return facts.left >= figure.right && facts.top < figure.bottom; })";
+
+#[test]
+fn paper_is_not_left_white_beside_and_under_figures() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let page = saved(&page_of(&fixture::host()));
+    browser.open(&page.path, 1280);
+    browser.as_printed();
+    let beside = browser.value(BESIDE);
+    let beside = beside.as_array().expect("cases");
+    assert!(beside.len() > 3 && beside.iter().all(|is| *is == true), "{beside:?}");
+    let (sheets, content) = browser.sheets();
+    // Nothing that moves to the next sheet as a whole leaves more than a tenth of one.
+    assert!(sheets as f64 <= (1.1 * content).ceil(), "{sheets} sheets for {content:.2}");
+}
+
 /// The colour of the paper.
 const PAPER: &str = "getComputedStyle(document.body).backgroundColor";
 

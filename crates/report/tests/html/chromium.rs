@@ -16,6 +16,10 @@ const PROGRAMS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 /// How long an answer may take: machines that test are busy.
 const PATIENCE: Duration = Duration::from_secs(180);
 
+/// What a sheet of A4 has between margins of 1 cm, in the units of a page (96 an inch).
+const SHEET_WIDTH: u32 = 718;
+const SHEET_HEIGHT: u32 = 1047;
+
 /// The browser reads descriptor 3 and writes descriptor 4; the shell puts our pipes there.
 const START: &str = "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null";
 
@@ -130,6 +134,28 @@ impl Chromium {
     pub fn prefer(&mut self, scheme: &str) {
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
         self.ask("Emulation.setEmulatedMedia", json!({ "features": features }));
+    }
+
+    /// Shows the page as it would stand on A4 with margins of 1 cm, without breaks.
+    pub fn as_printed(&mut self) {
+        let size =
+            json!({ "width": SHEET_WIDTH, "height": SHEET_HEIGHT, "deviceScaleFactor": 1, "mobile": false });
+        self.ask("Emulation.setDeviceMetricsOverride", size);
+        self.ask("Emulation.setEmulatedMedia", json!({ "media": "print" }));
+        self.value("dispatchEvent(new Event('beforeprint')), new Promise((done) => setTimeout(done, 50))");
+    }
+
+    /// How many sheets of A4 the page takes, and how many its content would fill without breaks.
+    pub fn sheets(&mut self) -> (u64, f64) {
+        self.as_printed();
+        let height = self.value("document.body.getBoundingClientRect().height").as_f64().expect("a height");
+        let inches = json!({ "paperWidth": 8.27, "paperHeight": 11.69, "marginTop": 0.39, "marginBottom": 0.39,
+            "marginLeft": 0.39, "marginRight": 0.39 });
+        let printed = self.ask("Page.printToPDF", inches);
+        let data = printed["data"].as_str().expect("a document");
+        // ISO 32000-1, 7.7.3.3: each sheet is an object of the type Page.
+        let sheets = self.value(&format!("atob('{data}').match(/\\/Type\\s*\\/Page\\b/g).length"));
+        (sheets.as_u64().expect("a count"), height / f64::from(SHEET_HEIGHT))
     }
 
     /// The value of an expression.
