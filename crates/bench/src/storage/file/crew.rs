@@ -1,13 +1,13 @@
 //! The threads, each with its requests; whoever gives them orders never touches the storage itself.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use rustix::fs::fdatasync;
+use rustix::fs::{Mode, OFlags, fdatasync, open};
 use seatrial_model::{Cause, Nanos, Seat};
 use seatrial_sys::clock;
 use seatrial_sys::memory::Pages;
@@ -26,8 +26,9 @@ use crate::common::payload::{Payload, mix};
 use crate::common::{Gate, Held, pin};
 use crate::{Error, Stop};
 
-/// Descriptors that a thread has open: its file as it was made, its own, that of its engine, and its ring.
-const FILES_A_THREAD: u64 = 4;
+/// Descriptors that a thread has open: its file as it was made, its own, that of its engine, and its ring; and for a time
+/// two more, to lay it out by.
+const FILES_A_THREAD: u64 = 6;
 
 /// What a thread is told to do.
 enum Order {
@@ -308,20 +309,18 @@ impl Thread {
             refused = Some("the device has queues to poll, the file system does not use them".to_owned());
             (engine, word, setup) = self.engine(&scheme, &file, ring(&scheme, false)?.0, depth)?;
         }
-        let tools = Tools {
-            scheme: Arc::clone(&scheme),
-            payload: Arc::clone(&self.shared.payload),
-            watch: Arc::clone(&self.watch),
-            number: self.number,
-            file,
-            engine,
-            depth,
-        };
-        let mut hand = Hand::new(tools, mix(self.shared.key ^ self.number as u64));
+        let key = mix(self.shared.key ^ self.number as u64);
+        let quick = undurable(&scheme, &file).filter(|_| scheme.is_laid_out());
+        let is_laid_out = quick.is_some();
+        if let Some(quick) = quick {
+            let (engine, ..) = self.engine(&scheme, &quick, None, 1)?;
+            self.lay_out(&mut Hand::new(self.tools(quick, engine, 1), key), covered)?;
+        }
+        let mut hand = Hand::new(self.tools(file, engine, depth), key);
         if scheme.is_laid_out() {
-            hand.lay_out(scheme.laid_out_of(self.number, covered), &|_| {
-                self.shared.failed.load(Ordering::Relaxed)
-            })?;
+            if !is_laid_out {
+                self.lay_out(&mut hand, covered)?;
+            }
             self.watch.doing(Doing::Forgetting);
             forget(hand.file())
                 .map_err(|errno| error(When::Making, "emptying the page cache of a new file", errno))?;
@@ -330,6 +329,23 @@ impl Thread {
         let resident = told.map(|told| (told.bytes, told.method)).map_err(|errno| errno.to_string());
         self.hand = Some(hand);
         Ok(Prepared { engine: word, setup, refused, depth, resident })
+    }
+
+    fn tools(&self, file: OwnedFd, engine: Box<dyn Engine>, depth: usize) -> Tools {
+        Tools {
+            scheme: Arc::clone(&self.shared.scheme),
+            payload: Arc::clone(&self.shared.payload),
+            watch: Arc::clone(&self.watch),
+            number: self.number,
+            file,
+            engine,
+            depth,
+        }
+    }
+
+    fn lay_out(&self, hand: &mut Hand, covered: u64) -> Result<(), Error> {
+        let laid = self.shared.scheme.laid_out_of(self.number, covered);
+        hand.lay_out(laid, &|_| self.shared.failed.load(Ordering::Relaxed))
     }
 
     #[expect(clippy::type_complexity, reason = "the three parts of one thing, taken apart at once")]
@@ -394,6 +410,14 @@ impl Thread {
         }
         Ok(hand.checked().clone())
     }
+}
+
+/// The file once more, where its own descriptor waits for the medium with every write: small blocks would be laid out for
+/// hours that way. One flush behind all of them does as well. None where it cannot be opened again.
+fn undurable(scheme: &Scheme, file: &OwnedFd) -> Option<OwnedFd> {
+    let waits = scheme.flushed == Flushed::Each && scheme.operation.writes();
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    waits.then(|| open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).ok()).flatten()
 }
 
 /// Raises our own limit on open files as far as it may be: the usual 1024 is too few for some hundreds of threads. What it

@@ -52,6 +52,14 @@ pub(in crate::storage) const ABOUT: About = About {
             word: Some("auto"),
             default: "auto",
         },
+        ParamSpec {
+            name: "overwrite",
+            doc: "With operation=write, fill the files before the clock starts, so that no block is written for the first \
+                  time; what is read is filled in any case.",
+            kind: Kind::Flag,
+            word: None,
+            default: "false",
+        },
         specs::PATTERN,
         specs::THREADS,
         specs::BLOCK,

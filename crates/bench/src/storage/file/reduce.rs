@@ -251,7 +251,7 @@ fn throttled(case: &Case, part: &PartRecord) -> Option<Finding> {
 /// Says that blocks which are written for the first time and others have rates of their own, where the time held both: a
 /// median of intervals is then that of whichever lasted longer.
 fn first_writes(case: &Case, scheme: &Scheme, trial: &Trial<'_>) -> Option<Finding> {
-    if scheme.operation != Operation::Write {
+    if scheme.operation != Operation::Write || scheme.overwrite {
         return None;
     }
     let start = trial.part.evidence.get("start_ns")?.as_u64()?;
@@ -270,7 +270,7 @@ fn first_writes(case: &Case, scheme: &Scheme, trial: &Trial<'_>) -> Option<Findi
     }
     let text = format!(
         "{new:.0} MB/s until every block was written for the first time, {again:.0} MB/s from then on: the median is that \
-         of the longer part; raise -p time= for the one, take -p work=once for the other"
+         of the longer part; take -p work=once for the one, -p overwrite=true for the other"
     );
     let finding = Finding::new("first-writes", Severity::Info, case.subject.clone(), text);
     Some(Finding { evidence: vec!["threads".to_owned()], ..finding })

@@ -65,6 +65,8 @@ pub enum Flushed {
 pub struct Scheme {
     /// What is done.
     pub operation: Operation,
+    /// Whether files that are only written are filled before as well.
+    pub overwrite: bool,
     /// Whether blocks come in an order of their own.
     pub random: bool,
     /// Threads.
@@ -112,6 +114,13 @@ impl Scheme {
             ("write", _) => Operation::Write,
             _ => Operation::Read,
         };
+        let overwrite = params.flag("overwrite").unwrap_or(false);
+        if overwrite && operation != Operation::Write {
+            return contradiction(format!(
+                "overwrite=true is for operation=write: with operation={} the files are filled in any case",
+                word("operation")?
+            ));
+        }
         let engine = match word("engine")? {
             "io_uring" => Wanted::Uring,
             "polled" => Wanted::Polled,
@@ -167,6 +176,7 @@ impl Scheme {
         };
         Ok(Self {
             operation,
+            overwrite,
             random: word("pattern")? == "random",
             threads: threads as usize,
             block: block as usize,
@@ -215,7 +225,7 @@ impl Scheme {
 
     /// Whether the files are filled before the clock starts.
     pub fn is_laid_out(&self) -> bool {
-        self.operation.reads()
+        self.operation.reads() || self.overwrite
     }
 
     /// Blocks at the beginning of a thread's part that are filled already, where the first `covered` bytes of its file are.

@@ -134,11 +134,48 @@ fn a_changed_byte_and_a_file_too_many_are_found() {
         files.pass(operation, 5, far, &stop).expect("done");
     }
     assert_eq!((files.checked, files.wrong), (17, 2));
-    assert!(
-        files.first.as_deref().is_some_and(|first| first.starts_with("file.0.1.3: ")),
-        "{:?}",
-        files.first
+    assert_eq!(files.first.as_deref(), Some("file.0.1.3 was read back with 8 flipped bits from byte 100 on"));
+}
+
+#[test]
+fn another_s_data_and_missing_data_are_told_in_a_sentence() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let mut files = Files::new(0, directory.path(), 1, 3901).expect("opened");
+    let stop = Stop::after(Duration::from_secs(600));
+    let far = seatrial_model::Nanos(u64::MAX);
+    files.next_round();
+    files.pass(Operation::Create, 5, far, &stop).expect("made");
+    let mut first = |operation| {
+        files.first = None;
+        files.pass(operation, 5, far, &stop).expect("done");
+        files.first.clone().expect("told")
+    };
+    fs::write(directory.path().join("file.0.1.2"), [0; 3901]).expect("written");
+    assert_eq!(first(Operation::Read), "file.0.1.2 was read back with zeros from byte 0 on");
+    fs::write(directory.path().join("file.0.1.1"), "short").expect("written");
+    assert_eq!(first(Operation::Stat), "file.0.1.1 is said to have 5 B instead of 3901");
+    files.swap(4, 0).expect("copied");
+    files.first = None;
+    files.pass(Operation::Read, 5, far, &stop).expect("done");
+    assert_eq!(
+        files.first.as_deref(),
+        Some("file.0.1.0 was read back with data of file.0.1.4 from byte 0 on")
     );
+}
+
+#[test]
+fn a_refusal_says_what_was_tried_on_which_path_and_what_the_system_answered() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let mut files = Files::new(0, directory.path(), 1, 0).expect("opened");
+    let stop = Stop::after(Duration::from_secs(600));
+    let far = seatrial_model::Nanos(u64::MAX);
+    files.next_round();
+    files.pass(Operation::Create, 2, far, &stop).expect("made");
+    let file = directory.path().join("file.0.1.1");
+    fs::remove_file(&file).expect("removed");
+    let error = files.pass(Operation::Open, 2, far, &stop).expect_err("gone");
+    let told = "No such file or directory (os error 2); the directory is not there, or was removed meanwhile";
+    assert_eq!(error.text, format!("opening {}: {told}", file.display()));
 }
 
 #[test]

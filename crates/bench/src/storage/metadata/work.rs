@@ -1,7 +1,7 @@
 //! One thread's files and what it does to them.
 
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, open, openat, renameat, statat, unlinkat};
 use seatrial_model::Nanos;
@@ -9,9 +9,12 @@ use seatrial_sys::Errno;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::storage::{read_whole, write_whole};
 
-use crate::common::payload::{Block, Payload};
+use crate::common::payload::{Block, Fault, FaultKind, Payload};
 use crate::storage::file::outcome::refused;
 use crate::{Error, Stop};
+
+/// From the data of one file to those of the next: the largest file.
+const APART: u64 = 1 << 20;
 
 /// What is done, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +52,19 @@ impl Operation {
             Self::Unlink => "unlink",
         }
     }
+
+    /// What is tried, for a sentence that goes on with the path.
+    const fn tried(self) -> &'static str {
+        match self {
+            Self::Create => "making",
+            Self::Stat => "asking for the size of",
+            Self::Open => "opening",
+            Self::Read => "reading",
+            Self::Rename => "renaming",
+            Self::List => "listing",
+            Self::Unlink => "removing",
+        }
+    }
 }
 
 /// What a thread did of one operation.
@@ -70,6 +86,7 @@ pub struct Pass {
 #[derive(Debug)]
 pub struct Files {
     thread: u64,
+    path: PathBuf,
     folder: OwnedFd,
     /// Names begin with it, so that no two threads or rounds meet.
     round: u64,
@@ -101,6 +118,7 @@ impl Files {
             .map_err(|errno| refused(&format!("opening {}", path.display()), errno))?;
         Ok(Self {
             thread,
+            path: path.to_owned(),
             folder,
             round: 0,
             made: 0,
@@ -148,8 +166,7 @@ impl Files {
         let (mut now, mut done, mut count) = (start, 0, 0);
         while done < wanted && !stop.is_over() && !(is_create && done > 0 && now >= until) {
             let answer = self.once(operation, done);
-            let what = || format!("{} of file {done}", operation.word());
-            count += answer.map_err(|errno| refused(&what(), errno))?;
+            count += answer.map_err(|errno| refused(&self.tried(operation, done), errno))?;
             let end = Nanos(now_ns());
             self.latencies.push(end.since(now).get());
             now = end;
@@ -162,6 +179,15 @@ impl Files {
         Ok(Pass { operation, start, end: now, count, is_cut })
     }
 
+    /// What is tried and on what.
+    fn tried(&self, operation: Operation, number: u64) -> String {
+        let path = match operation {
+            Operation::List => self.path.clone(),
+            _ => self.path.join(self.name(number, operation == Operation::Unlink)),
+        };
+        format!("{} {}", operation.tried(), path.display())
+    }
+
     /// Does it to one file; how many that counts for.
     fn once(&mut self, operation: Operation, number: u64) -> Result<u64, Errno> {
         let is_renamed = matches!(operation, Operation::Unlink);
@@ -172,7 +198,8 @@ impl Files {
             Operation::Stat => {
                 let told = statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
                 let right = u64::try_from(told.st_size) == Ok(self.block.len() as u64);
-                self.look(right, || format!("{name} has {} B", told.st_size));
+                let size = self.block.len();
+                self.look(right, || format!("{name} is said to have {} B instead of {size}", told.st_size));
             }
             Operation::Open => drop(self.open(name)?),
             Operation::Read => self.read(name, number)?,
@@ -188,7 +215,7 @@ impl Files {
     }
 
     fn block_of(&self, number: u64) -> Block {
-        Block { file: self.thread as u32, offset: number << 20, generation: self.round }
+        Block { file: self.thread as u32, offset: number * APART, generation: self.round }
     }
 
     fn create(&mut self, name: &str, number: u64) -> Result<(), Errno> {
@@ -207,9 +234,10 @@ impl Files {
         let got = read_whole(&file, &mut self.block, 0)?;
         let found = self.payload.check(self.block_of(number), &self.block[..got]);
         let right = found.is_ok() && got == self.block.len();
+        let size = self.block.len();
         self.look(right, || match found {
-            Ok(()) => format!("{name} has only {got} B"),
-            Err(fault) => format!("{name}: {fault:?}"),
+            Ok(()) => format!("{name} was read back with {got} B instead of {size}"),
+            Err(fault) => format!("{name} was read back with {}", told(&fault)),
         });
         Ok(())
     }
@@ -250,6 +278,12 @@ impl Files {
         removed
     }
 
+    /// Puts what one file of the round holds into another behind our back.
+    #[cfg(test)]
+    pub fn swap(&self, from: u64, to: u64) -> std::io::Result<u64> {
+        std::fs::copy(self.path.join(self.name(from, false)), self.path.join(self.name(to, false)))
+    }
+
     /// Changes a file of the round behind our back, so that a test sees it found.
     #[cfg(test)]
     pub fn spoil(&self, number: u64) -> Result<(), Errno> {
@@ -257,5 +291,24 @@ impl Files {
         let mut byte = [0];
         read_whole(&file, &mut byte, 100)?;
         write_whole(&file, &[!byte[0]], 100)
+    }
+}
+
+/// What is wrong with a file's data, in terms of files with names and not of the one long file that their data are of.
+fn told(fault: &Fault) -> String {
+    let at = fault.offset % APART;
+    let from = |byte: &usize| at + *byte as u64;
+    match &fault.kind {
+        FaultKind::Flipped { byte, bits: 1 } => format!("a flipped bit in byte {}", from(byte)),
+        FaultKind::Flipped { byte, bits } => format!("{bits} flipped bits from byte {} on", from(byte)),
+        FaultKind::Elsewhere { file, offset, generation } => {
+            format!("data of file.{file}.{generation}.{} from byte {at} on", offset / APART)
+        }
+        FaultKind::Stale { generation } => format!("data of round {generation} from byte {at} on"),
+        FaultKind::Zeroed => format!("zeros from byte {at} on"),
+        FaultKind::Unread { byte } => {
+            format!("nothing from byte {} on: the system left the buffer as it was", from(byte))
+        }
+        FaultKind::Foreign => format!("data that this trial did not write from byte {at} on"),
     }
 }

@@ -65,6 +65,20 @@ fn ready(case: &Case, between: impl FnOnce()) -> Result<[Box<dyn Part>; 2], Erro
     Ok(parts)
 }
 
+/// What the reader's record comes to.
+fn reduced(case: &Case, kept: &Kept) -> Result<seatrial_model::Measures, Reason> {
+    let record = PartRecord {
+        part: "reader".to_owned(),
+        index: 0,
+        node: "n1".to_owned(),
+        trial: 0,
+        samples: kept.samples.clone(),
+        integrity: Integrity::Verified { checked: 1 },
+        evidence: kept.facts.clone(),
+    };
+    PeerRead.reduce(case, &[record])
+}
+
 #[test]
 fn the_reader_is_the_first_node_and_finds_what_the_second_wrote() {
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
@@ -86,17 +100,21 @@ fn the_reader_is_the_first_node_and_finds_what_the_second_wrote() {
         let inside = folder.path().join(&names(folder.path())[0]);
         assert_eq!(names(&inside), ["seatrial.json"]);
         let mut kept = Kept::default();
-        let stop = Stop::after(Duration::from(case.budget.measure));
-        reader.run(Phase::Measure, &stop, &mut kept).expect("read");
-        writer.run(Phase::Measure, &stop, &mut Kept::default()).expect("waited");
+        // A machine that is busy may leave no CPU for any of the time.
+        for _ in 0..50 {
+            kept = Kept::default();
+            let stop = Stop::after(Duration::from(case.budget.measure));
+            reader.run(Phase::Measure, &stop, &mut kept).expect("read");
+            writer.run(Phase::Measure, &stop, &mut Kept::default()).expect("waited");
+            if reduced(&case, &kept).is_ok() {
+                break;
+            }
+        }
         let integrity = reader.verify().expect("looked at");
         assert!(matches!(integrity, Integrity::Verified { checked: 1.. }), "{integrity:?}");
         writer.verify().expect("removed");
         assert_eq!(names(folder.path()), [""; 0]);
-        let (part, index, node, trial) = ("reader".to_owned(), 0, "n1".to_owned(), 0);
-        let record =
-            PartRecord { part, index, node, trial, samples: kept.samples, integrity, evidence: kept.facts };
-        let measures = PeerRead.reduce(&case, &[record]).expect("numbers");
+        let measures = reduced(&case, &kept).expect("numbers");
         assert!(measures.metrics["throughput"].trials[0].iter().all(|rate| *rate > 0.0));
         assert_eq!(measures.evidence["files"]["hidden"], "named");
         assert!(!measures.metrics.contains_key("durable"));
@@ -114,8 +132,16 @@ fn what_the_reader_does_not_see_alike_is_corrupt() {
         file.write_all_at(&[0; 4096], 16 << 10).and_then(|()| file.sync_all()).expect("spoilt");
     };
     let [mut reader, _writer] = ready(&case, spoil).expect("ready");
-    let stop = Stop::after(Duration::from(case.budget.measure));
-    reader.run(Phase::Measure, &stop, &mut Kept::default()).expect("read");
+    let mut blocks = 0;
+    // On a machine that is busy it may take more than one measuring time to come to the second block.
+    for _ in 0..50 {
+        let (stop, mut kept) = (Stop::after(Duration::from(case.budget.measure)), Kept::default());
+        reader.run(Phase::Measure, &stop, &mut kept).expect("read");
+        blocks += kept.facts["requests"].as_u64().expect("a count");
+        if blocks >= 128 {
+            break;
+        }
+    }
     let Integrity::Corrupt { first, .. } = reader.verify().expect("looked at") else { panic!("not seen") };
     assert!(first.ends_with("file 0, offset 16384: a zeroed block"), "{first}");
 }

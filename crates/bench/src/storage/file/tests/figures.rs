@@ -89,7 +89,9 @@ fn a_throttle_and_a_cache_are_found() {
 #[test]
 fn blocks_written_for_the_first_time_and_again_are_told_apart_where_their_rates_are() {
     let of = |operation: &str, again: u64, second_pass: &[u64]| {
-        let case = case(std::path::Path::new("/x"), &[("operation", operation), ("threads", "2")]);
+        let (operation, overwrite) = operation.split_once(' ').unwrap_or((operation, "false"));
+        let changed = [("operation", operation), ("overwrite", overwrite), ("threads", "2")];
+        let case = case(std::path::Path::new("/x"), &changed);
         let mut all = Vec::new();
         for thread in 0..2 {
             let new = (1000..1300).step_by(100).map(|at| (at, at + 100, 0, 10));
@@ -113,6 +115,11 @@ fn blocks_written_for_the_first_time_and_again_are_told_apart_where_their_rates_
     assert_eq!(of("write", 10, &[300_000_000, 300_000_000]), [], "both are alike");
     assert_eq!(of("write", 30, &[300_000_000, 560_000_000]), [], "one of them had hardly begun again");
     assert_eq!(of("mixed", 30, &[300_000_000, 300_000_000]), [], "these were laid out before");
+    assert_eq!(of("write true", 30, &[300_000_000, 300_000_000]), [], "these too");
+    assert!(
+        told[0].1.ends_with("take -p work=once for the one, -p overwrite=true for the other"),
+        "{told:?}"
+    );
 }
 
 /// Rounds of 100 ms at these rates, in MB/s, of one thread.

@@ -105,6 +105,11 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     assert_eq!(reason(&[("directory", "/mnt")]).cause, Cause::Denied);
     assert_eq!(reason(&[("directory", "data")]).cause, Cause::Contradiction);
     assert_eq!(reason(&[("reads", "50")]).cause, Cause::Contradiction);
+    for operation in ["read", "mixed"] {
+        let reason = reason(&[("overwrite", "true"), ("operation", operation)]);
+        assert_eq!(reason.cause, Cause::Contradiction);
+        assert!(reason.text.contains(&format!("operation={operation} the files are filled")), "{reason}");
+    }
     assert_eq!(reason(&[("engine", "sync"), ("depth", "2")]).cause, Cause::Contradiction);
     assert_eq!(reason(&[("engine", "polled"), ("access", "buffered")]).cause, Cause::Contradiction);
     assert_eq!(reason(&[("size", "1 MiB"), ("threads", "2")]).cause, Cause::Contradiction);
@@ -135,6 +140,16 @@ fn threads_beyond_the_cores_share_them_and_slow_storage_gets_its_time() {
     assert_eq!(case.places[0].seats.len(), 80);
     assert!(case.budget.measure.as_secs() > 50.0, "1 GiB at 20 MB/s");
     assert!(case.budget.prepare.as_secs() > 80.0);
+}
+
+#[test]
+fn filling_files_before_they_are_overwritten_is_time_of_its_own() {
+    let overhead = |overwrite: &str| {
+        let changed = [("operation", "write"), ("overwrite", overwrite), ("directory", "/")];
+        planned(&changed).expect("a plan").remove(0).budget.overhead.as_secs()
+    };
+    // 1 GiB at 500 MB/s.
+    assert!((overhead("true") - overhead("false") - 2.147).abs() < 0.01);
 }
 
 #[test]

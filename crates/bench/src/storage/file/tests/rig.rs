@@ -80,7 +80,7 @@ pub fn played(case: &Case) -> Result<PartRecord, Error> {
 /// What a trial comes to. On a machine that is busy a thread may get no CPU for all of the short time that is measured here;
 /// then there is another trial.
 pub fn reduced(case: &Case) -> Result<(PartRecord, Measures), Reason> {
-    for _ in 0..20 {
+    for _ in 0..100 {
         let record = played(case)?;
         assert!(matches!(record.integrity, Integrity::Verified { checked: 1.. }), "{:?}", record.integrity);
         match File.reduce(case, std::slice::from_ref(&record)) {
@@ -88,7 +88,7 @@ pub fn reduced(case: &Case) -> Result<(PartRecord, Measures), Reason> {
             measures => return Ok((record, measures?)),
         }
     }
-    Err(Reason::new(Cause::TooShort, "twenty trials in which not all threads worked at any time"))
+    Err(Reason::new(Cause::TooShort, "a hundred trials in which not all threads worked at any time"))
 }
 
 /// A folder that is not in memory, as far as the working tree is not.

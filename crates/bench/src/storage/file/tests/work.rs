@@ -2,9 +2,10 @@
 
 use seatrial_model::{Cause, Integrity, Outcome};
 
-use super::super::part::integrity;
+use super::super::part::{Worker, integrity};
 use super::super::work::Checked;
 use super::rig::{case, folder, played, reduced};
+use crate::Part;
 use crate::common::payload::{Block, Payload};
 
 #[test]
@@ -64,14 +65,19 @@ fn a_random_mix_of_many_passes_raises_no_false_alarm() {
         ("engine", "io_uring"),
         ("time", "1 s"),
     ];
-    match played(&case(folder.path(), &changed)) {
-        Ok(record) => {
-            assert!(matches!(record.integrity, Integrity::Verified { .. }), "{:?}", record.integrity);
-            let passes = record.evidence["threads"][0]["passes"].as_u64().expect("a count");
-            assert!(passes > 2, "{passes}");
+    // On a machine that is busy a pass may take longer.
+    for _ in 0..60 {
+        match played(&case(folder.path(), &changed)) {
+            Ok(record) => {
+                assert!(matches!(record.integrity, Integrity::Verified { .. }), "{:?}", record.integrity);
+                if record.evidence["threads"][0]["passes"].as_u64().expect("a count") > 2 {
+                    return;
+                }
+            }
+            Err(error) => return assert_eq!(error.cause.outcome(), Outcome::Unmeasured, "{error}"),
         }
-        Err(error) => assert_eq!(error.cause.outcome(), Outcome::Unmeasured, "{error}"),
     }
+    panic!("no three passes in any of 60 trials");
 }
 
 #[test]
@@ -85,6 +91,38 @@ fn what_is_done_once_is_done_whole_and_tells_its_ends() {
     let rate = |name: &str| measures.metrics[name].trials[0][0];
     assert!(rate("first_done") > 0.0 && rate("last_done") > 0.0);
     assert!(rate("durable") <= rate("last_done"), "a flush takes time");
+}
+
+/// Blocks that were written for the first time are told from others by what is read back: only a file that was filled
+/// has something where no pass has been.
+#[test]
+fn a_file_that_is_overwritten_was_filled_before() {
+    let folder = folder();
+    for sync in ["end", "each"] {
+        let all = [
+            ("operation", "write"),
+            ("access", "buffered"),
+            ("engine", "sync"),
+            ("size", "1 MiB"),
+            ("block", "4 KiB"),
+            ("sync", sync),
+        ];
+        let looked_at = |overwrite: &str| {
+            let case = case(folder.path(), &[&all[..], &[("overwrite", overwrite)]].concat());
+            let mut part = Worker::new(&case, &case.places[0]).expect("a part");
+            part.prepare().expect("prepared");
+            // No block is written at all.
+            part.verify().expect("looked at")
+        };
+        assert!(matches!(looked_at("false"), Integrity::Unverified { .. }), "{sync}");
+        let filled = looked_at("true");
+        assert!(matches!(filled, Integrity::Verified { checked: 1.. }), "{sync}: {filled:?}");
+    }
+    let changed =
+        [("operation", "write"), ("overwrite", "true"), ("pattern", "random"), ("access", "buffered")];
+    let (record, measures) = reduced(&case(folder.path(), &changed)).expect("numbers");
+    assert_eq!(record.evidence["bytes"]["read"], 0, "filling is none of it");
+    assert!(!measures.metrics["throughput"].trials[0].is_empty());
 }
 
 #[test]
