@@ -5,6 +5,8 @@ use seatrial_model::{
     Bound, Case, Cause, Finding, Kind, ParamSpec, Params, Quantity, Reason, Seat, Severity, Subject,
 };
 
+use super::super::{memory_nodes, our_memory_nodes};
+
 /// Which GPUs.
 pub const GPU: ParamSpec = ParamSpec {
     name: "gpu",
@@ -50,44 +52,62 @@ pub fn measured<'a>(params: &Params, machine: &'a Machine) -> Result<Vec<&'a Gpu
 
 /// The NUMA node that a GPU is next to: as the firmware tells, or the only one with memory.
 pub fn node_of(machine: &Machine, gpu: &Gpu) -> Known<u32> {
-    gpu.numa_node().or_else(|| match &super::super::memory_nodes(machine)[..] {
+    gpu.numa_node().or_else(|| match &memory_nodes(machine)[..] {
         [only] => Known::Known(*only),
         [] => Known::unknown("the NUMA nodes are not known"),
         many => Known::unknown(format!("it may be any of {} nodes", many.len())),
     })
 }
 
-/// The seat to drive a GPU from: a core of its NUMA node that we may use, with the memory of that node; else another,
-/// with a finding that says so. Several GPUs of a node get different cores by `turn`.
-pub fn near(machine: &Machine, gpu: &Gpu, seats: &[Seat], turn: usize) -> (Seat, Option<Finding>) {
+/// The seat to drive a GPU from: a core of its NUMA node that we may use, with the memory of that node. What a mask or a
+/// cpuset leaves out is replaced by the next best, with a finding each. Several GPUs of a node get different cores by
+/// `turn`.
+pub fn near(machine: &Machine, gpu: &Gpu, seats: &[Seat], turn: usize) -> (Seat, Vec<Finding>) {
     let subject = || Subject::device("gpu", &gpu.index.to_string());
     let node = node_of(machine, gpu);
     let there: Vec<&Seat> = seats.iter().filter(|seat| node.known() == Some(&seat.node)).collect();
-    if !there.is_empty() {
-        return (*there[turn % there.len()], None);
-    }
     // `seats` is never empty: the plan would have said so.
-    let seat = seats[turn % seats.len()];
-    let finding = match &node {
-        Known::Known(node) => {
-            let memory = super::super::memory_nodes(machine).contains(node);
+    let mut seat = if there.is_empty() { seats[turn % seats.len()] } else { *there[turn % there.len()] };
+    let mut findings = Vec::new();
+    match &node {
+        Known::Known(node) if there.is_empty() => {
+            if memory_nodes(machine).contains(node) {
+                seat.memory = Some(*node);
+            }
             let text = format!(
                 "no core of NUMA node {node}, next to this GPU, may be used (taskset, cpuset): it is driven from node \
                  {}, so copies are not at their best",
                 seat.node
             );
-            let seat_memory = if memory { Some(*node) } else { seat.memory };
-            let seat = Seat { memory: seat_memory, ..seat };
-            return (seat, Some(Finding::new("remote-cores", Severity::Warning, subject(), text)));
+            findings.push(Finding::new("remote-cores", Severity::Warning, subject(), text));
         }
         Known::Unknown(why) if machine.numa.len() > 1 => {
             let text =
                 format!("which NUMA node this GPU is next to is not known: {why}; compare scope=matrix");
-            Some(Finding::new("gpu-node-unknown", Severity::Info, subject(), text))
+            findings.push(Finding::new("gpu-node-unknown", Severity::Info, subject(), text));
         }
-        Known::Unknown(_) => None,
-    };
-    (seat, finding)
+        _ => {}
+    }
+    if let Some((left_out, other)) = memory_of_ours(machine, &seat) {
+        seat.memory = Some(other);
+        let next_to =
+            if node.known() == Some(&left_out) { "this GPU" } else { "the core that drives this GPU" };
+        let text = format!(
+            "no memory of NUMA node {left_out}, next to {next_to}, may be used (cpuset): copies are from and to node \
+             {other}, so they are not at their best"
+        );
+        findings.push(Finding::new("remote-memory", Severity::Warning, subject(), text));
+    }
+    (seat, findings)
+}
+
+/// Where a cpuset leaves out the node whose memory a seat wants: that node, and the one to take instead, the core's own
+/// where it may. To ask for it all the same would end up there too, under the wrong name.
+fn memory_of_ours(machine: &Machine, seat: &Seat) -> Option<(u32, u32)> {
+    let ours = our_memory_nodes(machine);
+    let left_out = seat.memory.filter(|node| !ours.contains(node))?;
+    let other = ours.iter().find(|node| **node == seat.node).or(ours.first())?;
+    Some((left_out, *other))
 }
 
 /// Notes a GPU in a case, so that its part finds it again.
@@ -108,4 +128,76 @@ pub fn address_of(case: &Case) -> Result<Vec<String>, crate::Error> {
 pub fn both_ways(one: Bound) -> Bound {
     let value = Quantity::new(2.0 * one.value.value(), one.value.unit()).unwrap_or(one.value);
     Bound { value, formula: format!("2 x ({})", one.formula), provenance: one.provenance }
+}
+
+#[cfg(test)]
+mod tests {
+    use seatrial_model::machine::NumaNode;
+
+    use super::*;
+    use crate::common::gpu::rig::{machine, plan};
+    use crate::common::seats;
+
+    /// Two GPUs next to node 0, memory on two nodes, of which a cpuset leaves some to us.
+    fn confined(memory: &[u32], cores: u32) -> Machine {
+        let mut two = machine(2);
+        two.numa.push(NumaNode { id: 1, ..two.numa[0].clone() });
+        two.cpu.threads.iter_mut().for_each(|thread| thread.node = Some(cores));
+        two.confinement.memory_nodes = Known::Known(memory.to_vec());
+        if let Known::Known(gpus) = &mut two.gpus {
+            // Enough for the defaults of every benchmark.
+            gpus.iter_mut().for_each(|gpu| gpu.memory_bytes = Known::Known(64 << 30));
+        }
+        two
+    }
+
+    fn seated(machine: &Machine) -> (Seat, Vec<String>) {
+        let gpu = &machine.gpus.known().expect("known")[0];
+        let (seat, findings) = near(machine, gpu, &seats(machine).expect("cores"), 0);
+        (seat, findings.into_iter().map(|finding| finding.kind).collect())
+    }
+
+    #[test]
+    fn cores_and_memory_that_are_left_out_are_told_apart() {
+        for (memory, cores, taken, kinds) in [
+            (&[0, 1][..], 0, 0, &[][..]),
+            (&[0, 1], 1, 0, &["remote-cores"]),
+            (&[1], 0, 1, &["remote-memory"]),
+            (&[1], 1, 1, &["remote-cores", "remote-memory"]),
+        ] {
+            let (seat, found) = seated(&confined(memory, cores));
+            assert_eq!((seat.memory, seat.node), (Some(taken), cores), "{memory:?} {cores}");
+            assert_eq!(found, kinds, "{memory:?} {cores}");
+        }
+    }
+
+    #[test]
+    fn memory_next_to_the_core_is_not_called_next_to_a_gpu_whose_place_nobody_knows() {
+        let mut lost = confined(&[1], 0);
+        if let Known::Known(gpus) = &mut lost.gpus {
+            gpus.iter_mut().for_each(|gpu| gpu.pci.numa_node = Known::unknown("the firmware does not tell"));
+        }
+        let gpu = &lost.gpus.known().expect("known")[0];
+        let (seat, findings) = near(&lost, gpu, &seats(&lost).expect("cores"), 0);
+        assert_eq!(seat.memory, Some(1));
+        let kinds: Vec<&str> = findings.iter().map(|finding| finding.kind.as_str()).collect();
+        assert_eq!(kinds, ["gpu-node-unknown", "remote-memory"]);
+        assert!(findings[1].text.contains("next to the core that drives this GPU"), "{}", findings[1].text);
+    }
+
+    #[test]
+    fn no_benchmark_of_gpus_asks_for_memory_that_a_cpuset_leaves_out() {
+        let mut seen = 0;
+        for bench in crate::registry().benchmarks.iter().filter(|bench| bench.about().id.starts_with("gpu."))
+        {
+            for cores in [0, 1] {
+                let cases = plan(*bench, &[], confined(&[1], cores)).expect("a plan");
+                for seat in cases.iter().flat_map(|case| &case.places).flat_map(|place| &place.seats) {
+                    assert_eq!(seat.memory, Some(1), "{} from node {cores}", bench.about().id);
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen > 0);
+    }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::{Case, Finding, Measures, PartRecord, Severity, Subject};
-use serde_json::json;
+use seatrial_model::{Case, Evidence, Finding, Measures, PartRecord, Severity, Subject};
+use serde_json::{Value, json};
 
 use super::watch::findings_of;
 use crate::common::misplaced;
@@ -21,12 +21,22 @@ pub fn tell(measures: &mut Measures, case: &Case, parts: &[PartRecord]) {
     }
     measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
     measures.findings.extend(findings_of(case, parts));
-    measures.findings.extend(parts.first().and_then(|part| misplaced(&part.evidence)));
+    measures.findings.extend(parts.first().into_iter().flat_map(elsewhere));
     measures.findings.extend(missing(parts).into_iter().map(|(address, why)| {
         let text = format!("not measured, so there are no figures of all GPUs or of the slowest: {why}");
         Finding::new("gpu-not-measured", Severity::Problem, Subject::device("gpu", &address), text)
     }));
     measures.findings.extend(restless(parts));
+}
+
+/// Memory that is not where it was to be: that of the only GPU, or of each by its address.
+fn elsewhere(part: &PartRecord) -> Vec<Finding> {
+    let each = part.evidence.get("places").and_then(Value::as_object).into_iter().flatten();
+    let each = each.filter_map(|(address, place)| {
+        let finding = misplaced(&Evidence::from([("place".to_owned(), place.clone())]))?;
+        Some(Finding { subject: Subject::device("gpu", address), ..finding })
+    });
+    misplaced(&part.evidence).into_iter().chain(each).collect()
 }
 
 /// GPUs that any trial had to do without, and why.
@@ -49,4 +59,37 @@ fn restless(parts: &[PartRecord]) -> Option<Finding> {
         );
         Finding::new("gpu-not-steady", Severity::Info, Subject::node(), text)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatrial_model::Integrity;
+
+    #[test]
+    fn memory_elsewhere_is_told_of_the_gpu_that_it_belongs_to() {
+        let told = |evidence: Value| {
+            let part = PartRecord {
+                part: "worker".to_owned(),
+                index: 0,
+                node: "n1".to_owned(),
+                trial: 0,
+                samples: Vec::new(),
+                integrity: Integrity::Verified { checked: 1 },
+                evidence: serde_json::from_value(evidence).expect("a map"),
+            };
+            let found = elsewhere(&part).into_iter();
+            found.map(|one| (one.kind, one.subject.as_str().to_owned())).collect::<Vec<_>>()
+        };
+        let at = |percent: f64| json!({ "right_percent": percent });
+        let of = |kind: &str, subject: &str| (kind.to_owned(), subject.to_owned());
+        assert_eq!(told(json!({ "place": at(50.0) })), [of("misplaced-memory", "node")]);
+        assert_eq!(
+            told(
+                json!({ "places": { "0000:10:00.0": at(100.0), "0000:11:00.0": at(50.0), "0000:12:00.0": { "denied": "EPERM" } } })
+            ),
+            [of("misplaced-memory", "gpu:0000:11:00.0"), of("placement-unverified", "gpu:0000:12:00.0")]
+        );
+        assert_eq!(told(json!({ "places": { "0000:10:00.0": at(100.0) } })), []);
+    }
 }

@@ -1,15 +1,14 @@
 //! Which GPUs copy from and to which memory, decided from the inventory alone.
 
 use seatrial_inventory::gpu_host_limit;
-use seatrial_model::machine::{Gpu, Machine};
+use seatrial_model::machine::Gpu;
 use seatrial_model::{
-    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Reason, Seat, Severity, Site,
-    SiteNode, Subject,
+    About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Place, Reason, Site, SiteNode, Subject,
 };
 
 use super::cell::{Grid, directions};
 use super::sizes::sizes;
-use crate::common::{self, each_node, gpu, matrix_nodes, our_memory_nodes, room, seats};
+use crate::common::{self, each_node, gpu, matrix_nodes, room, seats};
 
 /// Time of one slice: many copies of the default size.
 pub const SLICE: Nanos = Nanos::millis(40);
@@ -53,8 +52,7 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
         return Err(contradiction("scope=matrix takes one size".to_owned()));
     }
     let subject = Subject::device("gpu", &gpu.index.to_string());
-    let (seat, finding) = gpu::near(machine, gpu, &seats(machine)?, turn);
-    let (seat, elsewhere) = with_memory_of_ours(machine, seat, &subject);
+    let (seat, findings) = gpu::near(machine, gpu, &seats(machine)?, turn);
     let mut nodes = vec![seat.memory];
     if is("scope", "matrix") {
         nodes.extend(matrix_nodes(machine)?.into_iter().map(Some).filter(|node| *node != seat.memory));
@@ -62,7 +60,7 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     let mut case = Case::new(about, &node.name, subject, params, common::budget(params)?);
     case.key = Some(gpu.key());
     case.facts = gpu.facts();
-    case.findings.extend(finding.into_iter().chain(elsewhere));
+    case.findings = findings;
     gpu::chosen(&mut case, &[gpu]);
     let words: Vec<String> =
         nodes.iter().map(|node| node.map_or_else(|| "any".to_owned(), |node| node.to_string())).collect();
@@ -82,22 +80,6 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     case.budget.overhead = Nanos::millis(700).plus(touched);
     case.budget.prepare = Nanos::secs(60).plus(Nanos(touched.get().saturating_mul(10)));
     Ok(case)
-}
-
-/// The seat with memory that it may have: where a cpuset leaves the wanted node out, that of another one, with a finding.
-/// To ask for it all the same would end up there too, under the wrong name.
-fn with_memory_of_ours(machine: &Machine, seat: Seat, subject: &Subject) -> (Seat, Option<Finding>) {
-    let ours = our_memory_nodes(machine);
-    let (Some(node), Some(first)) = (seat.memory.filter(|node| !ours.contains(node)), ours.first()) else {
-        return (seat, None);
-    };
-    let other = ours.iter().find(|node| **node == seat.node).unwrap_or(first);
-    let text = format!(
-        "no memory of NUMA node {node}, next to this GPU, may be used (cpuset): copies are from and to node {other}, so \
-         they are not at their best"
-    );
-    let finding = Finding::new("remote-memory", Severity::Warning, subject.clone(), text);
-    (Seat { memory: Some(*other), ..seat }, Some(finding))
 }
 
 /// The host's memory must hold a source and a target on every node.

@@ -42,14 +42,13 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
         return Err(Reason::new(Cause::NoSpace, text));
     }
     let all = seats(machine)?;
-    let seated: Vec<(Seat, Option<Finding>)> =
-        gpus.iter().enumerate().map(|(turn, gpu)| gpu::near(machine, gpu, &all, turn)).collect();
+    let seated = gpus.iter().enumerate().map(|(turn, gpu)| gpu::near(machine, gpu, &all, turn));
+    let (places, findings): (Vec<Seat>, Vec<Vec<Finding>>) = seated.unzip();
     let mut case = Case::new(about, &node.name, Subject::node(), params, common::budget(params)?);
     case.facts.set("kind", "node");
     case.facts.set("gpus", gpus.len() as u64);
     gpu::chosen(&mut case, &gpus);
-    case.findings = seated.iter().filter_map(|(_, finding)| finding.clone()).collect();
-    let places = seated.into_iter().map(|(seat, _)| seat).collect();
+    case.findings = findings.concat();
     case.places = vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: places }];
 
     let directions = if params.text("direction").is_ok_and(|word| word == "auto") { 3 } else { 1 };

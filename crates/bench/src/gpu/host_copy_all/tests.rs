@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use seatrial_model::machine::{Known, NumaNode};
 use seatrial_model::{Case, Cause, Integrity, Place};
 
 use super::{HostCopyAll, part};
-use crate::common::gpu::rig::{Fake, close, machine, measured, median, plan, site};
+use crate::common::gpu::rig::{Fake, close, machine, measured, median, plan, site, trial};
 use crate::{Benchmark, Error, Part};
 
 fn make(case: &Case, place: &Place, library: &Path) -> Result<Box<dyn Part>, Error> {
@@ -83,6 +84,27 @@ fn a_wrong_word_tells_its_gpu_and_place() {
     let (record, _) = measured(&HostCopyAll, make, &changed, 2, &fake.library()).expect("measured");
     let Integrity::Corrupt { first, .. } = record.integrity else { panic!("{:?}", record.integrity) };
     assert_eq!(first, "h2d: host to GPU 0000:10:00.0: the first wrong word is at byte 2056");
+}
+
+#[test]
+fn blocks_lie_where_a_cpuset_lets_them_and_each_gpu_is_told() {
+    let fake = Fake::new("devices=2");
+    // The GPUs are next to a node that is not ours, and most likely not there.
+    let mut far = machine(2);
+    far.numa.push(NumaNode { id: 1, ..far.numa[0].clone() });
+    if let Known::Known(gpus) = &mut far.gpus {
+        gpus.iter_mut().for_each(|gpu| gpu.pci.numa_node = Known::Known(1));
+    }
+    far.confinement.memory_nodes = Known::Known(vec![0]);
+    let case = plan(&HostCopyAll, &[SMALL], far).expect("a plan").remove(0);
+    let told: Vec<_> = case.findings.iter().map(|one| (one.subject.as_str(), one.kind.as_str())).collect();
+    let both = |gpu| [(gpu, "remote-cores"), (gpu, "remote-memory")];
+    assert_eq!(told, [both("gpu:0"), both("gpu:1")].concat());
+    let part = make(&case, &case.places[0], &fake.library()).expect("a part");
+    let record = trial(part, &case.places[0]).expect("measured");
+    for gpu in ["0000:10:00.0", "0000:11:00.0"] {
+        assert_eq!(record.evidence["places"][gpu]["right_percent"], 100.0, "{:?}", record.evidence["places"]);
+    }
 }
 
 #[test]

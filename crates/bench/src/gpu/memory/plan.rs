@@ -36,9 +36,8 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     case.facts = gpu.facts();
     gpu::chosen(&mut case, &[gpu]);
     case.chosen.set("array", array(params, gpu)?);
-    let (seat, finding) = gpu::near(&node.machine, gpu, &seats(&node.machine)?, turn);
     // Where the thread sits hardly matters for work within the device: a remark on it would only distract.
-    drop(finding);
+    let (seat, _) = gpu::near(&node.machine, gpu, &seats(&node.machine)?, turn);
     case.places =
         vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: vec![seat] }];
     let kernel = params.text("kernel").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
