@@ -9,6 +9,9 @@ mod error;
 pub mod leftover;
 mod planned;
 mod registry;
+#[cfg(test)]
+#[path = "../tests/machine/starved.rs"]
+mod starved;
 mod stop;
 
 pub use benchmark::{Benchmark, LOOK_MARK, Offer, Part, Sink};

@@ -1,5 +1,6 @@
 //! What several benchmarks share: parameters, budgets, seats, pinned threads, memory at a place, samples by place.
 
+mod answering;
 mod by_place;
 pub mod carry;
 mod curve;
@@ -25,6 +26,7 @@ mod sliced;
 mod stream;
 mod unstated;
 
+pub use answering::{Answering, Answers};
 pub use by_place::{AtPlace, by_place};
 pub use curve::{Curve, common_window};
 pub use each_node::each_node;

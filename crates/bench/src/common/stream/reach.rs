@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use socket2::SockRef;
 
 use super::{ANSWER_WITHIN, Endpoint, WITHIN, addresses_of};
-use crate::Error;
+use crate::{Error, Offer};
 
 /// How long a caller that was hung up on waits before it calls again.
 const AGAIN: Duration = Duration::from_millis(20);
@@ -37,6 +37,15 @@ impl Reach {
     pub fn read(data: &serde_json::Value) -> Result<Self, Error> {
         Self::deserialize(data)
             .map_err(|error| Error::new(Cause::Protocol, format!("the peer's offer cannot be read: {error}")))
+    }
+
+    /// What the part called `part` offers, of the offers of all.
+    ///
+    /// # Errors
+    /// When none of them is of that part, or it is something else.
+    pub fn of(peers: &[Offer], part: &str) -> Result<Self, Error> {
+        let missing = || Error::new(Cause::Protocol, format!("no {part} among the peers"));
+        Self::read(&peers.iter().find(|offer| offer.part == part).ok_or_else(missing)?.data)
     }
 
     /// Addresses in the order they are tried.

@@ -97,9 +97,7 @@ impl Part for Client {
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let offer = peers.iter().find(|offer| offer.part == "server");
-        let offer = offer.ok_or_else(|| Error::new(Cause::Protocol, "no server among the peers"))?;
-        let mut stream = Reach::read(&offer.data)?.connect(&self.terms.endpoint(), 0)?;
+        let mut stream = Reach::of(peers, "server")?.connect(&self.terms.endpoint(), 0)?;
         let mut port = [0; 2];
         let met = stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.read_exact(&mut port));
         let at = met.and_then(|()| stream.peer_addr());

@@ -33,6 +33,6 @@ pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
     };
     Ok(match place.part.as_str() {
         "client" => Box::new(Client::new(terms, place)),
-        _ => Box::new(Server::new(terms, place)),
+        _ => Box::new(Server::at(place, terms)),
     })
 }

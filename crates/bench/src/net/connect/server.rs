@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use seatrial_model::{Cause, Integrity, Phase, Place};
+use seatrial_model::{Cause, Integrity, Place};
 use serde_json::json;
 use socket2::{Domain, Socket, Type};
 
 use super::part::{NUMBER, Terms};
-use crate::common::{Listening, Serving};
-use crate::{Error, Offer, Part, Sink, Stop};
+use crate::common::{Answering, Answers, Listening, Serving};
+use crate::{Error, Sink};
 
 /// A number that was announced comes within this, or the connection is given up.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -21,12 +21,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Connections that may wait to be accepted; the kernel allows at most `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
 
-/// The accepting part.
+/// The accepting end.
 pub struct Server {
     terms: Terms,
-    place: Place,
-    listening: Option<Listening>,
-    serving: Option<Serving>,
+    cpu: Option<u32>,
     shared: Arc<Shared>,
 }
 
@@ -37,48 +35,39 @@ struct Shared {
 }
 
 impl Server {
-    pub fn new(terms: Terms, place: &Place) -> Self {
-        Self { terms, place: place.clone(), listening: None, serving: None, shared: Arc::default() }
+    pub fn at(place: &Place, terms: Terms) -> Answering<Self> {
+        let cpu = place.seats.first().map(|seat| seat.cpu);
+        Answering::new(place, Self { terms, cpu, shared: Arc::default() })
     }
 }
 
-impl Part for Server {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        let listening = Listening::open(&self.terms.endpoint())?;
-        let reach = listening.reach()?;
-        self.listening = Some(listening);
-        Ok(Offer::new(&self.place, json!(reach)))
+impl Answers for Server {
+    fn listen(&mut self) -> Result<Listening, Error> {
+        Listening::open(&self.terms.endpoint())
     }
 
-    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
-        let listening = self
-            .listening
-            .take()
-            .ok_or_else(|| Error::new(Cause::Protocol, "told to connect before it listened"))?;
+    fn begin(&mut self, listening: Listening) -> Result<Serving, Error> {
         let mut control = listening.accept(1)?.only()?;
         let failed = |error: io::Error| Error::new(Cause::IoError, format!("opening a port: {error}"));
         let (listener, client) = open(&mut control).map_err(failed)?;
-        let (cpu, shared) = (self.place.seats.first().map(|seat| seat.cpu), Arc::clone(&self.shared));
+        let shared = Arc::clone(&self.shared);
         let work = move |over: &AtomicBool| {
             serve(&listener, client, &shared, over)
                 .map_err(|error| Error::new(Cause::IoError, format!("accepting connections: {error}")))
         };
-        self.serving = Some(Serving::start(vec![control], cpu, work)?);
-        Ok(())
+        Serving::start(vec![control], self.cpu, work)
     }
 
-    fn run(&mut self, _: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let serving = self
-            .serving
-            .as_mut()
-            .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
-        serving.attend(stop, true)?;
+    fn is_deaf(&self) -> bool {
+        true
+    }
+
+    fn tell(&self, _: &Serving, out: &mut dyn Sink) {
         out.evidence("accepted", json!(self.shared.accepted.load(Ordering::Relaxed)));
         out.evidence("strangers", json!(self.shared.strangers.load(Ordering::Relaxed)));
-        Ok(())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self, _: Option<&mut Serving>) -> Result<Integrity, Error> {
         Ok(Integrity::Unverified { why: "the client sees whether its number comes back".to_owned() })
     }
 }

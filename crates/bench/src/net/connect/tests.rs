@@ -60,6 +60,22 @@ fn ends(case: &Case) -> (Box<dyn Part>, Box<dyn Part>) {
     (client, server)
 }
 
+/// What the server has counted, once it is so much or a minute is over: the kernel makes connections without it, and it
+/// may get no CPU for a while.
+fn counted(server: &mut Box<dyn Part>, name: &str, wanted: u64) -> u64 {
+    let mut count = 0;
+    for _ in 0..6000 {
+        let mut theirs = kept();
+        server.run(Phase::Measure, &Stop::after(Duration::ZERO), &mut theirs).expect("served");
+        count = theirs.facts[name].as_u64().expect("a count");
+        if count >= wanted {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    count
+}
+
 #[test]
 fn connections_are_made_timed_and_counted() {
     for exchange in ["false", "true"] {
@@ -69,10 +85,8 @@ fn connections_are_made_timed_and_counted() {
         client.run(Phase::Measure, &kept.stop.clone(), &mut kept).expect("connects");
         assert!(matches!(client.verify(), Ok(Integrity::Verified { checked }) if checked > 0));
         let made = kept.facts["made"].as_u64().expect("counted");
-        let mut theirs = self::kept();
-        server.run(Phase::Measure, &Stop::after(Duration::ZERO), &mut theirs).expect("served");
         // One more for the check of the data.
-        assert_eq!(theirs.facts["accepted"].as_u64(), Some(made + 1), "{exchange}");
+        assert_eq!(counted(&mut server, "accepted", made + 1), made + 1, "{exchange}");
         let part = PartRecord {
             part: "client".to_owned(),
             index: 0,
@@ -104,9 +118,7 @@ fn strangers_are_closed_and_counted() {
     let mut stranger: TcpStream = from.into();
     let closed = std::io::Read::read(&mut stranger, &mut [0]);
     assert!(matches!(closed, Ok(0) | Err(_)), "{closed:?}");
-    let mut theirs = kept();
-    server.run(Phase::Measure, &Stop::after(Duration::ZERO), &mut theirs).expect("served");
-    assert_eq!(theirs.facts["strangers"], 1);
+    assert_eq!(counted(&mut server, "strangers", 1), 1);
 }
 
 #[test]

@@ -127,9 +127,7 @@ impl Part for Client {
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let offer = peers.iter().find(|offer| offer.part == "server");
-        let offer = offer.ok_or_else(|| Error::new(Cause::Protocol, "no server among the peers"))?;
-        let mut stream = Reach::read(&offer.data)?.connect(&self.terms.endpoint(), 0)?;
+        let mut stream = Reach::of(peers, "server")?.connect(&self.terms.endpoint(), 0)?;
         stream
             .set_read_timeout(Some(PATIENCE))
             .map_err(|error| Error::new(Cause::IoError, format!("setting up the connection: {error}")))?;

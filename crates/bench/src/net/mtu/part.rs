@@ -31,7 +31,7 @@ pub fn part(case: &Case, place: &Place) -> Box<dyn Part> {
     let terms = Terms { interface: ends::interface_for(case, place.index), alone: case.nodes.len() == 1 };
     match place.part.as_str() {
         "client" => Box::new(Client::new(terms, place)),
-        _ => Box::new(Server::new(terms, place)),
+        _ => Box::new(Server::at(place, terms)),
     }
 }
 

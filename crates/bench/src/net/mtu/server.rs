@@ -3,62 +3,45 @@
 use std::io::{self, ErrorKind};
 use std::net::TcpStream;
 
-use seatrial_model::{Cause, Integrity, Phase, Place};
+use seatrial_model::{Cause, Integrity, Place};
 use serde_json::json;
 
 use super::control::Message;
 use super::datagram::Datagrams;
 use super::part::{Terms, meet, own_mtu};
 use super::search::Fate;
-use crate::common::{Listening, Serving};
-use crate::{Error, Offer, Part, Sink, Stop};
+use crate::common::{Answering, Answers, Listening, Serving};
+use crate::{Error, Sink};
 
-/// The answering part.
+/// The answering end.
 pub struct Server {
     terms: Terms,
-    place: Place,
-    listening: Option<Listening>,
-    serving: Option<Serving>,
 }
 
 impl Server {
-    pub fn new(terms: Terms, place: &Place) -> Self {
-        Self { terms, place: place.clone(), listening: None, serving: None }
+    pub fn at(place: &Place, terms: Terms) -> Answering<Self> {
+        Answering::new(place, Self { terms })
     }
 }
 
-impl Part for Server {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        let listening = Listening::open(&self.terms.endpoint())?;
-        let reach = listening.reach()?;
-        self.listening = Some(listening);
-        Ok(Offer::new(&self.place, json!(reach)))
+impl Answers for Server {
+    fn listen(&mut self) -> Result<Listening, Error> {
+        Listening::open(&self.terms.endpoint())
     }
 
-    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
-        let listening = self
-            .listening
-            .take()
-            .ok_or_else(|| Error::new(Cause::Protocol, "told to connect before it listened"))?;
+    fn begin(&mut self, listening: Listening) -> Result<Serving, Error> {
         let mut stream = listening.accept(1)?.only()?;
         let own = stream.try_clone().map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
         let datagrams = meet(&mut stream)?;
         // Whoever measures no time is at home on any CPU.
-        self.serving = Some(Serving::start(vec![own], None, move |_| serve(stream, datagrams))?);
-        Ok(())
+        Serving::start(vec![own], None, move |_| serve(stream, datagrams))
     }
 
-    fn run(&mut self, _: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let serving = self
-            .serving
-            .as_mut()
-            .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
-        serving.attend(stop, false)?;
+    fn tell(&self, serving: &Serving, out: &mut dyn Sink) {
         out.evidence("interface_mtu", json!(serving.control().and_then(own_mtu)));
-        Ok(())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self, _: Option<&mut Serving>) -> Result<Integrity, Error> {
         Ok(Integrity::Unverified {
             why: "the client hears of every packet whether it arrived as sent".to_owned(),
         })

@@ -12,7 +12,7 @@ use socket2::SockRef;
 use super::tcp::Tcp;
 use super::{by_verbs, plan};
 use crate::common::pingpong::{Buffers, Follower, Leader, Mode, Transport};
-use crate::common::{Endpoint, Listening, Reach, Serving, ends, interface_of, pin};
+use crate::common::{Answering, Answers, Endpoint, Listening, Reach, Serving, ends, interface_of, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// What both ends know.
@@ -44,10 +44,13 @@ pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
             _ => Box::new(by_verbs::Following::new(common)),
         });
     }
-    let place = place.clone();
     Ok(match place.part.as_str() {
-        "leader" => Box::new(Leading { terms, place, buffers: None, leader: None }),
-        _ => Box::new(Following { terms, place, listening: None, serving: None, served: Arc::default() }),
+        "leader" => Box::new(Leading { terms, place: place.clone(), buffers: None, leader: None }),
+        _ => {
+            let cpu = place.seats.first().map(|seat| seat.cpu);
+            let end = Following { terms, cpu, buffers: None, served: Arc::default() };
+            Box::new(Answering::new(place, end))
+        }
     })
 }
 
@@ -101,17 +104,12 @@ impl Part for Leading {
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let offer = peers.iter().find(|offer| offer.part == "follower");
-        let offer = offer.ok_or_else(|| Error::new(Cause::Protocol, "no follower among the peers"))?;
-        let reach = Reach::read(&offer.data)?;
+        let reach = Reach::of(peers, "follower")?;
         let set = |socket: SockRef<'_>| self.terms.set_buffers(&socket);
         let endpoint = self.terms.endpoint(&set);
         let connect = |number: usize| reach.connect(&endpoint, number as u32);
         let streams = (0..self.terms.connections()).map(connect).collect::<Result<Vec<_>, _>>()?;
-        let buffers = self
-            .buffers
-            .take()
-            .ok_or_else(|| Error::new(Cause::Protocol, "told to connect before it had memory"))?;
+        let buffers = self.buffers.take().ok_or_else(without_memory)?;
         let transport = Tcp::new(streams)?;
         self.leader = Some(Leader::new(transport, buffers, self.terms.mode, &self.terms.sizes));
         Ok(())
@@ -155,48 +153,40 @@ pub fn led<T: Transport>(leader: &mut Leader<T>) -> Result<Integrity, Error> {
 
 struct Following {
     terms: Terms,
-    place: Place,
-    listening: Option<(Listening, Buffers)>,
-    serving: Option<Serving>,
+    cpu: Option<u32>,
+    buffers: Option<Buffers>,
     served: Arc<AtomicU64>,
 }
 
-impl Part for Following {
-    fn prepare(&mut self) -> Result<Offer, Error> {
+impl Answers for Following {
+    fn listen(&mut self) -> Result<Listening, Error> {
         let set = |socket: SockRef<'_>| self.terms.set_buffers(&socket);
         let listening = Listening::open(&self.terms.endpoint(&set))?;
-        let reach = listening.reach()?;
-        self.listening = Some((listening, self.terms.buffers()?));
-        Ok(Offer::new(&self.place, json!(reach)))
+        self.buffers = Some(self.terms.buffers()?);
+        Ok(listening)
     }
 
-    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
-        let (listening, buffers) = self
-            .listening
-            .take()
-            .ok_or_else(|| Error::new(Cause::Protocol, "told to connect before it listened"))?;
+    fn begin(&mut self, listening: Listening) -> Result<Serving, Error> {
+        let buffers = self.buffers.take().ok_or_else(without_memory)?;
         let streams = listening.accept(self.terms.connections())?.streams;
         let own = streams.iter().map(TcpStream::try_clone).collect::<io::Result<Vec<_>>>();
         let own = own.map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
-        let (cpu, counter) = (self.place.seats.first().map(|seat| seat.cpu), Arc::clone(&self.served));
+        let counter = Arc::clone(&self.served);
         let follow = move |_: &AtomicBool| Follower::new(Tcp::new(streams)?, buffers).serve(&counter);
-        self.serving = Some(Serving::start(own, cpu, follow)?);
-        Ok(())
+        Serving::start(own, self.cpu, follow)
     }
 
-    fn run(&mut self, _: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let serving = self
-            .serving
-            .as_mut()
-            .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
-        serving.attend(stop, false)?;
+    fn tell(&self, _: &Serving, out: &mut dyn Sink) {
         out.evidence("served", json!(self.served.load(Ordering::Relaxed)));
-        Ok(())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
-        followed(self.serving.as_mut(), &self.served)
+    fn verify(&mut self, serving: Option<&mut Serving>) -> Result<Integrity, Error> {
+        followed(serving, &self.served)
     }
+}
+
+fn without_memory() -> Error {
+    Error::new(Cause::Protocol, "told to connect before it had memory")
 }
 
 /// The leader's check goes both ways; here it is only asked whether one failed.

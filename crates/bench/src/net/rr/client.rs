@@ -57,9 +57,7 @@ impl Part for Client {
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let offer = peers.iter().find(|offer| offer.part == "server");
-        let offer = offer.ok_or_else(|| Error::new(Cause::Protocol, "no server among the peers"))?;
-        let reach = Reach::read(&offer.data)?;
+        let reach = Reach::of(peers, "server")?;
         let stream = reach.connect(&self.terms.endpoint(), 0)?;
         let ends = (stream.local_addr().ok(), stream.peer_addr().ok());
         self.connection = json!({ "interface": interface_of(&stream), "ends": ends });

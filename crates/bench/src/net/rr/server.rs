@@ -5,88 +5,70 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use seatrial_model::{Cause, Integrity, Phase, Place};
+use seatrial_model::{Cause, Integrity, Place};
 use serde_json::json;
 
 use super::load::Stream;
 use super::message::{fill, first_wrong, is_before, number_after};
 use super::part::{Load, Terms};
 use super::wire::{Received, Wire};
-use crate::common::{Listening, Serving};
-use crate::{Error, Offer, Part, Sink, Stop};
+use crate::common::{Answering, Answers, Listening, Serving};
+use crate::{Error, Sink};
 
 /// How long the server sleeps at most before it looks whether it is wanted any more.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The answering part.
+/// The answering end.
 pub struct Server {
     terms: Terms,
-    place: Place,
-    listening: Option<Listening>,
-    serving: Option<Serving>,
+    /// Of the requests, and of the stream beside them.
+    cpus: [Option<u32>; 2],
     served: Arc<AtomicU64>,
     load: Option<Stream>,
 }
 
 impl Server {
-    pub fn new(terms: Terms, place: &Place) -> Self {
-        Self {
-            terms,
-            place: place.clone(),
-            listening: None,
-            serving: None,
-            served: Arc::default(),
-            load: None,
-        }
+    pub fn at(place: &Place, terms: Terms) -> Answering<Self> {
+        let cpus = [0, 1].map(|seat| place.seats.get(seat).map(|seat| seat.cpu));
+        Answering::new(place, Self { terms, cpus, served: Arc::default(), load: None })
     }
 }
 
-impl Part for Server {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        let listening = Listening::open(&self.terms.endpoint())?;
-        let reach = listening.reach()?;
-        self.listening = Some(listening);
-        Ok(Offer::new(&self.place, json!(reach)))
+impl Answers for Server {
+    fn listen(&mut self) -> Result<Listening, Error> {
+        Listening::open(&self.terms.endpoint())
     }
 
-    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
-        let listening = self
-            .listening
-            .take()
-            .ok_or_else(|| Error::new(Cause::Protocol, "told to connect before it listened"))?;
+    fn begin(&mut self, listening: Listening) -> Result<Serving, Error> {
         let failed =
             |error: std::io::Error| Error::new(Cause::IoError, format!("setting up the connection: {error}"));
-        let cpu = |seat: usize| self.place.seats.get(seat).map(|seat| seat.cpu);
         let mut streams = listening.accept(self.terms.connections())?.streams.into_iter();
         let stream =
             streams.next().ok_or_else(|| Error::new(Cause::Protocol, "no connection was asked for"))?;
         if let (Some(load), Some(beside)) = (self.terms.load, streams.next()) {
-            self.load = Some(Stream::begin(beside, load == Load::Reverse, cpu(1))?);
+            self.load = Some(Stream::begin(beside, load == Load::Reverse, self.cpus[1])?);
         }
         let control = stream.try_clone().map_err(failed)?;
         let wire = if self.terms.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };
         wire.set_wait(self.terms.wait, PATIENCE).map_err(failed)?;
         let (terms, served) = (self.terms.clone(), Arc::clone(&self.served));
         let work = move |over: &AtomicBool| serve(wire, &terms, &served, over);
-        self.serving = Some(Serving::start(vec![control], cpu(0), work)?);
-        Ok(())
+        Serving::start(vec![control], self.cpus[0], work)
     }
 
-    fn run(&mut self, _: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let serving = self
-            .serving
-            .as_mut()
-            .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
-        // A server of datagrams does not notice that its client is gone.
-        serving.attend(stop, self.terms.udp)?;
+    /// A server of datagrams does not notice that its client is gone.
+    fn is_deaf(&self) -> bool {
+        self.terms.udp
+    }
+
+    fn tell(&self, _: &Serving, out: &mut dyn Sink) {
         out.evidence("served", json!(self.served.load(Ordering::Relaxed)));
-        Ok(())
     }
 
     /// The client checks every byte of the answers, and the server every byte of the requests, as they come; here it is
     /// only asked whether it had to stop.
-    fn verify(&mut self) -> Result<Integrity, Error> {
-        let Some(serving) = &mut self.serving else {
+    fn verify(&mut self, serving: Option<&mut Serving>) -> Result<Integrity, Error> {
+        let Some(serving) = serving else {
             return Ok(Integrity::Unverified { why: "there was no connection".to_owned() });
         };
         let checked = self.served.load(Ordering::Relaxed) * self.terms.request as u64;

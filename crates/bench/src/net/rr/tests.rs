@@ -108,8 +108,20 @@ impl Sink for Enough {
     }
 }
 
-/// Asks until there are some slices, and gives what the record would show.
+/// Asks until there are some slices, and gives what the record would show. Once more where an end that got no CPU for
+/// seconds was taken for gone.
 fn measured(changed: &[(&str, &str)]) -> seatrial_model::Measures {
+    let mut failed = Vec::new();
+    while failed.len() < 10 {
+        match try_measured(changed) {
+            Ok(measures) => return measures,
+            Err(error) => failed.push(error),
+        }
+    }
+    panic!("{changed:?}: {failed:#?}");
+}
+
+fn try_measured(changed: &[(&str, &str)]) -> Result<seatrial_model::Measures, crate::Error> {
     let case = unpinned(changed);
     let (mut client, mut server) = ends(&case);
     let stop = Stop::after(Duration::from_secs(60));
@@ -118,13 +130,18 @@ fn measured(changed: &[(&str, &str)]) -> seatrial_model::Measures {
         let end = stop.clone();
         let serving =
             scope.spawn(move || server.run(Phase::Measure, &end, &mut Kept::default()).map(|()| server));
-        client.run(Phase::Measure, &stop, &mut kept).expect("asks");
-        let mut server = serving.join().expect("joined").expect("serves");
+        let asked = client.run(Phase::Measure, &stop, &mut kept);
+        // What ended the one ends the other.
+        stop.raise();
+        let served = serving.join().expect("joined");
+        asked?;
+        let mut server = served?;
         for end in [&mut client, &mut server] {
-            let checked = end.verify().expect("looked");
+            let checked = end.verify()?;
             assert!(matches!(checked, Integrity::Verified { checked } if checked > 0), "{checked:?}");
         }
-    });
+        Ok::<_, crate::Error>(())
+    })?;
     assert_eq!(kept.kept.facts["connection"]["interface"], "lo");
     let part = seatrial_model::PartRecord {
         part: "client".to_owned(),
@@ -139,7 +156,7 @@ fn measured(changed: &[(&str, &str)]) -> seatrial_model::Measures {
     for name in ["round_trip", "rate", "slowest"] {
         assert!(measures.metrics[name].trials[0].iter().all(|value| *value > 0.0), "{name}");
     }
-    measures
+    Ok(measures)
 }
 
 #[test]
@@ -237,31 +254,41 @@ fn lost_datagrams_are_counted_and_late_ones_are_not_taken_for_others() {
     theirs.connect(ours.local_addr().expect("told")).expect("connected");
     let over = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let done = std::sync::Arc::clone(&over);
+    let dropped = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let told = std::sync::Arc::clone(&dropped);
     let answering = std::thread::spawn(move || {
         let mut wire = Wire::Udp { socket: theirs, _control: None };
         wire.set_wait(Wait::Block, Duration::from_millis(20)).expect("set");
-        let (mut message, mut dropped, mut seen) = ([0; 16], 0, 0);
+        let (mut message, mut seen) = ([0; 16], 0);
         while !done.load(std::sync::atomic::Ordering::Relaxed) {
             if let Received::Message(_) = wire.receive(&mut message).expect("received") {
                 seen += 1;
                 if seen % 5 == 0 {
-                    dropped += 1;
+                    told.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                 } else {
                     wire.send(&message).expect("answered");
                 }
             }
         }
-        dropped
     });
     let wire = Wire::Udp { socket: ours, _control: None };
     wire.set_wait(Wait::Block, super::asking::LOST_AFTER).expect("set");
     let mut asking = Asking::new(wire, 16, 16);
-    let answered = (0..20).filter(|_| asking.once().expect("asked").is_some()).count();
+    let (mut asked, mut answered) = (0, 0);
+    // A machine that holds up the answer past the deadline loses one more, which then comes late: while another is asked.
+    loop {
+        asked += 1;
+        answered += u64::from(asking.once().expect("asked").is_some());
+        let dropped = dropped.load(std::sync::atomic::Ordering::Relaxed);
+        if asked >= 20 && asking.lost == dropped + asking.late {
+            break;
+        }
+        assert!(asked < 300, "{} lost of {asked}, {dropped} dropped, {} late", asking.lost, asking.late);
+    }
     over.store(true, std::sync::atomic::Ordering::Relaxed);
-    let dropped = answering.join().expect("joined");
-    // A machine that holds up the answer past the deadline loses one more, which then comes late.
-    assert_eq!(asking.lost, dropped + asking.late);
-    assert_eq!(answered as u64, 20 - asking.lost);
+    answering.join().expect("joined");
+    assert!(asking.lost >= 4, "every fifth was dropped");
+    assert_eq!(answered, asked - asking.lost);
 }
 
 #[test]

@@ -22,8 +22,9 @@ const OBEYED_WITHIN: Duration = Duration::from_secs(8);
 /// How long the end of a stream may take.
 const ENDED_WITHIN: Duration = Duration::from_secs(28);
 
-/// How often a failure is looked for while data moves.
-const LOOK: Duration = Duration::from_millis(5);
+/// How often somebody looks whether the phase was ended; failures are heard of at once. Each look takes the CPU from a
+/// flow where all have one.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// The threads, with a second handle to each of their connections.
 pub struct Crew {

@@ -166,6 +166,7 @@ impl Flow {
             zero_copied: None,
             mapped_bytes: None,
             wake_bytes: None,
+            drained: None,
         };
         if let Ok(took) = took {
             end.took(took);
@@ -216,9 +217,9 @@ impl Side {
                     Self::Sender { source, push, .. } => {
                         Ok(replace(push, methods.0, |method| method.make(stream, source)))
                     }
-                    Self::Receiver { room, rest, pull, .. } => {
+                    Self::Receiver { room, rest, pull, meter, .. } => {
                         let make = |method: Receiving| {
-                            let pull = method.make(stream, *room)?;
+                            let pull = method.make(stream, *room, meter.total)?;
                             Ok(if rest.is_zero() { pull } else { Box::new(Resting::new(pull, *rest)) })
                         };
                         Ok(replace(pull, methods.1, make))

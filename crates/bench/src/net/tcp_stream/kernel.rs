@@ -7,6 +7,7 @@ use seatrial_sys::Errno;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::{Pull, Push};
 
+use super::aligned::PAGE;
 use super::meter::Meter;
 use super::pattern::PERIOD;
 
@@ -22,11 +23,16 @@ pub enum Left {
 }
 
 /// Sends messages of `message` bytes, on and on; `total` counts the bytes of the stream so far. A message that was taken
-/// in part goes on with the rest of the stream: its bytes depend on their place alone.
+/// in part goes on with the rest of the stream: its bytes depend on their place alone. Where messages are of whole pages,
+/// the one after it is shorter by what makes the others begin with a page again: pages that are sent as they are would be
+/// cut in two each, and copies are slower from odd places.
 /// `orders` counts the orders, of which `seen` are known.
 pub fn send(push: &mut dyn Push, message: usize, total: &mut u64, orders: &AtomicU32, seen: u32) -> Left {
+    let is_of_pages = message.is_multiple_of(PAGE) && message > 0;
     loop {
-        match push.push((*total % PERIOD as u64) as usize, message) {
+        let from = (*total % PERIOD as u64) as usize;
+        let odd = if is_of_pages { from % PAGE } else { 0 };
+        match push.push(from, message - odd) {
             Ok(bytes) => *total += bytes as u64,
             Err(Errno::AGAIN | Errno::INTR) => {}
             Err(error) => return Left::Failed(error),
@@ -49,5 +55,46 @@ pub fn receive(pull: &mut dyn Pull, meter: &mut Meter, orders: &AtomicU32, seen:
         if orders.load(Ordering::Relaxed) != seen {
             return Left::Ordered;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes as much of each message as it is told, and notes what it was given.
+    struct Taking<'a> {
+        takes: Vec<Result<usize, Errno>>,
+        given: Vec<(usize, usize)>,
+        orders: &'a AtomicU32,
+    }
+
+    impl Push for Taking<'_> {
+        fn push(&mut self, from: usize, len: usize) -> Result<usize, Errno> {
+            self.given.push((from, len));
+            if self.takes.len() == 1 {
+                self.orders.store(1, Ordering::Relaxed);
+            }
+            self.takes.remove(0).map(|takes| takes.min(len))
+        }
+    }
+
+    fn given(message: usize, takes: &[Result<usize, Errno>]) -> (Vec<(usize, usize)>, u64) {
+        let (orders, mut total) = (AtomicU32::new(0), 0);
+        let mut taking = Taking { takes: takes.to_vec(), given: Vec::new(), orders: &orders };
+        assert_eq!(send(&mut taking, message, &mut total, &orders, 0), Left::Ordered);
+        (taking.given, total)
+    }
+
+    #[test]
+    fn after_a_message_that_was_taken_in_part_the_others_begin_with_a_page_again() {
+        let (all, part) = (Ok(usize::MAX), Ok(5000));
+        let (told, total) = given(8192, &[all, part, Err(Errno::AGAIN), all, all]);
+        // The same bytes are offered again after a refusal.
+        let wanted = [(0, 8192), (8192, 8192), (13_192, 7288), (13_192, 7288), (20_480, 8192)];
+        assert_eq!(told, wanted);
+        assert_eq!(total, 28_672);
+        // Messages of other sizes stay what they are.
+        assert_eq!(given(777, &[all, Ok(5), all]).0, [(0, 777), (777, 777), (782, 777)]);
     }
 }

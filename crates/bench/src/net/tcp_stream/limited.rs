@@ -8,6 +8,7 @@
 
 use seatrial_model::Nanos;
 
+use super::method::{Method, Sending};
 use super::record::End;
 
 /// Share of the time that an end must be busy to be the limit: the rest is what a busy end still sleeps in between.
@@ -158,7 +159,12 @@ impl Shares {
 
 /// What limited the flow with these ends.
 pub fn limited(sender: &End, receiver: &End) -> Factor {
-    let signs = Signs { paced: pacing_reached(sender), queued: is_queued(sender), full: is_full(sender) };
+    let signs = Signs {
+        paced: pacing_reached(sender),
+        queued: is_queued(sender),
+        full: is_full(sender),
+        drained: is_drained(sender),
+    };
     verdict(&Shares::of(sender, receiver), signs)
 }
 
@@ -171,10 +177,12 @@ struct Signs {
     queued: bool,
     /// The send buffer was full of what was under way.
     full: bool,
+    /// Most of the time nothing waited to be sent.
+    drained: bool,
 }
 
 /// The verdict on shares.
-fn verdict(shares: &Shares, Signs { paced, queued, full }: Signs) -> Factor {
+fn verdict(shares: &Shares, Signs { paced, queued, full, drained }: Signs) -> Factor {
     let sides = Sides::of(shares);
     // Who never sleeps is the limit by itself.
     if sides.sender.max(sides.reading) >= BUSY {
@@ -212,6 +220,11 @@ fn verdict(shares: &Shares, Signs { paced, queued, full }: Signs) -> Factor {
     }
     if idle >= IDLE {
         return if sides.most_waited() >= STARVED { sides.starved() } else { Factor::Application };
+    }
+    // A sender sleeps only where its buffer is full: when all of that is under way, nothing else holds it up. Losses would
+    // leave something to send, behind a smaller congestion window.
+    if drained && sides.sender <= 1.0 - HELD && !queued {
+        return Factor::SendBuffer;
     }
     if is_lossy {
         return Factor::Loss;
@@ -293,6 +306,12 @@ fn is_full(sender: &End) -> bool {
     under_way.zip(sender.socket.send_buffer).is_some_and(|(bytes, buffer)| bytes >= FULL * buffer as f64)
 }
 
+/// Whether most looks found all that was in the send buffer under way. A sender that lends its pages also sleeps where too
+/// many of them are out, and that says nothing of the buffer.
+fn is_drained(sender: &End) -> bool {
+    sender.drained.is_some_and(|share| share >= HELD) && sender.method != Sending::Zerocopy.word()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::advice::advice;
@@ -319,6 +338,7 @@ mod tests {
             zero_copied: None,
             mapped_bytes: None,
             wake_bytes: None,
+            drained: None,
         }
     }
 
@@ -374,6 +394,28 @@ mod tests {
         let queued = End { tcp: Tcp { rtt_us: Some(2_700), ..flow.tcp }, ..flow.clone() };
         assert_eq!(limited(&queued, &end(false, 15, 1)), Factor::Path);
         assert_eq!(limited(&flow, &end(false, 97, 1)), Factor::ReceiverCpu);
+    }
+
+    #[test]
+    fn a_sender_that_sleeps_with_nothing_left_to_send_waits_for_room_in_its_buffer() {
+        let asleep = End { drained: Some(0.8), ..sender(12, 1, 100, 2, 10) };
+        assert_eq!(limited(&asleep, &end(false, 15, 1)), Factor::SendBuffer);
+        // A late acknowledgement makes the kernel send again what was not lost, and may cross the phase's end.
+        let again = End { tcp: Tcp { retransmits: Some(500), ..asleep.tcp }, ..asleep.clone() };
+        assert_eq!(limited(&again, &end(false, 15, 1)), Factor::SendBuffer);
+        assert_eq!(limited(&End { drained: Some(0.3), ..again }, &end(false, 15, 1)), Factor::Loss);
+        // With a queue of its own the buffer is not too small; awake the sender is what is waited for; and a full link has
+        // all under way as well.
+        let rest = [
+            End { drained: Some(0.3), ..asleep.clone() },
+            End { drained: None, ..asleep.clone() },
+            End { system_ns: 600_000_000, ..asleep.clone() },
+            End { tcp: Tcp { rtt_us: Some(2_700), ..asleep.tcp }, ..asleep.clone() },
+            End { method: "zerocopy".to_owned(), ..asleep.clone() },
+        ];
+        for flow in rest {
+            assert_eq!(limited(&flow, &end(false, 15, 1)), Factor::Path, "{flow:?}");
+        }
     }
 
     #[test]

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use seatrial_sys::Errno;
 use seatrial_sys::net::{
-    Pull, Push, ReadMapped, ReadPlain, ReadRing, ReadTruncated, SendFile, SendPinned, SendPlain, SendRing,
-    Source,
+    Pull, Push, ReadMapped, ReadRing, ReadTruncated, SendFile, SendPinned, SendPlain, SendRing, Source,
 };
+
+use super::aligned::ReadAligned;
 
 /// Words of the parameter `send`.
 pub const SENDS: &[&str] = &["write", "sendfile", "zerocopy", "uring"];
@@ -97,13 +98,13 @@ impl Sending {
 }
 
 impl Receiving {
-    /// Receives from `socket` this way, at most `room` bytes a call.
+    /// Receives from `socket` this way, at most `room` bytes a call, from byte `total` of the stream on.
     ///
     /// # Errors
     /// When the kernel or the protocol cannot.
-    pub fn make(self, socket: &TcpStream, room: usize) -> Result<Box<dyn Pull>, Errno> {
+    pub fn make(self, socket: &TcpStream, room: usize, total: u64) -> Result<Box<dyn Pull>, Errno> {
         Ok(match self {
-            Self::Read => Box::new(ReadPlain::new(socket, room)?),
+            Self::Read => Box::new(ReadAligned::new(socket, room, total)?),
             Self::Trunc => Box::new(ReadTruncated::new(socket, room)?),
             Self::Zerocopy => Box::new(ReadMapped::new(socket, room)?),
             Self::Uring => Box::new(ReadRing::new(socket, room)?),

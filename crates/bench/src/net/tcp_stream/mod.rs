@@ -1,6 +1,7 @@
 //! `net.tcp_stream`: how much data TCP carries between two nodes, and what holds it back.
 
 mod advice;
+mod aligned;
 mod closing;
 mod crew;
 mod flow;
@@ -22,6 +23,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod trials;
+mod unsent;
 
 use seatrial_model::{
     About, AxisSpec, Better, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec,

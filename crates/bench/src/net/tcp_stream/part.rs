@@ -16,6 +16,7 @@ use super::queued::Queue;
 use super::record::ENDS;
 use super::terms::{Name, Terms};
 use super::trials;
+use super::unsent::Looks;
 use crate::common::{Listening, Reach, interface_of};
 use crate::{Error, Offer, Part, Sink, Stop};
 
@@ -76,6 +77,7 @@ impl TcpEnd {
     fn measure(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
         let (send, receive) = self.methods;
         let mut times: Vec<(Name, u64, u32)> = Vec::new();
+        let mut looks = Looks::default();
         let terms = self.terms.clone();
         let crew = self.crew()?;
         let span = (stop.left() / LOOKS).max(LOOK);
@@ -91,11 +93,11 @@ impl TcpEnd {
         crew.wait(far, stop, |crew| {
             if Instant::now() >= next {
                 next = Instant::now() + span;
-                times.extend(round_trips(crew));
+                times.extend(round_trips(crew, &mut looks));
             }
         })?;
         // Data keeps moving until all parts have measured: an end would be seen by those that still do.
-        let laps = crew.turn(send, receive, false)?;
+        let mut laps = crew.turn(send, receive, false)?;
         let window_ns = now_ns() - start_ns;
         let queues: Vec<serde_json::Value> =
             queues.iter().filter_map(|before| Some(before.again()?.since(before))).collect();
@@ -108,6 +110,9 @@ impl TcpEnd {
             .collect();
         interfaces.dedup();
         trials::require(&self.terms, &laps)?;
+        for lap in laps.iter_mut().filter(|lap| lap.end.sends) {
+            lap.end.drained = looks.drained(lap.end.name());
+        }
         for lap in &laps {
             tell_slices(lap, out)?;
         }
@@ -180,11 +185,14 @@ impl Part for TcpEnd {
     }
 }
 
-/// The smoothed round trip times of the flows that send here.
-fn round_trips(crew: &Crew) -> Vec<(Name, u64, u32)> {
+/// The smoothed round trip times of the flows that send here. What they have left to send is looked at as well.
+fn round_trips(crew: &Crew, looks: &mut Looks) -> Vec<(Name, u64, u32)> {
     let at = now_ns();
     let ask = |(name, stream): &(Name, TcpStream)| {
         let info = tcp_info(stream).ok()?;
+        if let Some(mss) = info.snd_mss {
+            looks.look(*name, stream, mss);
+        }
         // An end that only receives acknowledges, and learns of no round trips worth the name.
         let sends = info.data_segs_out.is_some_and(|count| count > 100);
         info.rtt_us.filter(|us| *us > 0 && sends).map(|us| (*name, at, us))

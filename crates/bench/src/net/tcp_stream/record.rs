@@ -41,6 +41,10 @@ pub struct End {
     /// Bytes that had to be there before the receiver was woken; none for a sender.
     #[serde(default)]
     pub wake_bytes: Option<u32>,
+    /// Share of the looks, 0 to 1, at which all that a sender's kernel held was under way and nothing waited to be sent; none
+    /// for a receiver, and where the kernel does not tell.
+    #[serde(default)]
+    pub drained: Option<f64>,
 }
 
 /// How a connection is set up, as the kernel tells.

@@ -2,25 +2,38 @@
 
 use std::io::Write;
 use std::net::TcpStream;
-use std::time::Duration;
+use std::thread::ScopedJoinHandle;
+use std::time::{Duration, Instant};
 
 use seatrial_model::{Cause, Phase};
 
-use super::rig::{Both, Enter, alone, assert_verified, pair_of_nodes};
+use super::super::part::TcpEnd;
+use super::rig::{Both, Enter, Kept, alone, assert_verified, pair_of_nodes};
 use super::space::{Net, Pair};
-use crate::{Error, Part};
+use crate::{Error, Part, Stop};
 
 const PLAIN: [(&str, &str); 3] = [("send", "write"), ("receive", "read"), ("congestion", "cubic")];
 
-/// Measures while `meddle` does something to the way; how both ends' phases ended, and both ends.
-fn meddled(pair: &Pair, meddle: impl Fn()) -> ([Result<(), Error>; 2], Both) {
+/// Far more than anything here takes.
+const FOREVER: Duration = Duration::from_secs(180);
+
+/// Measures while `meddle` does something to the way, and then until an end has noticed or `patience` is over; how both
+/// ends' phases ended, and both ends.
+fn meddled(pair: &Pair, patience: Duration, meddle: impl Fn()) -> ([Result<(), Error>; 2], Both) {
     let enter: [&Enter<'_>; 2] = [&|| pair.first.enter(), &|| pair.second.enter()];
     let mut both = Both::connected_in(pair_of_nodes(&PLAIN), |_| (), enter);
+    let stop = Stop::after(FOREVER);
+    let run = &|end: &mut TcpEnd| end.run(Phase::Measure, &stop, &mut Kept::default());
     let ended = std::thread::scope(|scope| {
-        let running = scope.spawn(|| both.phase(Phase::Measure, Duration::from_millis(700)));
+        let ends = [&mut both.client, &mut both.server].map(|end| scope.spawn(move || run(end)));
         std::thread::sleep(Duration::from_millis(200));
         meddle();
-        running.join().expect("joined").map(|(ended, _)| ended)
+        let until = Instant::now() + patience;
+        while Instant::now() < until && !ends.iter().any(ScopedJoinHandle::is_finished) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        stop.raise();
+        ends.map(|end| end.join().expect("joined"))
     });
     (ended, both)
 }
@@ -30,7 +43,7 @@ fn a_connection_that_is_reset_on_the_way_is_told_by_its_flow() {
     let Some(pair) = Pair::new(&Net { four: true, six: false, mtu: 1500 }) else { return };
     let rule = "add rule inet t c meta l4proto tcp reject with tcp reset";
     let table = "add table inet t; add chain inet t c { type filter hook input priority 0; }";
-    let (ended, _) = meddled(&pair, || {
+    let (ended, _) = meddled(&pair, FOREVER, || {
         pair.second.run(&format!("nft '{table}; {rule}'"));
     });
     let errors: Vec<Error> = ended.into_iter().filter_map(Result::err).collect();
@@ -45,7 +58,7 @@ fn a_connection_that_is_reset_on_the_way_is_told_by_its_flow() {
 #[test]
 fn an_interface_that_goes_down_in_the_middle_ends_the_phase_in_time_and_is_told() {
     let Some(pair) = Pair::new(&Net { four: true, six: false, mtu: 1500 }) else { return };
-    let (ended, mut both) = meddled(&pair, || {
+    let (ended, mut both) = meddled(&pair, Duration::from_millis(500), || {
         pair.first.run("ip link set v1 down");
     });
     // TCP goes on trying; what was measured until then is there, with a silence at its end.
@@ -95,7 +108,7 @@ fn a_stranger_at_the_port_is_refused_counted_and_in_no_number() {
 fn an_address_that_leads_nowhere_is_told_with_what_it_answered() {
     let case = alone(&PLAIN);
     let terms = super::super::terms::Terms::of(&case, &case.places[0]).expect("terms");
-    let mut client = super::super::part::TcpEnd::new(terms, &case.places[0]);
+    let mut client = TcpEnd::new(terms, &case.places[0]);
     // A port of the loopback on which nobody listens.
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|open| open.local_addr()).expect("a port");
     let reach =

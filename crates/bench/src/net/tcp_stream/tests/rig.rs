@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use seatrial_model::machine::{Cpu, CpuThread, Known, Machine, Nic, NicKind};
-use seatrial_model::{Case, Evidence, Integrity, Params, PartRecord, Phase, Sample, Site, SiteNode};
+use seatrial_model::{
+    Case, Evidence, Integrity, Measures, Params, PartRecord, Phase, Sample, Site, SiteNode,
+};
 
 use super::super::TcpStream;
 use super::super::part::TcpEnd;
@@ -194,6 +196,24 @@ impl Both {
             });
         }
         records
+    }
+
+    /// Measures a case again until its figures are enough: others may keep its ends from their CPUs for as long as they
+    /// measure. What both said, and what it came to.
+    pub fn measured_until(
+        case: &Case,
+        span: Duration,
+        is_enough: impl Fn(&Measures) -> bool,
+    ) -> (Vec<PartRecord>, Measures) {
+        let mut seen = Vec::new();
+        for _ in 0..40 {
+            let records = Self::connected(case.clone(), |_| ()).measured(span);
+            match TcpStream.reduce(case, &records) {
+                Ok(measures) if is_enough(&measures) => return (records, measures),
+                other => seen.push(other.map(|measures| measures.metrics)),
+            }
+        }
+        panic!("{seen:#?}");
     }
 
     /// Both check at once.
