@@ -31,6 +31,8 @@ fn job(fake: &Fake) -> String {
     let services = workspace::root().join("lab/guest/services");
     let quick = "-p trials=1 -p max_trials=1";
     let gpu = format!("gpu.host_copy -p size=1MiB -p direction=h2d -p time=100ms {quick}");
+    // Long enough to be looked at meanwhile.
+    let long = gpu.replace("100ms", "2s");
     format!(
         r#"
 sh {services} gpu
@@ -42,7 +44,7 @@ told run net.tcp_stream -p protocol=sctp -p time=300ms {quick}
 
 # Where memory is bound and where it lies, by the kernel's own list, while it is used.
 while [ ! -e /tmp/over ]; do grep -h bind: /proc/[0-9]*/numa_maps; sleep 0.3; done > /tmp/maps 2> /dev/null &
-told run {gpu} -p scope=matrix
+told run {long} -p scope=matrix
 touch /tmp/over
 wait
 grep -o 'bind:.*' /tmp/maps | sort -u | sed 's/^/numa_maps: /' >&2

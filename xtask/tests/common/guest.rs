@@ -1,5 +1,8 @@
 //! What tests in guests share: a boot with a script, the binary under test inside it, the documents that it wrote.
 
+#[path = "boot.rs"]
+mod boot;
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -7,28 +10,24 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use xtask::packages::{self, Package};
 
+pub use boot::complaint;
+
 /// What a script in a guest gave, or none where guests cannot be had. In it `told ARGUMENTS` runs the binary under test with
-/// its document on standard output; what it complains of goes to standard error, and its exit status nowhere.
+/// its document on standard output; what it complains of goes to standard error, and its exit status nowhere. `$with` stands
+/// before the program, for another program that starts it; `$program` is its path.
 pub fn guest(options: &[&str], script: &str) -> Option<Output> {
     // Scripts make file systems, and ask whether the other guest answers.
     let of_scripts = packages::LAB.iter().chain(packages::LAB_TESTS);
     let of_scripts = of_scripts.filter(|package| ["mkfs.ext4", "ping"].contains(&package.program));
-    let needed: Vec<Package> = packages::GUEST.iter().chain(of_scripts).copied().collect();
-    let missing = packages::missing_now(&needed);
-    if !missing.is_empty() && !xtask::workspace::is_ci() {
-        let names: Vec<&str> = missing.iter().map(|package| package.name).collect();
-        eprintln!("skipped: guests need {}", names.join(" "));
-        return None;
-    }
+    let besides: Vec<Package> = of_scripts.copied().collect();
     let script = format!(
         "export SEATRIAL_HOME=/tmp/home\n\
-         told() {{ '{}' \"$@\" -o json 2> /tmp/told.err || {{ echo \"exit $? of $*\" >&2; cat /tmp/told.err >&2; }}; }}\n\
+         program='{}' with=\n\
+         told() {{ $with \"$program\" \"$@\" -o json 2> /tmp/told.err || {{ echo \"exit $? of $*\" >&2; cat /tmp/told.err >&2; }}; }}\n\
          {script}",
         program().display()
     );
-    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
-    command.args(["guest", "run"]).args(options).args(["--", "sh", "-c", &script]);
-    Some(command.output().unwrap())
+    boot::boot(options, &["sh", "-c", &script], &besides)
 }
 
 /// The binary under test without what only a debugger reads: an emulated machine takes a minute to look through that before
@@ -50,8 +49,9 @@ fn program() -> PathBuf {
 /// The documents on standard output, in their order.
 pub fn documents(output: &Output) -> Vec<Value> {
     let documents = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>();
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    documents.map(|document| document.unwrap_or_else(|error| panic!("{error}: {complaint}"))).collect()
+    documents
+        .map(|document| document.unwrap_or_else(|error| panic!("{}: {error}", complaint(output))))
+        .collect()
 }
 
 /// A result of a run, by its number, which measured.

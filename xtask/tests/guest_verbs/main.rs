@@ -5,13 +5,11 @@
 
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
+#[path = "../common/boot.rs"]
+mod boot;
 mod confined;
 mod inside;
 mod rig;
-
-use std::process::Command;
-
-use xtask::packages;
 
 /// Runs all trials, then those of a process that may lock 64 KiB of memory and has no capability to lock more.
 fn script(program: &str) -> String {
@@ -29,18 +27,13 @@ fn passed(output: &str) -> Vec<u32> {
 
 #[test]
 fn verbs_do_on_soft_roce_what_they_promise() {
-    let missing = packages::missing_now(packages::GUEST);
-    if !missing.is_empty() && !xtask::workspace::is_ci() {
-        let names: Vec<&str> = missing.iter().map(|package| package.name).collect();
-        eprintln!("skipped: guests need {}", names.join(" "));
-        return;
-    }
     let program = std::env::current_exe().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
-    command.args(["guest", "run", "--nics", "1", "--limit", "600", "--", "sh", "-c"]);
-    let output = command.arg(script(&program.display().to_string())).output().unwrap();
-    let (told, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{told}\n{errors}");
+    let command = script(&program.display().to_string());
+    let Some(output) = boot::boot(&["--nics", "1", "--limit", "600"], &["sh", "-c", &command], &[]) else {
+        return;
+    };
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}\n{told}", boot::complaint(&output));
     let passed = passed(&told);
     assert!(passed.len() == 2 && passed[0] >= 15 && passed[1] == 1, "{passed:?}: {told}");
 }

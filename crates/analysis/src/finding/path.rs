@@ -65,7 +65,7 @@ struct Kind {
 }
 
 const INTERFACE: Kind = Kind { probe: "nic", noun: "interface", choice: "the routes and at -p interface=" };
-const PORT: Kind = Kind { probe: "ib_port", noun: "port", choice: "-p port= and -p peer_port=" };
+const PORT: Kind = Kind { probe: "ib_port", noun: "port", choice: "-p device= and -p peer_device=" };
 
 /// An end whose counters do not show what was moved.
 struct Shortfall<'a> {
@@ -308,7 +308,9 @@ mod tests {
         let found = of(1_010_000_000, 5_000_000);
         assert!(found[0].text.contains("but mlx5_2/1 of n2 received only 5 MB"), "{}", found[0].text);
         assert!(
-            found[0].text.ends_with("mlx5_3/1 (1005 MB) carried them: look at -p port= and -p peer_port="),
+            found[0]
+                .text
+                .ends_with("mlx5_3/1 (1005 MB) carried them: look at -p device= and -p peer_device="),
             "{}",
             found[0].text
         );

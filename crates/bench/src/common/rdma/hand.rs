@@ -2,6 +2,7 @@
 
 use seatrial_model::Cause;
 use seatrial_sys::verbs::{Gid, GidEntry, GidKind};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Offer};
@@ -80,12 +81,15 @@ impl Hand {
     /// # Errors
     /// When there is none, or it is none of this version.
     pub fn read(peers: &[Offer], index: u32) -> Result<Self, Error> {
-        let offer = peers.iter().find(|offer| offer.index == index);
-        let offer =
-            offer.ok_or_else(|| Error::new(Cause::Protocol, format!("no part {index} among the peers")))?;
-        serde_json::from_value(offer.data.clone()).map_err(|error| {
-            Error::new(Cause::Protocol, format!("the offer of part {index} is none: {error}"))
-        })
+        read(peers, index)
+    }
+
+    /// Those of the part at `index` with several ports, in their order.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_all(peers: &[Offer], index: u32) -> Result<Vec<Self>, Error> {
+        read(peers, index)
     }
 
     /// The GIDs as entries of a table.
@@ -99,6 +103,15 @@ impl Hand {
         };
         self.gids.iter().map(read).collect()
     }
+}
+
+/// What the part at `index` tells in its offer.
+fn read<T: DeserializeOwned>(peers: &[Offer], index: u32) -> Result<T, Error> {
+    let offer = peers.iter().find(|offer| offer.index == index);
+    let offer =
+        offer.ok_or_else(|| Error::new(Cause::Protocol, format!("no part {index} among the peers")))?;
+    serde_json::from_value(offer.data.clone())
+        .map_err(|error| Error::new(Cause::Protocol, format!("the offer of part {index} is none: {error}")))
 }
 
 #[cfg(test)]

@@ -19,6 +19,8 @@ mod ports;
 pub mod queue;
 mod registered;
 pub mod rig;
+mod several;
+mod system;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -28,7 +30,7 @@ pub use fault::{during, preparing};
 pub use hand::{Hand, PeerPair};
 pub use memory::{Layout, Side};
 pub use pairs::QKEY;
-pub use ports::{End, PEER_PORT, PORT, first_pair, note, plan_pairs, port_of, seated};
+pub use ports::{End, PEER_PORT, PORT, first_pair, note, plan_pairs, plan_streams, ports_of, seated};
 pub use queue::wait;
 pub use rig::{Pair, Rig, drained};
 pub use terms::{Terms, Way};

@@ -21,6 +21,21 @@ pub const PEER: ParamSpec = ParamSpec {
     default: "auto",
 };
 
+/// The same where data may go over several ports at once.
+pub const DEVICES: ParamSpec = ParamSpec {
+    doc: "The port of the first node, such as mlx5_0/1, or a device of one port; several such as mlx5_0/1+mlx5_1/1 are one \
+          case, with queue_pairs and threads for each; auto measures each active port.",
+    ..DEVICE
+};
+
+/// The same of several ports.
+pub const PEERS: ParamSpec = ParamSpec {
+    doc: "The port at the other end, or as many as device has, in their order; auto is the one of the same name, on one \
+          node that of another card if there is one and else the port itself; other-card is a physically distinct card \
+          and nothing else.",
+    ..PEER
+};
+
 /// Reliable, unreliable.
 pub const TRANSPORT_RC_UC: ParamSpec = ParamSpec {
     name: "transport",

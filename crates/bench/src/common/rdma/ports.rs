@@ -4,7 +4,7 @@ use seatrial_model::machine::{Hca, HcaPort, Known, Machine, Nic, NicKind};
 use seatrial_model::{About, Bytes, Case, Cause, Nanos, Params, Reason, Site, SiteNode, Subject, Value};
 
 use super::params::{BUFFERS, DEVICE, FENCE_PUT, PEER, THREADS, TRANSPORT_ALL, UP_TO};
-use super::{Layout, params, terms};
+use super::{Layout, params, several, terms};
 use crate::common::seating::{Seating, seating_over};
 use crate::common::{self, Ends, room};
 
@@ -74,42 +74,67 @@ pub fn parse(label: &str) -> Option<(&str, u8)> {
     Some((device, port.parse().ok().filter(|port| *port > 0)?)).filter(|_| !device.is_empty())
 }
 
-/// The port of the part at `index`, as the plan has noted it.
-pub fn port_of(case: &Case, index: u32) -> Option<&str> {
-    case.chosen.text(if index == 0 { PORT } else { PEER_PORT }).ok()
+/// The ports of the part at `index`, as the plan has noted them.
+pub fn ports_of(case: &Case, index: u32) -> Option<Vec<&str>> {
+    let text = case.chosen.text(if index == 0 { PORT } else { PEER_PORT }).ok()?;
+    Some(text.split(several::PLUS).collect())
 }
 
-/// The two ends of a planned case.
-pub fn ends_of<'a>(case: &Case, site: &'a Site) -> Option<[End<'a>; 2]> {
-    let end = |index: u32| -> Option<End<'a>> {
+/// The two ends of a planned case, for each of its ports.
+pub fn ends_of<'a>(case: &Case, site: &'a Site) -> Option<Vec<[End<'a>; 2]>> {
+    let end = |index: u32, label: &str| -> Option<End<'a>> {
         let name = case.nodes.get(index as usize).or(case.nodes.first())?;
         let node = site.nodes.iter().find(|node| node.name == *name)?;
-        let (device, number) = parse(port_of(case, index)?)?;
+        let (device, number) = parse(label)?;
         let hca = node.machine.hcas.known()?.iter().find(|hca| hca.name == device)?;
         Some(End { node, hca, port: hca.port(number.into())? })
     };
-    Some([end(0)?, end(1)?])
+    let labels = ports_of(case, 0)?.into_iter().zip(ports_of(case, 1)?);
+    labels.map(|(own, other)| Some([end(0, own)?, end(1, other)?])).collect()
 }
 
-/// One case for each port of the first node, with the port that it is measured against. `threads` of each end are pinned.
+/// One case for each port of the first node, with the port that it is measured against.
 ///
 /// # Errors
 /// When a node has no device, or what is asked for cannot be.
 pub fn plan_pairs(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     contradictions(params)?;
-    let (first, second) = match site.nodes.as_slice() {
-        [] => return Err(Reason::new(Cause::Inapplicable, "there is no node to measure on")),
-        [one] => (one, one),
-        [one, other, ..] => (one, other),
-    };
+    let [first, second] = both(site)?;
     let own = wanted(first, params.text(DEVICE.name).unwrap_or("auto"), DEVICE.name)?;
     let pairs =
         own.iter().map(|own| Ok([*own, partner(*own, second, params)?])).collect::<Result<Vec<_>, Reason>>();
-    pairs?.into_iter().map(|pair| case(about, params, site, pair)).collect()
+    pairs?.into_iter().map(|pair| case(about, params, site, &[pair])).collect()
+}
+
+/// The same, or where several ports are asked for together, one case over all of them.
+///
+/// # Errors
+/// As [`plan_pairs`].
+pub fn plan_streams(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    let [first, second] = both(site)?;
+    match several::pairs(first, second, params)? {
+        None => plan_pairs(about, params, site),
+        Some(pairs) => {
+            contradictions(params)?;
+            Ok(vec![case(about, params, site, &pairs)?])
+        }
+    }
+}
+
+/// The nodes of the two ends.
+fn both(site: &Site) -> Result<[&SiteNode; 2], Reason> {
+    match site.nodes.as_slice() {
+        [] => Err(Reason::new(Cause::Inapplicable, "there is no node to measure on")),
+        [one] => Ok([one, one]),
+        [one, other, ..] => Ok([one, other]),
+    }
 }
 
 /// The ports of a node that are asked for: by name, or all that are active.
-fn wanted<'a>(node: &'a SiteNode, word: &str, param: &str) -> Result<Vec<End<'a>>, Reason> {
+///
+/// # Errors
+/// When the node has none, or not that one.
+pub fn wanted<'a>(node: &'a SiteNode, word: &str, param: &str) -> Result<Vec<End<'a>>, Reason> {
     let all = ports(node)?;
     let labels = || all.iter().map(End::label).collect::<Vec<_>>().join(", ");
     if word == "auto" {
@@ -157,7 +182,10 @@ fn ports(node: &SiteNode) -> Result<Vec<End<'_>>, Reason> {
 }
 
 /// The port at the other end of `own`, on `node`.
-fn partner<'a>(own: End<'a>, node: &'a SiteNode, params: &Params) -> Result<End<'a>, Reason> {
+///
+/// # Errors
+/// When the node has none that `own` could talk to.
+pub fn partner<'a>(own: End<'a>, node: &'a SiteNode, params: &Params) -> Result<End<'a>, Reason> {
     let word = params.text(PEER.name).unwrap_or("auto");
     if !matches!(word, "auto" | "other-card") {
         return Ok(wanted(node, word, PEER.name)?[0]);
@@ -229,56 +257,67 @@ pub fn are_distinct(one: &Hca, other: &Hca) -> Result<bool, String> {
 
 /// Notes the two ports in a case, and how they lie to each other.
 pub fn note(case: &mut Case, own: End<'_>, other: End<'_>) {
-    let alone = own.node.name == other.node.name;
-    case.chosen.set(PORT, own.label().as_str());
-    case.chosen.set(PEER_PORT, other.label().as_str());
-    for (name, end) in [("slot", own), ("peer_slot", other)] {
-        if let Some(slot) = end.hca.card() {
-            case.chosen.set(name, slot);
+    note_all(case, &[[own, other]]);
+}
+
+/// Notes the ports in a case, and how the two of each pair lie to each other.
+fn note_all(case: &mut Case, pairs: &[[End<'_>; 2]]) {
+    let mut put = |name: &str, end: usize, of: &dyn Fn(End<'_>) -> Option<String>| {
+        if let Some(all) = pairs.iter().map(|pair| of(pair[end])).collect::<Option<Vec<String>>>() {
+            case.chosen.set(name, several::joined(all).as_str());
         }
+    };
+    for (end, [port, slot, interface]) in
+        [[PORT, "slot", "interface"], [PEER_PORT, "peer_slot", "peer_interface"]].into_iter().enumerate()
+    {
+        put(port, end, &|end| Some(end.label()));
+        put(slot, end, &|end| Some(end.hca.card()?.to_owned()));
+        // What software plays has no counters of bytes; the interface under it has.
+        put(interface, end, &|end| end.port.netdevs.first().filter(|_| end.hca.is_software).cloned());
     }
-    // What software plays has no counters of bytes; the interface under it has.
-    for (name, end) in [("interface", own), ("peer_interface", other)] {
-        if let (true, Some(below)) = (end.hca.is_software, end.port.netdevs.first()) {
-            case.chosen.set(name, below.as_str());
-        }
-    }
-    if alone {
-        let distinct = are_distinct(own.hca, other.hca) == Ok(true);
+    if pairs.iter().all(|[own, other]| own.node.name == other.node.name) {
+        let distinct = pairs.iter().all(|[own, other]| are_distinct(own.hca, other.hca) == Ok(true));
         case.chosen.set("distinct_cards", Value::Flag(distinct));
     }
 }
 
-fn case(about: &About, params: &Params, site: &Site, [own, other]: [End<'_>; 2]) -> Result<Case, Reason> {
+/// One over all of these pairs.
+fn case(about: &About, params: &Params, site: &Site, pairs: &[[End<'_>; 2]]) -> Result<Case, Reason> {
     let mut budget = common::budget(params)?;
     budget.overhead = Nanos::millis(300);
     // Sizes of a ladder share the time: each must get some of it.
     let sizes = terms::sizes(params)?.len() as u64;
     budget.measure = budget.measure.max(Nanos::millis(60 * sizes));
     budget.warm_up = budget.warm_up.max(Nanos::millis(20 * sizes));
-    let alone = own.node.name == other.node.name;
-    let device = Subject::device("hca", &own.label());
+    let [own, other] = pairs[0];
+    let labels = |end: usize| several::joined(pairs.iter().map(|pair| pair[end].label()));
+    let device = Subject::device("hca", &labels(0));
     let mut case = Case::new(about, &own.node.name, device, params, budget);
-    if !alone {
-        let pair = format!("{}/{}->{}/{}", own.node.name, own.label(), other.node.name, other.label());
+    if own.node.name != other.node.name {
+        let pair = format!("{}/{}->{}/{}", own.node.name, labels(0), other.node.name, labels(1));
         case.subject = pair.parse().unwrap_or_else(|_| Subject::node());
         case.nodes.push(other.node.name.clone());
     }
     case = case.in_group(about, about.id);
-    case.key = Some(format!("{}/{}", own.hca.key(), own.port.number));
-    case.facts = own.hca.facts(own.port);
-    note(&mut case, own, other);
+    let keys = pairs.iter().map(|[own, _]| format!("{}/{}", own.hca.key(), own.port.number));
+    case.key = Some(several::joined(keys));
+    // Facts are those of one port, by which profiles select it: several together are none that they mean.
+    if pairs.len() == 1 {
+        case.facts = own.hca.facts(own.port);
+    }
+    note_all(&mut case, pairs);
     let region = region(params, &[own, other]);
     if region > 0 {
         case.chosen.set("region", Bytes(region));
     }
     let largest = terms::sizes(params)?.last().copied().unwrap_or(1);
     let memory = Layout::new(params.count("queue_pairs").unwrap_or(1), largest, region).bytes();
-    check_room(memory + largest + fresh(params, largest)?, own, other)?;
-    case.budget.prepare = case.budget.prepare.plus(Nanos::secs(memory / SLOWEST));
+    let all = pairs.len() as u64;
+    check_room(all * (memory + largest + fresh(params, largest)?), own, other)?;
+    case.budget.prepare = case.budget.prepare.plus(Nanos::secs(all * memory / SLOWEST));
     let threads =
         params.count(THREADS.name).unwrap_or(1).min(params.count("queue_pairs").unwrap_or(1)).max(1) as usize;
-    let seating = seated(site, params, [own, other], threads)?;
+    let seating = seated_all(site, params, pairs, threads)?;
     seating.note(&mut case);
     case.places = Ends::of(site, params)?.places(about.parts, seating.seats);
     Ok(case)
@@ -288,15 +327,22 @@ fn case(about: &About, params: &Params, site: &Site, [own, other]: [End<'_>; 2])
 ///
 /// # Errors
 /// When an end has no such CPUs.
-pub fn seated(
+pub fn seated(site: &Site, params: &Params, pair: [End<'_>; 2], threads: usize) -> Result<Seating, Reason> {
+    seated_all(site, params, &[pair], threads)
+}
+
+/// The same for so many threads of each port, those of the first port first.
+fn seated_all(
     site: &Site,
     params: &Params,
-    [own, other]: [End<'_>; 2],
+    pairs: &[[End<'_>; 2]],
     threads: usize,
 ) -> Result<Seating, Reason> {
     let ends = Ends::of(site, params)?;
-    let nics = [own.nic(), other.nic()];
-    seating_over(&ends, site, params, &[[Some(&nics[0]), Some(&nics[1])]], &vec![0; threads])
+    let nics: Vec<[Nic; 2]> = pairs.iter().map(|[own, other]| [own.nic(), other.nic()]).collect();
+    let ways: Vec<[Option<&Nic>; 2]> = nics.iter().map(|[own, other]| [Some(own), Some(other)]).collect();
+    let way_of: Vec<usize> = (0..pairs.len() * threads).map(|thread| thread / threads).collect();
+    seating_over(&ends, site, params, &ways, &way_of)
 }
 
 /// The first pair of active ports between the nodes of a site, for a benchmark that has one case between two nodes; where
@@ -305,11 +351,7 @@ pub fn seated(
 /// # Errors
 /// When a node has none.
 pub fn first_pair<'a>(params: &'a Params, site: &'a Site) -> Result<[End<'a>; 2], Reason> {
-    let (first, second) = match site.nodes.as_slice() {
-        [] => return Err(Reason::new(Cause::Inapplicable, "there is no node to measure on")),
-        [one] => (one, one),
-        [one, other, ..] => (one, other),
-    };
+    let [first, second] = both(site)?;
     let asked = params.text(common::ends::INTERFACE.name).ok().filter(|name| *name != "auto");
     let active = wanted(first, "auto", DEVICE.name)?;
     let fits = |end: &&End<'a>| asked.is_none_or(|name| end.port.netdevs.iter().any(|netdev| netdev == name));

@@ -48,7 +48,7 @@ pub fn queues(terms: &Terms, device: &Arc<Device>) -> Result<(Vec<Queue>, Vec<Qu
     let label = terms.label();
     let of_thread = terms.queue_pairs.div_ceil(terms.threads);
     let failed = || preparing(&label, "making a completion queue");
-    let patience = patience(&SysRoot::live(), &terms.device);
+    let patience = patience(&terms.system.root, &terms.device);
     let queue = |depth: usize| -> Result<Queue, Error> {
         let depth = u32::try_from(depth).unwrap_or(u32::MAX);
         let channel = terms.event.then(|| CompletionChannel::new(device)).transpose().map_err(failed())?;

@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 use seatrial_model::{Cause, Place};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
-use seatrial_sys::root::SysRoot;
 use seatrial_sys::verbs::{
     AddressHandle, Connection, Device, GidEntry, Global, LinkLayer, MemoryRegion, Mtu, Path, PortAbout,
-    ProtectionDomain, QueuePair, Remote, Retry, Transport, VerbKind, Verbs, choose,
+    ProtectionDomain, QueuePair, Remote, Retry, Transport, VerbKind, choose,
 };
 use serde_json::json;
 
@@ -77,7 +76,7 @@ impl Rig {
     pub fn open(terms: &Terms, pages: &[Pages]) -> Result<Self, Error> {
         let label = terms.label();
         let failed = |what: &'static str| preparing(&label, what);
-        let verbs = Verbs::open().map_err(failed("opening libibverbs"))?;
+        let verbs = terms.system.verbs().map_err(failed("opening libibverbs"))?;
         let device = verbs.open_device(&terms.device).map_err(failed("opening the device"))?;
         let port = device.port(terms.port).map_err(failed("asking for the port"))?;
         port.require_active(&terms.device, terms.port).map_err(failed("looking at the port"))?;
@@ -88,7 +87,7 @@ impl Rig {
             let text = format!("mtu={mtu}: the port has {} active", port.active_mtu);
             return Err(Error::new(Cause::Contradiction, format!("{label}: {text}")));
         }
-        let table = device.gids(&SysRoot::live(), terms.port).map_err(failed("reading its GIDs"))?;
+        let table = device.gids(&terms.system.root, terms.port).map_err(failed("reading its GIDs"))?;
         let gids = match terms.gid_index {
             Some(index) => {
                 let entry = table.asked(index).map_err(|error| {
@@ -306,6 +305,16 @@ impl Rig {
         let at = self.layout.at(pair, Side::In, slot) as usize + skip;
         self.region.read(at, &mut found).map_err(during(&self.terms.label(), "reading its memory"))?;
         Ok(found)
+    }
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        // All of them before the first is destroyed: over a dead path each of the others would go on sending again what is
+        // outstanding, and where software plays the device, with the time that destroying takes.
+        for pair in &self.pairs {
+            let _ = pair.qp.fail();
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use super::params::{
     PKEY_INDEX, POST_LIST, QUEUE_PAIRS, RECEIVES, SERVICE_LEVEL, SIZE, THREADS, TRAFFIC_CLASS, TRANSPORT_ALL,
     UP_TO,
 };
+use super::system::System;
 use super::{Method, Notice, ports, transport};
 use crate::Error;
 
@@ -101,18 +102,38 @@ pub struct Terms {
     pub index: u32,
     /// Where its threads run.
     pub seats: Vec<Seat>,
+    /// Where the library and the kernel's files are.
+    pub system: System,
     moderation: Option<u64>,
 }
 
 impl Terms {
-    /// Those of the end at `place`.
+    /// Those of the end at `place`, on the first of its ports.
     ///
     /// # Errors
     /// When the case was not planned by the same version.
     pub fn of(method: Method, case: &Case, place: &Place) -> Result<Self, Error> {
+        Ok(Self::all(method, case, place)?.swap_remove(0))
+    }
+
+    /// Those of the end at `place`, for each of its ports; at least one. The seats are dealt out to them.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub fn all(method: Method, case: &Case, place: &Place) -> Result<Vec<Self>, Error> {
+        let missing = || Error::new(Cause::Protocol, "the case carries no port");
+        let labels = ports::ports_of(case, place.index).ok_or_else(missing)?;
+        let each = place.seats.len() / labels.len().max(1);
+        let one = |(at, label): (usize, &str)| {
+            let seats = place.seats[at * each..(at + 1) * each].to_vec();
+            Self::on(method, case, place.index, label, seats)
+        };
+        labels.into_iter().enumerate().map(one).collect()
+    }
+
+    fn on(method: Method, case: &Case, index: u32, label: &str, seats: Vec<Seat>) -> Result<Self, Error> {
         let params = &case.params;
         let missing = |what: &str| Error::new(Cause::Protocol, format!("the case carries no {what}"));
-        let label = ports::port_of(case, place.index).ok_or_else(|| missing("port"))?;
         let (device, port) = ports::parse(label).ok_or_else(|| missing("device and port"))?;
         let queue_pairs = count(params, QUEUE_PAIRS.name).unwrap_or(1) as usize;
         let depth = count(params, DEPTH.name).unwrap_or(64) as usize;
@@ -140,8 +161,9 @@ impl Terms {
             memory: None,
             device: device.to_owned(),
             port,
-            index: place.index,
-            seats: place.seats.clone(),
+            index,
+            seats,
+            system: System::live(),
             moderation: count(params, MODERATION.name),
         })
     }

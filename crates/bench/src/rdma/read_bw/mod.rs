@@ -4,7 +4,9 @@ use seatrial_model::{About, Cost, Interaction, ParamSpec};
 use seatrial_sys::verbs::VerbKind;
 
 use crate::common;
-use crate::common::rdma::bandwidth::{BY_SIZE, FORWARD, MESSAGES, REGISTRATION, REVERSE, Stream, THROUGHPUT};
+use crate::common::rdma::bandwidth::{
+    BY_PORT, BY_SIZE, FORWARD, MESSAGES, REGISTRATION, REVERSE, Stream, THROUGHPUT,
+};
 use crate::common::rdma::{Method, Notice, params as p};
 
 /// The benchmark.
@@ -18,8 +20,8 @@ const ABOUT: About = About {
     title: "RDMA reads from the memory of another node: throughput and message rate",
     doc: include_str!("doc.md"),
     params: &[
-        p::DEVICE,
-        p::PEER,
+        p::DEVICES,
+        p::PEERS,
         p::DIRECTION,
         p::SIZE,
         p::UP_TO,
@@ -45,7 +47,7 @@ const ABOUT: About = About {
         common::PRECISION,
     ],
     metrics: &[THROUGHPUT, FORWARD, REVERSE, MESSAGES, REGISTRATION],
-    series: &[BY_SIZE],
+    series: &[BY_SIZE, BY_PORT],
     parts: &["client", "server"],
     needs: &[],
     probes: &["steal", "load", "throttle", "ib_port", "nic"],

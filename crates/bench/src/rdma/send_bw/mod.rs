@@ -5,7 +5,7 @@ use seatrial_sys::verbs::VerbKind;
 
 use crate::common;
 use crate::common::rdma::bandwidth::{
-    BY_SIZE, FORWARD, LOSS, MESSAGES, REGISTRATION, REVERSE, Stream, THROUGHPUT,
+    BY_PORT, BY_SIZE, FORWARD, LOSS, MESSAGES, REGISTRATION, REVERSE, Stream, THROUGHPUT,
 };
 use crate::common::rdma::{Method, Notice, params as p};
 
@@ -20,8 +20,8 @@ const ABOUT: About = About {
     title: "RDMA sends into receives that were posted before: throughput, message rate, loss",
     doc: include_str!("doc.md"),
     params: &[
-        p::DEVICE,
-        p::PEER,
+        p::DEVICES,
+        p::PEERS,
         p::TRANSPORT_ALL,
         p::DIRECTION,
         p::SIZE,
@@ -48,7 +48,7 @@ const ABOUT: About = About {
         common::PRECISION,
     ],
     metrics: &[THROUGHPUT, FORWARD, REVERSE, MESSAGES, LOSS, REGISTRATION],
-    series: &[BY_SIZE],
+    series: &[BY_SIZE, BY_PORT],
     parts: &["client", "server"],
     needs: &[],
     probes: &["steal", "load", "throttle", "ib_port", "nic"],

@@ -11,6 +11,9 @@ use crate::common::rdma::Way;
 /// The channel of the samples: bytes over the time in which they moved.
 pub const CHANNEL: &str = "moved";
 
+/// What names the port of a sample, by its number, where it is of one of several.
+pub const PORT: &str = "port";
+
 /// A sample lasts so long at least.
 const SLICE: Nanos = Nanos::millis(10);
 
@@ -95,6 +98,8 @@ struct Whole {
 #[derive(Debug)]
 pub struct Sampler {
     way: Way,
+    /// The number of the port, where it is of one of several.
+    port: Option<u64>,
     sizes: Vec<u64>,
     tallies: Vec<Arc<Tally>>,
     /// Messages for each completion, by size.
@@ -117,6 +122,7 @@ impl Sampler {
         let wholes = vec![Whole::default(); sizes.len()];
         Self {
             way,
+            port: None,
             sizes: sizes.to_vec(),
             tallies,
             grouped,
@@ -128,6 +134,11 @@ impl Sampler {
             current: None,
             wholes,
         }
+    }
+
+    /// The same for one of several ports, by its number.
+    pub fn of_port(self, port: usize) -> Self {
+        Self { port: Some(port as u64), ..self }
     }
 
     /// Looks at the counts; gives a sample where one is complete.
@@ -201,9 +212,9 @@ impl Sampler {
         since.zip(&self.sizes).fold((0, 0), |sum, (count, size)| (sum.0 + count, sum.1 + count * size))
     }
 
-    /// The direction.
-    pub fn way(&self) -> Way {
-        self.way
+    /// The direction; none of one of several ports, which is in that of all together.
+    pub fn whole(&self) -> Option<Way> {
+        self.port.is_none().then_some(self.way)
     }
 
     fn tell(&self, size: usize, start: u64, end: u64, messages: u64, out: &mut dyn Sink) {
@@ -211,6 +222,9 @@ impl Sampler {
         let mut at = Params::default();
         at.set("direction", self.way.word());
         at.set("size", Bytes(bytes));
+        if let Some(port) = self.port {
+            at.set(PORT, port);
+        }
         let amount = Quantity::new((messages * bytes) as f64, Unit::Byte).expect("a count is finite");
         out.sample(Sample { channel: CHANNEL.to_owned(), at, start: Nanos(start), end: Nanos(end), amount });
     }

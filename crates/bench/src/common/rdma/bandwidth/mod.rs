@@ -11,12 +11,15 @@ mod pump;
 mod reduce;
 mod taker;
 
+#[cfg(test)]
+pub use part::part_on;
+
 use seatrial_model::{
     About, AxisSpec, Better, Case, Factor, Limits, Measures, MetricSpec, Params, PartRecord, Place, Reason,
     SeriesSpec, Site, Unit,
 };
 
-use super::{Method, capacity, plan_pairs};
+use super::{Method, capacity, plan_streams};
 use crate::{Benchmark, Error, Part, common};
 
 /// A benchmark of streams: its definition, and how its messages go.
@@ -37,7 +40,7 @@ impl Benchmark for Stream {
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan_pairs(self.about, params, site)
+        plan_streams(self.about, params, site)
     }
 
     fn limits(&self, case: &Case, site: &Site) -> Limits {
@@ -100,4 +103,14 @@ pub const BY_SIZE: SeriesSpec = SeriesSpec {
     unit: Unit::GigabitsPerSecond,
     better: Better::Higher,
     axes: &[AxisSpec { name: "size", unit: Unit::Byte }],
+};
+
+/// Throughput by port.
+pub const BY_PORT: SeriesSpec = SeriesSpec {
+    name: "by_port",
+    doc: "Where several ports are measured together: payload over time by direction and port of the first node, at the \
+          fastest size.",
+    unit: Unit::GigabitsPerSecond,
+    better: Better::Higher,
+    axes: &[AxisSpec { name: "direction", unit: Unit::Count }, AxisSpec { name: "port", unit: Unit::Count }],
 };

@@ -13,8 +13,9 @@ use super::check;
 use super::counts::{Sampler, Tally};
 use super::pump::{Orders, Pump};
 use super::taker::Takers;
-use crate::common::rdma::rig::{met, pages_of, pin, too_early};
-use crate::common::rdma::{Method, Rig, Terms, Way};
+use crate::common::rdma::rig::{pages_of, pin, too_early};
+use crate::common::rdma::system::System;
+use crate::common::rdma::{Hand, Method, Rig, Terms, Way};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How often the counts are looked at. Their times are those of the completions, so that looking more often would only take
@@ -35,80 +36,50 @@ const QUIET_LOOKS: u32 = 40;
 /// # Errors
 /// When the case was not planned by the same version.
 pub fn part(method: Method, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
-    let terms = Terms::of(method, case, place)?;
+    part_on(method, case, place, &System::live())
+}
+
+/// The same with the library and the kernel's files of `system`.
+///
+/// # Errors
+/// As [`part`].
+pub fn part_on(method: Method, case: &Case, place: &Place, system: &System) -> Result<Box<dyn Part>, Error> {
+    let mut terms = Terms::all(method, case, place)?;
+    terms.iter_mut().for_each(|terms| terms.system = system.clone());
     let pages = pages_of(&case.params)?;
-    Ok(Box::new(Streaming { place: place.clone(), terms, pages, takers: None, rig: None, sent: 0 }))
+    Ok(Box::new(Streaming { place: place.clone(), terms, pages, lines: Vec::new(), sent: 0 }))
 }
 
 struct Streaming {
     place: Place,
-    terms: Terms,
+    /// By port; at least one.
+    terms: Vec<Terms>,
     pages: Vec<Pages>,
-    // Before the rig, so that its threads are gone when the queue pairs are.
-    takers: Option<Takers>,
-    rig: Option<Rig>,
+    /// By port; empty before they are prepared.
+    lines: Vec<Line>,
     /// Messages sent since the connection was made.
     sent: u64,
 }
 
-impl Part for Streaming {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        pin(&self.terms, 0)?;
-        let rig = Rig::open(&self.terms, &self.pages)?;
+/// One port of this end.
+struct Line {
+    // Before the rig, so that its threads are gone when the queue pairs are.
+    takers: Option<Takers>,
+    rig: Rig,
+}
+
+impl Line {
+    fn open(terms: &Terms, pages: &[Pages]) -> Result<Self, Error> {
+        let rig = Rig::open(terms, pages)?;
         rig.poison_in()?;
         fill(&rig, check::FIRST, rig.layout.slots)?;
-        if self.terms.answers() && self.terms.is_counted_there() {
-            self.takers = Some(Takers::prepare(&rig)?);
-        }
-        let offer = Offer::new(&self.place, json!(rig.hand()));
-        self.rig = Some(rig);
-        Ok(offer)
+        let takes = terms.answers() && terms.is_counted_there();
+        let takers = takes.then(|| Takers::prepare(&rig)).transpose()?;
+        Ok(Self { takers, rig })
     }
 
-    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        met(&mut self.rig, &self.place, peers)?;
-        self.takers.as_mut().map_or(Ok(()), Takers::start)
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let rig = self.rig.as_mut().ok_or_else(too_early)?;
-        let takers = self.takers.as_ref();
-        let mut samplers = Vec::new();
-        let sizes = &self.terms.sizes;
-        let pumped: Vec<Arc<Tally>> =
-            (0..self.terms.threads).map(|_| Arc::new(Tally::new(sizes.len()))).collect();
-        let (own, far) = (self.terms.own_way(), opposite(self.terms.own_way()));
-        if self.terms.initiates() && !self.terms.is_counted_there() {
-            let grouped = sizes.iter().map(|size| self.terms.moderation(*size) as u64).collect();
-            samplers.push(Sampler::new(own, sizes, grouped, pumped.clone(), now_ns()));
-        }
-        if let Some(takers) = takers {
-            let tallies = takers.tallies().to_vec();
-            samplers.push(Sampler::new(far, sizes, vec![1; sizes.len()], tallies, now_ns()));
-        }
-        self.sent += move_messages(rig, takers, &pumped, &mut samplers, stop, out)?;
-        samplers.iter_mut().for_each(|sampler| sampler.end(out));
-        if phase == Phase::Measure {
-            if self.terms.initiates() {
-                self.sent += last_pass(rig)?;
-            }
-            if let Some(takers) = takers {
-                until_quiet(takers)?;
-                out.evidence("received", json!(takers.total()));
-            }
-            out.evidence("sent", json!(self.sent));
-            for sampler in &samplers {
-                out.evidence(&format!("moved_{}", sampler.way().word()), json!(sampler.moved().1));
-            }
-            let micros: Vec<f64> = rig.registrations.iter().map(|took| took.as_secs_f64() * 1e6).collect();
-            out.evidence("registration_us", json!(micros));
-            out.evidence("device", json!(rig.facts));
-        }
-        Ok(())
-    }
-
-    fn verify(&mut self) -> Result<Integrity, Error> {
-        let rig = self.rig.as_ref().ok_or_else(too_early)?;
+    /// Whether what came over this port is what was sent.
+    fn verify(&self) -> Result<Integrity, Error> {
         if let Some(takers) = &self.takers {
             match takers.check() {
                 Err(error) if error.cause == Cause::CorruptData => {
@@ -117,15 +88,120 @@ impl Part for Streaming {
                 other => other?,
             }
         }
-        let comes = if self.terms.method.verb == VerbKind::Read {
-            self.terms.initiates()
-        } else {
-            self.terms.answers()
-        };
+        let terms = &self.rig.terms;
+        let comes = if terms.method.verb == VerbKind::Read { terms.initiates() } else { terms.answers() };
         if comes {
-            return check::came(rig);
+            return check::came(&self.rig);
         }
         Ok(Integrity::Unverified { why: "what this end sent is looked at where it came to".to_owned() })
+    }
+}
+
+impl Part for Streaming {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        pin(&self.terms[0], 0)?;
+        for terms in &self.terms {
+            self.lines.push(Line::open(terms, &self.pages)?);
+        }
+        let hands: Vec<Hand> = self.lines.iter().map(|line| line.rig.hand()).collect();
+        Ok(Offer::new(&self.place, json!(hands)))
+    }
+
+    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
+        let theirs = Hand::read_all(peers, 1 - self.place.index.min(1))?;
+        if theirs.len() != self.lines.len() {
+            let text = format!("the peer has {} ports, not {}", theirs.len(), self.lines.len());
+            return Err(Error::new(Cause::Protocol, text));
+        }
+        for (line, theirs) in self.lines.iter_mut().zip(&theirs) {
+            line.rig.connect(theirs)?;
+        }
+        self.lines.iter_mut().filter_map(|line| line.takers.as_mut()).try_for_each(Takers::start)
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        let lines = &self.lines;
+        let terms = &lines.first().ok_or_else(too_early)?.rig.terms;
+        let sizes = terms.sizes.len();
+        let tally = |_| Arc::new(Tally::new(sizes));
+        // By port and thread.
+        let pumped: Vec<Vec<Arc<Tally>>> =
+            lines.iter().map(|_| (0..terms.threads).map(tally).collect()).collect();
+        let mut samplers = Vec::new();
+        let (own, far) = (terms.own_way(), opposite(terms.own_way()));
+        if terms.initiates() && !terms.is_counted_there() {
+            let grouped: Vec<u64> = terms.sizes.iter().map(|size| terms.moderation(*size) as u64).collect();
+            sample(&mut samplers, own, &terms.sizes, &grouped, &pumped);
+        }
+        let taken: Vec<Vec<Arc<Tally>>> =
+            lines.iter().filter_map(|line| Some(line.takers.as_ref()?.tallies().to_vec())).collect();
+        if !taken.is_empty() {
+            sample(&mut samplers, far, &terms.sizes, &vec![1; sizes], &taken);
+        }
+        self.sent += move_messages(lines, &pumped, &mut samplers, stop, out)?;
+        samplers.iter_mut().for_each(|sampler| sampler.end(out));
+        if phase == Phase::Measure {
+            if terms.initiates() {
+                self.sent += lines.iter().map(|line| last_pass(&line.rig)).sum::<Result<u64, Error>>()?;
+            }
+            if !taken.is_empty() {
+                until_quiet(lines)?;
+                out.evidence("received", json!(received(lines)));
+            }
+            out.evidence("sent", json!(self.sent));
+            for sampler in &samplers {
+                if let Some(way) = sampler.whole() {
+                    out.evidence(&format!("moved_{}", way.word()), json!(sampler.moved().1));
+                }
+            }
+            let took = lines.iter().flat_map(|line| &line.rig.registrations);
+            let micros: Vec<f64> = took.map(|took| took.as_secs_f64() * 1e6).collect();
+            out.evidence("registration_us", json!(micros));
+            match lines.as_slice() {
+                [line] => out.evidence("device", json!(line.rig.facts)),
+                lines => {
+                    let facts: Vec<_> = lines.iter().map(|line| &line.rig.facts).collect();
+                    out.evidence("device", json!(facts));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        let mut told = self.lines.iter().map(Line::verify);
+        let first = told.next().ok_or_else(too_early)??;
+        told.try_fold(first, |before, next| Ok(together(before, next?)))
+    }
+}
+
+/// What two ports found, as one.
+fn together(one: Integrity, other: Integrity) -> Integrity {
+    match (one, other) {
+        (Integrity::Corrupt { wrong, of, first }, Integrity::Corrupt { wrong: more, of: others, .. }) => {
+            Integrity::Corrupt { wrong: wrong + more, of: of + others, first }
+        }
+        (corrupt @ Integrity::Corrupt { .. }, _) | (_, corrupt @ Integrity::Corrupt { .. }) => corrupt,
+        (Integrity::Verified { checked }, Integrity::Verified { checked: more }) => {
+            Integrity::Verified { checked: checked + more }
+        }
+        // Of one port only is not of all.
+        (Integrity::Verified { .. }, other) | (other, _) => other,
+    }
+}
+
+/// Adds a sampler of all threads together, and where there are several ports one of each.
+fn sample(
+    samplers: &mut Vec<Sampler>,
+    way: Way,
+    sizes: &[u64],
+    grouped: &[u64],
+    tallies: &[Vec<Arc<Tally>>],
+) {
+    let of = |tallies: Vec<Arc<Tally>>| Sampler::new(way, sizes, grouped.to_vec(), tallies, now_ns());
+    samplers.push(of(tallies.concat()));
+    if tallies.len() > 1 {
+        samplers.extend(tallies.iter().enumerate().map(|(port, own)| of(own.clone()).of_port(port)));
     }
 }
 
@@ -143,21 +219,20 @@ fn fill(rig: &Rig, generation: u64, slots: u64) -> Result<(), Error> {
 
 /// Lets all threads of this end work until the phase is over; how many messages they sent.
 fn move_messages(
-    rig: &Rig,
-    takers: Option<&Takers>,
-    tallies: &[Arc<Tally>],
+    lines: &[Line],
+    tallies: &[Vec<Arc<Tally>>],
     samplers: &mut [Sampler],
     stop: &Stop,
     out: &mut dyn Sink,
 ) -> Result<u64, Error> {
     let orders = Orders::default();
     let span = stop.left().max(Duration::from_nanos(1));
-    let sizes = rig.terms.sizes.len();
+    let sizes = lines[0].rig.terms.sizes.len();
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
-        if rig.terms.initiates() {
+        for (line, tallies) in lines.iter().zip(tallies).filter(|(line, _)| line.rig.terms.initiates()) {
             for (thread, tally) in tallies.iter().enumerate() {
-                let (orders, stop) = (&orders, stop.clone());
+                let (rig, orders, stop) = (&line.rig, &orders, stop.clone());
                 threads.push(scope.spawn(move || {
                     pin(&rig.terms, thread)?;
                     let sent = Pump::new(rig, thread).run(orders, &stop, tally);
@@ -169,14 +244,15 @@ fn move_messages(
             }
         }
         let mut seen = Ok(());
-        let look = if threads.is_empty() && takers.is_none() { IDLE } else { LOOK };
+        let is_idle = threads.is_empty() && lines.iter().all(|line| line.takers.is_none());
+        let look = if is_idle { IDLE } else { LOOK };
         while !stop.is_over() && seen.is_ok() {
             let gone = 1.0 - stop.left().as_secs_f64() / span.as_secs_f64();
             orders.send(((gone * sizes as f64) as usize).min(sizes - 1));
             std::thread::sleep(look.min(stop.left()));
             let now = now_ns();
             samplers.iter_mut().for_each(|sampler| sampler.look(now, out));
-            seen = takers.map_or(Ok(()), Takers::check);
+            seen = checked(lines);
         }
         if seen.is_err() {
             stop.raise();
@@ -187,6 +263,16 @@ fn move_messages(
         }
         seen.map(|()| sent)
     })
+}
+
+/// The first failure of a thread that takes messages.
+fn checked(lines: &[Line]) -> Result<(), Error> {
+    lines.iter().filter_map(|line| line.takers.as_ref()).try_for_each(Takers::check)
+}
+
+/// Messages that came since the connection was made.
+fn received(lines: &[Line]) -> u64 {
+    lines.iter().filter_map(|line| line.takers.as_ref()).map(Takers::total).sum()
 }
 
 /// Sends over all memory once more, or over as much of it as is not too much, with new content: what arrives now cannot have
@@ -201,12 +287,12 @@ fn last_pass(rig: &Rig) -> Result<u64, Error> {
 }
 
 /// Waits until nothing comes any more, so that what was received can be held against what was sent.
-fn until_quiet(takers: &Takers) -> Result<(), Error> {
-    let mut before = takers.total();
+fn until_quiet(lines: &[Line]) -> Result<(), Error> {
+    let mut before = received(lines);
     for _ in 0..QUIET_LOOKS {
         std::thread::sleep(QUIET);
-        takers.check()?;
-        let now = takers.total();
+        checked(lines)?;
+        let now = received(lines);
         if now == before {
             return Ok(());
         }

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use seatrial_model::{Bytes, Case, Cause, Measures, PartRecord, Reason, Row, Unit, Values};
+use seatrial_model::{Bytes, Case, Cause, Measures, Params, PartRecord, Reason, Row, Sample, Unit, Values};
 use seatrial_stats::Sorted;
 use seatrial_sys::verbs::VerbKind;
 use serde_json::{Value, json};
 
-use super::counts::CHANNEL;
+use super::counts::{CHANNEL, PORT};
 use crate::common::Moved;
-use crate::common::rdma::{Method, Way};
+use crate::common::rdma::{Method, Way, ports_of};
 
 /// Gbit/s of bytes a second.
 const GBIT: f64 = 8e-9;
@@ -20,7 +20,7 @@ type Rates = BTreeMap<u32, BTreeMap<(Way, u64), Vec<f64>>>;
 /// Every trial gives its slices' rates at the fastest size, and one value of each other metric.
 pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let ways = Way::of(case.params.text("direction").unwrap_or("forward"));
-    let rates = rates(parts);
+    let rates = rates(parts, None);
     let together = sums(&rates, ways);
     let (Some((slowest, smallest)), Some((fastest, _))) = (together.first_key_value(), peak(&together))
     else {
@@ -52,14 +52,40 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
         values: Values { unit: Unit::GigabitsPerSecond, trials },
     };
     measures.series.insert("by_size".to_owned(), together.into_iter().map(row).collect());
-    tell(method, case, parts, &mut measures);
+    let ports = ports_of(case, 0).unwrap_or_default();
+    if ports.len() > 1 {
+        measures.series.insert("by_port".to_owned(), by_port(parts, &ports, ways, fastest));
+    }
+    tell(method, case, parts, ports.len(), &mut measures);
     Ok(measures)
 }
 
-fn rates(parts: &[PartRecord]) -> Rates {
+/// What went over each port at this size, trial by trial. A trial of which one port told nothing has no rows of it.
+fn by_port(parts: &[PartRecord], ports: &[&str], ways: &[Way], size: u64) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (number, port) in (0..).zip(ports) {
+        let rates = rates(parts, Some(number));
+        for way in ways {
+            let own = rates.values().map(|trial| trial.get(&(*way, size)).cloned().unwrap_or_default());
+            let trials: Vec<Vec<f64>> = own.collect();
+            if trials.is_empty() || trials.iter().any(Vec::is_empty) {
+                continue;
+            }
+            let mut at = Params::default();
+            at.set("direction", way.word());
+            at.set("port", *port);
+            rows.push(Row { at, values: Values { unit: Unit::GigabitsPerSecond, trials } });
+        }
+    }
+    rows
+}
+
+/// Those of the port with this number, or where there is none of all together.
+fn rates(parts: &[PartRecord], port: Option<u64>) -> Rates {
     let mut rates = Rates::new();
     for part in parts {
-        for sample in part.samples.iter().filter(|sample| sample.channel == CHANNEL) {
+        let is_it = |sample: &&Sample| sample.channel == CHANNEL && sample.at.count(PORT).ok() == port;
+        for sample in part.samples.iter().filter(is_it) {
             let way = match sample.at.text("direction") {
                 Ok("forward") => Way::Forward,
                 Ok("reverse") => Way::Reverse,
@@ -121,7 +147,7 @@ fn losses(parts: &[PartRecord]) -> Vec<Vec<f64>> {
     trials.into_values().map(loss).collect()
 }
 
-fn tell(method: Method, case: &Case, parts: &[PartRecord], measures: &mut Measures) {
+fn tell(method: Method, case: &Case, parts: &[PartRecord], ports: usize, measures: &mut Measures) {
     let mut moved = Moved::default();
     for part in parts {
         let bytes = |way: Way| {
@@ -141,7 +167,9 @@ fn tell(method: Method, case: &Case, parts: &[PartRecord], measures: &mut Measur
     let trials: BTreeSet<u32> = parts.iter().map(|part| part.trial).collect();
     let count = |name: &str| case.params.count(name).unwrap_or(1);
     let largest = measures.series.get("by_size").and_then(|rows| rows.last()?.at.bytes("size").ok()?);
-    let under_way = count("queue_pairs") * count("depth") * largest.map_or(0, Bytes::get);
+    // Queue pairs are those of each port.
+    let pairs = count("queue_pairs") * ports.max(1) as u64;
+    let under_way = pairs * count("depth") * largest.map_or(0, Bytes::get);
     moved.buffered = 2 * under_way * trials.len() as u64;
     moved.tell(case, measures);
 }
@@ -171,7 +199,7 @@ fn why_not(parts: &[PartRecord], ways: &[Way], rates: &Rates) -> Reason {
 mod tests {
     use super::*;
     use crate::common::rdma::Notice;
-    use seatrial_model::{Integrity, Nanos, Params, Sample};
+    use seatrial_model::{Integrity, Nanos};
 
     const WRITE: Method = Method { verb: VerbKind::Write, notice: Notice::Nothing };
 
@@ -245,6 +273,45 @@ mod tests {
         let missing =
             reduce(WRITE, &case(&[("direction", "both")]), &parts[..1]).expect_err("one direction only");
         assert!(missing.text.contains("reverse"), "{missing}");
+    }
+
+    #[test]
+    fn of_several_ports_each_has_its_row_and_the_sum_is_told_by_itself() {
+        let mut several = case(&[("direction", "both")]);
+        several.chosen.set("port", "rxe0/1+rxe1/1");
+        let samples = |way, port: Option<u64>, bytes: u64| {
+            let mut part = part(0, 0, &[(way, 65_536, 0, bytes)], json!({}));
+            if let Some(port) = port {
+                part.samples[0].at.set(PORT, port);
+            }
+            part.samples.remove(0)
+        };
+        let mut parts = [part(0, 0, &[], json!({})), part(1, 0, &[], json!({}))];
+        for (index, way) in [Way::Forward, Way::Reverse].into_iter().enumerate() {
+            parts[index].samples = vec![
+                samples(way, None, 5_000_000),
+                samples(way, Some(0), 3_750_000),
+                samples(way, Some(1), 1_250_000),
+            ];
+        }
+        let measures = reduce(WRITE, &several, &parts).expect("reduced");
+        assert_eq!(measures.metrics["throughput"].trials, [[8.0]], "ports are not added to their sum");
+        let rows: Vec<(&str, &str, f64)> = measures.series["by_port"]
+            .iter()
+            .map(|row| {
+                let word = |name: &str| row.at.text(name).expect("told");
+                (word("port"), word("direction"), row.values.trials[0][0])
+            })
+            .collect();
+        let wanted = [
+            ("rxe0/1", "forward", 3.0),
+            ("rxe0/1", "reverse", 3.0),
+            ("rxe1/1", "forward", 1.0),
+            ("rxe1/1", "reverse", 1.0),
+        ];
+        assert_eq!(rows, wanted);
+        let one = reduce(WRITE, &case(&[]), &parts[..1]).expect("reduced");
+        assert!(!one.series.contains_key("by_port"), "a port by itself is all of it");
     }
 
     #[test]

@@ -9,6 +9,9 @@ mod part;
 mod reduce;
 mod voice;
 
+#[cfg(test)]
+pub use part::part_on;
+
 use seatrial_model::{
     About, AxisSpec, Better, Case, Factor, Limits, Measures, MetricSpec, Params, PartRecord, Place, Reason,
     SeriesSpec, Site, Unit,

@@ -12,6 +12,7 @@ use super::ask::Asking;
 use super::voice::Voice;
 use crate::common::rdma::pattern::POISON;
 use crate::common::rdma::rig::{met, pages_of, pin, too_early};
+use crate::common::rdma::system::System;
 use crate::common::rdma::{Method, Notice, Rig, Terms};
 use crate::{Error, Offer, Part, Sink, Stop};
 
@@ -27,7 +28,16 @@ const LAST: u64 = 1;
 /// # Errors
 /// When the case was not planned by the same version.
 pub fn part(method: Method, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
-    let terms = Terms::of(method, case, place)?;
+    part_on(method, case, place, &System::live())
+}
+
+/// The same with the library and the kernel's files of `system`.
+///
+/// # Errors
+/// As [`part`].
+pub fn part_on(method: Method, case: &Case, place: &Place, system: &System) -> Result<Box<dyn Part>, Error> {
+    let mut terms = Terms::of(method, case, place)?;
+    terms.system = system.clone();
     let pages = pages_of(&case.params)?;
     let place = place.clone();
     Ok(Box::new(Talking { place, terms, pages, role: Role::None, receives: None, rig: None }))

@@ -12,10 +12,10 @@ use std::time::Duration;
 use seatrial_model::{Case, Integrity, Params, PartRecord, Phase, Sample, Site, SiteNode};
 use seatrial_sys::root::SysRoot;
 
-use crate::{Benchmark, Offer, Part, Sink, Stop, registry};
+use crate::{Offer, Part, Sink, Stop, registry};
 
 #[derive(Default)]
-struct Kept {
+pub struct Kept {
     samples: Vec<Sample>,
     facts: BTreeMap<String, serde_json::Value>,
 }
@@ -31,9 +31,7 @@ impl Sink for Kept {
 }
 
 /// Both ends of a case, each in a thread of its own from one phase to the next, as workers are.
-fn trial(bench: &dyn Benchmark, case: &Case) -> Vec<PartRecord> {
-    let mut parts: Vec<Box<dyn Part>> =
-        case.places.iter().map(|place| bench.part(case, place).expect("a part")).collect();
+pub fn trial(case: &Case, mut parts: Vec<Box<dyn Part>>, time: Duration) -> Vec<PartRecord> {
     let offers: Vec<Offer> = parts.iter_mut().map(|part| part.prepare().expect("prepared")).collect();
     let of_wire: Vec<Offer> =
         serde_json::from_str(&serde_json::to_string(&offers).expect("serialises")).expect("reads");
@@ -44,11 +42,11 @@ fn trial(bench: &dyn Benchmark, case: &Case) -> Vec<PartRecord> {
         }
     });
     let mut kept = Vec::new();
-    for (phase, millis) in [(Phase::WarmUp, 100), (Phase::Measure, 1500)] {
+    for (phase, time) in [(Phase::WarmUp, Duration::from_millis(100)), (Phase::Measure, time)] {
         kept = std::thread::scope(|scope| {
             let run = |part: &mut Box<dyn Part>| {
                 let mut kept = Kept::default();
-                part.run(phase, &Stop::after(Duration::from_millis(millis)), &mut kept).map(|()| kept)
+                part.run(phase, &Stop::after(time), &mut kept).map(|()| kept)
             };
             let threads: Vec<_> = parts.iter_mut().map(|part| scope.spawn(move || run(part))).collect();
             threads.into_iter().map(|thread| thread.join().expect("joined").expect("ran")).collect()
@@ -79,7 +77,8 @@ fn measured(id: &str, changed: &[(&str, &str)]) {
     }
     let site = Site { nodes: vec![SiteNode::new("n1", seatrial_inventory::read(&SysRoot::live()))] };
     let case = bench.plan(&params, &site).expect("planned").remove(0);
-    let parts = trial(bench, &case);
+    let parts = case.places.iter().map(|place| bench.part(&case, place).expect("a part")).collect();
+    let parts = trial(&case, parts, Duration::from_millis(1500));
     let told: Vec<&Integrity> = parts.iter().map(|part| &part.integrity).collect();
     assert!(!told.iter().any(|told| matches!(told, Integrity::Corrupt { .. })), "{id} {changed:?}: {told:?}");
     assert!(told.iter().any(|told| matches!(told, Integrity::Verified { .. })), "{id} {changed:?}: {told:?}");

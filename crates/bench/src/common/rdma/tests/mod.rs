@@ -1,10 +1,16 @@
 //! Which ports are measured with which, and what bounds them.
 
 mod device;
+mod fake;
 
-use seatrial_model::machine::{Cpu, CpuThread, Hca, HcaPort, Known, Machine, Memory, NumaNode, PciDevice};
+use seatrial_model::machine::{
+    Cpu, CpuThread, Hca, HcaPort, Known, Machine, Memory, NumaNode, PciDevice, PciPath, PciPort,
+};
 use seatrial_model::{Better, Case, Cause, Limit, Params, Reason, Site, SiteNode, Unit, Value};
 
+use seatrial_sys::verbs::VerbKind;
+
+use super::{Method, Notice, Terms};
 use crate::{Benchmark, registry};
 
 fn port(number: u32, state: &str, layer: &str) -> HcaPort {
@@ -229,4 +235,78 @@ fn sizes_of_a_ladder_each_get_some_of_the_time() {
             .expect("planned")[0];
     assert!(case.budget.measure.get() >= 23 * 60_000_000, "{:?}", case.budget);
     assert_eq!(case.params.get("fence"), Some(&Value::Flag(false)));
+}
+
+#[test]
+fn several_ports_are_one_case_with_threads_next_to_each_and_the_sum_of_their_limits() {
+    let site = || vec![node("n1", two_cards()), node("n2", two_cards())];
+    let asked = [("device", "mlx5_0/1+mlx5_1"), ("queue_pairs", "4"), ("threads", "2")];
+    let cases = planned(site(), &asked).expect("planned");
+    let [case] = cases.as_slice() else { panic!("{cases:?}") };
+    assert_eq!(ports_of(case), ("mlx5_0/1+mlx5_1/1", "mlx5_0/1+mlx5_1/1"));
+    assert_eq!(case.subject.to_string(), "n1/mlx5_0/1+mlx5_1/1->n2/mlx5_0/1+mlx5_1/1");
+    assert_eq!(case.chosen.text("slot"), Ok("0000:17:00+0000:98:00"));
+    assert_eq!(case.key.as_deref(), Some("pci:0000:17:00.0/1+pci:0000:98:00.0/1"));
+    assert!(case.facts.text("name").is_err(), "a requirement on a port is none on several");
+    let cpus = |end: usize| case.places[end].seats.iter().map(|seat| seat.cpu).collect::<Vec<_>>();
+    assert_eq!((cpus(0), cpus(1)), (vec![0, 1, 4, 5], vec![0, 1, 4, 5]));
+    let method = Method { verb: VerbKind::Write, notice: Notice::Nothing };
+    let terms = Terms::all(method, case, &case.places[1]).expect("terms");
+    let told: Vec<(String, u32)> = terms.iter().map(|terms| (terms.label(), terms.seats[0].cpu)).collect();
+    assert_eq!(told, [("mlx5_0/1".to_owned(), 0), ("mlx5_1/1".to_owned(), 4)]);
+
+    let known = |site: Vec<SiteNode>, device: &str| {
+        let site = Site { nodes: site };
+        let cases = planned_of(write_bw(), &site, &[("device", device)]).expect("planned");
+        let limit = write_bw().limits(&cases[0], &site)["throughput"].clone();
+        limit.record(Better::Higher, Unit::GigabitsPerSecond).expect("a rate").value.expect("known")
+    };
+    let share = 65_536.0 / 65_968.0;
+    let both = known(site(), "mlx5_0+mlx5_1");
+    assert!((both - 200.0 * share).abs() < 1e-6, "{both}");
+    // Two functions of one card, whose link of 16 GT/s and 8 lanes carries less than both ports; cards of their own have it
+    // each.
+    let link = |hcas: Vec<Hca>| -> Vec<Hca> {
+        let port = PciPort {
+            address: "own".to_owned(),
+            express: true,
+            max_speed_gts: Known::Known(16.0),
+            max_width: Known::Known(8),
+            ..PciPort::default()
+        };
+        let path = PciPath { ports: vec![port] };
+        let with = |hca: Hca| Hca { pci: hca.pci.map(|pci| PciDevice { path: path.clone(), ..pci }), ..hca };
+        hcas.into_iter().map(with).collect()
+    };
+    let linked = || vec![node("n1", link(two_cards())), node("n2", link(two_cards()))];
+    let (shared, own) = (known(linked(), "mlx5_1+mlx5_2"), known(linked(), "mlx5_0+mlx5_1"));
+    assert!((own - both).abs() < 1e-6, "{own}");
+    assert!((100.0..130.0).contains(&shared), "{shared}");
+}
+
+#[test]
+fn ports_that_cannot_be_measured_together_are_refused_with_the_reason() {
+    let refused = |nodes: usize, changed: &[(&str, &str)]| {
+        let site = ["n1", "n2"][..nodes].iter().map(|name| node(name, two_cards())).collect();
+        planned(site, changed).expect_err("refused")
+    };
+    for (nodes, changed, text) in [
+        (2, &[("device", "mlx5_0+mlx5_0")][..], "mlx5_0/1 would be in two pairs"),
+        // Each would be the peer of the other.
+        (1, &[("device", "mlx5_0+mlx5_1")][..], "name others with peer_device="),
+        (2, &[("device", "mlx5_0+")][..], "no list of ports"),
+        (2, &[("device", "mlx5_0+auto")][..], "no list of ports"),
+        (2, &[("peer_device", "mlx5_0+mlx5_1")][..], "needs as many in device="),
+        (2, &[("device", "mlx5_0+mlx5_1"), ("peer_device", "mlx5_0")][..], "not as many ports"),
+    ] {
+        let reason = refused(nodes, changed);
+        assert!(reason.cause == Cause::Contradiction && reason.text.contains(text), "{changed:?}: {reason}");
+    }
+    let missing = refused(2, &[("device", "mlx5_0+mlx5_9")]);
+    assert!(missing.cause == Cause::Missing && missing.text.contains("it has mlx5_0/1"), "{missing}");
+    let apart = planned(
+        vec![node("n1", two_cards())],
+        &[("device", "mlx5_1+mlx5_2"), ("peer_device", "mlx5_1+mlx5_2")],
+    );
+    assert_eq!(apart.expect("planned")[0].chosen.flag("distinct_cards"), Ok(false));
 }

@@ -1,0 +1,58 @@
+//! Compiles the fake library for a test, and gives each test a copy of its own: the linker tells libraries apart by their
+//! files, so that each copy has devices and memory of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A folder with a fake library.
+pub struct Fake {
+    folder: tempfile::TempDir,
+}
+
+impl Fake {
+    /// A fake that is configured by `words`: see the table in `lib.rs`.
+    pub fn new(words: &str) -> Self {
+        let library = compiled();
+        let folder = tempfile::tempdir().expect("a folder");
+        let copy = folder.path().join("libibverbs.so.1");
+        std::fs::copy(&library, &copy).expect("copied");
+        std::fs::write(copy.with_extension("1.conf"), words).expect("written");
+        Self { folder }
+    }
+
+    /// The library.
+    pub fn library(&self) -> PathBuf {
+        self.folder.path().join("libibverbs.so.1")
+    }
+}
+
+/// The compiled library: once for each state of its sources, whichever test comes first.
+fn compiled() -> PathBuf {
+    // From wherever in the workspace the test is.
+    let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let sys = above.find_map(|folder| Some(folder.join("crates/sys")).filter(|sys| sys.is_dir()));
+    let sys = sys.expect("the crate");
+    let source = sys.join("tests/fake_verbs/lib.rs");
+    let changed = |path: &Path| {
+        let time = std::fs::metadata(path).and_then(|data| data.modified()).expect("a time");
+        time.duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_nanos()
+    };
+    let stamp = changed(&source).max(changed(&sys.join("src/verbs/abi.rs")));
+    let program = std::env::current_exe().expect("the path of this test");
+    let here = program.parent().expect("a folder");
+    let library = here.join(format!("fake-verbs-{stamp}.so"));
+    if library.exists() {
+        return library;
+    }
+    // Several tests may come at the same moment: each makes its own, and the last rename wins.
+    let own = format!("fake-verbs-{stamp}-{}-{:?}.tmp", std::process::id(), std::thread::current().id());
+    let made = here.join(own);
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let mut compile = Command::new(rustc);
+    compile.args(["--edition", "2024", "--crate-type", "cdylib", "--crate-name", "fake_verbs"]);
+    compile.args(["-C", "opt-level=1", "-o"]).arg(&made).arg(&source);
+    let output = compile.output().expect("rustc runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::fs::rename(&made, &library).expect("renamed");
+    library
+}
