@@ -118,6 +118,7 @@ pub fn run(
         done: Vec::new(),
         profile: job.profile.map(|(profile, _)| profile),
         reference: job.reference.map(|(_, records)| records),
+        share_hosts: args.nodes.share_hosts,
     };
     work.measure(registry, fleet.as_mut(), journal, args, strict)
 }
@@ -151,6 +152,7 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
         done: resumed.run.finished().cloned().collect(),
         profile: resumed.run.profile()?.into_present(),
         reference: resumed.run.reference()?.into_present(),
+        share_hosts: nodes.share_hosts,
     };
     work.measure(registry, fleet.as_mut(), resumed.journal, args, strict)
 }
@@ -193,6 +195,7 @@ struct Work {
     done: Vec<CaseRecord>,
     profile: Option<Profile>,
     reference: Option<Vec<CaseRecord>>,
+    share_hosts: bool,
 }
 
 impl Work {
@@ -225,7 +228,7 @@ impl Work {
                 watch: &mut watch,
                 cancel: signals.flag(),
                 deadlines: Deadlines::default(),
-                share_hosts: args.nodes.share_hosts,
+                share_hosts: self.share_hosts,
                 leave_out: &leave_out,
             };
             let sides = |group: &str| sides(self.profile.as_ref(), group);
