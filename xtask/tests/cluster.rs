@@ -34,6 +34,8 @@ mod refused;
 mod rig;
 #[path = "cluster/started.rs"]
 mod started;
+#[path = "../../crates/bench/tests/machine/starved.rs"]
+mod starved;
 #[path = "cluster/strangers.rs"]
 mod strangers;
 #[path = "cluster/tree.rs"]

@@ -36,8 +36,12 @@ const TRIED: [Tried; 8] = [
 const SPAN: Duration = Duration::from_millis(150);
 
 /// More than any end is patient, and much more than any phase here takes; a machine that is busy with other things may
-/// need some of it. A supervisor would have ended the case before.
-const NEVER: Duration = Duration::from_secs(60);
+/// need much of it. A supervisor would have ended the case before.
+const NEVER: Duration = Duration::from_secs(300);
+
+/// Tries of a case until it comes to the moment in question: ends that get no CPU for seconds take each other for gone
+/// before anything has happened.
+const TRIES: usize = 20;
 
 /// Cases that run side by side: they mostly wait.
 const AT_ONCE: usize = 8;
@@ -93,6 +97,9 @@ fn case(bench: &dyn Benchmark, changed: &[(&str, &str)], nodes: &[&str]) -> Case
 
 type Ends = [Option<Box<dyn Part>>; 2];
 
+/// A phase, and what is done in it.
+type Step<'a> = (When, &'a mut dyn FnMut(&mut Ends) -> Vec<Result<(), Error>>);
+
 /// Does something with each end that is not gone, each in a thread of its own and where it lives; the first one that is
 /// told has priority.
 fn each<T: Send>(ends: &mut Ends, pair: Option<&Pair>, act: impl Fn(&mut dyn Part) -> T + Sync) -> Vec<T> {
@@ -115,8 +122,9 @@ fn each<T: Send>(ends: &mut Ends, pair: Option<&Pair>, act: impl Fn(&mut dyn Par
     })
 }
 
-/// Takes a case through its phases, `what` happening to the end `gone` at `when`; what came of the ones that were left.
-fn run(tried: Tried, when: When, what: What, gone: usize) -> Option<Vec<Result<(), Error>>> {
+/// Takes a case through its phases, `what` happening to the end `gone` at `when`; what came of the ones that were left, or
+/// why it did not come to that. None where there are no namespaces.
+fn run(tried: Tried, when: When, what: What, gone: usize) -> Option<Result<Vec<Result<(), Error>>, Error>> {
     let (name, changed, span) = tried;
     let pair = match what {
         What::Cut => Some(Pair::new(&Net { four: true, six: false, mtu: 1500 })?),
@@ -126,10 +134,11 @@ fn run(tried: Tried, when: When, what: What, gone: usize) -> Option<Vec<Result<(
     let bench = registry().find(name).expect("shipped");
     let case = case(bench, changed, if pair.is_some() { &["n1", "n2"] } else { &["n1"] });
     let mut ends: Ends = [0, 1].map(|at| Some(bench.part(&case, &case.places[at]).expect("a part")));
-    let offers: Vec<Offer> = each(&mut ends, pair, |end| end.prepare())
-        .into_iter()
-        .map(|offer| offer.expect("prepared"))
-        .collect();
+    let offers: Result<Vec<Offer>, Error> = each(&mut ends, pair, |end| end.prepare()).into_iter().collect();
+    let offers = match offers {
+        Ok(offers) => offers,
+        Err(error) => return Some(Err(error)),
+    };
     let mut kept = None;
     let mut happen = |ends: &mut Ends| match (what, pair) {
         (What::Killed, _) => drop(ends[gone].take()),
@@ -147,27 +156,32 @@ fn run(tried: Tried, when: When, what: What, gone: usize) -> Option<Vec<Result<(
         each(ends, pair, |end| end.run(phase, &Stop::after(span), &mut Nothing))
     };
     let connect = |ends: &mut Ends| each(ends, pair, |end| end.connect(&offers));
-    let fine =
-        |done: Vec<Result<(), Error>>| done.into_iter().for_each(|end| end.expect("nothing happened yet"));
-    if when == When::Connecting {
-        happen(&mut ends);
-        return Some(connect(&mut ends));
+    let mut verify = |ends: &mut Ends| each(ends, pair, |end| end.verify().map(|_| ()));
+    let (mut warm, mut measure, mut connect) = (
+        |ends: &mut Ends| phase(ends, Phase::WarmUp),
+        |ends: &mut Ends| phase(ends, Phase::Measure),
+        connect,
+    );
+    let steps: [Step<'_>; 4] = [
+        (When::Connecting, &mut connect),
+        (When::WarmingUp, &mut warm),
+        (When::Measuring, &mut measure),
+        (When::Verifying, &mut verify),
+    ];
+    let mut ended = Vec::new();
+    for (at, step) in steps {
+        if at == when {
+            happen(&mut ends);
+            ended = step(&mut ends);
+            break;
+        }
+        // Nothing happened yet.
+        if let Some(error) = step(&mut ends).into_iter().find_map(Result::err) {
+            return Some(Err(error));
+        }
     }
-    fine(connect(&mut ends));
-    if when == When::WarmingUp {
-        happen(&mut ends);
-        return Some(phase(&mut ends, Phase::WarmUp));
-    }
-    fine(phase(&mut ends, Phase::WarmUp));
-    if when == When::Measuring {
-        happen(&mut ends);
-        return Some(phase(&mut ends, Phase::Measure));
-    }
-    fine(phase(&mut ends, Phase::Measure));
-    happen(&mut ends);
-    let verified = each(&mut ends, pair, |end| end.verify().map(|_| ()));
     drop(kept);
-    Some(verified)
+    Some(Ok(ended))
 }
 
 fn all(what: What) -> Vec<(Tried, When, What, usize)> {
@@ -184,10 +198,18 @@ fn assert_all_end(what: What) {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 while let Some((tried, when, what, gone)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let began = Instant::now();
-                    let Some(ended) = run(*tried, *when, *what, *gone) else { return };
-                    let took = began.elapsed();
                     let name = format!("{} {:?}", tried.0, tried.1);
+                    let (mut failed, mut began) = (Vec::new(), Instant::now());
+                    let ended = loop {
+                        match run(*tried, *when, *what, *gone) {
+                            None => return,
+                            Some(Ok(ended)) => break ended,
+                            Some(Err(error)) => failed.push(error),
+                        }
+                        assert!(failed.len() < TRIES, "{name}: nothing happened yet, and {failed:#?}");
+                        began = Instant::now();
+                    };
+                    let took = began.elapsed();
                     // Whoever comes to no end lets this test run into its own; here it is who came to it late.
                     if took > NEVER {
                         hung.lock().expect("held").push(format!("{name} {when:?} {what:?} {gone}: {took:?}"));

@@ -16,7 +16,7 @@ const HEAD: &[&str] = &["munged", "slurmctld"];
 const NODE: &[&str] = &["munged", "slurmd", "sshd"];
 
 /// How long Slurm and ssh may take to be ready, all nodes together.
-const READY_LIMIT: Duration = Duration::from_secs(30);
+const READY_LIMIT: Duration = Duration::from_secs(180);
 
 /// Starts those daemons of the host `name` that do not run; returns them.
 ///
@@ -61,7 +61,7 @@ fn line(lab: &Lab, name: &str, program: &str) -> Result<Vec<OsString>> {
 /// Waits until Slurm calls every node idle and every node answers over ssh.
 ///
 /// # Errors
-/// When that is not so within 30 s; says what is missing, with the ends of the logs.
+/// When that is not so within three minutes; says what is missing, with the ends of the logs.
 pub fn wait_ready(lab: &Lab) -> Result<()> {
     let started = Instant::now();
     let mut slurm = sinfo(lab);

@@ -11,7 +11,7 @@ use super::space;
 use super::state::{Host, Lab, Scratch};
 
 /// How long a loop device may take to let go of its file after the last mount is gone.
-const DETACH_LIMIT: Duration = Duration::from_secs(10);
+const DETACH_LIMIT: Duration = Duration::from_secs(60);
 
 /// Makes the file system in its file, sparse.
 ///

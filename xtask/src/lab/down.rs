@@ -12,7 +12,7 @@ use super::process::{Process, in_namespace, wait_gone};
 use super::state::{Host, Lab, Lock};
 
 /// How long killed processes may take to go.
-const GONE_LIMIT: Duration = Duration::from_secs(10);
+const GONE_LIMIT: Duration = Duration::from_secs(90);
 
 /// Ends the lab in `folder` and removes the folder; says so when there is none.
 ///

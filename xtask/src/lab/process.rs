@@ -115,7 +115,7 @@ mod tests {
         let process = Process::of(child.id()).unwrap();
         assert!(process.is_alive());
         process.kill().unwrap();
-        wait_gone(&[process], Duration::from_secs(10)).unwrap();
+        wait_gone(&[process], Duration::from_secs(120)).unwrap();
         assert_eq!(Process::of(child.id()), None, "its zombie counts as gone");
         child.wait().unwrap();
         process.kill().unwrap();

@@ -43,20 +43,29 @@ fn time_of_day_is_wrong() {
 
         let change = format!("case \"$word\" in *\"--node n2\"*) word=\"{preload}; $word\";; esac");
         let client = rig.client_that("client-ahead", &change);
-        let ended = rig.run(&[REQUESTS, BOTH, &[&client, "-o", "json"]]);
-        let document = ended.document(0);
-        let case = record(&document, "net.rr");
-        assert_eq!(case["outcome"], "measured", "{case:#}");
-        let start = &case["evidence"]["start"];
-        // Microseconds on a quiet machine; a busy one may wake a part late, and not by a second.
-        assert!(start["skew_ns"].as_u64().is_some_and(|skew| skew < 1_000_000_000), "{start}");
-        // Times of the record are the controller's, whatever a node takes the time to be.
-        let seconds = case["seconds"].as_f64().unwrap();
-        assert!(seconds > 0.1 && seconds < ended.seconds(), "{seconds} of {}", ended.seconds());
-        let nanos =
-            |time: &Value| time.as_str().unwrap().strip_suffix(" ns").unwrap().parse::<u64>().unwrap();
-        for sample in ended.parts("net.rr").iter().flat_map(|part| part["samples"].as_array().unwrap()) {
-            assert!(nanos(&sample["end"]) - nanos(&sample["start"]) < 5_000_000_000, "{sample}");
+        let mut seen = Vec::new();
+        // Microseconds on a quiet machine. A busy one may wake a part late, or leave it without a CPU; if the time of day were
+        // in it, that would be 5 s in every run.
+        for _ in 0..10 {
+            let ended = rig.run(&[REQUESTS, BOTH, &[&client, "-o", "json"]]);
+            let document = ended.document(0);
+            let case = record(&document, "net.rr");
+            assert_eq!(case["outcome"], "measured", "{case:#}");
+            // Times of the record are the controller's, whatever a node takes the time to be.
+            let seconds = case["seconds"].as_f64().unwrap();
+            assert!(seconds > 0.1 && seconds < ended.seconds(), "{seconds} of {}", ended.seconds());
+            let nanos =
+                |time: &Value| time.as_str().unwrap().strip_suffix(" ns").unwrap().parse::<u64>().unwrap();
+            let parts = ended.parts("net.rr");
+            let samples = parts.iter().flat_map(|part| part["samples"].as_array().unwrap());
+            let longest = samples.map(|sample| nanos(&sample["end"]) - nanos(&sample["start"])).max();
+            let start = &case["evidence"]["start"];
+            let is_near = start["skew_ns"].as_u64().is_some_and(|skew| skew < 1_000_000_000);
+            if is_near && longest.is_some_and(|longest| longest < 5_000_000_000) {
+                return;
+            }
+            seen.push((start.clone(), longest));
         }
+        panic!("{seen:#?}");
     });
 }

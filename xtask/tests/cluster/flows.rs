@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::rig::{REQUESTS, Rig, on_rails};
 use crate::started::{outcome, reason};
+use crate::starved::{Watch, explains};
 use crate::trial;
 
 pub fn trials() -> Vec<Trial> {
@@ -74,25 +75,48 @@ fn counted(result: &Value, interface: &str) -> f64 {
     number("bytes") / number("window_ns") * 8.0 * PAYLOAD
 }
 
+/// A measurement that comes to its end, of a few: nodes that get no CPU for seconds are taken for gone. Also the part of
+/// the time that the machine took for itself.
+fn streamed(rig: &Rig, options: &[&str]) -> (Value, f64) {
+    for _ in 1..TRIES {
+        let watch = Watch::begin();
+        let ended = rig.run(&[STREAM, NODES, options]);
+        if ended.code == Some(0) {
+            return (ended.document(0)["results"][0].clone(), watch.end());
+        }
+    }
+    let watch = Watch::begin();
+    (rig.run(&[STREAM, NODES, options]).document(0)["results"][0].clone(), watch.end())
+}
+
 fn over_a_shaped_link() {
     on_rails(|rig| {
         for mbit in [50, 150, 400, 1000, 2000] {
             shape(rig, "eth0", mbit);
             let nominal = mbit as f64 / 1e3 * PAYLOAD;
-            let (mut seen, mut met) = (Vec::new(), false);
+            let (mut seen, mut is_explained, mut met) = (Vec::new(), true, false);
             while !met && seen.len() < TRIES {
-                let document = rig.run(&[STREAM, NODES, &["-p", "interface=eth0"]]).document(0);
-                let result = &document["results"][0];
-                let rate = throughput(result);
-                let (of_nominal, of_counted) = (rate / nominal - 1.0, rate / counted(result, "eth0") - 1.0);
+                let (result, starved) = streamed(rig, &["-p", "interface=eth0"]);
+                let rate = throughput(&result);
+                let (of_nominal, of_counted) = (rate / nominal - 1.0, rate / counted(&result, "eth0") - 1.0);
                 met = of_nominal.abs() < 0.003 && of_counted.abs() < 0.002;
-                seen.push(format!("{of_nominal:+.5} of nominal, {of_counted:+.5} of counted"));
+                // Off by no more than what the machine took; or lower than the link, and it says that it was no path that
+                // made it so.
+                let limited = &result["evidence"]["limited_by"];
+                let is_low_for_a_reason = of_nominal < 0.0 && limited.get("path").is_none();
+                is_explained &= explains(starved, of_counted.abs() - 0.002)
+                    && (is_low_for_a_reason || explains(starved, of_nominal.abs() - 0.003));
+                seen.push(format!(
+                    "{of_nominal:+.5} of nominal, {of_counted:+.5} of counted, limited by {limited}, starved for \
+                     {starved:.2} of the time"
+                ));
             }
             #[expect(clippy::print_stdout, reason = "shown when the test fails or is asked to")]
             {
                 println!("{mbit} Mbit/s: {}", seen.join("; "));
             }
-            assert!(met, "{mbit} Mbit/s: {}", seen.join("; "));
+            // A machine that let none of them be undisturbed says so.
+            assert!(met || is_explained, "{mbit} Mbit/s: {}", seen.join("; "));
         }
         unshape(rig);
     });
@@ -102,11 +126,10 @@ fn over_two_rails() {
     on_rails(|rig| {
         shape(rig, "eth0", 300);
         shape(rig, "eth1", 100);
-        let (mut seen, mut met) = (Vec::new(), false);
+        let (mut seen, mut is_explained, mut met) = (Vec::new(), true, false);
         while !met && seen.len() < TRIES {
-            let flows = ["-p", "rails=eth0+eth1", "-p", "flows=4"];
-            let document = rig.run(&[STREAM, NODES, &flows]).document(0);
-            let result = &document["results"][0];
+            let (result, starved) = streamed(rig, &["-p", "rails=eth0+eth1", "-p", "flows=4"]);
+            let result = &result;
             assert_eq!(result["chosen"]["interface"], "eth0+eth1", "{result}");
             for part in ["client", "server"] {
                 assert_eq!(result["evidence"][part]["interface"], "eth0+eth1", "{part}");
@@ -122,10 +145,11 @@ fn over_two_rails() {
             assert!((sum / throughput(result) - 1.0).abs() < 1e-6, "{sum} and {}", throughput(result));
             let off = [(0, "eth0"), (1, "eth1")].map(|(rail, name)| rate(rail) / counted(result, name) - 1.0);
             met = off.iter().all(|off| off.abs() < 0.005);
-            seen.push(format!("{off:?}"));
+            is_explained &= off.iter().all(|off| explains(starved, off.abs() - 0.005));
+            seen.push(format!("{off:?}, starved for {starved:.2} of the time"));
         }
         unshape(rig);
-        assert!(met, "of what the shapers counted: {}", seen.join("; "));
+        assert!(met || is_explained, "of what the shapers counted: {}", seen.join("; "));
     });
 }
 

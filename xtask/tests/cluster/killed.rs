@@ -3,7 +3,7 @@
 use libtest_mimic::Trial;
 use rustix::process::Signal;
 
-use crate::rig::{BOTH, LONG_CHASE, Rig, shared};
+use crate::rig::{BOTH, ENDLESS, Rig, long_chase, shared, with_more_time};
 use crate::started::{outcome, reason, record, wait_until};
 use crate::trial;
 
@@ -33,23 +33,30 @@ const WAYS: [(&[&str], &str); 2] = [
 fn killed_between_cases() {
     shared(|rig| {
         for (nodes, kill) in WAYS {
-            let mut run = rig.start(&[LONG_CHASE, nodes, JSON]);
-            run.wait_for("case_started", "mem.latency@n1");
-            rig.lab.node("n2", kill);
-            let ended = run.end();
-            let document = ended.document(3);
-            assert_eq!(outcome(&document, "mem.latency@n1"), ("measured", ""), "{nodes:?}");
-            assert_eq!(outcome(&document, "mem.latency@n2"), ("unmeasured", "never_reached"), "{nodes:?}");
-            let why = reason(&document, "mem.latency@n2");
-            assert!(why.contains("the agent of n2 was lost before this case"), "{why}");
-            // What was never come to is gone on with, what was measured is kept. Once is enough: it is the same for both.
-            if nodes != BOTH {
-                continue;
-            }
-            let resumed = ended.then(rig.command(&[], &rig.program, &[&["run", "--resume"], JSON])).end();
-            let after = resumed.document(0);
-            assert_eq!(outcome(&after, "mem.latency@n2"), ("measured", ""), "{nodes:?}");
-            assert_eq!(record(&after, "mem.latency@n1"), record(&document, "mem.latency@n1"));
+            with_more_time(rig, |time| {
+                let mut run = rig.start(&[&long_chase(time), nodes, JSON]);
+                run.wait_for("case_started", "mem.latency@n1");
+                rig.lab.node("n2", kill);
+                let ended = run.end();
+                let document = ended.document(3);
+                assert_eq!(outcome(&document, "mem.latency@n1"), ("measured", ""), "{nodes:?}");
+                assert_eq!(
+                    outcome(&document, "mem.latency@n2"),
+                    ("unmeasured", "never_reached"),
+                    "{nodes:?}"
+                );
+                let why = reason(&document, "mem.latency@n2");
+                assert!(why.contains("the agent of n2 was lost before this case"), "{why}");
+                // What was never come to is gone on with, what was measured is kept. Once is enough: it is the same for
+                // both.
+                if nodes != BOTH {
+                    return;
+                }
+                let resumed = ended.then(rig.command(&[], &rig.program, &[&["run", "--resume"], JSON])).end();
+                let after = resumed.document(0);
+                assert_eq!(outcome(&after, "mem.latency@n2"), ("measured", ""), "{nodes:?}");
+                assert_eq!(record(&after, "mem.latency@n1"), record(&document, "mem.latency@n1"));
+            });
         }
     });
 }
@@ -57,31 +64,35 @@ fn killed_between_cases() {
 fn killed_inside_a_case() {
     shared(|rig| {
         for (nodes, kill) in WAYS {
-            let mut run = rig.start(&[LONG_CHASE, nodes, JSON]);
-            run.wait_for_measuring("mem.latency@n1");
-            rig.lab.node("n1", kill);
-            let document = run.end().document(1);
-            assert_eq!(outcome(&document, "mem.latency@n1"), ("failed", "vanished"), "{nodes:?}");
-            assert_eq!(outcome(&document, "mem.latency@n2"), ("measured", ""), "{nodes:?}");
+            with_more_time(rig, |time| {
+                let mut run = rig.start(&[&long_chase(time), nodes, JSON]);
+                run.wait_for_measuring("mem.latency@n1");
+                rig.lab.node("n1", kill);
+                let document = run.end().document(1);
+                assert_eq!(outcome(&document, "mem.latency@n1"), ("failed", "vanished"), "{nodes:?}");
+                assert_eq!(outcome(&document, "mem.latency@n2"), ("measured", ""), "{nodes:?}");
+            });
         }
     });
 }
 
 fn a_dead_slurmd_disturbs_nothing() {
     shared(|rig| {
-        let mut run = rig.start(&[LONG_CHASE, &["-N2"], JSON]);
-        run.wait_for("case_started", "mem.latency@n1");
-        rig.lab.node("n2", "pkill -KILL -x slurmd");
-        let document = run.end().document(0);
-        for case in ["mem.latency@n1", "mem.latency@n2"] {
-            assert_eq!(outcome(&document, case), ("measured", ""), "{:#}", record(&document, case));
-        }
+        with_more_time(rig, |time| {
+            let mut run = rig.start(&[&long_chase(time), &["-N2"], JSON]);
+            run.wait_for("case_started", "mem.latency@n1");
+            rig.lab.node("n2", "pkill -KILL -x slurmd");
+            let document = run.end().document(0);
+            for case in ["mem.latency@n1", "mem.latency@n2"] {
+                assert_eq!(outcome(&document, case), ("measured", ""), "{:#}", record(&document, case));
+            }
+        });
     });
 }
 
 fn a_cancelled_job() {
     shared(|rig| {
-        let mut run = rig.start(&[LONG_CHASE, &["-N2"], JSON]);
+        let mut run = rig.start(&[&long_chase(ENDLESS), &["-N2"], JSON]);
         run.wait_for_measuring("mem.latency@n1");
         rig.lab.head("scancel $(squeue --noheader --format=%i --name=seatrial)");
         // A person's decision says nothing about the nodes.
@@ -99,19 +110,21 @@ fn a_cancelled_job() {
 fn ctrl_c() {
     shared(|rig| {
         for (nodes, _) in WAYS {
-            let mut run = rig.start(&[LONG_CHASE, nodes, JSON]);
-            run.wait_for_measuring("mem.latency@n1");
-            run.signal(Signal::INT);
-            let ended = run.end();
-            assert_eq!(ended.code, Some(130), "{}", ended.complaint);
-            assert!(ended.complaint.contains("stopped by SIGINT"), "{}", ended.complaint);
-            assert_eq!(rig.left(), Vec::<String>::new(), "the agents are gone when the command is");
-            // It says by itself which nodes it was on, and how they were reached.
-            let command = rig.command(&[], &rig.program, &[&["run", "--resume"], JSON]);
-            let document = ended.then(command).end().document(0);
-            for case in ["mem.latency@n1", "mem.latency@n2"] {
-                assert_eq!(outcome(&document, case), ("measured", ""), "{:#}", record(&document, case));
-            }
+            with_more_time(rig, |time| {
+                let mut run = rig.start(&[&long_chase(time), nodes, JSON]);
+                run.wait_for_measuring("mem.latency@n1");
+                run.signal(Signal::INT);
+                let ended = run.end();
+                assert_eq!(ended.code, Some(130), "{}", ended.complaint);
+                assert!(ended.complaint.contains("stopped by SIGINT"), "{}", ended.complaint);
+                assert_eq!(rig.left(), Vec::<String>::new(), "the agents are gone when the command is");
+                // It says by itself which nodes it was on, and how they were reached.
+                let command = rig.command(&[], &rig.program, &[&["run", "--resume"], JSON]);
+                let document = ended.then(command).end().document(0);
+                for case in ["mem.latency@n1", "mem.latency@n2"] {
+                    assert_eq!(outcome(&document, case), ("measured", ""), "{:#}", record(&document, case));
+                }
+            });
         }
     });
 }
@@ -125,7 +138,7 @@ fn wait_until_gone(rig: &Rig) {
 fn a_killed_controller() {
     shared(|rig| {
         for (nodes, _) in WAYS {
-            let mut run = rig.start(&[LONG_CHASE, nodes, JSON]);
+            let mut run = rig.start(&[&long_chase(ENDLESS), nodes, JSON]);
             run.wait_for_measuring("mem.latency@n1");
             assert!(rig.left().iter().any(|line| line.starts_with("n2: ")), "{:?}", rig.left());
             run.signal(Signal::KILL);

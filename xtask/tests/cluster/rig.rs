@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -28,9 +29,16 @@ pub const REQUESTS: &[&str] = &["run", "net.rr", "-p", "time=100ms", "-p", "tria
 pub const CHASE: &[&str] =
     &["run", "mem.latency", "-p", "size=64KiB", "-p", "time=100ms", "-p", "trials=1", "-p", "max_trials=1"];
 
+/// Times to measure for, one after the other: see [`with_more_time`].
+const TIMES: [&str; 4] = ["time=800ms", "time=5s", "time=20s", "time=60s"];
+
+/// The same for as long as it takes until somebody ends it.
+pub const ENDLESS: &str = "time=3600s";
+
 /// The same for long enough that something can be done meanwhile.
-pub const LONG_CHASE: &[&str] =
-    &["run", "mem.latency", "-p", "size=64KiB", "-p", "time=800ms", "-p", "trials=1", "-p", "max_trials=1"];
+pub fn long_chase(time: &str) -> [&str; 10] {
+    ["run", "mem.latency", "-p", "size=64KiB", "-p", time, "-p", "trials=1", "-p", "max_trials=1"]
+}
 
 /// Both nodes over ssh, or by what else is said.
 pub const BOTH: &[&str] = &["-w", "n[1-2]"];
@@ -87,12 +95,27 @@ fn on(lab: &Mutex<Option<Rig>>, name: &'static str, nodes: u32, options: &[&str]
     let rig = shared.get_or_insert_with(|| Rig::up(name, nodes, options));
     rig.lab.lab(&["heal"]);
     if is_left_by_a_panic {
-        // Its jobs, and nodes that it took out: they would fail every trial behind it.
-        rig.lab.head("scancel --user=root; scontrol update nodename=ALL state=resume 2>/dev/null; true");
+        rig.clear();
     }
     test(rig);
     rig.lab.lab(&["heal"]);
     rig.wait_until_empty();
+}
+
+/// Does `test` with a time to measure for, and where it fails once more with a longer one: what is to be done while
+/// something measures needs a CPU, and a machine that is busy may give it none for as long as the shorter ones last.
+pub fn with_more_time(rig: &Rig, test: impl Fn(&str)) {
+    for time in TIMES {
+        let is_last = Some(&time) == TIMES.last();
+        match catch_unwind(AssertUnwindSafe(|| test(time))) {
+            Ok(()) => return,
+            Err(panic) if is_last => resume_unwind(panic),
+            Err(_) => {
+                rig.clear();
+                rig.wait_until_empty();
+            }
+        }
+    }
 }
 
 /// Ends them.
@@ -119,6 +142,13 @@ impl Rig {
         let client_text = CLIENT.replace("SSH", ssh.trim());
         script(&client, &client_text.replace("CHANGE", ""));
         Self { lab, program, everywhere, client, client_text, folder }
+    }
+
+    /// Takes away what a trial left that failed: its faults and its jobs, and nodes that it took out. They would fail every
+    /// trial behind it.
+    fn clear(&self) {
+        self.lab.lab(&["heal"]);
+        self.lab.head("scancel --user=root; scontrol update nodename=ALL state=resume 2>/dev/null; true");
     }
 
     /// A folder of the head's with `seatrial` and `ssh` in it, for a search path.

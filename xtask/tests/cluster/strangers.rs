@@ -7,10 +7,10 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 
 use libtest_mimic::Trial;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 
-use crate::rig::{BOTH, REQUESTS, Rig, shared};
+use crate::rig::{BOTH, REQUESTS, Rig, shared, with_more_time};
 use crate::started::{Ended, Started, record, wait_until};
 use crate::trial;
 
@@ -53,7 +53,7 @@ fn listens(pid: u32) -> Vec<u16> {
 /// Callers on a node, who end when they are hung up on.
 fn call(rig: &Rig, port: u16, says: &str) -> Child {
     let call = format!("exec 3<>/dev/tcp/10.77.0.254/{port}; {says}; cat <&3 >/dev/null");
-    let mut command = rig.lab.command(&["run", "--node", "n1", "--", "timeout", "60", "bash", "-c", &call]);
+    let mut command = rig.lab.command(&["run", "--node", "n1", "--", "timeout", "300", "bash", "-c", &call]);
     command.stderr(Stdio::null()).process_group(0).spawn().unwrap()
 }
 
@@ -69,7 +69,7 @@ impl Flood {
              all=\"$all $fd\"; [ $i -ne {FIRST} ] || echo up; done; for fd in $all; do cat <&$fd >/dev/null; done; true"
         );
         let mut command =
-            rig.lab.command(&["run", "--node", "n1", "--", "timeout", "60", "bash", "-c", &line]);
+            rig.lab.command(&["run", "--node", "n1", "--", "timeout", "300", "bash", "-c", &line]);
         let mut child =
             command.stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0).spawn().unwrap();
         let mut word = String::new();
@@ -87,6 +87,16 @@ impl Flood {
             status.is_some()
         });
         assert!(status.unwrap().success(), "{status:?}");
+    }
+}
+
+impl Drop for Flood {
+    /// A trial that fails leaves no caller behind, nor what it started.
+    fn drop(&mut self) {
+        if let Ok(None) = self.0.try_wait() {
+            let _ = kill_process_group(Pid::from_child(&self.0), Signal::KILL);
+            let _ = self.0.wait();
+        }
     }
 }
 
@@ -175,44 +185,47 @@ impl Drop for Stopped {
 }
 
 fn a_flood_at_a_data_port() {
-    shared(|rig| {
-        let n2 = rig.lab.record().host("n2").unwrap().init.unwrap().pid;
-        let before = open_ports(n2);
-        let benches = ["run", "mem.latency", "net.rr", "-p", "size=64KiB", "-p", "time=400ms"];
-        let mut run = rig.start(&[&benches, &["-p", "trials=1", "-p", "max_trials=1"], BOTH, JSON]);
-        // While n2 chases pointers, the agent of n1 is idle. It is stopped, so that the server of the next case opens its
-        // port and waits, for a client that is not started yet.
-        run.wait_for("case_started", "mem.latency@n2");
-        let agents: Vec<u32> =
-            rig.running().into_iter().filter(|(host, ..)| host == "n1").map(|(_, pid, _)| pid).collect();
-        let [agent] = agents[..] else { panic!("{agents:?}") };
-        let stopped = Stopped::new(agent);
-        let mut opened = Vec::new();
-        wait_until("the server's port", || {
-            opened = open_ports(n2).difference(&before).copied().collect();
-            !opened.is_empty()
-        });
-        let [port] = opened[..] else { panic!("{opened:?}") };
-        let flood = Flood::on(rig, "10.77.0.2", port);
-        drop(stopped);
-        let ended = run.end();
-        let document = ended.document(0);
-        let case = record(&document, "net.rr");
-        assert_eq!(case["outcome"], "measured", "{case:#}");
-        let parts = ended.parts("net.rr");
-        // Each end counts for itself what it checked: a byte a message. The client asks once more to see that the server
-        // still answers, which the server may count before or after it is asked.
-        let checked = |name: &str| {
-            let part = parts.iter().find(|part| part["part"] == name).unwrap();
-            part["integrity"]["verified"]["checked"].as_u64().unwrap_or_else(|| panic!("{part:#}"))
-        };
-        let (asked, served) = (checked("client"), checked("server"));
-        assert!(asked > 0 && asked.abs_diff(served) <= 1, "{asked} asked, {served} served");
-        // What it talked to is its peer, and none of the strangers.
-        let from = |end: &Value| end.as_str().unwrap().split_once(':').unwrap().0.to_owned();
-        let ends = case["evidence"]["connection"]["ends"].as_array().unwrap();
-        assert_eq!(ends.iter().map(from).collect::<Vec<_>>(), ["10.77.0.1", "10.77.0.2"]);
-        flood.assert_over();
-        assert_eq!(open_ports(n2), before, "the port is closed");
+    shared(|rig| with_more_time(rig, |time| a_flood_while(rig, time)));
+}
+
+fn a_flood_while(rig: &Rig, time: &str) {
+    let n2 = rig.lab.record().host("n2").unwrap().init.unwrap().pid;
+    let before = open_ports(n2);
+    let benches = ["run", "mem.latency", "net.rr", "-p", "size=64KiB", "-p", time];
+    let mut run = rig.start(&[&benches, &["-p", "trials=1", "-p", "max_trials=1"], BOTH, JSON]);
+    // While n2 chases pointers, the agent of n1 is idle. It is stopped, so that the server of the next case opens its
+    // port and waits, for a client that is not started yet.
+    run.wait_for("case_started", "mem.latency@n2");
+    let agents: Vec<u32> =
+        rig.running().into_iter().filter(|(host, ..)| host == "n1").map(|(_, pid, _)| pid).collect();
+    let [agent] = agents[..] else { panic!("{agents:?}") };
+    let stopped = Stopped::new(agent);
+    let mut opened = Vec::new();
+    wait_until("the server's port", || {
+        opened = open_ports(n2).difference(&before).copied().collect();
+        assert!(!opened.is_empty() || !run.has("case_ended", "net.rr"), "it was over before the flood");
+        !opened.is_empty()
     });
+    let [port] = opened[..] else { panic!("{opened:?}") };
+    let flood = Flood::on(rig, "10.77.0.2", port);
+    drop(stopped);
+    let ended = run.end();
+    let document = ended.document(0);
+    let case = record(&document, "net.rr");
+    assert_eq!(case["outcome"], "measured", "{case:#}");
+    let parts = ended.parts("net.rr");
+    // Each end counts for itself what it checked: a byte a message. The client asks once more to see that the server
+    // still answers, which the server may count before or after it is asked.
+    let checked = |name: &str| {
+        let part = parts.iter().find(|part| part["part"] == name).unwrap();
+        part["integrity"]["verified"]["checked"].as_u64().unwrap_or_else(|| panic!("{part:#}"))
+    };
+    let (asked, served) = (checked("client"), checked("server"));
+    assert!(asked > 0 && asked.abs_diff(served) <= 1, "{asked} asked, {served} served");
+    // What it talked to is its peer, and none of the strangers.
+    let from = |end: &Value| end.as_str().unwrap().split_once(':').unwrap().0.to_owned();
+    let ends = case["evidence"]["connection"]["ends"].as_array().unwrap();
+    assert_eq!(ends.iter().map(from).collect::<Vec<_>>(), ["10.77.0.1", "10.77.0.2"]);
+    flood.assert_over();
+    assert_eq!(open_ports(n2), before, "the port is closed");
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use libtest_mimic::Trial;
 use serde_json::Value;
 
-use crate::rig::{BOTH, CHASE, LONG_CHASE, Rig, shared, wide};
+use crate::rig::{BOTH, CHASE, ENDLESS, Rig, long_chase, shared, wide, with_more_time};
 use crate::started::{outcome, reason, record, wait_until};
 use crate::trial;
 
@@ -128,33 +128,37 @@ fn says_the_same() {
 
 fn gateway_killed_between_cases() {
     wide(|rig| {
-        let mut run = rig.start(&[LONG_CHASE, TREE, &[&client(rig, "")], JSON]);
-        // The nodes of the lab take turns, n1 first.
-        run.wait_for_measuring("mem.latency@n1");
-        rig.lab.node("n3", "pkill -KILL -x seatrial-relay");
-        let document = run.end().document(3);
-        for case in ["mem.latency@n1", "mem.latency@n2"] {
-            assert_eq!(outcome(&document, case), ("measured", ""), "{:#}", record(&document, case));
-        }
-        for case in ["mem.latency@n3", "mem.latency@n4"] {
-            assert_eq!(outcome(&document, case), ("unmeasured", "never_reached"), "{case}");
-            let why = reason(&document, case);
-            assert!(why.contains("its gateway n3 is gone"), "{why}");
-        }
+        with_more_time(rig, |time| {
+            let mut run = rig.start(&[&long_chase(time), TREE, &[&client(rig, "")], JSON]);
+            // The nodes of the lab take turns, n1 first.
+            run.wait_for_measuring("mem.latency@n1");
+            rig.lab.node("n3", "pkill -KILL -x seatrial-relay");
+            let document = run.end().document(3);
+            for case in ["mem.latency@n1", "mem.latency@n2"] {
+                assert_eq!(outcome(&document, case), ("measured", ""), "{:#}", record(&document, case));
+            }
+            for case in ["mem.latency@n3", "mem.latency@n4"] {
+                assert_eq!(outcome(&document, case), ("unmeasured", "never_reached"), "{case}");
+                let why = reason(&document, case);
+                assert!(why.contains("its gateway n3 is gone"), "{why}");
+            }
+        });
     });
 }
 
 fn gateway_killed_inside_a_case() {
     wide(|rig| {
-        let mut run = rig.start(&[LONG_CHASE, TREE, &[&client(rig, "")], JSON]);
-        run.wait_for_measuring("mem.latency@n1");
-        rig.lab.node("n1", "pkill -KILL -x seatrial-relay");
-        let document = run.end().document(1);
-        assert_eq!(outcome(&document, "mem.latency@n1"), ("failed", "vanished"));
-        assert_eq!(outcome(&document, "mem.latency@n2"), ("unmeasured", "never_reached"));
-        for case in ["mem.latency@n3", "mem.latency@n4"] {
-            assert_eq!(outcome(&document, case), ("measured", ""), "{:#}", record(&document, case));
-        }
+        with_more_time(rig, |time| {
+            let mut run = rig.start(&[&long_chase(time), TREE, &[&client(rig, "")], JSON]);
+            run.wait_for_measuring("mem.latency@n1");
+            rig.lab.node("n1", "pkill -KILL -x seatrial-relay");
+            let document = run.end().document(1);
+            assert_eq!(outcome(&document, "mem.latency@n1"), ("failed", "vanished"));
+            assert_eq!(outcome(&document, "mem.latency@n2"), ("unmeasured", "never_reached"));
+            for case in ["mem.latency@n3", "mem.latency@n4"] {
+                assert_eq!(outcome(&document, case), ("measured", ""), "{:#}", record(&document, case));
+            }
+        });
     });
 }
 
@@ -176,7 +180,7 @@ fn no_gateway_reaches() {
 
 fn killed_controller() {
     wide(|rig| {
-        let mut run = rig.start(&[LONG_CHASE, TREE, &[&client(rig, "")], JSON]);
+        let mut run = rig.start(&[&long_chase(ENDLESS), TREE, &[&client(rig, "")], JSON]);
         run.wait_for_measuring("mem.latency@n1");
         // One agent each, and on two of them a relay and its client.
         assert!(rig.left().iter().any(|line| line.starts_with("n1: ") && line.ends_with("/ssh")));

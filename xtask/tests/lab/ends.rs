@@ -155,7 +155,15 @@ fn nothing_is_left_of_a_killed_up() {
     };
     for (name, point) in points {
         kill(begun(name, point));
-        assert!(!lab.record().is_complete, "{name}: it was not killed in time");
+        // A machine that is busy may give us no CPU until it is complete.
+        for tries in 1.. {
+            if !lab.record().is_complete {
+                break;
+            }
+            assert!(tries < 20, "{name}: it was not killed in time");
+            down_and_look(&lab, &before);
+            kill(begun(name, point));
+        }
         let complaint = lab.refused(&["up"]);
         assert!(complaint.contains("is not whole; add --fresh: it was never complete"), "{complaint}");
         down_and_look(&lab, &before);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use seatrial_model::{Cause, Outcome};
 
 use crate::fuse::Fuse;
-use crate::rig::{case, measured, or_skip, prepared, reduced};
+use crate::rig::{bench, case, measured, or_skip, prepared, reduced};
 
 /// What comes of a case on a file system that does this wrong.
 fn outcome(order: &str, changed: &[(&str, &str)]) -> Option<(Cause, Outcome, String)> {
@@ -14,7 +14,8 @@ fn outcome(order: &str, changed: &[(&str, &str)]) -> Option<(Cause, Outcome, Str
     all.extend_from_slice(changed);
     let case = case(&fuse.mount(), &all);
     let error = match prepared(&case) {
-        Ok(mut part) => measured(&case, &mut *part).err(),
+        // A machine that is busy may not come to the request in question within one measuring time.
+        Ok(mut part) => (0..60).find_map(|_| measured(&case, &mut *part).err()),
         Err(error) => Some(error),
     };
     let error = error.unwrap_or_else(|| panic!("{order}: nothing went wrong"));
@@ -86,7 +87,11 @@ fn a_slow_file_system_is_measured_and_its_latency_is_found() {
     ];
     let case = case(&fuse.mount(), &changed);
     let mut part = prepared(&case).expect("prepared");
-    let record = measured(&case, &mut *part).expect("measured");
+    // On a machine that is busy the time may be over before there is an answer.
+    let record = (0..60)
+        .map(|_| measured(&case, &mut *part).expect("measured"))
+        .find(|record| bench().reduce(&case, std::slice::from_ref(record)).is_ok())
+        .expect("an answer within a minute");
     let latency = reduced(&case, &record).metrics["latency"].trials[0][0];
     // The server sleeps for at least so long before each answer; the histogram's classes are 0.8 % wide.
     assert!(latency >= 0.99 * 20_000.0, "{latency} us");

@@ -13,8 +13,13 @@ const VICTIM: &str = "SEATRIAL_TEST_VICTIM";
 fn victim() {
     // Only does something when started by the other test.
     let Ok(directory) = std::env::var(VICTIM) else { return };
-    let changed =
-        [("size", "32 MiB"), ("block", "64 KiB"), ("operation", "mixed"), ("threads", "2"), ("time", "60 s")];
+    let changed = [
+        ("size", "32 MiB"),
+        ("block", "64 KiB"),
+        ("operation", "mixed"),
+        ("threads", "2"),
+        ("time", "600 s"),
+    ];
     let case = case(Path::new(&directory), &changed);
     let mut part = prepared(&case).expect("prepared");
     measured(&case, &mut *part).expect("measured");
@@ -45,8 +50,9 @@ fn nothing_stays_behind_when_the_worker_is_killed() {
             .collect();
         assert!(names.is_empty(), "{names:?}");
         let left = || disk.used().saturating_sub(used);
+        let began = Instant::now();
         // The kernel gives the blocks back when the last request of a dead ring is over.
-        while left() > 64 << 10 && began.elapsed() < Duration::from_secs(60) {
+        while left() > 64 << 10 && began.elapsed() < Duration::from_secs(180) {
             std::thread::sleep(Duration::from_millis(20));
         }
         assert!(left() <= 64 << 10, "{} bytes are left", left());

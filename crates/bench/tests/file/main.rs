@@ -10,4 +10,6 @@ mod fuse;
 mod killed;
 mod planted;
 mod rig;
+#[path = "../machine/starved.rs"]
+mod starved;
 mod throttled;

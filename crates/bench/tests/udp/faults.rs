@@ -26,11 +26,10 @@ fn strangers_are_counted_by_themselves_and_are_in_no_number() {
         }
     };
     shout();
-    let kept = std::thread::scope(|scope| {
-        let running = scope.spawn(|| ends.measure(Duration::from_millis(400)));
+    let (kept, ()) = ends.measure_while(|| {
         std::thread::sleep(Duration::from_millis(150));
         shout();
-        running.join().expect("joined")
+        std::thread::sleep(Duration::from_millis(150));
     });
     let sent = kept[0].facts["sent"]["flows"][0]["datagrams"].as_u64().expect("a count");
     assert_eq!(kept[1].flow(0, "strangers"), 8);
@@ -51,13 +50,15 @@ fn strangers_are_counted_by_themselves_and_are_in_no_number() {
 fn what_the_receive_buffer_has_no_room_for_is_counted_there() {
     let case =
         case(&["n1"], &[("offload", "plain"), ("rate", "max"), ("buffer", "4 KiB"), ("message", "1000 B")]);
-    let kept = Ends::here(&case).expect("connected").measure(Duration::from_millis(300));
+    // A sender that gets no CPU, or only when the receiver has one, fills no buffer.
+    let is_full = |kept: &[Kept; 2]| kept[1].flow(0, "socket_drops") > 0;
+    let (_, kept) = Ends::measured(&case, Duration::from_millis(300), is_full);
     let receiver = &kept[1];
     let (lost, dropped) = (receiver.flow(0, "lost"), receiver.flow(0, "socket_drops"));
     // The loopback goes through the backlog of a CPU, which may be full as well; others may add to its count.
     let backlog = &receiver.facts["received"]["counters"]["counts"]["backlog_dropped"];
     let backlog = backlog.as_u64().expect("a count");
-    assert!(dropped > 0 && lost >= dropped && lost - dropped <= backlog, "{lost} lost, {dropped}, {backlog}");
+    assert!(lost >= dropped && lost - dropped <= backlog, "{lost} lost, {dropped}, {backlog}");
     assert_eq!(receiver.flow(0, "received") + lost, receiver.flow(0, "sent"));
 }
 

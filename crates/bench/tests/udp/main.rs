@@ -8,3 +8,6 @@ mod rig;
 mod searched;
 mod shaped;
 mod space;
+#[path = "../machine/starved.rs"]
+#[expect(dead_code, reason = "shared by tests of which each uses some of it")]
+mod starved;

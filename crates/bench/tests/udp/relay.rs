@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use seatrial_bench::Offer;
+use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::datagram::grant_receive_buffer;
 use serde_json::json;
 
@@ -23,17 +24,31 @@ pub enum Deed {
     Damage(usize),
 }
 
+/// How late a datagram may be passed on. A receiver waits for longer before it takes what is missing for lost.
+const PROMPT_NS: u64 = 100_000_000;
+
 /// A relay in its thread.
 pub struct Relay {
     over: Arc<AtomicBool>,
-    thread: JoinHandle<Vec<u64>>,
+    thread: JoinHandle<Relayed>,
+}
+
+/// What a relay did.
+pub struct Relayed {
+    /// The numbers in the order in which they were passed on.
+    pub order: Vec<u64>,
+    /// Datagrams that came to it.
+    pub seen: u64,
+    /// Whether none was passed on so late that the receiver may have waited for it in vain: the machine may keep a relay
+    /// from its CPU.
+    pub is_prompt: bool,
 }
 
 impl Relay {
     /// Starts one before the receiver that `offers` tells of, and puts it in its place.
     pub fn before(offers: &mut [Offer], deed: impl Fn(u64) -> Deed + Send + 'static) -> Self {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-        grant_receive_buffer(&socket, Some(8 << 20)).expect("room");
+        grant_receive_buffer(&socket, Some(64 << 20)).expect("room");
         socket.set_read_timeout(Some(Duration::from_millis(2))).expect("set");
         let port = socket.local_addr().expect("told").port();
         let to = offers.iter_mut().find(|offer| offer.part == "receiver").expect("a receiver");
@@ -42,7 +57,7 @@ impl Relay {
         let over = Arc::new(AtomicBool::new(false));
         let end = Arc::clone(&over);
         let thread = std::thread::spawn(move || {
-            let mut order = Vec::new();
+            let (mut order, mut is_prompt) = (Vec::new(), true);
             let mut held: Vec<(u64, u64, Vec<u8>)> = Vec::new();
             let mut room = [0; 2048];
             let mut seen = 0;
@@ -51,6 +66,7 @@ impl Relay {
                 let mut bytes = room[..length].to_vec();
                 // The header says which it is.
                 let number = u64::from_le_bytes(bytes[8..16].try_into().expect("8 bytes"));
+                let sent_ns = u64::from_le_bytes(bytes[16..24].try_into().expect("8 bytes"));
                 let mut pass = |number: u64, bytes: &[u8]| {
                     socket.send_to(bytes, (Ipv4Addr::LOCALHOST, real)).expect("passed on");
                     order.push(number);
@@ -73,14 +89,15 @@ impl Relay {
                     !due
                 });
                 seen += 1;
+                is_prompt &= now_ns().saturating_sub(sent_ns) < PROMPT_NS;
             }
-            order
+            Relayed { order, seen, is_prompt }
         });
         Self { over, thread }
     }
 
-    /// The numbers in the order in which they were passed on.
-    pub fn end(self) -> Vec<u64> {
+    /// Ends it.
+    pub fn end(self) -> Relayed {
         self.over.store(true, Ordering::Relaxed);
         self.thread.join().expect("joined")
     }

@@ -9,6 +9,9 @@ use seatrial_model::machine::{Cpu, CpuThread, Machine};
 use seatrial_model::{Case, Integrity, Params, PartRecord, Phase, Sample, Site, SiteNode};
 use serde_json::Value;
 
+/// Far more than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(180);
+
 /// What a part says in a phase.
 #[derive(Default)]
 pub struct Kept {
@@ -47,13 +50,16 @@ impl Kept {
     }
 }
 
+/// Room for what comes in seconds, should a receiver be kept from its CPU: what it loses then is nobody's fault.
+pub const ROOM: (&str, &str) = ("buffer", "64 MiB");
+
 /// A case between two nodes, or of one with itself. Nobody is pinned: the machine may have other CPUs than these.
 pub fn case(nodes: &[&str], changed: &[(&str, &str)]) -> Case {
     let about = UdpStream.about();
     let mut params: Params =
         about.params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
     // A thousand datagrams a second.
-    let usual = [("affinity", "none"), ("message", "100 B"), ("rate", "0.8 Mbit/s"), ("threads", "1")];
+    let usual = [("affinity", "none"), ("message", "100 B"), ("rate", "0.8 Mbit/s"), ("threads", "1"), ROOM];
     for (name, value) in usual.iter().chain(changed) {
         let spec = about.param(name).unwrap_or_else(|| panic!("no parameter {name}"));
         params.set(name, spec.parse(value).expect("a value"));
@@ -96,19 +102,58 @@ impl<'a> Ends<'a> {
 
     /// Runs a phase of both; what each said, and how it ended.
     pub fn run(&mut self, phase: Phase, span: Duration) -> [(Kept, Result<(), Error>); 2] {
+        self.run_until(phase, || Stop::after(span))
+    }
+
+    /// The same until somebody raises the stop.
+    pub fn run_until(
+        &mut self,
+        phase: Phase,
+        stop: impl Fn() -> Stop + Sync,
+    ) -> [(Kept, Result<(), Error>); 2] {
         each(&mut self.parts, self.enter, |_, part| {
             let mut kept = Kept::default();
-            let ended = part.run(phase, &Stop::after(span), &mut kept);
+            let ended = part.run(phase, &stop(), &mut kept);
             (kept, ended)
         })
     }
 
     /// Measures, with nothing going wrong; what each said.
     pub fn measure(&mut self, span: Duration) -> [Kept; 2] {
-        self.run(Phase::Measure, span).map(|(kept, ended)| {
-            ended.expect("runs to its end");
-            kept
+        self.measure_while(|| std::thread::sleep(span)).0
+    }
+
+    /// Measures until `meanwhile` has come to its end; what each said, and what that came to. Ends wait for each other as
+    /// long as a phase may last, and some seconds more: so this one may last long, whatever keeps them from their CPUs.
+    pub fn measure_while<T>(&mut self, meanwhile: impl FnOnce() -> T) -> ([Kept; 2], T) {
+        let stop = Stop::after(PATIENCE);
+        std::thread::scope(|scope| {
+            let running = scope.spawn(|| self.run_until(Phase::Measure, || stop.clone()));
+            let came = meanwhile();
+            stop.raise();
+            let kept = running.join().expect("joined").map(|(kept, ended)| {
+                ended.expect("runs to its end");
+                kept
+            });
+            (kept, came)
         })
+    }
+
+    /// Measures a case with both ends on this machine, again until what they said is enough: others may keep them from
+    /// their CPUs for as long as they measure.
+    pub fn measured(
+        case: &Case,
+        span: Duration,
+        is_enough: impl Fn(&[Kept; 2]) -> bool,
+    ) -> (Ends<'static>, [Kept; 2]) {
+        for _ in 0..40 {
+            let mut ends = Ends::here(case).expect("connected");
+            let kept = ends.measure(span);
+            if is_enough(&kept) {
+                return (ends, kept);
+            }
+        }
+        panic!("no measurement of 40 was enough");
     }
 }
 

@@ -35,7 +35,8 @@ impl Drop for Space {
 impl Space {
     fn new() -> Self {
         let mut command = Command::new("unshare");
-        command.args(["--net", "sleep", "300"]).stdin(Stdio::null()).stdout(Stdio::null());
+        // Longer than any test takes on a machine that is busy with other things.
+        command.args(["--net", "sleep", "1800"]).stdin(Stdio::null()).stdout(Stdio::null());
         let holder = command.spawn().expect("unshare starts");
         let space = Self { holder };
         let own = std::fs::read_link("/proc/self/ns/net").expect("told");

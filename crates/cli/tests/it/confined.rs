@@ -7,7 +7,7 @@ use seatrial_model::{Bytes, Cause, Outcome};
 
 use crate::rig::{Call, Cgroup, Home, SMALL, assert_nothing_runs, is_installed, skipped};
 
-const BRIEF: &str = "-p time=50ms -p trials=1 -p max_trials=1 -o json";
+const BRIEF: &str = "-p time=300ms -p trials=1 -p max_trials=1 -o json";
 
 /// The first CPU that the test may run on.
 fn first_cpu() -> u32 {

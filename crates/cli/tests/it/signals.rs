@@ -4,27 +4,38 @@ use std::fs;
 
 use rustix::process::{Signal, kill_process};
 
-use crate::rig::{ENDLESS, Ended, Home, Role, SMALL, assert_nothing_runs, of_home, profile, wait_until};
+use crate::rig::{
+    ENDLESS, Ended, Home, Role, TIMES, assert_nothing_runs, of_home, profile, small, wait_until,
+};
 
 fn measures(event: &serde_json::Value) -> bool {
     event["event"] == "phase_entered" && event["phase"] == "measure"
 }
 
 /// Interrupts a run whose first case has ended and whose second one is measuring.
-fn interrupt(home: &Home, signal: Signal) -> Ended {
-    let mut run = home.seatrial(&format!("run mem.bandwidth -p kernel=read,copy,triad {SMALL}")).start();
-    run.wait_for_event("the second case to start", |event| {
-        event["event"] == "case_started" && event["case"].to_string().contains("kernel=copy")
-    });
-    run.signal_group(signal);
-    run.ended()
+fn interrupted(signal: Signal) -> (Home, Ended) {
+    for time in TIMES {
+        let home = Home::new();
+        let line = format!("run mem.bandwidth -p kernel=read,copy,triad {}", small(time));
+        let mut run = home.seatrial(&line).start();
+        run.wait_for_event("the second case to start", |event| {
+            event["event"] == "case_started" && event["case"].to_string().contains("kernel=copy")
+        });
+        run.signal_group(signal);
+        let ended = run.ended();
+        // All of it was measured before the signal came.
+        if ended.code != Some(0) && home.results().len() < 3 {
+            return (home, ended);
+        }
+    }
+    panic!("every run was over before the signal came");
 }
 
 #[test]
 fn a_signal_ends_a_run_in_order_and_resuming_measures_only_what_is_missing() {
     for (signal, code, name) in [(Signal::INT, 130, "SIGINT"), (Signal::TERM, 143, "SIGTERM")] {
-        let home = Home::new();
-        interrupt(&home, signal)
+        let (home, ended) = interrupted(signal);
+        ended
             .exits(code)
             .says(&format!("stopped by {name}"))
             .says(&format!("seatrial run --resume {}", home.id()));
@@ -80,18 +91,23 @@ fn a_second_signal_ends_at_once_what_does_not_end_in_order() {
 
 #[test]
 fn a_check_that_was_interrupted_is_judged_when_it_goes_on() {
-    let home = Home::new();
     let text = profile(&[("copy", "at_least = \"1 kB/s\""), ("triad", "at_least = \"1 kB/s\"")]);
     // The script and this machine plan different cases, so the whole check measures this machine.
-    let text = text.replace(
-        "params = { ",
-        "params = { array = \"4 MiB\", threads = 1, time = \"50 ms\", trials = 1, max_trials = 1, ",
-    );
-    let file = home.file("profile.toml", text);
-    let mut run = home.seatrial("check").word(&file).start();
-    run.wait_for_event("a case to end", |event| event["event"] == "case_ended");
-    run.signal(Signal::TERM);
-    run.ended().exits(143);
+    let interrupted = TIMES.into_iter().find_map(|time| {
+        let home = Home::new();
+        let params = format!(
+            "params = {{ array = \"4 MiB\", threads = 1, time = \"{time}\", trials = 1, max_trials = 1, "
+        );
+        let file = home.file("profile.toml", text.replace("params = { ", &params));
+        let mut run = home.seatrial("check").word(&file).start();
+        run.wait_for_event("a case to end", |event| event["event"] == "case_ended");
+        run.signal(Signal::TERM);
+        let ended = run.ended();
+        // All of it was measured before the signal came.
+        (ended.code != Some(0)).then_some((home, file, ended))
+    });
+    let (home, file, ended) = interrupted.expect("a run that the signal ends");
+    ended.exits(143);
     // The run folder holds the profile as it was: what becomes of the file no longer matters.
     fs::remove_file(file).expect("removed");
     let document = home.seatrial("check -o json --resume").run().exits(0).document();

@@ -7,7 +7,7 @@ use seatrial_sys::process::{Task, tasks};
 use seatrial_sys::root::SysRoot;
 
 /// Far more than anything here takes; a test that waits this long has failed.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Waits until there is no such process, not even a zombie.
 pub fn assert_gone(pid: u32) {

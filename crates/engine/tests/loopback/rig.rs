@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use seatrial_cluster::{Fleet, Launcher, LocalLauncher};
 use seatrial_engine::{Deadlines, Finished, Ground, Plan, Request, RunError, Runner, Sweep, try_all};
@@ -10,6 +11,9 @@ use seatrial_model::{Event, Nanos, Params, Site, SiteNode};
 
 use crate::BUILD;
 use crate::toy::REGISTRY;
+
+/// Far more than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A request for `bench` with `params`, written `name=v1,v2`.
 pub fn request(bench: &str, params: &[&str]) -> Request {
@@ -33,7 +37,7 @@ pub fn request(bench: &str, params: &[&str]) -> Request {
 
 /// An agent on this machine.
 pub fn fleet() -> Box<dyn Fleet> {
-    LocalLauncher::new(BUILD).node("here").launch().expect("an agent")
+    LocalLauncher::new(BUILD).node("here").hello_within(PATIENCE).launch().expect("an agent")
 }
 
 /// Runs `requests` on `fleet`; every event goes to `watch` first.
@@ -45,7 +49,9 @@ pub fn run(
 ) -> Result<Finished, RunError> {
     let site = Site { nodes: fleet.agents().iter().map(SiteNode::from).collect() };
     let plan = Plan::new(requests, &REGISTRY, Ground::of(&site)).expect("a plan");
-    let deadlines = Deadlines { grace: Nanos::secs(4), connect: Nanos::secs(5), kill: Nanos::secs(10) };
+    // Far more than anything here takes: nothing is waited for until then.
+    let long = Nanos::secs(120);
+    let deadlines = Deadlines { grace: long, connect: long, kill: long };
     let mut runner = Runner {
         registry: REGISTRY,
         site: &site,

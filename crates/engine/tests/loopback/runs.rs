@@ -58,7 +58,7 @@ fn a_part_that_hangs_fails_its_case_and_the_run_goes_on() {
     let requests = [request("toy.pair", &["fault=sender-hangs"]), request("toy.ring", &["parts=2"])];
     let finished = run(fleet.as_mut(), &requests, &AtomicBool::new(false), |_| Ok(())).expect("finishes");
     let [hung, ring] = &finished.records[..] else { panic!("{finished:?}") };
-    // The receiver gives up waiting for data before the sender's own deadline; either way the case has failed.
+    // The receiver gives up waiting for data long before the sender's own deadline; either way the case has failed.
     assert_eq!(hung.outcome, Outcome::Failed, "{hung:?}");
     assert_eq!(ring.outcome, Outcome::Measured, "{ring:?}");
 }

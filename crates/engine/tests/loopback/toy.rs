@@ -65,7 +65,7 @@ pub fn case(about: &About, names: &[&str], params: &Params, site: &Site) -> Case
         max_trials: 2,
         warm_up: Nanos::millis(20),
         measure: if endless { Nanos::secs(600) } else { Nanos::millis(80) },
-        prepare: Nanos::secs(5),
+        prepare: Nanos::secs(120),
         overhead: Nanos(0),
         precision_percent: 50.0,
     };

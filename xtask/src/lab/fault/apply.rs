@@ -11,7 +11,7 @@ use super::super::{daemons, disk, space};
 use super::{Fault, link};
 
 /// How long a killed process may take to go.
-const GONE_LIMIT: Duration = Duration::from_secs(5);
+const GONE_LIMIT: Duration = Duration::from_secs(60);
 
 /// Applies `fault` to the node `name`, in the place of one of its kind.
 ///

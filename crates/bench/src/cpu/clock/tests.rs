@@ -217,7 +217,7 @@ fn measured(case: &Case) -> (Measures, Evidence, Integrity) {
     let mut kept = Kept::default();
     part.run(Phase::WarmUp, &Stop::after(Duration::from_millis(80)), &mut kept).expect("warmed up");
     assert!(kept.0.is_empty(), "the warm-up keeps nothing");
-    for _ in 0..50 {
+    for _ in 0..200 {
         kept = Kept::default();
         part.run(Phase::Measure, &Stop::after(Duration::from_millis(500)), &mut kept).expect("measured");
         let measures = Clock.reduce(case, &[record(0, kept.0, kept.1.clone())]);
@@ -226,7 +226,7 @@ fn measured(case: &Case) -> (Measures, Evidence, Integrity) {
             return (measures, kept.1, part.verify().expect("verified"));
         }
     }
-    panic!("no clock in 25 s: {:?}", kept.1);
+    panic!("no clock in 100 s: {:?}", kept.1);
 }
 
 #[test]
@@ -257,8 +257,15 @@ fn a_wrong_sum_is_found() {
     worker.prepare().expect("prepared");
     worker.spoil();
     let mut kept = Kept::default();
-    worker.run(Phase::Measure, &Stop::after(Duration::from_millis(100)), &mut kept).expect("measured");
-    let integrity = worker.verify().expect("verified");
+    let mut integrity = Integrity::Unverified { why: String::new() };
+    // A machine that is busy may leave no CPU for any block.
+    for _ in 0..50 {
+        worker.run(Phase::Measure, &Stop::after(Duration::from_millis(100)), &mut kept).expect("measured");
+        integrity = worker.verify().expect("verified");
+        if !matches!(integrity, Integrity::Unverified { .. }) {
+            break;
+        }
+    }
     assert!(
         matches!(&integrity, Integrity::Corrupt { first, .. } if first.starts_with("block 0 ")),
         "{integrity:?}"

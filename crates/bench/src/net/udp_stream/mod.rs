@@ -14,6 +14,8 @@ mod pace;
 mod part;
 mod phase;
 mod plan;
+#[cfg(test)]
+mod policed;
 mod record;
 mod reduce;
 mod searched;

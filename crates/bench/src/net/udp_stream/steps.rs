@@ -136,7 +136,7 @@ impl Stage {
 }
 
 /// What a step came to, by the counts of both ends.
-fn came(asked: Option<f64>, sent: &Sent, received: u64, lost: u64) -> Step {
+pub fn came(asked: Option<f64>, sent: &Sent, received: u64, lost: u64) -> Step {
     let of = |what: fn(&super::record::SentFlow) -> u64| sent.flows.iter().map(what).sum::<u64>();
     let datagrams = of(|flow| flow.datagrams);
     let is_late =

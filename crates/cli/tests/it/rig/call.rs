@@ -8,7 +8,16 @@ use std::process::{Command, Stdio};
 use super::{Ended, Home, Script, Started};
 
 /// Measures this machine as briefly as the binary allows: for tests about processes, whose numbers nobody looks at.
-pub const SMALL: &str = "-p array=4MiB -p threads=1 -p time=50ms -p trials=1 -p max_trials=1";
+pub const SMALL: &str = "-p array=4MiB -p threads=1 -p time=300ms -p trials=1 -p max_trials=1";
+
+/// Times of a phase to try one after the other: what is to be done while something measures needs a CPU, and a machine that
+/// is busy may give it none for as long as the shorter ones last.
+pub const TIMES: [&str; 4] = ["300ms", "2s", "10s", "40s"];
+
+/// [`SMALL`] with another time.
+pub fn small(time: &str) -> String {
+    SMALL.replace("time=300ms", &format!("time={time}"))
+}
 
 /// Measures this machine for an hour a trial, a thousand times: it ends when somebody ends it.
 pub const ENDLESS: &str =

@@ -10,7 +10,7 @@ mod profile;
 mod script;
 mod started;
 
-pub use call::{Call, ENDLESS, SMALL};
+pub use call::{Call, ENDLESS, SMALL, TIMES, small};
 pub use cgroup::Cgroup;
 pub use ended::Ended;
 pub use home::Home;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Far more than anything here takes; a test that waits this long has failed.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// What a process of Seatrial is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

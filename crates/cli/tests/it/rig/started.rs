@@ -47,7 +47,9 @@ impl Started {
     #[track_caller]
     pub fn wait_for_event(&mut self, what: &str, wanted: impl Fn(&serde_json::Value) -> bool) {
         wait_until(what, || {
-            let over = self.child.try_wait().expect("looked").is_some();
+            // Not reaped: whoever signals it next must not find another process under its number.
+            let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
+            let over = !stat.contains(") ") || stat.contains(") Z ");
             let there = self.home.events().iter().any(&wanted);
             assert!(there || !over, "it ended without {what}: {}", self.err());
             there

@@ -164,8 +164,9 @@ mod tests {
     use super::*;
     use crate::frame::encode;
     use std::io::{Read, Write};
+    use std::time::Instant;
 
-    const SOON: Duration = Duration::from_secs(20);
+    const SOON: Duration = Duration::from_secs(120);
 
     #[test]
     fn who_was_invited_is_let_in() {
@@ -194,7 +195,12 @@ mod tests {
         let calling = thread::spawn(move || follow(&text[..], Some(Ipv4Addr::LOCALHOST.into())));
         assert!(door.next(SOON).is_some(), "the agent got through");
         calling.join().expect("joined").expect("let in");
-        assert!(door.turned_away() > 0);
+        // Each of them is asked in a thread of its own, which may get no CPU for a while.
+        let until = Instant::now() + SOON;
+        while door.turned_away() == 0 {
+            assert!(Instant::now() < until, "nobody was turned away");
+            thread::sleep(LOOK);
+        }
     }
 
     #[test]

@@ -88,8 +88,8 @@ fn every_way_to_share_the_work_does_all_of_it_on_any_number_of_cores() {
     for threads in [Threads::Core, Threads::Step] {
         for single in [true, false] {
             let (settings, place) = (settings(Mode::Paced, threads), place(single));
-            // Time for more rounds than were planned.
-            let (kept, integrity) = run(&mut worker(&settings, &place), || stop_after(ROUNDS + 20));
+            // Time for many more rounds than were planned, of which a machine that is busy may take some for itself.
+            let (kept, integrity) = run(&mut worker(&settings, &place), || stop_after(ROUNDS + 20_000));
             let due: f64 = kept
                 .0
                 .iter()
@@ -114,7 +114,10 @@ fn every_way_to_share_the_work_does_all_of_it_on_any_number_of_cores() {
 #[test]
 fn a_search_tries_from_a_fresh_start_each_time_and_says_what_it_found() {
     let (settings, place) = (settings(Mode::Max, Threads::Core), place(false));
-    let (kept, integrity) = run(&mut worker(&settings, &place), || stop_after(100));
+    // A machine that is busy may leave no time for a try.
+    let tried = |rounds: u64| run(&mut worker(&settings, &place), || stop_after(rounds));
+    let tried = [100, 1000, 10_000, 10_000].into_iter().map(tried).find(|(kept, _)| !kept.0.is_empty());
+    let (kept, integrity) = tried.expect("a try");
     assert!(matches!(integrity, Integrity::Verified { .. }), "{integrity:?}");
     let mut paces: Vec<String> =
         kept.0.iter().map(|sample| sample.at.get("pace").expect("a pace").to_string()).collect();
@@ -136,7 +139,7 @@ fn a_search_tries_from_a_fresh_start_each_time_and_says_what_it_found() {
 fn a_flipped_bit_anywhere_is_found_after_the_run() {
     let (settings, place) = (settings(Mode::Paced, Threads::Core), place(false));
     let mut worker = worker(&settings, &place);
-    let (_, integrity) = run(&mut worker, || stop_after(ROUNDS));
+    let (_, integrity) = run(&mut worker, || stop_after(ROUNDS + 20_000));
     assert!(matches!(integrity, Integrity::Verified { .. }), "{integrity:?}");
     // The last stream reads; the one before it transposes, with its destination behind its source of 8 KiB and a gap.
     for (stream, word) in [(11, 100), (10, (8192 + 2048) / 8 + 100), (8, 100)] {
@@ -162,9 +165,9 @@ fn a_phase_that_is_stopped_or_too_short_leaves_no_samples_and_hangs_nobody() {
         let (kept, _) = run(&mut worker(&settings, &place), measure);
         assert!(kept.0.is_empty());
     }
-    // Each would go on for long: a window of 8 s, a warm-up for as long as there is time, an hour here.
+    // Each would go on for long: a window of 800 s, a warm-up for as long as there is time, an hour here.
     for phase in [Phase::Measure, Phase::WarmUp] {
-        let mut halted = worker_for(1000, &settings, &place);
+        let mut halted = worker_for(100_000, &settings, &place);
         halted.prepare().expect("prepared");
         let stop = Stop::after(Duration::from_secs(3600));
         let signal = stop.clone();
