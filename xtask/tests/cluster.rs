@@ -5,6 +5,8 @@
 //! agent, client or job is left is looked at after every one. It needs root and the packages of the lab; without them
 //! the trials are skipped, in continuous integration they fail.
 
+#![expect(clippy::print_stderr, reason = "what a trial could not try is said")]
+
 #[path = "cluster/clocks.rs"]
 mod clocks;
 #[path = "cluster/disks.rs"]

@@ -4,7 +4,7 @@ use libtest_mimic::Trial;
 use rustix::process::Signal;
 
 use crate::rig::{BOTH, ENDLESS, Rig, long_chase, shared, with_more_time};
-use crate::started::{outcome, reason, record, wait_until};
+use crate::started::{outcome, reason, record, too_late, wait_until};
 use crate::trial;
 
 pub fn trials() -> Vec<Trial> {
@@ -37,6 +37,7 @@ fn killed_between_cases() {
                 let mut run = rig.start(&[&long_chase(time), nodes, JSON]);
                 run.wait_for("case_started", "mem.latency@n1");
                 rig.lab.node("n2", kill);
+                run.still_measures("mem.latency@n1");
                 let ended = run.end();
                 let document = ended.document(3);
                 assert_eq!(outcome(&document, "mem.latency@n1"), ("measured", ""), "{nodes:?}");
@@ -68,6 +69,7 @@ fn killed_inside_a_case() {
                 let mut run = rig.start(&[&long_chase(time), nodes, JSON]);
                 run.wait_for_measuring("mem.latency@n1");
                 rig.lab.node("n1", kill);
+                run.still_measures("mem.latency@n1");
                 let document = run.end().document(1);
                 assert_eq!(outcome(&document, "mem.latency@n1"), ("failed", "vanished"), "{nodes:?}");
                 assert_eq!(outcome(&document, "mem.latency@n2"), ("measured", ""), "{nodes:?}");
@@ -82,6 +84,7 @@ fn a_dead_slurmd_disturbs_nothing() {
             let mut run = rig.start(&[&long_chase(time), &["-N2"], JSON]);
             run.wait_for("case_started", "mem.latency@n1");
             rig.lab.node("n2", "pkill -KILL -x slurmd");
+            run.still_measures("mem.latency@n1");
             let document = run.end().document(0);
             for case in ["mem.latency@n1", "mem.latency@n2"] {
                 assert_eq!(outcome(&document, case), ("measured", ""), "{:#}", record(&document, case));
@@ -115,6 +118,9 @@ fn ctrl_c() {
                 run.wait_for_measuring("mem.latency@n1");
                 run.signal(Signal::INT);
                 let ended = run.end();
+                if ended.code == Some(0) {
+                    too_late("all of it was done");
+                }
                 assert_eq!(ended.code, Some(130), "{}", ended.complaint);
                 assert!(ended.complaint.contains("stopped by SIGINT"), "{}", ended.complaint);
                 assert_eq!(rig.left(), Vec::<String>::new(), "the agents are gone when the command is");

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Trial;
 
 use crate::rig::{BOTH, long_chase, shared, with_more_time};
-use crate::started::{outcome, wait_until};
+use crate::started::{outcome, too_late, wait_until};
 use crate::trial;
 
 pub fn trials() -> Vec<Trial> {
@@ -45,13 +45,16 @@ fn cut_for_two_seconds() {
                 let is_short = began.elapsed() < TOO_LONG;
                 let ended = runs.map(crate::started::Started::end);
                 if is_short {
-                    assert!(was_meanwhile, "a case ended while the link was cut");
+                    if !was_meanwhile {
+                        too_late("a case ended while the link was cut");
+                    }
                     for run in ended {
                         assert_eq!(outcome(&run.document(0), "net.rr"), ("measured", ""));
                     }
                     return;
                 }
             }
+            eprintln!("no cut of {TRIES} was short enough: nothing was tested");
         });
     });
 }
@@ -64,6 +67,7 @@ fn cut_for_good() {
             let mut run = rig.start(&[&long_chase(time), &["-w", "n2,n1"], &[&client], JSON]);
             run.wait_for_measuring("mem.latency@n2");
             rig.lab.lab(&["fault", "n2", "down"]);
+            run.still_measures("mem.latency@n2");
             let document = run.end().document(1);
             assert_eq!(outcome(&document, "mem.latency@n2"), ("failed", "vanished"));
             assert_eq!(outcome(&document, "mem.latency@n1"), ("measured", ""));

@@ -13,7 +13,7 @@ use xtask::lab::process::in_namespace;
 use xtask::workspace;
 
 use crate::lab::Cluster;
-use crate::started::{Ended, Started, wait_until};
+use crate::started::{Ended, Started, TooLate, wait_until};
 
 /// The lab of two nodes that most trials share, and the one of four nodes for those that need as many.
 static SHARED: Mutex<Option<Rig>> = Mutex::new(None);
@@ -102,14 +102,15 @@ fn on(lab: &Mutex<Option<Rig>>, name: &'static str, nodes: u32, options: &[&str]
     rig.wait_until_empty();
 }
 
-/// Does `test` with a time to measure for, and where it fails once more with a longer one: what is to be done while
-/// something measures needs a CPU, and a machine that is busy may give it none for as long as the shorter ones last.
+/// Does `test` with a time to measure for, and where it came too late once more with a longer one: what is to be done while
+/// something measures needs a CPU, and a machine that is busy may give it none for as long as the shorter ones last. Every
+/// other failure is one.
 pub fn with_more_time(rig: &Rig, test: impl Fn(&str)) {
     for time in TIMES {
         let is_last = Some(&time) == TIMES.last();
         match catch_unwind(AssertUnwindSafe(|| test(time))) {
             Ok(()) => return,
-            Err(panic) if is_last => resume_unwind(panic),
+            Err(panic) if is_last || !panic.is::<TooLate>() => resume_unwind(panic),
             Err(_) => {
                 rig.clear();
                 rig.wait_until_empty();

@@ -30,6 +30,15 @@ pub struct Ended {
     home: TempDir,
 }
 
+/// The end of a trial that did something to a run when that had already done what it was to be disturbed in.
+pub struct TooLate;
+
+/// Ends the trial, or this try of it.
+pub fn too_late(why: &str) -> ! {
+    eprintln!("too late: {why}");
+    std::panic::resume_unwind(Box::new(TooLate))
+}
+
 impl Started {
     /// Starts `command`, which keeps its PID and takes our signals.
     pub fn new(command: Command) -> Self {
@@ -48,10 +57,19 @@ impl Started {
     #[track_caller]
     pub fn wait_for(&mut self, kind: &str, case: &str) {
         wait_until(&format!("{kind} of {case}"), || {
-            let ended = self.child.try_wait().unwrap();
-            assert!(ended.is_none(), "it ended before: {}", read(&self.home, "complaint"));
+            self.goes_on();
             self.has(kind, case)
         });
+    }
+
+    /// That it has not ended.
+    #[track_caller]
+    fn goes_on(&mut self) {
+        match self.child.try_wait().unwrap() {
+            None => {}
+            Some(status) if status.success() => too_late("all of it was done"),
+            Some(_) => panic!("it ended before: {}", read(&self.home, "complaint")),
+        }
     }
 
     /// Whether such an event is in the journal.
@@ -63,11 +81,18 @@ impl Started {
     #[track_caller]
     pub fn wait_for_measuring(&mut self, case: &str) {
         wait_until(&format!("{case} to be measured"), || {
-            let ended = self.child.try_wait().unwrap();
-            assert!(ended.is_none(), "it ended before: {}", read(&self.home, "complaint"));
+            self.goes_on();
             let is_so = |event: &Value| is_of(event, "phase_entered", case) && event["phase"] == "measure";
             events(&self.home).iter().skip(self.before).any(is_so)
         });
+    }
+
+    /// That what was just done to it came before it had measured this case.
+    pub fn still_measures(&self, case: &str) {
+        let is_over = |event: &Value| is_of(event, "case_ended", case) && event["outcome"] == "measured";
+        if events(&self.home).iter().skip(self.before).any(is_over) {
+            too_late(&format!("{case} was measured"));
+        }
     }
 
     /// What it said on standard error so far.

@@ -133,6 +133,7 @@ fn gateway_killed_between_cases() {
             // The nodes of the lab take turns, n1 first.
             run.wait_for_measuring("mem.latency@n1");
             rig.lab.node("n3", "pkill -KILL -x seatrial-relay");
+            run.still_measures("mem.latency@n1");
             let document = run.end().document(3);
             for case in ["mem.latency@n1", "mem.latency@n2"] {
                 assert_eq!(outcome(&document, case), ("measured", ""), "{:#}", record(&document, case));
@@ -152,6 +153,7 @@ fn gateway_killed_inside_a_case() {
             let mut run = rig.start(&[&long_chase(time), TREE, &[&client(rig, "")], JSON]);
             run.wait_for_measuring("mem.latency@n1");
             rig.lab.node("n1", "pkill -KILL -x seatrial-relay");
+            run.still_measures("mem.latency@n1");
             let document = run.end().document(1);
             assert_eq!(outcome(&document, "mem.latency@n1"), ("failed", "vanished"));
             assert_eq!(outcome(&document, "mem.latency@n2"), ("unmeasured", "never_reached"));
