@@ -9,6 +9,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use seatrial_sys::affinity;
+use seatrial_sys::net::host_time;
+use seatrial_sys::root::SysRoot;
 
 /// How long a sleeper sleeps each time.
 const NAP: Duration = Duration::from_millis(2);
@@ -100,8 +102,7 @@ fn waited() -> Option<f64> {
     Some(total.trim().parse::<f64>().ok()? / 1e6)
 }
 
-/// Seconds that a hypervisor took from all CPUs together: the eighth number of proc_stat(5), in hundredths of a second.
+/// Seconds that a hypervisor took from all CPUs together; none where the kernel does not tell.
 fn stolen() -> Option<f64> {
-    let text = fs::read_to_string("/proc/stat").ok()?;
-    Some(text.lines().next()?.split_whitespace().nth(8)?.parse::<f64>().ok()? / 100.0)
+    Some(host_time(&SysRoot::live()).ok()?.steal_ns as f64 / 1e9)
 }

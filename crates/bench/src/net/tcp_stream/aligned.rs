@@ -1,8 +1,8 @@
 //! `recv` into memory in which each byte of the stream has the place in its page that it has in the stream.
 //!
-//! A copy is fastest where source and destination lie alike in their cache lines and pages: on some processors the
-//! instruction that the kernel copies with is several times slower where they differ by a few bytes, which is how the
-//! memory of an allocator lies. The sender's pages lie as the stream does as well.
+//! A copy is fastest where source and destination lie alike in their cache lines and pages, and the memory of an allocator
+//! begins 16 bytes behind a page: there a copy of 128 KiB took 6 to 17 % longer on an EPYC of the fourth generation. The
+//! sender's pages lie as the stream does as well.
 
 use std::net::TcpStream;
 

@@ -5,6 +5,7 @@ use super::ladder::{Border, Came, Ladder, MOST_STEPS, Step, found};
 use super::pace::{CATCH_UP_NS, Pace};
 use super::record::{Sent, SentFlow};
 use super::steps::came;
+use crate::common::payload::mix;
 
 /// Bytes of a message, and datagrams of a call.
 const MESSAGE: usize = 1000;
@@ -21,15 +22,13 @@ const AFTER_LOSS_NS: u64 = 300_000_000;
 /// The longest that a sender sleeps without a look.
 const LOOK_NS: u64 = 5_000_000;
 
-/// Numbers that follow from their seed (SplitMix64).
+/// Numbers that follow from their seed.
 struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % end
+        self.0 = mix(self.0);
+        self.0 % end
     }
 }
 
