@@ -41,7 +41,7 @@ complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "clean" -d 'Remove
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l role -d 'Give nodes a role of the profile: head=n1' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l reference -d 'The run that criteria with `percent_of = "reference"` are held against: an id, the start of one, `last`, a folder' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l resume -d 'Continue an interrupted run: only the cases without a result are measured' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l resume -d 'Continue an interrupted run on its nodes and with its options: only the cases without a result are measured. How its nodes are reached may be said anew, each option by itself' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
 json\t'One JSON document, by the published schema'
 csv\t'One line a metric of a case'"
@@ -74,7 +74,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l links -d 'How 
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l factors -d 'Measure what each of these is worth: a baseline, and in turn the same without one of them. NAME alone takes the least load, the other side of a switch, each other word, or what the benchmark declares: --factors flows,affinity=none' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l repeats -d 'How often a study of factors measures all of it; from 3 on there is an interval [default: 6]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l seed -d 'What the order of a study of factors is drawn from [default: 1]' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l resume -d 'Continue an interrupted run: only the cases without a result are measured' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l resume -d 'Continue an interrupted run on its nodes and with its options: only the cases without a result are measured. How its nodes are reached may be said anew, each option by itself' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
 json\t'One JSON document, by the published schema'
 csv\t'One line a metric of a case'"

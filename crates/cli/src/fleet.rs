@@ -8,6 +8,7 @@ use seatrial_cluster::{
 };
 
 use seatrial_model::profile::NodeSet;
+use seatrial_report::again;
 
 use crate::args::{LauncherChoice, NodeArgs};
 use crate::error::CliError;
@@ -76,12 +77,13 @@ impl Surroundings {
 /// Somebody started Seatrial once a node, out of habit: every copy would measure against the others.
 fn refuse_tasks(surroundings: &Surroundings) -> Result<(), CliError> {
     let Some(program) = surroundings.task_of else { return Ok(()) };
-    let command: Vec<String> = std::env::args().skip(1).collect();
     let launcher = if program == "srun" { "slurm" } else { "mpirun" };
+    let typed = std::env::args().skip(1);
+    let words = std::iter::once("seatrial".to_owned()).chain(typed);
     Err(CliError::Usage(format!(
         "{program} started this as one of several tasks, but Seatrial starts its agents itself: run it once, without \
-         {program}: seatrial {} --launcher {launcher}",
-        command.join(" ")
+         {program}: {} --launcher {launcher}",
+        again::line(words)
     )))
 }
 
@@ -120,8 +122,23 @@ fn choose(args: &NodeArgs, surroundings: &Surroundings) -> Result<LauncherChoice
     Ok(choice)
 }
 
+/// `args` with the launcher that they come to in an allocation, where they alone would come to another one: what was
+/// started there is reached in the same way from elsewhere.
+pub fn settled(args: &NodeArgs) -> NodeArgs {
+    settled_in(args, &Surroundings::of_process())
+}
+
+fn settled_in(args: &NodeArgs, surroundings: &Surroundings) -> NodeArgs {
+    match (choose(args, surroundings).ok(), choose(args, &Surroundings::default()).ok()) {
+        (Some(here), elsewhere) if elsewhere != Some(here) => {
+            NodeArgs { launcher: Some(here), ..args.clone() }
+        }
+        _ => args.clone(),
+    }
+}
+
 /// The nodes named, without those left out, no more than asked for.
-fn nodes(args: &NodeArgs) -> Vec<String> {
+pub fn nodes(args: &NodeArgs) -> Vec<String> {
     let is_out = |name: &&str| args.exclude.as_ref().is_some_and(|out| out.contains(name));
     let listed = args.nodelist.iter().flat_map(NodeSet::names);
     let count = args.nodes.map_or(usize::MAX, |count| count as usize);
@@ -186,6 +203,17 @@ mod tests {
         );
         let local = NodeArgs { launcher: Some(LauncherChoice::Local), ..NodeArgs::default() };
         assert_eq!(chosen(local, Some("12")), Ok(LauncherChoice::Local));
+    }
+
+    #[test]
+    fn what_an_allocation_decides_is_kept_and_what_options_decide_is_not() {
+        let inside = Surroundings { slurm_job: Some("12".to_owned()), ..Surroundings::default() };
+        let kept = |args: NodeArgs, around: &Surroundings| settled_in(&args, around).launcher;
+        assert_eq!(kept(NodeArgs::default(), &inside), Some(LauncherChoice::Slurm));
+        assert_eq!(kept(list("n1"), &inside), Some(LauncherChoice::Slurm));
+        assert_eq!(kept(NodeArgs { nodes: Some(4), ..NodeArgs::default() }, &inside), None);
+        assert_eq!(kept(NodeArgs::default(), &Surroundings::default()), None);
+        assert_eq!(kept(list("n1"), &Surroundings::default()), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod error;
 pub mod exit;
 mod fleet;
 mod judge;
+mod options;
 mod output;
 mod params;
 mod progress;

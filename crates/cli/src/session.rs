@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 
-use clap::Parser;
 use jiff::Timestamp;
 use seatrial_analysis::Assignment;
 use seatrial_bench::Registry;
@@ -14,18 +13,19 @@ use seatrial_engine::{
     Suspects, Sweep,
 };
 use seatrial_model::profile::Profile;
-use seatrial_model::record::{CaseRecord, Document, ProfileRef, RunEnd, RunInfo, SCHEMA_VERSION};
+use seatrial_model::record::{CaseRecord, Document, ProfileRef, RunEnd, RunInfo, RunOptions, SCHEMA_VERSION};
 use seatrial_model::{Case, Event, Outcome, Site, SiteNode, Verdict};
+use seatrial_report::again;
 use seatrial_store::{Home, HomeEnv, Journal, RunFolder, Tool};
 use serde_json::json;
 
-use crate::args::{Cli, Command, MeasureArgs, NodeArgs, OutputFormat};
+use crate::args::{MeasureArgs, OutputFormat};
 use crate::command::report;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::signals::Signals;
-use crate::{fleet, judge, output};
+use crate::{fleet, judge, options, output};
 
 /// What is to be measured, and judged if there is a profile.
 pub struct Job {
@@ -39,18 +39,18 @@ pub struct Job {
     pub reference: Option<(String, Vec<CaseRecord>)>,
 }
 
-/// Measures `job`, or what is left of the run that `args.resume` names.
+/// Measures `job` of these `options`, or what is left of the run that `args.resume` names.
 ///
 /// # Errors
 /// Everything that keeps the result from being made or printed.
 pub fn run(
     job: impl FnOnce() -> Result<Job, CliError>,
     args: &MeasureArgs,
-    strict: bool,
+    mut options: RunOptions,
 ) -> Result<Exit, CliError> {
     let registry = seatrial_bench::registry();
     if let Some(name) = &args.resume {
-        return resume(name, registry, args, strict);
+        return resume(name, registry, args, options.strict);
     }
     let job = job()?;
     let mut fleet = fleet::launch(&args.nodes, args.script.as_deref())?;
@@ -90,10 +90,13 @@ pub fn run(
         ))?;
         return Ok(Exit::MET);
     }
+    let strict = options.strict;
+    options.nodes = options::of_nodes(&fleet::settled(&args.nodes));
     let info = RunInfo {
         id: String::new(),
         seatrial: env!("CARGO_PKG_VERSION").to_owned(),
         command: std::env::args().collect(),
+        options: Some(options),
         profile: job.profile.as_ref().map(|(_, name)| name.clone()),
         nodes: names,
         started: Timestamp::now(),
@@ -125,21 +128,27 @@ pub fn run(
 
 /// Goes on with a run that was stopped.
 fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> Result<Exit, CliError> {
-    let home = Home::resolve(&HomeEnv::of_process())?;
-    let mut resumed = RunFolder::resume(&home.find(name)?)?;
+    let path = Home::resolve(&HomeEnv::of_process())?.find(name)?;
+    // Refused before anything of the run is touched.
+    let options = options::resumed(RunFolder::open(&path)?.info()?, &args.nodes, strict)?;
+    let mut resumed = RunFolder::resume(&path)?;
     let cases = match resumed.run.plan.present() {
         // All of them: what has its record already is not run again, but says who may be whose partner.
         Some(plan) => plan.cases().cloned().collect(),
         // It came to its end without a plan: every case was skipped.
         None if resumed.run.info()?.ended.as_ref().is_some_and(|end| end.signal.is_none()) => Vec::new(),
         None => {
-            let text = format!("run {} was stopped before it had a plan: start it anew", resumed.run.name());
+            let (name, command) = (resumed.run.name(), again::line(&resumed.run.info()?.command));
+            let text = format!("run {name} was stopped before it had a plan: start it anew: {command}");
             return Err(CliError::Usage(text));
         }
     };
-    let nodes =
-        if args.nodes == NodeArgs::default() { as_before(resumed.run.info()?) } else { args.nodes.clone() };
+    let (strict, share_hosts) = (options.strict, options.nodes.share_hosts);
+    let info = RunInfo { options: Some(options.clone()), ..resumed.journal.info().clone() };
+    let nodes = options::typed(again::reaching(&info.nodes, &info))?;
     let mut fleet = fleet::launch(&nodes, args.script.as_deref())?;
+    // Not before they have proved to lead to somebody.
+    resumed.journal.keep_options(options)?;
     let mut site = site_of(fleet.as_ref());
     seatrial_analysis::changed_since(&resumed.run.site()?, &mut site);
     // What is judged by is what is kept.
@@ -152,7 +161,7 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
         done: resumed.run.finished().cloned().collect(),
         profile: resumed.run.profile()?.into_present(),
         reference: resumed.run.reference()?.into_present(),
-        share_hosts: nodes.share_hosts,
+        share_hosts,
     };
     work.measure(registry, fleet.as_mut(), resumed.journal, args, strict)
 }
@@ -165,16 +174,6 @@ fn keep_tool(journal: &mut Journal) -> Result<(), CliError> {
         Err(error) => tracing::warn!("cannot read this binary to sum it up: {error}"),
     }
     Ok(())
-}
-
-/// Where the run that is gone on with ran: the node options of its own command line.
-fn as_before(info: &RunInfo) -> NodeArgs {
-    match Cli::try_parse_from(&info.command).map(|cli| cli.command) {
-        Ok(Command::Run(run)) => run.measure.nodes,
-        Ok(Command::Check(check)) => check.measure.nodes,
-        // Written by another version, whose options this one does not know.
-        Ok(_) | Err(_) => NodeArgs::default(),
-    }
 }
 
 /// Nodes that were asked for and of which no agent came, with the reason.
@@ -246,12 +245,7 @@ impl Work {
             }
         };
         if finished.cancelled || signals.flag().load(Ordering::Relaxed) {
-            let command = match (&self.profile, strict) {
-                (None, _) => "run",
-                (Some(_), false) => "check",
-                (Some(_), true) => "check --strict",
-            };
-            return interrupted(journal, &signals, &progress, command);
+            return interrupted(journal, &signals, &progress);
         }
         let against = Against { profile: self.profile.as_ref(), reference: self.reference.as_deref() };
         conclude(finished, against, &self.site, journal, args, strict)
@@ -274,20 +268,16 @@ fn sides(profile: Option<&Profile>, group: &str) -> Sides {
 }
 
 /// The orderly end after a signal: what was measured stays, and the way to go on is named.
-fn interrupted(
-    journal: Journal,
-    signals: &Signals,
-    progress: &Progress,
-    command: &str,
-) -> Result<Exit, CliError> {
+fn interrupted(journal: Journal, signals: &Signals, progress: &Progress) -> Result<Exit, CliError> {
     let number = signals.number().unwrap_or(2);
     let exit = Exit::signal(number);
     let name = if number == 15 { "SIGTERM" } else { "SIGINT" };
-    let (id, path) = (journal.info().id.clone(), journal.path().to_owned());
-    journal.end(RunEnd { at: Timestamp::now(), exit: exit.0, signal: Some(name.to_owned()) })?;
+    let path = journal.path().to_owned();
+    let info = journal.end(RunEnd { at: Timestamp::now(), exit: exit.0, signal: Some(name.to_owned()) })?;
     progress.say(&format!(
-        "stopped by {name}; what was measured stands in {}\ngo on with: seatrial {command} --resume {id}",
-        path.display()
+        "stopped by {name}; what was measured stands in {}\ngo on with: {}",
+        path.display(),
+        again::resume(&info)
     ));
     Ok(exit)
 }

@@ -1,137 +1,208 @@
-//! The commands that go on with a run and that repeat a case of it, with all that gave the run its meaning.
+//! Command lines that are offered to a person: the one that goes on with a run and the one that repeats a case of it,
+//! written so that a shell takes them as they are meant. Whoever prints such a command has it from here.
 
-use seatrial_model::record::{CaseRecord, RunInfo};
+use seatrial_model::record::{CaseRecord, NodeOptions, RunInfo};
 
 use crate::labels::named_params;
-use crate::words::{clean, shell_word};
+use crate::words::clean;
 
-/// Options with a value that say how the agents were started.
-const LAUNCHING: [&str; 7] =
-    ["--launcher", "--partition", "--account", "--reservation", "--time", "--ssh", "--mpirun"];
-
-/// The command that goes on with a run. The run folder keeps the plan, the profile, the reference and where the run ran;
-/// how strictly it is to be judged stands in its command line alone.
-pub(crate) fn resume(run: &RunInfo) -> String {
-    let word = match &run.profile {
-        Some(_) if options(run).any(|word| word == "--strict") => "check --strict",
-        Some(_) => "check",
-        None => "run",
-    };
-    clean(&format!("seatrial {word} --resume {}", shell_word(&run.id)))
+/// The command that goes on with a run. Its folder keeps the plan, the profile, the reference and the options, so that
+/// nothing else has to be said.
+pub fn resume(run: &RunInfo) -> String {
+    let command = if run.profile.is_some() { "check" } else { "run" };
+    line(["seatrial", command, "--resume", &run.id])
 }
 
 /// The command that runs `case` alone, where and as it ran in `run`.
-pub(crate) fn repeat(case: &CaseRecord, run: &RunInfo) -> String {
-    let mut command = format!("seatrial run {}", case.bench);
-    for pair in named_params(case) {
-        command += &format!(" -p {}", shell_word(&pair));
-    }
-    let (is_elsewhere, launching) = launching(run);
-    if is_elsewhere || run.nodes.len() > 1 {
-        command += &format!(" -w {}", shell_word(&case.nodes.join(",")));
-    }
-    for word in launching {
-        command += &format!(" {word}");
-    }
-    clean(&command)
+pub fn repeat(case: &CaseRecord, run: &RunInfo) -> String {
+    let mut words = vec!["seatrial".to_owned(), "run".to_owned(), case.bench.clone()];
+    words.extend(named_params(case).into_iter().flat_map(|pair| ["-p".to_owned(), pair]));
+    words.extend(said(&reaching(&case.nodes, run)));
+    line(words)
 }
 
-/// The words of a run's command line that may be options.
-fn options(run: &RunInfo) -> impl Iterator<Item = &str> {
-    run.command.iter().skip(1).map(String::as_str).take_while(|word| *word != "--")
-}
-
-/// Whether a run was told to run on other nodes than this machine, and the options by which it reached them.
-fn launching(run: &RunInfo) -> (bool, Vec<String>) {
-    let (mut is_elsewhere, mut is_counted, mut is_chosen) = (false, false, false);
-    let mut kept = Vec::new();
-    let mut words = options(run);
-    while let Some(word) = words.next() {
-        let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
-        // A short option may have its value behind it.
-        let is_short = |letter: &str| word.starts_with(letter) && !word.starts_with("--");
-        if LAUNCHING.contains(&name) {
-            let value = value.or_else(|| words.next()).unwrap_or_default();
-            is_chosen |= name == "--launcher";
-            is_elsewhere |= name == "--launcher" && value != "local";
-            kept.push(format!("{name} {}", shell_word(value)));
-        } else if name == "--share-hosts" {
-            kept.push(name.to_owned());
-        } else if name == "--nodelist" || is_short("-w") {
-            is_elsewhere = true;
-        } else if name == "--nodes" || is_short("-N") {
-            (is_elsewhere, is_counted) = (true, true);
-        }
+/// The options that reach `nodes` of `run` as it reached them: by their names, unless it ran on the machine that it was
+/// typed on. Of a record without options no more is known than whether there was more than one node.
+pub fn reaching(nodes: &[String], run: &RunInfo) -> NodeOptions {
+    let options = run.options.as_ref().map(|options| options.nodes.clone()).unwrap_or_default();
+    if run.nodes.len() <= 1 && !is_elsewhere(&options) {
+        return options;
     }
     // A number of nodes asks Slurm for them; their names alone would be reached by ssh.
-    if is_counted && !is_chosen {
-        kept.insert(0, "--launcher slurm".to_owned());
+    let is_counted = options.nodelist.is_none() && options.nodes.is_some();
+    NodeOptions {
+        nodelist: nodes.join(",").parse().ok(),
+        nodes: None,
+        exclude: None,
+        launcher: options.launcher.clone().or_else(|| is_counted.then(|| "slurm".to_owned())),
+        // Says nothing of so few.
+        ssh_fanout: options.ssh_fanout.filter(|most| nodes.len() > *most as usize),
+        ..options
     }
-    (is_elsewhere, kept)
+}
+
+/// Whether these options lead to other machines than the one that they are typed on.
+fn is_elsewhere(options: &NodeOptions) -> bool {
+    let NodeOptions { nodelist, nodes, launcher, partition, account, reservation, time, .. } = options;
+    let of_slurm = [partition, account, reservation, time];
+    nodelist.is_some()
+        || nodes.is_some()
+        || launcher.as_ref().is_some_and(|launcher| launcher != "local")
+        || of_slurm.iter().any(|option| option.is_some())
+}
+
+/// Options in the words of a command line.
+fn said(options: &NodeOptions) -> Vec<String> {
+    let NodeOptions {
+        nodelist,
+        nodes,
+        exclude,
+        launcher,
+        partition,
+        account,
+        reservation,
+        time,
+        ssh,
+        ssh_fanout,
+        mpirun,
+        share_hosts,
+    } = options.clone();
+    let valued = [
+        ("-w", nodelist.map(|nodes| nodes.to_string())),
+        ("-N", nodes.map(|count| count.to_string())),
+        ("-x", exclude.map(|nodes| nodes.to_string())),
+        ("--launcher", launcher),
+        ("--partition", partition),
+        ("--account", account),
+        ("--reservation", reservation),
+        ("--time", time),
+        ("--ssh", ssh),
+        ("--ssh-fanout", ssh_fanout.map(|count| count.to_string())),
+        ("--mpirun", mpirun),
+    ];
+    let mut words = Vec::new();
+    for (name, value) in valued {
+        // A value that looks like an option has to be joined to its own.
+        match value {
+            Some(value) if value.starts_with('-') => words.push(format!("{name}={value}")),
+            Some(value) => words.extend([name.to_owned(), value]),
+            None => {}
+        }
+    }
+    words.extend(share_hosts.then(|| "--share-hosts".to_owned()));
+    words
+}
+
+/// Words as one line that a shell takes apart into the same words again. What would steer a terminal becomes a blank.
+pub fn line<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> String {
+    let words: Vec<String> = words.into_iter().map(|word| quoted(word.as_ref())).collect();
+    clean(&words.join(" "))
+}
+
+/// A word, in quotes where a shell would make something else of it. A bracket is a pattern of file names, of which zsh
+/// complains when no file has such a name, and what begins with `=` is to zsh the path of a program.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+    if !word.is_empty() && !word.starts_with('=') && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::process::Command;
 
-    use seatrial_model::record::ProfileRef;
+    use seatrial_model::record::{ProfileRef, RunOptions};
     use seatrial_model::{Outcome, Params, Subject};
 
     use super::*;
 
-    fn run(command: &str, nodes: &[&str], judged: bool) -> RunInfo {
-        let profile = ProfileRef { id: "host".to_owned(), title: String::new(), file: None };
+    fn run(options: Option<NodeOptions>, nodes: &[&str]) -> RunInfo {
         RunInfo {
             id: "20260921-083015-bcdf".to_owned(),
             seatrial: "0.1.0".to_owned(),
-            command: command.split('|').map(str::to_owned).collect(),
-            profile: judged.then_some(profile),
+            command: vec!["seatrial".to_owned()],
+            options: options.map(|nodes| RunOptions { nodes, ..RunOptions::default() }),
+            profile: None,
             nodes: nodes.iter().map(|node| (*node).to_owned()).collect(),
             started: jiff::Timestamp::UNIX_EPOCH,
             ended: None,
         }
     }
 
+    fn listed(nodes: &str) -> NodeOptions {
+        NodeOptions { nodelist: Some(nodes.parse().unwrap()), ..NodeOptions::default() }
+    }
+
     #[test]
-    fn what_goes_on_with_a_run_is_as_strict_as_it_was() {
-        let of = |command: &str, judged| resume(&run(command, &["n1"], judged));
-        assert_eq!(of("seatrial|run|mem.bandwidth", false), "seatrial run --resume 20260921-083015-bcdf");
-        assert_eq!(of("seatrial|check", true), "seatrial check --resume 20260921-083015-bcdf");
-        let strict = "seatrial check --strict --resume 20260921-083015-bcdf";
-        assert_eq!(of("seatrial|check|--strict|host", true), strict);
-        assert_eq!(of("seatrial|check|cluster|-w|n[1-4]|--strict", true), strict);
-        // The name of a profile.
-        assert_eq!(of("seatrial|check|--|--strict", true), "seatrial check --resume 20260921-083015-bcdf");
+    fn a_run_is_gone_on_with_by_its_name() {
+        let mut run = run(Some(listed("n[1-4]")), &["n1"]);
+        assert_eq!(resume(&run), "seatrial run --resume 20260921-083015-bcdf");
+        run.profile = Some(ProfileRef { id: "host".to_owned(), title: String::new(), file: None });
+        assert_eq!(resume(&run), "seatrial check --resume 20260921-083015-bcdf");
     }
 
     #[test]
     fn a_case_is_repeated_where_it_ran_and_reached_as_it_was() {
         let case = case();
-        let of = |command: &str, nodes: &[&str]| repeat(&case, &run(command, nodes, false));
-        assert_eq!(of("seatrial|run|cpu.clock", &["n7"]), "seatrial run cpu.clock", "this machine");
-        assert_eq!(
-            of("seatrial|run|cpu.clock|--launcher=local", &["n7"]),
-            "seatrial run cpu.clock --launcher local"
-        );
+        let of = |options: NodeOptions, nodes: &[&str]| repeat(&case, &run(Some(options), nodes));
+        let here = NodeOptions::default();
+        assert_eq!(of(here.clone(), &["n7"]), "seatrial run cpu.clock", "this machine");
+        let local = NodeOptions { launcher: Some("local".to_owned()), ..here.clone() };
+        assert_eq!(of(local, &["n7"]), "seatrial run cpu.clock --launcher local");
         // Another machine than the one that the command is typed on.
-        for typed in ["-w|n7", "-wn7", "--nodelist|n7", "--nodelist=n7"] {
-            assert_eq!(
-                of(&format!("seatrial|run|cpu.clock|{typed}"), &["n7"]),
-                "seatrial run cpu.clock -w n7"
-            );
-        }
+        assert_eq!(of(listed("n7"), &["n7"]), "seatrial run cpu.clock -w n7");
+        let ssh = NodeOptions {
+            ssh: Some("ssh -F my.conf".to_owned()),
+            ssh_fanout: Some(8),
+            exclude: Some("n9".parse().unwrap()),
+            share_hosts: true,
+            ..listed("n[6-9]")
+        };
         assert_eq!(
-            of("seatrial|check|-w|n[6-7]|--ssh|ssh -F my.conf|--share-hosts", &["n6", "n7"]),
+            of(ssh, &["n6", "n7"]),
             "seatrial run cpu.clock -w n7 --ssh 'ssh -F my.conf' --share-hosts"
         );
+        let counted = NodeOptions {
+            nodes: Some(2),
+            partition: Some("long".to_owned()),
+            time: Some("10".to_owned()),
+            ..here.clone()
+        };
         assert_eq!(
-            of("seatrial|check|-N|2|--partition=long|--time|10", &["n6", "n7"]),
+            of(counted, &["n6", "n7"]),
             "seatrial run cpu.clock -w n7 --launcher slurm --partition long --time 10"
         );
-        assert_eq!(
-            of("seatrial|check|-N2|--launcher|mpirun", &["n6", "n7"]),
-            "seatrial run cpu.clock -w n7 --launcher mpirun"
-        );
+        let mpirun = NodeOptions { nodes: Some(2), launcher: Some("mpirun".to_owned()), ..here.clone() };
+        assert_eq!(of(mpirun, &["n6", "n7"]), "seatrial run cpu.clock -w n7 --launcher mpirun");
+        // The first two of a list are reached by ssh, and one that Slurm chose by Slurm.
+        let first = NodeOptions { nodes: Some(2), ..listed("n[6-9]") };
+        assert_eq!(of(first, &["n6", "n7"]), "seatrial run cpu.clock -w n7");
+        let chosen = NodeOptions { account: Some("-odd".to_owned()), ..here };
+        assert_eq!(of(chosen, &["n7"]), "seatrial run cpu.clock -w n7 --account=-odd");
+    }
+
+    #[test]
+    fn of_a_record_without_options_only_the_nodes_are_said() {
+        let case = case();
+        assert_eq!(repeat(&case, &run(None, &["n7"])), "seatrial run cpu.clock");
+        assert_eq!(repeat(&case, &run(None, &["n6", "n7"])), "seatrial run cpu.clock -w n7");
+    }
+
+    #[test]
+    fn a_shell_makes_the_same_words_of_a_line() {
+        let words =
+            ["n[1-4]", "size=64 KiB", "it's", "", "a,b", "$HOME", "*", "~", "-w", "x=\"1\"", "a\\b", "ä"];
+        let script = format!("printf '%s\\n' {}", line(words));
+        // Where files are that a pattern would fit.
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("n1"), "").unwrap();
+        let out = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+        assert_eq!(String::from_utf8(out.stdout).unwrap().lines().collect::<Vec<_>>(), words);
+        assert_eq!(line(["-p", "kernel=triad", "--ssh", "/a/b.c"]), "-p kernel=triad --ssh /a/b.c");
     }
 
     fn case() -> CaseRecord {

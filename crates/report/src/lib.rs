@@ -3,7 +3,7 @@
 //! Everything is returned as text or written to a given sink. Lists of runs and benchmarks come in as plain
 //! structures, so that this crate knows no store and no registry.
 
-mod again;
+pub mod again;
 pub mod compare;
 pub mod csv;
 pub mod draft;

@@ -84,16 +84,6 @@ pub fn time(at: Timestamp) -> String {
     at.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// A word of a command line, quoted for a shell where it needs to be.
-pub fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+[]".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,12 +103,5 @@ mod tests {
     fn a_clock_that_was_set_back_makes_no_span() {
         let at = |text: &str| text.parse().unwrap();
         assert_eq!(between(at("2026-09-21T08:30:15Z"), at("2026-09-21T08:30:14Z")), None);
-    }
-
-    #[test]
-    fn words_with_blanks_and_quotes_are_quoted() {
-        assert_eq!(shell_word("size=64 KiB"), "'size=64 KiB'");
-        assert_eq!(shell_word("it's"), r"'it'\''s'");
-        assert_eq!(shell_word("kernel=triad"), "kernel=triad");
     }
 }

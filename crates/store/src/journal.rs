@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use seatrial_model::profile::Profile;
-use seatrial_model::record::{CaseRecord, RunEnd, RunInfo};
+use seatrial_model::record::{CaseRecord, RunEnd, RunInfo, RunOptions};
 use seatrial_model::{CaseId, Event, Finding, PartRecord, Site, Verdict, VerdictRecord};
 use serde_json::{Value, json};
 
@@ -75,6 +75,15 @@ impl Journal {
     /// The run folder.
     pub fn path(&self) -> &Path {
         self.files.folder()
+    }
+
+    /// Keeps the options that the run goes on with, in place of those that it had.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn keep_options(&mut self, options: RunOptions) -> Result<(), StoreError> {
+        self.info.options = Some(options);
+        crate::folder::write_info(&self.files, &self.info)
     }
 
     /// Keeps what the nodes are, one file a node, and their names in `run.json`, beside those of nodes that were asked

@@ -12,7 +12,8 @@ pub struct MeasureArgs {
     /// Print the cases, the time and what is disturbed, and run nothing
     #[arg(long, conflicts_with = "resume")]
     pub plan: bool,
-    /// Continue an interrupted run: only the cases without a result are measured
+    /// Continue an interrupted run on its nodes and with its options: only the cases without a result are measured. How
+    /// its nodes are reached may be said anew, each option by itself
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last")]
     pub resume: Option<String>,
     /// How the result is shown.

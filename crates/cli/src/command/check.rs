@@ -13,6 +13,7 @@ use seatrial_store::{Home, HomeEnv, RunFolder};
 use crate::args::{CheckArgs, ColorChoice};
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::options;
 use crate::output;
 use crate::roles;
 use crate::session::{self, Job};
@@ -22,7 +23,7 @@ const DEFAULT_PROFILE: &str = "host";
 
 /// Measures what a profile demands and judges it.
 pub fn run(args: &CheckArgs) -> Result<Exit, CliError> {
-    session::run(|| job(args), &args.measure, args.strict)
+    session::run(|| job(args), &args.measure, options::of_check(args))
 }
 
 fn job(args: &CheckArgs) -> Result<Job, CliError> {

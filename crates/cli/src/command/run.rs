@@ -8,12 +8,13 @@ use seatrial_model::{Alias, Params};
 use crate::args::RunArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::options;
 use crate::params;
 use crate::session::{self, Job};
 
 /// Measures without judging.
 pub fn run(args: &RunArgs) -> Result<Exit, CliError> {
-    session::run(|| job(args), &args.measure, false)
+    session::run(|| job(args), &args.measure, options::of_run(args))
 }
 
 /// What `args` ask for.

@@ -2,10 +2,12 @@
 
 mod case;
 mod document;
+mod options;
 mod run;
 mod summary;
 
 pub use case::CaseRecord;
 pub use document::{Document, SCHEMA_VERSION, schema};
+pub use options::{NodeOptions, RunOptions};
 pub use run::{ProfileRef, RunEnd, RunInfo};
 pub use summary::{Axis, MetricRecord, SeriesRecord, SeriesRow, Summary};

@@ -3,6 +3,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::RunOptions;
+
 /// One invocation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RunInfo {
@@ -12,6 +14,8 @@ pub struct RunInfo {
     pub seatrial: String,
     /// The command as typed.
     pub command: Vec<String>,
+    /// The options that it was given or went on with; null in the records of versions that did not keep them.
+    pub options: Option<RunOptions>,
     /// The profile judged against, if any.
     pub profile: Option<ProfileRef>,
     /// The nodes measured.

@@ -18,7 +18,7 @@ use super::words::{Badge, of_verdict, text};
 use super::{download, findings, nodes, settings};
 use crate::again;
 use crate::terminal::{judged, measured};
-use crate::words::{between, count, shell_word, span, time};
+use crate::words::{between, count, span, time};
 
 /// Nodes named one by one; more are counted.
 const MOST_NAMES: usize = 8;
@@ -133,7 +133,7 @@ fn facts(document: &Document, context: &Context<'_>) -> Vec<(&'static str, Strin
 
 /// A command line, so that it can be copied into a shell.
 pub fn command(words: &[String]) -> String {
-    text(&words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" "))
+    text(&again::line(words))
 }
 
 /// The profile that a run was judged against; empty where there was none.

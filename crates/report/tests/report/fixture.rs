@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::record::{
-    Axis, CaseRecord, Document, MetricRecord, ProfileRef, RunEnd, RunInfo, SCHEMA_VERSION, SeriesRecord,
-    SeriesRow, Summary,
+    Axis, CaseRecord, Document, MetricRecord, ProfileRef, RunEnd, RunInfo, RunOptions, SCHEMA_VERSION,
+    SeriesRecord, SeriesRow, Summary,
 };
 use seatrial_model::{
     Better, Bound, Cause, Finding, LimitRecord, Outcome, Params, Quantity, Severity, Subject, Unit, Value,
@@ -141,6 +141,7 @@ pub fn document(nodes: &[&str], results: Vec<CaseRecord>) -> Document {
         id: "20260921-083015-bcdf".to_owned(),
         seatrial: "0.1.0".to_owned(),
         command: vec!["seatrial".to_owned(), "run".to_owned(), "mem.bandwidth".to_owned()],
+        options: Some(RunOptions::default()),
         profile: None,
         nodes: nodes.iter().map(|node| (*node).to_owned()).collect(),
         started: "2026-09-21T08:30:15Z".parse().unwrap(),

@@ -26,6 +26,7 @@ fn folder() -> (TempDir, PathBuf) {
         id: RUN.to_owned(),
         seatrial: "0.1.0".to_owned(),
         command: vec!["seatrial".to_owned(), "check".to_owned()],
+        options: None,
         profile: None,
         nodes: vec!["n1".to_owned()],
         started: "2026-09-21T08:30:15.25Z".parse().unwrap(),

@@ -21,6 +21,7 @@ pub fn info() -> RunInfo {
         id: String::new(),
         seatrial: "0.1.0".to_owned(),
         command: vec!["seatrial".to_owned(), "check".to_owned()],
+        options: None,
         profile: Some(ProfileRef { id: "host".to_owned(), title: "This machine".to_owned(), file: None }),
         nodes: vec!["n1".to_owned()],
         started: "2026-09-21T08:30:15.25Z".parse().unwrap(),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::thread;
 
 use super::common::{case, end, info, measured, plan, record_case, small_run, unmeasured};
+use seatrial_model::record::RunOptions;
 use seatrial_model::{Cause, Outcome, Verdict};
 use seatrial_store::{Home, Piece, RunFolder, State, StoreError};
 
@@ -60,6 +61,8 @@ fn resume_leaves_alone_what_is_done_and_runs_again_what_was_interrupted() {
     assert_eq!(resumed.run.done(), done);
     let mut journal = resumed.journal;
     assert_eq!(RunFolder::open(&path).unwrap().info().unwrap().ended, None);
+    let strict = RunOptions { strict: true, ..RunOptions::default() };
+    journal.keep_options(strict.clone()).unwrap();
     plan(&mut journal, &cases[1..]);
     record_case(&mut journal, measured(&cases[1], 22.0));
     journal.end(end()).unwrap();
@@ -71,6 +74,7 @@ fn resume_leaves_alone_what_is_done_and_runs_again_what_was_interrupted() {
         [(named(0), Outcome::Measured), (named(2), Outcome::Unmeasured), (named(1), Outcome::Measured)];
     assert_eq!(outcomes, expected);
     assert_eq!(run.plan.present().unwrap().cases().count(), 4, "planned again is not planned twice");
+    assert_eq!(run.info().unwrap().options, Some(strict), "what it went on with");
 }
 
 #[test]

@@ -1,0 +1,335 @@
+//! The options of a run as its record keeps them, and those that a run which is gone on with has then.
+
+use std::collections::BTreeSet;
+
+use clap::{Parser, ValueEnum};
+use seatrial_model::profile::fold;
+use seatrial_model::record::{NodeOptions, RunInfo, RunOptions};
+
+use crate::args::{CheckArgs, Cli, Command, LauncherChoice, NodeArgs, RunArgs};
+use crate::error::CliError;
+use crate::{fleet, params};
+
+/// The options of `seatrial run`.
+pub fn of_run(args: &RunArgs) -> RunOptions {
+    RunOptions {
+        benchmarks: args.benchmarks.clone(),
+        // What is no pair is refused where the job is made.
+        params: params::parse(&args.params).unwrap_or_default(),
+        pattern: args.pattern.clone(),
+        rounds: args.rounds,
+        links: args.links,
+        factors: args.factors.clone(),
+        repeats: args.repeats,
+        seed: args.seed,
+        nodes: of_nodes(&args.measure.nodes),
+        ..RunOptions::default()
+    }
+}
+
+/// The options of `seatrial check`; the profile stands in the record by itself.
+pub fn of_check(args: &CheckArgs) -> RunOptions {
+    RunOptions {
+        roles: args.roles.clone(),
+        reference: args.reference.clone(),
+        strict: args.strict,
+        nodes: of_nodes(&args.measure.nodes),
+        ..RunOptions::default()
+    }
+}
+
+/// Where a run is to run.
+pub fn of_nodes(args: &NodeArgs) -> NodeOptions {
+    let NodeArgs {
+        nodelist,
+        nodes,
+        exclude,
+        launcher,
+        partition,
+        account,
+        reservation,
+        time,
+        ssh,
+        ssh_fanout,
+        mpirun,
+        share_hosts,
+    } = args.clone();
+    let word = |choice: LauncherChoice| Some(choice.to_possible_value()?.get_name().to_owned());
+    NodeOptions {
+        nodelist,
+        nodes,
+        exclude,
+        launcher: launcher.and_then(word),
+        partition,
+        account,
+        reservation,
+        time,
+        ssh,
+        ssh_fanout,
+        mpirun,
+        share_hosts,
+    }
+}
+
+/// The node options of a record as if they had been typed.
+///
+/// # Errors
+/// When another version wrote the name of a launcher that this one does not have.
+pub fn typed(options: NodeOptions) -> Result<NodeArgs, CliError> {
+    let NodeOptions {
+        nodelist,
+        nodes,
+        exclude,
+        launcher,
+        partition,
+        account,
+        reservation,
+        time,
+        ssh,
+        ssh_fanout,
+        mpirun,
+        share_hosts,
+    } = options;
+    let known = |word: &String| {
+        LauncherChoice::from_str(word, false).map_err(|_| {
+            let text = format!(
+                "the run was started by --launcher {word}, which this version does not have; give another --launcher"
+            );
+            CliError::Usage(text)
+        })
+    };
+    let launcher = launcher.as_ref().map(known).transpose()?;
+    Ok(NodeArgs {
+        nodelist,
+        nodes,
+        exclude,
+        launcher,
+        partition,
+        account,
+        reservation,
+        time,
+        ssh,
+        ssh_fanout,
+        mpirun,
+        share_hosts,
+    })
+}
+
+/// The options that the run `info` goes on with when `args` are typed beside `--resume`: its own, but for how its nodes
+/// are reached, of which each option that is typed replaces that one. It stays as strict as it was.
+///
+/// # Errors
+/// When something is typed that would change what is measured: other nodes, or others at the same time.
+pub fn resumed(info: &RunInfo, args: &NodeArgs, strict: bool) -> Result<RunOptions, CliError> {
+    let mut options = info.options.clone().unwrap_or_else(|| as_typed_then(info));
+    require_same_nodes(info, args)?;
+    if args.share_hosts && !options.nodes.share_hosts {
+        return Err(CliError::Usage(format!(
+            "--share-hosts: nodes of one host would be measured at the same time, which those of run {} were not; start a \
+             new run for that",
+            info.id
+        )));
+    }
+    options.strict |= strict;
+    options.nodes = replaced(options.nodes, of_nodes(args));
+    Ok(options)
+}
+
+/// The options of a record that has none: of its command line, by the definition of today.
+fn as_typed_then(info: &RunInfo) -> RunOptions {
+    match Cli::try_parse_from(&info.command).map(|cli| cli.command) {
+        Ok(Command::Run(args)) => of_run(&args),
+        Ok(Command::Check(args)) => of_check(&args),
+        // Written by another version, whose options this one does not know.
+        Ok(_) | Err(_) => RunOptions::default(),
+    }
+}
+
+/// The plan names nodes: others have no cases in it.
+fn require_same_nodes(info: &RunInfo, args: &NodeArgs) -> Result<(), CliError> {
+    let its: BTreeSet<&str> = info.nodes.iter().map(String::as_str).collect();
+    let refuse = |option: &str, why: &str| {
+        let names = fold(&its.iter().copied().collect::<Vec<_>>());
+        let run = &info.id;
+        Err(CliError::Usage(format!(
+            "{option}: {why}, and run {run} goes on with the cases that it planned for {names}; start a new run for others"
+        )))
+    };
+    let named = fleet::nodes(args);
+    if args.nodelist.is_some() && named.iter().map(String::as_str).collect::<BTreeSet<_>>() != its {
+        let typed = fold(&named.iter().map(String::as_str).collect::<Vec<_>>());
+        return refuse(
+            "-w",
+            &if typed.is_empty() { "no node is left".to_owned() } else { format!("that is {typed}") },
+        );
+    }
+    if let Some(out) = args.exclude.as_ref().filter(|out| its.iter().any(|node| out.contains(node))) {
+        return refuse("-x", &format!("{out} is left out"));
+    }
+    if let Some(count) = args.nodes.filter(|count| *count as usize != its.len()) {
+        return refuse("-N", &format!("that is {count} of {}", its.len()));
+    }
+    Ok(())
+}
+
+/// The options of before, each replaced by what was typed of it.
+fn replaced(before: NodeOptions, typed: NodeOptions) -> NodeOptions {
+    // The three say together which nodes there are; these are the same, whoever says it.
+    let (nodelist, nodes, exclude) = match typed.nodelist {
+        Some(_) => (typed.nodelist, typed.nodes, typed.exclude),
+        None => (before.nodelist, before.nodes, before.exclude),
+    };
+    // What was asked of Slurm is no wish of somebody who asks another launcher.
+    let is_slurm = typed.launcher.as_ref().is_none_or(|launcher| launcher == "slurm");
+    let of_slurm = |typed: Option<String>, before: Option<String>| typed.or(before.filter(|_| is_slurm));
+    NodeOptions {
+        nodelist,
+        nodes,
+        exclude,
+        launcher: typed.launcher.or(before.launcher),
+        partition: of_slurm(typed.partition, before.partition),
+        account: of_slurm(typed.account, before.account),
+        reservation: of_slurm(typed.reservation, before.reservation),
+        time: of_slurm(typed.time, before.time),
+        ssh: typed.ssh.or(before.ssh),
+        ssh_fanout: typed.ssh_fanout.or(before.ssh_fanout),
+        mpirun: typed.mpirun.or(before.mpirun),
+        share_hosts: before.share_hosts,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use seatrial_report::again::reaching;
+
+    use super::*;
+
+    /// The record of a run on `nodes` that was started by these words.
+    fn run(command: &str, nodes: &str) -> RunInfo {
+        let command: Vec<String> = command.split('|').map(str::to_owned).collect();
+        let nodes: seatrial_model::profile::NodeSet = nodes.parse().unwrap();
+        let mut info = RunInfo {
+            id: "20260921-083015-bcdf".to_owned(),
+            seatrial: "0.1.0".to_owned(),
+            command,
+            options: None,
+            profile: None,
+            nodes: nodes.names().map(str::to_owned).collect(),
+            started: jiff::Timestamp::UNIX_EPOCH,
+            ended: None,
+        };
+        info.options = Some(as_typed_then(&info));
+        info
+    }
+
+    /// The node options that are typed so beside `--resume`.
+    fn typed_now(line: &str) -> NodeArgs {
+        let words = "seatrial run --resume".split(' ').chain(line.split('|').filter(|word| !word.is_empty()));
+        match Cli::try_parse_from(words).unwrap().command {
+            Command::Run(args) => args.measure.nodes,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn went_on(info: &RunInfo, line: &str) -> Result<RunOptions, String> {
+        resumed(info, &typed_now(line), false).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_was_typed_is_what_is_kept_and_the_same_when_it_is_typed_again() {
+        let words = "seatrial|run|net.rr|-p|size=1 B,64 KiB|--pattern|ring|-w|n[1-4]|-x|n3|--launcher|ssh|--ssh|ssh -F a\
+                     |--ssh-fanout|2|--share-hosts";
+        let options = run(words, "n1").options.unwrap();
+        assert_eq!(
+            (&options.benchmarks[..], options.pattern.as_deref()),
+            (&["net.rr".to_owned()][..], Some("ring"))
+        );
+        assert_eq!(options.params["size"], ["1 B", "64 KiB"]);
+        let nodes = typed(options.nodes.clone()).unwrap();
+        assert_eq!((nodes.launcher, nodes.ssh.as_deref()), (Some(LauncherChoice::Ssh), Some("ssh -F a")));
+        assert_eq!(of_nodes(&nodes), options.nodes);
+        let check = run("seatrial|check|--strict|--role|head=n1|--|--profile", "n1").options.unwrap();
+        let roles = vec!["head=n1".to_owned()];
+        assert_eq!(check, RunOptions { strict: true, roles, ..RunOptions::default() });
+    }
+
+    #[test]
+    fn one_option_replaces_one_option() {
+        let info = run("seatrial|run|net.rr|-w|n[1-4]|--ssh|ssh -F old|--share-hosts", "n[1-4]");
+        let before = info.options.clone().unwrap();
+        assert_eq!(went_on(&info, ""), Ok(before.clone()));
+        let after = went_on(&info, "--ssh-fanout|2").unwrap();
+        let mut wanted = before.clone();
+        wanted.nodes.ssh_fanout = Some(2);
+        assert_eq!(after, wanted);
+        let after = went_on(&info, "--ssh|ssh -F new").unwrap();
+        wanted = before;
+        wanted.nodes.ssh = Some("ssh -F new".to_owned());
+        assert_eq!(after, wanted);
+    }
+
+    #[test]
+    fn a_run_stays_as_strict_as_it_was_and_may_become_stricter() {
+        let strict = run("seatrial|check|--strict", "n1");
+        assert!(resumed(&strict, &NodeArgs::default(), false).unwrap().strict);
+        let lenient = run("seatrial|check", "n1");
+        assert!(!resumed(&lenient, &NodeArgs::default(), false).unwrap().strict);
+        assert!(resumed(&lenient, &NodeArgs::default(), true).unwrap().strict);
+    }
+
+    #[test]
+    fn what_would_change_what_is_measured_is_refused() {
+        let info = run("seatrial|run|net.rr|-w|n[1-5]|-x|n5", "n[1-4]");
+        for (line, said) in [
+            (
+                "-w|n[1-3]",
+                "-w: that is n[1-3], and run 20260921-083015-bcdf goes on with the cases that it planned for n[1-4]",
+            ),
+            ("-w|n[1-5]", "-w: that is n[1-5]"),
+            ("-w|n1|-x|n1", "-w: no node is left"),
+            ("-x|n4", "-x: n4 is left out"),
+            ("-N|2", "-N: that is 2 of 4"),
+            ("--share-hosts", "--share-hosts: nodes of one host"),
+        ] {
+            let error = went_on(&info, line).unwrap_err();
+            assert!(error.contains(said) && error.contains("start a new run"), "{line}: {error}");
+        }
+        // The same nodes in other words are the same.
+        assert_eq!(went_on(&info, "-N|4"), Ok(info.options.clone().unwrap()));
+        assert_eq!(went_on(&info, "-x|n9"), Ok(info.options.clone().unwrap()));
+        let named = went_on(&info, "-w|n2,n1,n[3-4]").unwrap().nodes;
+        assert_eq!((named.nodelist.unwrap().names().count(), named.exclude), (4, None));
+    }
+
+    #[test]
+    fn a_run_goes_on_with_the_nodes_that_slurm_chose_for_it() {
+        let mut info = run("seatrial|run|net.rr|-N|2|--partition|long", "n[7-8]");
+        info.options = Some(went_on(&info, "--time|10").unwrap());
+        let nodes = typed(reaching(&info.nodes, &info)).unwrap();
+        assert_eq!((fleet::nodes(&nodes), nodes.nodes), (vec!["n7".to_owned(), "n8".to_owned()], None));
+        assert_eq!(nodes.launcher, Some(LauncherChoice::Slurm));
+        assert_eq!((nodes.partition.as_deref(), nodes.time.as_deref()), (Some("long"), Some("10")));
+        // By another launcher, of which nobody asks a partition.
+        info.options = Some(went_on(&info, "--launcher|ssh").unwrap());
+        let nodes = typed(reaching(&info.nodes, &info)).unwrap();
+        assert_eq!((nodes.launcher, nodes.partition, nodes.time), (Some(LauncherChoice::Ssh), None, None));
+        assert_eq!(nodes.nodelist.unwrap().names().count(), 2);
+    }
+
+    #[test]
+    fn a_run_on_this_machine_goes_on_here() {
+        for command in ["seatrial|run|cpu.clock", "seatrial|run|cpu.clock|--launcher|local"] {
+            let mut info = run(command, "n1");
+            info.options = Some(went_on(&info, "--ssh-fanout|2").unwrap());
+            let nodes = typed(reaching(&info.nodes, &info)).unwrap();
+            assert_eq!((nodes.nodelist, nodes.ssh_fanout), (None, Some(2)), "{command}");
+        }
+    }
+
+    #[test]
+    fn a_launcher_of_a_later_version_is_named() {
+        let options = NodeOptions { launcher: Some("pbs".to_owned()), ..NodeOptions::default() };
+        let error = typed(options).unwrap_err().to_string();
+        assert!(error.contains("--launcher pbs") && error.contains("give another"), "{error}");
+    }
+}
