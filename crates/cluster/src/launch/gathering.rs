@@ -4,10 +4,10 @@ use std::collections::{HashMap, VecDeque};
 use std::net::TcpStream;
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
+use super::copying::Copying;
 use super::link::{Heard, Link, Loss, Manner};
 use super::linked::LinkedFleet;
 use super::relay::{Gateway, RelayStart};
@@ -37,14 +37,14 @@ pub(super) struct Opening {
     pub(super) command: Command,
     /// How its stream begins.
     pub(super) manner: Manner,
-    /// Whether the node had a copy of the binary, which may be spoilt; set before the first frame.
-    pub(super) from_cache: Arc<AtomicBool>,
+    /// What becomes of the copy of the binary, until the first frame.
+    pub(super) copying: Arc<Copying>,
 }
 
 impl Start {
     /// A command that needs no more.
     pub(super) fn of(node: String, command: Command) -> Self {
-        let opening = Opening { command, manner: Manner::default(), from_cache: Arc::default() };
+        let opening = Opening { command, manner: Manner::default(), copying: Arc::default() };
         Self { node, opening, renewed: None }
     }
 }
@@ -83,9 +83,23 @@ struct Guest {
     given_up: bool,
     /// What is left to try when the binary turns out not to be ours.
     renewed: Option<Opening>,
-    from_cache: Arc<AtomicBool>,
+    copying: Arc<Copying>,
     /// More time, once the gateway is there.
     more: Option<Duration>,
+}
+
+impl Guest {
+    /// When something of the binary moved last, on the way to it, or to its gateway or a node behind that.
+    fn moved(&self) -> Option<Instant> {
+        self.copying.moved().max(self.link.gateway().and_then(|(gateway, _)| gateway.copying().moved()))
+    }
+
+    /// Why it is not waited for any longer, when nothing came of it for so long.
+    fn complaint(&self, quiet: Duration) -> String {
+        let of_gateway = || self.link.gateway().and_then(|(gateway, _)| gateway.copying().complaint(quiet));
+        let nothing = || format!("it said nothing for {} s", quiet.as_secs_f64());
+        self.copying.complaint(quiet).or_else(of_gateway).unwrap_or_else(nothing)
+    }
 }
 
 /// Who came, and who did not.
@@ -268,17 +282,17 @@ impl Gathering {
     }
 
     fn start(&mut self, start: Start) {
-        let Start { node, opening: Opening { mut command, manner, from_cache }, renewed } = start;
+        let Start { node, opening: Opening { mut command, manner, copying }, renewed } = start;
         match Link::start(self.guests.len(), &mut command, manner, self.hear.clone()) {
-            Ok(link) => self.seat(node, link, renewed, from_cache),
+            Ok(link) => self.seat(node, link, renewed, copying),
             Err(why) => self.miss(LaunchError::Start { node, why }),
         }
     }
 
-    fn seat(&mut self, node: String, link: Link, renewed: Option<Opening>, from_cache: Arc<AtomicBool>) {
+    fn seat(&mut self, node: String, link: Link, renewed: Option<Opening>, copying: Arc<Copying>) {
         let deadline = Instant::now() + self.within;
         let guest =
-            Guest { node, link, deadline, hello: None, given_up: false, renewed, from_cache, more: None };
+            Guest { node, link, deadline, hello: None, given_up: false, renewed, copying, more: None };
         self.guests.push(guest);
     }
 
@@ -295,12 +309,17 @@ impl Gathering {
             if late.hello.is_some() || late.given_up || late.deadline > now {
                 continue;
             }
+            // A copy under way has time as long as it moves, and who was sent one begins when it is there.
+            if let Some(later) = late.moved().map(|at| at + self.within).filter(|later| *later > now) {
+                late.deadline = later;
+                continue;
+            }
             let is_underway = late.link.gateway().is_some_and(|(gateway, _)| gateway.is_ready());
             if let Some(more) = late.more.take_if(|_| is_underway) {
                 late.deadline = now + more;
                 continue;
             }
-            let why = format!("it said nothing for {} s", self.within.as_secs_f64());
+            let why = late.complaint(self.within);
             self.give_up(at, &why);
         }
     }
@@ -353,7 +372,7 @@ impl Gathering {
             return;
         }
         let node = guest.node.clone();
-        if let Some(opening) = guest.renewed.take_if(|_| guest.from_cache.load(Ordering::Acquire)) {
+        if let Some(opening) = guest.renewed.take_if(|_| guest.copying.was_there()) {
             tell_renewal(&node, &why);
             self.renewals.push_back(Start { node, opening, renewed: None });
         } else if guest.link.gateway().is_some_and(|(gateway, child)| child > 0 || gateway.is_ready()) {
@@ -401,7 +420,59 @@ pub(super) fn same_build(theirs: (&str, u32), ours: (&str, u32), node: &str) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::natural;
+    use super::*;
+
+    /// Waits for one agent that never says hello, for `within` without a sign; `sends` is what its stream begins with.
+    /// Returns why it did not come.
+    fn awaited(
+        within: Duration,
+        sends: impl FnOnce(&Copying) -> Result<(), String> + Send + 'static,
+    ) -> String {
+        let mut command = Command::new("sleep");
+        command.arg("3600");
+        let mut start = Start::of("n1".to_owned(), command);
+        let copying = Arc::clone(&start.opening.copying);
+        start.opening.manner.preamble = Some(Box::new(move |_, _| sends(&copying)));
+        let mut gathering = Gathering::new("1.0+abc", within);
+        gathering.start_all(vec![start]);
+        let missing = gathering.part().missing;
+        assert_eq!(missing.len(), 1);
+        missing[0].why.to_string()
+    }
+
+    #[test]
+    fn a_copy_has_time_as_long_as_it_moves_and_the_agent_from_its_end() {
+        // A machine that is busy may give the sender no CPU for as long as the shorter ones last.
+        let told = [200, 1_000, 5_000].map(Duration::from_millis).into_iter().find_map(|within| {
+            let why = awaited(within, move |copying| {
+                for piece in 0..10 {
+                    copying.sent(piece, 10);
+                    std::thread::sleep(within / 5);
+                }
+                copying.arrived();
+                std::thread::sleep(within / 2);
+                Err("that was all".to_owned())
+            });
+            why.contains("that was all").then_some(why)
+        });
+        assert!(told.is_some(), "given up while the copy moved");
+    }
+
+    #[test]
+    fn a_copy_that_stands_still_is_given_up_and_so_is_an_agent_that_says_nothing_behind_it() {
+        let within = Duration::from_millis(100);
+        let still = awaited(within, |copying| {
+            copying.sent(7, 9);
+            std::thread::sleep(Duration::from_secs(3600));
+            Ok(())
+        });
+        assert!(still.contains("7 of 9 B were taken, and nothing moved for 0.1 s"), "{still}");
+        let silent = awaited(within, |copying| {
+            copying.arrived();
+            Ok(())
+        });
+        assert!(silent.contains("it said nothing for 0.1 s"), "{silent}");
+    }
 
     #[test]
     fn names_sort_as_people_count() {

@@ -1,5 +1,6 @@
 //! Ways to get an agent running on every node. A launcher is one file here.
 
+mod copying;
 mod gathering;
 mod herd;
 mod link;

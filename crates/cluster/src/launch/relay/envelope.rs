@@ -52,6 +52,8 @@ pub(super) enum Up {
 pub(super) enum Word {
     /// Which build it is of.
     Ready { protocol: u32, build: String },
+    /// The binary is on its way to a child and has moved.
+    Copying,
     /// No agent came of a child.
     NeverCame { child: u32, why: LaunchError },
     /// A child is gone.

@@ -8,6 +8,7 @@ use std::{io, thread};
 
 use super::envelope::{Down, Order, Receiver, Sender, Up, Word};
 use crate::fleet::LaunchError;
+use crate::launch::copying::Copying;
 use crate::launch::gathering::{Opening, same_build, tell_renewal};
 use crate::launch::link::{Heard, Loss};
 use crate::launch::outgoing::{BEAT, MOST, Outgoing, Queue, send_all};
@@ -35,6 +36,8 @@ pub(in crate::launch) struct Gateway {
 /// What the threads of a gateway share.
 struct Shared {
     process: Mutex<Option<Process>>,
+    /// What becomes of the relay's own binary: of the copy that is sent last.
+    copying: Mutex<Arc<Copying>>,
     /// Whether the relay has introduced itself and has its share.
     is_ready: AtomicBool,
     is_dropped: AtomicBool,
@@ -56,6 +59,7 @@ impl Gateway {
         let closed = start.share.children.iter().map(|_| AtomicBool::new(false)).collect();
         let shared = Arc::new(Shared {
             process: Mutex::new(None),
+            copying: Mutex::default(),
             is_ready: AtomicBool::new(false),
             is_dropped: AtomicBool::new(false),
             closed,
@@ -97,6 +101,11 @@ impl Gateway {
         self.shared.is_ready.load(Ordering::Acquire)
     }
 
+    /// What becomes of the binary on its way to the relay, and from there.
+    pub(in crate::launch) fn copying(&self) -> Arc<Copying> {
+        self.shared.copying()
+    }
+
     /// Whether a child is gone, and the relay that goes with its last child.
     pub(in crate::launch) fn has_ended(&self, child: u32) -> bool {
         // Locked only while its end is looked into; then it is soon over.
@@ -122,6 +131,10 @@ impl Drop for Gateway {
 }
 
 impl Shared {
+    fn copying(&self) -> Arc<Copying> {
+        Arc::clone(&self.copying.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     fn is_closed(&self, child: u32) -> bool {
         self.closed.get(child as usize).is_none_or(|closed| closed.load(Ordering::Acquire))
     }
@@ -156,9 +169,9 @@ type Streams = (Receiver<ChildStdout>, Sender<ChildStdin>);
 
 impl Ear {
     fn serve(self, start: RelayStart, outgoing: Outgoing<Down>) {
-        let from_cache = Arc::clone(&start.opening.from_cache);
+        let copying = Arc::clone(&start.opening.copying);
         let opened = match self.open(start.opening) {
-            Err(why) if from_cache.load(Ordering::Acquire) && !self.is_dropped() => {
+            Err(why) if copying.was_there() && !self.is_dropped() => {
                 tell_renewal(&self.node, &why);
                 self.open(start.renewed)
             }
@@ -195,7 +208,8 @@ impl Ear {
 
     /// Starts the relay and waits until it has introduced itself. The controller has a deadline for that, and ends it.
     fn open(&self, opening: Opening) -> Result<Streams, LaunchError> {
-        let Opening { mut command, manner, .. } = opening;
+        let Opening { mut command, manner, copying } = opening;
+        *self.shared.copying.lock().unwrap_or_else(PoisonError::into_inner) = copying;
         let (process, mut pipes) = Process::start(&mut command)
             .map_err(|why| LaunchError::Start { node: self.node.clone(), why })?;
         let former = self.shared.process.lock().unwrap_or_else(PoisonError::into_inner).replace(process);
@@ -230,6 +244,10 @@ impl Ear {
                 Ok(Some(Up::Report(child, report))) if !self.shared.is_closed(child) => (child, Ok(report)),
                 // Of one that nobody wants any more.
                 Ok(Some(Up::Report(..))) => continue,
+                Ok(Some(Up::Word(Word::Copying))) => {
+                    self.shared.copying().went_on();
+                    continue;
+                }
                 Ok(Some(Up::Word(Word::NeverCame { child, why }))) => (child, Err(Loss::NeverCame(why))),
                 Ok(Some(Up::Word(Word::Lost { child, why }))) => (child, Err(Loss::Stream(why))),
                 Ok(Some(Up::Word(Word::Ready { .. }))) => return "it introduced itself twice".to_owned(),

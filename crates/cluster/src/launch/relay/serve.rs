@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::process::ExitCode;
-use std::sync::mpsc::{self, Receiver as Inbox, SyncSender};
+use std::sync::mpsc::{self, Receiver as Inbox, RecvTimeoutError, Sender as Sending, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -13,10 +13,11 @@ use seatrial_sys::process::{leave_with_parent, name_thread};
 
 use super::envelope::{Down, Order, Receiver, Sender, Up, Word};
 use crate::frame::FrameError;
+use crate::launch::copying::Copying;
 use crate::launch::gathering::{Gathered, Gathering, Start};
 use crate::launch::link::{Heard, Link};
 use crate::launch::local::LocalLauncher;
-use crate::launch::outgoing::Queue;
+use crate::launch::outgoing::{BEAT, Queue};
 use crate::launch::ssh::{Client, HELLO_WITHIN, Share};
 use crate::message::{Command, PROTOCOL, Report};
 
@@ -61,8 +62,18 @@ fn relay(
     // Whoever has not said by then what is wanted is silent, and that is watched.
     let Ok(share) = given.recv() else { leave() };
     let starts = starts(build, &share).map_err(|error| format!("reading its own binary: {error}"))?;
+    let copies = copies(&starts);
+    let (done, is_done) = mpsc::channel();
+    let tell = move || {
+        tell_of_copies(&copies, &is_done, BEAT, &mut up);
+        up
+    };
+    let telling = thread::Builder::new().name("tell".to_owned()).spawn(tell);
+    let telling = telling.map_err(|error| format!("starting a thread that tells of copies: {error}"))?;
     let mut gathering = Gathering::new(build, HELLO_WITHIN);
     gathering.start_all(starts);
+    drop::<Sending<()>>(done);
+    let mut up = telling.join().map_err(|_| "its thread that tells of copies failed".to_owned())?;
     if let Err(error) = pass_on(gathering.part(), &share, &children, &mut up) {
         tracing::debug!("the controller is gone: {error}");
         leave();
@@ -96,6 +107,30 @@ fn starts(build: &str, share: &Share) -> std::io::Result<Vec<Start>> {
         }
     }
     Ok(starts)
+}
+
+/// The copies of the binary that may have to be sent.
+fn copies(starts: &[Start]) -> Vec<Arc<Copying>> {
+    let openings = starts.iter().flat_map(|start| std::iter::once(&start.opening).chain(&start.renewed));
+    openings.map(|opening| Arc::clone(&opening.copying)).collect()
+}
+
+/// Tells the controller every so often that some copy moves, so that it has patience with those who wait for it. Returns
+/// when nobody is awaited any more.
+fn tell_of_copies(
+    copies: &[Arc<Copying>],
+    is_done: &Inbox<()>,
+    every: Duration,
+    up: &mut Sender<impl Write>,
+) {
+    let mut told = None;
+    while is_done.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+        let moved = copies.iter().filter_map(|copying| copying.moved()).max();
+        // A controller that is gone is noticed by whoever listens to it.
+        if moved > told && up.up(&Up::Word(Word::Copying)).is_ok() {
+            told = moved;
+        }
+    }
 }
 
 /// Returns when the controller has said nothing for that long, or nothing more can come from it.
@@ -261,6 +296,44 @@ mod tests {
         heard(&[Down::Order(Order::Close { child: 4 }), Down::Order(Order::Close { child: 3 })], &children);
         let why = tells.recv_timeout(SOON).expect("told");
         assert!(why.contains("does not want it"), "{why}");
+    }
+
+    /// Keeps what is written, and tells when something was.
+    struct Told(Vec<u8>, Sending<()>);
+
+    impl Write for Told {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            let _ = self.1.send(());
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_copy_is_told_of_when_it_has_moved_and_not_when_it_stands_still() {
+        let copies: Vec<Arc<Copying>> = vec![Arc::default(), Arc::default()];
+        let (done, is_done) = channel();
+        let (wrote, written) = channel();
+        let known = copies.clone();
+        let telling = thread::spawn(move || {
+            let mut up = Sender(Told(Vec::new(), wrote));
+            tell_of_copies(&known, &is_done, Duration::from_millis(1), &mut up);
+            up.0.0
+        });
+        for copying in &copies {
+            copying.sent(7, 9);
+            written.recv_timeout(SOON).expect("told");
+        }
+        // So many times it looks and finds nothing new.
+        assert!(written.recv_timeout(Duration::from_millis(20)).is_err(), "told again");
+        drop::<Sending<()>>(done);
+        let bytes = telling.join().expect("ended");
+        let mut told = Receiver(&bytes[..]);
+        let words: Vec<Up> = std::iter::from_fn(|| told.up().expect("whole")).collect();
+        assert_eq!(words, [Up::Word(Word::Copying), Up::Word(Word::Copying)]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 
 use crate::launch::SILENCE;
+use crate::launch::copying::Copying;
 
 /// The file that runs, even if another one has taken its name meanwhile.
 const RUNNING: &str = "/proc/self/exe";
@@ -21,6 +22,9 @@ const MARK: &str = "seatrial-boot ";
 
 /// Days after which a copy that was not used is removed.
 const UNUSED_DAYS: u32 = 30;
+
+/// Bytes of the binary that are sent before it is noted that they went: what a pipe holds.
+const PIECE: usize = 64 << 10;
 
 /// Bytes of a login script's chatter that are read over.
 const MOST_CHATTER: usize = 64 << 10;
@@ -104,12 +108,12 @@ fn word(text: &str) -> String {
     text.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.+/@:".contains(*c)).collect()
 }
 
-/// Follows the node's lines until its agent runs, and sends the binary if it is asked for. Says whether the node had a
-/// copy already.
+/// Follows the node's lines until its agent runs, and sends the binary if it is asked for; how far that is, and whether
+/// the node had a copy already, is noted in `copying`.
 ///
 /// # Errors
 /// What the node answered, or what became of the connection.
-pub(super) fn exchange(from: &mut dyn Read, to: &mut dyn Write) -> Result<bool, String> {
+pub(super) fn exchange(from: &mut dyn Read, to: &mut dyn Write, copying: &Copying) -> Result<(), String> {
     let mut chatter = 0;
     // A node that cannot keep the copy stops reading it and then says why, which is told instead of the broken pipe.
     let mut unsent = None;
@@ -117,10 +121,17 @@ pub(super) fn exchange(from: &mut dyn Read, to: &mut dyn Write) -> Result<bool, 
         let line = line(from, &mut chatter).map_err(|ended| unsent.take().unwrap_or(ended))?;
         let Some(said) = line.split_once(MARK).map(|(_, said)| said) else { continue };
         match said.split_once(' ').unwrap_or((said, "")) {
-            ("have", _) => return Ok(true),
-            ("got", _) => return Ok(false),
+            ("have", _) => {
+                copying.found();
+                return Ok(());
+            }
+            ("got", _) => {
+                copying.arrived();
+                return Ok(());
+            }
             ("send", _) => {
-                unsent = send(to).err().map(|error| format!("copying the binary to the node: {error}"));
+                unsent =
+                    send(to, copying).err().map(|error| format!("copying the binary to the node: {error}"));
             }
             ("fail", why) => return Err(why.to_owned()),
             _ => return Err(format!("the node says '{said}'")),
@@ -128,9 +139,22 @@ pub(super) fn exchange(from: &mut dyn Read, to: &mut dyn Write) -> Result<bool, 
     }
 }
 
-fn send(to: &mut dyn Write) -> io::Result<()> {
-    io::copy(&mut File::open(RUNNING)?, to)?;
-    to.flush()
+fn send(to: &mut dyn Write, copying: &Copying) -> io::Result<()> {
+    let mut binary = File::open(RUNNING)?;
+    let all = binary.metadata()?.len();
+    let (mut piece, mut sent) = (vec![0; PIECE], 0);
+    loop {
+        copying.sent(sent, all);
+        match binary.read(&mut piece) {
+            Ok(0) => return to.flush(),
+            Ok(bytes) => {
+                to.write_all(&piece[..bytes])?;
+                sent += bytes as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// The next line, read byte by byte: what follows the last one belongs to the frames.
@@ -281,15 +305,37 @@ mod tests {
 
     #[test]
     fn chatter_is_read_over_and_what_follows_is_left_for_the_frames() {
+        let exchanged = |from: &mut dyn Read| exchange(from, &mut io::sink(), &Copying::default());
         let mut from = &b"Welcome!\nseatrial-boot have\nFRAMES"[..];
-        assert_eq!(exchange(&mut from, &mut io::sink()), Ok(true));
+        assert_eq!(exchanged(&mut from), Ok(()));
         assert_eq!(from, b"FRAMES");
         let mut failing = &b"seatrial-boot fail the node is riscv64\n"[..];
-        assert_eq!(exchange(&mut failing, &mut io::sink()), Err("the node is riscv64".to_owned()));
+        assert_eq!(exchanged(&mut failing), Err("the node is riscv64".to_owned()));
         let mut silent = &b"bash: no such file\n"[..];
-        assert!(exchange(&mut silent, &mut io::sink()).unwrap_err().contains("ended before"));
-        let endless = exchange(&mut io::repeat(b'x'), &mut io::sink()).unwrap_err();
+        assert!(exchanged(&mut silent).unwrap_err().contains("ended before"));
+        let endless = exchanged(&mut io::repeat(b'x')).unwrap_err();
         assert!(endless.contains("65536 bytes"), "{endless}");
+    }
+
+    #[test]
+    fn how_far_the_copy_is_and_whether_there_was_one_is_noted() {
+        let found = Copying::default();
+        exchange(&mut &b"seatrial-boot have\n"[..], &mut io::sink(), &found).expect("there");
+        assert!(found.was_there() && found.moved().is_none());
+        let quiet = std::time::Duration::from_secs(1);
+        let sent = Copying::default();
+        exchange(&mut &b"seatrial-boot send\nseatrial-boot got\n"[..], &mut io::sink(), &sent).expect("sent");
+        assert!(!sent.was_there() && sent.moved().is_some() && sent.complaint(quiet).is_none());
+        // A node that takes the first bytes and then breaks.
+        let mut room = [0; 3 * PIECE];
+        let cut = Copying::default();
+        let error = exchange(&mut &b"seatrial-boot send\n"[..], &mut &mut room[..], &cut).unwrap_err();
+        assert!(error.contains("copying the binary to the node"), "{error}");
+        let told = cut.complaint(quiet).expect("under way");
+        assert!(
+            told.contains(&format!("{} of {} B were taken", 3 * PIECE, size().expect("known"))),
+            "{told}"
+        );
     }
 
     #[test]

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::io;
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
 use super::boot::{self, Boot, Role};
+use crate::launch::copying::Copying;
 use crate::launch::gathering::{Opening, Start};
 use crate::launch::link::Manner;
 
@@ -65,14 +65,12 @@ impl Client {
     }
 
     fn open(&self, child: &Child, role: Role, is_fresh: bool) -> Opening {
-        let from_cache = Arc::new(AtomicBool::new(false));
-        let noted = Arc::clone(&from_cache);
-        let exchange = move |from: &mut dyn io::Read, to: &mut dyn io::Write| {
-            noted.store(boot::exchange(from, to)?, Ordering::Release);
-            Ok(())
-        };
+        let copying = Arc::<Copying>::default();
+        let noted = Arc::clone(&copying);
+        let exchange =
+            move |from: &mut dyn io::Read, to: &mut dyn io::Write| boot::exchange(from, to, &noted);
         let manner = Manner { preamble: Some(Box::new(exchange)), signs_of_life: true };
-        Opening { command: self.command(child, role, is_fresh), manner, from_cache }
+        Opening { command: self.command(child, role, is_fresh), manner, copying }
     }
 
     fn command(&self, child: &Child, role: Role, is_fresh: bool) -> Command {

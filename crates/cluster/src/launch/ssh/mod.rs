@@ -25,7 +25,9 @@ use super::gathering::Gathering;
 use super::relay::RelayStart;
 use crate::fleet::{Fleet, LaunchError, Launcher};
 
-/// Time for a connection, for the binary to be copied where it is missing, and for sick drivers to be looked at.
+/// Time for a connection, and once more, when the binary had to be copied, for sick drivers to be looked at from then on.
+/// While it is copied, the longest time in which nothing of it moves: longer than ssh takes to find the connection dead,
+/// and than a slow link takes for what the pipe and the socket hold, some MB that count as taken before they are there.
 pub(super) const HELLO_WITHIN: Duration = Duration::from_secs(90);
 
 /// Connections of one machine, at most, as long as nobody says otherwise. A client takes some 10 MB and tens of
