@@ -5,7 +5,7 @@ use seatrial_model::{
     Bound, Case, Cause, Finding, Kind, ParamSpec, Params, Quantity, Reason, Seat, Severity, Subject,
 };
 
-use super::super::{memory_nodes, our_memory_nodes};
+use super::super::{memory_for, memory_nodes, own_memory};
 
 /// Which GPUs.
 pub const GPU: ParamSpec = ParamSpec {
@@ -68,11 +68,12 @@ pub fn near(machine: &Machine, gpu: &Gpu, seats: &[Seat], turn: usize) -> (Seat,
     let there: Vec<&Seat> = seats.iter().filter(|seat| node.known() == Some(&seat.node)).collect();
     // `seats` is never empty: the plan would have said so.
     let mut seat = if there.is_empty() { seats[turn % seats.len()] } else { *there[turn % there.len()] };
+    let mut wanted = own_memory(machine, seat.node);
     let mut findings = Vec::new();
     match &node {
         Known::Known(node) if there.is_empty() => {
             if memory_nodes(machine).contains(node) {
-                seat.memory = Some(*node);
+                wanted = Some(*node);
             }
             let text = format!(
                 "no core of NUMA node {node}, next to this GPU, may be used (taskset, cpuset): it is driven from node \
@@ -88,8 +89,10 @@ pub fn near(machine: &Machine, gpu: &Gpu, seats: &[Seat], turn: usize) -> (Seat,
         }
         _ => {}
     }
-    if let Some((left_out, other)) = memory_of_ours(machine, &seat) {
-        seat.memory = Some(other);
+    seat.memory = wanted.and_then(|wanted| memory_for(machine, wanted));
+    if let (Some(left_out), Some(other)) = (wanted, seat.memory)
+        && left_out != other
+    {
         let next_to =
             if node.known() == Some(&left_out) { "this GPU" } else { "the core that drives this GPU" };
         let text = format!(
@@ -99,15 +102,6 @@ pub fn near(machine: &Machine, gpu: &Gpu, seats: &[Seat], turn: usize) -> (Seat,
         findings.push(Finding::new("remote-memory", Severity::Warning, subject(), text));
     }
     (seat, findings)
-}
-
-/// Where a cpuset leaves out the node whose memory a seat wants: that node, and the one to take instead, the core's own
-/// where it may. To ask for it all the same would end up there too, under the wrong name.
-fn memory_of_ours(machine: &Machine, seat: &Seat) -> Option<(u32, u32)> {
-    let ours = our_memory_nodes(machine);
-    let left_out = seat.memory.filter(|node| !ours.contains(node))?;
-    let other = ours.iter().find(|node| **node == seat.node).or(ours.first())?;
-    Some((left_out, *other))
 }
 
 /// Notes a GPU in a case, so that its part finds it again.

@@ -7,6 +7,9 @@ use seatrial_model::{Params, Place, Seat, Value};
 /// All threads of a L3 domain; `all` among the chosen values.
 pub const ALL: u32 = u32::MAX;
 
+/// What the chosen nodes of a matrix are called.
+pub const MEMORY_NODES: &str = "memory_nodes";
+
 /// A piece of every array, on one NUMA node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
@@ -88,8 +91,8 @@ impl Layout {
                 .filter_map(|word| if word == "all" { Some(ALL) } else { word.parse().ok() })
                 .collect()
         };
-        match chosen.get("memory_nodes") {
-            Some(_) => Self::matrix(&place.seats, &numbers("memory_nodes")),
+        match chosen.get(MEMORY_NODES) {
+            Some(_) => Self::matrix(&place.seats, &numbers(MEMORY_NODES)),
             None => {
                 let levels: Vec<_> = numbers("levels").into_iter().map(|level| level as usize).collect();
                 Self::levels(&place.seats, &levels)

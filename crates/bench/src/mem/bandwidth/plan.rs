@@ -8,9 +8,9 @@ use seatrial_model::{
 };
 
 use super::kernel::{Isa, Kernel, Store};
-use super::layout::{ALL, Layout};
+use super::layout::{ALL, Layout, MEMORY_NODES};
 use crate::common;
-use crate::common::{room, seats};
+use crate::common::{matrix_nodes, remote_memory, room, seats};
 
 /// Times the caches in use that an array must have, so that they hold none of it worth speaking of. STREAM asks the
 /// same (McCalpin, "Memory Bandwidth and Machine Balance", run rules).
@@ -61,6 +61,8 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     case.chosen.set("isa", isa.name());
     case.chosen.set("store", store.map_or("none", Store::name));
     case.chosen.set(key, Value::from(value.as_str()));
+    // A matrix names the node of each memory itself.
+    case.findings.extend(remote_memory(&seats).filter(|_| key != MEMORY_NODES));
     let cpus: Vec<u32> = seats.iter().map(|seat| seat.cpu).collect();
     let l3 = machine.last_level_cache(&cpus);
     let array = array(params, machine, &l3, kernel, &layout)?;
@@ -133,19 +135,8 @@ fn layout(
     let word = |number: &u32| if *number == ALL { "all".to_owned() } else { number.to_string() };
     let join = |numbers: &[u32]| numbers.iter().map(word).collect::<Vec<_>>().join(" ");
     if params.text("scope").is_ok_and(|scope| scope == "matrix") {
-        let memories: Vec<u32> = machine
-            .numa
-            .iter()
-            .filter(|node| node.total_bytes.known().is_some_and(|bytes| *bytes > 0))
-            .map(|node| node.id)
-            .collect();
-        if memories.len() < 2 {
-            return Err(Reason::new(
-                Cause::Inapplicable,
-                "a matrix needs two NUMA nodes with memory; this has one",
-            ));
-        }
-        return Ok((Layout::matrix(seats, &memories), "memory_nodes", join(&memories)));
+        let memories = matrix_nodes(machine)?;
+        return Ok((Layout::matrix(seats, &memories), MEMORY_NODES, join(&memories)));
     }
     let levels = match params.get("threads") {
         Some(Value::Count(count)) => vec![u32::try_from(*count).unwrap_or(ALL)],

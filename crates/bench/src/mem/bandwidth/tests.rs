@@ -143,8 +143,12 @@ fn a_matrix_needs_two_nodes_and_takes_memory_without_cores_along() {
         available_bytes: Known::Known(64 * GIB),
         ..NumaNode::default()
     });
-    let case = plan(far, &[("scope", "matrix")]).unwrap();
+    let case = plan(far.clone(), &[("scope", "matrix")]).unwrap();
     assert_eq!(case.chosen.text("memory_nodes"), Ok("0 1 4"));
+    far.confinement.memory_nodes = Known::Known(vec![0, 4]);
+    let case = plan(far, &[("scope", "matrix")]).unwrap();
+    assert_eq!(case.chosen.text("memory_nodes"), Ok("0 4"), "the cpuset has no memory of node 1");
+    assert_eq!(case.findings, [], "every cell says where its memory is");
 }
 
 #[test]

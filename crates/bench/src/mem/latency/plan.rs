@@ -10,7 +10,7 @@ use super::ladder::{self, Level};
 use super::layout::Layout;
 use super::sizing::{self, TIMES_CACHE};
 use crate::common;
-use crate::common::{matrix_nodes, room, seats};
+use crate::common::{matrix_nodes, remote_memory, room, seats};
 
 /// Part of the available memory that the rings together may take, as a divisor.
 const SHARE: u64 = 2;
@@ -52,6 +52,8 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let memories = if matrix { matrix_nodes(machine)? } else { Vec::new() };
     if matrix {
         case.chosen.set("memory_nodes", Value::from(join(&memories).as_str()));
+    } else {
+        case.findings.extend(remote_memory(&places));
     }
     case.places =
         vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: places.clone() }];

@@ -9,7 +9,7 @@ use seatrial_model::{
 
 use super::crew::FLAT_BLOCK;
 use crate::common;
-use crate::common::{room, seats};
+use crate::common::{remote_memory, room, seats};
 use crate::mem::bandwidth::kernel::{Isa, Kernel, Store};
 use crate::mem::latency::sizing::{self, TIMES_CACHE};
 
@@ -66,6 +66,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     case.chosen.set("ring", Bytes(sizes.ring));
     case.chosen.set("array", Bytes(sizes.array));
     case.findings.extend(sizes.finding);
+    case.findings.extend(remote_memory(&places));
     case.facts.set("kind", "node");
     case.facts.set("cores", all.len() as u64);
     case.facts.set("numa_nodes", machine.numa.len() as u64);

@@ -1,5 +1,7 @@
 //! What is measured where, decided from the inventory alone.
 
+use std::collections::BTreeSet;
+
 use seatrial_model::machine::{Known, LastLevelCache, Machine};
 use seatrial_model::{
     About, Bytes, Case, Cause, Finding, Nanos, Params, Place, Reason, Seat, Severity, Site, SiteNode, Subject,
@@ -58,6 +60,7 @@ fn plan_node(about: &About, params: &Params, settings: &Settings, node: &SiteNod
         case.chosen.set("l3", Bytes(cache.bytes));
         case.findings.extend(about_cache(cache, &rings, settings.blocks));
     }
+    case.findings.extend(common::remote_memory(&seats));
     case.facts.set("kind", "node");
     case.facts.set("cores", machine.cpu.one_per_core().count() as u64);
     case.facts.set("numa_nodes", machine.numa.len() as u64);
@@ -97,13 +100,14 @@ fn seats(machine: &Machine, threads: Threads) -> Result<Vec<Seat>, Reason> {
 }
 
 /// The bytes that the blocks of all stations may take: a share of what is available to us as a whole, and on each node
-/// for the stations that it gets.
+/// for the stations whose memory is there.
 fn room(machine: &Machine, layout: &Layout, seats: &[Seat]) -> Option<Bytes> {
     let whole = machine.memory.effective_available_bytes.known().map(|bytes| bytes / SHARE);
-    let nodes = layout.nodes().into_iter().filter_map(|node| {
-        let memory = seats.iter().find(|seat| seat.node == node)?.memory?;
+    let memory_of = |node: u32| seats.iter().find(|seat| seat.node == node)?.memory;
+    let memories: BTreeSet<u32> = layout.nodes().into_iter().filter_map(memory_of).collect();
+    let nodes = memories.into_iter().filter_map(|memory| {
         let available = machine.node(memory)?.available_bytes.known()?;
-        let here = layout.streams.iter().filter(|stream| stream.node == node).count();
+        let here = layout.streams.iter().filter(|stream| memory_of(stream.node) == Some(memory)).count();
         let part = here as f64 / layout.streams.len() as f64;
         Some((*available as f64 / SHARE as f64 / part) as u64)
     });

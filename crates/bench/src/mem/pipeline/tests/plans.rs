@@ -105,6 +105,17 @@ fn the_fullest_node_counts_for_the_stations_that_it_gets() {
 }
 
 #[test]
+fn stations_of_two_nodes_share_the_memory_of_the_one_that_a_cpuset_leaves() {
+    let mut narrow = machine(2, 64, 32);
+    narrow.numa[1].available_bytes = Known::Known(2 * GIB);
+    narrow.confinement.memory_nodes = Known::Known(vec![1]);
+    assert_eq!(plan(narrow.clone(), &[]).unwrap_err().cause, Cause::NoSpace);
+    narrow.numa[1].available_bytes = Known::Known(4 * GIB);
+    let case = plan(narrow, &[]).unwrap();
+    assert!(case.places[0].seats.iter().all(|seat| seat.memory == Some(1)));
+}
+
+#[test]
 fn memory_without_cores_gets_no_station() {
     let mut far = machine(2, 64, 32);
     far.numa.push(NumaNode {
