@@ -25,8 +25,10 @@ pub struct Area {
     pub about: &'static str,
     /// The Debian packages of the peers.
     pub packages: &'static [Package],
-    /// The rows, ready to be measured: everything has been built and found.
-    pub rows: fn() -> Result<Vec<Row>>,
+    /// The rows. To name them takes nothing: nothing is built, started or looked for.
+    pub rows: fn() -> Vec<Row>,
+    /// Builds and finds what the rows need, before the first of them is measured.
+    pub prepare: fn() -> Result<()>,
     /// What is measured besides and has no peer.
     pub alone: Option<Alone>,
 }
@@ -40,21 +42,117 @@ pub struct Alone {
     pub table: fn() -> Result<String>,
 }
 
-/// One work that both sides do.
+/// One work that both sides do, and all that is compared of it.
 pub struct Row {
-    /// The work: `triad, AVX-512, 2 threads, 2 GiB`.
+    /// What each turn returns a value of; one at least.
+    pub figures: Vec<Figure>,
+    /// Does the work once with Seatrial, in a process of its own.
+    pub ours: Work<Vec<f64>>,
+    /// Does the work once with the peer, in a process of its own.
+    pub peer: Work<Vec<f64>>,
+    /// Asked before the first turn: why there is nothing to compare with here, where that is so.
+    pub hindrance: Option<Hindrance>,
+}
+
+/// Something that is compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// The work and what of it: `triad, AVX-512, 2 threads, 2 GiB`.
     pub name: String,
     /// The unit of what both sides return.
     pub unit: Unit,
     /// The good direction.
     pub better: Better,
-    /// What our advantage should at least be: 1 for "no slower", 0.99 for "at most 1 % of cost".
-    pub goal: f64,
-    /// Does the work once with Seatrial, in a process of its own.
-    pub ours: Work,
-    /// Does the work once with the peer, in a process of its own.
-    pub peer: Work,
+    /// What our advantage should at least be: 1 for "no slower", 0.99 for "at most 1 % of cost". None where both are shown
+    /// side by side and nothing is asked for, because the work is not the same.
+    pub goal: Option<f64>,
 }
 
-/// Does the work once and says what came out, in the row's unit.
-pub type Work = Box<dyn FnMut() -> Result<f64>>;
+/// Does the work once and says what came out, in the units of the row's figures.
+pub type Work<T = f64> = Box<dyn FnMut() -> Result<T>>;
+
+/// A figure, and what it takes of what a turn gave.
+pub type Taking<T> = (Figure, fn(&T) -> f64);
+
+/// Says why a row is left out.
+pub type Hindrance = Box<dyn Fn() -> Option<String>>;
+
+impl Row {
+    /// A row of one figure.
+    pub fn one(
+        figure: Figure,
+        ours: impl FnMut() -> Result<f64> + 'static,
+        peer: impl FnMut() -> Result<f64> + 'static,
+    ) -> Self {
+        let only: [Taking<f64>; 1] = [(figure, |value| *value)];
+        Self::several(only, ours, peer)
+    }
+
+    /// A row of several figures of the same turns.
+    pub fn several<T: 'static, const COUNT: usize>(
+        figures: [Taking<T>; COUNT],
+        ours: impl FnMut() -> Result<T> + 'static,
+        peer: impl FnMut() -> Result<T> + 'static,
+    ) -> Self {
+        fn work<T: 'static, const COUNT: usize>(
+            takes: [fn(&T) -> f64; COUNT],
+            mut turn: impl FnMut() -> Result<T> + 'static,
+        ) -> Work<Vec<f64>> {
+            Box::new(move || {
+                let told = turn()?;
+                Ok(takes.iter().map(|take| take(&told)).collect())
+            })
+        }
+        let takes = figures.each_ref().map(|(_, take)| *take);
+        let figures = figures.into_iter().map(|(figure, _)| figure).collect();
+        Self { figures, ours: work(takes, ours), peer: work(takes, peer), hindrance: None }
+    }
+
+    /// The same, left out where `why` has a reason.
+    pub fn unless(self, why: impl Fn() -> Option<String> + 'static) -> Self {
+        Self { hindrance: Some(Box::new(why)), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_named_without_anything_built_and_no_two_alike() {
+        for area in AREAS {
+            let rows = (area.rows)();
+            let mut names: Vec<&str> =
+                rows.iter().flat_map(|row| &row.figures).map(|figure| figure.name.as_str()).collect();
+            names.extend(area.alone.iter().map(|alone| alone.name));
+            let count = names.len();
+            assert!(count > 0 && rows.iter().all(|row| !row.figures.is_empty()), "{}", area.name);
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), count, "{}: {names:#?}", area.name);
+        }
+    }
+
+    #[test]
+    fn each_figure_takes_its_own_of_one_turn() {
+        let figure = |name: &str| Figure {
+            name: name.to_owned(),
+            unit: Unit::Second,
+            better: Better::Lower,
+            goal: None,
+        };
+        let mut count = 0.0;
+        let ours = move || {
+            count += 1.0;
+            Ok((count, 10.0 * count))
+        };
+        let both: [Taking<(f64, f64)>; 2] =
+            [(figure("first"), |told| told.0), (figure("second"), |told| told.1)];
+        let mut row = Row::several(both, ours, || Ok((7.0, 8.0)));
+        assert_eq!((row.ours)().unwrap(), [1.0, 10.0]);
+        assert_eq!((row.ours)().unwrap(), [2.0, 20.0]);
+        assert_eq!((row.peer)().unwrap(), [7.0, 8.0]);
+        assert!(row.hindrance.is_none());
+        assert_eq!(row.unless(|| Some("no peer".to_owned())).hindrance.unwrap()().unwrap(), "no peer");
+    }
+}

@@ -5,18 +5,15 @@
 
 mod original;
 
-use std::path::PathBuf;
-use std::process::Command;
+use std::cell::OnceCell;
 use std::rc::Rc;
 
-use anyhow::{Context, Result, ensure};
 use seatrial_model::Unit;
 use seatrial_stats::Better;
 
 use self::original::Original;
-use super::{Area, Row, Work};
+use super::{Area, Figure, Row, ours};
 use crate::packages::Package;
-use crate::workspace;
 
 /// The area.
 pub const COBALT2: Area = Area {
@@ -27,6 +24,7 @@ pub const COBALT2: Area = Area {
         Package { name: "git", program: "git", reason: "fetches the original" },
     ],
     rows,
+    prepare: ours::build,
     alone: None,
 };
 
@@ -34,52 +32,40 @@ pub const COBALT2: Area = Area {
 /// may cost as much.
 const GOAL: f64 = (702.0 - 81.0) / 702.0;
 
-/// Other work, with both figures side by side: past the caches and without breaks there is no rate that ours should reach
-/// of the original's.
-const NO_GOAL: f64 = 0.0;
-
-/// Parameters of ours that come nearest to the original, and those of a measurement as it is meant.
-const ROWS: [(&str, f64, &[&str]); 2] = [
-    ("thread a step, one block a step", GOAL, &["threads=step", "blocks=one"]),
-    ("thread a core, past the caches", NO_GOAL, &["threads=core", "blocks=rotate"]),
+/// Parameters of ours that come nearest to the original, and those of a measurement as it is meant, which is other work: past
+/// the caches and without breaks there is no rate that ours should reach of the original's.
+const ROWS: [(&str, Option<f64>, [&str; 2]); 2] = [
+    ("thread a step, one block a step", Some(GOAL), ["threads=step", "blocks=one"]),
+    ("thread a core, past the caches", None, ["threads=core", "blocks=rotate"]),
 ];
 
-fn rows() -> Result<Vec<Row>> {
-    workspace::run(&mut workspace::cargo(["build", "--release", "--locked", "--package", "seatrial"]))?;
-    let original = Rc::new(Original::build()?);
-    let row = |(name, goal, params): (&str, f64, &'static [&'static str])| {
+fn rows() -> Vec<Row> {
+    let original: Rc<OnceCell<Original>> = Rc::default();
+    let row = |(name, goal, params): (&str, Option<f64>, [&'static str; 2])| {
         let original = Rc::clone(&original);
-        Row {
+        let figure = Figure {
             name: format!("{name} vs mem-test"),
             unit: Unit::GigabitsPerSecond,
             better: Better::Higher,
             goal,
-            ours: ours(params),
-            peer: Box::new(move || original.run()),
-        }
+        };
+        // One trial, as long as the original runs.
+        let ours = move || {
+            let pages = format!("pages={}", pages());
+            let params = [params[0], params[1], "time=25166ms", &pages];
+            ours::median_of_trial("mem.pipeline", params, "throughput")
+        };
+        // Fetched and built when it has its first turn.
+        let peer = move || match original.get() {
+            Some(built) => built.run(),
+            None => {
+                let built = Original::build()?;
+                original.get_or_init(|| built).run()
+            }
+        };
+        Row::one(figure, ours, peer)
     };
-    Ok(ROWS.map(row).into())
-}
-
-/// One trial of `mem.pipeline` by the release binary, as long as the original runs.
-fn ours(params: &'static [&'static str]) -> Work {
-    Box::new(move || {
-        let home = std::env::temp_dir().join(format!("seatrial-versus-{}", std::process::id()));
-        let target = std::env::var_os("CARGO_TARGET_DIR")
-            .map_or_else(|| workspace::root().join("target"), PathBuf::from);
-        let mut command = Command::new(target.join("release/seatrial"));
-        command.args(["run", "mem.pipeline", "-o", "json", "-p", "time=25166ms"]);
-        command.args(["-p", "trials=1", "-p", "max_trials=1", "-p", &format!("pages={}", pages())]);
-        command.args(params.iter().flat_map(|param| ["-p", param]));
-        let output = command.env("SEATRIAL_HOME", &home).output().context("cannot start seatrial")?;
-        let removed = std::fs::remove_dir_all(&home);
-        ensure!(output.status.success(), "seatrial: {}", String::from_utf8_lossy(&output.stderr));
-        removed.context("cannot remove the run folder of a round")?;
-        let document: serde_json::Value = serde_json::from_slice(&output.stdout)?;
-        let result = &document["results"][0];
-        let median = &result["metrics"]["throughput"]["median"];
-        median.as_f64().with_context(|| format!("no throughput in the document: {}", result["reason"]))
-    })
+    ROWS.map(row).into()
 }
 
 /// The pages that the original's `malloc` gets.

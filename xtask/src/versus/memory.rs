@@ -4,18 +4,16 @@
 //! we do: bytes that the loop names, no write-allocate. Its STREAM triad is `stream_mem` (its `triad` has four arrays,
 //! which is other work), so our `triad` is held against that.
 
-use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, ensure};
 use seatrial_bench::mem::bandwidth::kernel::{Isa, Kernel, Store};
 use seatrial_model::Unit;
 use seatrial_stats::Better;
 
 use super::bare::Bare;
-use super::{Area, Row, Work};
+use super::{Area, Figure, Row, Work, ours};
 use crate::packages::Package;
-use crate::workspace;
 
 /// The area.
 pub const MEMORY: Area = Area {
@@ -27,6 +25,7 @@ pub const MEMORY: Area = Area {
         reason: "its kernels are the reference for memory bandwidth",
     }],
     rows,
+    prepare: ours::build,
     alone: None,
 };
 
@@ -41,60 +40,44 @@ const LOOPS: [(Kernel, Option<Store>, &str); 4] = [
     (Kernel::Triad, Some(Store::NonTemporal), "stream_mem"),
 ];
 
-fn rows() -> Result<Vec<Row>> {
-    workspace::run(&mut workspace::cargo(["build", "--release", "--locked", "--package", "seatrial"]))?;
-    let widest = *Isa::ALL
-        .iter()
-        .rfind(|isa| isa.is_available())
-        .context("no instruction set that we have loops for")?;
-    let suffix = match widest {
-        Isa::Avx512 => "_avx512",
-        Isa::Avx2 => "_avx",
+fn rows() -> Vec<Row> {
+    let suffix = match Isa::ALL.iter().rfind(|isa| isa.is_available()) {
+        Some(Isa::Avx512) => "_avx512",
+        Some(Isa::Avx2) => "_avx",
         _ => "_sse",
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut rows = Vec::new();
     for (kernel, store, peer) in LOOPS {
-        for threads in [cores, 1] {
+        for threads in [Some(cores), (cores > 1).then_some(1)].into_iter().flatten() {
             let theirs = format!("{peer}{suffix}");
             rows.push(row(
                 &format!("{kernel} vs {theirs}"),
+                kernel,
                 threads,
                 1.0,
-                ours(kernel, threads),
                 likwid(&theirs, kernel, threads),
             ));
         }
         let bare = Bare { kernel, store, threads: cores, array_mib: ARRAY_MIB };
         let peer: Work = Box::new(move || bare.in_process());
-        rows.push(row(&format!("{kernel} vs bare loop"), cores, 0.99, ours(kernel, cores), peer));
+        rows.push(row(&format!("{kernel} vs bare loop"), kernel, cores, 0.99, peer));
     }
-    Ok(rows)
+    rows
 }
 
-fn row(name: &str, threads: usize, goal: f64, ours: Work, peer: Work) -> Row {
+/// A row of `mem.bandwidth` with one of its loops.
+fn row(name: &str, kernel: Kernel, threads: usize, goal: f64, peer: Work) -> Row {
     let name = format!("{name}, {threads} threads, {ARRAY_MIB} MiB an array");
-    Row { name, unit: Unit::GigabytesPerSecond, better: Better::Higher, goal, ours, peer }
-}
-
-/// One trial of `mem.bandwidth`, by the release binary.
-fn ours(kernel: Kernel, threads: usize) -> Work {
-    Box::new(move || {
-        let home = std::env::temp_dir().join(format!("seatrial-versus-{}", std::process::id()));
-        let target = std::env::var_os("CARGO_TARGET_DIR")
-            .map_or_else(|| workspace::root().join("target"), PathBuf::from);
-        let mut command = Command::new(target.join("release/seatrial"));
-        command.args(["run", "mem.bandwidth", "-o", "json", "-p", &format!("kernel={kernel}")]);
-        command.args(["-p", &format!("threads={threads}"), "-p", &format!("array={ARRAY_MIB} MiB")]);
-        command.args(["-p", "trials=1", "-p", "max_trials=1", "-p", "time=600 ms"]);
-        let output = command.env("SEATRIAL_HOME", &home).output().context("cannot start seatrial")?;
-        let removed = std::fs::remove_dir_all(&home);
-        ensure!(output.status.success(), "seatrial: {}", String::from_utf8_lossy(&output.stderr));
-        removed.context("cannot remove the run folder of a round")?;
-        let document: serde_json::Value = serde_json::from_slice(&output.stdout)?;
-        let median = &document["results"][0]["metrics"]["bandwidth"]["median"];
-        median.as_f64().with_context(|| format!("no bandwidth in the document: {median}"))
-    })
+    let goal = Some(goal);
+    let figure = Figure { name, unit: Unit::GigabytesPerSecond, better: Better::Higher, goal };
+    let params = [
+        format!("kernel={kernel}"),
+        format!("threads={threads}"),
+        format!("array={ARRAY_MIB} MiB"),
+        "time=600 ms".to_owned(),
+    ];
+    Row::one(figure, move || ours::median_of_trial("mem.bandwidth", &params, "bandwidth"), peer)
 }
 
 /// One run of a kernel of likwid-bench, about a second long.

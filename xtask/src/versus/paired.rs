@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use anyhow::{Context, Result, ensure};
-use seatrial_stats::{Better, FEWEST_VALUES, Interval, Summary, median_interval};
+use anyhow::{Result, ensure};
+use seatrial_stats::{Better, Interval, Summary, median_interval};
 
 use super::Rounds;
 
@@ -12,8 +12,8 @@ use super::Rounds;
 pub struct Side {
     /// Median over the rounds of the ratio within a round.
     pub ratio: f64,
-    /// 95 % interval of the ratio, from Student's t on the logarithms of the rounds' ratios.
-    pub ci95: Interval,
+    /// 95 % interval of the ratio, from Student's t on the logarithms of the rounds' ratios. None of fewer than six rounds.
+    pub ci95: Option<Interval>,
 }
 
 /// A row's result.
@@ -27,8 +27,8 @@ pub struct Paired {
     pub against: Side,
     /// The peer against itself: what no difference looks like here.
     pub itself: Side,
-    /// How the goal stands.
-    pub standing: Standing,
+    /// How the goal stands, where there is one.
+    pub standing: Option<Standing>,
 }
 
 /// How a goal stands.
@@ -56,13 +56,9 @@ impl Paired {
     /// Compares `rounds` with `goal`.
     ///
     /// # Errors
-    /// With fewer than six rounds, from which no interval is made.
-    pub fn of(rounds: &Rounds, better: Better, goal: f64) -> Result<Self> {
-        let count = rounds.ours.len();
-        ensure!(
-            count >= FEWEST_VALUES,
-            "{count} rounds are too few for an interval; {FEWEST_VALUES} at least"
-        );
+    /// Without any round.
+    pub fn of(rounds: &Rounds, better: Better, goal: Option<f64>) -> Result<Self> {
+        ensure!(!rounds.ours.is_empty(), "no round counts");
         let against = Side::of(&rounds.ours, &rounds.peer, better)?;
         let itself = Side::of(&rounds.again, &rounds.peer, better)?;
         Ok(Self {
@@ -70,7 +66,7 @@ impl Paired {
             peer: median(&[rounds.peer.as_slice(), &rounds.again].concat())?,
             against,
             itself,
-            standing: standing(&against, &itself, goal),
+            standing: goal.map(|goal| standing(&against, &itself, goal)),
         })
     }
 }
@@ -82,17 +78,19 @@ impl Side {
         let logs: Vec<f64> = side.iter().zip(peer).map(|(side, peer)| sign * (side / peer).ln()).collect();
         // Each round ran fresh processes and so is a trial of one value.
         let trials: Vec<Vec<f64>> = logs.iter().map(|log| vec![*log]).collect();
-        let ci95 = median_interval(&trials)?.context("the rounds support no interval")?;
-        let ci95 = Interval { low: ci95.low.exp(), high: ci95.high.exp() };
+        let ci95 = median_interval(&trials)?;
+        let ci95 = ci95.map(|logs| Interval { low: logs.low.exp(), high: logs.high.exp() });
         Ok(Self { ratio: median(&logs)?.exp(), ci95 })
     }
 }
 
-/// A goal of 1 allows the interval to go as low as noise alone makes it go; other goals scale that.
+/// A goal of 1 allows the interval to go as low as noise alone makes it go; other goals scale that. Without intervals nothing
+/// is decided.
 fn standing(against: &Side, itself: &Side, goal: f64) -> Standing {
-    if against.ci95.high < goal {
+    let Some((ours, noise)) = against.ci95.zip(itself.ci95) else { return Standing::NotResolved };
+    if ours.high < goal {
         Standing::Missed
-    } else if against.ratio >= goal && against.ci95.low >= goal * itself.ci95.low {
+    } else if against.ratio >= goal && ours.low >= goal * noise.low {
         Standing::Met
     } else {
         Standing::NotResolved
@@ -120,59 +118,65 @@ mod tests {
         rounds
     }
 
+    fn standing_of(rounds: &Rounds, goal: f64) -> Standing {
+        Paired::of(rounds, Better::Higher, Some(goal)).unwrap().standing.unwrap()
+    }
+
     #[test]
     fn pairing_sees_two_percent_through_a_drift_of_thirty() {
-        let paired = Paired::of(&rounds(1.02), Better::Higher, 1.0).unwrap();
+        let paired = Paired::of(&rounds(1.02), Better::Higher, Some(1.0)).unwrap();
         assert!((paired.against.ratio - 1.02).abs() < 0.002, "{paired:?}");
-        assert!(paired.against.ci95.low > 1.015, "{paired:?}");
-        assert!(paired.itself.ci95.contains(1.0), "{paired:?}");
-        assert_eq!(paired.standing, Standing::Met);
+        assert!(paired.against.ci95.unwrap().low > 1.015, "{paired:?}");
+        assert!(paired.itself.ci95.unwrap().contains(1.0), "{paired:?}");
+        assert_eq!(paired.standing, Some(Standing::Met));
     }
 
     #[test]
     fn the_peer_in_our_place_is_no_better_and_no_worse() {
         let same = Rounds { ours: rounds(1.0).again, ..rounds(1.0) };
-        let paired = Paired::of(&same, Better::Higher, 1.0).unwrap();
+        let paired = Paired::of(&same, Better::Higher, Some(1.0)).unwrap();
         assert_eq!(paired.against, paired.itself);
-        assert_ne!(paired.standing, Standing::Missed);
+        assert_ne!(paired.standing, Some(Standing::Missed));
     }
 
     #[test]
     fn a_clear_loss_is_missed_and_a_loss_inside_the_noise_is_not_resolved() {
-        assert_eq!(Paired::of(&rounds(0.98), Better::Higher, 1.0).unwrap().standing, Standing::Missed);
-        assert_eq!(Paired::of(&rounds(0.9995), Better::Higher, 1.0).unwrap().standing, Standing::NotResolved);
+        assert_eq!(standing_of(&rounds(0.98), 1.0), Standing::Missed);
+        assert_eq!(standing_of(&rounds(0.9995), 1.0), Standing::NotResolved);
     }
 
     #[test]
     fn a_wide_interval_does_not_meet_the_goal_though_its_median_does() {
         let mut wide = rounds(1.001);
         wide.ours[0] *= 0.8;
-        let paired = Paired::of(&wide, Better::Higher, 1.0).unwrap();
+        let paired = Paired::of(&wide, Better::Higher, Some(1.0)).unwrap();
         assert!(paired.against.ratio >= 1.0, "{paired:?}");
-        assert_eq!(paired.standing, Standing::NotResolved);
+        assert_eq!(paired.standing, Some(Standing::NotResolved));
     }
 
     #[test]
     fn a_goal_below_one_leaves_room_for_a_known_cost() {
-        assert_eq!(Paired::of(&rounds(0.995), Better::Higher, 0.99).unwrap().standing, Standing::Met);
-        assert_eq!(Paired::of(&rounds(0.985), Better::Higher, 0.99).unwrap().standing, Standing::Missed);
+        assert_eq!(standing_of(&rounds(0.995), 0.99), Standing::Met);
+        assert_eq!(standing_of(&rounds(0.985), 0.99), Standing::Missed);
     }
 
     #[test]
-    fn for_times_the_smaller_one_wins() {
-        let paired = Paired::of(&rounds(0.5), Better::Lower, 1.0).unwrap();
+    fn for_times_the_smaller_one_wins_and_without_a_goal_nothing_stands() {
+        let paired = Paired::of(&rounds(0.5), Better::Lower, None).unwrap();
         assert!((paired.against.ratio - 2.0).abs() < 0.01, "{paired:?}");
-        assert_eq!(paired.standing, Standing::Met);
+        assert_eq!(paired.standing, None);
     }
 
     #[test]
-    fn five_rounds_are_refused() {
-        let mut few = rounds(1.0);
+    fn five_rounds_have_a_ratio_and_decide_nothing() {
+        let mut few = rounds(0.5);
         for values in [&mut few.ours, &mut few.peer, &mut few.again] {
             values.truncate(5);
         }
-        assert!(
-            Paired::of(&few, Better::Higher, 1.0).unwrap_err().to_string().contains("5 rounds are too few")
-        );
+        let paired = Paired::of(&few, Better::Higher, Some(1.0)).unwrap();
+        assert!((paired.against.ratio - 0.5).abs() < 0.01, "{paired:?}");
+        assert_eq!((paired.against.ci95, paired.itself.ci95), (None, None));
+        assert_eq!(paired.standing, Some(Standing::NotResolved));
+        assert!(Paired::of(&Rounds::default(), Better::Higher, None).is_err());
     }
 }

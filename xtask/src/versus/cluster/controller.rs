@@ -9,8 +9,8 @@ use comfy_table::Table;
 use comfy_table::presets::ASCII_MARKDOWN;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-use super::binary;
 use super::nodes::Nodes;
+use crate::versus::ours::binary;
 
 /// Runs of which the median is told.
 const RUNS: usize = 5;

@@ -8,7 +8,6 @@ mod controller;
 mod nodes;
 mod scale;
 
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use anyhow::Result;
@@ -16,8 +15,8 @@ use seatrial_model::Unit;
 use seatrial_stats::Better;
 
 use self::nodes::Nodes;
-use super::{Alone, Area, Row, Work};
-use crate::{packages, workspace};
+use super::{Alone, Area, Figure, Row, ours};
+use crate::packages;
 
 /// The area.
 pub const CLUSTER: Area = Area {
@@ -25,40 +24,28 @@ pub const CLUSTER: Area = Area {
     about: "from the command to its end, with an agent on every node in between, against an empty command on each",
     packages: packages::LAB,
     rows,
+    prepare: ours::build,
     alone: Some(Alone { name: "controller, scripted fleet", table: alone }),
 };
-
-/// Other work, with both figures side by side.
-const NO_GOAL: f64 = 0.0;
 
 /// Sizes of the lab.
 const SIZES: [u32; 2] = [4, 16];
 
-/// The release binary.
-fn binary() -> PathBuf {
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), PathBuf::from);
-    target.join("release/seatrial")
-}
-
-fn build() -> Result<()> {
-    workspace::run(&mut workspace::cargo(["build", "--release", "--locked", "--package", "seatrial"]))
-}
-
-fn rows() -> Result<Vec<Row>> {
-    build()?;
+/// All of it is other work than the peer's, with both figures side by side.
+fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for size in SIZES {
         let nodes = Rc::new(Nodes::new(size));
-        let row = |name: &str, ours: String, peer: String| Row {
-            name: format!("{size} nodes, {name}"),
-            unit: Unit::Second,
-            better: Better::Lower,
-            goal: NO_GOAL,
-            ours: timed(&nodes, ours),
-            peer: timed(&nodes, peer),
+        let row = |name: &str, ours: String, peer: String| {
+            let name = format!("{size} nodes, {name}");
+            let figure = Figure { name, unit: Unit::Second, better: Better::Lower, goal: None };
+            let [ours, peer] = [ours, peer].map(|line| {
+                let nodes = Rc::clone(&nodes);
+                move || nodes.time(&line)
+            });
+            Row::one(figure, ours, peer)
         };
-        let seatrial = binary().display().to_string();
+        let seatrial = ours::binary().display().to_string();
         rows.push(row(
             "ssh vs xargs -P 64 ssh true",
             format!("{seatrial} inventory -w n[1-{size}] -o json"),
@@ -75,18 +62,11 @@ fn rows() -> Result<Vec<Row>> {
             ),
         ));
     }
-    Ok(rows)
-}
-
-/// The time that a line of shell takes on the head, in seconds.
-fn timed(nodes: &Rc<Nodes>, line: String) -> Work {
-    let nodes = Rc::clone(nodes);
-    Box::new(move || nodes.time(&line))
+    rows
 }
 
 /// What has no peer: the controller's own cost, and clusters that no lab could hold.
 fn alone() -> Result<String> {
-    build()?;
     let mut text = String::from("The controller's own cost, medians of five runs:\n\n");
     text += &controller::table(&SIZES)?;
     text += "\n\nSimulated nodes (hidden option `--script`), 10 cases each, medians of three runs:\n\n";

@@ -1,12 +1,12 @@
 //! The lab that rows share: made when the first of them needs it, ended with the last.
 
 use std::cell::OnceCell;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::versus::ours::target;
 use crate::workspace;
 
 /// A lab of so many nodes.
@@ -44,10 +44,8 @@ impl Nodes {
     }
 
     fn lab(&self) -> Result<Command> {
-        let target = std::env::var_os("CARGO_TARGET_DIR")
-            .map_or_else(|| workspace::root().join("target"), PathBuf::from);
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["lab", "--name", &self.name, "--state"]).arg(target.join("versus-labs"));
+        command.args(["lab", "--name", &self.name, "--state"]).arg(target().join("versus-labs"));
         Ok(command)
     }
 }

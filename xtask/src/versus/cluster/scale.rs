@@ -10,8 +10,8 @@ use comfy_table::Table;
 use comfy_table::presets::ASCII_MARKDOWN;
 use serde_json::{Value, json};
 
-use super::binary;
 use super::controller::{Cost, cost_of, median};
+use crate::versus::ours::binary;
 
 /// Sizes of the cluster. That a node costs the same in both shows that nothing grows with the square.
 const SIZES: [u32; 2] = [1000, 4000];

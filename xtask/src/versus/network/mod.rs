@@ -8,12 +8,10 @@
 mod eth;
 mod nodes;
 mod ours;
-mod peers;
+pub(super) mod peers;
 pub(super) mod read;
 pub(super) mod server;
 
-use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::rc::Rc;
 
 use anyhow::Result;
@@ -21,9 +19,8 @@ use seatrial_model::Unit;
 use seatrial_stats::Better;
 
 use self::nodes::{Nodes, Way};
-use super::{Alone, Area, Row, Work};
+use super::{Alone, Area, Figure, Row, Taking, Work};
 use crate::packages::{self, Package};
-use crate::workspace;
 
 /// The area.
 pub const NETWORK: Area = Area {
@@ -31,6 +28,7 @@ pub const NETWORK: Area = Area {
     about: "net.tcp_stream, net.udp_stream, net.rr and net.pingpong against iperf3, nuttcp, sockperf, qperf and NetPIPE",
     packages: PEERS,
     rows,
+    prepare,
     alone: Some(Alone { name: "eth-test", table: eth::alone }),
 };
 
@@ -45,9 +43,6 @@ const PEERS: &[Package] = &[
 
 /// Seconds that both sides measure in each turn.
 const SECONDS: u32 = 2;
-
-/// For rows that show both figures side by side and ask for nothing.
-const NO_GOAL: f64 = 0.0;
 
 /// What segmentation offload should gain over the peer, which has none.
 const OFFLOAD_GOAL: f64 = 10.0;
@@ -68,12 +63,15 @@ impl Stream {
     }
 }
 
-/// A turn of a stream, which two rows share.
+/// A turn of a stream. Rows may share one, and with it what it found out before its first turn.
 type Turn = Rc<dyn Fn() -> Result<Stream>>;
 
-fn rows() -> Result<Vec<Row>> {
+fn prepare() -> Result<()> {
     packages::require(PEERS)?;
-    workspace::run(&mut workspace::cargo(["build", "--release", "--locked", "--package", "seatrial"]))?;
+    super::ours::build()
+}
+
+fn rows() -> Vec<Row> {
     let nodes = Rc::new(Nodes::new());
     let mut rows = Vec::new();
     for way in [Way::Veth, Way::Loopback] {
@@ -82,7 +80,7 @@ fn rows() -> Result<Vec<Row>> {
         rows.extend(requests(&nodes, way));
         rows.extend(pingpong(&nodes, way));
     }
-    Ok(rows)
+    rows
 }
 
 fn tcp(nodes: &Rc<Nodes>, way: Way) -> Vec<Row> {
@@ -92,15 +90,12 @@ fn tcp(nodes: &Rc<Nodes>, way: Way) -> Vec<Row> {
         let iperf3 = peers::iperf3_best(nodes, way, flows);
         for affinity in ["auto", "none"] {
             let name = format!("TCP, {flows} {plural}, {way}, affinity {affinity} vs iperf3's best");
-            rows.extend(streams(&name, 1.0, ours::tcp(nodes, way, flows, affinity), Rc::clone(&iperf3)));
+            let ours = ours::tcp(nodes, way, flows, affinity);
+            rows.push(stream(&name, Some(1.0), ours, Rc::clone(&iperf3)));
         }
         let name = format!("TCP, {flows} {plural}, {way}, affinity auto vs nuttcp");
-        rows.extend(streams(
-            &name,
-            1.0,
-            ours::tcp(nodes, way, flows, "auto"),
-            peers::nuttcp(nodes, way, flows),
-        ));
+        let (ours, peer) = (ours::tcp(nodes, way, flows, "auto"), peers::nuttcp(nodes, way, flows));
+        rows.push(stream(&name, Some(1.0), ours, peer));
     }
     rows
 }
@@ -111,61 +106,31 @@ fn udp(nodes: &Rc<Nodes>, way: Way) -> Vec<Row> {
         Way::Veth => "gso (a veth never splits the segments)",
         Way::Loopback => "gso (the loopback never splits the segments)",
     };
-    for (offload, label, goal) in [("gso", gso, OFFLOAD_GOAL), ("plain", "plain", NO_GOAL)] {
+    for (offload, label, goal) in [("gso", gso, Some(OFFLOAD_GOAL)), ("plain", "plain", None)] {
         let name = format!("UDP, 1448 B, {way}, {label} vs iperf3 -u -b 0");
-        rows.extend(streams(&name, goal, ours::udp(nodes, way, offload), peers::iperf3_udp(nodes, way)));
+        rows.push(stream(&name, goal, ours::udp(nodes, way, offload), peers::iperf3_udp(nodes, way)));
     }
     rows
 }
 
-/// A row for the rate and one for the cost, of the same turns.
-fn streams(name: &str, goal: f64, ours: Turn, peer: Turn) -> [Row; 2] {
-    let (ours, ours_cost) = shared(ours);
-    let (peer, peer_cost) = shared(peer);
-    let rate = Row {
-        name: name.to_owned(),
-        unit: Unit::GigabitsPerSecond,
-        better: Better::Higher,
-        goal,
-        ours,
-        peer,
-    };
-    let cost = Row {
+/// The rate, and what it cost. What has a goal for its rate shall cost no more than the peer's, however much faster it is to
+/// be.
+fn stream(name: &str, goal: Option<f64>, ours: Turn, peer: Turn) -> Row {
+    let rate = Figure { name: name.to_owned(), unit: Unit::GigabitsPerSecond, better: Better::Higher, goal };
+    let cost = Figure {
         name: format!("{name}, CPU time of both ends for 1 Gbit"),
         unit: Unit::Millisecond,
         better: Better::Lower,
-        goal: if goal > 1.0 { 1.0 } else { goal },
-        ours: ours_cost,
-        peer: peer_cost,
+        goal: goal.map(|goal| goal.min(1.0)),
     };
-    [rate, cost]
-}
-
-/// The rate of a turn, and its cost: the second takes the turns that the first has made, in their order, and makes its own
-/// only when there are none left.
-fn shared(turn: Turn) -> (Work, Work) {
-    let made: Rc<RefCell<VecDeque<f64>>> = Rc::default();
-    let (kept, again) = (Rc::clone(&made), Rc::clone(&turn));
-    let rate: Work = Box::new(move || {
-        let stream = turn()?;
-        kept.borrow_mut().push_back(stream.cost());
-        Ok(stream.rate)
-    });
-    let cost: Work = Box::new(move || {
-        let before = made.borrow_mut().pop_front();
-        before.map_or_else(|| again().map(Stream::cost), Ok)
-    });
-    (rate, cost)
+    let both: [Taking<Stream>; 2] = [(rate, |told| told.rate), (cost, |told| told.cost())];
+    Row::several(both, move || ours(), move || peer())
 }
 
 fn requests(nodes: &Rc<Nodes>, way: Way) -> Vec<Row> {
-    let row = |name: String, ours: Work, peer: Work| Row {
-        name,
-        unit: Unit::Microsecond,
-        better: Better::Lower,
-        goal: 1.0,
-        ours,
-        peer,
+    let row = |name: String, ours: Work, peer: Work| {
+        let figure = Figure { name, unit: Unit::Microsecond, better: Better::Lower, goal: Some(1.0) };
+        Row::one(figure, ours, peer)
     };
     let mut rows = Vec::new();
     for protocol in ["tcp", "udp"] {
@@ -187,45 +152,32 @@ fn requests(nodes: &Rc<Nodes>, way: Way) -> Vec<Row> {
 
 /// NPtcp reports the best of seven trials, ours the median: nothing is asked for.
 fn pingpong(nodes: &Rc<Nodes>, way: Way) -> Vec<Row> {
+    let figure = |what: &str, unit, better| Figure {
+        name: format!("ping-pong, {what}, {way} vs NPtcp (best of its 7 trials)"),
+        unit,
+        better,
+        goal: None,
+    };
+    let peak = figure("peak", Unit::GigabitsPerSecond, Better::Higher);
+    let small = figure("half round trip below 64 B", Unit::Microsecond, Better::Lower);
     vec![
-        Row {
-            name: format!("ping-pong, peak, {way} vs NPtcp (best of its 7 trials)"),
-            unit: Unit::GigabitsPerSecond,
-            better: Better::Higher,
-            goal: NO_GOAL,
-            ours: ours::peak(nodes, way),
-            peer: peers::netpipe_peak(nodes, way),
-        },
-        Row {
-            name: format!("ping-pong, half round trip below 64 B, {way} vs NPtcp (best of its 7 trials)"),
-            unit: Unit::Microsecond,
-            better: Better::Lower,
-            goal: NO_GOAL,
-            ours: ours::small(nodes, way),
-            peer: peers::netpipe_small(nodes, way),
-        },
+        Row::one(peak, ours::peak(nodes, way), peers::netpipe_peak(nodes, way)),
+        Row::one(small, ours::small(nodes, way), peers::netpipe_small(nodes, way)),
     ]
 }
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-
     use super::*;
 
     #[test]
-    fn the_cost_is_that_of_the_turns_whose_rate_was_taken_and_then_of_new_ones() {
-        let count = Rc::new(Cell::new(0.0));
-        let counted = Rc::clone(&count);
-        let turn: Turn = Rc::new(move || {
-            counted.set(counted.get() + 1.0);
-            Ok(Stream { rate: 10.0, cpu: 100.0 * counted.get() })
-        });
-        let (mut rate, mut cost) = shared(turn);
-        assert_eq!([rate().unwrap(), rate().unwrap()], [10.0, 10.0]);
-        // A whole CPU for 10 Gbit/s is 100 ms a Gbit.
-        assert_eq!([cost().unwrap(), cost().unwrap()], [100.0, 200.0]);
-        assert_eq!(count.get(), 2.0);
-        assert_eq!(cost().unwrap(), 300.0);
+    fn the_cost_is_that_of_the_turn_whose_rate_was_taken_and_its_goal_is_no_higher_than_the_same() {
+        let turn: Turn = Rc::new(|| Ok(Stream { rate: 10.0, cpu: 100.0 }));
+        for (goal, of_cost) in [(Some(10.0), Some(1.0)), (Some(0.99), Some(0.99)), (None, None)] {
+            let mut row = stream("a stream", goal, Rc::clone(&turn), Rc::clone(&turn));
+            assert_eq!([row.figures[0].goal, row.figures[1].goal], [goal, of_cost]);
+            // A whole CPU for 10 Gbit/s is 100 ms a Gbit.
+            assert_eq!((row.ours)().unwrap(), [10.0, 100.0]);
+        }
     }
 }

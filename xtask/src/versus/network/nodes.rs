@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 
 use crate::lab::Lab;
+use crate::versus::ours::{binary, target};
 use crate::workspace;
 
 /// The congestion control of all connections in the lab.
@@ -82,7 +83,7 @@ impl Nodes {
 
     /// `seatrial run`, to be given arguments, with its nodes.
     pub fn seatrial(&self, way: Way) -> Result<Command> {
-        let binary = target().join("release/seatrial");
+        let binary = binary();
         let mut command = match way {
             Way::Veth => {
                 self.lab()?;
@@ -140,10 +141,6 @@ impl Drop for Nodes {
             let _ = call().and_then(|mut lab| Ok(lab.arg("down").stdout(Stdio::null()).status()?));
         }
     }
-}
-
-fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), PathBuf::from)
 }
 
 fn state() -> PathBuf {

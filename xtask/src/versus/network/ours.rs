@@ -2,36 +2,21 @@
 
 use std::rc::Rc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use serde_json::Value;
 
 use super::nodes::{CONGESTION, Nodes, Way};
 use super::{SECONDS, Stream, Turn, Work};
+use crate::versus::ours::{self as of_release, median};
 
 /// One trial of `benchmark`; the first case of its document.
 pub fn trial(nodes: &Nodes, way: Way, benchmark: &str, params: &[String]) -> Result<Value> {
-    let home = std::env::temp_dir().join(format!("seatrial-versus-{}", std::process::id()));
-    let mut command = nodes.seatrial(way)?;
-    command.args([benchmark, "-o", "json"]).args(params.iter().flat_map(|param| ["-p", param]));
-    command.args(["-p", "trials=1", "-p", "max_trials=1"]);
-    let output = command.env("SEATRIAL_HOME", &home).output().context("cannot start seatrial")?;
-    let removed = std::fs::remove_dir_all(&home);
-    let document: Result<Value, _> = serde_json::from_slice(&output.stdout);
-    let document =
-        document.with_context(|| format!("seatrial: {}", String::from_utf8_lossy(&output.stderr)))?;
-    removed.context("cannot remove the run folder of a round")?;
-    Ok(document["results"][0].clone())
-}
-
-/// The median of a metric.
-fn metric(record: &Value, name: &str) -> Result<f64> {
-    let median = record["metrics"][name]["median"].as_f64();
-    median.with_context(|| format!("no {name}: {} {}", record["outcome"], record["reason"]))
+    of_release::trial(nodes.seatrial(way)?, benchmark, params, |record, _| Ok(record.clone()))
 }
 
 fn stream(record: &Value) -> Result<Stream> {
-    let cpu = metric(record, "sender_cpu")? + metric(record, "receiver_cpu")?;
-    Ok(Stream { rate: metric(record, "throughput")?, cpu })
+    let cpu = median(record, "sender_cpu")? + median(record, "receiver_cpu")?;
+    Ok(Stream { rate: median(record, "throughput")?, cpu })
 }
 
 /// `net.tcp_stream`.
@@ -57,7 +42,7 @@ pub fn udp(nodes: &Rc<Nodes>, way: Way, offload: &str) -> Turn {
 pub fn round_trip(nodes: &Rc<Nodes>, way: Way, protocol: &str, wait: &str) -> Work {
     let nodes = Rc::clone(nodes);
     let params = [format!("protocol={protocol}"), format!("wait={wait}"), "request=14 B".to_owned(), time()];
-    Box::new(move || metric(&trial(&nodes, way, "net.rr", &params)?, "round_trip"))
+    Box::new(move || median(&trial(&nodes, way, "net.rr", &params)?, "round_trip"))
 }
 
 /// The mean round trip of `net.rr` in microseconds, which is what its rate says when one follows the other.
@@ -65,7 +50,7 @@ pub fn mean_round_trip(nodes: &Rc<Nodes>, way: Way, protocol: &str) -> Work {
     let nodes = Rc::clone(nodes);
     let params = [format!("protocol={protocol}"), "wait=block".to_owned(), "request=1 B".to_owned(), time()];
     Box::new(move || {
-        let rate = metric(&trial(&nodes, way, "net.rr", &params)?, "rate")?;
+        let rate = median(&trial(&nodes, way, "net.rr", &params)?, "rate")?;
         ensure!(rate > 0.0, "no round trips");
         Ok(1e6 / rate)
     })
@@ -84,7 +69,7 @@ pub fn small(nodes: &Rc<Nodes>, way: Way) -> Work {
 fn pingpong(nodes: &Rc<Nodes>, way: Way, sizes: [&str; 2], name: &'static str) -> Work {
     let nodes = Rc::clone(nodes);
     let params = [sizes[0].to_owned(), sizes[1].to_owned(), "beside=0".to_owned(), time()];
-    Box::new(move || metric(&trial(&nodes, way, "net.pingpong", &params)?, name))
+    Box::new(move || median(&trial(&nodes, way, "net.pingpong", &params)?, name))
 }
 
 fn time() -> String {

@@ -14,11 +14,11 @@ use super::{SECONDS, Stream, Turn, Work, read};
 const TRIALS: usize = 3;
 
 /// Runs a client to its end and returns what it wrote.
-fn output(mut client: Command) -> Result<String> {
+pub fn output(mut client: Command) -> Result<String> {
     let output = client.output().context("cannot start the peer")?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "the peer ended with {}: {said} {text}", output.status);
+    ensure!(output.status.success(), "it ended with {}: {} {}", output.status, said.trim(), text.trim());
     Ok(text)
 }
 

@@ -10,16 +10,14 @@ mod read;
 
 use std::path::Path;
 use std::process::Command;
-use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use seatrial_model::Unit;
 use seatrial_stats::Better;
 
-use self::peers::Peer;
-use super::{Area, Row};
+use super::{Area, Figure, Row};
 use crate::packages::{self, Package};
-use crate::workspace;
+use crate::versus::ours as release;
 
 /// The area.
 pub const RDMA: Area = Area {
@@ -28,43 +26,64 @@ pub const RDMA: Area = Area {
             (in a guest: emulated, path cost only)",
     packages: PEERS,
     rows,
+    prepare,
     alone: None,
 };
 
 const PEERS: &[Package] = &[
     Package { name: "perftest", program: "ib_write_bw", reason: "the reference for RDMA" },
-    Package { name: "qperf", program: "qperf", reason: "the reference for latencies by completion queues" },
+    Package { name: "qperf", program: "qperf", reason: "the reference for completions by events" },
 ];
 
 /// Seconds that both sides measure in each turn.
 const SECONDS: u32 = 2;
 
-/// Seconds until a guest is ended: a dozen rows of a dozen rounds, on a machine that does other things too.
-const GUEST_SECONDS: &str = "7200";
+/// Seconds until a guest is ended: two dozen rows of a dozen rounds, on a machine that does other things too.
+const GUEST_SECONDS: &str = "10800";
 
-/// For rows that show both figures side by side and ask for nothing.
-const NO_GOAL: f64 = 0.0;
+/// Benchmarks of bandwidth, and the programs of perftest that do the same.
+const BANDWIDTH: [(&str, &str); 3] =
+    [("write_bw", "ib_write_bw"), ("read_bw", "ib_read_bw"), ("send_bw", "ib_send_bw")];
 
-fn rows() -> Result<Vec<Row>> {
+/// Benchmarks of latency whose ends poll, and the programs of perftest that do. `ib_write_lat` polls memory at both ends;
+/// perftest has nothing that writes and waits for completions, so that `rdma.write_lat` stands against qperf alone.
+const LATENCY: [(&str, &str); 3] =
+    [("write_poll_lat", "ib_write_lat"), ("send_lat", "ib_send_lat"), ("read_lat", "ib_read_lat")];
+
+/// Operations of `rdma.atomic`, their words, and how perftest spells them.
+const ATOMICS: [(&str, &str, &str); 2] =
+    [("fetch_add", "fetch and add", "FETCH_AND_ADD"), ("compare_swap", "compare and swap", "CMP_AND_SWAP")];
+
+/// Benchmarks of latency, how they wait, and the tests of qperf that wait so.
+const QPERF_LATENCY: [(&str, &str, &str); 4] = [
+    ("write_lat", "event", "rc_rdma_write_lat"),
+    ("send_lat", "event", "rc_lat"),
+    ("read_lat", "event", "rc_rdma_read_lat"),
+    ("write_poll_lat", "polled", "rc_rdma_write_poll_lat"),
+];
+
+/// Benchmarks of bandwidth, and the tests of qperf that do the same with eight times as much under way.
+const QPERF_BANDWIDTH: [(&str, &str); 3] =
+    [("write_bw", "rc_rdma_write_bw"), ("read_bw", "rc_rdma_read_bw"), ("send_bw", "rc_bw")];
+
+fn prepare() -> Result<()> {
     packages::require(PEERS)?;
     let in_guest = Path::new("/run/guest/facts").exists();
     if !in_guest {
-        workspace::run(&mut workspace::cargo(["build", "--release", "--locked", "--package", "seatrial"]))?;
+        release::build()?;
     }
     match device() {
-        Some(device) => Ok(on(&Rc::from(device.as_str()))),
-        None if in_guest => anyhow::bail!("the guest has no RDMA device"),
-        None => again_in_a_guest(),
+        Ok(_) => Ok(()),
+        Err(error) if in_guest => Err(error.context("the guest plays none")),
+        Err(_) => again_in_a_guest(),
     }
 }
 
 /// The first device of this machine.
-fn device() -> Option<String> {
-    let folder = std::fs::read_dir("/sys/class/infiniband").ok()?;
-    let mut names: Vec<String> =
-        folder.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    names.into_iter().next()
+fn device() -> Result<String> {
+    let files = std::fs::read_dir("/sys/class/infiniband").into_iter().flatten().flatten();
+    let names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.min().context("there is no RDMA device")
 }
 
 /// Does what this process was asked for in a guest, and ends with its exit status.
@@ -72,67 +91,83 @@ fn device() -> Option<String> {
     clippy::exit,
     reason = "the guest has printed the table and judged the goals: nothing is left to do here"
 )]
-fn again_in_a_guest() -> Result<Vec<Row>> {
+fn again_in_a_guest() -> Result<()> {
     let program = std::env::current_exe().context("cannot find this program")?;
     eprintln!("no RDMA device here: a guest with soft-RoCE does it, under emulation");
     let mut guest = Command::new(&program);
     guest
         .args(["guest", "run", "--limit", GUEST_SECONDS, "--", "env"])
         // Nothing of this environment is in a guest, and the release binary is looked for below this folder.
-        .arg(format!("CARGO_TARGET_DIR={}", ours::target().display()))
+        .arg(format!("CARGO_TARGET_DIR={}", release::target().display()))
         .arg(&program)
         .args(std::env::args_os().skip(1));
     let status = guest.status().context("cannot start the guest")?;
     std::process::exit(status.code().unwrap_or(1));
 }
 
-fn on(device: &Rc<str>) -> Vec<Row> {
+fn rows() -> Vec<Row> {
+    [with_perftest(), atomics(), with_qperf()].into_iter().flatten().collect()
+}
+
+/// The same work on both sides, so that ours shall be no worse.
+fn with_perftest() -> Vec<Row> {
     let mut rows = Vec::new();
-    for (verb, program) in [("write_bw", "ib_write_bw"), ("read_bw", "ib_read_bw"), ("send_bw", "ib_send_bw")]
-    {
+    for (verb, program) in BANDWIDTH {
         for (size, label) in [(65_536, "64 KiB"), (4096, "4 KiB")] {
-            rows.push(Row {
-                name: format!("rdma.{verb}, {label}, depth 128 vs {program}"),
-                unit: Unit::GigabitsPerSecond,
-                better: Better::Higher,
-                goal: 1.0,
-                ours: ours::throughput(device, verb, size),
-                peer: peers::bandwidth(device, program, size),
-            });
+            let figure = throughput(format!("rdma.{verb}, {label}, depth 128 vs {program}"), Some(1.0));
+            let [ours, peer] = [ours::throughput(verb, size, "polled"), peers::bandwidth(program, size)];
+            rows.push(Row::one(figure, ours, peer));
         }
     }
-    for (verb, program) in
-        [("write_poll_lat", "ib_write_lat"), ("send_lat", "ib_send_lat"), ("read_lat", "ib_read_lat")]
-    {
-        rows.push(Row {
-            name: format!("rdma.{verb}, 2 B, median vs {program}'s typical"),
-            unit: Unit::Microsecond,
-            better: Better::Lower,
-            goal: 1.0,
-            ours: ours::latency(device, verb, "polled"),
-            peer: peers::typical(device, program),
-        });
-    }
-    rows.push(Row {
-        name: "rdma.atomic, fetch and add, 16 under way vs ib_atomic_bw (no result looked at)".to_owned(),
-        unit: Unit::MegaPerSecond,
-        better: Better::Higher,
-        goal: NO_GOAL,
-        ours: ours::atomics(device),
-        peer: peers::atomics(device),
-    });
-    // Means against a median: both figures side by side.
-    let by_events =
-        [("write_lat", "rc_rdma_write_lat"), ("send_lat", "rc_lat"), ("read_lat", "rc_rdma_read_lat")];
-    for (verb, test) in by_events.into_iter().filter(|(_, test)| Peer::qperf_works(test)) {
-        rows.push(Row {
-            name: format!("rdma.{verb}, 1 B, by events, median vs qperf {test} -cm1, mean"),
-            unit: Unit::Microsecond,
-            better: Better::Lower,
-            goal: NO_GOAL,
-            ours: ours::latency(device, verb, "event"),
-            peer: peers::qperf(test),
-        });
+    for (verb, program) in LATENCY {
+        let figure = latency(format!("rdma.{verb}, 2 B, median vs {program}'s typical"), Some(1.0));
+        rows.push(Row::one(figure, ours::latency(verb, 2, "polled"), peers::typical(program)));
     }
     rows
+}
+
+/// Ours looks at every result, perftest at none: nothing is asked for.
+fn atomics() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (operation, words, theirs) in ATOMICS {
+        let figure = Figure {
+            name: format!("rdma.atomic, {words}, 16 under way vs ib_atomic_bw (no result looked at)"),
+            unit: Unit::MegaPerSecond,
+            better: Better::Higher,
+            goal: None,
+        };
+        rows.push(Row::one(figure, ours::atomics(operation, "rate"), peers::atomics(theirs)));
+        let name = format!("rdma.atomic, {words}, median vs ib_atomic_lat's typical (no result looked at)");
+        let ours = ours::atomics(operation, "latency");
+        rows.push(Row::one(latency(name, None), ours, peers::typical_of_atomics(theirs)));
+    }
+    rows
+}
+
+/// qperf tells means and we medians, and in bulk it has more under way: nothing is asked for. Whether it gets a connection
+/// depends on the machine.
+fn with_qperf() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (verb, completion, test) in QPERF_LATENCY {
+        let how = if completion == "event" { "by events" } else { "polled" };
+        let name = format!("rdma.{verb}, 1 B, {how}, median vs qperf {test} -cm1, mean");
+        let row =
+            Row::one(latency(name, None), ours::latency(verb, 1, completion), peers::qperf_latency(test));
+        rows.push(row.unless(move || peers::no_qperf(test)));
+    }
+    for (verb, test) in QPERF_BANDWIDTH {
+        let name = format!("rdma.{verb}, 64 KiB, by events, depth 128 vs qperf {test} -cm1, depth 1024");
+        let ours = ours::throughput(verb, 65_536, "event");
+        let row = Row::one(throughput(name, None), ours, peers::qperf_bandwidth(test));
+        rows.push(row.unless(move || peers::no_qperf(test)));
+    }
+    rows
+}
+
+fn throughput(name: String, goal: Option<f64>) -> Figure {
+    Figure { name, unit: Unit::GigabitsPerSecond, better: Better::Higher, goal }
+}
+
+fn latency(name: String, goal: Option<f64>) -> Figure {
+    Figure { name, unit: Unit::Microsecond, better: Better::Lower, goal }
 }

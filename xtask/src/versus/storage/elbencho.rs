@@ -1,6 +1,6 @@
 //! elbencho's side: libaio with the depth, past the page cache, and its result file.
 
-use std::cell::Cell;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
@@ -15,33 +15,37 @@ use crate::packages::search_path;
 /// Names the program where it is not on the search path: it is no Debian package.
 pub const PROGRAM: &str = "ELBENCHO";
 
-/// The program; none where nobody named one and none is on the search path.
+/// The program.
 ///
 /// # Errors
-/// When what was named is no file.
-pub fn program() -> Result<Option<PathBuf>> {
-    match std::env::var_os(PROGRAM).map(PathBuf::from) {
-        Some(named) => {
-            ensure!(named.is_file(), "{PROGRAM}={} is no file", named.display());
-            Ok(Some(named))
-        }
-        None => {
-            Ok(search_path().into_iter().map(|folder| folder.join("elbencho")).find(|path| path.is_file()))
-        }
+/// When nobody named one and none is on the search path, or what was named is no file.
+pub fn program() -> Result<PathBuf> {
+    if let Some(named) = std::env::var_os(PROGRAM).map(PathBuf::from) {
+        ensure!(named.is_file(), "{PROGRAM}={} is no file", named.display());
+        return Ok(named);
     }
+    let mut places = search_path().into_iter().map(|folder| folder.join("elbencho"));
+    let found = places.find(|path| path.is_file());
+    found.with_context(|| format!("not found on the search path, and {PROGRAM} names none"))
 }
 
 /// One turn: a file of its own to write, or one that was laid out before the first turn to read.
-pub fn turn(program: &Path, places: &Rc<Places>, place: Place, job: Job) -> Turn {
-    let (program, places) = (program.to_owned(), Rc::clone(places));
-    let laid_out = Cell::new(false);
-    Rc::new(move || {
+pub fn turn(places: &Rc<Places>, place: Place, job: Job) -> Turn {
+    let places = Rc::clone(places);
+    let mut is_laid_out = false;
+    Box::new(move || {
+        let program = program()?;
         let folder = places.folder(place)?;
         let result = folder.join("elbencho.csv");
         let file = folder.join(if job.write { "elbencho.written" } else { "elbencho.read" });
-        if !job.write && !laid_out.replace(true) {
+        // What a turn that failed left: the result would be the first that is read, and the file no fresh one.
+        remove(&result)?;
+        if job.write {
+            remove(&file)?;
+        } else if !is_laid_out {
             let mut command = common(&program, Job { block: "1m", depth: 8, ..job });
             run(command.arg("--write").arg(&file)).context("laying out the file to read")?;
+            is_laid_out = true;
         }
         let mut command = common(&program, job);
         if job.write {
@@ -60,12 +64,22 @@ pub fn turn(program: &Path, places: &Rc<Places>, place: Place, job: Job) -> Turn
         run(command.arg("--csvfile").arg(&result).arg(&file))?;
         let spent = spent_by_children()? - before;
         let table = std::fs::read_to_string(&result).context("elbencho's results")?;
-        std::fs::remove_file(&result)?;
+        remove(&result)?;
         if job.write {
-            std::fs::remove_file(&file)?;
+            remove(&file)?;
         }
         figures(&table, spent)
     })
+}
+
+/// Removes a file that need not be there.
+fn remove(file: &Path) -> Result<()> {
+    match std::fs::remove_file(file) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", file.display()))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn common(program: &Path, job: Job) -> Command {

@@ -1,6 +1,5 @@
 //! fio's side: the same work tuned by hand, with data as costly as ours, and as it comes.
 
-use std::cell::Cell;
 use std::path::Path;
 use std::process::Command;
 use std::rc::Rc;
@@ -42,12 +41,13 @@ const BATCH: u32 = 32;
 /// One turn: a file of its own to write, or one that was laid out before the first turn to read.
 pub fn turn(places: &Rc<Places>, place: Place, job: Job, way: Way) -> Turn {
     let places = Rc::clone(places);
-    let laid_out = Cell::new(false);
-    Rc::new(move || {
+    let mut is_laid_out = false;
+    Box::new(move || {
         let folder = places.folder(place)?;
         let file = folder.join(if way == Way::Checked { "fio.checked" } else { "fio.plain" });
-        if !job.write && !laid_out.replace(true) {
+        if !job.write && !is_laid_out {
             lay_out(&file, job, way)?;
+            is_laid_out = true;
         }
         let mut command = common(job);
         command.args(["--time_based", "--ramp_time=100ms", "--output-format=json", "--lat_percentiles=1"]);

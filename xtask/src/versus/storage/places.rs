@@ -1,6 +1,6 @@
 //! Where both sides have their files: a folder on the disk, and a file system on a loop device over memory.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::workspace;
+use crate::versus::ours::target;
 
 /// Room in memory for the image of the loop device: two files that fio reads, one that elbencho does, one that is written by
 /// either, one of ours, and the journal.
@@ -22,9 +22,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// Below the target folder.
 pub fn root() -> PathBuf {
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), PathBuf::from);
-    target.join("versus-storage")
+    target().join("versus-storage")
 }
 
 /// A place.
@@ -49,6 +47,8 @@ impl fmt::Display for Place {
 /// Both places, each made when the first row needs it and removed with the last.
 pub struct Places {
     root: PathBuf,
+    /// Whether anything was asked for: rows that are only named must not remove what others work in.
+    is_used: Cell<bool>,
     disk: OnceCell<PathBuf>,
     memory: OnceCell<Memory>,
 }
@@ -56,11 +56,12 @@ pub struct Places {
 impl Places {
     /// Below `root`; nothing is made yet.
     pub const fn new(root: PathBuf) -> Self {
-        Self { root, disk: OnceCell::new(), memory: OnceCell::new() }
+        Self { root, is_used: Cell::new(false), disk: OnceCell::new(), memory: OnceCell::new() }
     }
 
     /// The folder of a place.
     pub fn folder(&self, place: Place) -> Result<&Path> {
+        self.is_used.set(true);
         match place {
             Place::Disk => self.disk(),
             Place::Loop => self.memory().map(Memory::folder),
@@ -87,8 +88,10 @@ impl Places {
 
 impl Drop for Places {
     fn drop(&mut self) {
-        drop(self.memory.take());
-        let _ = fs::remove_dir_all(&self.root);
+        if self.is_used.get() {
+            drop(self.memory.take());
+            let _ = fs::remove_dir_all(&self.root);
+        }
     }
 }
 

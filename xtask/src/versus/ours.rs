@@ -1,0 +1,119 @@
+//! Our side of every area: the release binary, and what a run of it told.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::workspace;
+
+/// The folder that programs are built into.
+pub fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), PathBuf::from)
+}
+
+/// The release binary.
+pub fn binary() -> PathBuf {
+    target().join("release/seatrial")
+}
+
+/// Builds the release binary.
+///
+/// # Errors
+/// When it does not build.
+pub fn build() -> Result<()> {
+    workspace::run(&mut workspace::cargo(["build", "--release", "--locked", "--package", "seatrial"]))
+}
+
+/// `seatrial run` on this machine, to be given arguments.
+pub fn here() -> Command {
+    let mut command = Command::new(binary());
+    command.arg("run");
+    command
+}
+
+/// One trial of `benchmark` on this machine; the median of `metric`.
+///
+/// # Errors
+/// When the binary does not start, ends without a document, or did not measure.
+pub fn median_of_trial<I>(benchmark: &str, params: I, metric: &str) -> Result<f64>
+where
+    I: IntoIterator<Item: AsRef<OsStr>>,
+{
+    trial(here(), benchmark, params, |record, _| median(record, metric))
+}
+
+/// One trial of `benchmark` by `command`, which is `seatrial run` however it is started; what `look` makes of its first case
+/// and of the folder that runs are kept in.
+///
+/// # Errors
+/// As [`median_of_trial`], and those of `look`.
+pub fn trial<T, I>(
+    mut command: Command,
+    benchmark: &str,
+    params: I,
+    look: impl FnOnce(&Value, &Path) -> Result<T>,
+) -> Result<T>
+where
+    I: IntoIterator<Item: AsRef<OsStr>>,
+{
+    let home = std::env::temp_dir().join(format!("seatrial-versus-{}", std::process::id()));
+    command.args([benchmark, "-o", "json", "-p", "trials=1", "-p", "max_trials=1"]);
+    for param in params {
+        command.arg("-p").arg(param);
+    }
+    let output =
+        command.env("SEATRIAL_HOME", &home).stdin(Stdio::null()).output().context("cannot start seatrial")?;
+    let document: Result<Value, _> = serde_json::from_slice(&output.stdout);
+    let told = document
+        .with_context(|| format!("seatrial: {}", String::from_utf8_lossy(&output.stderr).trim()))
+        .and_then(|document| look(&document["results"][0], &home));
+    let removed = std::fs::remove_dir_all(&home);
+    let told = told?;
+    removed.context("cannot remove the run folder of a round")?;
+    Ok(told)
+}
+
+/// The median of a metric of a case.
+///
+/// # Errors
+/// When it has none; the message holds why.
+pub fn median(record: &Value, name: &str) -> Result<f64> {
+    value(record, name, "median")
+}
+
+/// A value of a metric of a case: its `mean`, its `median`.
+///
+/// # Errors
+/// As [`median`].
+pub fn value(record: &Value, name: &str, what: &str) -> Result<f64> {
+    let told = record["metrics"][name][what].as_f64().filter(|_| record["outcome"] == "measured");
+    told.with_context(|| format!("no {name}: {} {}", record["outcome"], record["reason"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_told_with_the_outcome_and_its_reason() {
+        let mut record =
+            serde_json::json!({ "outcome": "measured", "metrics": { "rate": { "median": 2.5 } } });
+        assert_eq!(median(&record, "rate").unwrap(), 2.5);
+        record["outcome"] = "failed".into();
+        record["reason"] = "the device is gone".into();
+        let error = median(&record, "rate").unwrap_err().to_string();
+        assert_eq!(error, r#"no rate: "failed" "the device is gone""#);
+    }
+
+    #[test]
+    fn a_program_that_ends_without_a_document_is_told_with_what_it_said() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo 'no room' >&2; exit 1"]);
+        let none: [&str; 0] = [];
+        let error = trial(command, "mem.bandwidth", none, |_, _| Ok(1.0)).unwrap_err();
+        assert!(error.to_string().starts_with("seatrial: no room"), "{error:#}");
+    }
+}
