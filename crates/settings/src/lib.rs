@@ -3,6 +3,7 @@
 //! Nothing is changed here. One file a setting, or one a group of settings that are read alike; the block `settings!`
 //! below is the only other place to touch. What is wanted of a setting comes from profiles, never from here.
 
+mod devices;
 mod found;
 mod group;
 mod registry;
@@ -64,9 +65,10 @@ settings! {
     limits {
         process: RTPRIO, MEMLOCK;
     }
-    /// The scheduler.
+    /// The scheduler and the clock.
     kernel {
         sched: RT_RUNTIME;
+        clock: ClockSource;
     }
     /// Who else changes settings.
     tuning {

@@ -1,13 +1,14 @@
 //! What the driver of a card tells through ethtool: rings, interrupt moderation, flow control, queues, offloads.
 
-use seatrial_model::machine::{Known, Machine, Nic};
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, Way};
-use seatrial_model::{Kind, Subject, Value};
+use seatrial_model::machine::{Machine, Nic};
+use seatrial_model::setting::{Privilege, SettingAbout, SettingReading, Way};
+use seatrial_model::{Kind, Value};
 use seatrial_sys::ethtool::{Ethtool, Offload};
 use seatrial_sys::root::{ReadError, SysRoot};
 
 use super::interface::FACTS;
 use crate::Setting;
+use crate::devices::{self, Device, Found};
 use crate::found::micros;
 
 /// Something that a driver is asked for.
@@ -245,33 +246,21 @@ impl Setting for OfDriver {
     }
 
     fn read(&self, root: &SysRoot, machine: &Machine) -> Vec<SettingReading> {
-        let nobody = |present| {
-            let Ok(subject) = self.about.subject.parse::<Subject>();
-            vec![SettingReading::new(self.about, subject, present)]
-        };
-        let nics = match &machine.nics {
-            Known::Known(nics) => nics,
-            Known::Unknown(why) => return nobody(Present::Unreadable(why.clone())),
-        };
-        let cards: Vec<&Nic> = nics.iter().filter(|nic| nic.kind.is_device()).collect();
-        if cards.is_empty() {
-            return nobody(Present::Absent("there is no network card".to_owned()));
-        }
-        cards.into_iter().map(|nic| self.of(nic, root)).collect()
+        devices::readings(self.about, &machine.nics, "there is no network card", |nic| {
+            nic.kind.is_device().then(|| Device::nic(nic, self.of(nic, root)))
+        })
     }
 }
 
 impl OfDriver {
-    fn of(&self, nic: &Nic, root: &SysRoot) -> SettingReading {
-        let present = match (self.ask)(&Ethtool::of(root, &nic.name)) {
-            Ok(value) => Present::Value(value),
-            Err(ReadError::Missing { .. }) => Present::Absent(format!(
+    fn of(&self, nic: &Nic, root: &SysRoot) -> Found {
+        match (self.ask)(&Ethtool::of(root, &nic.name)) {
+            Ok(value) => Found::value(value),
+            Err(ReadError::Missing { .. }) => Found::absent(&format!(
                 "the driver does not answer `{}`",
                 self.about.source.replace("NAME", &nic.name)
             )),
-            Err(error) => Present::Unreadable(error.to_string()),
-        };
-        let subject = Subject::device(self.about.subject, &nic.name);
-        SettingReading { facts: nic.facts(), ..SettingReading::new(self.about, subject, present) }
+            Err(error) => Found::unreadable(&error.to_string()),
+        }
     }
 }

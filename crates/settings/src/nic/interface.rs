@@ -1,11 +1,12 @@
 //! What every network interface has: `nic.mtu` and `nic.txqueuelen`.
 
-use seatrial_model::machine::{Known, Machine, Nic, NicKind};
+use seatrial_model::Kind;
+use seatrial_model::machine::{Machine, Nic, NicKind};
 use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, Way};
-use seatrial_model::{Kind, Subject, Value};
 use seatrial_sys::root::SysRoot;
 
 use crate::Setting;
+use crate::devices::{self, Device};
 use crate::found::{parse, present};
 
 /// A number in a file of each interface.
@@ -76,37 +77,23 @@ impl Setting for OfInterface {
     }
 
     fn read(&self, root: &SysRoot, machine: &Machine) -> Vec<SettingReading> {
-        let nobody = |present| {
-            let Ok(subject) = self.about.subject.parse::<Subject>();
-            vec![SettingReading::new(self.about, subject, present)]
-        };
-        let nics = match &machine.nics {
-            Known::Known(nics) => nics,
-            Known::Unknown(why) => return nobody(Present::Unreadable(why.clone())),
-        };
-        let others: Vec<&Nic> = nics.iter().filter(|nic| nic.kind != NicKind::Loopback).collect();
-        if others.is_empty() {
-            return nobody(Present::Absent("there is no network interface besides the loopback".to_owned()));
-        }
-        others.into_iter().map(|nic| self.of(nic, root)).collect()
+        let none = "there is no network interface besides the loopback";
+        devices::readings(self.about, &machine.nics, none, |nic| {
+            (nic.kind != NicKind::Loopback).then(|| Device::nic(nic, self.of(nic, root)))
+        })
     }
 }
 
 impl OfInterface {
-    fn of(&self, nic: &Nic, root: &SysRoot) -> SettingReading {
+    fn of(&self, nic: &Nic, root: &SysRoot) -> Present {
         let path = format!("/sys/class/net/{}/{}", nic.name, self.file);
-        let value: Result<Value, _> = root.text(&path).and_then(|text| parse(self.about, &path, &text));
-        let subject = Subject::device(self.about.subject, &nic.name);
-        SettingReading {
-            facts: nic.facts(),
-            ..SettingReading::new(self.about, subject, present(root, value))
-        }
+        present(root, root.text(&path).and_then(|text| parse(self.about, &path, &text)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use seatrial_model::machine::PciDevice;
+    use seatrial_model::machine::{Known, PciDevice};
 
     use super::*;
 

@@ -1,18 +1,13 @@
 //! What the inventory already knows of an interface: its queue, its interrupts, its bond, its mode over InfiniBand.
 
 use seatrial_model::machine::{Bond, Known, Machine, Nic, NicKind};
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, Way};
-use seatrial_model::{Kind, Nanos, Subject, Value};
+use seatrial_model::setting::{Privilege, SettingAbout, SettingReading, Way};
+use seatrial_model::{Kind, Nanos, Value};
 use seatrial_sys::root::SysRoot;
 
 use super::interface::FACTS;
 use crate::Setting;
-
-/// What is found of an interface, with a note on it.
-struct Found {
-    present: Present,
-    note: Option<String>,
-}
+use crate::devices::{self, Device, Found};
 
 /// Something that some interfaces have.
 pub struct MadeOf {
@@ -57,11 +52,11 @@ pub static QDISC: MadeOf = MadeOf {
                     (None, []) => None,
                     (None, kinds) => Some(format!("of {}", kinds.join(", "))),
                 };
-                Found { note, ..value(Value::from(root.kind.as_str())) }
+                Found::value(Value::from(root.kind.as_str())).noted(note)
             }
-            None => absent("the kernel tells of no queueing discipline"),
+            None => Found::absent("the kernel tells of no queueing discipline"),
         },
-        Known::Unknown(why) => unreadable(why),
+        Known::Unknown(why) => Found::unreadable(why),
     },
 };
 
@@ -95,15 +90,17 @@ fn irq_local(nic: &Nic, machine: &Machine) -> Found {
     let (cpus, node) = match (&nic.irq_cpus, nic.numa_node()) {
         (Known::Known(cpus), Known::Known(node)) => (cpus, node),
         // A machine of one node has nothing to tell apart.
-        (Known::Known(_), Known::Unknown(_)) if machine.numa.len() == 1 => return value(Value::Flag(true)),
-        (Known::Unknown(why), _) => return unreadable(why),
-        (_, Known::Unknown(why)) => return unreadable(&format!("its NUMA node is not known: {why}")),
+        (Known::Known(_), Known::Unknown(_)) if machine.numa.len() == 1 => {
+            return Found::value(Value::Flag(true));
+        }
+        (Known::Unknown(why), _) => return Found::unreadable(why),
+        (_, Known::Unknown(why)) => return Found::unreadable(&format!("its NUMA node is not known: {why}")),
     };
     let node_of = |cpu: &u32| {
         machine.cpu.threads.iter().find(|thread| thread.id == *cpu).and_then(|thread| thread.node)
     };
     let Some(nodes) = cpus.iter().map(node_of).collect::<Option<Vec<u32>>>() else {
-        return unreadable(&format!("the NUMA node of one of the CPUs {cpus:?} is not known"));
+        return Found::unreadable(&format!("the NUMA node of one of the CPUs {cpus:?} is not known"));
     };
     let away: Vec<String> = cpus
         .iter()
@@ -113,7 +110,7 @@ fn irq_local(nic: &Nic, machine: &Machine) -> Found {
         .collect();
     let note =
         (!away.is_empty()).then(|| format!("the card is at node {node}, and interrupts {}", away.join(", ")));
-    Found { note, ..value(Value::Flag(away.is_empty())) }
+    Found::value(Value::Flag(away.is_empty())).noted(note)
 }
 
 /// `nic.ipoib_mode`.
@@ -135,9 +132,8 @@ pub static IPOIB_MODE: MadeOf = MadeOf {
     among: |nic| nic.ipoib_mode.is_some(),
     none: "there is no interface of IP over InfiniBand",
     find: |nic, _| match &nic.ipoib_mode {
-        Some(Known::Known(mode)) => value(Value::from(mode.as_str())),
-        Some(Known::Unknown(why)) => unreadable(why),
-        None => absent("it is none of IP over InfiniBand"),
+        Some(mode) => Found::known(mode.as_ref().map(|mode| Value::from(mode.as_str()))),
+        None => Found::absent("it is none of IP over InfiniBand"),
     },
 };
 
@@ -217,23 +213,7 @@ fn is_bond(nic: &Nic) -> bool {
 }
 
 fn of_bond(nic: &Nic, of: fn(&Bond) -> Known<Value>) -> Found {
-    match nic.bond.as_ref().map(of) {
-        Some(Known::Known(found)) => value(found),
-        Some(Known::Unknown(why)) => unreadable(&why),
-        None => absent(NO_BOND),
-    }
-}
-
-fn value(value: Value) -> Found {
-    Found { present: Present::Value(value), note: None }
-}
-
-fn unreadable(why: &str) -> Found {
-    Found { present: Present::Unreadable(why.to_owned()), note: None }
-}
-
-fn absent(why: &str) -> Found {
-    Found { present: Present::Absent(why.to_owned()), note: None }
+    nic.bond.as_ref().map_or_else(|| Found::absent(NO_BOND), |bond| Found::known(of(bond)))
 }
 
 impl Setting for MadeOf {
@@ -242,27 +222,8 @@ impl Setting for MadeOf {
     }
 
     fn read(&self, _: &SysRoot, machine: &Machine) -> Vec<SettingReading> {
-        let nobody = |present| {
-            let Ok(subject) = self.about.subject.parse::<Subject>();
-            vec![SettingReading::new(self.about, subject, present)]
-        };
-        let nics = match &machine.nics {
-            Known::Known(nics) => nics,
-            Known::Unknown(why) => return nobody(Present::Unreadable(why.clone())),
-        };
-        let own: Vec<&Nic> = nics.iter().filter(|nic| (self.among)(nic)).collect();
-        if own.is_empty() {
-            return nobody(Present::Absent(self.none.to_owned()));
-        }
-        let reading = |nic: &&Nic| {
-            let found = (self.find)(nic, machine);
-            let subject = Subject::device(self.about.subject, &nic.name);
-            SettingReading {
-                facts: nic.facts(),
-                note: found.note,
-                ..SettingReading::new(self.about, subject, found.present)
-            }
-        };
-        own.iter().map(reading).collect()
+        devices::readings(self.about, &machine.nics, self.none, |nic| {
+            (self.among)(nic).then(|| Device::nic(nic, (self.find)(nic, machine)))
+        })
     }
 }

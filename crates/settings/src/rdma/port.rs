@@ -2,14 +2,12 @@
 //! `rdma.firmware`.
 
 use seatrial_model::machine::{Hca, HcaPort, Known, Machine};
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading};
-use seatrial_model::{Kind, Subject, Value};
+use seatrial_model::setting::{Privilege, SettingAbout, SettingReading};
+use seatrial_model::{Kind, Value};
 use seatrial_sys::root::SysRoot;
 
 use crate::Setting;
-
-/// The value of a port, and a note on it.
-type Found = (Known<Value>, Option<String>);
+use crate::devices::{self, Device, Found};
 
 /// Something that every RDMA port has.
 pub struct OfPort {
@@ -56,7 +54,7 @@ const ABOUT: SettingAbout = SettingAbout {
 /// `rdma.port_state`.
 pub static PORT_STATE: OfPort = OfPort {
     about: &ABOUT,
-    find: |_, port| (port.state.as_ref().map(|state| Value::from(state.as_str())), None),
+    find: |_, port| Found::known(port.state.as_ref().map(|state| Value::from(state.as_str()))),
 };
 
 /// `rdma.port_rate`.
@@ -95,7 +93,7 @@ pub static MTU: OfPort = OfPort {
     },
     find: |_, port| {
         let most = port.max_mtu.known().map(|most| format!("the port can do {most}"));
-        (port.active_mtu.as_ref().map(|&mtu| Value::Count(mtu.into())), most)
+        Found::known(port.active_mtu.as_ref().map(|&mtu| Value::Count(mtu.into()))).noted(most)
     },
 };
 
@@ -113,7 +111,7 @@ pub static RELAXED_ORDERING: OfPort = OfPort {
                 from it by the kernel because they get it wrong.",
         ..ABOUT
     },
-    find: |hca, _| (hca.relaxed_ordering.as_ref().map(|&allowed| Value::Flag(allowed)), None),
+    find: |hca, _| Found::known(hca.relaxed_ordering.as_ref().map(|&allowed| Value::Flag(allowed))),
 };
 
 /// `rdma.firmware`.
@@ -132,8 +130,10 @@ pub static FIRMWARE: OfPort = OfPort {
         let board = hca.board_id.known().map(|board| format!("of a card {board}"));
         let none = "software plays the device, which has no firmware";
         match hca.is_software {
-            true => (Known::unknown(none), None),
-            false => (hca.firmware.as_ref().map(|version| Value::from(version.as_str())), board),
+            true => Found::unreadable(none),
+            false => {
+                Found::known(hca.firmware.as_ref().map(|version| Value::from(version.as_str()))).noted(board)
+            }
         }
     },
 };
@@ -153,7 +153,7 @@ const FAMILIES: [(&str, &str, u32); 8] = [
 
 fn rate(hca: &Hca, port: &HcaPort) -> Found {
     if hca.is_software {
-        return (Known::unknown("software plays the device, and its rate is made up"), None);
+        return Found::unreadable("software plays the device, and its rate is made up");
     }
     // A port that is down shows the rate it would begin with.
     let found = match port.is_active() {
@@ -166,7 +166,7 @@ fn rate(hca: &Hca, port: &HcaPort) -> Found {
         format!("builds of {name} go up to {most} Gbit/s a port, and not every one does")
     });
     let words: Vec<String> = [lanes, family].into_iter().flatten().collect();
-    (found, (!words.is_empty()).then(|| words.join("; ")))
+    Found::known(found).noted((!words.is_empty()).then(|| words.join("; ")))
 }
 
 impl Setting for OfPort {
@@ -175,33 +175,13 @@ impl Setting for OfPort {
     }
 
     fn read(&self, _: &SysRoot, machine: &Machine) -> Vec<SettingReading> {
-        let nobody = |present| {
-            let Ok(subject) = self.about.subject.parse::<Subject>();
-            vec![SettingReading::new(self.about, subject, present)]
-        };
-        let hcas = match &machine.hcas {
-            Known::Known(hcas) => hcas,
-            Known::Unknown(why) => return nobody(Present::Unreadable(why.clone())),
-        };
-        let ports: Vec<(&Hca, &HcaPort)> =
-            hcas.iter().flat_map(|hca| hca.ports.iter().map(move |port| (hca, port))).collect();
-        if ports.is_empty() {
-            return nobody(Present::Absent("there is no RDMA port".to_owned()));
-        }
-        ports.into_iter().map(|(hca, port)| self.of(hca, port)).collect()
-    }
-}
-
-impl OfPort {
-    fn of(&self, hca: &Hca, port: &HcaPort) -> SettingReading {
-        let (found, note) = (self.find)(hca, port);
-        let present = match found {
-            Known::Known(value) => Present::Value(value),
-            Known::Unknown(why) => Present::Unreadable(why),
-        };
-        let note = note.filter(|_| matches!(present, Present::Value(_)));
-        let subject = Subject::device(self.about.subject, &format!("{}/{}", hca.name, port.number));
-        SettingReading { facts: hca.facts(port), note, ..SettingReading::new(self.about, subject, present) }
+        devices::readings(self.about, &machine.hcas, "there is no RDMA port", |hca| {
+            hca.ports.iter().map(move |port| Device {
+                name: format!("{}/{}", hca.name, port.number),
+                facts: hca.facts(port),
+                found: (self.find)(hca, port),
+            })
+        })
     }
 }
 

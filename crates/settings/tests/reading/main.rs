@@ -4,6 +4,7 @@
 mod conformance;
 mod cpu;
 mod faults;
+mod kernel;
 mod limits;
 mod memory;
 mod net;

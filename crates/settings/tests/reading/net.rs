@@ -86,16 +86,3 @@ fn a_default_above_the_most_is_inconsistent() {
     assert!(with("212992\n", "").line("net.rmem_consistent").starts_with("node: unreadable"));
     assert!(with("212992\n", "1\n").line("net.wmem_consistent").starts_with("node: absent"));
 }
-
-#[test]
-fn no_limit_of_real_time_programs_is_minus_one() {
-    let with = |text: &str| Tree::new().file("/proc/sys/kernel/sched_rt_runtime_us", text);
-    let id = "kernel.sched_rt_runtime_us";
-    assert_eq!(with("950000\n").line(id), "node: 950 ms");
-    assert_eq!(with("-1\n").line(id), "node: unlimited");
-    assert!(with("-2\n").line(id).contains("expected a number of microseconds"));
-    assert_eq!(
-        with("950000\n").command(id, "unlimited").as_deref(),
-        Some("sysctl -w kernel.sched_rt_runtime_us=-1")
-    );
-}
