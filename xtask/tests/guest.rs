@@ -42,6 +42,13 @@ told run mem.latency -p scope=matrix -p size=16MiB -p time=100ms {quick}
 # The machine's own kernel may have no SCTP; Debian's has.
 told run net.tcp_stream -p protocol=sctp -p time=300ms {quick}
 
+# A clock that is a timer of the board, as where the kernel distrusts the processors' counters.
+clock=/sys/devices/system/clocksource/clocksource0/current_clocksource
+usual=$(cat $clock)
+echo hpet > $clock
+told run rdma.write_poll_lat -p device=rxe0 -p time=300ms {quick}
+echo $usual > $clock
+
 # Where memory is bound and where it lies, by the kernel's own list, while it is used.
 while [ ! -e /tmp/over ]; do grep -h bind: /proc/[0-9]*/numa_maps; sleep 0.3; done > /tmp/maps 2> /dev/null &
 told run {long} -p scope=matrix
@@ -86,7 +93,8 @@ fn a_guest_has_nodes_of_memory_disks_and_rdma_and_we_find_and_measure_them() {
     let errors = text(&output.stderr);
     assert!(errors.contains("told"), "{output:?}");
     let documents = documents(&output);
-    let [inventory, latency, sctp, matrix, far_cores, confined, no_matrix, throttled] = documents.as_slice()
+    let [inventory, latency, sctp, clock, matrix, far_cores, confined, no_matrix, throttled] =
+        documents.as_slice()
     else {
         panic!("{} documents: {errors}", documents.len());
     };
@@ -94,6 +102,10 @@ fn a_guest_has_nodes_of_memory_disks_and_rdma_and_we_find_and_measure_them() {
     let rows = measured(latency, 0)["series"]["matrix"]["rows"].as_array().map(Vec::len);
     assert_eq!(rows, Some(4), "{latency:#}");
     measured(sctp, 0);
+    measured(clock, 0);
+    let slow = clock["findings"].as_array().into_iter().flatten().find(|one| one["kind"] == "slow-clock");
+    let text = slow.and_then(|finding| finding["text"].as_str()).unwrap_or_default();
+    assert!(text.contains("kernel.clocksource"), "{clock:#}");
 
     memory_of_every_node(measured(matrix, 0));
     bound_memory_lies_where_it_is_bound(&errors);

@@ -9,6 +9,9 @@ use rustix::io::Errno;
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
+/// Where the kernel tells what it reads the clock from.
+pub const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+
 const CLOCK: ClockId = ClockId::Monotonic;
 const NANOS: u64 = 1_000_000_000;
 

@@ -23,6 +23,7 @@ mod probes;
 mod rdma_ports;
 mod shared_links;
 mod slow;
+mod slow_clock;
 mod sweep;
 mod throttled;
 
@@ -59,6 +60,7 @@ pub const RULES: &[Rule] = &[
     path::RULE,
     link_lost::RULE,
     throttled::RULE,
+    slow_clock::RULE,
     pcie_errors::RULE,
     interfaces::ERRORS,
     interfaces::DROPS,

@@ -3,6 +3,7 @@
 //!
 //! A probe is one file here and one line in [`PROBES`].
 
+mod clock;
 mod counters;
 mod counting;
 mod cpu_freq;
@@ -45,6 +46,7 @@ pub trait Watch {
 
 /// Every probe there is.
 pub static PROBES: &[&dyn Probe] = &[
+    &clock::Clock,
     &cpu_freq::CpuFreq,
     &diskstats::DiskStats,
     &ib_port::IbPort,

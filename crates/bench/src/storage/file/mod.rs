@@ -131,7 +131,7 @@ pub(in crate::storage) const ABOUT: About = About {
     ],
     parts: &["worker"],
     needs: &[Need::Directory],
-    probes: &["diskstats", "steal", "load", "kernel_log"],
+    probes: &["diskstats", "steal", "load", "clock", "kernel_log"],
     cost: Cost { seconds: 12, written: 3 << 30 },
     interaction: Interaction::Loads("the file system of the directory and what it lies on"),
 };

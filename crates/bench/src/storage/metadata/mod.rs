@@ -102,7 +102,7 @@ const ABOUT: About = About {
     ],
     parts: &["worker"],
     needs: &[Need::Directory],
-    probes: &["diskstats", "steal", "load", "kernel_log"],
+    probes: &["diskstats", "steal", "load", "clock", "kernel_log"],
     cost: Cost { seconds: 8, written: 16 << 20 },
     interaction: Interaction::Loads(
         "the file system of the directory, and the servers behind one of the network",

@@ -131,7 +131,7 @@ const ABOUT: About = About {
     ],
     parts: &["worker"],
     needs: &[Need::Privilege("read access to block devices: the group disk, or root")],
-    probes: &["diskstats", "steal", "load", "kernel_log"],
+    probes: &["diskstats", "steal", "load", "clock", "kernel_log"],
     cost: Cost { seconds: 14, written: 0 },
     interaction: Interaction::Loads("the disk, or with together=true all disks of the node"),
 };

@@ -1,0 +1,85 @@
+//! `slow-clock`: looking at the clock took a good part of what was timed with it.
+
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Dimension, Finding, Severity, Unit};
+
+use super::probes::{Seen, seen};
+use super::{Rule, about};
+use crate::number::{in_unit, quantity};
+
+pub(super) const RULE: Rule = Rule {
+    kind: "slow-clock",
+    doc: "A look at the clock took 5 % and more of the time of an operation, which holds about one look.",
+    find,
+};
+
+/// From this part of a time on.
+const PART: f64 = 0.05;
+
+fn find(records: &[CaseRecord]) -> Vec<Finding> {
+    records.iter().flat_map(|case| seen(case, "clock").filter_map(|node| of_node(case, &node))).collect()
+}
+
+/// One for the shortest of the case's times.
+fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
+    let look_ns = seen.level("look_ns")? as f64;
+    let times = case.metrics.iter().filter(|(_, metric)| metric.unit.dimension() == Dimension::Time);
+    let ns = times.map(|(name, metric)| (name, metric.median * metric.unit.factor()));
+    let (name, shortest_ns) =
+        ns.filter(|(_, ns)| *ns > 0.0).min_by(|(_, one), (_, other)| one.total_cmp(other))?;
+    let part = look_ns / shortest_ns;
+    if part < PART {
+        return None;
+    }
+    let node = seen.node;
+    let text = format!(
+        "a look at the clock of {node} takes {}, {} of {name}, and each time that was measured holds about one: the kernel \
+         reads a slow clock source there (kernel.clocksource), or this machine is emulated",
+        in_unit(look_ns, Unit::Nanosecond),
+        in_unit(100.0 * part, Unit::Percent),
+    );
+    let finding = Finding::new(RULE.kind, Severity::Warning, case.subject.clone(), text);
+    let value = quantity(look_ns, Unit::Nanosecond);
+    let finding = about(case, Finding { value, evidence: seen.evidence(), ..finding });
+    Some(Finding { node: Some(node.to_owned()), ..finding })
+}
+
+#[cfg(test)]
+mod tests {
+    use seatrial_model::record::MetricRecord;
+    use serde_json::json;
+
+    use super::super::probes::fixture::case;
+    use super::*;
+    use crate::judge::fixture::{limit, metric};
+
+    fn looked(look_ns: u64) -> Vec<Finding> {
+        let mut case = case("clock", &json!({ "levels": { "look_ns": look_ns } }));
+        let time =
+            |median| MetricRecord { unit: Unit::Microsecond, ..metric(median, (median, median), limit(1e3)) };
+        case.metrics.insert("latency".to_owned(), time(20.0));
+        case.metrics.insert("p99".to_owned(), time(180.0));
+        find(&[case])
+    }
+
+    #[test]
+    fn a_slow_clock_is_named_with_its_part_of_the_shortest_time() {
+        let found = looked(1900);
+        let [finding] = found.as_slice() else { panic!("{found:?}") };
+        assert!(
+            finding.text.starts_with("a look at the clock of n1 takes 1900 ns, 9.5 % of latency, and each"),
+            "{}",
+            finding.text
+        );
+        assert_eq!(finding.value.map(seatrial_model::Quantity::value), Some(1900.0));
+    }
+
+    #[test]
+    fn a_clock_that_costs_little_or_was_not_timed_is_no_finding() {
+        assert!(looked(999).is_empty());
+        assert_eq!(looked(1000).len(), 1);
+        assert!(find(&[case("clock", &json!({ "unreadable": ["no clock source"] }))]).is_empty());
+        // Rates and nothing else: no operation was timed by itself.
+        assert!(find(&[case("clock", &json!({ "levels": { "look_ns": 5000 } }))]).is_empty());
+    }
+}
