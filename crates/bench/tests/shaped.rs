@@ -3,23 +3,24 @@
 //! Needs root, `ip` and `tc` (package `iproute2`); without them the test is loud in CI and says elsewhere that it was
 //! skipped.
 
-use std::thread;
 use std::time::Duration;
 
-use seatrial_bench::{Benchmark, Error, Offer, Part, Sink, Stop, registry};
-use seatrial_model::machine::{Cpu, CpuThread, Machine};
-use seatrial_model::{
-    Case, Evidence, Integrity, Measures, Params, PartRecord, Phase, Sample, Site, SiteNode,
-};
+use seatrial_bench::Error;
+use seatrial_model::{Case, Integrity, Measures, Phase};
 
+#[path = "machine/between.rs"]
+mod between;
 #[path = "udp/space.rs"]
 #[expect(dead_code, reason = "shared with the tests of datagrams, which use all of it")]
 mod space;
 #[path = "machine/starved.rs"]
 mod starved;
 
+use between::{Ends, bench, case};
 use space::{Net, Pair};
 use starved::Watch;
+
+const BENCH: &str = "net.tcp_stream";
 
 /// Tries of one measurement. Other work on the machine can keep both ends from their CPUs, which changes the rate of any
 /// single one; an error of the method would show in all.
@@ -40,99 +41,24 @@ fn link(mbit: u32) -> Option<Pair> {
     Some(pair)
 }
 
-#[derive(Default)]
-struct Kept {
-    samples: Vec<Sample>,
-    facts: Evidence,
-}
-
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.samples.push(sample);
-    }
-
-    fn evidence(&mut self, name: &str, value: serde_json::Value) {
-        self.facts.insert(name.to_owned(), value);
-    }
-}
-
-fn bench() -> &'static dyn Benchmark {
-    registry().find("net.tcp_stream").expect("shipped")
-}
-
-/// A case between two nodes, whose threads run where there is room.
-fn case(changed: &[(&str, &str)]) -> Case {
-    let about = bench().about();
-    let mut params: Params =
-        about.params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
-    for (name, value) in changed {
-        params.set(name, about.param(name).expect("a parameter").parse(value).expect("a value"));
-    }
-    let thread = CpuThread { online: true, allowed: true, ..CpuThread::default() };
-    let machine = Machine { cpu: Cpu { threads: vec![thread], ..Cpu::default() }, ..Machine::default() };
-    let nodes = ["n1", "n2"].map(|name| SiteNode::new(name, machine.clone())).to_vec();
-    let mut case = bench().plan(&params, &Site { nodes }).expect("a plan").remove(0);
-    case.places.iter_mut().for_each(|place| place.seats.clear());
-    case
-}
-
-/// Does something with both ends at once, each where it lives.
-fn each<T: Send>(
-    ends: &mut [Box<dyn Part>; 2],
-    pair: &Pair,
-    act: impl Fn(&mut dyn Part) -> Result<T, Error> + Sync,
-) -> Result<[T; 2], Error> {
-    let [first, second] = ends;
-    thread::scope(|scope| {
-        let act = &act;
-        let one = scope.spawn(move || {
-            pair.first.enter();
-            act(&mut **first)
-        });
-        let other = scope.spawn(move || {
-            pair.second.enter();
-            act(&mut **second)
-        });
-        let [one, other] = [one, other].map(|end| end.join().expect("joined"));
-        Ok([one?, other?])
-    })
-}
-
 /// What both ends measured, what the sender told of the shaper, bytes a second that it let through meanwhile, and what part
 /// of the time the machine took for itself.
 fn measured(pair: &Pair, case: &Case, span: Duration) -> Result<(Measures, f64, f64), Error> {
-    let mut ends = [bench().part(case, &case.places[0])?, bench().part(case, &case.places[1])?];
-    let offers: Vec<Offer> = each(&mut ends, pair, |end| end.prepare())?.into_iter().collect();
-    each(&mut ends, pair, |end| end.connect(&offers))?;
+    let mut ends = Ends::connected(case, pair)?;
     let watch = Watch::begin();
-    let mut both = |phase, span| {
-        each(&mut ends, pair, |end| {
-            let mut kept = Kept::default();
-            end.run(phase, &Stop::after(span), &mut kept).map(|()| kept)
-        })
-    };
-    both(Phase::WarmUp, Duration::from_millis(500))?;
-    let kept = both(Phase::Measure, span)?;
+    ends.run(Phase::WarmUp, Duration::from_millis(500))?;
+    let kept = ends.run(Phase::Measure, span)?;
     let starved = watch.end();
     let queue = &kept[0].facts["queues"][0];
     assert_eq!(queue["kinds"], serde_json::json!(["tbf"]), "{queue}");
     let counted = |name: &str| queue[name].as_u64().expect("a count") as f64;
     let counted = counted("bytes") / counted("window_ns") * 1e9;
-    let checked = each(&mut ends, pair, |end| end.verify())?;
-    let mut records = Vec::new();
-    for ((place, kept), integrity) in case.places.iter().zip(kept).zip(checked) {
-        assert!(matches!(integrity, Integrity::Verified { .. }), "{integrity:?}");
-        records.push(PartRecord {
-            part: place.part.clone(),
-            index: place.index,
-            node: place.node.clone(),
-            trial: 0,
-            samples: kept.samples,
-            integrity,
-            evidence: kept.facts,
-        });
+    let records = ends.records(kept)?;
+    for record in &records {
+        assert!(matches!(record.integrity, Integrity::Verified { .. }), "{:?}", record.integrity);
     }
-    let measures = bench().reduce(case, &records).map_err(|reason| Error::new(reason.cause, reason.text))?;
+    let measures =
+        bench(BENCH).reduce(case, &records).map_err(|reason| Error::new(reason.cause, reason.text))?;
     Ok((measures, counted, starved))
 }
 
@@ -190,7 +116,7 @@ impl Seen {
 fn a_shaped_links_rate_is_found_and_the_link_is_named_as_the_limit() {
     for mbit in [50, 150, 400, 1000, 2000] {
         let Some(pair) = link(mbit) else { return };
-        let case = case(&[("congestion", "cubic"), ("send", "write"), ("receive", "read")]);
+        let case = case(BENCH, 1, &[("congestion", "cubic"), ("send", "write"), ("receive", "read")]);
         let (mut seen, mut failed): (Vec<Seen>, Vec<Error>) = (Vec::new(), Vec::new());
         while !seen.last().is_some_and(|last| last.is_right(mbit)) && seen.len() + failed.len() < TRIES {
             match measured(&pair, &case, Duration::from_millis(1500)) {

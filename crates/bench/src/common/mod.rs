@@ -18,6 +18,8 @@ pub mod payload;
 mod pin;
 pub mod pingpong;
 pub mod rdma;
+#[cfg(test)]
+pub mod rig;
 pub mod search;
 pub mod seating;
 mod seats;
@@ -38,7 +40,7 @@ pub use look::Look;
 pub use misplaced::misplaced;
 pub use moved::Moved;
 pub use pin::pin;
-pub use seats::{matrix_nodes, memory_nodes, our_memory_nodes, room, seats};
+pub use seats::{matrix_nodes, memory_for, memory_nodes, own_memory, remote_memory, room, seats};
 pub use serving::Serving;
 pub use sliced::Sliced;
 pub use stream::{Accepted, Endpoint, Listening, Reach, interface_of};

@@ -1,5 +1,6 @@
 //! Memory whose pages, place and size are chosen, and can be proven afterwards.
 
+mod aligned;
 mod element;
 mod mapping;
 mod pages;
@@ -9,6 +10,7 @@ mod populate;
 mod region;
 mod residency;
 
+pub use aligned::{Aligned, SMALLEST_PAGE};
 pub use element::Element;
 pub use mapping::{MapError, Mapping, Refusal, Request};
 pub use pages::Pages;

@@ -8,6 +8,7 @@ mod effort;
 mod option;
 mod receive;
 mod ring;
+mod room;
 mod send;
 mod source;
 mod tcp_info;

@@ -12,6 +12,7 @@ use rustix::net::RecvFlags;
 
 use super::option::last_errno;
 use super::ring::Ring;
+use super::room::Room;
 
 /// One way to take data from a stream socket.
 pub trait Pull: Send {
@@ -47,29 +48,28 @@ fn own(socket: &impl AsFd) -> Result<OwnedFd, Errno> {
 #[derive(Debug)]
 pub struct ReadPlain {
     socket: OwnedFd,
-    buffer: Vec<u8>,
-    last: usize,
+    room: Room,
 }
 
 impl ReadPlain {
-    /// Takes at most `room` bytes a call.
+    /// Takes at most `room` bytes a call, from byte `total` of the stream on.
     ///
     /// # Errors
-    /// When there is no descriptor left.
-    pub fn new(socket: &impl AsFd, room: usize) -> Result<Self, Errno> {
-        Ok(Self { socket: own(socket)?, buffer: vec![0; room.max(1)], last: 0 })
+    /// When there is no descriptor or no memory left.
+    pub fn new(socket: &impl AsFd, room: usize, total: u64) -> Result<Self, Errno> {
+        Ok(Self { socket: own(socket)?, room: Room::new(room, total)? })
     }
 }
 
 impl Pull for ReadPlain {
     fn pull(&mut self) -> Result<usize, Errno> {
-        self.last = 0;
-        self.last = rustix::net::recv(&self.socket, &mut self.buffer[..], RecvFlags::empty())?.0;
-        Ok(self.last)
+        let took = rustix::net::recv(&self.socket, self.room.next(), RecvFlags::empty())?.0;
+        self.room.took(took);
+        Ok(took)
     }
 
     fn last(&self) -> &[u8] {
-        &self.buffer[..self.last]
+        self.room.last()
     }
 }
 
@@ -233,37 +233,39 @@ impl Drop for ReadMapped {
 #[derive(Debug)]
 pub struct ReadRing {
     ring: Ring,
-    buffer: Vec<u8>,
-    last: usize,
+    room: Room,
 }
 
 impl ReadRing {
-    /// Takes at most `room` bytes a call.
+    /// Takes at most `room` bytes a call, from byte `total` of the stream on.
     ///
     /// # Errors
-    /// When the kernel has no io_uring, or refuses it to us.
-    pub fn new(socket: &impl AsFd, room: usize) -> Result<Self, Errno> {
-        Ok(Self { ring: Ring::new(own(socket)?)?, buffer: vec![0; room.max(1)], last: 0 })
+    /// When the kernel has no io_uring, or refuses it to us, and when there is no memory left.
+    pub fn new(socket: &impl AsFd, room: usize, total: u64) -> Result<Self, Errno> {
+        Ok(Self { ring: Ring::new(own(socket)?)?, room: Room::new(room, total)? })
     }
 }
 
 impl Pull for ReadRing {
     fn pull(&mut self) -> Result<usize, Errno> {
-        self.last = 0;
-        let (room, len) = (self.buffer.as_mut_ptr(), self.buffer.len());
-        // SAFETY: the buffer is neither moved nor looked into before the request is over: `last` shows none of it, and
-        // dropping settles first.
-        self.last = unsafe { self.ring.receive(room, len) }?;
-        Ok(self.last)
+        let (start, len) = self.room.place();
+        // SAFETY: the room is neither moved nor looked into before the request is over: until it took something `last`
+        // shows none of it and `place` is the same, and dropping settles first.
+        let took = unsafe { self.ring.receive(start, len) }?;
+        self.room.took(took);
+        Ok(took)
     }
 
     fn last(&self) -> &[u8] {
-        &self.buffer[..self.last]
+        self.room.last()
     }
 
     fn settle(&mut self) -> Result<usize, Errno> {
-        self.last = self.ring.settle()?;
-        Ok(self.last)
+        let took = self.ring.settle()?;
+        // What a call before took is given up.
+        self.room.place();
+        self.room.took(took);
+        Ok(took)
     }
 }
 
@@ -271,7 +273,7 @@ impl Drop for ReadRing {
     fn drop(&mut self) {
         if self.ring.settle().is_err() {
             // The kernel may still write to it: better lost than used by somebody else.
-            std::mem::forget(std::mem::take(&mut self.buffer));
+            std::mem::forget(std::mem::take(&mut self.room));
         }
     }
 }

@@ -35,10 +35,10 @@ const SENDS: [(&str, Makes<dyn Push>); 4] = [
 ];
 
 const RECEIVES: [(&str, Makes<dyn Pull>); 4] = [
-    ("read", |socket, _| Ok(Box::new(ReadPlain::new(socket, 70_000)?))),
+    ("read", |socket, _| Ok(Box::new(ReadPlain::new(socket, 70_000, 0)?))),
     ("trunc", |socket, _| Ok(Box::new(ReadTruncated::new(socket, 70_000)?))),
     ("zerocopy", |socket, _| Ok(Box::new(ReadMapped::new(socket, 70_000)?))),
-    ("uring", |socket, _| Ok(Box::new(ReadRing::new(socket, 70_000)?))),
+    ("uring", |socket, _| Ok(Box::new(ReadRing::new(socket, 70_000, 0)?))),
 ];
 
 /// The answer to a call that no signal cuts short. A ring that was dropped ends in its thread's next call, like a signal.
@@ -153,7 +153,7 @@ fn what_is_under_way_is_taken_back_though_the_peer_reads_now_and_then() {
     for _ in 0..20 {
         let (ours, theirs) = pair();
         let Ok(mut push) = SENDS[3].1(&ours, &source) else { return };
-        let mut pull = ReadPlain::new(&theirs, 4 << 20).expect("made");
+        let mut pull = ReadPlain::new(&theirs, 4 << 20, 0).expect("made");
         let mut sent = 0;
         while let Ok(bytes) = uninterrupted(|| push.push(0, source.len())) {
             sent += bytes;
@@ -176,7 +176,7 @@ fn lent_pages_are_told_when_they_are_free_again() {
     for (name, make) in [SENDS[2], SENDS[3]] {
         let (ours, theirs) = pair();
         let Ok(mut push) = make(&ours, &source) else { continue };
-        let mut pull = ReadPlain::new(&theirs, 1 << 20).expect("made");
+        let mut pull = ReadPlain::new(&theirs, 1 << 20, 0).expect("made");
         // The kernel may tell late; the loopback copies all of it in the end.
         for _ in 0..20 {
             moved(&mut *push, &mut pull, &source, true);

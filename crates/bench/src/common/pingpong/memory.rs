@@ -4,24 +4,26 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use seatrial_model::Cause;
+use seatrial_sys::memory::{Aligned, SMALLEST_PAGE};
 use seatrial_sys::verbs::MemoryRegion;
 
 use crate::Error;
 
-/// Where a message begins: at a cache line of its own, with room for odd sizes.
+/// Where a message begins: at a cache line of its own.
 const ALIGN: usize = 64;
 
 /// Whose memory it is.
 #[derive(Debug)]
 enum Memory {
     /// The program's own.
-    Own(Vec<u8>),
+    Own(Aligned),
     /// Known to a card, which may write into it at any time: nobody can be given a slice of it.
     Registered(Arc<MemoryRegion>),
 }
 
 /// Two regions, one to send from and one to receive into. Messages of the same region follow each other through it when
 /// they are to come from other places than the caches, or all lie in one place. A message is told by its range in all of it.
+/// Both regions begin with a page, so that the copies of the two directions are equally fast (see `net::room` of `sys`).
 #[derive(Debug)]
 pub struct Buffers {
     memory: Memory,
@@ -39,12 +41,9 @@ impl Buffers {
     /// When there is not so much memory.
     pub fn new(largest: usize, region: usize, rotate: bool) -> Result<Self, Error> {
         let bytes = Self::bytes(largest, region, rotate);
-        let mut memory = Vec::new();
-        memory.try_reserve_exact(bytes).map_err(|error| {
+        let memory = Aligned::filled(bytes, 0x5a).map_err(|error| {
             Error::new(Cause::NoSpace, format!("{bytes} bytes of memory for messages: {error}"))
         })?;
-        // Written, so that every page is there before the clock runs.
-        memory.resize(bytes, 0x5a);
         Ok(Self { memory: Memory::Own(memory), region: bytes / 2, largest, rotate, next: 0 })
     }
 
@@ -71,7 +70,8 @@ impl Buffers {
 
     /// Bytes that both regions take.
     pub fn bytes(largest: usize, region: usize, rotate: bool) -> usize {
-        2 * (if rotate { region.max(largest) } else { largest }.next_multiple_of(ALIGN) + ALIGN)
+        let region = if rotate { region.max(largest) } else { largest };
+        2 * region.max(1).next_multiple_of(SMALLEST_PAGE)
     }
 
     /// Bytes of the largest message.
@@ -187,7 +187,7 @@ mod tests {
         let mut buffers = Buffers::new(100, 1 << 20, false).expect("memory");
         let first = buffers.next(100).0.start;
         assert_eq!(buffers.next(7).0.start, first);
-        assert!(Buffers::bytes(100, 1 << 20, false) < 1000);
+        assert_eq!(Buffers::bytes(100, 1 << 20, false), 2 * SMALLEST_PAGE);
     }
 
     #[test]

@@ -4,60 +4,20 @@ use std::collections::BTreeMap;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use seatrial_model::machine::{Cpu, CpuThread, Machine};
-use seatrial_model::{Case, Cause, Integrity, Params, PartRecord, Phase, Sample, Site, SiteNode};
+use seatrial_model::{Case, Cause, Integrity, Params, PartRecord, Phase, Sample, Site};
 
 use super::Connect;
-use crate::{Benchmark, Offer, Part, Sink, Stop};
+use crate::common::rig::{self, Kept};
+use crate::{Benchmark, Part, Stop};
 
 fn planned(exchange: &str) -> Case {
-    let about = Connect.about();
-    let mut params: Params =
-        about.params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
-    params.set("exchange", about.param("exchange").expect("known").parse(exchange).expect("a flag"));
-    let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
-    let cpu = Cpu { threads: vec![thread], ..Cpu::default() };
-    let site = Site { nodes: vec![SiteNode::new("n1", Machine { cpu, ..Machine::default() })] };
-    let mut case = Connect.plan(&params, &site).expect("planned").remove(0);
-    case.places.iter_mut().for_each(|place| place.seats.clear());
-    case
+    let site = Site { nodes: vec![rig::node("n1", 1)] };
+    let params = rig::params(&Connect, &[("exchange", exchange)]);
+    rig::anywhere(Connect.plan(&params, &site).expect("planned").remove(0))
 }
 
-/// Ends its phase when it has enough.
-struct Kept {
-    samples: Vec<Sample>,
-    facts: BTreeMap<String, serde_json::Value>,
-    stop: Stop,
-}
-
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.samples.push(sample);
-        if self.samples.len() >= 8 {
-            self.stop.raise();
-        }
-    }
-
-    fn evidence(&mut self, name: &str, value: serde_json::Value) {
-        self.facts.insert(name.to_owned(), value);
-    }
-}
-
-fn kept() -> Kept {
-    let stop = Stop::after(Duration::from_secs(60));
-    Kept { samples: Vec::new(), facts: BTreeMap::new(), stop }
-}
-
-fn ends(case: &Case) -> (Box<dyn Part>, Box<dyn Part>) {
-    let mut client = Connect.part(case, &case.places[0]).expect("a client");
-    let mut server = Connect.part(case, &case.places[1]).expect("a server");
-    let offers: Vec<Offer> = vec![client.prepare().expect("ready"), server.prepare().expect("listening")];
-    std::thread::scope(|scope| {
-        let serving = scope.spawn(|| server.connect(&offers));
-        client.connect(&offers).expect("connected");
-        serving.join().expect("joined").expect("accepted");
-    });
-    (client, server)
+fn ends(case: &Case) -> rig::Ends {
+    rig::ends(&Connect, case)
 }
 
 /// What the server has counted, once it is so much or a minute is over: the kernel makes connections without it, and it
@@ -65,7 +25,7 @@ fn ends(case: &Case) -> (Box<dyn Part>, Box<dyn Part>) {
 fn counted(server: &mut Box<dyn Part>, name: &str, wanted: u64) -> u64 {
     let mut count = 0;
     for _ in 0..6000 {
-        let mut theirs = kept();
+        let mut theirs = Kept::default();
         server.run(Phase::Measure, &Stop::after(Duration::ZERO), &mut theirs).expect("served");
         count = theirs.facts[name].as_u64().expect("a count");
         if count >= wanted {
@@ -81,21 +41,13 @@ fn connections_are_made_timed_and_counted() {
     for exchange in ["false", "true"] {
         let case = planned(exchange);
         let (mut client, mut server) = ends(&case);
-        let mut kept = kept();
+        let mut kept = Kept::until(8);
         client.run(Phase::Measure, &kept.stop.clone(), &mut kept).expect("connects");
         assert!(matches!(client.verify(), Ok(Integrity::Verified { checked }) if checked > 0));
         let made = kept.facts["made"].as_u64().expect("counted");
         // One more for the check of the data.
         assert_eq!(counted(&mut server, "accepted", made + 1), made + 1, "{exchange}");
-        let part = PartRecord {
-            part: "client".to_owned(),
-            index: 0,
-            node: "n1".to_owned(),
-            trial: 0,
-            samples: kept.samples,
-            integrity: Integrity::Verified { checked: 1 },
-            evidence: kept.facts,
-        };
+        let part = kept.record("client", Integrity::Verified { checked: 1 });
         let measures = Connect.reduce(&case, &[part]).expect("numbers");
         for name in ["connect", "rate", "slowest"] {
             assert!(measures.metrics[name].trials[0].iter().all(|value| *value > 0.0), "{name}");
@@ -107,7 +59,7 @@ fn connections_are_made_timed_and_counted() {
 fn strangers_are_closed_and_counted() {
     let case = planned("true");
     let (mut client, mut server) = ends(&case);
-    let mut facts = kept();
+    let mut facts = Kept::until(8);
     client.run(Phase::Measure, &facts.stop.clone(), &mut facts).expect("connects");
     let at: std::net::SocketAddr =
         serde_json::from_value(facts.facts["connection"]["ends"][1].clone()).expect("an address");
@@ -126,7 +78,7 @@ fn a_server_that_goes_is_told() {
     let case = planned("false");
     let (mut client, server) = ends(&case);
     drop(server);
-    let mut kept = kept();
+    let mut kept = Kept::until(8);
     let error = client.run(Phase::Measure, &kept.stop.clone(), &mut kept).expect_err("nobody accepts");
     assert_eq!(error.cause, Cause::IoError);
     assert!(error.text.contains("refused"), "{}", error.text);

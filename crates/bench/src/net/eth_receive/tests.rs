@@ -1,10 +1,11 @@
 //! Which cases there are, and the load they ask for.
 
-use seatrial_model::machine::{Cpu, CpuThread, Known, Machine, Nic, NicKind};
-use seatrial_model::{Case, Params, Site, SiteNode};
+use seatrial_model::machine::{Known, Nic, NicKind};
+use seatrial_model::{Case, Site, SiteNode};
 
 use super::EthReceive;
 use crate::Benchmark;
+use crate::common::rig;
 
 fn nic(name: &str, mbit: u64, network: &str) -> Nic {
     Nic {
@@ -19,15 +20,13 @@ fn nic(name: &str, mbit: u64, network: &str) -> Nic {
 }
 
 fn node(name: &str, nics: Vec<Nic>) -> SiteNode {
-    let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
-    let cpu = Cpu { threads: (0..16).map(thread).collect(), ..Cpu::default() };
-    SiteNode::new(name, Machine { cpu, nics: Known::Known(nics), ..Machine::default() })
+    let mut node = rig::node(name, 16);
+    node.machine.nics = Known::Known(nics);
+    node
 }
 
 fn planned(nics: &[Nic]) -> Vec<Case> {
-    let about = EthReceive.about();
-    let params: Params =
-        about.params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
+    let params = rig::params(&EthReceive, &[]);
     let site = Site { nodes: ["n1", "n2"].map(|name| node(name, nics.to_vec())).to_vec() };
     EthReceive.plan(&params, &site).expect("a plan")
 }

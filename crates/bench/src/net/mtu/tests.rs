@@ -2,15 +2,14 @@
 
 use std::time::Duration;
 
-use seatrial_model::machine::{Cpu, CpuThread, Known, Machine, Nic, NicKind};
+use seatrial_model::machine::{Known, Nic, NicKind};
 use seatrial_model::{Case, Integrity, Limit, Params, PartRecord, Phase, Sample, Site, SiteNode};
 
 use super::Mtu;
-use crate::{Benchmark, Offer, Sink, Stop};
+use crate::common::rig::{self, Kept};
+use crate::{Benchmark, Stop};
 
 fn node(name: &str, interface: &str, mtu: u64) -> SiteNode {
-    let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
-    let cpu = Cpu { threads: vec![thread(0), thread(1)], ..Cpu::default() };
     let nic = Nic {
         name: interface.to_owned(),
         kind: if interface == "lo" { NicKind::Loopback } else { NicKind::Physical },
@@ -19,12 +18,13 @@ fn node(name: &str, interface: &str, mtu: u64) -> SiteNode {
         networks: Known::Known(vec!["10.0.0.0/24".to_owned()]),
         ..Nic::default()
     };
-    SiteNode::new(name, Machine { cpu, nics: Known::Known(vec![nic]), ..Machine::default() })
+    let mut node = rig::node(name, 2);
+    node.machine.nics = Known::Known(vec![nic]);
+    node
 }
 
 fn planned(nodes: Vec<SiteNode>) -> (Case, Site) {
-    let params: Params =
-        Mtu.about().params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
+    let params = rig::params(&Mtu, &[]);
     let site = Site { nodes };
     let case = Mtu.plan(&params, &site).expect("planned").remove(0);
     (case, site)
@@ -44,44 +44,14 @@ fn the_smaller_mtu_of_both_interfaces_is_the_limit() {
     );
 }
 
-#[derive(Default)]
-struct Kept {
-    samples: Vec<Sample>,
-    facts: std::collections::BTreeMap<String, serde_json::Value>,
-}
-
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.samples.push(sample);
-    }
-
-    fn evidence(&mut self, name: &str, value: serde_json::Value) {
-        self.facts.insert(name.to_owned(), value);
-    }
-}
-
 /// Searches over the loopback once.
 fn searched(case: &Case) -> Result<seatrial_model::Measures, crate::Error> {
-    let mut client = Mtu.part(case, &case.places[0]).expect("a client");
-    let mut server = Mtu.part(case, &case.places[1]).expect("a server");
-    let offers: Vec<Offer> = vec![client.prepare().expect("ready"), server.prepare().expect("listening")];
-    std::thread::scope(|scope| {
-        let serving = scope.spawn(|| server.connect(&offers));
-        client.connect(&offers).and(serving.join().expect("joined"))
-    })?;
+    let (mut client, _server) = rig::try_ends(&Mtu, case)?;
     let mut kept = Kept::default();
     client.run(Phase::Measure, &Stop::after(Duration::ZERO), &mut kept)?;
     let integrity = client.verify()?;
     assert!(matches!(integrity, Integrity::Verified { checked } if checked > 0), "{integrity:?}");
-    let part = PartRecord {
-        part: "client".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples: kept.samples,
-        integrity,
-        evidence: kept.facts,
-    };
+    let part = kept.record("client", integrity);
     Ok(Mtu.reduce(case, &[part]).expect("reduced"))
 }
 

@@ -1,74 +1,28 @@
 //! Plan and reduction, and both ends over real connections.
 
-use std::collections::BTreeMap;
 use std::net::{TcpListener, TcpStream};
-use std::time::Duration;
 
-use seatrial_model::machine::{Caches, Cpu, CpuThread, Known, Machine, Memory};
-use seatrial_model::{Bytes, Case, Cause, Integrity, Params, PartRecord, Phase, Sample, Site, SiteNode};
+use seatrial_model::machine::{Caches, Known, Machine, Memory};
+use seatrial_model::{Bytes, Case, Cause, Integrity, Phase, Site, SiteNode};
 
 use super::PingPong;
 use super::tcp::Tcp;
-use crate::{Benchmark, Offer, Part, Sink, Stop};
+use crate::Benchmark;
+use crate::common::rig::{self, Kept};
 
 fn machine() -> Machine {
-    let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
-    let cpu = Cpu { threads: vec![thread(0), thread(1)], ..Cpu::default() };
     // A small cache, so that the region of different buffers is no large one either.
     let caches = Caches { l3_by_libc_bytes: Known::Known(256 << 10), ..Caches::default() };
-    Machine { cpu, caches, ..Machine::default() }
+    Machine { caches, ..rig::node("n1", 2).machine }
 }
 
 fn planned(machine: Machine, changed: &[(&str, &str)]) -> Result<Case, seatrial_model::Reason> {
-    let about = PingPong.about();
-    let mut params: Params =
-        about.params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
-    for (name, value) in changed {
-        let spec = about.param(name).expect("a parameter");
-        params.set(name, spec.parse(value).expect("a value"));
-    }
     let site = Site { nodes: vec![SiteNode::new("n1", machine)] };
-    PingPong.plan(&params, &site).map(|mut cases| cases.remove(0))
+    PingPong.plan(&rig::params(&PingPong, changed), &site).map(|mut cases| cases.remove(0))
 }
 
-struct Kept {
-    samples: Vec<Sample>,
-    facts: BTreeMap<String, serde_json::Value>,
-    enough: usize,
-    stop: Stop,
-}
-
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.samples.push(sample);
-        if self.samples.len() >= self.enough {
-            self.stop.raise();
-        }
-    }
-
-    fn evidence(&mut self, name: &str, value: serde_json::Value) {
-        self.facts.insert(name.to_owned(), value);
-    }
-}
-
-impl Kept {
-    fn until(enough: usize) -> Self {
-        let stop = Stop::after(Duration::from_secs(60));
-        Self { samples: Vec::new(), facts: BTreeMap::new(), enough, stop }
-    }
-}
-
-/// Both ends of `case` in this process, connected.
-fn ends(case: &Case) -> (Box<dyn Part>, Box<dyn Part>) {
-    let mut leader = PingPong.part(case, &case.places[0]).expect("a leader");
-    let mut follower = PingPong.part(case, &case.places[1]).expect("a follower");
-    let offers: Vec<Offer> = vec![leader.prepare().expect("ready"), follower.prepare().expect("listening")];
-    std::thread::scope(|scope| {
-        let following = scope.spawn(|| follower.connect(&offers));
-        leader.connect(&offers).expect("connected");
-        following.join().expect("joined").expect("accepted");
-    });
-    (leader, follower)
+fn ends(case: &Case) -> rig::Ends {
+    rig::ends(&PingPong, case)
 }
 
 #[test]
@@ -84,15 +38,7 @@ fn sizes_are_measured_checked_and_reduced_in_every_mode() {
             assert!(matches!(checked, Integrity::Verified { checked } if checked > 600_000), "{checked:?}");
             drop(leader);
             follower.verify().expect("followed to the end");
-            let part = PartRecord {
-                part: "leader".to_owned(),
-                index: 0,
-                node: "n1".to_owned(),
-                trial: 0,
-                samples: kept.samples,
-                integrity: checked,
-                evidence: kept.facts,
-            };
+            let part = kept.record("leader", checked);
             let measures = PingPong.reduce(&case, &[part]).expect("reduced");
             assert!(measures.metrics["throughput"].trials[0].iter().all(|rate| *rate > 0.0));
             assert_eq!(measures.metrics.contains_key("latency"), mode == "pingpong");
@@ -115,7 +61,7 @@ fn a_follower_that_goes_is_told_and_not_waited_for() {
     let case = planned(machine(), &[("to", "1 KiB")]).expect("planned");
     let (mut leader, follower) = ends(&case);
     drop(follower);
-    let mut kept = Kept::until(usize::MAX);
+    let mut kept = Kept::default();
     let error = leader.run(Phase::Measure, &kept.stop.clone(), &mut kept).expect_err("told");
     assert!(matches!(error.cause, Cause::PartnerLost | Cause::IoError), "{}", error.text);
 }
@@ -125,7 +71,7 @@ fn a_leader_that_goes_ends_the_follower() {
     let case = planned(machine(), &[("to", "1 KiB")]).expect("planned");
     let (leader, mut follower) = ends(&case);
     drop(leader);
-    let mut kept = Kept::until(usize::MAX);
+    let mut kept = Kept::default();
     let error = follower.run(Phase::Measure, &kept.stop.clone(), &mut kept).expect_err("told");
     assert_eq!(error.cause, Cause::PartnerLost, "{}", error.text);
 }
@@ -146,15 +92,7 @@ fn sizes_that_were_not_reached_are_told() {
     let (mut leader, _follower) = ends(&case);
     let mut kept = Kept::until(10);
     leader.run(Phase::Measure, &kept.stop.clone(), &mut kept).expect("measured");
-    let part = PartRecord {
-        part: "leader".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples: kept.samples,
-        integrity: Integrity::Verified { checked: 1 },
-        evidence: kept.facts,
-    };
+    let part = kept.record("leader", Integrity::Verified { checked: 1 });
     let findings = PingPong.reduce(&case, &[part]).expect("reduced").findings;
     let told = findings.iter().find(|finding| finding.kind == "not-reached").expect("told");
     assert!(told.text.starts_with("30 sizes above 32 B"), "{}", told.text);
@@ -183,9 +121,7 @@ fn the_wire_bounds_the_throughput_and_a_shaper_before_it_does_not() {
         };
         let machine = Machine { nics: Known::Known(vec![nic]), ..machine() };
         let site = Site { nodes: ["n1", "n2"].map(|name| SiteNode::new(name, machine.clone())).to_vec() };
-        let mut params: Params =
-            PingPong.about().params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
-        params.set("mode", mode);
+        let params = rig::params(&PingPong, &[("mode", mode)]);
         let case = PingPong.plan(&params, &site).expect("a plan").remove(0);
         let limits = PingPong.limits(&case, &site);
         assert!(matches!(limits["latency"], seatrial_model::Limit::Unknown { .. }));

@@ -108,7 +108,7 @@ const ABOUT: About = About {
     series: &[],
     parts: &["client", "server"],
     needs: &[],
-    probes: &["steal", "load", "nic", "qdisc", "softnet", "snmp"],
+    probes: &["steal", "load", "clock", "nic", "qdisc", "softnet", "snmp"],
     cost: Cost { seconds: 4, written: 0 },
     interaction: Interaction::Loads("one core of each of two nodes, and the link between them lightly"),
 };

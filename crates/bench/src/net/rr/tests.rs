@@ -2,27 +2,18 @@
 
 use std::time::Duration;
 
-use seatrial_model::machine::{Cpu, CpuThread, Machine};
-use seatrial_model::{Case, Cause, Integrity, Params, Phase, Sample, Site, SiteNode};
+use seatrial_model::{Case, Cause, Integrity, Params, Phase, Site, SiteNode};
 
 use super::RequestResponse;
-use crate::{Benchmark, Offer, Part, Sink, Stop};
+use crate::common::rig::{self, Kept};
+use crate::{Benchmark, Stop};
 
 fn node(name: &str) -> SiteNode {
-    let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
-    let cpu = Cpu { threads: vec![thread(0), thread(1)], ..Cpu::default() };
-    SiteNode::new(name, Machine { cpu, ..Machine::default() })
+    rig::node(name, 2)
 }
 
 fn params(changed: &[(&str, &str)]) -> Params {
-    let about = RequestResponse.about();
-    let mut params: Params =
-        about.params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
-    for (name, value) in changed {
-        let spec = about.param(name).expect("a parameter");
-        params.set(name, spec.parse(value).expect("a value"));
-    }
-    params
+    rig::params(&RequestResponse, changed)
 }
 
 fn planned(nodes: &[&str], changed: &[(&str, &str)]) -> Case {
@@ -52,60 +43,9 @@ fn an_interface_of_one_node_alone_is_refused() {
     assert_eq!(reason.cause, Cause::Inapplicable);
 }
 
-#[derive(Default)]
-pub struct Kept {
-    pub samples: Vec<Sample>,
-    pub facts: std::collections::BTreeMap<String, serde_json::Value>,
-}
-
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.samples.push(sample);
-    }
-
-    fn evidence(&mut self, name: &str, value: serde_json::Value) {
-        self.facts.insert(name.to_owned(), value);
-    }
-}
-
-/// Both ends of `case` in this process, connected.
-fn ends(case: &Case) -> (Box<dyn Part>, Box<dyn Part>) {
-    let mut client = RequestResponse.part(case, &case.places[0]).expect("a client");
-    let mut server = RequestResponse.part(case, &case.places[1]).expect("a server");
-    let offers: Vec<Offer> = vec![client.prepare().expect("ready"), server.prepare().expect("listening")];
-    std::thread::scope(|scope| {
-        let serving = scope.spawn(|| server.connect(&offers));
-        client.connect(&offers).expect("connected");
-        serving.join().expect("joined").expect("accepted");
-    });
-    (client, server)
-}
-
 /// A case that takes whatever CPU there is: the machine that tests may have one, or a set without 0.
 pub fn unpinned(changed: &[(&str, &str)]) -> Case {
-    let mut case = planned(&["n1"], changed);
-    case.places.iter_mut().for_each(|place| place.seats.clear());
-    case
-}
-
-/// Ends its phase when it has enough.
-struct Enough {
-    kept: Kept,
-    enough: usize,
-    stop: Stop,
-}
-
-impl Sink for Enough {
-    fn sample(&mut self, sample: Sample) {
-        self.kept.sample(sample);
-        if self.kept.samples.len() >= self.enough {
-            self.stop.raise();
-        }
-    }
-
-    fn evidence(&mut self, name: &str, value: serde_json::Value) {
-        self.kept.evidence(name, value);
-    }
+    rig::anywhere(planned(&["n1"], changed))
 }
 
 /// Asks until there are some slices, and gives what the record would show. Once more where an end that got no CPU for
@@ -123,9 +63,9 @@ fn measured(changed: &[(&str, &str)]) -> seatrial_model::Measures {
 
 fn try_measured(changed: &[(&str, &str)]) -> Result<seatrial_model::Measures, crate::Error> {
     let case = unpinned(changed);
-    let (mut client, mut server) = ends(&case);
-    let stop = Stop::after(Duration::from_secs(60));
-    let mut kept = Enough { kept: Kept::default(), enough: 8, stop: stop.clone() };
+    let (mut client, mut server) = rig::ends(&RequestResponse, &case);
+    let mut kept = Kept::until(8);
+    let stop = kept.stop.clone();
     std::thread::scope(|scope| {
         let end = stop.clone();
         let serving =
@@ -142,16 +82,8 @@ fn try_measured(changed: &[(&str, &str)]) -> Result<seatrial_model::Measures, cr
         }
         Ok::<_, crate::Error>(())
     })?;
-    assert_eq!(kept.kept.facts["connection"]["interface"], "lo");
-    let part = seatrial_model::PartRecord {
-        part: "client".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples: kept.kept.samples,
-        integrity: Integrity::Verified { checked: 1 },
-        evidence: kept.kept.facts,
-    };
+    assert_eq!(kept.facts["connection"]["interface"], "lo");
+    let part = kept.record("client", Integrity::Verified { checked: 1 });
     let measures = RequestResponse.reduce(&case, &[part]).expect("numbers");
     for name in ["round_trip", "rate", "slowest"] {
         assert!(measures.metrics[name].trials[0].iter().all(|value| *value > 0.0), "{name}");
@@ -294,7 +226,7 @@ fn lost_datagrams_are_counted_and_late_ones_are_not_taken_for_others() {
 #[test]
 fn a_server_that_goes_is_told_and_not_waited_for() {
     let case = unpinned(&[]);
-    let (mut client, server) = ends(&case);
+    let (mut client, server) = rig::ends(&RequestResponse, &case);
     drop(server);
     let error = client.run(Phase::Measure, &Stop::after(Duration::from_secs(30)), &mut Kept::default());
     assert_eq!(error.expect_err("nobody answers").cause, Cause::IoError);

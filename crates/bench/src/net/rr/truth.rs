@@ -9,8 +9,9 @@ use super::RequestResponse;
 use super::asking::Asking;
 use super::client::CHANNELS;
 use super::part::Terms;
-use super::tests::{Kept, unpinned};
+use super::tests::unpinned;
 use super::wire::{Wait, Wire};
+use crate::common::rig::Kept;
 use crate::common::{Reach, Sliced};
 use crate::{Benchmark, Sink, Stop};
 

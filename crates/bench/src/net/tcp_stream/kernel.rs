@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use seatrial_sys::Errno;
 use seatrial_sys::clock::now_ns;
+use seatrial_sys::memory::SMALLEST_PAGE as PAGE;
 use seatrial_sys::net::{Pull, Push};
 
-use super::aligned::PAGE;
 use super::meter::Meter;
 use super::pattern::PERIOD;
 

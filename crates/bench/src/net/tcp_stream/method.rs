@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use seatrial_sys::Errno;
 use seatrial_sys::net::{
-    Pull, Push, ReadMapped, ReadRing, ReadTruncated, SendFile, SendPinned, SendPlain, SendRing, Source,
+    Pull, Push, ReadMapped, ReadPlain, ReadRing, ReadTruncated, SendFile, SendPinned, SendPlain, SendRing,
+    Source,
 };
-
-use super::aligned::ReadAligned;
 
 /// Words of the parameter `send`.
 pub const SENDS: &[&str] = &["write", "sendfile", "zerocopy", "uring"];
@@ -104,10 +103,10 @@ impl Receiving {
     /// When the kernel or the protocol cannot.
     pub fn make(self, socket: &TcpStream, room: usize, total: u64) -> Result<Box<dyn Pull>, Errno> {
         Ok(match self {
-            Self::Read => Box::new(ReadAligned::new(socket, room, total)?),
+            Self::Read => Box::new(ReadPlain::new(socket, room, total)?),
             Self::Trunc => Box::new(ReadTruncated::new(socket, room)?),
             Self::Zerocopy => Box::new(ReadMapped::new(socket, room)?),
-            Self::Uring => Box::new(ReadRing::new(socket, room)?),
+            Self::Uring => Box::new(ReadRing::new(socket, room, total)?),
         })
     }
 }

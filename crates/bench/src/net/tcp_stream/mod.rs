@@ -1,7 +1,6 @@
 //! `net.tcp_stream`: how much data TCP carries between two nodes, and what holds it back.
 
 mod advice;
-mod aligned;
 mod closing;
 mod crew;
 mod flow;

@@ -2,19 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::machine::{Cpu, CpuThread, Known, Machine, Nic, NicKind};
+use seatrial_model::machine::{Known, Nic, NicKind};
 use seatrial_model::{
-    Better, Case, Cause, Integrity, Measures, Nanos, Params, PartRecord, Reason, Sample, Site, SiteNode, Unit,
+    Better, Case, Cause, Integrity, Measures, Nanos, PartRecord, Reason, Sample, Site, SiteNode, Unit,
 };
 use serde_json::json;
 
 use super::UdpStream;
 use super::record::{Counts, Effort, Received, Sent, SentFlow, Tally};
 use crate::Benchmark;
+use crate::common::rig;
 
 fn node(name: &str, cores: u32) -> SiteNode {
-    let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
-    let cpu = Cpu { threads: (0..cores).map(thread).collect(), ..Cpu::default() };
     let nic = Nic {
         name: "eth0".to_owned(),
         kind: NicKind::Physical,
@@ -24,26 +23,17 @@ fn node(name: &str, cores: u32) -> SiteNode {
         networks: Known::Known(vec!["10.0.0.0/24".to_owned()]),
         ..Nic::default()
     };
-    SiteNode::new(name, Machine { cpu, nics: Known::Known(vec![nic]), ..Machine::default() })
+    let mut node = rig::node(name, cores);
+    node.machine.nics = Known::Known(vec![nic]);
+    node
 }
 
 fn site(names: &[&str], cores: u32) -> Site {
     Site { nodes: names.iter().map(|name| node(name, cores)).collect() }
 }
 
-fn params(changed: &[(&str, &str)]) -> Params {
-    let about = UdpStream.about();
-    let mut params: Params =
-        about.params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
-    for (name, value) in changed {
-        let spec = about.param(name).expect("a parameter");
-        params.set(name, spec.parse(value).expect("a value"));
-    }
-    params
-}
-
 fn planned(names: &[&str], cores: u32, changed: &[(&str, &str)]) -> Result<Case, Reason> {
-    Ok(UdpStream.plan(&params(changed), &site(names, cores))?.remove(0))
+    Ok(UdpStream.plan(&rig::params(&UdpStream, changed), &site(names, cores))?.remove(0))
 }
 
 fn pair(changed: &[(&str, &str)]) -> Case {

@@ -49,29 +49,16 @@ pub struct Window {
 
 impl Default for Window {
     fn default() -> Self {
-        Self {
-            bits: vec![0; (SPAN / BITS) as usize].into_boxed_slice(),
-            base: 0,
-            next: 0,
-            gaps: VecDeque::with_capacity(GAPS),
-            arrivals: 0,
-            received: 0,
-            duplicates: 0,
-            reordered: 0,
-            extent: 0,
-            late: 0,
-            bursts: Bursts::default(),
-        }
+        Self::with(vec![0; (SPAN / BITS) as usize].into_boxed_slice(), VecDeque::with_capacity(GAPS))
     }
 }
 
 impl Window {
-    /// Forgets everything and keeps its memory.
-    pub fn clear(&mut self) {
-        let (mut bits, mut gaps) = (std::mem::take(&mut self.bits), std::mem::take(&mut self.gaps));
+    /// One that has seen nothing, in this memory.
+    fn with(mut bits: Box<[u64]>, mut gaps: VecDeque<Gap>) -> Self {
         bits.fill(0);
         gaps.clear();
-        *self = Self {
+        Self {
             bits,
             gaps,
             base: 0,
@@ -83,7 +70,12 @@ impl Window {
             extent: 0,
             late: 0,
             bursts: Bursts::default(),
-        };
+        }
+    }
+
+    /// Forgets everything and keeps its memory.
+    pub fn clear(&mut self) {
+        *self = Self::with(std::mem::take(&mut self.bits), std::mem::take(&mut self.gaps));
     }
 
     /// One more than the highest number seen.

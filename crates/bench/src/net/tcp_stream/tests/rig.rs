@@ -3,20 +3,18 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use seatrial_model::machine::{Cpu, CpuThread, Known, Machine, Nic, NicKind};
-use seatrial_model::{
-    Case, Evidence, Integrity, Measures, Params, PartRecord, Phase, Sample, Site, SiteNode,
-};
+use seatrial_model::machine::{Known, Nic, NicKind};
+use seatrial_model::{Case, Integrity, Measures, Params, PartRecord, Phase, Site, SiteNode};
 
 use super::super::TcpStream;
 use super::super::part::TcpEnd;
 use super::super::terms::Terms;
-use crate::{Benchmark, Error, Offer, Part, Sink, Stop};
+use crate::common::rig;
+pub use crate::common::rig::Kept;
+use crate::{Benchmark, Error, Offer, Part, Stop};
 
 pub fn node(name: &str) -> SiteNode {
-    let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
-    let cpu = Cpu { threads: (0..4).map(thread).collect(), ..Cpu::default() };
-    SiteNode::new(name, Machine { cpu, ..Machine::default() })
+    rig::node(name, 4)
 }
 
 /// A node with a card of 10 Gbit/s.
@@ -36,14 +34,7 @@ pub fn with_card(name: &str, mtu: u64) -> SiteNode {
 }
 
 pub fn params(changed: &[(&str, &str)]) -> Params {
-    let about = TcpStream.about();
-    let mut params: Params =
-        about.params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
-    for (name, value) in changed {
-        let spec = about.param(name).expect("a parameter");
-        params.set(name, spec.parse(value).expect("a value"));
-    }
-    params
+    rig::params(&TcpStream, changed)
 }
 
 pub fn planned(nodes: Vec<SiteNode>, changed: &[(&str, &str)]) -> Case {
@@ -52,25 +43,7 @@ pub fn planned(nodes: Vec<SiteNode>, changed: &[(&str, &str)]) -> Case {
 
 /// A case that takes whatever CPU there is: the machine that tests may have one, or a set without 0.
 pub fn alone(changed: &[(&str, &str)]) -> Case {
-    let mut case = planned(vec![node("n1")], changed);
-    case.places.iter_mut().for_each(|place| place.seats.clear());
-    case
-}
-
-#[derive(Default)]
-pub struct Kept {
-    pub samples: Vec<Sample>,
-    pub facts: Evidence,
-}
-
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.samples.push(sample);
-    }
-
-    fn evidence(&mut self, name: &str, value: serde_json::Value) {
-        self.facts.insert(name.to_owned(), value);
-    }
+    rig::anywhere(planned(vec![node("n1")], changed))
 }
 
 /// Moves the calling thread to where an end lives.
@@ -78,9 +51,7 @@ pub type Enter<'a> = dyn Fn() + Sync + 'a;
 
 /// A case between two nodes, of which it does not matter which CPUs they have.
 pub fn pair_of_nodes(changed: &[(&str, &str)]) -> Case {
-    let mut case = planned(vec![node("n1"), node("n2")], changed);
-    case.places.iter_mut().for_each(|place| place.seats.clear());
-    case
+    rig::anywhere(planned(vec![node("n1"), node("n2")], changed))
 }
 
 /// The case with a CPU of its own for each end, where there are two that we may use.
