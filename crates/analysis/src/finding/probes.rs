@@ -23,6 +23,11 @@ impl<'a> Seen<'a> {
         self.document["counts"][name].as_u64().unwrap_or(0)
     }
 
+    /// The last reading of a level.
+    pub fn level(&self, name: &str) -> Option<u64> {
+        self.document["levels"][name].as_u64()
+    }
+
     /// All counters with their names.
     pub fn counts(&self) -> impl Iterator<Item = (&'a str, u64)> {
         let counts = self.document["counts"].as_object().into_iter().flatten();
@@ -38,6 +43,16 @@ impl<'a> Seen<'a> {
     /// How many more it gained.
     pub fn lines_left_out(&self) -> u64 {
         self.document["lines_left_out"].as_u64().unwrap_or(0)
+    }
+
+    /// Counters that went backwards, by their names.
+    pub fn backwards(&self) -> impl Iterator<Item = &'a str> {
+        self.document["backwards"].as_array().into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    /// What could not be read, with the reasons.
+    pub fn unreadable(&self) -> impl Iterator<Item = &'a str> {
+        self.document["unreadable"].as_array().into_iter().flatten().filter_map(Value::as_str)
     }
 
     /// Where it stands in the record.
@@ -73,6 +88,7 @@ mod tests {
         let found = seen(&case, "throttle").next().expect("the probe is there");
         assert_eq!((found.node, found.count("core_throttles"), found.lines().count()), ("n1", 0, 0));
         assert_eq!((found.counts().count(), found.lines_left_out()), (0, 0));
+        assert_eq!(found.unreadable().count(), 0);
         assert_eq!(found.evidence(), ["probes.n1.throttle"]);
         assert!(seen(&case, "pcie_aer").next().is_none());
         let mut strange = case;

@@ -36,6 +36,10 @@ const ALWAYS: [&str; 4] = ["tx_bytes", "rx_bytes", "tx_packets", "rx_packets"];
 /// A file among the adapter's counters that is none: for how many milliseconds they are kept.
 const NO_COUNTER: &str = "lifespan";
 
+/// Where a counter of 32 bits stays once it is there, as those of ports without extended counters do (InfiniBand
+/// Architecture Specification, volume 1, `PortCounters`): at 100 Gbit/s after less than two seconds.
+const FULL: u64 = u32::MAX as u64;
+
 /// What the kernel writes for a counter that the port does not have.
 const NOT_THERE: &str = "N/A";
 
@@ -101,6 +105,9 @@ fn of_port(root: &SysRoot, folder: &str, port: &str, counters: &mut Counters) ->
     }
     for (file, name, factor) in OF_PORT {
         match number(root, &format!("{folder}/counters/{file}")) {
+            Ok(Some(FULL)) if ALWAYS.contains(&name) => counters.unreadable(format_args!(
+                "{name} {port}: {folder}/counters/{file} is full at {FULL} and counts no further; perfquery -R empties it"
+            )),
             Ok(Some(value)) => counters.count(format!("{name} {port}"), value.saturating_mul(factor)),
             Ok(None) => {}
             Err(error) => {
@@ -213,6 +220,20 @@ mod tests {
         let found = IbPort.read(&root);
         assert_eq!(found.counts["sent_pkts rxe0/1"], 12);
         assert!(found.unreadable.is_empty(), "{:?}", found.unreadable);
+    }
+
+    #[test]
+    fn a_counter_that_is_full_says_nothing_of_what_went_over_the_port() {
+        let (_dir, root) = tree();
+        let port = "mthca0/ports/1";
+        set(&root, port, "counters", &[("port_xmit_data", "4294967000"), ("symbol_error", "4294967295")]);
+        let before = IbPort.read(&root);
+        set(&root, port, "counters", &[("port_xmit_data", "4294967295"), ("port_rcv_data", "4294967295")]);
+        let found = IbPort.between(&before, &IbPort.read(&root));
+        assert!(found.counts.is_empty(), "{:?}", found.counts);
+        let told = |what: &str| found.unreadable.iter().any(|why| why.starts_with(what));
+        assert!(told("tx_bytes mthca0/1: ") && told("rx_bytes mthca0/1: "), "{:?}", found.unreadable);
+        assert!(!told("symbol_error"), "{:?}", found.unreadable);
     }
 
     #[test]
