@@ -87,6 +87,7 @@ const RUNS: &[(&str, usize)] = &[
         "rdma.write_bw rdma.read_bw rdma.send_bw -p buffers=fresh -p completion=event -p inline=64B -p size=64B",
         3,
     ),
+    ("rdma.send_bw -p transport=ud -p multicast=true -p queue_pairs=2 -p size=1KiB", 1),
     ("net.pingpong -p transport=verbs -p to=1KiB", 1),
 ];
 
@@ -150,6 +151,7 @@ fn between_two() -> String {
     let run = "run -w g1,g2 -p trials=1 -p max_trials=1 rdma.write_bw";
     // Messages of one packet: where many packets of a message are sent again, on a machine that starves the guest, Linux 6.1's
     // soft-RoCE may take one in the middle for its beginning, and ends the queue pair.
+    let run_sends = run.replace("rdma.write_bw", "rdma.send_bw");
     let run = format!("{run} -p size=4KiB");
     let long = format!("{run} -p device=rxe1/1 -p time={LONG_SECONDS}s -p queue_pairs=2");
     format!(
@@ -170,7 +172,10 @@ once_it_moves() {{
 }}
 
 named both {run} -p device=rxe1/1 -p time=1s -p direction=both
+named group {run_sends} -p device=rxe1/1 -p time=1s -p transport=ud -p multicast=true -p size=1KiB
 named ports {run} -p device=rxe0/1+rxe1/1 -p time=1s -p direction=both
+others='rdma.atomic rdma.send_lat rdma.read_lat'
+named others run -w g1,g2 -p trials=1 -p max_trials=1 $others -p device=rxe0/1+rxe1/1 -p time=2s -p queue_pairs=2 -p threads=2
 
 # The bracket keeps the pattern from fitting the command that looks for it.
 once_it_moves ssh g2 'pkill -KILL -f worker.--f[d]' &
@@ -185,6 +190,16 @@ named cut {long}
 wait
 "#
     )
+}
+
+/// What was sent to a group came to the other guest, which was a member where switches would hear of it.
+fn in_a_group(document: &Value) {
+    let result = measured(document, 0);
+    let group = &result["evidence"]["server"]["device"]["group"];
+    assert!(group["gid"].as_str().is_some_and(|gid| gid.contains(":ffff:ef")), "{group}");
+    assert_eq!(group["joined"], "as the switches are told");
+    let lost = result["metrics"]["loss"]["mean"].as_f64();
+    assert!(lost.is_some_and(|lost| lost < 100.0), "{:#}", result["metrics"]["loss"]);
 }
 
 /// Both ports carried something, each way, and the counters of the interfaces below them show what they carried together.
@@ -208,9 +223,40 @@ fn over_two_ports(document: &Value) {
             assert!(count.as_u64().is_some_and(|bytes| bytes > 100_000), "{node}, {counter}: {count}");
         }
     }
+    is_proved(result, 4);
+}
+
+/// Each port in each way has a row of its own, at the interface below it, whose counters show it.
+fn is_proved(result: &Value, rows: usize) {
+    let moved = result["evidence"]["moved"].as_array().expect("rows");
+    let told = moved.iter().flat_map(|row| ["sender", "receiver"].map(|end| row[end]["interface"].as_str()));
+    assert!(
+        moved.len() == rows && told.clone().all(|name| matches!(name, Some("eth0" | "eth1"))),
+        "{moved:#?}"
+    );
+    for interface in ["eth0", "eth1"] {
+        assert_eq!(told.clone().filter(|name| *name == Some(interface)).count(), rows, "{moved:#?}");
+    }
     let findings = result["findings"].as_array().into_iter().flatten();
     let found: Vec<&Value> = findings.filter(|finding| finding["kind"] == "path-unconfirmed").collect();
     assert!(found.is_empty(), "{found:#?}");
+}
+
+/// Atomics and conversations over two ports in one case tell of each.
+fn others_over_two_ports(told: &Runs) {
+    let document = told.run("others");
+    let results = told.results("others");
+    assert_eq!(results.len(), 3, "{}", told.complaint);
+    for index in 0..results.len() {
+        let result = measured(document, index);
+        // What is read goes one way only.
+        let rows = if result["bench"] == "rdma.read_lat" { 2 } else { 4 };
+        assert_eq!(result["chosen"]["port"], "rxe0/1+rxe1/1");
+        let ports = result["series"]["by_port"]["rows"].as_array().expect("rows").iter();
+        let ports: Vec<Option<&str>> = ports.map(|row| row["at"]["port"].as_str()).collect();
+        assert_eq!(ports, [Some("rxe0/1"), Some("rxe1/1")], "{}", result["bench"]);
+        is_proved(result, rows);
+    }
 }
 
 #[test]
@@ -220,8 +266,10 @@ fn two_guests_measure_each_other_and_a_dead_peer_and_a_cut_link_are_outcomes() {
     let told = Runs::of(&output);
     told.result("both");
     measured(told.run("both"), 0);
+    in_a_group(told.run("group"));
     told.result("ports");
     over_two_ports(told.run("ports"));
+    others_over_two_ports(&told);
     // It speaks against its node or against the path, whichever is seen first.
     let killed = told.result("killed");
     assert!(

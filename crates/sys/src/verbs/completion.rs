@@ -199,9 +199,15 @@ statuses! {
     BadResponse = 7, "IBV_WC_BAD_RESP_ERR", "the peer answered with an unexpected packet";
     /// Local access error.
     LocalAccess = 8, "IBV_WC_LOC_ACCESS_ERR", "the peer's write with immediate met memory that may not be written";
+    // Soft-RoCE ends so by itself, as far as its source tells (Linux drivers/infiniband/sw/rxe, rxe_comp.c and rxe_req.c):
+    // where an acknowledgement comes late, when its message of many packets is already half sent again, the next expected
+    // packet is moved behind the message, which is not ended (COMPST_UPDATE_COMP). Should it have to be sent once more
+    // before that, packets get numbers that the peer knows from others (req_retry), and it finds the middle of a message
+    // where it waits for a beginning. Reads and atomics are not the cause: it takes any number of them.
     /// The peer calls the request invalid.
     RemoteInvalidRequest = 9, "IBV_WC_REM_INV_REQ_ERR",
-        "the peer calls the request invalid: not allowed on its queue pair, or longer than its receive";
+        "the peer calls the request invalid: not allowed on its queue pair, or longer than its receive; soft-RoCE on a busy \
+         machine says so too after it sent parts of a long message again, which smaller messages avoid";
     /// The peer's memory may not be reached so.
     RemoteAccess = 10, "IBV_WC_REM_ACCESS_ERR",
         "the peer's memory may not be reached so: wrong key, range, access or protection domain";

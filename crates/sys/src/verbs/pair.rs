@@ -363,8 +363,14 @@ impl QueuePair {
 
 impl Drop for QueuePair {
     fn drop(&mut self) {
-        // Over a dead path soft-RoCE repeats for ever what is outstanding, and destroying waits for that, in a state in
-        // which no signal ends the process. In error it repeats nothing. A refusal changes nothing here.
+        // Over a dead path soft-RoCE repeats for ever what is outstanding. In error it repeats nothing. A refusal changes
+        // nothing here.
+        //
+        // Every packet that the kernel has not let go of yet holds the queue pair. Destroying waits for them in a state in
+        // which no signal ends the process, for 50 s at most (__rxe_cleanup in Linux drivers/infiniband/sw/rxe/rxe_pool.c;
+        // before 2025 for less than a second), and then frees it all the same, after which the last of them may take the
+        // kernel along. An interface that is taken away while it has packets queued leads there. To leave it to the end of
+        // the process would be no better: the kernel then destroys in the same way.
         let _ = self.fail();
         // SAFETY: nothing else has it, and events that are about it are acknowledged as soon as they are taken.
         unsafe { (self.pd.device().table().ibv_destroy_qp)(self.raw.as_ptr()) };

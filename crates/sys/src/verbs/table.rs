@@ -75,6 +75,8 @@ functions! {
     ibv_modify_qp: fn(*mut Qp, *mut QpAttr, c_int) -> c_int;
     ibv_query_qp: fn(*mut Qp, *mut QpAttr, c_int, *mut QpInitAttr) -> c_int;
     ibv_destroy_qp: fn(*mut Qp) -> c_int;
+    ibv_attach_mcast: fn(*mut Qp, *const [u64; 2], u16) -> c_int;
+    ibv_detach_mcast: fn(*mut Qp, *const [u64; 2], u16) -> c_int;
     ibv_create_ah: fn(Opaque, *mut AhAttr) -> Opaque;
     ibv_destroy_ah: fn(Opaque) -> c_int;
 }

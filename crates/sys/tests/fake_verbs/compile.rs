@@ -24,6 +24,13 @@ impl Fake {
     pub fn library(&self) -> PathBuf {
         self.folder.path().join("libibverbs.so.1")
     }
+
+    /// What was counted under this name, as told when a device was closed last.
+    pub fn told(&self, name: &str) -> u64 {
+        let text = std::fs::read_to_string(self.library().with_extension("1.told")).expect("closed");
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+        line.map_or(0, |count| count.parse().expect("a number"))
+    }
 }
 
 /// The compiled library: once for each state of its sources, whichever test comes first.
@@ -33,11 +40,12 @@ fn compiled() -> PathBuf {
     let sys = above.find_map(|folder| Some(folder.join("crates/sys")).filter(|sys| sys.is_dir()));
     let sys = sys.expect("the crate");
     let source = sys.join("tests/fake_verbs/lib.rs");
+    let sources = [source.clone(), sys.join("tests/fake_verbs/world.rs"), sys.join("src/verbs/abi.rs")];
     let changed = |path: &Path| {
         let time = std::fs::metadata(path).and_then(|data| data.modified()).expect("a time");
         time.duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_nanos()
     };
-    let stamp = changed(&source).max(changed(&sys.join("src/verbs/abi.rs")));
+    let stamp = sources.iter().map(|source| changed(source)).max().expect("some");
     let program = std::env::current_exe().expect("the path of this test");
     let here = program.parent().expect("a folder");
     let library = here.join(format!("fake-verbs-{stamp}.so"));

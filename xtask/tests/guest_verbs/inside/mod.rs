@@ -2,4 +2,5 @@
 
 mod devices;
 mod failures;
+mod groups;
 mod transfers;

@@ -1,7 +1,9 @@
 //! What a refusal of verbs means for a case.
 
+use std::time::Duration;
+
 use seatrial_model::Cause;
-use seatrial_sys::verbs::{Fault, VerbsError};
+use seatrial_sys::verbs::{Fault, Status, VerbsError};
 
 use crate::Error;
 
@@ -41,10 +43,18 @@ pub fn during<'a>(device: &'a str, what: &'a str) -> impl Fn(VerbsError) -> Erro
     }
 }
 
+/// How long an end that sees its work flushed waits for the cause, which stands in another queue or is told by the other
+/// end: that one is the outcome.
+pub const CAUSE_AFTER: Duration = Duration::from_secs(1);
+
+/// Whether it is what follows from another error: a queue pair that failed flushes all that is posted on it.
+pub fn is_flush(error: &Error) -> bool {
+    error.text.contains(Status::Flushed.name())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn only_what_fails_at_work_speaks_against_the_device() {

@@ -9,11 +9,13 @@
 pub mod bandwidth;
 mod bounds;
 mod fault;
+mod group;
 mod hand;
 pub mod latency;
 mod memory;
 mod pairs;
 pub mod params;
+pub mod paths;
 pub mod pattern;
 mod ports;
 pub mod queue;
@@ -26,13 +28,14 @@ mod terms;
 mod tests;
 
 pub use bounds::{capacity, one_way};
-pub use fault::{during, preparing};
+pub use fault::{CAUSE_AFTER, during, is_flush, preparing};
 pub use hand::{Hand, PeerPair};
 pub use memory::{Layout, Side};
 pub use pairs::QKEY;
-pub use ports::{End, PEER_PORT, PORT, first_pair, note, plan_pairs, plan_streams, ports_of, seated};
+pub use ports::{End, PEER_PORT, PORT, first_pair, note, plan_ports, ports_of, seated};
 pub use queue::wait;
 pub use rig::{Pair, Rig, drained};
+pub use several::verified;
 pub use terms::{Terms, Way};
 
 use seatrial_sys::verbs::{Transport, VerbKind};

@@ -28,6 +28,13 @@ pub const DEVICES: ParamSpec = ParamSpec {
     ..DEVICE
 };
 
+/// The same where one message at a time goes over each of several ports.
+pub const DEVICES_AT_ONCE: ParamSpec = ParamSpec {
+    doc: "The port of the first node, such as mlx5_0/1, or a device of one port; several such as mlx5_0/1+mlx5_1/1 are one \
+          case, with one message at a time over each, from a thread of its own; auto measures each active port.",
+    ..DEVICE
+};
+
 /// The same of several ports.
 pub const PEERS: ParamSpec = ParamSpec {
     doc: "The port at the other end, or as many as device has, in their order; auto is the one of the same name, on one \
@@ -52,6 +59,16 @@ pub const TRANSPORT_ALL: ParamSpec = ParamSpec {
     kind: Kind::Choice(&["rc", "uc", "ud"]),
     word: None,
     default: "rc",
+};
+
+/// One peer, or a group.
+pub const MULTICAST: ParamSpec = ParamSpec {
+    name: "multicast",
+    doc: "Datagrams go to a group that the other end's queue pairs are in, one group for each (transport=ud, RoCE only: on \
+          InfiniBand groups are the subnet manager's).",
+    kind: Kind::Flag,
+    word: None,
+    default: "false",
 };
 
 /// Which end begins.

@@ -14,6 +14,15 @@ pub const PORT: &str = "port";
 /// The same of the second end.
 pub const PEER_PORT: &str = "peer_port";
 
+/// The names of both, by end.
+pub const PORTS: [&str; 2] = [PORT, PEER_PORT];
+
+/// The same of the interfaces under them, which are noted of what software plays: it has no counters of bytes itself.
+pub const INTERFACES: [&str; 2] = ["interface", "peer_interface"];
+
+/// Under what name the plan notes of ports of one node whether they are on cards of their own.
+pub const DISTINCT: &str = "distinct_cards";
+
 /// Memory that messages walk through on a machine that does not tell its caches.
 const REGION: u64 = 256 << 20;
 
@@ -76,7 +85,7 @@ pub fn parse(label: &str) -> Option<(&str, u8)> {
 
 /// The ports of the part at `index`, as the plan has noted them.
 pub fn ports_of(case: &Case, index: u32) -> Option<Vec<&str>> {
-    let text = case.chosen.text(if index == 0 { PORT } else { PEER_PORT }).ok()?;
+    let text = case.chosen.text(PORTS[index.min(1) as usize]).ok()?;
     Some(text.split(several::PLUS).collect())
 }
 
@@ -93,32 +102,22 @@ pub fn ends_of<'a>(case: &Case, site: &'a Site) -> Option<Vec<[End<'a>; 2]>> {
     labels.map(|(own, other)| Some([end(0, own)?, end(1, other)?])).collect()
 }
 
-/// One case for each port of the first node, with the port that it is measured against.
+/// One case for each port of the first node, with the port that it is measured against; or where several ports are asked
+/// for together, one case over all of them.
 ///
 /// # Errors
 /// When a node has no device, or what is asked for cannot be.
-pub fn plan_pairs(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-    contradictions(params)?;
+pub fn plan_ports(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let [first, second] = both(site)?;
+    let together = several::pairs(first, second, params)?;
+    contradictions(params)?;
+    if let Some(pairs) = together {
+        return Ok(vec![case(about, params, site, &pairs)?]);
+    }
     let own = wanted(first, params.text(DEVICE.name).unwrap_or("auto"), DEVICE.name)?;
     let pairs =
         own.iter().map(|own| Ok([*own, partner(*own, second, params)?])).collect::<Result<Vec<_>, Reason>>();
     pairs?.into_iter().map(|pair| case(about, params, site, &[pair])).collect()
-}
-
-/// The same, or where several ports are asked for together, one case over all of them.
-///
-/// # Errors
-/// As [`plan_pairs`].
-pub fn plan_streams(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-    let [first, second] = both(site)?;
-    match several::pairs(first, second, params)? {
-        None => plan_pairs(about, params, site),
-        Some(pairs) => {
-            contradictions(params)?;
-            Ok(vec![case(about, params, site, &pairs)?])
-        }
-    }
 }
 
 /// The nodes of the two ends.
@@ -267,17 +266,14 @@ fn note_all(case: &mut Case, pairs: &[[End<'_>; 2]]) {
             case.chosen.set(name, several::joined(all).as_str());
         }
     };
-    for (end, [port, slot, interface]) in
-        [[PORT, "slot", "interface"], [PEER_PORT, "peer_slot", "peer_interface"]].into_iter().enumerate()
-    {
-        put(port, end, &|end| Some(end.label()));
+    for (end, slot) in ["slot", "peer_slot"].into_iter().enumerate() {
+        put(PORTS[end], end, &|end| Some(end.label()));
         put(slot, end, &|end| Some(end.hca.card()?.to_owned()));
-        // What software plays has no counters of bytes; the interface under it has.
-        put(interface, end, &|end| end.port.netdevs.first().filter(|_| end.hca.is_software).cloned());
+        put(INTERFACES[end], end, &|end| end.port.netdevs.first().filter(|_| end.hca.is_software).cloned());
     }
     if pairs.iter().all(|[own, other]| own.node.name == other.node.name) {
         let distinct = pairs.iter().all(|[own, other]| are_distinct(own.hca, other.hca) == Ok(true));
-        case.chosen.set("distinct_cards", Value::Flag(distinct));
+        case.chosen.set(DISTINCT, Value::Flag(distinct));
     }
 }
 
@@ -381,6 +377,11 @@ fn contradictions(params: &Params) -> Result<(), Reason> {
             Bytes(last)
         );
         return refuse(text);
+    }
+    if params.flag(params::MULTICAST.name).unwrap_or(false) && transport != "ud" {
+        return refuse(format!(
+            "multicast=true sends datagrams, which transport={transport} does not: transport=ud"
+        ));
     }
     if params.flag(FENCE_PUT.name).unwrap_or(false) && transport != "rc" {
         return refuse(format!("fence=true waits for a read, which transport={transport} has not"));

@@ -7,11 +7,12 @@ use seatrial_model::{Cause, Place};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use seatrial_sys::verbs::{
-    AddressHandle, Connection, Device, GidEntry, Global, LinkLayer, MemoryRegion, Mtu, Path, PortAbout,
-    ProtectionDomain, QueuePair, Remote, Retry, Transport, VerbKind, choose,
+    AddressHandle, Connection, Device, GROUP_QP, GidEntry, Global, LinkLayer, MemoryRegion, Mtu, Path,
+    PortAbout, ProtectionDomain, QueuePair, Remote, Retry, Transport, VerbKind, choose,
 };
 use serde_json::json;
 
+use super::group::{self, Groups};
 use super::hand::HandGid;
 use super::pairs::queue_pair;
 use super::pattern::{POISON, Stamp};
@@ -34,7 +35,7 @@ pub struct Pair {
     pub number: usize,
     /// The queue pair.
     pub qp: Arc<QueuePair>,
-    /// The peer's end, where datagrams go to one by one.
+    /// Where datagrams go to: the peer's end, or a group that it is in.
     pub handle: Option<(Arc<AddressHandle>, u32)>,
 }
 
@@ -62,6 +63,8 @@ pub struct Rig {
     pub facts: serde_json::Map<String, serde_json::Value>,
     /// How long it took to make memory of a message known, each time it was done.
     pub registrations: Vec<Duration>,
+    /// Those that our queue pairs take messages of.
+    groups: Groups,
     port: PortAbout,
     device: Arc<Device>,
     pd: Arc<ProtectionDomain>,
@@ -82,6 +85,15 @@ impl Rig {
         port.require_active(&terms.device, terms.port).map_err(failed("looking at the port"))?;
         if terms.method.verb == VerbKind::Atomic {
             device.require_atomics().map_err(failed("asking for atomics"))?;
+        }
+        // Devices of iWARP, which have no partitions, tell a table of none.
+        if terms.pkey_index > 0 && terms.pkey_index >= port.pkeys {
+            let (asked, there) = (terms.pkey_index, port.pkeys);
+            let text = format!("pkey_index={asked}: the port has {there} partition keys, counted from 0");
+            return Err(Error::new(Cause::Missing, format!("{label}: {text}")));
+        }
+        if terms.multicast && port.link_layer != LinkLayer::Ethernet {
+            return Err(group::no_manager(&label));
         }
         if let Some(mtu) = terms.mtu.filter(|mtu| *mtu > port.active_mtu) {
             let text = format!("mtu={mtu}: the port has {} active", port.active_mtu);
@@ -113,6 +125,7 @@ impl Rig {
             nonce: mix(now_ns() ^ u64::from(std::process::id()) << 32),
             facts,
             registrations,
+            groups: Groups::default(),
             port,
             device,
             pd,
@@ -170,7 +183,7 @@ impl Rig {
             let text = format!("{label}: a datagram holds {mtu} bytes at most on this path: lower -p size=");
             return Err(Error::new(Cause::Contradiction, text));
         }
-        let path = self.path(theirs)?;
+        let (path, own) = self.path(theirs)?;
         let about = self.device.about();
         let asked = self.terms.outstanding.unwrap_or(u8::MAX);
         let reads_out = about.max_reads_out.min(theirs.reads_in).min(asked);
@@ -178,17 +191,11 @@ impl Rig {
             let text = format!("the peer has {} queue pairs, not {}", theirs.pairs.len(), self.pairs.len());
             return Err(Error::new(Cause::Protocol, text));
         }
-        let handle = match self.terms.transport {
-            Transport::Ud => {
-                let handle = AddressHandle::new(&self.pd, &path);
-                Some(handle.map_err(preparing(&label, "making an address handle"))?)
-            }
-            _ => None,
-        };
-        for (pair, peer) in self.pairs.iter_mut().zip(&theirs.pairs) {
-            let connected = match &handle {
+        let handles = self.handles(theirs, path)?;
+        for (at, (pair, peer)) in self.pairs.iter_mut().zip(&theirs.pairs).enumerate() {
+            let connected = match handles.get(at) {
                 Some(handle) => {
-                    pair.handle = Some((Arc::clone(handle), peer.number));
+                    pair.handle = Some(handle.clone());
                     pair.qp.ready()
                 }
                 None => pair.qp.connect(&Connection {
@@ -208,6 +215,13 @@ impl Rig {
             };
             connected.map_err(preparing(&label, "connecting a queue pair"))?;
         }
+        if let (true, Some(own)) = (self.terms.multicast && self.terms.answers(), own) {
+            let root = &self.terms.system.root;
+            let (groups, told) = Groups::join(&self.pairs, self.nonce, &own, root, &label)?;
+            self.groups = groups;
+            let first = group::of(self.nonce, 0, own.gid).to_string();
+            self.facts.insert("group".to_owned(), json!({ "gid": first, "joined": told }));
+        }
         self.remote = Remote { address: theirs.address, key: theirs.key };
         self.their_nonce = theirs.nonce;
         self.facts.insert("mtu".to_owned(), json!(mtu.bytes()));
@@ -217,15 +231,36 @@ impl Rig {
         Ok(())
     }
 
-    /// The way to the peer: by GIDs on Ethernet, and where one was asked for; else by the local identifier.
-    fn path(&mut self, theirs: &Hand) -> Result<Path, Error> {
+    /// Where the datagrams of each queue pair go to; none for a connection.
+    fn handles(&self, theirs: &Hand, path: Path) -> Result<Vec<(Arc<AddressHandle>, u32)>, Error> {
+        if self.terms.transport != Transport::Ud {
+            return Ok(Vec::new());
+        }
+        let label = self.terms.label();
+        let to = |path: &Path| {
+            AddressHandle::new(&self.pd, path).map_err(preparing(&label, "making an address handle"))
+        };
+        let Some(global) = path.global.filter(|_| self.terms.multicast) else {
+            let handle = to(&path)?;
+            return Ok(theirs.pairs.iter().map(|peer| (Arc::clone(&handle), peer.number)).collect());
+        };
+        let of_pair = |pair: usize| {
+            let global = Global { to: group::of(theirs.nonce, pair, global.to), ..global };
+            Ok((to(&Path { global: Some(global), ..path })?, GROUP_QP))
+        };
+        (0..theirs.pairs.len()).map(of_pair).collect()
+    }
+
+    /// The way to the peer: by GIDs on Ethernet, and where one was asked for; else by the local identifier. And our own
+    /// GID, where one is used.
+    fn path(&mut self, theirs: &Hand) -> Result<(Path, Option<GidEntry>), Error> {
         let label = self.terms.label();
         let ethernet = self.port.link_layer == LinkLayer::Ethernet;
         if ethernet != theirs.ethernet {
             let text = format!("{label}: one end is a port of Ethernet and the other of InfiniBand");
             return Err(Error::new(Cause::Contradiction, text));
         }
-        let mut global = None;
+        let (mut global, mut source) = (None, None);
         let (ours, others) = (&self.gids, theirs.entries()?);
         // InfiniBand needs the global header only between subnets, which have prefixes of their own.
         let prefix = |gids: &[GidEntry]| gids.first().map(|entry| entry.gid.prefix());
@@ -247,9 +282,18 @@ impl Rig {
             let source_index = u8::try_from(own.index).unwrap_or(u8::MAX);
             global =
                 Some(Global { source_index, to: other.gid, traffic_class, flow_label: 0, hop_limit: 64 });
+            source = Some(own.clone());
+        } else if self.terms.traffic_class > 0 {
+            let text = format!(
+                "{label}: traffic_class={} stands in the global header, which packets inside a subnet of InfiniBand do \
+                 without; gid_index= puts one in, service_level= needs none",
+                self.terms.traffic_class
+            );
+            return Err(Error::new(Cause::Contradiction, text));
         }
         let to_lid = if ethernet { 0 } else { theirs.lid };
-        Ok(Path { port: self.terms.port, service_level: self.terms.service_level, to_lid, global })
+        let path = Path { port: self.terms.port, service_level: self.terms.service_level, to_lid, global };
+        Ok((path, source))
     }
 
     /// The content of a slot of this end's own, or of the peer's.
@@ -347,15 +391,30 @@ pub fn pin(terms: &Terms, thread: usize) -> Result<(), Error> {
     terms.cpu(thread).map_or(Ok(()), crate::common::pin)
 }
 
-/// Connects what the part at `place` has prepared with the other part of the case.
+/// Connects what the part at `place` has prepared, port by port, with the other part of the case.
 ///
 /// # Errors
-/// When nothing was prepared, the other's offer is none, or the two cannot be connected.
-pub fn met<'a>(rig: &'a mut Option<Rig>, place: &Place, peers: &[Offer]) -> Result<&'a mut Rig, Error> {
-    let theirs = Hand::read(peers, 1 - place.index.min(1))?;
-    let rig = rig.as_mut().ok_or_else(too_early)?;
-    rig.connect(&theirs)?;
-    Ok(rig)
+/// When nothing was prepared, the other's offer is none, or two ports cannot be connected.
+pub fn met<'a>(
+    rigs: impl ExactSizeIterator<Item = &'a mut Rig>,
+    place: &Place,
+    peers: &[Offer],
+) -> Result<(), Error> {
+    let theirs = Hand::read_all(peers, 1 - place.index.min(1))?;
+    if rigs.len() == 0 {
+        return Err(too_early());
+    }
+    if theirs.len() != rigs.len() {
+        let text = format!("the peer has {} ports, not {}", theirs.len(), rigs.len());
+        return Err(Error::new(Cause::Protocol, text));
+    }
+    rigs.zip(&theirs).try_for_each(|(rig, theirs)| rig.connect(theirs))
+}
+
+/// For the record: what is known of each port, by itself where there is one.
+pub fn facts<'a>(rigs: impl Iterator<Item = &'a Rig>) -> serde_json::Value {
+    let mut all: Vec<serde_json::Value> = rigs.map(|rig| json!(rig.facts)).collect();
+    if all.len() == 1 { all.swap_remove(0) } else { json!(all) }
 }
 
 /// A part was told to go on before it was prepared or connected.

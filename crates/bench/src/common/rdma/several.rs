@@ -1,10 +1,12 @@
-//! Several ports in one case: which talk to which, and how lists of them are written.
+//! Several ports in one case: which talk to which, how lists of them are written, and what they found together.
 
-use seatrial_model::{Cause, Params, Reason, SiteNode};
+use seatrial_model::{Cause, Integrity, Params, Reason, SiteNode};
 
 use super::End;
 use super::params::{DEVICE, PEER};
 use super::ports::{partner, wanted};
+use super::rig::too_early;
+use crate::Error;
 
 /// What stands between the ports of a list. A comma on the command line would be a sweep over several values.
 pub const PLUS: char = '+';
@@ -75,4 +77,27 @@ fn twice(pairs: &[[End<'_>; 2]]) -> Option<String> {
         let again = pair.iter().find(|end| pairs[..at].iter().any(|before| is_in(before, end)));
         again.map(End::label)
     })
+}
+
+/// What each port found, as one.
+///
+/// # Errors
+/// The first of theirs; or when there is none.
+pub fn verified(mut told: impl Iterator<Item = Result<Integrity, Error>>) -> Result<Integrity, Error> {
+    let first = told.next().ok_or_else(too_early)??;
+    told.try_fold(first, |before, next| Ok(both(before, next?)))
+}
+
+fn both(one: Integrity, other: Integrity) -> Integrity {
+    match (one, other) {
+        (Integrity::Corrupt { wrong, of, first }, Integrity::Corrupt { wrong: more, of: others, .. }) => {
+            Integrity::Corrupt { wrong: wrong + more, of: of + others, first }
+        }
+        (corrupt @ Integrity::Corrupt { .. }, _) | (_, corrupt @ Integrity::Corrupt { .. }) => corrupt,
+        (Integrity::Verified { checked }, Integrity::Verified { checked: more }) => {
+            Integrity::Verified { checked: checked + more }
+        }
+        // Of one port only is not of all.
+        (Integrity::Verified { .. }, other) | (other, _) => other,
+    }
 }

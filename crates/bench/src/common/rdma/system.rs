@@ -6,6 +6,12 @@ use std::sync::Arc;
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::verbs::{Verbs, VerbsError};
 
+#[cfg(test)]
+std::thread_local! {
+    /// What a test has put in the place of the machine's own.
+    static INSTEAD: std::cell::RefCell<Option<System>> = const { std::cell::RefCell::new(None) };
+}
+
 /// Where they are.
 #[derive(Clone, Debug)]
 pub struct System {
@@ -18,7 +24,20 @@ pub struct System {
 impl System {
     /// The machine's own.
     pub fn live() -> Self {
+        #[cfg(test)]
+        if let Some(instead) = INSTEAD.with_borrow(Clone::clone) {
+            return instead;
+        }
         Self { library: None, root: SysRoot::live() }
+    }
+
+    /// While `make` runs, this thread takes it for the machine's own.
+    #[cfg(test)]
+    pub fn instead<T>(&self, make: impl FnOnce() -> T) -> T {
+        INSTEAD.set(Some(self.clone()));
+        let made = make();
+        INSTEAD.set(None);
+        made
     }
 
     /// Loads the library.

@@ -4,9 +4,9 @@ use seatrial_model::{Bytes, Case, Cause, Params, Place, Seat, Value};
 use seatrial_sys::verbs::{Mtu, Transport, VerbKind};
 
 use super::params::{
-    BUFFERS, COMPLETION, DEPTH, DIRECTION, FENCE_PUT, GID_INDEX, INLINE, MODERATION, MTU, OUTSTANDING,
-    PKEY_INDEX, POST_LIST, QUEUE_PAIRS, RECEIVES, SERVICE_LEVEL, SIZE, THREADS, TRAFFIC_CLASS, TRANSPORT_ALL,
-    UP_TO,
+    BUFFERS, COMPLETION, DEPTH, DIRECTION, FENCE_PUT, GID_INDEX, INLINE, MODERATION, MTU, MULTICAST,
+    OUTSTANDING, PKEY_INDEX, POST_LIST, QUEUE_PAIRS, RECEIVES, SERVICE_LEVEL, SIZE, THREADS, TRAFFIC_CLASS,
+    TRANSPORT_ALL, UP_TO,
 };
 use super::system::System;
 use super::{Method, Notice, ports, transport};
@@ -56,6 +56,8 @@ pub struct Terms {
     pub method: Method,
     /// Over what.
     pub transport: Transport,
+    /// Whether datagrams go to a group.
+    pub multicast: bool,
     /// Which ends begin.
     pub ways: &'static [Way],
     /// Sizes of messages, rising; at least one.
@@ -140,6 +142,7 @@ impl Terms {
         Ok(Self {
             method,
             transport: params.text(TRANSPORT_ALL.name).map_or(Transport::Rc, transport),
+            multicast: params.flag(MULTICAST.name).unwrap_or(false),
             ways: Way::of(params.text(DIRECTION.name).unwrap_or("forward")),
             sizes: sizes(params)?,
             queue_pairs,

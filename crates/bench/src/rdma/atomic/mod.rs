@@ -6,8 +6,8 @@ mod reduce;
 mod run;
 
 use seatrial_model::{
-    About, Better, Case, Cost, Factor, Interaction, Kind, Limit, Limits, Measures, MetricSpec, ParamSpec,
-    Params, PartRecord, Place, Reason, Site, Unit,
+    About, AxisSpec, Better, Case, Cost, Factor, Interaction, Kind, Limit, Limits, Measures, MetricSpec,
+    ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
 };
 use seatrial_sys::verbs::VerbKind;
 
@@ -38,10 +38,16 @@ const ABOUT: About = About {
     title: "RDMA atomics on the memory of another node: rate, latency, and whether every result is right",
     doc: include_str!("doc.md"),
     params: &[
-        p::DEVICE,
-        p::PEER,
+        ParamSpec {
+            doc: "The port of the first node, such as mlx5_0/1, or a device of one port; several such as \
+                  mlx5_0/1+mlx5_1/1 are one case, with queue_pairs and threads for each, of which rate is the sum and \
+                  latency that of the first; auto measures each active port.",
+            ..p::DEVICES
+        },
+        p::PEERS,
         OPERATION,
         p::QUEUE_PAIRS,
+        p::THREADS,
         ParamSpec { default: "16", ..p::DEPTH },
         p::OUTSTANDING,
         p::COMPLETION,
@@ -58,24 +64,34 @@ const ABOUT: About = About {
     metrics: &[
         MetricSpec {
             name: "rate",
-            doc: "Atomics a second of all queue pairs together, depth of them under way on each.",
+            doc: "Atomics a second of all queue pairs of all ports together, depth of them under way on each.",
             unit: Unit::MegaPerSecond,
             better: Better::Higher,
         },
         time(
             "latency",
-            "Time from posting one atomic to its completion, nothing else under way; median of each slice.",
+            "Time from posting one atomic to its completion, nothing else under way, over the first port; median of \
+             each slice.",
         ),
         time("p99", "Time that 99 % of these do not exceed."),
         time("p999", "Time that 99.9 % of these do not exceed."),
         time("slowest", "The longest of these."),
     ],
-    series: &[],
+    series: &[BY_PORT],
     parts: &["client", "server"],
     needs: &[],
-    probes: &["steal", "load", "throttle", "ib_port"],
+    probes: &["steal", "load", "throttle", "clock", "ib_port", "nic"],
     cost: Cost { seconds: 5, written: 0 },
-    interaction: Interaction::Loads("one core, and the cards of two RDMA ports"),
+    interaction: Interaction::Loads("a core for each thread, and the cards of two RDMA ports"),
+};
+
+/// The rate by port.
+const BY_PORT: SeriesSpec = SeriesSpec {
+    name: "by_port",
+    doc: "Where several ports are measured together: atomics a second by port of the first node.",
+    unit: Unit::MegaPerSecond,
+    better: Better::Higher,
+    axes: &[AxisSpec { name: "port", unit: Unit::Count }],
 };
 
 impl Benchmark for Atomic {
@@ -88,7 +104,7 @@ impl Benchmark for Atomic {
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        rdma::plan_pairs(&ABOUT, params, site)
+        rdma::plan_ports(&ABOUT, params, site)
     }
 
     fn limits(&self, _: &Case, _: &Site) -> Limits {
@@ -102,7 +118,7 @@ impl Benchmark for Atomic {
         part::part(METHOD, case, place)
     }
 
-    fn reduce(&self, _: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        reduce::reduce(parts)
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        reduce::reduce(case, parts)
     }
 }

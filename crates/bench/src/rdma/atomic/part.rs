@@ -1,113 +1,157 @@
 //! The end that asks for atomics, and the end whose card does them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_model::{Case, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Phase, Place};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use serde_json::json;
 
 use super::run::{Operation, Words};
 use crate::common::Sliced;
-use crate::common::rdma::rig::{met, pin, too_early};
-use crate::common::rdma::{Method, Rig, Side, Terms};
+use crate::common::rdma::bandwidth::counts::{Tally, moved, samplers};
+use crate::common::rdma::rig::{facts, met, pin, too_early};
+use crate::common::rdma::{Hand, Method, Rig, Side, Terms, Way, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
-/// How often the end that rests looks whether the phase is over.
+/// How often counts are looked at, and the end that rests looks whether the phase is over.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// A sample of the rate lasts so long at least.
-const SLICE: u64 = 10_000_000;
+/// Bytes of a word.
+pub const WORD: u64 = 8;
 
-/// Channels: operations of a slice with many under way; of a slice one after the other, how many and their median.
-pub const MANY: &str = "many";
+/// Channels of atomics one after the other: how many a slice has, and their median.
 pub const ONE: [&str; 2] = ["one", "median"];
 
 /// The part of `case` at `place`.
+///
+/// # Errors
+/// When the case was not planned by the same version.
 pub fn part(method: Method, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
     let operation = match case.params.text(super::OPERATION.name)? {
         "compare_swap" => Operation::CompareSwap,
         _ => Operation::FetchAdd,
     };
-    let terms = Terms::of(method, case, place)?;
-    Ok(Box::new(Counting { place: place.clone(), terms, operation, words: None, rig: None }))
+    let terms = Terms::all(method, case, place)?;
+    Ok(Box::new(Counting { place: place.clone(), terms, operation, words: Vec::new(), rigs: Vec::new() }))
 }
 
 struct Counting {
     place: Place,
-    terms: Terms,
+    /// By port; at least one.
+    terms: Vec<Terms>,
     operation: Operation,
-    words: Option<Words>,
-    rig: Option<Rig>,
+    /// By port and thread; none at the end that rests.
+    words: Vec<Vec<Words>>,
+    /// By port; empty before they are prepared.
+    rigs: Vec<Rig>,
 }
 
 impl Part for Counting {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        pin(&self.terms, 0)?;
-        let rig = Rig::open(&self.terms, &[Pages::Base])?;
-        for pair in 0..rig.pairs.len() {
-            rig.region.set_word(rig.layout.at(pair, Side::In, 0) as usize, 0);
+        pin(&self.terms[0], 0)?;
+        for terms in &self.terms {
+            let rig = Rig::open(terms, &[Pages::Base])?;
+            for pair in 0..rig.pairs.len() {
+                rig.region.set_word(rig.layout.at(pair, Side::In, 0) as usize, 0);
+            }
+            self.rigs.push(rig);
         }
-        let offer = Offer::new(&self.place, json!(rig.hand()));
-        self.rig = Some(rig);
-        Ok(offer)
+        let hands: Vec<Hand> = self.rigs.iter().map(Rig::hand).collect();
+        Ok(Offer::new(&self.place, json!(hands)))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let rig = met(&mut self.rig, &self.place, peers)?;
-        if self.terms.initiates() {
-            self.words = Some(Words::new(rig, self.operation)?);
+        met(self.rigs.iter_mut(), &self.place, peers)?;
+        for rig in self.rigs.iter().filter(|rig| rig.terms.initiates()) {
+            let words = (0..rig.terms.threads).map(|thread| Words::new(rig, self.operation, thread));
+            self.words.push(words.collect::<Result<_, _>>()?);
         }
         Ok(())
     }
 
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let rig = self.rig.as_ref().ok_or_else(too_early)?;
-        let Some(words) = &mut self.words else {
+        let rig = self.rigs.first().ok_or_else(too_early)?;
+        if self.words.is_empty() {
             while !stop.is_over() {
                 std::thread::sleep(LOOK.min(stop.left()));
             }
             return Ok(());
-        };
+        }
         // Half of the time with many under way, half with one.
         let until = now_ns() + stop.left().as_nanos() as u64 / 2;
-        let (mut start, mut done) = (now_ns(), 0);
-        words.many(rig, stop, until, &mut |count, now| {
-            done += count;
-            if now - start >= SLICE {
-                out.sample(sample(start, now, done));
-                (start, done) = (now, 0);
-            }
-        })?;
+        let mut moved = many(&self.rigs, &mut self.words, stop, until, out)?;
+        let first = &mut self.words[0][0];
         let mut latencies = Sliced::new(ONE);
         latencies.begin(Nanos(now_ns()));
         while !stop.is_over() {
-            let (start, end) = words.one(rig)?;
+            let (start, end) = first.one(rig)?;
             latencies.add(Nanos(end - start), Nanos(end), out);
         }
         latencies.end(Nanos(now_ns()), out);
         if phase == Phase::Measure {
+            moved[0] += WORD * latencies.all().count();
+            out.evidence("moved", json!(moved));
             out.evidence("one_by_one", latencies.all().to_evidence());
-            out.evidence("device", json!(rig.facts));
+            out.evidence("device", facts(self.rigs.iter()));
         }
         Ok(())
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
-        let Some(words) = &self.words else {
+        if self.words.is_empty() {
             return Ok(Integrity::Unverified {
                 why: "the end that asked has looked at every result".to_owned(),
             });
+        }
+        let told = |words: &Words| {
+            let (done, wrong, first) = words.results();
+            match first {
+                Some(first) => Integrity::Corrupt { wrong, of: done, first: first.to_owned() },
+                None => Integrity::Verified { checked: WORD * done },
+            }
         };
-        let (done, wrong, first) = words.results();
-        Ok(match first {
-            Some(first) => Integrity::Corrupt { wrong, of: done, first: first.to_owned() },
-            None => Integrity::Verified { checked: 8 * done },
-        })
+        verified(self.words.iter().flatten().map(|words| Ok(told(words))))
     }
 }
 
-fn sample(start: u64, end: u64, count: u64) -> Sample {
-    let amount = Quantity::new(count as f64, Unit::Count).expect("a count is finite");
-    Sample { channel: MANY.to_owned(), at: Params::default(), start: Nanos(start), end: Nanos(end), amount }
+/// Lets all threads of all ports keep their queue pairs full until the phase is over or the clock reads `until`; the bytes
+/// that results had, by port.
+fn many(
+    rigs: &[Rig],
+    words: &mut [Vec<Words>],
+    stop: &Stop,
+    until: u64,
+    out: &mut dyn Sink,
+) -> Result<Vec<u64>, Error> {
+    let tallies: Vec<Vec<Arc<Tally>>> =
+        words.iter().map(|own| own.iter().map(|_| Arc::new(Tally::new(1))).collect()).collect();
+    let mut all = samplers(Way::Forward, &[WORD], &[1], &tallies);
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for ((rig, words), tallies) in rigs.iter().zip(words).zip(&tallies) {
+            for (number, (words, tally)) in words.iter_mut().zip(tallies).enumerate() {
+                let stop = stop.clone();
+                threads.push(scope.spawn(move || {
+                    let done = pin(&rig.terms, number).and_then(|()| words.many(rig, &stop, until, tally));
+                    if done.is_err() {
+                        stop.raise();
+                    }
+                    done
+                }));
+            }
+        }
+        while !stop.is_over() && now_ns() < until {
+            std::thread::sleep(LOOK.min(stop.left()));
+            let now = now_ns();
+            all.iter_mut().for_each(|sampler| sampler.look(now, out));
+        }
+        for thread in threads {
+            thread.join().map_err(|_| Error::new(Cause::Crash, "a thread that posts atomics panicked"))??;
+        }
+        Ok::<(), Error>(())
+    })?;
+    all.iter_mut().for_each(|sampler| sampler.end(out));
+    Ok(moved(&all, Way::Forward, rigs.len()))
 }

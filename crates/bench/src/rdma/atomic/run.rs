@@ -10,6 +10,8 @@ use seatrial_model::Cause;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::verbs::{Completion, Remote, SendList, Verb, VerbsError, Work};
 
+use crate::common::rdma::bandwidth::counts::Tally;
+use crate::common::rdma::queue::Queue;
 use crate::common::rdma::{Pair, Rig, Side, drained, during, wait};
 use crate::{Error, Stop};
 
@@ -34,10 +36,12 @@ struct Lane {
     seen: u64,
 }
 
-/// The words of all queue pairs.
+/// The words of all queue pairs of a thread.
 pub struct Words {
     operation: Operation,
     label: String,
+    /// Where results are told.
+    queue: Queue,
     depth: u64,
     lanes: Vec<Lane>,
     wrong: u64,
@@ -47,14 +51,14 @@ pub struct Words {
 }
 
 impl Words {
-    /// Those of `rig`, which is connected.
+    /// Those of the thread with this number of `rig`, which is connected.
     ///
     /// # Errors
     /// When the device refuses.
-    pub fn new(rig: &Rig, operation: Operation) -> Result<Self, Error> {
+    pub fn new(rig: &Rig, operation: Operation, thread: usize) -> Result<Self, Error> {
         let label = rig.terms.label();
         let depth = rig.terms.depth;
-        let lane = |pair: &Pair| -> Result<Lane, VerbsError> {
+        let lane = |(number, pair): (usize, &Pair)| -> Result<Lane, VerbsError> {
             let word = rig.layout.at(pair.number, Side::In, 0);
             let remote = Remote { address: rig.remote.address + word, key: rig.remote.key };
             let results = rig.layout.at(pair.number, Side::Out, 0) as usize;
@@ -64,16 +68,18 @@ impl Words {
             };
             let works: Vec<Work<'_>> = (0..depth)
                 .map(|at| Work {
-                    id: pair.number as u64,
+                    id: number as u64,
                     remote: Some(remote),
                     ..Work::new(verb, &rig.region, results + 8 * at, 8)
                 })
                 .collect();
             Ok(Lane { pair: pair.clone(), list: SendList::new(&works)?, posted: 0, seen: 0 })
         };
-        let lanes = rig.pairs.iter().map(lane).collect::<Result<Vec<_>, _>>();
+        let own = rig.pairs.iter().filter(|pair| pair.number % rig.terms.threads == thread);
+        let lanes = own.enumerate().map(lane).collect::<Result<Vec<_>, _>>();
         Ok(Self {
             operation,
+            queue: rig.sends[thread].clone(),
             lanes: lanes.map_err(during(&label, "preparing requests"))?,
             label,
             depth: depth as u64,
@@ -84,17 +90,11 @@ impl Words {
         })
     }
 
-    /// Keeps all queue pairs full until `stop` or the clock reads `until`; `slice` is told how many were done, and when.
+    /// Keeps all queue pairs full until `stop` or the clock reads `until`, and counts what was done.
     ///
     /// # Errors
     /// When the device or the path does not deliver.
-    pub fn many(
-        &mut self,
-        rig: &Rig,
-        stop: &Stop,
-        until: u64,
-        slice: &mut dyn FnMut(u64, u64),
-    ) -> Result<(), Error> {
+    pub fn many(&mut self, rig: &Rig, stop: &Stop, until: u64, tally: &Tally) -> Result<(), Error> {
         let mut turn = 0_u32;
         loop {
             turn = turn.wrapping_add(1);
@@ -108,12 +108,15 @@ impl Words {
             }
             let count = self.reap(rig)?;
             if count > 0 {
-                slice(count, now_ns());
+                tally.add(0, count, now_ns());
             }
         }
         let deadline = drained();
         while self.lanes.iter().any(|lane| lane.seen < lane.posted) {
-            self.reap(rig)?;
+            let count = self.reap(rig)?;
+            if count > 0 {
+                tally.add(0, count, now_ns());
+            }
             if Instant::now() > deadline {
                 return Err(self.silent());
             }
@@ -158,7 +161,7 @@ impl Words {
     /// Takes results and looks at them; how many there were.
     #[inline]
     fn reap(&mut self, rig: &Rig) -> Result<u64, Error> {
-        let count = wait(&rig.sends[0], &mut self.completions, &mut self.misses);
+        let count = wait(&self.queue, &mut self.completions, &mut self.misses);
         let count = count.map_err(during(&self.label, "taking results"))?;
         for completion in &self.completions[..count] {
             completion.check().map_err(during(&self.label, "an atomic"))?;

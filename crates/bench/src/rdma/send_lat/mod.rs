@@ -4,7 +4,7 @@ use seatrial_model::{About, Cost, Interaction, ParamSpec};
 use seatrial_sys::verbs::VerbKind;
 
 use crate::common;
-use crate::common::rdma::latency::{BY_SIZE, Exchange, HALVES};
+use crate::common::rdma::latency::{BY_PORT, BY_SIZE, Exchange, HALVES};
 use crate::common::rdma::{Method, Notice, params as p};
 
 /// The benchmark.
@@ -18,8 +18,8 @@ const ABOUT: About = About {
     title: "RDMA sends there and back: latency by completion queues",
     doc: include_str!("doc.md"),
     params: &[
-        p::DEVICE,
-        p::PEER,
+        p::DEVICES_AT_ONCE,
+        p::PEERS,
         p::TRANSPORT_ALL,
         ParamSpec { default: "2 B", ..p::SIZE },
         p::UP_TO,
@@ -37,10 +37,10 @@ const ABOUT: About = About {
         common::PRECISION,
     ],
     metrics: HALVES,
-    series: &[BY_SIZE],
+    series: &[BY_SIZE, BY_PORT],
     parts: &["client", "server"],
     needs: &[],
-    probes: &["steal", "load", "throttle", "ib_port"],
+    probes: &["steal", "load", "throttle", "clock", "ib_port", "nic"],
     cost: Cost { seconds: 5, written: 0 },
-    interaction: Interaction::Loads("one core of each of two nodes, and the link between them lightly"),
+    interaction: Interaction::Loads("a core of both nodes for each port"),
 };

@@ -53,5 +53,5 @@ const ABOUT: About = About {
     needs: &[],
     probes: &["steal", "load", "throttle", "ib_port", "nic"],
     cost: Cost { seconds: 6, written: 0 },
-    interaction: Interaction::Loads("the link between two RDMA ports fully, and a core for each thread"),
+    interaction: Interaction::Loads("the link between two RDMA ports, and a core for each thread"),
 };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use seatrial_model::{Bytes, Nanos, Params, Quantity, Sample, Unit};
+use seatrial_sys::clock::now_ns;
 
 use crate::Sink;
 use crate::common::rdma::Way;
@@ -91,6 +92,23 @@ struct Whole {
     told: bool,
 }
 
+/// Samplers of one direction that begin now, of what the threads of each port count: one of all of them together, and
+/// where there are several ports one of each.
+pub fn samplers(way: Way, sizes: &[u64], grouped: &[u64], by_port: &[Vec<Arc<Tally>>]) -> Vec<Sampler> {
+    let of = |tallies: Vec<Arc<Tally>>| Sampler::new(way, sizes, grouped.to_vec(), tallies, now_ns());
+    let mut all = vec![of(by_port.concat())];
+    if by_port.len() > 1 {
+        all.extend((0..).zip(by_port).map(|(port, own)| Sampler { port: Some(port), ..of(own.clone()) }));
+    }
+    all
+}
+
+/// Bytes that samplers have seen in a direction since they began, by port; nothing where none of them is of it.
+pub fn moved(samplers: &[Sampler], way: Way, ports: usize) -> Vec<u64> {
+    let own = samplers.iter().filter(|sampler| sampler.way == way && sampler.port.is_some() == (ports > 1));
+    own.map(|sampler| sampler.moved().1).collect()
+}
+
 /// Makes samples of what the threads of one direction count.
 ///
 /// Only stretches count that lie between two of the same size: what comes before has no beginning in common with the
@@ -134,11 +152,6 @@ impl Sampler {
             current: None,
             wholes,
         }
-    }
-
-    /// The same for one of several ports, by its number.
-    pub fn of_port(self, port: usize) -> Self {
-        Self { port: Some(port as u64), ..self }
     }
 
     /// Looks at the counts; gives a sample where one is complete.
@@ -210,11 +223,6 @@ impl Sampler {
         let reading = Reading::of(&self.tallies, self.sizes.len());
         let since = reading.messages.iter().zip(&self.begun).map(|(now, before)| now - before);
         since.zip(&self.sizes).fold((0, 0), |sum, (count, size)| (sum.0 + count, sum.1 + count * size))
-    }
-
-    /// The direction; none of one of several ports, which is in that of all together.
-    pub fn whole(&self) -> Option<Way> {
-        self.port.is_none().then_some(self.way)
     }
 
     fn tell(&self, size: usize, start: u64, end: u64, messages: u64, out: &mut dyn Sink) {

@@ -4,22 +4,19 @@
 //! Sends, and writes over an unreliable connection, are counted where they arrive.
 
 mod check;
-mod counts;
+pub mod counts;
 mod fresh;
 mod part;
 mod pump;
 mod reduce;
 mod taker;
 
-#[cfg(test)]
-pub use part::part_on;
-
 use seatrial_model::{
     About, AxisSpec, Better, Case, Factor, Limits, Measures, MetricSpec, Params, PartRecord, Place, Reason,
     SeriesSpec, Site, Unit,
 };
 
-use super::{Method, capacity, plan_streams};
+use super::{Method, capacity, plan_ports};
 use crate::{Benchmark, Error, Part, common};
 
 /// A benchmark of streams: its definition, and how its messages go.
@@ -40,7 +37,7 @@ impl Benchmark for Stream {
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan_streams(self.about, params, site)
+        plan_ports(self.about, params, site)
     }
 
     fn limits(&self, case: &Case, site: &Site) -> Limits {

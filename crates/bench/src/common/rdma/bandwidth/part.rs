@@ -1,7 +1,7 @@
 //! One end of a stream of messages.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use seatrial_model::{Case, Cause, Integrity, Phase, Place};
 use seatrial_sys::clock::now_ns;
@@ -10,12 +10,11 @@ use seatrial_sys::verbs::VerbKind;
 use serde_json::json;
 
 use super::check;
-use super::counts::{Sampler, Tally};
+use super::counts::{Sampler, Tally, moved, samplers};
 use super::pump::{Orders, Pump};
 use super::taker::Takers;
-use crate::common::rdma::rig::{pages_of, pin, too_early};
-use crate::common::rdma::system::System;
-use crate::common::rdma::{Hand, Method, Rig, Terms, Way};
+use crate::common::rdma::rig::{facts, met, pages_of, pin, too_early};
+use crate::common::rdma::{CAUSE_AFTER, Hand, Method, Rig, Terms, Way, is_flush, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How often the counts are looked at. Their times are those of the completions, so that looking more often would only take
@@ -36,16 +35,7 @@ const QUIET_LOOKS: u32 = 40;
 /// # Errors
 /// When the case was not planned by the same version.
 pub fn part(method: Method, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
-    part_on(method, case, place, &System::live())
-}
-
-/// The same with the library and the kernel's files of `system`.
-///
-/// # Errors
-/// As [`part`].
-pub fn part_on(method: Method, case: &Case, place: &Place, system: &System) -> Result<Box<dyn Part>, Error> {
-    let mut terms = Terms::all(method, case, place)?;
-    terms.iter_mut().for_each(|terms| terms.system = system.clone());
+    let terms = Terms::all(method, case, place)?;
     let pages = pages_of(&case.params)?;
     Ok(Box::new(Streaming { place: place.clone(), terms, pages, lines: Vec::new(), sent: 0 }))
 }
@@ -108,14 +98,7 @@ impl Part for Streaming {
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let theirs = Hand::read_all(peers, 1 - self.place.index.min(1))?;
-        if theirs.len() != self.lines.len() {
-            let text = format!("the peer has {} ports, not {}", theirs.len(), self.lines.len());
-            return Err(Error::new(Cause::Protocol, text));
-        }
-        for (line, theirs) in self.lines.iter_mut().zip(&theirs) {
-            line.rig.connect(theirs)?;
-        }
+        met(self.lines.iter_mut().map(|line| &mut line.rig), &self.place, peers)?;
         self.lines.iter_mut().filter_map(|line| line.takers.as_mut()).try_for_each(Takers::start)
     }
 
@@ -127,19 +110,19 @@ impl Part for Streaming {
         // By port and thread.
         let pumped: Vec<Vec<Arc<Tally>>> =
             lines.iter().map(|_| (0..terms.threads).map(tally).collect()).collect();
-        let mut samplers = Vec::new();
+        let mut all = Vec::new();
         let (own, far) = (terms.own_way(), opposite(terms.own_way()));
         if terms.initiates() && !terms.is_counted_there() {
             let grouped: Vec<u64> = terms.sizes.iter().map(|size| terms.moderation(*size) as u64).collect();
-            sample(&mut samplers, own, &terms.sizes, &grouped, &pumped);
+            all.extend(samplers(own, &terms.sizes, &grouped, &pumped));
         }
         let taken: Vec<Vec<Arc<Tally>>> =
             lines.iter().filter_map(|line| Some(line.takers.as_ref()?.tallies().to_vec())).collect();
         if !taken.is_empty() {
-            sample(&mut samplers, far, &terms.sizes, &vec![1; sizes], &taken);
+            all.extend(samplers(far, &terms.sizes, &vec![1; sizes], &taken));
         }
-        self.sent += move_messages(lines, &pumped, &mut samplers, stop, out)?;
-        samplers.iter_mut().for_each(|sampler| sampler.end(out));
+        self.sent += move_messages(lines, &pumped, &mut all, stop, out)?;
+        all.iter_mut().for_each(|sampler| sampler.end(out));
         if phase == Phase::Measure {
             if terms.initiates() {
                 self.sent += lines.iter().map(|line| last_pass(&line.rig)).sum::<Result<u64, Error>>()?;
@@ -149,59 +132,19 @@ impl Part for Streaming {
                 out.evidence("received", json!(received(lines)));
             }
             out.evidence("sent", json!(self.sent));
-            for sampler in &samplers {
-                if let Some(way) = sampler.whole() {
-                    out.evidence(&format!("moved_{}", way.word()), json!(sampler.moved().1));
-                }
+            for way in [own, far] {
+                out.evidence(&format!("moved_{}", way.word()), json!(moved(&all, way, lines.len())));
             }
             let took = lines.iter().flat_map(|line| &line.rig.registrations);
             let micros: Vec<f64> = took.map(|took| took.as_secs_f64() * 1e6).collect();
             out.evidence("registration_us", json!(micros));
-            match lines.as_slice() {
-                [line] => out.evidence("device", json!(line.rig.facts)),
-                lines => {
-                    let facts: Vec<_> = lines.iter().map(|line| &line.rig.facts).collect();
-                    out.evidence("device", json!(facts));
-                }
-            }
+            out.evidence("device", facts(lines.iter().map(|line| &line.rig)));
         }
         Ok(())
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
-        let mut told = self.lines.iter().map(Line::verify);
-        let first = told.next().ok_or_else(too_early)??;
-        told.try_fold(first, |before, next| Ok(together(before, next?)))
-    }
-}
-
-/// What two ports found, as one.
-fn together(one: Integrity, other: Integrity) -> Integrity {
-    match (one, other) {
-        (Integrity::Corrupt { wrong, of, first }, Integrity::Corrupt { wrong: more, of: others, .. }) => {
-            Integrity::Corrupt { wrong: wrong + more, of: of + others, first }
-        }
-        (corrupt @ Integrity::Corrupt { .. }, _) | (_, corrupt @ Integrity::Corrupt { .. }) => corrupt,
-        (Integrity::Verified { checked }, Integrity::Verified { checked: more }) => {
-            Integrity::Verified { checked: checked + more }
-        }
-        // Of one port only is not of all.
-        (Integrity::Verified { .. }, other) | (other, _) => other,
-    }
-}
-
-/// Adds a sampler of all threads together, and where there are several ports one of each.
-fn sample(
-    samplers: &mut Vec<Sampler>,
-    way: Way,
-    sizes: &[u64],
-    grouped: &[u64],
-    tallies: &[Vec<Arc<Tally>>],
-) {
-    let of = |tallies: Vec<Arc<Tally>>| Sampler::new(way, sizes, grouped.to_vec(), tallies, now_ns());
-    samplers.push(of(tallies.concat()));
-    if tallies.len() > 1 {
-        samplers.extend(tallies.iter().enumerate().map(|(port, own)| of(own.clone()).of_port(port)));
+        verified(self.lines.iter().map(Line::verify))
     }
 }
 
@@ -258,11 +201,27 @@ fn move_messages(
             stop.raise();
         }
         let mut sent = 0;
+        let mut errors: Vec<Error> = seen.err().into_iter().collect();
         for thread in threads {
-            sent += thread.join().map_err(|_| Error::new(Cause::Crash, "a thread that sends panicked"))??;
+            let panicked = |_| Err(Error::new(Cause::Crash, "a thread that sends panicked"));
+            match thread.join().unwrap_or_else(panicked) {
+                Ok(count) => sent += count,
+                Err(error) => errors.push(error),
+            }
         }
-        seen.map(|()| sent)
+        first_cause(errors, lines).map_or(Ok(sent), Err)
     })
+}
+
+/// The error that the others follow from; where it stands in no queue yet, it is waited for.
+fn first_cause(mut errors: Vec<Error>, lines: &[Line]) -> Option<Error> {
+    let deadline = Instant::now() + CAUSE_AFTER;
+    while !errors.is_empty() && errors.iter().all(is_flush) && Instant::now() < deadline {
+        std::thread::sleep(LOOK);
+        errors.extend(checked(lines).err());
+    }
+    let at = errors.iter().position(|error| !is_flush(error)).unwrap_or(0);
+    (!errors.is_empty()).then(|| errors.swap_remove(at))
 }
 
 /// The first failure of a thread that takes messages.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::counts::{CHANNEL, PORT};
 use crate::common::Moved;
-use crate::common::rdma::{Method, Way, ports_of};
+use crate::common::rdma::{Method, Way, paths, ports_of};
 
 /// Gbit/s of bytes a second.
 const GBIT: f64 = 8e-9;
@@ -148,30 +148,28 @@ fn losses(parts: &[PartRecord]) -> Vec<Vec<f64>> {
 }
 
 fn tell(method: Method, case: &Case, parts: &[PartRecord], ports: usize, measures: &mut Measures) {
-    let mut moved = Moved::default();
+    let trials: BTreeSet<u32> = parts.iter().map(|part| part.trial).collect();
+    let count = |name: &str| case.params.count(name).unwrap_or(1);
+    let largest = measures.series.get("by_size").and_then(|rows| rows.last()?.at.bytes("size").ok()?);
+    let under_way = count("queue_pairs") * count("depth") * largest.map_or(0, Bytes::get);
+    let none = Moved { buffered: 2 * under_way * trials.len() as u64, ..Moved::default() };
+    let mut by_port = vec![none; ports.max(1)];
     for part in parts {
-        let bytes = |way: Way| {
-            part.evidence.get(&format!("moved_{}", way.word())).and_then(Value::as_u64).unwrap_or(0)
-        };
         // What is read goes the other way than the requests.
         let (there, back) = match method.verb {
-            VerbKind::Read => (bytes(Way::Reverse), bytes(Way::Forward)),
-            _ => (bytes(Way::Forward), bytes(Way::Reverse)),
+            VerbKind::Read => (Way::Reverse, Way::Forward),
+            _ => (Way::Forward, Way::Reverse),
         };
-        moved.forward += there;
-        moved.reverse += back;
+        for (port, moved) in by_port.iter_mut().enumerate() {
+            let bytes = |way: Way| part.evidence.get(&format!("moved_{}", way.word()))?.get(port)?.as_u64();
+            moved.forward += bytes(there).unwrap_or(0);
+            moved.reverse += bytes(back).unwrap_or(0);
+        }
         if let Some(device) = part.evidence.get("device") {
             measures.evidence.insert(part.part.clone(), json!({ "device": device }));
         }
     }
-    let trials: BTreeSet<u32> = parts.iter().map(|part| part.trial).collect();
-    let count = |name: &str| case.params.count(name).unwrap_or(1);
-    let largest = measures.series.get("by_size").and_then(|rows| rows.last()?.at.bytes("size").ok()?);
-    // Queue pairs are those of each port.
-    let pairs = count("queue_pairs") * ports.max(1) as u64;
-    let under_way = pairs * count("depth") * largest.map_or(0, Bytes::get);
-    moved.buffered = 2 * under_way * trials.len() as u64;
-    moved.tell(case, measures);
+    paths::tell(&by_port, case, measures);
 }
 
 /// Why no trial gave a number.
@@ -312,6 +310,24 @@ mod tests {
         assert_eq!(rows, wanted);
         let one = reduce(WRITE, &case(&[]), &parts[..1]).expect("reduced");
         assert!(!one.series.contains_key("by_port"), "a port by itself is all of it");
+        // And what went over each, both ways.
+        for (part, moved) in parts.iter_mut().zip([json!([30, 10]), json!([7, 5])]) {
+            let way = if part.index == 0 { "moved_forward" } else { "moved_reverse" };
+            part.evidence.insert(way.to_owned(), moved);
+        }
+        several.chosen.set("peer_port", "rxe2/1+rxe3/1");
+        let moved = reduce(WRITE, &several, &parts).expect("reduced").evidence["moved"].clone();
+        let rows = moved.as_array().expect("rows").iter();
+        let told: Vec<_> =
+            rows.map(|row| (&row["sender"]["port"], &row["receiver"]["port"], &row["bytes"])).collect();
+        let wanted = [
+            ("rxe0/1", "rxe2/1", 30),
+            ("rxe2/1", "rxe0/1", 7),
+            ("rxe1/1", "rxe3/1", 10),
+            ("rxe3/1", "rxe1/1", 5),
+        ];
+        let wanted = wanted.map(|(from, to, bytes)| (json!(from), json!(to), json!(bytes)));
+        assert_eq!(told, wanted.each_ref().map(|(from, to, bytes)| (from, to, bytes)));
     }
 
     #[test]
@@ -330,7 +346,7 @@ mod tests {
     #[test]
     fn the_path_is_told_what_went_over_it_and_reads_come_the_other_way() {
         let samples = [(Way::Forward, 65_536, 0, 1_250_000)];
-        let parts = [part(0, 0, &samples, json!({ "moved_forward": 9_000_000 }))];
+        let parts = [part(0, 0, &samples, json!({ "moved_forward": [9_000_000] }))];
         let told = |method| {
             let measures = reduce(method, &case(&[]), &parts).expect("reduced");
             (measures.evidence["moved"][0]["from"].clone(), measures.evidence["moved"][0]["bytes"].clone())

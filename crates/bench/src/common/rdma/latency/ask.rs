@@ -54,7 +54,7 @@ impl Asking {
     ///
     /// # Errors
     /// When the far end or the path does not answer.
-    pub fn run(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<Value, Error> {
+    pub fn run(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Error> {
         let count = self.sizes.len() as u32;
         let (begin, each) = (Nanos(now_ns()), stop.left() / count);
         let mut told = Vec::new();
@@ -75,7 +75,7 @@ impl Asking {
             self.latencies.end(Nanos(now_ns()), &mut sink);
             told.push(json!({ "size": size, "round_trips": self.latencies.all().to_evidence() }));
         }
-        Ok(json!(told))
+        Ok(told)
     }
 
     /// One message and what comes of it: when it began and ended; none when it was lost.

@@ -1,7 +1,8 @@
 //! One message at a time: how long it takes until it is answered, or done.
 //!
 //! Where the far end takes notice, it sends a message of the same size back, and the figure is half of the round trip. Where
-//! its card does everything, the figure is the time from posting the request to its completion.
+//! its card does everything, the figure is the time from posting the request to its completion. Over several ports one
+//! conversation goes on over each at the same time, so that a card shows whose ports disturb one another.
 
 mod answer;
 mod ask;
@@ -9,15 +10,12 @@ mod part;
 mod reduce;
 mod voice;
 
-#[cfg(test)]
-pub use part::part_on;
-
 use seatrial_model::{
     About, AxisSpec, Better, Case, Factor, Limits, Measures, MetricSpec, Params, PartRecord, Place, Reason,
     SeriesSpec, Site, Unit,
 };
 
-use super::{Method, plan_pairs};
+use super::{Method, plan_ports};
 use crate::{Benchmark, Error, Part, common};
 
 /// A benchmark of one message at a time: its definition, and how its messages go.
@@ -38,7 +36,7 @@ impl Benchmark for Exchange {
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan_pairs(self.about, params, site)
+        plan_ports(self.about, params, site)
     }
 
     fn limits(&self, _: &Case, _: &Site) -> Limits {
@@ -62,7 +60,8 @@ const fn time(name: &'static str, doc: &'static str) -> MetricSpec {
 pub const HALVES: &[MetricSpec] = &[
     time(
         "latency",
-        "Half the round trip of a message, median of each slice; of a ladder at its smallest size.",
+        "Half the round trip of a message, median of each slice; of a ladder at its smallest size, of several ports over \
+         any of them.",
     ),
     time("p99", "Half the round trip that 99 % of all do not exceed."),
     time("p999", "Half the round trip that 99.9 % of all do not exceed."),
@@ -75,7 +74,8 @@ pub const HALVES: &[MetricSpec] = &[
 pub const WHOLES: &[MetricSpec] = &[
     time(
         "latency",
-        "Time from posting a request to its completion, median of each slice; of a ladder at its smallest size.",
+        "Time from posting a request to its completion, median of each slice; of a ladder at its smallest size, of \
+         several ports over any of them.",
     ),
     time("p99", "Time that 99 % of all requests do not exceed."),
     time("p999", "Time that 99.9 % of all requests do not exceed."),
@@ -85,7 +85,7 @@ pub const WHOLES: &[MetricSpec] = &[
 
 const RATE: MetricSpec = MetricSpec {
     name: "rate",
-    doc: "Messages or requests a second, one after the other.",
+    doc: "Messages or requests a second, one after the other; of several ports over each.",
     unit: Unit::PerSecond,
     better: Better::Higher,
 };
@@ -95,6 +95,15 @@ const LOSS: MetricSpec = MetricSpec {
     doc: "Messages of which no answer came, of all that were sent; over unreliable transports only.",
     unit: Unit::Percent,
     better: Better::Lower,
+};
+
+/// The figure by port.
+pub const BY_PORT: SeriesSpec = SeriesSpec {
+    name: "by_port",
+    doc: "Where several ports are measured together: the latency by port of the first node, at the smallest size.",
+    unit: Unit::Microsecond,
+    better: Better::Lower,
+    axes: &[AxisSpec { name: "port", unit: Unit::Count }],
 };
 
 /// The figure by size.

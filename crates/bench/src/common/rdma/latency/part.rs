@@ -1,19 +1,18 @@
-//! The two ends of a conversation.
+//! The two ends of a conversation, or of one over each of several ports.
 
 use std::time::Duration;
 
-use seatrial_model::{Case, Cause, Integrity, Phase, Place};
+use seatrial_model::{Case, Cause, Integrity, Phase, Place, Sample};
 use seatrial_sys::memory::Pages;
 use seatrial_sys::verbs::{GRH_BYTES, ReceiveList, Transport, VerbKind};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::answer::Answering;
 use super::ask::Asking;
 use super::voice::Voice;
 use crate::common::rdma::pattern::POISON;
-use crate::common::rdma::rig::{met, pages_of, pin, too_early};
-use crate::common::rdma::system::System;
-use crate::common::rdma::{Method, Notice, Rig, Terms};
+use crate::common::rdma::rig::{facts, met, pages_of, pin, too_early};
+use crate::common::rdma::{Hand, Method, Notice, Rig, Terms, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How often the answering end looks whether it is wanted any more.
@@ -23,115 +22,80 @@ const LOOK: Duration = Duration::from_millis(5);
 const FIRST: u64 = 0;
 const LAST: u64 = 1;
 
+/// What names the port of a sample and of a histogram, by its number, where it is one of several.
+pub const PORT: &str = "port";
+
 /// The part of `case` at `place`.
 ///
 /// # Errors
 /// When the case was not planned by the same version.
 pub fn part(method: Method, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
-    part_on(method, case, place, &System::live())
-}
-
-/// The same with the library and the kernel's files of `system`.
-///
-/// # Errors
-/// As [`part`].
-pub fn part_on(method: Method, case: &Case, place: &Place, system: &System) -> Result<Box<dyn Part>, Error> {
-    let mut terms = Terms::of(method, case, place)?;
-    terms.system = system.clone();
+    let terms = Terms::all(method, case, place)?;
     let pages = pages_of(&case.params)?;
-    let place = place.clone();
-    Ok(Box::new(Talking { place, terms, pages, role: Role::None, receives: None, rig: None }))
-}
-
-enum Role {
-    None,
-    Asks(Box<Asking>),
-    Answers(Answering),
-    /// Its card does everything.
-    Rests,
+    Ok(Box::new(Talking { place: place.clone(), terms, pages, lines: Vec::new() }))
 }
 
 struct Talking {
     place: Place,
-    terms: Terms,
+    /// By port; at least one.
+    terms: Vec<Terms>,
     pages: Vec<Pages>,
-    // Before the rig, so that its thread is gone when the queue pair is.
-    role: Role,
-    receives: Option<ReceiveList>,
-    rig: Option<Rig>,
+    /// By port; empty before they are prepared.
+    lines: Vec<Line>,
 }
 
-impl Part for Talking {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        pin(&self.terms, 0)?;
-        let rig = Rig::open(&self.terms, &self.pages)?;
+/// One port of this end. Where its card does everything, it neither asks nor answers.
+struct Line {
+    // Before the rig, so that their threads are gone when the queue pair is.
+    asking: Option<Asking>,
+    answering: Option<Answering>,
+    receives: Option<ReceiveList>,
+    rig: Rig,
+}
+
+impl Line {
+    fn open(terms: &Terms, pages: &[Pages]) -> Result<Self, Error> {
+        let rig = Rig::open(terms, pages)?;
         rig.poison_in()?;
         rig.fill_out(FIRST, rig.layout.slots, |slot| slot)?;
-        if self.terms.notice() == Notice::Completion {
-            self.receives = Some(Voice::listen(&rig)?);
-        }
-        let offer = Offer::new(&self.place, json!(rig.hand()));
-        self.rig = Some(rig);
-        Ok(offer)
+        let hears = terms.notice() == Notice::Completion;
+        let receives = hears.then(|| Voice::listen(&rig)).transpose()?;
+        Ok(Self { asking: None, answering: None, receives, rig })
     }
 
-    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let rig = met(&mut self.rig, &self.place, peers)?;
-        let mut voice = Voice::new(rig)?;
+    /// Begins to answer, or is ready to ask.
+    fn begin(&mut self) -> Result<(), Error> {
+        let terms = &self.rig.terms;
+        let mut voice = Voice::new(&self.rig)?;
         if let Some(receives) = self.receives.take() {
             voice.hear_with(receives);
         }
-        let (notice, sizes) = (self.terms.notice(), &self.terms.sizes);
-        self.role = match (self.terms.initiates(), notice) {
-            (true, _) => Role::Asks(Box::new(Asking::new(voice, notice, sizes))),
-            (false, Notice::Nothing) => Role::Rests,
-            (false, _) => Role::Answers(Answering::start(voice, &self.terms)?),
-        };
-        Ok(())
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let rig = self.rig.as_ref().ok_or_else(too_early)?;
-        match &mut self.role {
-            Role::None => return Err(too_early()),
-            Role::Asks(asking) => {
-                let before = asking.counts();
-                let histograms = asking.run(stop, out)?;
-                if phase == Phase::Measure {
-                    let after = asking.counts();
-                    out.evidence("by_size", histograms);
-                    out.evidence("asked", json!(after.0 - before.0));
-                    out.evidence("lost", json!(after.1 - before.1));
-                    rig.poison_in()?;
-                    if self.terms.method.verb != VerbKind::Read {
-                        rig.fill_out(LAST, rig.layout.slots, |slot| slot)?;
-                    }
-                    asking.last()?;
-                }
-            }
-            Role::Answers(answering) => {
-                while !stop.is_over() {
-                    answering.check()?;
-                    std::thread::sleep(LOOK.min(stop.left()));
-                }
-                out.evidence("served", json!(answering.served()));
-            }
-            Role::Rests => {
-                while !stop.is_over() {
-                    std::thread::sleep(LOOK.min(stop.left()));
-                }
-            }
-        }
-        if phase == Phase::Measure {
-            out.evidence("device", json!(rig.facts));
+        if terms.initiates() {
+            self.asking = Some(Asking::new(voice, terms.notice(), &terms.sizes));
+        } else if terms.notice() != Notice::Nothing {
+            self.answering = Some(Answering::start(voice, terms)?);
         }
         Ok(())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
-        let rig = self.rig.as_ref().ok_or_else(too_early)?;
-        match &self.role {
-            Role::Answers(answering) => match answering.check() {
+    /// Asks until `stop`; the histograms of all sizes.
+    fn ask(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Error> {
+        self.asking.as_mut().ok_or_else(too_early)?.run(stop, out)
+    }
+
+    /// Sends what is looked at after the clock.
+    fn last(&mut self) -> Result<(), Error> {
+        let rig = &self.rig;
+        rig.poison_in()?;
+        if rig.terms.method.verb != VerbKind::Read {
+            rig.fill_out(LAST, rig.layout.slots, |slot| slot)?;
+        }
+        self.asking.as_mut().ok_or_else(too_early)?.last()
+    }
+
+    fn verify(&self) -> Result<Integrity, Error> {
+        if let Some(answering) = &self.answering {
+            match answering.check() {
                 Err(error) if error.cause == Cause::CorruptData => {
                     return Ok(Integrity::Corrupt {
                         wrong: 1,
@@ -140,18 +104,126 @@ impl Part for Talking {
                     });
                 }
                 other => other?,
-            },
-            Role::Rests | Role::None => {
-                return Ok(Integrity::Unverified {
-                    why: "what this end holds is looked at where it came to".to_owned(),
-                });
             }
-            Role::Asks(_) => {}
+        } else if self.asking.is_none() {
+            return Ok(Integrity::Unverified {
+                why: "what this end holds is looked at where it came to".to_owned(),
+            });
         }
         // The answers are as they were from the beginning; what asks was written anew for the last message.
-        let pass = if self.terms.initiates() { FIRST } else { LAST };
-        came(rig, pass)
+        let pass = if self.asking.is_some() { FIRST } else { LAST };
+        came(&self.rig, pass)
     }
+}
+
+impl Part for Talking {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        pin(&self.terms[0], 0)?;
+        for terms in &self.terms {
+            self.lines.push(Line::open(terms, &self.pages)?);
+        }
+        let hands: Vec<Hand> = self.lines.iter().map(|line| line.rig.hand()).collect();
+        Ok(Offer::new(&self.place, json!(hands)))
+    }
+
+    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
+        met(self.lines.iter_mut().map(|line| &mut line.rig), &self.place, peers)?;
+        self.lines.iter_mut().try_for_each(Line::begin)
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        if self.lines.is_empty() {
+            return Err(too_early());
+        }
+        if self.terms[0].initiates() {
+            let before = counts(&self.lines);
+            let histograms = match self.lines.as_mut_slice() {
+                [line] => line.ask(stop, out)?,
+                lines => at_once(lines, stop, out)?,
+            };
+            if phase == Phase::Measure {
+                let after = counts(&self.lines);
+                out.evidence("by_size", json!(histograms));
+                out.evidence("asked", json!(after.0 - before.0));
+                out.evidence("lost", json!(after.1 - before.1));
+                self.lines.iter_mut().try_for_each(Line::last)?;
+            }
+        } else {
+            let answering = || self.lines.iter().filter_map(|line| line.answering.as_ref());
+            while !stop.is_over() {
+                answering().try_for_each(Answering::check)?;
+                std::thread::sleep(LOOK.min(stop.left()));
+            }
+            if answering().next().is_some() {
+                out.evidence("served", json!(answering().map(Answering::served).sum::<u64>()));
+            }
+        }
+        if phase == Phase::Measure {
+            out.evidence("device", facts(self.lines.iter().map(|line| &line.rig)));
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        verified(self.lines.iter().map(Line::verify))
+    }
+}
+
+/// Messages sent and messages lost so far, over all ports.
+fn counts(lines: &[Line]) -> (u64, u64) {
+    let all = lines.iter().filter_map(|line| line.asking.as_ref()).map(Asking::counts);
+    all.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1))
+}
+
+/// Asks over all ports at the same time, over each from a thread of its own beside its card; the histograms of all.
+fn at_once(lines: &mut [Line], stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Error> {
+    let asked: Vec<Asked> = std::thread::scope(|scope| {
+        let start = |(port, line): (u64, _)| {
+            let stop = stop.clone();
+            scope.spawn(move || ask_over(port, line, &stop))
+        };
+        let threads: Vec<_> = (0..).zip(lines).map(start).collect();
+        let panicked = |_| Error::new(Cause::Crash, "a thread that asks panicked");
+        threads.into_iter().map(|thread| thread.join().map_err(panicked)?).collect::<Result<_, Error>>()
+    })?;
+    let (mut histograms, mut samples) = (Vec::new(), Vec::new());
+    for (told, own) in asked {
+        histograms.extend(told);
+        samples.extend(own);
+    }
+    // As they came, whichever port they are of.
+    samples.sort_by_key(|sample| sample.start);
+    samples.into_iter().for_each(|sample| out.sample(sample));
+    Ok(histograms)
+}
+
+/// The histograms of a port, and its samples.
+type Asked = (Vec<Value>, Vec<Sample>);
+
+fn ask_over(port: u64, line: &mut Line, stop: &Stop) -> Result<Asked, Error> {
+    let mut kept = OfPort { port, samples: Vec::new() };
+    let told = pin(&line.rig.terms, 0).and_then(|()| line.ask(stop, &mut kept));
+    if told.is_err() {
+        stop.raise();
+    }
+    let mut told = told?;
+    told.iter_mut().for_each(|told| told[PORT] = json!(port));
+    Ok((told, kept.samples))
+}
+
+/// Keeps the samples of one of several ports, and puts its number on each.
+struct OfPort {
+    port: u64,
+    samples: Vec<Sample>,
+}
+
+impl Sink for OfPort {
+    fn sample(&mut self, mut sample: Sample) {
+        sample.at.set(PORT, self.port);
+        self.samples.push(sample);
+    }
+
+    fn evidence(&mut self, _: &str, _: Value) {}
 }
 
 /// Looks at the last message, which was one of the largest size.

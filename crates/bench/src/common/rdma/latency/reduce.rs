@@ -2,24 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::{Bytes, Case, Cause, Measures, PartRecord, Reason, Row, Sample, Unit, Values};
+use seatrial_model::{Bytes, Case, Cause, Measures, Params, PartRecord, Reason, Row, Sample, Unit, Values};
+use seatrial_sys::verbs::VerbKind;
 use serde_json::{Value, json};
 
 use super::ask::CHANNELS;
-use crate::common::rdma::{Method, Notice};
-use crate::common::{Latencies, by_place};
+use super::part::PORT;
+use crate::common::rdma::{Method, Notice, paths, ports_of};
+use crate::common::{AtPlace, Latencies, Moved, by_place};
 
 /// Nanoseconds of a microsecond.
 const MICRO: f64 = 1e3;
 
-/// Every trial gives its slices' medians and rates at the smallest size, and one value of each quantile there.
+/// Every trial gives its slices' medians and rates at the smallest size, and one value of each quantile there; of all ports
+/// together where there are several, and the medians of each by itself.
 pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-    let clients: Vec<PartRecord> = parts.iter().filter(|part| part.index == 0).cloned().collect();
+    let by_port: Vec<PartRecord> = parts.iter().filter(|part| part.index == 0).cloned().collect();
+    let clients: Vec<PartRecord> = by_port.iter().map(of_all_ports).collect();
     let ways = if method.notice == Notice::Nothing { 1.0 } else { 2.0 };
     let unit = MICRO * ways;
     let median = |sample: &Sample| Some(sample.amount.value() / unit);
     let mut sizes = by_place(&clients, CHANNELS[1], median);
-    let bytes = |at: &crate::common::AtPlace| at.at.bytes("size").ok().flatten().map_or(0, Bytes::get);
     sizes.sort_by_key(bytes);
     let Some(smallest) = sizes.first() else { return Err(why_not(&clients)) };
     let mut measures = Measures::default();
@@ -36,7 +39,7 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
         add("rate", Unit::PerSecond, rates.trials);
     }
     let counted: Vec<Latencies> =
-        clients.iter().filter_map(|part| histogram(part, bytes(smallest))).collect();
+        clients.iter().filter_map(|part| histogram(part, bytes(smallest), None)).collect();
     let of_trials = |value: &dyn Fn(&Latencies) -> Option<f64>| -> Vec<Vec<f64>> {
         counted.iter().map(|trial| value(trial).into_iter().collect()).collect()
     };
@@ -52,21 +55,76 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
         };
         add("loss", Unit::Percent, clients.iter().map(loss).collect());
     }
-    let rows = sizes
-        .into_iter()
-        .map(|at| Row { at: at.at, values: Values { unit: Unit::Microsecond, trials: at.trials } });
-    measures.series.insert("by_size".to_owned(), rows.collect());
+    let row = |at: Params, trials| Row { at, values: Values { unit: Unit::Microsecond, trials } };
+    let ports = ports_of(case, 0).unwrap_or_default();
+    if ports.len() > 1 {
+        let all = by_place(&by_port, CHANNELS[1], median);
+        let of = |(number, port): (u64, &&str)| {
+            let is_it = |at: &&AtPlace| {
+                at.at.count(PORT) == Ok(number) && at.at.get("size") == smallest.at.get("size")
+            };
+            // A trial of which one port told nothing has no rows of it.
+            let own = all.iter().find(is_it).filter(|at| at.trials.len() == by_port.len())?;
+            Some(row(Params::from_iter([("port".to_owned(), (*port).into())]), own.trials.clone()))
+        };
+        measures.series.insert("by_port".to_owned(), (0..).zip(&ports).filter_map(of).collect());
+    }
+    let moved: Vec<Moved> =
+        (0..ports.len().max(1)).map(|port| moved(method, &clients, &sizes, port)).collect();
+    paths::tell(&moved, case, &mut measures);
+    let rows = sizes.into_iter().map(|at| row(at.at, at.trials)).collect();
+    measures.series.insert("by_size".to_owned(), rows);
     let devices: BTreeMap<&str, &Value> =
         parts.iter().filter_map(|part| Some((part.part.as_str(), part.evidence.get("device")?))).collect();
     measures.evidence.insert("devices".to_owned(), json!(devices));
     Ok(measures)
 }
 
-/// The histogram of a size.
-fn histogram(part: &PartRecord, bytes: u64) -> Option<Latencies> {
-    let all = part.evidence.get("by_size")?.as_array()?;
-    let own = all.iter().find(|own| own.get("size").and_then(Value::as_u64) == Some(bytes))?;
-    Latencies::from_evidence(own.get("round_trips")?)
+/// A trial as if all of its samples were of one port.
+fn of_all_ports(part: &PartRecord) -> PartRecord {
+    let mut part = part.clone();
+    for sample in &mut part.samples {
+        let at = sample.at.iter().filter(|(name, _)| *name != PORT);
+        sample.at = at.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+    }
+    part
+}
+
+/// The size of a place.
+fn bytes(at: &AtPlace) -> u64 {
+    at.at.bytes("size").ok().flatten().map_or(0, Bytes::get)
+}
+
+/// The histogram of a size: of the port with this number, or where there is none of all together.
+fn histogram(part: &PartRecord, bytes: u64, port: Option<usize>) -> Option<Latencies> {
+    let number = |own: &Value, name: &str| own.get(name).and_then(Value::as_u64);
+    let is_it = |own: &&Value| {
+        let of_port = port.is_none_or(|port| number(own, PORT).is_none_or(|own| own == port as u64));
+        of_port && number(own, "size") == Some(bytes)
+    };
+    let all = part.evidence.get("by_size")?.as_array()?.iter().filter(is_it);
+    let mut read = all.map(|own| Latencies::from_evidence(own.get("round_trips")?));
+    let first = read.next()??;
+    read.try_fold(first, |mut sum, own| {
+        sum.add(&own?);
+        Some(sum)
+    })
+}
+
+/// What went over the port with this number: a message there and where it is answered one back, and of what is read only
+/// that.
+fn moved(method: Method, clients: &[PartRecord], sizes: &[AtPlace], port: usize) -> Moved {
+    let of_size = |size: u64| -> u64 {
+        let counted = clients.iter().filter_map(|part| histogram(part, size, Some(port)));
+        size * counted.map(|own| own.count()).sum::<u64>()
+    };
+    let all: u64 = sizes.iter().map(|at| of_size(bytes(at))).sum();
+    let largest = sizes.last().map_or(0, bytes);
+    Moved {
+        forward: if method.verb == VerbKind::Read { 0 } else { all },
+        reverse: if method.verb == VerbKind::Read || method.notice != Notice::Nothing { all } else { 0 },
+        buffered: 2 * largest * clients.len() as u64,
+    }
 }
 
 fn why_not(clients: &[PartRecord]) -> Reason {
@@ -144,6 +202,42 @@ mod tests {
         let p99 = measures.metrics["p99"].trials[0][0];
         assert!((p99 - 990.0).abs() < 1.0, "{p99}");
         assert!(!measures.metrics.contains_key("p999") && !measures.metrics.contains_key("loss"));
+    }
+
+    #[test]
+    fn of_several_ports_all_messages_make_the_metrics_and_each_port_has_its_row() {
+        let mut several = case("rc");
+        several.nodes.push("n2".to_owned());
+        several.chosen.set("port", "a/1+b/1");
+        several.chosen.set("peer_port", "c/1+d/1");
+        let round_trips = |port: u64, size: u64, micros: u64| {
+            let mut latencies = Latencies::default();
+            (0..1000).for_each(|_| latencies.record(Nanos(micros * 1000)));
+            json!({ "port": port, "size": size, "round_trips": latencies.to_evidence() })
+        };
+        let told = json!([round_trips(0, 2, 10), round_trips(0, 64, 20), round_trips(1, 2, 30)]);
+        let mut part = client(&[(2, 10), (2, 30), (2, 12), (64, 20)], json!({ "by_size": told }));
+        for (sample, port) in part.samples.iter_mut().zip([0_u64, 1, 0, 0]) {
+            sample.at.set(PORT, port);
+        }
+        let measures = reduce(SEND, &several, &[part]).expect("reduced");
+        assert_eq!(measures.metrics["latency"].trials, [[5.0, 15.0, 6.0]], "all slices, as they came");
+        assert_eq!(measures.metrics["slowest"].trials, [[15.0]]);
+        let p99 = measures.metrics["p99"].trials[0][0];
+        assert!((p99 - 15.0).abs() < 0.02, "{p99}");
+        let rows: Vec<(&str, &[f64])> = measures.series["by_port"]
+            .iter()
+            .map(|row| (row.at.text("port").expect("told"), &row.values.trials[0][..]))
+            .collect();
+        assert_eq!(rows, [("a/1", &[5.0, 6.0][..]), ("b/1", &[15.0][..])]);
+        let sizes: Vec<_> = measures.series["by_size"].iter().map(|row| row.at.text("size")).collect();
+        assert_eq!(sizes, [Ok("2 B"), Ok("64 B")]);
+        // 1000 messages of 2 B and of 64 B over the first, and of 2 B over the second; as much came back.
+        let moved = measures.evidence["moved"].as_array().expect("rows");
+        let bytes: Vec<_> = moved.iter().map(|row| (&row["sender"]["port"], row["bytes"].as_u64())).collect();
+        let wanted = ["a/1", "c/1", "b/1", "d/1"].map(|port| json!(port));
+        let wanted: Vec<_> = wanted.iter().zip([66_000, 66_000, 2_000, 2_000].map(Some)).collect();
+        assert_eq!(bytes, wanted);
     }
 
     #[test]

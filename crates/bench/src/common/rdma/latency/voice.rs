@@ -11,7 +11,9 @@ use seatrial_sys::verbs::{
 
 use crate::Error;
 use crate::common::rdma::queue::Queue;
-use crate::common::rdma::{Layout, Notice, Pair, QKEY, Rig, Side, Terms, during, preparing, wait};
+use crate::common::rdma::{
+    CAUSE_AFTER, Layout, Notice, Pair, QKEY, Rig, Side, Terms, during, is_flush, preparing, wait,
+};
 
 /// Every so many messages one asks for a completion, so that the send queue does not fill up.
 const GROUP: u64 = 16;
@@ -24,6 +26,22 @@ const SILENCE: Duration = Duration::from_secs(5);
 
 /// The same over the others, before a message counts as lost.
 const LOST_AFTER: Duration = Duration::from_millis(100);
+
+/// How long nothing has come, from the first look at the clock on. That is not taken before many looks were in vain: a
+/// message that comes in time would pay for it.
+#[derive(Default)]
+struct Silence {
+    since: Option<Instant>,
+}
+
+impl Silence {
+    /// Whether it is longer than that.
+    #[cold]
+    fn is_over(&mut self, longest: Duration) -> bool {
+        let now = Instant::now();
+        now.duration_since(*self.since.get_or_insert(now)) > longest
+    }
+}
 
 /// A message as it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,9 +64,13 @@ pub struct Voice {
     receives: Queue,
     /// For messages that are put into the request, and for others.
     lists: [SendList; 2],
+    /// The list for messages of the size that was sent last, and that size.
+    aimed: (usize, u64),
     /// Tells the far end the size, where it looks at memory.
     sizes: Option<SendList>,
     posts: Option<ReceiveList>,
+    /// Receives that messages took and that are to be posted again.
+    owed: u32,
     posted: u64,
     completed: u64,
     completions: [Completion; 16],
@@ -79,8 +101,10 @@ impl Voice {
             sends: rig.sends[0].clone(),
             receives: rig.receives[0].clone(),
             lists,
+            aimed: (0, 0),
             sizes,
             posts: None,
+            owed: 0,
             posted: 0,
             completed: 0,
             completions: [Completion::default(); 16],
@@ -123,22 +147,46 @@ impl Voice {
         while self.posted - self.completed >= self.terms.depth as u64 {
             self.reap()?;
         }
-        let is_inline = bytes <= u64::from(self.inline());
-        let (local, remote) = self.places(bytes);
+        if self.aimed.1 != bytes {
+            self.aim(bytes);
+        }
         let answered = self.is_answered();
-        let list = &mut self.lists[usize::from(!is_inline)];
-        // At no step may it reach beyond the memory, whatever it was before.
-        list.set_bytes(0, 1);
-        list.aim(0, local, remote);
-        list.set_bytes(0, bytes as u32);
+        let list = &mut self.lists[self.aimed.0];
         if self.terms.notice() == Notice::Completion {
             list.set_immediate(0, number);
         }
         self.posted += 1;
         list.set_signalled(0, !answered || self.posted.is_multiple_of(GROUP));
         list.set_id(0, self.posted);
-        let posted = self.pair.qp.post_send(list, 0..1);
-        posted.map_err(VerbsError::from).map_err(during(&self.label, "posting a request"))
+        let posted = self.pair.qp.post_send(list, 0..1).map_err(VerbsError::from);
+        posted.map_err(during(&self.label, "posting a request"))?;
+        self.replenish()
+    }
+
+    /// Posts the receives that messages took: while the next message is under way, so that no answer waits for it. What was
+    /// posted beforehand takes what comes meanwhile.
+    #[inline]
+    fn replenish(&mut self) -> Result<(), Error> {
+        if let Some(list) = &mut self.posts {
+            while self.owed > 0 {
+                let posted = self.pair.qp.post_receive(list, 0..1).map_err(VerbsError::from);
+                posted.map_err(during(&self.label, "posting a receive"))?;
+                self.owed -= 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a request of so many bytes.
+    fn aim(&mut self, bytes: u64) {
+        let is_inline = bytes <= u64::from(self.inline());
+        let (local, remote) = self.places(bytes);
+        self.aimed = (usize::from(!is_inline), bytes);
+        let list = &mut self.lists[self.aimed.0];
+        // At no step may it reach beyond the memory, whatever it was before.
+        list.set_bytes(0, 1);
+        list.aim(0, local, remote);
+        list.set_bytes(0, bytes as u32);
     }
 
     /// Whether the far end answers, so that not each request needs a completion.
@@ -184,7 +232,7 @@ impl Voice {
     /// When the device or the path fails, or stays silent.
     #[inline]
     pub fn done(&mut self) -> Result<(), Error> {
-        let deadline = Instant::now() + SILENCE;
+        let mut silence = Silence::default();
         let mut looks = 0_u32;
         while self.completed < self.posted {
             let count = wait(&self.sends, &mut self.completions, &mut self.misses);
@@ -195,7 +243,7 @@ impl Voice {
                 self.completed = self.completed.max(completion.id());
             }
             looks += 1;
-            if looks.is_multiple_of(LOOKS) && Instant::now() > deadline {
+            if looks.is_multiple_of(LOOKS) && silence.is_over(SILENCE) {
                 return Err(self.silent());
             }
         }
@@ -208,7 +256,7 @@ impl Voice {
     /// When the device or the path fails, or stays silent.
     #[inline]
     pub fn hear(&mut self) -> Result<Option<Came>, Error> {
-        let deadline = Instant::now() + if self.is_unreliable() { LOST_AFTER } else { SILENCE };
+        let mut silence = Silence::default();
         let mut looks = 0_u32;
         loop {
             if let Some(came) = self.listened()? {
@@ -217,7 +265,7 @@ impl Voice {
             looks += 1;
             if self.terms.event || looks.is_multiple_of(LOOKS) {
                 self.reap()?;
-                if Instant::now() > deadline {
+                if silence.is_over(self.longest_silence()) {
                     return if self.is_unreliable() { Ok(None) } else { Err(self.silent()) };
                 }
             }
@@ -235,17 +283,31 @@ impl Voice {
             return Ok(None);
         }
         let completion = self.completions[0];
-        completion.check().map_err(during(&self.label, "taking a message"))?;
+        if let Err(error) = completion.check() {
+            let error = during(&self.label, "taking a message")(error);
+            return Err(self.cause(error));
+        }
         let header = if self.terms.transport == Transport::Ud { GRH_BYTES as u64 } else { 0 };
         let came = Came {
             bytes: u64::from(completion.bytes()).saturating_sub(header),
             number: completion.immediate(),
         };
-        if let Some(list) = &mut self.posts {
-            let posted = self.pair.qp.post_receive(list, 0..1).map_err(VerbsError::from);
-            posted.map_err(during(&self.label, "posting a receive"))?;
-        }
+        self.owed += u32::from(self.posts.is_some());
         Ok(Some(came))
+    }
+
+    /// What an error follows from. A receive that is flushed was in nobody's way: the cause stands among the requests, or
+    /// the other end tells it in the meantime.
+    #[cold]
+    fn cause(&mut self, error: Error) -> Error {
+        let deadline = Instant::now() + CAUSE_AFTER;
+        while is_flush(&error) && Instant::now() < deadline {
+            match self.reap() {
+                Err(cause) if !is_flush(&cause) => return cause,
+                _ => std::thread::sleep(Duration::from_millis(5)),
+            }
+        }
+        error
     }
 
     /// Where messages of memory are looked at: their last byte.
@@ -277,13 +339,13 @@ impl Voice {
     /// When the device or the path fails, or stays silent.
     #[inline]
     pub fn await_mark(&mut self, mark: u8) -> Result<bool, Error> {
-        let deadline = Instant::now() + if self.is_unreliable() { LOST_AFTER } else { SILENCE };
+        let mut silence = Silence::default();
         let mut looks = 0_u32;
         while self.seen() != mark {
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(self.patience()) {
                 self.reap()?;
-                if Instant::now() > deadline {
+                if silence.is_over(self.longest_silence()) {
                     return if self.is_unreliable() { Ok(false) } else { Err(self.silent()) };
                 }
                 std::thread::yield_now();
@@ -312,6 +374,11 @@ impl Voice {
     /// What the far end told by [`Self::tell_size`].
     pub fn told_size(&self) -> u64 {
         self.region.word(self.layout.at(0, Side::In, 0) as usize)
+    }
+
+    /// How long nothing may come.
+    fn longest_silence(&self) -> Duration {
+        if self.is_unreliable() { LOST_AFTER } else { SILENCE }
     }
 
     fn silent(&self) -> Error {

@@ -130,7 +130,10 @@ on_a_device! {
     write_poll_latency: "rdma.write_poll_lat" [[("size", "1 B"), ("up_to", "4 KiB")], [("transport", "uc"), ("size", "64 B")]];
     send_latency: "rdma.send_lat" [[("up_to", "1 KiB")], [("transport", "uc")], [("transport", "ud"), ("size", "64 B")]];
     read_latency: "rdma.read_lat" [[("size", "8 B"), ("up_to", "64 KiB")], [("completion", "event")]];
-    atomics: "rdma.atomic" [[("operation", "fetch_add"), ("queue_pairs", "3")], [("operation", "compare_swap")]];
+    atomics: "rdma.atomic" [
+        [("operation", "fetch_add"), ("queue_pairs", "3"), ("threads", "2")],
+        [("operation", "compare_swap")],
+    ];
     pingpong_over_verbs: "net.pingpong" [
         [("transport", "verbs"), ("to", "16 KiB"), ("beside", "0")],
         [("transport", "verbs"), ("to", "1 KiB"), ("mode", "stream"), ("buffers", "different")],

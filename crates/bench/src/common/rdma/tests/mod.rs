@@ -1,7 +1,11 @@
 //! Which ports are measured with which, and what bounds them.
 
 mod device;
+mod errors;
+mod fabric;
 mod fake;
+mod ports;
+mod rack;
 
 use seatrial_model::machine::{
     Cpu, CpuThread, Hca, HcaPort, Known, Machine, Memory, NumaNode, PciDevice, PciPath, PciPort,
@@ -282,6 +286,26 @@ fn several_ports_are_one_case_with_threads_next_to_each_and_the_sum_of_their_lim
     let (shared, own) = (known(linked(), "mlx5_1+mlx5_2"), known(linked(), "mlx5_0+mlx5_1"));
     assert!((own - both).abs() < 1e-6, "{own}");
     assert!((100.0..130.0).contains(&shared), "{shared}");
+}
+
+#[test]
+fn every_benchmark_takes_several_ports_as_one_case_with_its_threads_next_to_each() {
+    let site = Site { nodes: vec![node("n1", two_cards()), node("n2", two_cards())] };
+    let registry = registry();
+    for id in registry.abouts().map(|about| about.id).filter(|id| id.starts_with("rdma.")) {
+        let bench = registry.find(id).expect("there");
+        let threads = bench.about().param("threads").is_some();
+        let asked = [("device", "mlx5_0+mlx5_1"), ("queue_pairs", "4"), ("threads", "2")];
+        let asked = if threads { &asked[..] } else { &asked[..1] };
+        let cases = planned_of(bench, &site, asked).unwrap_or_else(|reason| panic!("{id}: {reason}"));
+        let [case] = cases.as_slice() else { panic!("{id}: {cases:?}") };
+        assert_eq!(ports_of(case), ("mlx5_0/1+mlx5_1/1", "mlx5_0/1+mlx5_1/1"), "{id}");
+        let cpus: Vec<u32> = case.places[1].seats.iter().map(|seat| seat.cpu).collect();
+        assert_eq!(cpus, if threads { vec![0, 1, 4, 5] } else { vec![0, 4] }, "{id}");
+        assert!(bench.about().series("by_port").is_some(), "{id}");
+        let reason = planned_of(bench, &site, &[("peer_device", "mlx5_0+mlx5_1")]).expect_err("refused");
+        assert_eq!(reason.cause, Cause::Contradiction, "{id}: {reason}");
+    }
 }
 
 #[test]
