@@ -2,23 +2,70 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::{Params, PartRecord, Sample};
+use seatrial_model::{Finding, Params, PartRecord, Sample, Severity, Subject};
 use seatrial_stats::Sorted;
 
-use super::{Rate, common_rates};
+use super::{Rate, common_rates, whole_rate};
 
 /// Values by trial; a trial without any is left out.
 pub type Trials = Vec<Vec<f64>>;
 
-/// The values that `values` makes of the place on the axes and the rates of every slice of copies, by their key in the
-/// order of its first slice, and by trial. Slices whose streams hardly overlapped make none.
+/// What was copied at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Slice<'a> {
+    samples: &'a [&'a Sample],
+}
+
+impl Slice<'_> {
+    /// Its place on the axes.
+    pub fn at(&self) -> &Params {
+        &self.samples[0].at
+    }
+
+    /// The rate of each stream while all ran; none when they hardly overlapped.
+    pub fn rates(&self) -> Option<Vec<Rate>> {
+        common_rates(self.samples)
+    }
+
+    /// The rate of all streams from the start of the first to the end of the last, in bytes a second.
+    pub fn whole(&self) -> Option<f64> {
+        whole_rate(self.samples)
+    }
+}
+
+/// Slices of which no value could be made, of how many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Those whose streams hardly ran at the same time.
+    pub apart: usize,
+    /// All of them.
+    pub of: usize,
+}
+
+impl Lost {
+    /// A finding where there are any: what they were of may be missing from the results.
+    pub fn finding(self) -> Option<Finding> {
+        let Self { apart, of } = self;
+        (apart > 0).then(|| {
+            let text = format!(
+                "in {apart} of {of} slices the streams of copies hardly ran at the same time, so that there is no rate of \
+                 all of them: the device does them one after the other, or was held up by others"
+            );
+            Finding::new("gpu-streams-apart", Severity::Warning, Subject::node(), text)
+        })
+    }
+}
+
+/// The values that `values` makes of every slice of copies, by their key in the order of its first slice, and by trial; and
+/// how many slices made none.
 pub fn by_slice<K: PartialEq>(
     parts: &[PartRecord],
-    values: impl Fn(&Params, &[Rate]) -> Vec<(K, f64)>,
-) -> Vec<(K, Trials)> {
+    values: impl Fn(Slice<'_>) -> Vec<(K, f64)>,
+) -> (Vec<(K, Trials)>, Lost) {
     let mut numbers: Vec<u32> = parts.iter().map(|part| part.trial).collect();
     numbers.dedup();
     let mut found: Vec<(K, Trials)> = Vec::new();
+    let mut lost = Lost::default();
     for part in parts {
         let trial = numbers.iter().position(|number| *number == part.trial).unwrap_or(0);
         let mut slices: BTreeMap<u64, Vec<&Sample>> = BTreeMap::new();
@@ -26,8 +73,10 @@ pub fn by_slice<K: PartialEq>(
             slices.entry(sample.at.count("slice").unwrap_or(0)).or_default().push(sample);
         }
         for samples in slices.values() {
-            let Some(rates) = common_rates(samples) else { continue };
-            for (key, value) in values(&samples[0].at, &rates) {
+            let made = values(Slice { samples });
+            lost.of += 1;
+            lost.apart += usize::from(made.is_empty());
+            for (key, value) in made {
                 let index = found.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
                     found.push((key, vec![Vec::new(); numbers.len()]));
                     found.len() - 1
@@ -37,7 +86,7 @@ pub fn by_slice<K: PartialEq>(
         }
     }
     found.iter_mut().for_each(|(_, trials)| trials.retain(|trial| !trial.is_empty()));
-    found
+    (found, lost)
 }
 
 /// The median of all values; 0 when there is none.
@@ -75,12 +124,22 @@ mod tests {
     #[test]
     fn values_are_told_apart_by_key_and_trial() {
         let parts = [part(0, &[(0, "in"), (1, "out"), (2, "in")]), part(4, &[(0, "out")])];
-        let rate = |at: &Params, rates: &[Rate]| {
-            vec![(at.text("way").unwrap_or_default().to_owned(), rates[0].bytes_per_second)]
+        let rate = |slice: Slice<'_>| {
+            let way = slice.at().text("way").unwrap_or_default().to_owned();
+            let rates = slice.rates().unwrap_or_default();
+            rates.into_iter().map(|rate| (way.clone(), rate.bytes_per_second)).collect()
         };
         let expected =
             [("in".to_owned(), vec![vec![2e9, 2e9]]), ("out".to_owned(), vec![vec![2e9], vec![2e9]])];
-        assert_eq!(by_slice(&parts, rate), expected);
+        let none_of_in = |slice: Slice<'_>| match slice.at().text("way") {
+            Ok("in") => Vec::new(),
+            _ => rate(slice),
+        };
+        let lost = by_slice(&parts, none_of_in).1;
+        assert_eq!(lost, Lost { apart: 2, of: 4 });
+        assert!(lost.finding().expect("told").text.starts_with("in 2 of 4 slices the streams"));
+        assert_eq!(Lost { apart: 0, of: 4 }.finding(), None);
+        assert_eq!(by_slice(&parts, rate), (expected.to_vec(), Lost { apart: 0, of: 4 }));
         assert_eq!(median(&expected[0].1), 2e9);
         assert_eq!(median(&[]), 0.0);
     }

@@ -1,4 +1,4 @@
-//! Rates of several streams over the time that they all ran.
+//! Rates of several streams: over the time that they all ran, or over the time that any of them did.
 
 use std::collections::BTreeMap;
 
@@ -48,6 +48,16 @@ pub fn common_rates(samples: &[&Sample]) -> Option<Vec<Rate>> {
     Some(lanes.iter().map(rate).collect())
 }
 
+/// The rate of all streams together from the start of the first to the end of the last, in bytes a second. It holds for streams
+/// that queue behind one another as well, for which there is no time in which all ran: a device may have one engine for what
+/// goes to several others.
+pub fn whole_rate(samples: &[&Sample]) -> Option<f64> {
+    let start = samples.iter().map(|sample| sample.start).min()?;
+    let end = samples.iter().map(|sample| sample.end).max()?;
+    let moved: f64 = samples.iter().map(|sample| sample.amount.value() * sample.amount.unit().factor()).sum();
+    (end > start).then(|| moved / end.since(start).as_secs())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,5 +93,16 @@ mod tests {
     fn streams_that_ran_one_after_the_other_make_no_rate() {
         assert_eq!(rates(&[sample(0, 0, 1000, "1 GB"), sample(1, 700, 1700, "1 GB")]), None);
         assert_eq!(rates(&[]), None);
+    }
+
+    #[test]
+    fn streams_behind_one_another_have_a_rate_together() {
+        // As an H200 with one engine does it to three others: the second lane waits for the first, the third for both.
+        let queued = [sample(0, 0, 125, "40 GB"), sample(1, 0, 250, "40 GB"), sample(2, 0, 375, "40 GB")];
+        assert_eq!(rates(&queued), None);
+        let whole = |samples: &[Sample]| whole_rate(&samples.iter().collect::<Vec<_>>());
+        assert_eq!(whole(&queued), Some(320e9));
+        assert_eq!(whole(&[sample(0, 500, 1000, "1 GB"), sample(1, 700, 1500, "2 GB")]), Some(3e9));
+        assert_eq!((whole(&[]), whole(&[sample(0, 5, 5, "1 GB")])), (None, None));
     }
 }

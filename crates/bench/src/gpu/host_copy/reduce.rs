@@ -6,7 +6,7 @@ use serde_json::json;
 use super::cell::Grid;
 use super::pinned::{IN_LANE, OUT_LANE};
 use crate::common::by_place;
-use crate::common::gpu::{Rate, Trials, by_slice, median, tell};
+use crate::common::gpu::{Lost, Slice, Trials, by_slice, median, tell};
 
 /// A direction at one place on the axes.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +25,7 @@ struct Cell {
 }
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-    let cells = cells(parts);
+    let (cells, lost) = cells(parts);
     if cells.is_empty() {
         let text = "no slice of copies came to its end within the time; raise -p time= or lower -p size=";
         return Err(Reason::new(Cause::TooShort, text));
@@ -73,12 +73,14 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         measures.series.insert(series.to_owned(), cells.iter().map(row).collect());
     }
     tell(&mut measures, case, parts);
+    measures.findings.extend(lost.finding());
     Ok(measures)
 }
 
 /// The rates of every slice, in the order of the cells' first slices.
-fn cells(parts: &[PartRecord]) -> Vec<Cell> {
-    let values = |at: &Params, rates: &[Rate]| {
+fn cells(parts: &[PartRecord]) -> (Vec<Cell>, Lost) {
+    let values = |slice: Slice<'_>| {
+        let (at, rates) = (slice.at(), slice.rates().unwrap_or_default());
         let of = |lane| rates.iter().find(|rate| rate.lane == lane).map(|rate| rate.bytes_per_second / 1e9);
         let (into, out_of) = (of(IN_LANE), of(OUT_LANE));
         let both = into.zip(out_of).map(|(into, out_of)| into + out_of);
@@ -94,5 +96,6 @@ fn cells(parts: &[PartRecord]) -> Vec<Cell> {
         };
         named.into_iter().filter_map(cell).collect()
     };
-    by_slice(parts, values).into_iter().map(|(place, trials)| Cell { place, trials }).collect()
+    let (found, lost) = by_slice(parts, values);
+    (found.into_iter().map(|(place, trials)| Cell { place, trials }).collect(), lost)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seatrial_model::{Case, Cause, Measures, Params, PartRecord, Reason, Row, Unit, Values};
 
-use crate::common::gpu::{Rate, Trials, by_slice, missing, tell};
+use crate::common::gpu::{Slice, Trials, by_slice, missing, tell};
 
 /// What a slice gives a value of.
 #[derive(PartialEq)]
@@ -14,7 +14,7 @@ enum Key {
 }
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-    let found = by_slice(parts, of_slice);
+    let (found, lost) = by_slice(parts, of_slice);
     if found.is_empty() {
         let text = "no slice in which all GPUs copied at the same time; raise -p time= or lower -p block=";
         return Err(Reason::new(Cause::TooShort, text));
@@ -40,12 +40,14 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     }
     measures.series.insert("by_gpu".to_owned(), rows);
     tell(&mut measures, case, parts);
+    measures.findings.extend(lost.finding());
     Ok(measures)
 }
 
 /// The sum, the slowest, and each GPU's rate of one slice, in Gbit/s.
-fn of_slice(at: &Params, rates: &[Rate]) -> Vec<(Key, f64)> {
-    let (name, sum, least) = match at.text("direction") {
+fn of_slice(slice: Slice<'_>) -> Vec<(Key, f64)> {
+    let Some(rates) = slice.rates() else { return Vec::new() };
+    let (name, sum, least) = match slice.at().text("direction") {
         Ok("h2d") => ("h2d", "h2d_sum", Some("h2d_least")),
         Ok("d2h") => ("d2h", "d2h_sum", Some("d2h_least")),
         _ => ("both", "both_sum", None),

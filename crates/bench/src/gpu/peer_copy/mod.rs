@@ -31,7 +31,7 @@ const fn axis(name: &'static str) -> AxisSpec {
 
 const ABOUT: About = About {
     id: "gpu.peer_copy",
-    version: 2,
+    version: 3,
     title: "copies between the GPUs of a node, every pair and many at once",
     doc: include_str!("doc.md"),
     params: &[

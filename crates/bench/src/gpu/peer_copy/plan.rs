@@ -23,6 +23,10 @@ pub const PROCESSORS: u32 = 16;
 /// Time of a chase round the ring over a link of 1 us.
 const CHASE: Nanos = Nanos::millis(16);
 
+/// Rounds of a warm-up: as many as must agree before it ends. One more goes before them, in which slices do not have all their
+/// copies yet.
+const WARM_UP_ROUNDS: u64 = 3;
+
 /// Slices each cell gets in a trial at least.
 const LEAST_SLICES: u64 = 3;
 
@@ -72,7 +76,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let pairs = (gpus.len() * (gpus.len() - 1)) as u64;
     let round = SLICE.get() * wanted(params, gpus.len()).len() as u64 + CHASE.get() * CHASES * pairs;
     case.budget.measure = case.budget.measure.max(Nanos(round * LEAST_SLICES * 3 / 2));
-    case.budget.warm_up = case.budget.warm_up.max(Nanos::millis(300)).max(Nanos(round));
+    case.budget.warm_up = case.budget.warm_up.max(Nanos::millis(300)).max(Nanos(round * WARM_UP_ROUNDS));
     case.budget.overhead = Nanos::millis(800 * gpus.len() as u64);
     case.budget.prepare = Nanos::secs(90);
     Ok(case)
