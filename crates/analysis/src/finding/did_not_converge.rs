@@ -8,7 +8,7 @@ use crate::number::quantity;
 
 pub(super) const RULE: Rule = Rule {
     kind: "did-not-converge",
-    doc: "The trials were used up before the 95 % interval of a median was as narrow as asked for.",
+    doc: "The trials ended before the 95 % interval of a median was as narrow as asked for.",
     find,
 };
 
@@ -23,10 +23,16 @@ fn of_case(case: &CaseRecord) -> Option<Finding> {
         case.metrics.iter().filter(|(_, metric)| !metric.converged && !is_resolved(metric)).collect();
     let trials = wide.iter().map(|(_, metric)| metric.trials).max()?;
     let names: Vec<&str> = wide.iter().map(|(name, _)| name.as_str()).collect();
+    let remedy = match most_trials(case) {
+        Some(most) if trials < most => {
+            "raise -p trials=, since these end when the case's first metric is known as exactly as asked for"
+        }
+        _ => "raise -p max_trials=",
+    };
     // Without the widths, which stand beside the medians, so that cases that share the trouble share the sentence.
     let text = format!(
-        "after {trials} trials the 95 % interval of {} is still wider than asked for: raise -p max_trials=, or look \
-         for what disturbs the machine",
+        "after {trials} trials the 95 % interval of {} is still wider than asked for: {remedy}, or look for what disturbs \
+         the machine",
         names.join(", ")
     );
     let widest = wide.iter().filter_map(|(_, metric)| half_width_percent(metric)).reduce(f64::max);
@@ -34,6 +40,12 @@ fn of_case(case: &CaseRecord) -> Option<Finding> {
     let evidence = wide.iter().map(|(name, _)| (*name).clone()).collect();
     let value = widest.and_then(|percent| quantity(percent, Unit::Percent));
     Some(about(case, Finding { value, evidence, ..finding }))
+}
+
+/// How many trials the case could have had: as asked for, or twice those that are always made.
+fn most_trials(case: &CaseRecord) -> Option<u64> {
+    let count = |name: &str| case.params.count(name).ok();
+    count("max_trials").or_else(|| Some(2 * count("trials")?))
 }
 
 /// Whether the number is known as exactly as anybody asks, however wide its interval is against it. A width relative to
@@ -61,6 +73,22 @@ fn half_width_percent(metric: &MetricRecord) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::judge::fixture::{limit, measured, metric};
+
+    #[test]
+    fn what_makes_more_trials_is_named_whether_they_were_used_up_or_not() {
+        let text = |trials: u64, most: Option<u64>| {
+            let mut case = measured("n1");
+            case.params.set("trials", 3_u64);
+            most.into_iter().for_each(|most| case.params.set("max_trials", most));
+            let wide = metric(80.0, (70.0, 90.0), limit(1e3));
+            let wide = MetricRecord { converged: false, trials, ..wide };
+            case.metrics.insert("latency".to_owned(), wide);
+            find(&[case]).remove(0).text
+        };
+        assert!(text(3, None).contains("raise -p trials=, since"), "three of six");
+        assert!(text(6, None).contains("raise -p max_trials=, or"));
+        assert!(text(3, Some(3)).contains("raise -p max_trials=, or"));
+    }
 
     #[test]
     fn numbers_near_zero_are_known_well_enough() {
