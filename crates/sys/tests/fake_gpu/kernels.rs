@@ -82,7 +82,8 @@ fn streaming(
 ) -> Result<f64, c_int> {
     let &[a, b, c, x, y, tiles, first, step, most] = arguments else { return Err(1) };
     let (op, form) = name.split_once('_').ok_or(1)?;
-    let (of_name, vectors) = form.trim_end_matches("_cs").split_once('x').ok_or(1)?;
+    let form = form.split_once('_').map_or(form, |(form, _)| form);
+    let (of_name, vectors) = form.split_once('x').ok_or(1)?;
     if of_name != threads.to_string() {
         return Err(701);
     }
@@ -101,8 +102,8 @@ fn streaming(
             }
         }
         if op == "read" {
-            // The sums of all threads of a block stand in the word of its first one.
-            let slot = x + 8 * block * u64::from(threads);
+            // One of 1024 words, by the number of the block.
+            let slot = x + 8 * (block % 1024);
             put(slot, word(slot).wrapping_add(sum));
         }
     }

@@ -20,6 +20,7 @@
 //! | `no_peers` | devices do not reach each other | |
 //! | `mig`, `mode`, `gen_now`, `width_now`, `throttle`, `replays` | what the management library tells | 0, 0, 5, 16, 0, 0 |
 //! | `others` | other processes that compute on each device | 0 |
+//! | `capability` | the compute capability before the point | 9 |
 //! | `xid` | an error of this number is reported once | |
 //! | `rising` | looks at the processors' clock until it is at 1000 MHz, from 300 on | 0 |
 //!
@@ -132,7 +133,7 @@ pub unsafe extern "C" fn cuDeviceGetAttribute(value: *mut c_int, which: c_int, _
         16 => 4,       // processors
         38 => 1 << 16, // second-level cache
         40 => 2,       // copy engines
-        75 => 9,       // capability
+        75 => with(|world| world.config.number("capability", 9.0)) as c_int,
         76 => 0,
         18 => 0,
         _ => return INVALID,

@@ -4,10 +4,12 @@
 use std::ffi::CString;
 use std::sync::Arc;
 
-use seatrial_sys::gpu::{DeviceMemory, Function, Gate, Gpu, GpuError, Module, PinnedMemory, Span, Stream};
+use seatrial_sys::gpu::{
+    DeviceMemory, Fault, Function, Gate, Gpu, GpuError, Module, PinnedMemory, Span, Stream,
+};
 
 use super::pattern::{Pattern, Wrong};
-use super::ptx::{self, Op, Shape, Walk};
+use super::ptx::{self, Hint, Op, SUMS, Shape, Walk};
 
 /// How long a kernel waits at a gate at most. The gate is opened long before; a host that died must not leave a GPU busy.
 const LONGEST_WAIT_NS: u64 = 10_000_000_000;
@@ -36,7 +38,7 @@ struct Loaded {
 
 /// The shape and walk of the copy over links: what is under way at any time must be more than the link holds.
 pub const LINK_COPY: (Shape, Walk) =
-    (Shape { op: Op::Copy, threads: 512, vectors: 8, streaming: false }, Walk::Turns(1));
+    (Shape { op: Op::Copy, threads: 512, vectors: 8, hint: Hint::Plain }, Walk::Turns(1));
 
 /// Where a check leaves its result: how many words were wrong, and the first of them.
 #[derive(Debug)]
@@ -74,14 +76,37 @@ impl Kernels {
         Ok(Self(Arc::new(loaded)))
     }
 
-    /// Translates streaming kernels, one for each shape.
+    /// Translates streaming kernels, one for each shape that the device and its driver can have.
     ///
     /// # Errors
-    /// As [`Self::load`].
-    pub fn streaming(&self, shapes: &[Shape]) -> Result<Vec<Function>, GpuError> {
+    /// As [`Self::load`], where the shapes need nothing that not every device has.
+    pub fn streaming(&self, shapes: &[Shape]) -> Result<Streaming, GpuError> {
+        let capability = self.0.gpu.properties().capability;
+        let (special, common) = apart(shapes);
+        let mut streaming = Streaming { kernels: self.translated(&common)?, left_out: None };
+        if let Some(least) = special.first().map(|shape| shape.hint.least()) {
+            let why = if capability < least {
+                format!("a GPU of capability {}.{} is too old for it", capability.0, capability.1)
+            } else {
+                match self.translated(&special) {
+                    Ok(kernels) => {
+                        streaming.kernels.extend(kernels);
+                        return Ok(streaming);
+                    }
+                    Err(error) if error.fault() == Fault::CodeRefused => error.to_string(),
+                    Err(error) => return Err(error),
+                }
+            };
+            streaming.left_out = Some(format!("kernels that keep what they load in the cache: {why}"));
+        }
+        Ok(streaming)
+    }
+
+    fn translated(&self, shapes: &[Shape]) -> Result<Vec<(Shape, Function)>, GpuError> {
         let module = Module::load(&self.0.gpu, &ptx::streaming(shapes))?;
         let get = |shape: &Shape| {
-            module.function(&CString::new(shape.name()).expect("our names hold no zero byte"))
+            let name = CString::new(shape.name()).expect("our names hold no zero byte");
+            Ok((*shape, module.function(&name)?))
         };
         shapes.iter().map(get).collect()
     }
@@ -155,8 +180,7 @@ impl Kernels {
         let (blocks, [first, step, most]) = walk.split(tiles, processors);
         let (spans, [a, b, c, x, y]) = match arrays {
             Arrays::Read { from, sums } => {
-                let slots = blocks as usize * shape.threads as usize * 8;
-                (vec![*from, *sums], [from.address(bytes)?, 0, 0, sums.address(slots)?, 0])
+                (vec![*from, *sums], [from.address(bytes)?, 0, 0, sums.address(SUMS as usize * 8)?, 0])
             }
             Arrays::Write { to, pattern } => {
                 (vec![*to], [to.address(bytes)?, 0, 0, pattern.first, pattern.step])
@@ -174,7 +198,8 @@ impl Kernels {
         }
         let arguments = [a, b, c, x, y, tiles, first, step, most];
         // SAFETY: a streaming kernel takes nine numbers. It touches `tiles` tiles of the arrays of its operation, which
-        // is that of `arrays`; each array was checked to have them. `Read` also touches a word a thread of `sums`.
+        // is that of `arrays`; each array was checked to have them. `Read` also adds to words of `sums`, atomically, by the
+        // number of the block modulo `SUMS`, and `sums` was checked to have so many.
         unsafe { stream.launch(function, (blocks, shape.threads), &arguments, &spans) }
     }
 
@@ -275,6 +300,26 @@ impl Kernels {
     }
 }
 
+/// Streaming kernels that are ready to run on a device.
+#[derive(Debug)]
+pub struct Streaming {
+    kernels: Vec<(Shape, Function)>,
+    /// Which of the shapes are not there, and why.
+    pub left_out: Option<String>,
+}
+
+impl Streaming {
+    /// The kernel of a shape; none where it was left out.
+    pub fn of(&self, shape: Shape) -> Option<Function> {
+        self.kernels.iter().find(|(other, _)| *other == shape).map(|(_, function)| function.clone())
+    }
+}
+
+/// Shapes that need more than every device has, and the others.
+fn apart(shapes: &[Shape]) -> (Vec<Shape>, Vec<Shape>) {
+    shapes.iter().partition(|shape| shape.hint.least() > Hint::Plain.least())
+}
+
 /// Which of `there_are` processors is number `leg` of `wanted` in this turn: as far apart as there is room for, and each turn
 /// the next ones, until all had theirs.
 fn spread(turn: u32, leg: u32, wanted: u32, there_are: u32) -> u32 {
@@ -355,11 +400,11 @@ fn link(words: &mut [u64], start: u64) {
 /// The arrays of a streaming kernel.
 #[derive(Clone, Copy, Debug)]
 pub enum Arrays<'a> {
-    /// Adds up `from`; a word a thread of `sums`.
+    /// Adds up `from`, each block to one of [`SUMS`] words of `sums`.
     Read {
         /// What is read.
         from: Span<'a>,
-        /// Where the sums are added.
+        /// Where the sums are added to.
         sums: Span<'a>,
     },
     /// Writes a pattern.

@@ -29,7 +29,7 @@ pub use integrity::Checks;
 pub use kernel::{Arrays, Kernels, Ring, Tally};
 pub use lanes::{Lane, LaneError, MOST_QUEUED, Run, Starter};
 pub use open::Opened;
-pub use ptx::{Op, Shape, Walk};
+pub use ptx::{Hint, Op, SUMS, Shape, Walk};
 pub use slices::{Lost, Slice, Trials, by_slice, median};
 pub use told::{missing, tell};
 pub use watch::Watches;

@@ -11,15 +11,15 @@ use super::plan::SLICE;
 use super::variant::{Variant, variants};
 use crate::common::gpu::pattern::{Pattern, Wrong};
 use crate::common::gpu::{
-    self, Arrays, Checks, Lane, MOST_QUEUED, Op, Opened, Rig, Starter, Tally, Watches, Worker,
+    self, Arrays, Checks, Lane, MOST_QUEUED, Op, Opened, Rig, SUMS, Starter, Tally, Watches, Worker,
 };
 use crate::{Error, Sink, Stop};
 
 /// The factor of triad.
 const FACTOR: u64 = 3;
 
-/// Threads that a processor runs at once at most, each of which has a word for its sum of `read`.
-const THREADS: usize = 2048;
+/// Bytes of the sums of `read`.
+const SUM_BYTES: usize = SUMS as usize * size_of::<u64>();
 
 /// What `prepare` makes.
 struct Ready {
@@ -52,8 +52,7 @@ pub fn worker(case: &Case, place: &Place) -> Result<Worker, Error> {
 fn ready(address: &str, array: usize, variants: &[Variant], library: Option<&Path>) -> Result<Ready, Error> {
     let driver = Opened::driver(library)?;
     let opened = Opened::at(&driver, address)?;
-    let sums = 8 * THREADS * opened.gpu.properties().processors.max(1) as usize;
-    opened.require((3 * array + sums) as u64)?;
+    opened.require((3 * array + SUM_BYTES) as u64)?;
     let refused = |what: &str| gpu::preparing(address, what);
     let take = |bytes| DeviceMemory::take(&opened.gpu, bytes).map_err(refused("taking memory of the device"));
     let arrays = [take(array)?, take(array)?, take(array)?];
@@ -67,21 +66,25 @@ fn ready(address: &str, array: usize, variants: &[Variant], library: Option<&Pat
     }
     let loaded = opened.kernels.streaming(&shapes).map_err(refused("translating the kernels"))?;
     let function = |variant: &Variant| match variant {
-        Variant::Kernel(shape, _) => {
-            shapes.iter().position(|other| other == shape).map(|at| loaded[at].clone())
-        }
-        Variant::Memcpy => None,
+        Variant::Kernel(shape, _) => loaded.of(*shape).map(Some),
+        Variant::Memcpy => Some(None),
     };
+    let (variants, functions): (Vec<_>, Vec<_>) =
+        variants.iter().filter_map(|variant| Some((*variant, function(variant)?))).unzip();
+    let mut about = opened.evidence(&driver);
+    if let Some(why) = loaded.left_out {
+        about["left_out"] = json!(why);
+    }
     let lane = Lane::new(&opened.gpu, &opened.kernels).map_err(refused("making a stream"))?;
     let ready = Ready {
-        sums: take(sums)?,
+        sums: take(SUM_BYTES)?,
         tally: Tally::take(&opened.gpu).map_err(refused("taking memory of the device"))?,
-        functions: variants.iter().map(function).collect(),
+        functions,
         passes: vec![1; variants.len()],
         starter: Starter::new(&opened.gpu).map_err(refused("making a gate"))?,
-        about: opened.evidence(&driver),
+        about,
         checks: Checks::default(),
-        variants: variants.to_vec(),
+        variants,
         array,
         lane,
         arrays,

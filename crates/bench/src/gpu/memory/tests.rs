@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use seatrial_model::{Case, Cause, Integrity, Place};
+use seatrial_model::{Case, Cause, Integrity, Place, Row};
 
 use super::{Memory, part};
 use crate::common::gpu::rig::{Fake, close, machine, measured, median, plan};
@@ -29,7 +29,26 @@ fn every_kernel_has_the_rate_that_the_device_was_given() {
         record.integrity
     );
     assert_eq!(measures.series["by_variant"].len(), 17);
+    assert_eq!(measures.evidence["gpu"].get("left_out"), None);
     assert_eq!(measures.evidence["held_by"], "stream wait value");
+}
+
+#[test]
+fn a_device_or_a_driver_that_cannot_keep_lines_in_its_cache_is_measured_without() {
+    for (words, why) in [
+        ("capability=7", "a GPU of capability 7.0 is too old for it"),
+        // The third text that is translated: those of every benchmark and of every device come first.
+        ("fail=cuModuleLoadDataEx:222:2", "ptxas fatal: as planned by the test"),
+    ] {
+        let (_, measures) =
+            measured(&Memory, make, &[("array", "1 MiB")], 1, &Fake::new(words).library()).expect("measured");
+        let names = |row: &Row| row.at.text("variant").expect("a name").to_owned();
+        let names: Vec<String> = measures.series["by_variant"].iter().map(names).collect();
+        assert_eq!(names.len(), 14, "{names:?}");
+        assert!(!names.iter().any(|name| name.contains("keep")), "{names:?}");
+        let told = measures.evidence["gpu"]["left_out"].as_str().expect("a reason");
+        assert!(told.starts_with("kernels that keep ") && told.contains(why), "{told}");
+    }
 }
 
 #[test]

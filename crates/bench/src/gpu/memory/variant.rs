@@ -1,6 +1,6 @@
 //! Kernels and the variants of them that are tried.
 
-use crate::common::gpu::{Op, Shape, Walk};
+use crate::common::gpu::{Hint, Op, Shape, Walk};
 
 /// What is measured in one slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Variant {
     pub fn name(self) -> String {
         match self {
             Self::Kernel(shape, walk) => {
-                let hint = if shape.streaming { " cs" } else { "" };
+                let hint = shape.hint.name().map(|hint| format!(" {hint}")).unwrap_or_default();
                 format!("{}x{}{hint} {}", shape.threads, shape.vectors, walk.name())
             }
             Self::Memcpy => "driver".to_owned(),
@@ -43,43 +43,40 @@ impl Variant {
 /// What an array must be a multiple of, so that every tile of every shape is whole: 1024 threads with 8 vectors.
 pub const GRANULE: u64 = 1024 * 8 * 16;
 
-const fn shape(op: Op, threads: u32, vectors: u32, streaming: bool) -> Shape {
-    Shape { op, threads, vectors, streaming }
-}
-
-/// The variants of `op` that were found good: the best four of all combinations on an H200.
+/// The variants of `op` that were found good on an H200: the best, and the best of those that other GPUs may like more.
+/// Of `read` the fast and the slow alternate: with three fast ones in a row the power cap held an H200 back.
 fn tuned(op: Op) -> Vec<(Shape, Walk)> {
-    let of = |threads, vectors, streaming, walk| (shape(op, threads, vectors, streaming), walk);
+    let of = |threads, vectors, hint, walk| (Shape { op, threads, vectors, hint }, walk);
+    let once = |threads, vectors, hint| of(threads, vectors, hint, Walk::Once);
     match op {
         Op::Read => vec![
-            of(1024, 2, false, Walk::Ranges(1)),
-            of(512, 8, false, Walk::Ranges(1)),
-            of(512, 2, false, Walk::Ranges(2)),
-            of(512, 8, false, Walk::Turns(1)),
+            once(256, 8, Hint::Plain),
+            of(1024, 2, Hint::Plain, Walk::Ranges(1)),
+            of(512, 8, Hint::Plain, Walk::Ranges(1)),
+            of(512, 2, Hint::Plain, Walk::Ranges(2)),
         ],
         Op::Write => vec![
-            of(1024, 2, false, Walk::Once),
-            of(256, 2, false, Walk::Once),
-            of(1024, 2, true, Walk::Once),
-            of(512, 2, false, Walk::Once),
+            once(1024, 2, Hint::Plain),
+            once(256, 2, Hint::Plain),
+            once(1024, 2, Hint::Stream),
+            once(512, 2, Hint::Plain),
         ],
         Op::Copy => vec![
-            of(128, 1, false, Walk::Once),
-            of(256, 1, false, Walk::Once),
-            of(128, 2, false, Walk::Once),
-            of(1024, 8, false, Walk::Once),
+            once(256, 1, Hint::Keep),
+            once(128, 1, Hint::Keep),
+            once(128, 1, Hint::Plain),
+            once(256, 1, Hint::Plain),
         ],
         Op::Triad => vec![
-            of(512, 8, false, Walk::Once),
-            of(1024, 1, false, Walk::Once),
-            of(128, 1, false, Walk::Once),
-            of(1024, 4, false, Walk::Once),
+            once(1024, 1, Hint::Keep),
+            once(512, 8, Hint::Plain),
+            once(1024, 1, Hint::Plain),
+            once(128, 1, Hint::Plain),
         ],
     }
 }
 
-/// Every combination. A block that reads and ends adds its threads' sums to words of its own, which would be too many
-/// with a tile a block.
+/// Every combination. To keep what is loaded means nothing where nothing is.
 fn all(op: Op) -> Vec<(Shape, Walk)> {
     let walks = [
         Walk::Once,
@@ -93,11 +90,11 @@ fn all(op: Op) -> Vec<(Shape, Walk)> {
     let mut found = Vec::new();
     for threads in [128, 256, 512, 1024] {
         for vectors in [1, 2, 4, 8] {
-            for streaming in [false, true] {
+            for hint in Hint::ALL {
                 for walk in walks {
                     let fits = !matches!(walk, Walk::Turns(blocks) if blocks * threads > 2048);
-                    if fits && (op != Op::Read || walk != Walk::Once) {
-                        found.push((shape(op, threads, vectors, streaming), walk));
+                    if fits && (op, hint) != (Op::Write, Hint::Keep) {
+                        found.push((Shape { op, threads, vectors, hint }, walk));
                     }
                 }
             }
