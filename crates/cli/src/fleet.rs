@@ -122,19 +122,27 @@ fn choose(args: &NodeArgs, surroundings: &Surroundings) -> Result<LauncherChoice
     Ok(choice)
 }
 
-/// `args` with the launcher that they come to in an allocation, where they alone would come to another one: what was
-/// started there is reached in the same way from elsewhere.
+/// `args` with the launcher that they come to here, so that the nodes are reached in the same way from elsewhere.
 pub fn settled(args: &NodeArgs) -> NodeArgs {
     settled_in(args, &Surroundings::of_process())
 }
 
+/// `args` of another time with the launcher that they come to where no allocation says another.
+pub fn settled_elsewhere(args: &NodeArgs) -> NodeArgs {
+    settled_in(args, &Surroundings::default())
+}
+
 fn settled_in(args: &NodeArgs, surroundings: &Surroundings) -> NodeArgs {
-    match (choose(args, surroundings).ok(), choose(args, &Surroundings::default()).ok()) {
-        (Some(here), elsewhere) if elsewhere != Some(here) => {
-            NodeArgs { launcher: Some(here), ..args.clone() }
-        }
-        _ => args.clone(),
-    }
+    let launcher = choose(args, surroundings).ok().or(args.launcher);
+    NodeArgs { launcher, ..args.clone() }
+}
+
+/// Refuses `args` that lead to no node, before anything is started.
+///
+/// # Errors
+/// As [`launch`] for what is typed.
+pub fn check(args: &NodeArgs) -> Result<(), CliError> {
+    choose(args, &Surroundings::of_process()).map(drop)
 }
 
 /// The nodes named, without those left out, no more than asked for.
@@ -206,14 +214,16 @@ mod tests {
     }
 
     #[test]
-    fn what_an_allocation_decides_is_kept_and_what_options_decide_is_not() {
+    fn the_launcher_that_was_come_to_is_kept_whatever_decided_it() {
         let inside = Surroundings { slurm_job: Some("12".to_owned()), ..Surroundings::default() };
-        let kept = |args: NodeArgs, around: &Surroundings| settled_in(&args, around).launcher;
-        assert_eq!(kept(NodeArgs::default(), &inside), Some(LauncherChoice::Slurm));
-        assert_eq!(kept(list("n1"), &inside), Some(LauncherChoice::Slurm));
-        assert_eq!(kept(NodeArgs { nodes: Some(4), ..NodeArgs::default() }, &inside), None);
-        assert_eq!(kept(NodeArgs::default(), &Surroundings::default()), None);
-        assert_eq!(kept(list("n1"), &Surroundings::default()), None);
+        let kept = |args: &NodeArgs, around: &Surroundings| settled_in(args, around).launcher;
+        let counted = NodeArgs { nodes: Some(4), ..NodeArgs::default() };
+        for args in [&NodeArgs::default(), &list("n1"), &counted] {
+            assert_eq!(kept(args, &inside), Some(LauncherChoice::Slurm));
+        }
+        assert_eq!(kept(&NodeArgs::default(), &Surroundings::default()), Some(LauncherChoice::Local));
+        assert_eq!(kept(&list("n1"), &Surroundings::default()), Some(LauncherChoice::Ssh));
+        assert_eq!(kept(&counted, &Surroundings::default()), Some(LauncherChoice::Slurm));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::{Parser, ValueEnum};
+use seatrial_model::Site;
 use seatrial_model::profile::fold;
 use seatrial_model::record::{NodeOptions, RunInfo, RunOptions};
 
@@ -120,9 +121,14 @@ pub fn typed(options: NodeOptions) -> Result<NodeArgs, CliError> {
 ///
 /// # Errors
 /// When something is typed that would change what is measured: other nodes, or others at the same time.
-pub fn resumed(info: &RunInfo, args: &NodeArgs, strict: bool) -> Result<RunOptions, CliError> {
+pub fn resumed(
+    info: &RunInfo,
+    nodes: &[String],
+    args: &NodeArgs,
+    strict: bool,
+) -> Result<RunOptions, CliError> {
     let mut options = info.options.clone().unwrap_or_else(|| as_typed_then(info));
-    require_same_nodes(info, args)?;
+    require_same_nodes(&info.id, nodes, args)?;
     if args.share_hosts && !options.nodes.share_hosts {
         return Err(CliError::Usage(format!(
             "--share-hosts: nodes of one host would be measured at the same time, which those of run {} were not; start a \
@@ -135,22 +141,34 @@ pub fn resumed(info: &RunInfo, args: &NodeArgs, strict: bool) -> Result<RunOptio
     Ok(options)
 }
 
-/// The options of a record that has none: of its command line, by the definition of today.
+/// The options of a record that has none: of its command line, by the definition of today. Nodes that it names were reached by
+/// what such options come to; if it names none, nobody knows whether it ran in an allocation.
 fn as_typed_then(info: &RunInfo) -> RunOptions {
-    match Cli::try_parse_from(&info.command).map(|cli| cli.command) {
-        Ok(Command::Run(args)) => of_run(&args),
-        Ok(Command::Check(args)) => of_check(&args),
+    let (options, args) = match Cli::try_parse_from(&info.command).map(|cli| cli.command) {
+        Ok(Command::Run(args)) => (of_run(&args), args.measure.nodes),
+        Ok(Command::Check(args)) => (of_check(&args), args.measure.nodes),
         // Written by another version, whose options this one does not know.
-        Ok(_) | Err(_) => RunOptions::default(),
-    }
+        Ok(_) | Err(_) => return RunOptions::default(),
+    };
+    let names = args.nodelist.is_some() || args.nodes.is_some();
+    let nodes = if names { of_nodes(&fleet::settled_elsewhere(&args)) } else { options.nodes };
+    RunOptions { nodes, ..options }
+}
+
+/// The nodes of a run that have a name of their own: launchers that are given a number have none for a node that never came,
+/// and the record numbers it.
+pub fn named_nodes(info: &RunInfo, site: &Site) -> Vec<String> {
+    let listed = info.options.clone().unwrap_or_else(|| as_typed_then(info)).nodes.nodelist;
+    let is_listed = |name: &str| listed.as_ref().is_some_and(|list| list.contains(name));
+    let is_named = |name: &&String| site.machine(name).is_some() || is_listed(name);
+    info.nodes.iter().filter(is_named).cloned().collect()
 }
 
 /// The plan names nodes: others have no cases in it.
-fn require_same_nodes(info: &RunInfo, args: &NodeArgs) -> Result<(), CliError> {
-    let its: BTreeSet<&str> = info.nodes.iter().map(String::as_str).collect();
+fn require_same_nodes(run: &str, nodes: &[String], args: &NodeArgs) -> Result<(), CliError> {
+    let its: BTreeSet<&str> = nodes.iter().map(String::as_str).collect();
     let refuse = |option: &str, why: &str| {
         let names = fold(&its.iter().copied().collect::<Vec<_>>());
-        let run = &info.id;
         Err(CliError::Usage(format!(
             "{option}: {why}, and run {run} goes on with the cases that it planned for {names}; start a new run for others"
         )))
@@ -200,6 +218,8 @@ fn replaced(before: NodeOptions, typed: NodeOptions) -> NodeOptions {
 
 #[cfg(test)]
 mod tests {
+    use seatrial_model::SiteNode;
+    use seatrial_model::machine::Machine;
     use seatrial_report::again::reaching;
 
     use super::*;
@@ -232,7 +252,7 @@ mod tests {
     }
 
     fn went_on(info: &RunInfo, line: &str) -> Result<RunOptions, String> {
-        resumed(info, &typed_now(line), false).map_err(|error| error.to_string())
+        resumed(info, &info.nodes, &typed_now(line), false).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -256,6 +276,7 @@ mod tests {
     #[test]
     fn one_option_replaces_one_option() {
         let info = run("seatrial|run|net.rr|-w|n[1-4]|--ssh|ssh -F old|--share-hosts", "n[1-4]");
+        assert_eq!(info.options.as_ref().unwrap().nodes.launcher.as_deref(), Some("ssh"));
         let before = info.options.clone().unwrap();
         assert_eq!(went_on(&info, ""), Ok(before.clone()));
         let after = went_on(&info, "--ssh-fanout|2").unwrap();
@@ -271,10 +292,10 @@ mod tests {
     #[test]
     fn a_run_stays_as_strict_as_it_was_and_may_become_stricter() {
         let strict = run("seatrial|check|--strict", "n1");
-        assert!(resumed(&strict, &NodeArgs::default(), false).unwrap().strict);
+        assert!(resumed(&strict, &strict.nodes, &NodeArgs::default(), false).unwrap().strict);
         let lenient = run("seatrial|check", "n1");
-        assert!(!resumed(&lenient, &NodeArgs::default(), false).unwrap().strict);
-        assert!(resumed(&lenient, &NodeArgs::default(), true).unwrap().strict);
+        assert!(!resumed(&lenient, &lenient.nodes, &NodeArgs::default(), false).unwrap().strict);
+        assert!(resumed(&lenient, &lenient.nodes, &NodeArgs::default(), true).unwrap().strict);
     }
 
     #[test]
@@ -309,6 +330,9 @@ mod tests {
         assert_eq!((fleet::nodes(&nodes), nodes.nodes), (vec!["n7".to_owned(), "n8".to_owned()], None));
         assert_eq!(nodes.launcher, Some(LauncherChoice::Slurm));
         assert_eq!((nodes.partition.as_deref(), nodes.time.as_deref()), (Some("long"), Some("10")));
+        // Named, they are Slurm's all the same.
+        let named = went_on(&info, "-w|n[7-8]").unwrap().nodes;
+        assert_eq!(named.launcher.as_deref(), Some("slurm"));
         // By another launcher, of which nobody asks a partition.
         info.options = Some(went_on(&info, "--launcher|ssh").unwrap());
         let nodes = typed(reaching(&info.nodes, &info)).unwrap();
@@ -318,12 +342,31 @@ mod tests {
 
     #[test]
     fn a_run_on_this_machine_goes_on_here() {
-        for command in ["seatrial|run|cpu.clock", "seatrial|run|cpu.clock|--launcher|local"] {
+        for command in [
+            "seatrial|run|cpu.clock",
+            "seatrial|run|cpu.clock|--launcher|local",
+            "seatrial|run|cpu.clock|--launcher|local|-N|1",
+        ] {
             let mut info = run(command, "n1");
             info.options = Some(went_on(&info, "--ssh-fanout|2").unwrap());
             let nodes = typed(reaching(&info.nodes, &info)).unwrap();
-            assert_eq!((nodes.nodelist, nodes.ssh_fanout), (None, Some(2)), "{command}");
+            assert_eq!((nodes.nodelist, nodes.nodes, nodes.ssh_fanout), (None, None, Some(2)), "{command}");
         }
+        // What another launcher reached by name is this machine where the local one is asked for.
+        let mut info = run("seatrial|run|cpu.clock|-w|n1", "n1");
+        info.options = Some(went_on(&info, "--launcher|local").unwrap());
+        assert_eq!(typed(reaching(&info.nodes, &info)).unwrap().nodelist, None);
+    }
+
+    #[test]
+    fn a_node_that_never_came_and_has_no_name_is_not_asked_for() {
+        let counted = run("seatrial|run|net.rr|-N|3", "n[7-8],node-3-of-3");
+        let mut site = Site::default();
+        site.nodes.extend(["n7", "n8"].map(|name| SiteNode::new(name, Machine::default())));
+        assert_eq!(named_nodes(&counted, &site), ["n7", "n8"]);
+        // One that was named is.
+        let listed = run("seatrial|run|net.rr|-w|n[7-9]", "n[7-9]");
+        assert_eq!(named_nodes(&listed, &site), ["n7", "n8", "n9"]);
     }
 
     #[test]

@@ -91,7 +91,9 @@ pub fn run(
         return Ok(Exit::MET);
     }
     let strict = options.strict;
-    options.nodes = options::of_nodes(&fleet::settled(&args.nodes));
+    if args.script.is_none() {
+        options.nodes = options::of_nodes(&fleet::settled(&args.nodes));
+    }
     let info = RunInfo {
         id: String::new(),
         seatrial: env!("CARGO_PKG_VERSION").to_owned(),
@@ -130,7 +132,13 @@ pub fn run(
 fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> Result<Exit, CliError> {
     let path = Home::resolve(&HomeEnv::of_process())?.find(name)?;
     // Refused before anything of the run is touched.
-    let options = options::resumed(RunFolder::open(&path)?.info()?, &args.nodes, strict)?;
+    let run = RunFolder::open(&path)?;
+    let mut info = run.info()?.clone();
+    let named = options::named_nodes(&info, &run.site()?);
+    let options = options::resumed(&info, &named, &args.nodes, strict)?;
+    info.options = Some(options.clone());
+    let nodes = options::typed(again::reaching(&named, &info))?;
+    fleet::check(&nodes)?;
     let mut resumed = RunFolder::resume(&path)?;
     let cases = match resumed.run.plan.present() {
         // All of them: what has its record already is not run again, but says who may be whose partner.
@@ -144,8 +152,6 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
         }
     };
     let (strict, share_hosts) = (options.strict, options.nodes.share_hosts);
-    let info = RunInfo { options: Some(options.clone()), ..resumed.journal.info().clone() };
-    let nodes = options::typed(again::reaching(&info.nodes, &info))?;
     let mut fleet = fleet::launch(&nodes, args.script.as_deref())?;
     // Not before they have proved to lead to somebody.
     resumed.journal.keep_options(options)?;

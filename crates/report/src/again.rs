@@ -13,42 +13,41 @@ pub fn resume(run: &RunInfo) -> String {
     line(["seatrial", command, "--resume", &run.id])
 }
 
-/// The command that runs `case` alone, where and as it ran in `run`.
+/// The launcher of this machine and no other.
+const LOCAL: &str = "local";
+
+/// The command that runs `case` alone, where and as it ran in `run`. Of a record without options it is the one that was typed
+/// then, which runs all of it: how the nodes were reached is not known otherwise.
 pub fn repeat(case: &CaseRecord, run: &RunInfo) -> String {
+    if run.options.is_none() {
+        return line(&run.command);
+    }
     let mut words = vec!["seatrial".to_owned(), "run".to_owned(), case.bench.clone()];
     words.extend(named_params(case).into_iter().flat_map(|pair| ["-p".to_owned(), pair]));
-    words.extend(said(&reaching(&case.nodes, run)));
+    let mut options = reaching(&case.nodes, run);
+    // What it comes to without a word: this machine, and nodes by their names through ssh.
+    options.launcher = options.launcher.filter(|launcher| ![LOCAL, "ssh"].contains(&launcher.as_str()));
+    words.extend(said(&options));
     line(words)
 }
 
 /// The options that reach `nodes` of `run` as it reached them: by their names, unless it ran on the machine that it was
-/// typed on. Of a record without options no more is known than whether there was more than one node.
+/// typed on. A record that does not say what started the agents has that said by the number of nodes; and of no node is nothing
+/// known but what was asked for.
 pub fn reaching(nodes: &[String], run: &RunInfo) -> NodeOptions {
     let options = run.options.as_ref().map(|options| options.nodes.clone()).unwrap_or_default();
-    if run.nodes.len() <= 1 && !is_elsewhere(&options) {
+    if nodes.is_empty() {
         return options;
     }
-    // A number of nodes asks Slurm for them; their names alone would be reached by ssh.
-    let is_counted = options.nodelist.is_none() && options.nodes.is_some();
+    let is_here = options.launcher.as_ref().map_or(run.nodes.len() <= 1, |launcher| launcher == LOCAL);
     NodeOptions {
-        nodelist: nodes.join(",").parse().ok(),
+        nodelist: if is_here { None } else { nodes.join(",").parse().ok() },
         nodes: None,
         exclude: None,
-        launcher: options.launcher.clone().or_else(|| is_counted.then(|| "slurm".to_owned())),
         // Says nothing of so few.
-        ssh_fanout: options.ssh_fanout.filter(|most| nodes.len() > *most as usize),
+        ssh_fanout: options.ssh_fanout.filter(|most| is_here || nodes.len() > *most as usize),
         ..options
     }
-}
-
-/// Whether these options lead to other machines than the one that they are typed on.
-fn is_elsewhere(options: &NodeOptions) -> bool {
-    let NodeOptions { nodelist, nodes, launcher, partition, account, reservation, time, .. } = options;
-    let of_slurm = [partition, account, reservation, time];
-    nodelist.is_some()
-        || nodes.is_some()
-        || launcher.as_ref().is_some_and(|launcher| launcher != "local")
-        || of_slurm.iter().any(|option| option.is_some())
 }
 
 /// Options in the words of a command line.
@@ -137,6 +136,10 @@ mod tests {
         NodeOptions { nodelist: Some(nodes.parse().unwrap()), ..NodeOptions::default() }
     }
 
+    fn by(launcher: &str, options: NodeOptions) -> NodeOptions {
+        NodeOptions { launcher: Some(launcher.to_owned()), ..options }
+    }
+
     #[test]
     fn a_run_is_gone_on_with_by_its_name() {
         let mut run = run(Some(listed("n[1-4]")), &["n1"]);
@@ -152,9 +155,11 @@ mod tests {
         let here = NodeOptions::default();
         assert_eq!(of(here.clone(), &["n7"]), "seatrial run cpu.clock", "this machine");
         let local = NodeOptions { launcher: Some("local".to_owned()), ..here.clone() };
-        assert_eq!(of(local, &["n7"]), "seatrial run cpu.clock --launcher local");
+        assert_eq!(of(local.clone(), &["n7"]), "seatrial run cpu.clock");
+        let counted_here = NodeOptions { nodes: Some(1), ..local };
+        assert_eq!(of(counted_here, &["n7"]), "seatrial run cpu.clock");
         // Another machine than the one that the command is typed on.
-        assert_eq!(of(listed("n7"), &["n7"]), "seatrial run cpu.clock -w n7");
+        assert_eq!(of(by("ssh", listed("n7")), &["n7"]), "seatrial run cpu.clock -w n7");
         let ssh = NodeOptions {
             ssh: Some("ssh -F my.conf".to_owned()),
             ssh_fanout: Some(8),
@@ -163,7 +168,7 @@ mod tests {
             ..listed("n[6-9]")
         };
         assert_eq!(
-            of(ssh, &["n6", "n7"]),
+            of(by("ssh", ssh), &["n6", "n7"]),
             "seatrial run cpu.clock -w n7 --ssh 'ssh -F my.conf' --share-hosts"
         );
         let counted = NodeOptions {
@@ -173,23 +178,20 @@ mod tests {
             ..here.clone()
         };
         assert_eq!(
-            of(counted, &["n6", "n7"]),
+            of(by("slurm", counted), &["n6", "n7"]),
             "seatrial run cpu.clock -w n7 --launcher slurm --partition long --time 10"
         );
-        let mpirun = NodeOptions { nodes: Some(2), launcher: Some("mpirun".to_owned()), ..here.clone() };
+        let mpirun = by("mpirun", NodeOptions { nodes: Some(2), ..here.clone() });
         assert_eq!(of(mpirun, &["n6", "n7"]), "seatrial run cpu.clock -w n7 --launcher mpirun");
-        // The first two of a list are reached by ssh, and one that Slurm chose by Slurm.
-        let first = NodeOptions { nodes: Some(2), ..listed("n[6-9]") };
-        assert_eq!(of(first, &["n6", "n7"]), "seatrial run cpu.clock -w n7");
-        let chosen = NodeOptions { account: Some("-odd".to_owned()), ..here };
-        assert_eq!(of(chosen, &["n7"]), "seatrial run cpu.clock -w n7 --account=-odd");
+        let chosen = by("slurm", NodeOptions { account: Some("-odd".to_owned()), ..here });
+        assert_eq!(of(chosen, &["n7"]), "seatrial run cpu.clock -w n7 --launcher slurm --account=-odd");
     }
 
     #[test]
-    fn of_a_record_without_options_only_the_nodes_are_said() {
-        let case = case();
-        assert_eq!(repeat(&case, &run(None, &["n7"])), "seatrial run cpu.clock");
-        assert_eq!(repeat(&case, &run(None, &["n6", "n7"])), "seatrial run cpu.clock -w n7");
+    fn of_a_record_without_options_the_run_is_repeated_as_it_was_typed() {
+        let mut run = run(None, &["n6", "n7"]);
+        run.command = ["seatrial", "run", "cpu.clock", "-w", "n[6-7]"].map(str::to_owned).to_vec();
+        assert_eq!(repeat(&case(), &run), "seatrial run cpu.clock -w 'n[6-7]'");
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub struct NodeOptions {
     /// Nodes left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exclude: Option<NodeSet>,
-    /// What starts the agents: as given, or what an allocation that the run was started in made of it.
+    /// What starts the agents: as given, or what the other options and an allocation around it came to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launcher: Option<String>,
     /// Slurm's partition.
