@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail, ensure};
 use seatrial_stats::FEWEST_VALUES;
 
 use super::table::{Line, Outcome, note, rounds, table};
-use super::{AREAS, Area, Paired, Row, Standing, Taken};
+use super::{AREAS, Area, Paired, Row, Standing, Taken, Who};
 use crate::packages;
 
 /// Compare Seatrial with its peers: in turn, same work, same cores.
@@ -48,9 +48,10 @@ pub fn run(args: &Args) -> Result<()> {
     }
     packages::ensure(area.packages)?;
     (area.prepare)().with_context(|| format!("cannot prepare the area '{}'", area.name))?;
-    let (mut lines, mut notes) = (Vec::new(), Vec::new());
+    let (mut lines, mut notes, mut failures) = (Vec::new(), Vec::new(), 0);
     for row in rows {
-        let (mut these, note) = measured(row, args.rounds);
+        let (mut these, note, ours) = measured(row, args.rounds);
+        failures += ours;
         these.retain(|line| wanted(&line.figure.name));
         // At once as well: an area takes most of an hour, and what was measured must not be lost with its end.
         eprintln!("{}\n{}", table(&these), note.as_deref().unwrap_or_default());
@@ -63,7 +64,7 @@ pub fn run(args: &Args) -> Result<()> {
     if !notes.is_empty() {
         println!("\n{}", notes.join("\n"));
     }
-    let mut verdict = verdict(&lines);
+    let mut verdict = verdict(&lines, failures);
     if let Some(alone) = alone {
         match (alone.table)() {
             Ok(text) => println!("\n{text}"),
@@ -76,12 +77,13 @@ pub fn run(args: &Args) -> Result<()> {
     verdict
 }
 
-/// Takes the rounds of a row. A line for each of its figures, and what is to be said of rounds that were dropped.
-fn measured(mut row: Row, asked: usize) -> (Vec<Line>, Option<String>) {
+/// Takes the rounds of a row. A line for each of its figures, what is to be said of rounds that were dropped, and how many of
+/// these were by a turn of ours.
+fn measured(mut row: Row, asked: usize) -> (Vec<Line>, Option<String>, usize) {
     let name = row.figures[0].name.clone();
     if let Some(why) = row.hindrance.as_ref().and_then(|why| why()) {
         let left_out = |figure| Line { figure, outcome: Outcome::LeftOut(why.clone()) };
-        return (row.figures.into_iter().map(left_out).collect(), None);
+        return (row.figures.into_iter().map(left_out).collect(), None, 0);
     }
     eprintln!("{name}: {asked} rounds");
     let mut tell = |dropped: &super::Dropped| eprintln!("{name}: dropped {dropped}");
@@ -98,11 +100,13 @@ fn measured(mut row: Row, asked: usize) -> (Vec<Line>, Option<String>) {
         };
         Line { figure, outcome }
     };
-    (row.figures.into_iter().enumerate().map(line).collect(), note(&name, &taken))
+    let failures = taken.dropped.iter().filter(|dropped| dropped.who == Who::Ours).count();
+    (row.figures.into_iter().enumerate().map(line).collect(), note(&name, &taken), failures)
 }
 
-/// What is wrong with what was measured.
-fn verdict(lines: &[Line]) -> Result<()> {
+/// What is wrong with what was measured. A turn of ours that failed is a fault, however good the others were; a peer's is not
+/// ours to judge.
+fn verdict(lines: &[Line], failures: usize) -> Result<()> {
     let count = |wanted: &dyn Fn(&Outcome) -> bool| lines.iter().filter(|line| wanted(&line.outcome)).count();
     let missed = count(
         &|outcome| matches!(outcome, Outcome::Compared(paired, _) if paired.standing == Some(Standing::Missed)),
@@ -110,8 +114,8 @@ fn verdict(lines: &[Line]) -> Result<()> {
     let not_taken = count(&|outcome| matches!(outcome, Outcome::NotTaken(..)));
     let goals = lines.iter().filter(|line| line.figure.goal.is_some()).count();
     ensure!(
-        missed == 0 && not_taken == 0,
-        "{missed} of {goals} goals were missed, {not_taken} of {} rows were not taken",
+        missed == 0 && not_taken == 0 && failures == 0,
+        "{missed} of {goals} goals were missed, {not_taken} of {} rows were not taken, {failures} turns of ours failed",
         lines.len()
     );
     Ok(())
@@ -174,11 +178,13 @@ mod tests {
 
     #[test]
     fn a_turn_that_fails_costs_a_row_a_round_and_not_the_others() {
-        let (lines, said) = measured(row("one", 0.5, &[2]), 6);
+        let (lines, said, failures) = measured(row("one", 0.5, &[2]), 6);
         let Outcome::Compared(paired, rounds) = &lines[0].outcome else { panic!("{lines:?}") };
         assert_eq!((paired.standing, rounds.as_str()), (Some(Standing::Met), "6, 1 dropped"));
         assert_eq!(said.unwrap(), "- one: dropped round 2 (ours: crashed)");
-        assert!(verdict(&lines).is_ok());
+        assert!(verdict(&lines, 0).is_ok());
+        let error = verdict(&lines, failures).unwrap_err().to_string();
+        assert!(error.ends_with("1 turns of ours failed"), "{error}");
     }
 
     #[test]
@@ -189,15 +195,15 @@ mod tests {
         assert_eq!(rounds, "0 of 6, 3 dropped");
         lines.extend(measured(row("two", 2.0, &[]), 6).0);
         lines.extend(measured(row("three", 0.5, &[]), 6).0);
-        let error = verdict(&lines).unwrap_err().to_string();
-        assert_eq!(error, "1 of 3 goals were missed, 1 of 3 rows were not taken");
+        let error = verdict(&lines, 3).unwrap_err().to_string();
+        assert_eq!(error, "1 of 3 goals were missed, 1 of 3 rows were not taken, 3 turns of ours failed");
     }
 
     #[test]
     fn a_row_that_is_left_out_is_shown_and_is_nobodys_fault() {
         let row = row("one", 0.5, &[1, 2, 3]).unless(|| Some("no such program".to_owned()));
-        let (lines, said) = measured(row, 6);
+        let (lines, said, failures) = measured(row, 6);
         assert!(matches!(&lines[0].outcome, Outcome::LeftOut(why) if why == "no such program"), "{lines:?}");
-        assert!(said.is_none() && verdict(&lines).is_ok());
+        assert!(said.is_none() && verdict(&lines, failures).is_ok());
     }
 }

@@ -50,15 +50,30 @@ fn pair(program: &str, device: &str, options: &[String]) -> Result<String> {
     output(client)
 }
 
-/// Two CPUs next to the device, as it tells; where it does not, of those that this process may use.
+/// Two cores next to the device, as it tells, of each its first CPU; where it does not, of those that this process may use.
 fn cpus(device: &str) -> Result<[u32; 2]> {
     let allowed = affinity::allowed()?;
     let near = std::fs::read_to_string(format!("/sys/class/infiniband/{device}/device/local_cpulist"));
     let near = near.ok().and_then(|list| list.trim().parse::<CpuSet>().ok()).unwrap_or_default();
     let is_near = |cpu: &u32| near.contains(*cpu);
     let first = allowed.iter().filter(is_near).chain(allowed.iter().filter(|cpu| !is_near(cpu)));
-    let two: Vec<u32> = first.take(2).collect();
-    two.try_into().map_err(|_| anyhow!("two CPUs are needed, one for each end"))
+    let mut of_these_cores = CpuSet::default();
+    let mut each: Vec<u32> = Vec::new();
+    for cpu in first {
+        if !of_these_cores.contains(cpu) {
+            of_these_cores = of_these_cores.union(&siblings(cpu));
+            each.push(cpu);
+        }
+    }
+    each.truncate(2);
+    each.try_into().map_err(|_| anyhow!("two cores are needed, one for each end"))
+}
+
+/// The CPUs of the core that `cpu` is of; itself where the kernel does not tell.
+fn siblings(cpu: u32) -> CpuSet {
+    let list = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+    let told = std::fs::read_to_string(list).ok().and_then(|list| list.trim().parse().ok());
+    told.unwrap_or_else(|| CpuSet::of(cpu))
 }
 
 /// perftest's `program` on the device. `-F`: a clock that changes is no reason to end.

@@ -73,7 +73,7 @@ pub fn turn(places: &Rc<Places>, place: Place, job: Job) -> Turn {
 }
 
 /// Removes a file that need not be there.
-fn remove(file: &Path) -> Result<()> {
+pub(super) fn remove(file: &Path) -> Result<()> {
     match std::fs::remove_file(file) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             Err(error).with_context(|| format!("cannot remove {}", file.display()))

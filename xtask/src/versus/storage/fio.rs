@@ -9,6 +9,7 @@ use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::{device_of, polls};
 use serde_json::Value;
 
+use super::elbencho::remove;
 use super::places::{Place, Places};
 use super::{Figures, Job, SECONDS, SIZE, Turn};
 
@@ -35,6 +36,9 @@ impl Way {
     }
 }
 
+/// What fio calls the job, and the files that it makes for it.
+const JOB: &str = "versus";
+
 /// Requests that fio hands over, and takes back, at once.
 const BATCH: u32 = 32;
 
@@ -54,7 +58,9 @@ pub fn turn(places: &Rc<Places>, place: Place, job: Job, way: Way) -> Turn {
         command.args([format!("--runtime={SECONDS}"), format!("--cpus_allowed={}", super::ours::cpu()?)]);
         let pattern = if job.random { "rand" } else { "" };
         if job.write {
-            // Fresh and reserved, as ours is: blocks that were never written cost a file system more.
+            // Fresh and reserved, as ours is: blocks that were never written cost a file system more. A turn that was ended has
+            // left its file.
+            remove(&folder.join(format!("{JOB}.0.0")))?;
             command.arg(format!("--rw={pattern}write")).arg(format!("--directory={}", folder.display()));
             command.args(["--unlink=1", "--fallocate=posix"]);
         } else {
@@ -75,7 +81,8 @@ pub fn turn(places: &Rc<Places>, place: Place, job: Job, way: Way) -> Turn {
 /// What all of fio's runs have.
 fn common(job: Job) -> Command {
     let mut command = Command::new("timeout");
-    command.args(["--kill-after=5", "120", "fio", "--name=versus", "--ioengine=io_uring", "--direct=1"]);
+    command.args(["--kill-after=5", "120", "fio", "--ioengine=io_uring", "--direct=1"]);
+    command.arg(format!("--name={JOB}"));
     // Else it leaves how far it verified in the folder that it was started in.
     command.arg("--verify_state_save=0");
     command.args([
