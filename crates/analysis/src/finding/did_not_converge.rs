@@ -24,7 +24,7 @@ fn of_case(case: &CaseRecord) -> Option<Finding> {
     let trials = wide.iter().map(|(_, metric)| metric.trials).max()?;
     let names: Vec<&str> = wide.iter().map(|(name, _)| name.as_str()).collect();
     let remedy = match most_trials(case) {
-        Some(most) if trials < most => {
+        Some(most) if case.metrics.values().all(|metric| metric.trials < most) => {
             "raise -p trials=, since these end when the case's first metric is known as exactly as asked for"
         }
         _ => "raise -p max_trials=",

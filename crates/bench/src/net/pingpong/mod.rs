@@ -123,7 +123,7 @@ const ABOUT: About = About {
     ],
     parts: &["leader", "follower"],
     needs: &[],
-    probes: &["steal", "load", "clock", "nic", "qdisc", "softnet", "snmp", "ib_port"],
+    probes: &["steal", "load", "nic", "qdisc", "softnet", "snmp", "ib_port"],
     cost: Cost { seconds: 8, written: 0 },
     interaction: Interaction::Loads("one core of each of two nodes, and the link between them"),
 };
