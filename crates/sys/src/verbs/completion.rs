@@ -206,8 +206,8 @@ statuses! {
     // where it waits for a beginning. Reads and atomics are not the cause: it takes any number of them.
     /// The peer calls the request invalid.
     RemoteInvalidRequest = 9, "IBV_WC_REM_INV_REQ_ERR",
-        "the peer calls the request invalid: not allowed on its queue pair, or longer than its receive; soft-RoCE on a busy \
-         machine says so too after it sent parts of a long message again, which smaller messages avoid";
+        "the peer calls the request invalid: not allowed on its queue pair, or longer than its receive; where software plays the \
+         device, on a busy machine, also after parts of a long message were sent again, which smaller messages avoid";
     /// The peer's memory may not be reached so.
     RemoteAccess = 10, "IBV_WC_REM_ACCESS_ERR",
         "the peer's memory may not be reached so: wrong key, range, access or protection domain";

@@ -34,7 +34,7 @@ const fn time(name: &'static str, doc: &'static str) -> MetricSpec {
 
 const ABOUT: About = About {
     id: "rdma.atomic",
-    version: 1,
+    version: 2,
     title: "RDMA atomics on the memory of another node: rate, latency, and whether every result is right",
     doc: include_str!("doc.md"),
     params: &[

@@ -134,7 +134,8 @@ impl Words {
         let mut looks = 0_u32;
         while self.reap(rig)? == 0 {
             looks = looks.wrapping_add(1);
-            if looks.is_multiple_of(4096) && now_ns() - start > 5_000_000_000 {
+            // A look by events sleeps.
+            if (rig.terms.event || looks.is_multiple_of(4096)) && now_ns() - start > 5_000_000_000 {
                 return Err(self.silent());
             }
         }

@@ -16,7 +16,7 @@ const METHOD: Method = Method { verb: VerbKind::Read, notice: Notice::Nothing };
 
 const ABOUT: About = About {
     id: "rdma.read_bw",
-    version: 1,
+    version: 2,
     title: "RDMA reads from the memory of another node: throughput and message rate",
     doc: include_str!("doc.md"),
     params: &[

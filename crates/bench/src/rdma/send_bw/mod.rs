@@ -16,7 +16,7 @@ const METHOD: Method = Method { verb: VerbKind::Send, notice: Notice::Completion
 
 const ABOUT: About = About {
     id: "rdma.send_bw",
-    version: 1,
+    version: 2,
     title: "RDMA sends into receives that were posted before: throughput, message rate, loss",
     doc: include_str!("doc.md"),
     params: &[

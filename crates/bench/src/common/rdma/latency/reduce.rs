@@ -25,6 +25,10 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
     let mut sizes = by_place(&clients, CHANNELS[1], median);
     sizes.sort_by_key(bytes);
     let Some(smallest) = sizes.first() else { return Err(why_not(&clients)) };
+    let ports = ports_of(case, 0).unwrap_or_default();
+    if let Some(silent) = silent(&by_port, &ports) {
+        return Err(silent);
+    }
     let mut measures = Measures::default();
     let mut add = |name: &str, unit, trials: Vec<Vec<f64>>| {
         // A quantile that one trial had too few messages for is left out: half of the trials would be no comparison.
@@ -56,7 +60,6 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
         add("loss", Unit::Percent, clients.iter().map(loss).collect());
     }
     let row = |at: Params, trials| Row { at, values: Values { unit: Unit::Microsecond, trials } };
-    let ports = ports_of(case, 0).unwrap_or_default();
     if ports.len() > 1 {
         let all = by_place(&by_port, CHANNELS[1], median);
         let of = |(number, port): (u64, &&str)| {
@@ -125,6 +128,19 @@ fn moved(method: Method, clients: &[PartRecord], sizes: &[AtPlace], port: usize)
         reverse: if method.verb == VerbKind::Read || method.notice != Notice::Nothing { all } else { 0 },
         buffered: 2 * largest * clients.len() as u64,
     }
+}
+
+/// What is wrong where one of several ports had no answer in a trial: the figures of the others say nothing of it.
+fn silent(clients: &[PartRecord], ports: &[&str]) -> Option<Reason> {
+    let answered = |part: &PartRecord, number: u64| {
+        part.samples.iter().any(|sample| sample.channel == CHANNELS[1] && sample.at.count(PORT) == Ok(number))
+    };
+    let several = ports.iter().filter(|_| ports.len() > 1);
+    let (_, port) =
+        (0..).zip(several).find(|(number, _)| !clients.iter().all(|part| answered(part, *number)))?;
+    let text =
+        format!("no message over {port} was answered in a trial: the path drops them, or they took too long");
+    Some(Reason::new(Cause::IoError, text))
 }
 
 fn why_not(clients: &[PartRecord]) -> Reason {

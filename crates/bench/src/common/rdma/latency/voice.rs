@@ -243,7 +243,8 @@ impl Voice {
                 self.completed = self.completed.max(completion.id());
             }
             looks += 1;
-            if looks.is_multiple_of(LOOKS) && silence.is_over(SILENCE) {
+            // A look by events sleeps.
+            if (self.terms.event || looks.is_multiple_of(LOOKS)) && silence.is_over(SILENCE) {
                 return Err(self.silent());
             }
         }
