@@ -77,20 +77,6 @@ pub fn of_nodes(args: &NodeArgs) -> NodeOptions {
 /// # Errors
 /// When another version wrote the name of a launcher that this one does not have.
 pub fn typed(options: NodeOptions) -> Result<NodeArgs, CliError> {
-    let NodeOptions {
-        nodelist,
-        nodes,
-        exclude,
-        launcher,
-        partition,
-        account,
-        reservation,
-        time,
-        ssh,
-        ssh_fanout,
-        mpirun,
-        share_hosts,
-    } = options;
     let known = |word: &String| {
         LauncherChoice::from_str(word, false).map_err(|_| {
             let text = format!(
@@ -99,20 +85,19 @@ pub fn typed(options: NodeOptions) -> Result<NodeArgs, CliError> {
             CliError::Usage(text)
         })
     };
-    let launcher = launcher.as_ref().map(known).transpose()?;
     Ok(NodeArgs {
-        nodelist,
-        nodes,
-        exclude,
-        launcher,
-        partition,
-        account,
-        reservation,
-        time,
-        ssh,
-        ssh_fanout,
-        mpirun,
-        share_hosts,
+        launcher: options.launcher.as_ref().map(known).transpose()?,
+        nodelist: options.nodelist,
+        nodes: options.nodes,
+        exclude: options.exclude,
+        partition: options.partition,
+        account: options.account,
+        reservation: options.reservation,
+        time: options.time,
+        ssh: options.ssh,
+        ssh_fanout: options.ssh_fanout,
+        mpirun: options.mpirun,
+        share_hosts: options.share_hosts,
     })
 }
 
@@ -127,7 +112,7 @@ pub fn resumed(
     args: &NodeArgs,
     strict: bool,
 ) -> Result<RunOptions, CliError> {
-    let mut options = info.options.clone().unwrap_or_else(|| as_typed_then(info));
+    let mut options = of_record(info);
     require_same_nodes(&info.id, nodes, args)?;
     if args.share_hosts && !options.nodes.share_hosts {
         return Err(CliError::Usage(format!(
@@ -139,6 +124,11 @@ pub fn resumed(
     options.strict |= strict;
     options.nodes = replaced(options.nodes, of_nodes(args));
     Ok(options)
+}
+
+/// The options that the record `info` keeps, or those of its command line.
+fn of_record(info: &RunInfo) -> RunOptions {
+    info.options.clone().unwrap_or_else(|| as_typed_then(info))
 }
 
 /// The options of a record that has none: of its command line, by the definition of today. Nodes that it names were reached by
@@ -158,7 +148,7 @@ fn as_typed_then(info: &RunInfo) -> RunOptions {
 /// The nodes of a run that have a name of their own: launchers that are given a number have none for a node that never came,
 /// and the record numbers it.
 pub fn named_nodes(info: &RunInfo, site: &Site) -> Vec<String> {
-    let listed = info.options.clone().unwrap_or_else(|| as_typed_then(info)).nodes.nodelist;
+    let listed = of_record(info).nodes.nodelist;
     let is_listed = |name: &str| listed.as_ref().is_some_and(|list| list.contains(name));
     let is_named = |name: &&String| site.machine(name).is_some() || is_listed(name);
     info.nodes.iter().filter(is_named).cloned().collect()

@@ -56,13 +56,18 @@ mod tests {
     use super::*;
     use crate::judge::fixture::{limit, metric};
 
-    fn looked(look_ns: u64) -> Vec<Finding> {
+    /// A case of these times on `n1`, where a look took so long.
+    fn timed(look_ns: u64) -> CaseRecord {
         let mut case = case("clock", &json!({ "levels": { "look_ns": look_ns } }));
         let time =
             |median| MetricRecord { unit: Unit::Microsecond, ..metric(median, (median, median), limit(1e3)) };
         case.metrics.insert("latency".to_owned(), time(20.0));
         case.metrics.insert("p99".to_owned(), time(180.0));
-        find(&[case])
+        case
+    }
+
+    fn looked(look_ns: u64) -> Vec<Finding> {
+        find(&[timed(look_ns)])
     }
 
     #[test]
@@ -88,10 +93,7 @@ mod tests {
 
     #[test]
     fn the_clock_of_a_node_that_answers_is_in_no_time() {
-        let mut case = case("clock", &json!({ "levels": { "look_ns": 5000 } }));
-        let time =
-            |median| MetricRecord { unit: Unit::Microsecond, ..metric(median, (median, median), limit(1e3)) };
-        case.metrics.insert("latency".to_owned(), time(20.0));
+        let mut case = timed(5000);
         case.nodes = vec!["n0".to_owned(), "n1".to_owned()];
         assert!(find(std::slice::from_ref(&case)).is_empty());
         case.nodes.swap(0, 1);

@@ -13,6 +13,7 @@
 //! | `global` | 1: a path must have a global header, 0: it must have none | 0 |
 //! | `sl`, `class` | the service level and, of a global header, the traffic class that a path must have | 0 |
 //! | `pkeys` | partition keys of a port | 1 |
+//! | `pkey` | the index of a partition key that queue pairs must have | any |
 //! | `atomics` | what a device can do of them: 0 is nothing | 1 |
 //! | `uc`, `mcast` | 0: no unreliable connections, no groups | 1 |
 //! | `silent` | completions that are told before they stop | no end |
@@ -322,7 +323,9 @@ unsafe extern "C" fn ibv_modify_qp(pair: *mut Qp, attr: *mut QpAttr, what: c_int
     let mut world = world();
     // SAFETY: the caller's queue pair and structure.
     let (number, attr) = unsafe { ((*pair).qp_num, &*attr) };
-    let is_beyond = what & mask::PKEY_INDEX != 0 && u64::from(attr.pkey_index) >= world.number("pkeys", 1);
+    let pkey = u64::from(attr.pkey_index);
+    let is_foreign = pkey >= world.number("pkeys", 1) || pkey != world.number("pkey", pkey);
+    let is_beyond = what & mask::PKEY_INDEX != 0 && is_foreign;
     if is_beyond || what & mask::AV != 0 && world.is_astray(&attr.ah_attr) {
         return INVAL;
     }

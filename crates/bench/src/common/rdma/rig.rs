@@ -391,6 +391,12 @@ pub fn pin(terms: &Terms, thread: usize) -> Result<(), Error> {
     terms.cpu(thread).map_or(Ok(()), crate::common::pin)
 }
 
+/// What the part at `place` tells the other: how each of its ports is reached, in their order.
+pub fn offer<'a>(rigs: impl Iterator<Item = &'a Rig>, place: &Place) -> Offer {
+    let hands: Vec<Hand> = rigs.map(Rig::hand).collect();
+    Offer::new(place, json!(hands))
+}
+
 /// Connects what the part at `place` has prepared, port by port, with the other part of the case.
 ///
 /// # Errors

@@ -11,8 +11,8 @@ use serde_json::json;
 use super::run::{Operation, Words};
 use crate::common::Sliced;
 use crate::common::rdma::bandwidth::counts::{Tally, moved, samplers};
-use crate::common::rdma::rig::{facts, met, pin, too_early};
-use crate::common::rdma::{Hand, Method, Rig, Side, Terms, Way, verified};
+use crate::common::rdma::rig::{facts, met, offer, pin, too_early};
+use crate::common::rdma::{Method, Rig, Side, Terms, Way, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How often counts are looked at, and the end that rests looks whether the phase is over.
@@ -58,8 +58,7 @@ impl Part for Counting {
             }
             self.rigs.push(rig);
         }
-        let hands: Vec<Hand> = self.rigs.iter().map(Rig::hand).collect();
-        Ok(Offer::new(&self.place, json!(hands)))
+        Ok(offer(self.rigs.iter(), &self.place))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {

@@ -13,8 +13,8 @@ use super::check;
 use super::counts::{Sampler, Tally, moved, samplers};
 use super::pump::{Orders, Pump};
 use super::taker::Takers;
-use crate::common::rdma::rig::{facts, met, pages_of, pin, too_early};
-use crate::common::rdma::{CAUSE_AFTER, Hand, Method, Rig, Terms, Way, is_flush, verified};
+use crate::common::rdma::rig::{facts, met, offer, pages_of, pin, too_early};
+use crate::common::rdma::{CAUSE_AFTER, Method, Rig, Terms, Way, is_flush, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How often the counts are looked at. Their times are those of the completions, so that looking more often would only take
@@ -93,8 +93,7 @@ impl Part for Streaming {
         for terms in &self.terms {
             self.lines.push(Line::open(terms, &self.pages)?);
         }
-        let hands: Vec<Hand> = self.lines.iter().map(|line| line.rig.hand()).collect();
-        Ok(Offer::new(&self.place, json!(hands)))
+        Ok(offer(self.lines.iter().map(|line| &line.rig), &self.place))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {

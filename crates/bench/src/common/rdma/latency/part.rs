@@ -11,8 +11,8 @@ use super::answer::Answering;
 use super::ask::Asking;
 use super::voice::Voice;
 use crate::common::rdma::pattern::POISON;
-use crate::common::rdma::rig::{facts, met, pages_of, pin, too_early};
-use crate::common::rdma::{Hand, Method, Notice, Rig, Terms, verified};
+use crate::common::rdma::rig::{facts, met, offer, pages_of, pin, too_early};
+use crate::common::rdma::{Method, Notice, Rig, Terms, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How often the answering end looks whether it is wanted any more.
@@ -122,8 +122,7 @@ impl Part for Talking {
         for terms in &self.terms {
             self.lines.push(Line::open(terms, &self.pages)?);
         }
-        let hands: Vec<Hand> = self.lines.iter().map(|line| line.rig.hand()).collect();
-        Ok(Offer::new(&self.place, json!(hands)))
+        Ok(offer(self.lines.iter().map(|line| &line.rig), &self.place))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {

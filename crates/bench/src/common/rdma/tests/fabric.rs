@@ -119,10 +119,11 @@ fn what_is_asked_of_a_path_reaches_the_card() {
     for (id, transport) in [("rdma.write_bw", "rc"), ("rdma.send_bw", "ud")] {
         let of = |changed: &[(&str, &str)]| {
             let case = case(id, &[changed, &[("transport", transport)]].concat());
-            Rack::roce("sl=3 class=104 pkeys=3").connected(&case).map(drop)
+            Rack::roce("sl=3 class=104 pkeys=3 pkey=2").connected(&case).map(drop)
         };
         assert_eq!(of(&asked), Ok(()));
         assert!(of(&asked[..1]).is_err() && of(&asked[1..]).is_err(), "the card looks at both");
+        assert!(of(&asked[..2]).is_err(), "and at the partition");
     }
 }
 

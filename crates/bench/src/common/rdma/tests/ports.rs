@@ -60,9 +60,12 @@ fn atomics_of_all_threads_and_ports_are_looked_at_and_a_wrong_one_is_found_over_
 
         let cards = Rack::new("wrong=100");
         let records = trial(&case, cards.parts(&case), Duration::from_secs(1));
-        let Integrity::Corrupt { first, .. } = &records[0].integrity else {
+        let Integrity::Corrupt { wrong, of, first } = &records[0].integrity else {
             panic!("{operation}: {:?}", records[0].integrity);
         };
         assert!(first.contains("not what the one before had left"), "{operation}: {first}");
+        // Of all threads and ports, not of one of them.
+        let done = cards.fake.told("atomics");
+        assert_eq!((*of, *wrong), (done, done / 100), "{operation}");
     }
 }
