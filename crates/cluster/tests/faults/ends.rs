@@ -8,7 +8,9 @@ use rustix::process::{Signal, kill_process_group};
 use seatrial_cluster::{EndKind, FromWorker, ToWorker, WorkerEnd};
 use seatrial_model::{Cause, Integrity, Nanos};
 
-use crate::process::{assert_dead, assert_gone, has_stopped, part, process_id, state, wait_until, written};
+use crate::process::{
+    assert_dead, assert_gone, computed, has_stopped, part, process_id, state, wait_until, written,
+};
 use crate::rig::Rig;
 use crate::{cases, trial};
 
@@ -197,7 +199,8 @@ fn a_loop_dies_by_sigterm_with_evidence() {
     let (end, pid) = by_sigterm(|| {
         let toy = rig.measure("loops");
         rig.tell(toy.id, ToWorker::Stop);
-        wait_until("the part to loop", || part(toy.pid).state == 'R');
+        // Runnable it is now and then on the way there as well; so much it computes nowhere else.
+        wait_until("the part to loop", || computed(toy.pid) > 3);
         rig.kill(toy.id);
         (rig.ended(toy.id).0, toy.pid)
     });

@@ -38,6 +38,13 @@ pub fn part(pid: u32) -> Task {
     threads.into_iter().find(|thread| thread.name == "part").expect("the part's thread")
 }
 
+/// How long the part has computed by itself so far, in the kernel's ticks of 10 ms (proc_pid_stat(5), `utime`).
+pub fn computed(pid: u32) -> u64 {
+    let text = SysRoot::live().text(format!("/proc/{pid}/task/{}/stat", part(pid).id)).expect("alive");
+    let behind_the_name = text.rsplit_once(") ").map_or("", |(_, fields)| fields);
+    behind_the_name.split(' ').nth(11).and_then(|ticks| ticks.parse().ok()).expect("a number")
+}
+
 /// The bytes that a process has written so far, to wherever (proc_pid_io(5)).
 pub fn written(pid: u32) -> u64 {
     let text = SysRoot::live().text(format!("/proc/{pid}/io")).expect("alive");
