@@ -213,6 +213,7 @@ impl Work {
         strict: bool,
     ) -> Result<Exit, CliError> {
         let signals = Signals::listen()?;
+        let _nudging = signals.nudging(fleet.nudge())?;
         let mut progress = Progress::new(args.output.color);
         let mut done = self.done;
         for record in self.settled {

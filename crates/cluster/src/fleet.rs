@@ -1,5 +1,7 @@
 //! The agents a run drives, behind one face: real ones, or scripted ones without a clock.
 
+use std::sync::Arc;
+
 use seatrial_model::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +26,9 @@ pub enum Notice {
     Quiet,
 }
 
+/// Ends a wait of [`Fleet::next`] before its time, from any thread: it finds [`Notice::Quiet`].
+pub type Nudge = Arc<dyn Fn() + Send + Sync>;
+
 /// Agents that said hello, one a node.
 pub trait Fleet {
     /// What each agent said of itself.
@@ -44,6 +49,11 @@ pub trait Fleet {
 
     /// Waits for the next notice, at most until `deadline` on [`Self::now`]'s clock.
     fn next(&mut self, deadline: Nanos) -> Notice;
+
+    /// What ends a wait before its time; nothing where waits take none.
+    fn nudge(&self) -> Nudge {
+        Arc::new(|| {})
+    }
 
     /// The controller's monotonic clock; a scripted fleet has its own that only moves when someone waits.
     fn now(&self) -> Nanos;

@@ -27,7 +27,7 @@ mod worker;
 pub use agent::{AgentOptions, agent_main};
 pub use build_id::build_id;
 pub use clock_offset::Offset;
-pub use fleet::{Fleet, LaunchError, Launcher, Missing, NodeIndex, Notice};
+pub use fleet::{Fleet, LaunchError, Launcher, Missing, NodeIndex, Notice, Nudge};
 pub use launch::{LocalLauncher, MpirunLauncher, SlurmLauncher, SlurmRequest, SshLauncher};
 pub use message::{Command, EndKind, FromWorker, Hello, PROTOCOL, Report, ToWorker, WorkerEnd, WorkerId};
 pub use scripted::{

@@ -20,8 +20,9 @@ use crate::schedule::{Member, Schedule};
 use crate::study::{Next, Study};
 use crate::trial::{Action, Deadlines};
 
-/// How often the loop looks whether it was cancelled.
-const LOOK: Nanos = Nanos::millis(100);
+/// How often the loop looks whether it was cancelled, where nobody nudges the fleet. Seldom: it has nothing else to do while the
+/// workers measure, perhaps on the processor that it wakes on.
+const LOOK: Nanos = Nanos::secs(5);
 
 /// Where events go: journal, progress. An error stops the run, since results would be lost.
 pub type Watch<'a> = dyn FnMut(&Event) -> Result<(), Box<dyn std::error::Error + Send + Sync>> + 'a;
@@ -36,7 +37,7 @@ pub struct Runner<'a> {
     pub fleet: &'a mut dyn Fleet,
     /// Where events go.
     pub watch: &'a mut Watch<'a>,
-    /// Raised to stop the run.
+    /// Raised to stop the run; [`Fleet::nudge`] has it seen at once.
     pub cancel: &'a AtomicBool,
     /// Patience.
     pub deadlines: Deadlines,

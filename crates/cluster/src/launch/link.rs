@@ -23,6 +23,13 @@ pub(super) struct Heard {
     pub(super) said: Result<Report, Loss>,
 }
 
+impl Heard {
+    /// Of no link at all: wakes who waits, and nothing follows from it.
+    pub(super) fn nothing() -> Self {
+        Self { link: usize::MAX, said: Err(Loss::Stream(String::new())) }
+    }
+}
+
 /// Why nothing more comes from an agent.
 #[derive(Debug)]
 pub(super) enum Loss {

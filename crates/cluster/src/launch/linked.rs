@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::process::ChildStdin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
@@ -11,7 +13,7 @@ use seatrial_sys::clock;
 use super::link::{Heard, Link, Loss};
 use super::process::Process;
 use crate::clock_offset::{Offset, Offsets};
-use crate::fleet::{Fleet, Missing, NodeIndex, Notice};
+use crate::fleet::{Fleet, Missing, NodeIndex, Notice, Nudge};
 use crate::message::{Command, Hello, Report, WorkerId};
 
 /// How long agents may take to leave: longer than their workers may take to die.
@@ -34,8 +36,9 @@ pub(super) struct LinkedFleet {
     lost: Vec<bool>,
     offsets: Offsets,
     heard: Receiver<Heard>,
-    /// Kept so that the channel stays open, and a wait stays a wait, when every agent is gone.
-    _hear: SyncSender<Heard>,
+    /// Kept so that the channel stays open, and a wait stays a wait, when every agent is gone; and to nudge who waits.
+    hear: SyncSender<Heard>,
+    nudged: Arc<AtomicBool>,
     /// Losses that nobody has asked for yet.
     early: VecDeque<Notice>,
     /// Of each node, the workers that were started and have not ended.
@@ -68,7 +71,8 @@ impl LinkedFleet {
             lost,
             offsets,
             heard,
-            _hear: hear,
+            hear,
+            nudged: Arc::default(),
             early: VecDeque::new(),
             workers: vec![BTreeSet::new(); count],
             step: None,
@@ -203,12 +207,24 @@ impl Fleet for LinkedFleet {
             return notice;
         }
         loop {
+            if self.nudged.swap(false, Ordering::Relaxed) {
+                return Notice::Quiet;
+            }
             let left = deadline.since(self.now());
             let Ok(heard) = self.heard.recv_timeout(left.into()) else { return Notice::Quiet };
             if let Some(notice) = self.notice(heard) {
                 return notice;
             }
         }
+    }
+
+    fn nudge(&self) -> Nudge {
+        let (nudged, hear) = (Arc::clone(&self.nudged), self.hear.clone());
+        Arc::new(move || {
+            nudged.store(true, Ordering::Relaxed);
+            // A channel that is full wakes who waits as well.
+            let _ = hear.try_send(Heard::nothing());
+        })
     }
 
     fn now(&self) -> Nanos {

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use seatrial_model::{Cause, Event, Outcome, Phase};
+use seatrial_cluster::Notice;
+use seatrial_model::{Cause, Event, Nanos, Outcome, Phase};
 
 use crate::rig::{fleet, one, request, run, workers};
 
@@ -18,6 +19,7 @@ pub const ALL: &[(&str, fn())] = &[
     ),
     ("corrupt_data_is_a_failure_without_numbers", corrupt_data_is_a_failure_without_numbers),
     ("a_cancelled_run_leaves_no_worker", a_cancelled_run_leaves_no_worker),
+    ("a_nudge_ends_a_wait", a_nudge_ends_a_wait),
     (
         "a_journal_that_fails_stops_the_run_and_its_workers",
         a_journal_that_fails_stops_the_run_and_its_workers,
@@ -84,6 +86,14 @@ fn a_cancelled_run_leaves_no_worker() {
     assert!(finished.records.is_empty(), "what was interrupted is measured anew: {finished:?}");
     drop(fleet);
     assert_eq!(workers(), Vec::<u32>::new());
+}
+
+fn a_nudge_ends_a_wait() {
+    let mut fleet = fleet();
+    let nudge = fleet.nudge();
+    let nudging = std::thread::spawn(move || nudge());
+    assert_eq!(fleet.next(fleet.now().plus(Nanos::secs(3600))), Notice::Quiet);
+    nudging.join().expect("it nudged");
 }
 
 fn a_journal_that_fails_stops_the_run_and_its_workers() {
