@@ -1,39 +1,60 @@
 //! The signal that ends a phase.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Ends a phase: when its time is over, or when the supervisor says so. Clones share the signal.
 #[derive(Clone, Debug)]
 pub struct Stop {
-    raised: Arc<AtomicBool>,
+    signal: Arc<Signal>,
     until: Instant,
+}
+
+#[derive(Debug, Default)]
+struct Signal {
+    raised: AtomicBool,
+    /// Held while it is raised, so that nobody lies down between looking and sleeping.
+    door: Mutex<()>,
+    bell: Condvar,
 }
 
 impl Stop {
     /// A stop after `span` from now.
     pub fn after(span: Duration) -> Self {
-        Self { raised: Arc::default(), until: Instant::now() + span }
+        Self { signal: Arc::default(), until: Instant::now() + span }
     }
 
     /// Whether the phase is over. One relaxed load and one reading of the clock.
     pub fn is_over(&self) -> bool {
-        self.raised.load(Ordering::Relaxed) || Instant::now() >= self.until
+        self.is_raised() || Instant::now() >= self.until
     }
 
-    /// Ends the phase now.
+    /// Ends the phase now, and wakes who rests.
     pub fn raise(&self) {
-        self.raised.store(true, Ordering::Relaxed);
+        let door = self.signal.door.lock().unwrap_or_else(PoisonError::into_inner);
+        self.signal.raised.store(true, Ordering::Relaxed);
+        drop(door);
+        self.signal.bell.notify_all();
     }
 
     /// Time left; zero when it is over.
     pub fn left(&self) -> Duration {
-        if self.raised.load(Ordering::Relaxed) {
-            Duration::ZERO
-        } else {
-            self.until.saturating_duration_since(Instant::now())
-        }
+        if self.is_raised() { Duration::ZERO } else { self.until.saturating_duration_since(Instant::now()) }
+    }
+
+    /// Sleeps until the phase is over, or for `longest` where that is shorter.
+    ///
+    /// Who watches over others should rest long: where there are no more processors than busy threads, each waking takes
+    /// time from one of these, and caches and translations with it.
+    pub fn rest(&self, longest: Duration) {
+        let door = self.signal.door.lock().unwrap_or_else(PoisonError::into_inner);
+        let sleep = |span| self.signal.bell.wait_timeout_while(door, span, |()| !self.is_raised());
+        drop(sleep(longest.min(self.left())));
+    }
+
+    fn is_raised(&self) -> bool {
+        self.signal.raised.load(Ordering::Relaxed)
     }
 }
 
@@ -54,5 +75,18 @@ mod tests {
     #[test]
     fn time_alone_ends_it() {
         assert!(Stop::after(Duration::ZERO).is_over());
+    }
+
+    #[test]
+    fn who_rests_is_woken_by_the_signal_and_by_the_end_of_the_time() {
+        let stop = Stop::after(Duration::from_secs(3600));
+        std::thread::scope(|scope| {
+            let resting = scope.spawn(|| stop.rest(Duration::from_secs(3600)));
+            stop.raise();
+            resting.join().expect("it woke");
+        });
+        stop.rest(Duration::from_secs(3600));
+        Stop::after(Duration::from_millis(1)).rest(Duration::from_secs(3600));
+        Stop::after(Duration::from_secs(3600)).rest(Duration::from_millis(1));
     }
 }

@@ -11,8 +11,9 @@ use seatrial_model::Cause;
 use super::pin;
 use crate::{Error, Stop};
 
-/// How often a phase looks whether it is over, or the other end gone; nothing of the measurement waits for it.
-const LOOK: Duration = Duration::from_millis(5);
+/// How often a phase looks whether the other end is gone; nothing of the measurement waits for it. The thread that serves may
+/// have this processor too.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// The thread. Dropped, it hangs up and waits until the thread has left.
 #[derive(Debug)]
@@ -57,7 +58,7 @@ impl Serving {
                 let lost = Error::new(Cause::PartnerLost, "the other end closed the connection");
                 return self.end().and(Err(lost));
             }
-            std::thread::sleep(LOOK.min(stop.left()));
+            stop.rest(LOOK);
         }
         Ok(())
     }

@@ -25,9 +25,6 @@ const MOST: u32 = 65_535;
 /// An answer over the connection comes within this, or the peer is dead.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often a warm-up looks whether it is over.
-const LOOK: Duration = Duration::from_millis(5);
-
 /// Which way packets go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
@@ -139,9 +136,7 @@ impl Part for Client {
     /// Searches both ways until the time is over, once at least.
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
         if phase != Phase::Measure {
-            while !stop.is_over() {
-                std::thread::sleep(LOOK.min(stop.left()));
-            }
+            stop.rest(stop.left());
             return Ok(());
         }
         loop {

@@ -15,8 +15,8 @@ use crate::common::rdma::rig::{facts, met, offer, pin, too_early};
 use crate::common::rdma::{Method, Rig, Side, Terms, Way, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
-/// How often counts are looked at, and the end that rests looks whether the phase is over.
-const LOOK: Duration = Duration::from_millis(5);
+/// How often counts are looked at.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Bytes of a word.
 pub const WORD: u64 = 8;
@@ -73,9 +73,7 @@ impl Part for Counting {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
         let rig = self.rigs.first().ok_or_else(too_early)?;
         if self.words.is_empty() {
-            while !stop.is_over() {
-                std::thread::sleep(LOOK.min(stop.left()));
-            }
+            stop.rest(stop.left());
             return Ok(());
         }
         // Half of the time with many under way, half with one.
@@ -142,7 +140,7 @@ fn many(
             }
         }
         while !stop.is_over() && now_ns() < until {
-            std::thread::sleep(LOOK.min(stop.left()));
+            stop.rest(LOOK.min(Duration::from_nanos(until.saturating_sub(now_ns()))));
             let now = now_ns();
             all.iter_mut().for_each(|sampler| sampler.look(now, out));
         }
