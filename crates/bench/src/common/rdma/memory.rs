@@ -1,11 +1,21 @@
 //! Where messages lie in the memory that is registered with the card.
 
-use seatrial_sys::verbs::{GRH_BYTES, VerbKind};
+use seatrial_sys::verbs::{GRH_BYTES, Transport, VerbKind};
 
-use super::Terms;
+use super::{Notice, Terms};
 
 /// Where a slot begins: at a cache line.
 const LINE: u64 = 64;
+
+/// Where a slot of messages of a page and more begins. A card splits what it writes at the boundaries of pages and of the bus's
+/// packets, and software that plays one copies and sums page by page: off them a message takes more pieces.
+const PAGE: u64 = 4096;
+
+/// Bytes beside a message at most.
+pub const BESIDE: u64 = if GRH_BYTES > WORD as usize { GRH_BYTES as u64 } else { WORD };
+
+/// A number that lies beside a message.
+const WORD: u64 = 8;
 
 /// Bytes that are sent after the clock, at most, to look at: a slow path must be done with them within seconds.
 const LAST_BYTES: u64 = 4 << 20;
@@ -38,13 +48,12 @@ impl Layout {
         }
         // The results of all atomics under way lie side by side.
         let results = if terms.method.verb == VerbKind::Atomic { 8 * terms.depth as u64 } else { 0 };
-        Self::new(terms.queue_pairs as u64, terms.largest().max(results), terms.region)
+        Self::new(terms.queue_pairs as u64, terms.largest().max(results), beside(terms), terms.region)
     }
 
-    /// For messages of up to `largest` bytes, which together walk through `region` bytes of each side.
-    pub fn new(pairs: u64, largest: u64, region: u64) -> Self {
-        // The global header of a datagram comes in front of it.
-        let stride = (largest + LINE.max(GRH_BYTES as u64)).next_multiple_of(LINE);
+    /// For messages of up to `largest` bytes with so many beside each, which together walk through `region` bytes of each side.
+    pub fn new(pairs: u64, largest: u64, beside: u64, region: u64) -> Self {
+        let stride = (largest + beside).next_multiple_of(if largest < PAGE { LINE } else { PAGE });
         Self { pairs, slots: (region / pairs.max(1) / stride).max(1), stride }
     }
 
@@ -70,14 +79,27 @@ impl Layout {
     }
 }
 
+/// Bytes that a slot has beside its message.
+fn beside(terms: &Terms) -> u64 {
+    match (terms.transport, terms.notice()) {
+        // The global header, in front of a datagram.
+        (Transport::Ud, _) => GRH_BYTES as u64,
+        // How large the messages are, where the far end looks at memory; what was read to prove that one came.
+        (_, Notice::Memory) => WORD,
+        _ if terms.fence => WORD,
+        _ => 0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn no_two_slots_overlap_and_none_reaches_beyond_the_end() {
-        for (pairs, largest, region) in [(1, 1, 0), (3, 65_536, 0), (4, 4096, 1 << 20), (2, 100, 1000)] {
-            let layout = Layout::new(pairs, largest, region);
+        let all = [(1, 1, 40, 0), (3, 65_536, 0, 0), (4, 4096, 8, 1 << 20), (2, 100, 40, 1000)];
+        for (pairs, largest, beside, region) in all {
+            let layout = Layout::new(pairs, largest, beside, region);
             let mut places: Vec<u64> = Vec::new();
             for pair in 0..pairs as usize {
                 for side in [Side::Out, Side::In] {
@@ -85,16 +107,17 @@ mod tests {
                 }
             }
             places.sort_unstable();
-            assert!(places.windows(2).all(|two| two[1] - two[0] >= largest + GRH_BYTES as u64));
+            assert!(places.windows(2).all(|two| two[1] - two[0] >= largest + beside));
             assert!(places.last().expect("some") + layout.stride <= layout.bytes());
-            assert!(places.iter().all(|place| place % LINE == 0));
+            let line = if largest < 4096 { 64 } else { 4096 };
+            assert!(places.iter().all(|place| place % line == 0));
         }
     }
 
     #[test]
-    fn a_region_is_walked_through_by_all_pairs_together() {
-        let layout = Layout::new(4, 4096, 1 << 20);
-        assert!(layout.bytes() <= 2 << 20 && layout.slots > 50, "{layout:?}");
-        assert_eq!(Layout::new(4, 4096, 0).slots, 1);
+    fn a_region_is_walked_through_by_all_pairs_together_and_whole() {
+        let layout = Layout::new(4, 4096, 0, 1 << 20);
+        assert_eq!((layout.side(), layout.slots), (1 << 18, 64), "{layout:?}");
+        assert_eq!(Layout::new(4, 4096, 0, 0).slots, 1);
     }
 }

@@ -3,6 +3,7 @@
 use seatrial_model::machine::{Hca, HcaPort, Known, Machine, Nic, NicKind};
 use seatrial_model::{About, Bytes, Case, Cause, Nanos, Params, Reason, Site, SiteNode, Subject, Value};
 
+use super::memory::BESIDE;
 use super::params::{BUFFERS, DEVICE, FENCE_PUT, PEER, THREADS, TRANSPORT_ALL, UP_TO};
 use super::{Layout, params, several, terms};
 use crate::common::seating::{Seating, seating_over};
@@ -307,7 +308,7 @@ fn case(about: &About, params: &Params, site: &Site, pairs: &[[End<'_>; 2]]) -> 
         case.chosen.set("region", Bytes(region));
     }
     let largest = terms::sizes(params)?.last().copied().unwrap_or(1);
-    let memory = Layout::new(params.count("queue_pairs").unwrap_or(1), largest, region).bytes();
+    let memory = Layout::new(params.count("queue_pairs").unwrap_or(1), largest, BESIDE, region).bytes();
     let all = pairs.len() as u64;
     check_room(all * (memory + largest + fresh(params, largest)?), own, other)?;
     case.budget.prepare = case.budget.prepare.plus(Nanos::secs(all * memory / SLOWEST));

@@ -13,7 +13,8 @@ use crate::Error;
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Looks in vain before the processor is offered to others, where the device is a card: tens to hundreds of microseconds.
-/// What comes in time is not slowed down by a system call, and what else waits for the processor gets it in the end.
+/// What comes in time is not slowed down by a system call, and what else waits for the processor gets it in the end. A power
+/// of two, as the other one: whether it is time is asked at every look.
 const OF_A_CARD: u32 = 1 << 16;
 
 /// The same where software plays the device: it needs the processor for its own threads, and nothing comes before it had it.
@@ -24,7 +25,7 @@ const OF_SOFTWARE: u32 = 256;
 pub struct Queue {
     /// The queue.
     pub cq: Arc<CompletionQueue>,
-    /// Looks in vain before the processor is offered to others.
+    /// Looks in vain before the processor is offered to others, a power of two.
     pub patience: u32,
     channel: Option<Arc<CompletionChannel>>,
 }
@@ -86,7 +87,7 @@ pub fn wait(queue: &Queue, into: &mut [Completion], misses: &mut u32) -> Result<
         if count > 0 {
             *misses = 0;
         }
-    } else if misses.is_multiple_of(queue.patience) {
+    } else if *misses & (queue.patience - 1) == 0 {
         std::thread::yield_now();
     }
     Ok(count)

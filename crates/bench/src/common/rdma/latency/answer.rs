@@ -89,29 +89,23 @@ fn by_completion(mut voice: Voice, largest: u64, over: &AtomicBool, served: &Ato
 fn by_memory(mut voice: Voice, largest: u64, over: &AtomicBool, served: &AtomicU64) -> Result<(), Error> {
     // What was there before anything came; it may be there already when this thread begins.
     let mut last = POISON;
-    let mut looks = 0_u32;
     loop {
-        let mark = voice.seen();
-        if mark != last {
-            last = mark;
-            let bytes = voice.told_size();
-            if bytes == 0 || bytes > largest {
-                let text = format!("a message of {bytes} B was announced, which nobody sends");
-                return Err(Error::new(Cause::CorruptData, text));
-            }
-            voice.mark(mark);
-            voice.say(bytes, 0)?;
-            served.fetch_add(1, Ordering::Relaxed);
-            looks = 0;
-            continue;
-        }
-        looks = looks.wrapping_add(1);
-        // The orders are looked at where nothing else was for long.
-        if looks.is_multiple_of(voice.patience()) {
+        let Some(mark) = voice.look(|mark| mark != last) else {
+            // The orders are looked at where nothing else was for long.
             if over.load(Ordering::Relaxed) {
                 return Ok(());
             }
             std::thread::yield_now();
+            continue;
+        };
+        last = mark;
+        let bytes = voice.told_size();
+        if bytes == 0 || bytes > largest {
+            let text = format!("a message of {bytes} B was announced, which nobody sends");
+            return Err(Error::new(Cause::CorruptData, text));
         }
+        voice.mark(mark);
+        voice.say(bytes, 0)?;
+        served.fetch_add(1, Ordering::Relaxed);
     }
 }

@@ -21,6 +21,9 @@ const GROUP: u64 = 16;
 /// Looks in vain between two looks at the clock and at the send queue.
 const LOOKS: u32 = 1024;
 
+/// Looks at memory that cost as much as one at a completion queue, which is a call with a lock.
+const MEMORY_LOOKS: u32 = 16;
+
 /// How long the far end may be silent over a reliable connection.
 const SILENCE: Duration = Duration::from_secs(5);
 
@@ -60,6 +63,10 @@ pub struct Voice {
     region: Arc<MemoryRegion>,
     layout: Layout,
     remote: Remote,
+    /// How the far end learns of a message: fixed by the terms, and asked for with every message.
+    notice: Notice,
+    /// Where messages of memory are looked at: their last byte.
+    watched: usize,
     sends: Queue,
     receives: Queue,
     /// For messages that are put into the request, and for others.
@@ -98,6 +105,8 @@ impl Voice {
             region: Arc::clone(&rig.region),
             layout: rig.layout,
             remote: rig.remote,
+            notice: rig.terms.notice(),
+            watched: (rig.layout.at(0, Side::In, 0) + rig.layout.stride) as usize - 1,
             sends: rig.sends[0].clone(),
             receives: rig.receives[0].clone(),
             lists,
@@ -150,13 +159,13 @@ impl Voice {
         if self.aimed.1 != bytes {
             self.aim(bytes);
         }
-        let answered = self.is_answered();
         let list = &mut self.lists[self.aimed.0];
-        if self.terms.notice() == Notice::Completion {
+        if self.notice == Notice::Completion {
             list.set_immediate(0, number);
         }
         self.posted += 1;
-        list.set_signalled(0, !answered || self.posted.is_multiple_of(GROUP));
+        // Where the far end does not answer, the completion is all that tells of the end.
+        list.set_signalled(0, self.notice == Notice::Nothing || self.posted.is_multiple_of(GROUP));
         list.set_id(0, self.posted);
         let posted = self.pair.qp.post_send(list, 0..1).map_err(VerbsError::from);
         posted.map_err(during(&self.label, "posting a request"))?;
@@ -189,11 +198,6 @@ impl Voice {
         list.set_bytes(0, bytes as u32);
     }
 
-    /// Whether the far end answers, so that not each request needs a completion.
-    fn is_answered(&self) -> bool {
-        self.terms.notice() != Notice::Nothing
-    }
-
     fn inline(&self) -> u32 {
         match (self.terms.method.verb, self.terms.inline) {
             (VerbKind::Read, _) => 0,
@@ -209,7 +213,7 @@ impl Voice {
             VerbKind::Read => (Side::In, Side::Out),
             _ => (Side::Out, Side::In),
         };
-        let into = if self.terms.notice() == Notice::Memory { self.layout.stride - bytes } else { 0 };
+        let into = if self.notice == Notice::Memory { self.layout.stride - bytes } else { 0 };
         let far = self.remote.address + self.layout.at(0, far, 0) + into;
         ((self.layout.at(0, own, 0) + into) as usize, far)
     }
@@ -311,11 +315,6 @@ impl Voice {
         error
     }
 
-    /// Where messages of memory are looked at: their last byte.
-    fn watched(&self) -> usize {
-        (self.layout.at(0, Side::In, 0) + self.layout.stride) as usize - 1
-    }
-
     /// Puts a mark at the end of what will be sent.
     #[inline]
     pub fn mark(&self, mark: u8) {
@@ -325,13 +324,15 @@ impl Voice {
 
     /// The mark at the end of what came last.
     #[inline]
-    pub fn seen(&self) -> u8 {
-        self.region.byte(self.watched())
+    fn seen(&self) -> u8 {
+        self.region.byte(self.watched)
     }
 
-    /// Looks at memory in vain before the processor is offered to others.
-    pub fn patience(&self) -> u32 {
-        self.sends.patience
+    /// Looks at that mark until it is the wanted one; none after so many looks in vain that the processor is to be offered
+    /// to others.
+    #[inline]
+    pub fn look(&self, is_wanted: impl Fn(u8) -> bool) -> Option<u8> {
+        (0..self.sends.patience * MEMORY_LOOKS).map(|_| self.seen()).find(|seen| is_wanted(*seen))
     }
 
     /// Waits for a mark; false when it did not come for so long that it counts as lost.
@@ -341,16 +342,12 @@ impl Voice {
     #[inline]
     pub fn await_mark(&mut self, mark: u8) -> Result<bool, Error> {
         let mut silence = Silence::default();
-        let mut looks = 0_u32;
-        while self.seen() != mark {
-            looks = looks.wrapping_add(1);
-            if looks.is_multiple_of(self.patience()) {
-                self.reap()?;
-                if silence.is_over(self.longest_silence()) {
-                    return if self.is_unreliable() { Ok(false) } else { Err(self.silent()) };
-                }
-                std::thread::yield_now();
+        while self.look(|seen| seen == mark).is_none() {
+            self.reap()?;
+            if silence.is_over(self.longest_silence()) {
+                return if self.is_unreliable() { Ok(false) } else { Err(self.silent()) };
             }
+            std::thread::yield_now();
         }
         Ok(true)
     }
