@@ -20,9 +20,9 @@ use crate::schedule::{Member, Schedule};
 use crate::study::{Next, Study};
 use crate::trial::{Action, Deadlines};
 
-/// How often the loop looks whether it was cancelled, where nobody nudges the fleet. Seldom: it has nothing else to do while the
-/// workers measure, perhaps on the processor that it wakes on.
-const LOOK: Nanos = Nanos::secs(5);
+/// The longest wait where no deadline is nearer. Whoever cancels nudges the fleet, so that nothing has to be looked for while the
+/// workers measure, perhaps on the processor that a look would take.
+const LOOK: Nanos = Nanos::secs(3600);
 
 /// Where events go: journal, progress. An error stops the run, since results would be lost.
 pub type Watch<'a> = dyn FnMut(&Event) -> Result<(), Box<dyn std::error::Error + Send + Sync>> + 'a;
@@ -253,6 +253,10 @@ impl Runner<'_> {
         for key in keys {
             if let Some(active) = round.active.get_mut(&key) {
                 let actions = active.trial.cancel(&active.case, &reason, now);
+                // Workers that do not end are waited for no longer than that.
+                if !actions.is_empty() {
+                    round.deadlines.push(Reverse((active.trial.deadline(), key)));
+                }
                 self.act(round, key, actions)?;
             }
         }

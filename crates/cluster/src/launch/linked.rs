@@ -207,7 +207,7 @@ impl Fleet for LinkedFleet {
             return notice;
         }
         loop {
-            if self.nudged.swap(false, Ordering::Relaxed) {
+            if self.nudged.swap(false, Ordering::Acquire) {
                 return Notice::Quiet;
             }
             let left = deadline.since(self.now());
@@ -221,7 +221,7 @@ impl Fleet for LinkedFleet {
     fn nudge(&self) -> Nudge {
         let (nudged, hear) = (Arc::clone(&self.nudged), self.hear.clone());
         Arc::new(move || {
-            nudged.store(true, Ordering::Relaxed);
+            nudged.store(true, Ordering::Release);
             // A channel that is full wakes who waits as well.
             let _ = hear.try_send(Heard::nothing());
         })

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use seatrial_cluster::{Fault, Script, ScriptedFleet};
+use seatrial_cluster::{Command, Fault, Hello, Script, ScriptedFleet};
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
 use seatrial_model::{CaseId, Outcome, Params, Phase, Quantity, Sample, SiteNode, Unit};
 use serde_json::{Value, json};
@@ -230,4 +230,59 @@ fn other_patterns_say_nothing_of_company() {
     assert!(ran.records.iter().all(|record| !record.evidence.contains_key("together")));
     let ended: BTreeSet<_> = ran.records.iter().map(|record| record.nodes.join("+")).collect();
     assert_eq!(ended, BTreeSet::from(["n1+n2".to_owned(), "n3+n4".to_owned()]));
+}
+
+/// Agents that never tell how a worker ended, and somebody who stops the run after an hour.
+struct Mute<'a>(ScriptedFleet, &'a AtomicBool);
+
+const HOUR: Nanos = Nanos::secs(3600);
+
+impl Fleet for Mute<'_> {
+    fn agents(&self) -> &[Hello] {
+        self.0.agents()
+    }
+
+    fn send(&mut self, node: NodeIndex, command: Command) {
+        self.0.send(node, command);
+    }
+
+    fn next(&mut self, deadline: Nanos) -> Notice {
+        let is_stopped = self.1.load(Ordering::Relaxed);
+        loop {
+            let notice = self.0.next(if is_stopped { deadline } else { deadline.min(HOUR) });
+            self.1.store(self.now() >= HOUR, Ordering::Relaxed);
+            if !matches!(notice, Notice::From(_, Report::Ended { .. })) {
+                return notice;
+            }
+        }
+    }
+
+    fn now(&self) -> Nanos {
+        self.0.now()
+    }
+}
+
+#[test]
+fn a_run_that_is_stopped_waits_for_agents_that_say_nothing_no_longer_than_for_a_kill() {
+    let site = site(2);
+    let mut cases = plan(&site, "bisection", "2", "2");
+    cases.iter_mut().for_each(|case| case.budget.measure = Nanos::secs(36_000));
+    let hangs = || Script { fault: Some(Fault::Hangs { phase: Phase::Measure }), ..steady() };
+    let cancel = AtomicBool::new(false);
+    let mut fleet = Mute(ScriptedFleet::new(site.nodes.clone(), move |_, _, _| hangs()), &cancel);
+    let mut watch = |_: &Event| Ok(());
+    let mut runner = Runner {
+        registry: seatrial_bench::registry(),
+        site: &site,
+        fleet: &mut fleet,
+        watch: &mut watch,
+        cancel: &cancel,
+        deadlines: Deadlines::default(),
+        share_hosts: false,
+        leave_out: &try_all,
+    };
+    let finished = runner.run(&mut Sweep::new(cases), Vec::new()).expect("runs");
+    assert!(finished.cancelled && finished.records.is_empty(), "{finished:?}");
+    let waited = fleet.now().since(HOUR);
+    assert!(waited < Nanos::secs(60), "{waited:?}");
 }

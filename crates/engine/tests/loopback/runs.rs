@@ -91,8 +91,13 @@ fn a_cancelled_run_leaves_no_worker() {
 fn a_nudge_ends_a_wait() {
     let mut fleet = fleet();
     let nudge = fleet.nudge();
-    let nudging = std::thread::spawn(move || nudge());
-    assert_eq!(fleet.next(fleet.now().plus(Nanos::secs(3600))), Notice::Quiet);
+    let until = fleet.now().plus(Nanos::secs(300));
+    let nudging = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        nudge();
+    });
+    assert_eq!(fleet.next(until), Notice::Quiet);
+    assert!(fleet.now() < until, "it slept to the end");
     nudging.join().expect("it nudged");
 }
 
