@@ -79,14 +79,22 @@ mod tests {
 
     #[test]
     fn who_rests_is_woken_by_the_signal_and_by_the_end_of_the_time() {
-        let stop = Stop::after(Duration::from_secs(3600));
+        const LONG: Duration = Duration::from_secs(300);
+        let start = Instant::now();
+        let stop = Stop::after(LONG);
+        let (tell, told) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
-            let resting = scope.spawn(|| stop.rest(Duration::from_secs(3600)));
+            scope.spawn(|| {
+                tell.send(()).expect("somebody waits");
+                stop.rest(LONG);
+            });
+            told.recv().expect("it is about to rest");
+            std::thread::sleep(Duration::from_millis(50));
             stop.raise();
-            resting.join().expect("it woke");
         });
-        stop.rest(Duration::from_secs(3600));
-        Stop::after(Duration::from_millis(1)).rest(Duration::from_secs(3600));
-        Stop::after(Duration::from_secs(3600)).rest(Duration::from_millis(1));
+        stop.rest(LONG);
+        Stop::after(Duration::from_millis(1)).rest(LONG);
+        Stop::after(LONG).rest(Duration::from_millis(1));
+        assert!(start.elapsed() < LONG, "nobody was woken");
     }
 }

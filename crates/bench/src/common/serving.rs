@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_ends_by_itself_and_at_once_when_the_other_end_goes() {
+    fn a_phase_ends_by_itself_and_soon_when_the_other_end_goes() {
         let (ours, theirs) = ends();
         let copy = ours.try_clone().expect("a copy");
         let mut serving = Serving::start(vec![copy], None, reading(ours)).expect("a thread");

@@ -308,12 +308,14 @@ fn case(about: &About, params: &Params, site: &Site, pairs: &[[End<'_>; 2]]) -> 
         case.chosen.set("region", Bytes(region));
     }
     let largest = terms::sizes(params)?.last().copied().unwrap_or(1);
-    let memory = Layout::new(params.count("queue_pairs").unwrap_or(1), largest, BESIDE, region).bytes();
+    // More beside each message makes larger slots, but perhaps fewer.
+    let queue_pairs = params.count("queue_pairs").unwrap_or(1);
+    let [bare, wide] = [0, BESIDE].map(|beside| Layout::new(queue_pairs, largest, beside, region).bytes());
+    let memory = bare.max(wide);
     let all = pairs.len() as u64;
     check_room(all * (memory + largest + fresh(params, largest)?), own, other)?;
     case.budget.prepare = case.budget.prepare.plus(Nanos::secs(all * memory / SLOWEST));
-    let threads =
-        params.count(THREADS.name).unwrap_or(1).min(params.count("queue_pairs").unwrap_or(1)).max(1) as usize;
+    let threads = params.count(THREADS.name).unwrap_or(1).min(queue_pairs).max(1) as usize;
     let seating = seated_all(site, params, pairs, threads)?;
     seating.note(&mut case);
     case.places = Ends::of(site, params)?.places(about.parts, seating.seats);

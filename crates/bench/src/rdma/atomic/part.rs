@@ -10,13 +10,10 @@ use serde_json::json;
 
 use super::run::{Operation, Words};
 use crate::common::Sliced;
-use crate::common::rdma::bandwidth::counts::{Tally, moved, samplers};
+use crate::common::rdma::bandwidth::counts::{Tally, between_looks, moved, samplers};
 use crate::common::rdma::rig::{facts, met, offer, pin, too_early};
 use crate::common::rdma::{Method, Rig, Side, Terms, Way, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
-
-/// How often counts are looked at.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// Bytes of a word.
 pub const WORD: u64 = 8;
@@ -139,8 +136,10 @@ fn many(
                 }));
             }
         }
-        while !stop.is_over() && now_ns() < until {
-            stop.rest(LOOK.min(Duration::from_nanos(until.saturating_sub(now_ns()))));
+        let left = || Duration::from_nanos(until.saturating_sub(now_ns()));
+        let look = between_looks(left());
+        while !stop.is_over() && !left().is_zero() {
+            stop.rest(look.min(left()));
             let now = now_ns();
             all.iter_mut().for_each(|sampler| sampler.look(now, out));
         }

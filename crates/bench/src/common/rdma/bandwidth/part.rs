@@ -10,22 +10,15 @@ use seatrial_sys::verbs::VerbKind;
 use serde_json::json;
 
 use super::check;
-use super::counts::{Sampler, Tally, moved, samplers};
+use super::counts::{Sampler, Tally, between_looks, moved, samplers};
 use super::pump::{Orders, Pump};
 use super::taker::Takers;
 use crate::common::rdma::rig::{facts, met, offer, pages_of, pin, too_early};
 use crate::common::rdma::{CAUSE_AFTER, Method, Rig, Terms, Way, is_flush, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
-/// How often the counts are looked at, at most. Their times are those of the completions, so that looking more often would only
-/// take time from the thread that sends, which may have the same processor.
-const LOOK: Duration = Duration::from_millis(50);
-
-/// The least time between two looks, of sizes that have little time each.
-const SHORTEST: Duration = Duration::from_millis(5);
-
-/// Looks at the counts for each size.
-const LOOKS: u32 = 16;
+/// How often another queue is looked at for the cause of an error.
+const CAUSE_LOOK: Duration = Duration::from_millis(5);
 
 /// How long nothing must come before it is taken for the end.
 const QUIET: Duration = Duration::from_millis(25);
@@ -190,8 +183,7 @@ fn move_messages(
         }
         let mut seen = Ok(());
         let is_idle = threads.is_empty() && lines.iter().all(|line| line.takers.is_none());
-        let each = span / (LOOKS * sizes as u32);
-        let look = if is_idle { span } else { each.clamp(SHORTEST, LOOK) };
+        let look = if is_idle { span } else { between_looks(span / sizes as u32) };
         while !stop.is_over() && seen.is_ok() {
             let gone = 1.0 - stop.left().as_secs_f64() / span.as_secs_f64();
             orders.send(((gone * sizes as f64) as usize).min(sizes - 1));
@@ -220,7 +212,7 @@ fn move_messages(
 fn first_cause(mut errors: Vec<Error>, lines: &[Line]) -> Option<Error> {
     let deadline = Instant::now() + CAUSE_AFTER;
     while !errors.is_empty() && errors.iter().all(is_flush) && Instant::now() < deadline {
-        std::thread::sleep(SHORTEST);
+        std::thread::sleep(CAUSE_LOOK);
         errors.extend(checked(lines).err());
     }
     let at = errors.iter().position(|error| !is_flush(error)).unwrap_or(0);
