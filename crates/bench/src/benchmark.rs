@@ -64,7 +64,8 @@ pub trait Part: Send {
     /// When a peer cannot be reached.
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error>;
 
-    /// Runs until `stop` says so, looking at it at least every 10 ms or resting by [`Stop::rest`]. Samples of the warm-up are thrown away.
+    /// Runs until `stop` says so, looking at it at least every 10 ms or resting by [`Stop::rest`]. Samples of the warm-up
+    /// are thrown away.
     ///
     /// # Errors
     /// When the system under test fails.
