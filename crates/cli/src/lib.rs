@@ -2,6 +2,7 @@
 
 mod args;
 mod command;
+mod demand;
 mod error;
 pub mod exit;
 mod fleet;

@@ -23,6 +23,7 @@ pub fn of_run(args: &RunArgs) -> RunOptions {
         factors: args.factors.clone(),
         repeats: args.repeats,
         seed: args.seed,
+        time_budget: args.measure.time_budget,
         nodes: of_nodes(&args.measure.nodes),
         ..RunOptions::default()
     }
@@ -34,6 +35,7 @@ pub fn of_check(args: &CheckArgs) -> RunOptions {
         roles: args.roles.clone(),
         reference: args.reference.clone(),
         strict: args.strict,
+        time_budget: args.measure.time_budget,
         nodes: of_nodes(&args.measure.nodes),
         ..RunOptions::default()
     }

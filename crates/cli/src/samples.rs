@@ -1,5 +1,6 @@
 //! Samples that are too many for the record, put back into it from the files of the run folder.
 
+use seatrial_engine::guarded;
 use seatrial_model::record::CaseRecord;
 use seatrial_store::{Plan, StoredRun};
 
@@ -16,7 +17,8 @@ pub fn put_back(run: &StoredRun, records: &mut [CaseRecord]) {
         let Some(parts) = run.samples(&record.case).ok().and_then(seatrial_store::Piece::into_present) else {
             continue;
         };
-        let Ok(measures) = bench.reduce(case, &parts) else { continue };
+        let made = guarded(&case.bench, "making numbers of its samples", || bench.reduce(case, &parts));
+        let Ok(measures) = made else { continue };
         for (name, metric) in &mut record.metrics {
             let values = measures.metrics.get(name).filter(|values| {
                 let count: usize = values.trials.iter().map(Vec::len).sum();

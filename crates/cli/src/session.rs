@@ -1,6 +1,6 @@
 //! One measuring run from plan to exit code: what `run` and `check` share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 
@@ -9,18 +9,19 @@ use seatrial_analysis::Assignment;
 use seatrial_bench::Registry;
 use seatrial_cluster::Fleet;
 use seatrial_engine::{
-    BackOff, Deadlines, Factors, Finished, Ground, Ladders, Plan, Request, Retest, Runner, Sides, Suspect,
-    Suspects, Sweep,
+    BackOff, Deadlines, Demand, Factors, Finished, Ground, Ladders, NothingJudged, Plan, Request, Retest,
+    Runner, Sides, Suspect, Suspects, Sweep, TimeBudget,
 };
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document, ProfileRef, RunEnd, RunInfo, RunOptions, SCHEMA_VERSION};
-use seatrial_model::{Case, Event, Outcome, Site, SiteNode, Verdict};
+use seatrial_model::{Case, Event, Nanos, Outcome, Site, SiteNode, Verdict};
 use seatrial_report::again;
 use seatrial_store::{Home, HomeEnv, Journal, RunFolder, Tool};
 use serde_json::json;
 
 use crate::args::{MeasureArgs, OutputFormat};
 use crate::command::report;
+use crate::demand::Demanded;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::progress::Progress;
@@ -104,6 +105,7 @@ pub fn run(
         started: Timestamp::now(),
         ended: None,
     };
+    let time_budget = time_budget(&info, job.profile.as_ref().map(|(profile, _)| profile), &plan.cases);
     let home = Home::resolve(&HomeEnv::of_process())?;
     let mut journal = RunFolder::create(&home, info)?;
     journal.keep_site(&site)?;
@@ -124,6 +126,7 @@ pub fn run(
         profile: job.profile.map(|(profile, _)| profile),
         reference: job.reference.map(|(_, records)| records),
         share_hosts: args.nodes.share_hosts,
+        time_budget,
     };
     work.measure(registry, fleet.as_mut(), journal, args, strict)
 }
@@ -160,12 +163,15 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
     // What is judged by is what is kept.
     resumed.journal.keep_site(&site)?;
     keep_tool(&mut resumed.journal)?;
+    let profile = resumed.run.profile()?.into_present();
+    let time_budget = time_budget(resumed.run.info()?, profile.as_ref(), &cases);
     let work = Work {
         site,
         plan: cases,
         settled: Vec::new(),
         done: resumed.run.finished().cloned().collect(),
-        profile: resumed.run.profile()?.into_present(),
+        time_budget,
+        profile,
         reference: resumed.run.reference()?.into_present(),
         share_hosts,
     };
@@ -201,6 +207,7 @@ struct Work {
     profile: Option<Profile>,
     reference: Option<Vec<CaseRecord>>,
     share_hosts: bool,
+    time_budget: Option<Nanos>,
 }
 
 impl Work {
@@ -223,6 +230,10 @@ impl Work {
         let finished = {
             let ladders = Ladders::new(&self.plan, registry);
             let leave_out = |case: &Case, done: &[CaseRecord]| ladders.leave_out(case, done);
+            let demanded = self.profile.as_ref().map(|profile| {
+                Demanded::new(profile, &journal.info().nodes, &self.site, self.reference.as_deref())
+            });
+            let demand: &dyn Demand = demanded.as_ref().map_or(&NothingJudged, |demanded| demanded);
             let mut watch = |event: &Event| {
                 progress.show(event);
                 journal.record(event).map_err(Into::into)
@@ -236,6 +247,7 @@ impl Work {
                 deadlines: Deadlines::default(),
                 share_hosts: self.share_hosts,
                 leave_out: &leave_out,
+                budget: TimeBudget::new(&self.plan, self.time_budget, demand),
             };
             let sides = |group: &str| sides(self.profile.as_ref(), group);
             let retest = Retest::new(Sweep::new(self.plan.clone()), &self.plan, registry, &self.site, &sides);
@@ -263,6 +275,21 @@ impl Work {
 fn suspects(records: &[CaseRecord]) -> Vec<Suspect> {
     let found = seatrial_analysis::suspects(records).into_iter();
     found.map(|suspect| Suspect { node: suspect.node, case: suspect.case }).collect()
+}
+
+/// The time that a run of `plan` is to take on each node: as typed, or as its profile says. A profile promises its time for an
+/// ordinary machine: where there is more to measure, the plan alone may take longer.
+fn time_budget(info: &RunInfo, profile: Option<&Profile>, plan: &[Case]) -> Option<Nanos> {
+    let typed = info.options.as_ref().and_then(|options| options.time_budget);
+    let mut nodes: BTreeMap<&str, Nanos> = BTreeMap::new();
+    for case in plan {
+        for node in case.nodes.iter().collect::<BTreeSet<_>>() {
+            let time = nodes.entry(node).or_default();
+            *time = time.plus(case.estimate());
+        }
+    }
+    let longest = nodes.into_values().max().unwrap_or_default();
+    typed.or_else(|| Some(profile?.time_budget?.max(longest)))
 }
 
 /// What the cases of `group` test: where the test names a partner, the first node alone.

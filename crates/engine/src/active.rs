@@ -3,20 +3,24 @@
 //! Cases that are measured at the same time (a gang) make as many trials as the one of them that needs most, and repeat
 //! one that was disturbed for any: the trials of all are then the same moments.
 
+use std::cell::OnceCell;
+
 use seatrial_bench::Benchmark;
 use seatrial_cluster::{NodeIndex, Offset, WorkerId};
-use seatrial_model::record::CaseRecord;
+use seatrial_model::record::{CaseRecord, NotMade};
 use seatrial_model::{Budget, Case, Cause, Measures, Nanos, PartRecord, Reason, Site};
 use seatrial_stats::{Stop, StopRule};
 use serde_json::{Value, json};
 
+use crate::budget::Further;
+use crate::guarded::guarded;
 use crate::probes;
 use crate::quarantine::Look;
 use crate::summarise;
 use crate::together::Began;
 use crate::trial::{Action, Deadlines, Trial, TrialEnd};
 
-/// Disturbed trials of a case that are repeated; later ones count, and the record says so.
+/// Disturbed trials of a case that are repeated at most; others count, and the record says so.
 pub const MOST_REPEATS: u32 = 2;
 
 /// A case that runs.
@@ -33,29 +37,21 @@ pub struct Active {
     pub gang: u64,
     /// How many cases began to measure with this one, itself included, where that is its point.
     pub company: Option<u32>,
-    /// The same of the trials that count.
-    companies: Vec<u32>,
+    /// The same of the trials that count, by trial.
+    companies: Vec<(u32, u32)>,
     /// The case that is to run, where this one only looks whether its subject answers.
     pub look: Option<Look>,
     bench: &'static dyn Benchmark,
     parts: Vec<PartRecord>,
     number: u32,
     counted: u32,
-    disturbed: Vec<String>,
+    /// The trials that were disturbed, and by what. The first of them were repeated.
+    disturbed: Vec<(u32, String)>,
     repeated: u32,
+    not_made: Option<NotMade>,
     started: Nanos,
-    /// What the trials so far come to, when they are enough to come to something.
-    measures: Option<Measures>,
-}
-
-/// What is known after a trial.
-pub enum After {
-    /// More trials are needed.
-    More,
-    /// These were enough.
-    Enough,
-    /// The case is over without numbers.
-    Over(Box<CaseRecord>),
+    /// What the trials that count come to, once somebody asked.
+    measures: OnceCell<Result<Measures, Reason>>,
 }
 
 impl Active {
@@ -85,8 +81,9 @@ impl Active {
             counted: 0,
             disturbed: Vec::new(),
             repeated: 0,
+            not_made: None,
             started: now,
-            measures: None,
+            measures: OnceCell::new(),
         };
         (active, actions)
     }
@@ -111,32 +108,83 @@ impl Active {
         record
     }
 
-    /// Counts a trial that came to its end, unless it is to be repeated because of the `disturbance`.
-    pub fn after(&mut self, end: TrialEnd, disturbance: Option<&str>, now: Nanos) -> After {
-        if let Some(why) = disturbance {
-            self.disturbed.push(format!("trial {}: {why}", self.number));
-        }
-        if disturbance.is_some() && self.repeated < MOST_REPEATS {
-            self.repeated += 1;
-        } else {
-            self.parts.extend(end.parts);
-            self.companies.extend(self.company);
-            self.counted += 1;
-        }
-        if self.counted < self.case.budget.trials {
-            return After::More;
-        }
-        match self.bench.reduce(&self.case, &self.parts) {
-            Err(reason) => {
-                let seconds = now.since(self.started).as_secs();
-                After::Over(Box::new(self.without_numbers(&reason, &[], seconds)))
+    /// Counts a trial that came to its end, and notes the `disturbance` during it.
+    pub fn count(&mut self, end: TrialEnd, disturbance: Option<&str>) {
+        self.disturbed.extend(disturbance.map(|why| (self.number, why.to_owned())));
+        self.parts.extend(end.parts);
+        self.companies.extend(self.company.map(|company| (self.number, company)));
+        self.counted += 1;
+        self.measures.take();
+    }
+
+    /// Whether it has use for a `further` trial.
+    pub fn wants(&self, further: Further) -> bool {
+        let is_planned = self.counted < self.case.budget.trials;
+        match further {
+            Further::Planned => is_planned,
+            Further::Repeat => {
+                !is_planned && self.repeated < MOST_REPEATS && self.disturbed.len() > self.repeated as usize
             }
-            Ok(measures) => {
-                let is_enough = self.is_enough(&measures);
-                self.measures = Some(measures);
-                if is_enough { After::Enough } else { After::More }
+            Further::Precision => {
+                !is_planned && self.measures().as_ref().is_ok_and(|measures| !self.is_enough(measures))
             }
         }
+    }
+
+    /// It goes without the `further` trial that it wanted.
+    pub fn goes_without(&mut self, further: Further, told: impl FnOnce(NotMade) -> NotMade) {
+        let mut not_made = self.not_made.unwrap_or_default();
+        match further {
+            Further::Planned => not_made.planned = self.case.budget.trials - self.counted,
+            Further::Repeat => {
+                let disturbed = u32::try_from(self.disturbed.len()).unwrap_or(MOST_REPEATS);
+                not_made.repeats = disturbed.min(MOST_REPEATS) - self.repeated;
+            }
+            Further::Precision => not_made.precision = true,
+        }
+        self.not_made = Some(told(not_made));
+    }
+
+    /// Leaves the first disturbed trial that counts out of the numbers: another is made in its place.
+    pub fn leave_out_disturbed(&mut self) {
+        let Some((number, _)) = self.disturbed.get(self.repeated as usize) else { return };
+        self.parts.retain(|part| part.trial != *number);
+        self.companies.retain(|(trial, _)| trial != number);
+        self.repeated += 1;
+        self.counted -= 1;
+        self.measures.take();
+    }
+
+    /// How many disturbed trials were repeated.
+    pub fn repeated(&self) -> u32 {
+        self.repeated
+    }
+
+    /// The seconds that it has taken.
+    pub fn seconds(&self, now: Nanos) -> f64 {
+        now.since(self.started).as_secs()
+    }
+
+    /// The seconds that another trial takes: as planned, or as long as those before where they took longer.
+    pub fn trial_seconds(&self, now: Nanos) -> f64 {
+        (self.seconds(now) / f64::from(self.number + 1)).max(self.case.trial_estimate().as_secs())
+    }
+
+    /// The record as far as it is measured; none where its trials come to no number.
+    pub fn so_far(&self, site: &Site) -> Option<CaseRecord> {
+        let measures = self.measures().as_ref().ok()?;
+        guarded(&self.case.bench, "deriving its limits", || {
+            summarise::record(self.bench, &self.case, measures.clone(), site)
+        })
+        .ok()
+    }
+
+    fn measures(&self) -> &Result<Measures, Reason> {
+        self.measures.get_or_init(|| {
+            guarded(&self.case.bench, "making numbers of its samples", || {
+                self.bench.reduce(&self.case, &self.parts)
+            })
+        })
     }
 
     /// Starts the next trial.
@@ -153,16 +201,21 @@ impl Active {
         Began::of(&self.parts, &self.clocks)
     }
 
-    /// The record of a case whose trials are enough. `together` is how far apart all cases of its gang began.
+    /// The record of a case whose trials are over. `together` is how far apart all cases of its gang began.
     pub fn over(&mut self, now: Nanos, site: &Site, together: Option<&Value>) -> CaseRecord {
-        let seconds = now.since(self.started).as_secs();
-        let Some(measures) = self.measures.take() else {
-            let reason = Reason::new(Cause::TooShort, "no trial of it came to its end");
-            return self.without_numbers(&reason, &[], seconds);
+        let seconds = self.seconds(now);
+        self.measures();
+        let mut record = match self.measures.take() {
+            Some(Ok(measures)) => self.with_numbers(measures, seconds, site),
+            Some(Err(reason)) => return self.without_numbers(&reason, &[], seconds),
+            None => {
+                let reason = Reason::new(Cause::TooShort, "no trial of it came to its end");
+                return self.without_numbers(&reason, &[], seconds);
+            }
         };
-        let mut record = self.with_numbers(measures, seconds, site);
         if !self.companies.is_empty() {
-            let mut evidence = json!({ "cases": self.companies });
+            let companies: Vec<u32> = self.companies.iter().map(|(_, company)| *company).collect();
+            let mut evidence = json!({ "cases": companies });
             if let (Some(Value::Object(skew)), Value::Object(all)) = (together, &mut evidence) {
                 all.extend(skew.clone());
             }
@@ -186,7 +239,10 @@ impl Active {
     }
 
     fn with_numbers(&self, measures: Measures, seconds: f64, site: &Site) -> CaseRecord {
-        match summarise::record(self.bench, &self.case, measures, site) {
+        let record = guarded(&self.case.bench, "deriving its limits", || {
+            summarise::record(self.bench, &self.case, measures, site)
+        });
+        match record {
             Ok(mut record) => {
                 record.seconds = seconds;
                 if let Some(skew) = self.began().skew() {
@@ -196,7 +252,12 @@ impl Active {
                 if !seen.is_empty() {
                     record.evidence.insert("probes".to_owned(), probes::document(&seen));
                 }
-                tell_disturbed(&mut record, &self.disturbed);
+                let words = |(number, why): &(u32, String)| format!("trial {number}: {why}");
+                let disturbed: Vec<String> = self.disturbed.iter().map(words).collect();
+                tell_disturbed(&mut record, &disturbed, self.repeated as usize);
+                if let Some(not_made) = &self.not_made {
+                    record.evidence.insert(NotMade::KEY.to_owned(), json!(not_made));
+                }
                 record
             }
             Err(reason) => self.without_numbers(&reason, &[], seconds),
@@ -219,10 +280,9 @@ fn tell_parts(record: &mut CaseRecord, parts: &[PartRecord]) {
     }
 }
 
-/// Notes which trials were disturbed by what, and how many of them, the first ones, were repeated.
-pub fn tell_disturbed(record: &mut CaseRecord, disturbed: &[String]) {
+/// Notes which trials were disturbed by what, and how many of them, the first ones, were `repeated`.
+pub fn tell_disturbed(record: &mut CaseRecord, disturbed: &[String], repeated: usize) {
     if !disturbed.is_empty() {
-        let repeated = disturbed.len().min(MOST_REPEATS as usize);
         record.evidence.insert("disturbed_trials".to_owned(), disturbed.into());
         record.evidence.insert("repeated_trials".to_owned(), repeated.into());
     }

@@ -1,12 +1,13 @@
 //! Making the record of a case again from its samples: what a stored run says can be held against what it measured.
 
 use seatrial_bench::Registry;
-use seatrial_model::record::CaseRecord;
+use seatrial_model::record::{CaseRecord, NotMade};
 use seatrial_model::{Case, Cause, Integrity, Outcome, PartRecord, Reason, Site};
 use serde_json::Value;
 
 use crate::active::{MOST_REPEATS, tell_disturbed};
 use crate::disturbance::disturbance;
+use crate::guarded::guarded;
 use crate::{placement, probes, summarise};
 
 #[cfg(test)]
@@ -47,13 +48,14 @@ pub fn again(
         let reason = Reason::new(Cause::CorruptData, "a part of it found its data corrupt");
         return Again::Record(Box::new(CaseRecord::without_numbers(case, &reason)));
     }
-    let (counted, disturbed) = counted(case, recorded, parts);
+    let (counted, disturbed, repeated) = counted(case, recorded, parts);
     let trials = distinct(&counted);
     if recorded.outcome != Outcome::Measured && !is_of_its_numbers(recorded, trials, parts) {
         return Again::AsRecorded;
     }
-    let made =
-        bench.reduce(case, &counted).and_then(|measures| summarise::record(bench, case, measures, site));
+    let made = guarded(&case.bench, "making numbers of its samples", || {
+        bench.reduce(case, &counted).and_then(|measures| summarise::record(bench, case, measures, site))
+    });
     let mut record = match made {
         Ok(record) => record,
         Err(reason) => CaseRecord::without_numbers(case, &reason),
@@ -63,8 +65,8 @@ pub fn again(
         if !seen.is_empty() {
             record.evidence.insert("probes".to_owned(), probes::document(&seen));
         }
-        tell_disturbed(&mut record, &disturbed);
-        keep(&mut record, recorded, &["start", "together"]);
+        tell_disturbed(&mut record, &disturbed, repeated);
+        keep(&mut record, recorded, &["start", "together", NotMade::KEY]);
     } else {
         keep(&mut record, recorded, &["trials_completed"]);
     }
@@ -101,11 +103,16 @@ fn distinct(parts: &[PartRecord]) -> usize {
     trials.len()
 }
 
-/// The parts of the trials that counted, and what disturbed which trial. The first disturbed ones were repeated.
+/// The parts of the trials that counted, what disturbed which trial, and how many of these, the first ones, were repeated.
 ///
 /// Of cases that ran at the same time, what disturbed one disturbed all; their samples are not all at hand here, so for
-/// these the record is believed.
-fn counted(case: &Case, recorded: &CaseRecord, parts: &[PartRecord]) -> (Vec<PartRecord>, Vec<String>) {
+/// these the record is believed. It is believed too where it says that fewer were repeated than may be: others needed the
+/// time.
+fn counted(
+    case: &Case,
+    recorded: &CaseRecord,
+    parts: &[PartRecord],
+) -> (Vec<PartRecord>, Vec<String>, usize) {
     let mut numbers: Vec<u32> = parts.iter().map(|part| part.trial).collect();
     numbers.sort_unstable();
     numbers.dedup();
@@ -123,10 +130,13 @@ fn counted(case: &Case, recorded: &CaseRecord, parts: &[PartRecord]) -> (Vec<Par
             numbers.iter().filter_map(of).collect()
         }
     };
-    let repeated: Vec<u32> =
-        told.iter().take(MOST_REPEATS as usize).filter_map(|text| number_of(text)).collect();
+    let recorded = recorded.evidence.get("repeated_trials").and_then(Value::as_u64);
+    let most = told.len().min(MOST_REPEATS as usize);
+    let repeats =
+        recorded.and_then(|count| usize::try_from(count).ok()).map_or(most, |count| count.min(most));
+    let repeated: Vec<u32> = told.iter().take(repeats).filter_map(|text| number_of(text)).collect();
     let counted = parts.iter().filter(|part| !repeated.contains(&part.trial)).cloned().collect();
-    (counted, told)
+    (counted, told, repeats)
 }
 
 fn number_of(text: &str) -> Option<u32> {

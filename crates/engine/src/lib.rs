@@ -6,8 +6,11 @@
 
 mod active;
 mod again;
+mod budget;
+mod crowded;
 mod disturbance;
 mod factors;
+mod guarded;
 mod host;
 mod ladder;
 mod pattern;
@@ -26,7 +29,9 @@ mod together;
 mod trial;
 
 pub use again::{Again, again};
+pub use budget::{Demand, NothingJudged, Standing, TimeBudget};
 pub use factors::{BASELINE, Factors};
+pub use guarded::guarded;
 pub use ladder::{BackOff, Ladders};
 pub use pattern::{ALIASES, Ends, PATTERNS, Partners, Pattern, Step, alias};
 pub use request::{Ground, Plan, Request, RequestError};

@@ -7,6 +7,8 @@ use seatrial_model::name::nearest;
 use seatrial_model::profile::{Profile, Requirement};
 use seatrial_model::{About, Budget, Case, CaseId, Cause, Nanos, ParamError, Params, Reason, Site, Subject};
 
+use crate::crowded::crowded;
+use crate::guarded;
 use crate::placement::{Cores, Placement, Tag, placements};
 
 /// One benchmark with one or more values a parameter: a sweep over their product.
@@ -218,6 +220,9 @@ impl Plan {
                 }
             }
         }
+        let (cases, crowded) = crowded(plan.cases);
+        plan.cases = cases;
+        plan.settled.extend(crowded);
         Ok(plan)
     }
 
@@ -235,8 +240,8 @@ impl Plan {
         let at_once = tag.as_ref().is_some_and(Tag::is_at_once);
         let left = cores.left_of(site).filter(|_| at_once);
         // A node without cores of its own for this case shares those of another one.
-        let planned = left.and_then(|left| bench.plan(params, &left).ok());
-        match planned.map_or_else(|| bench.plan(params, site), Ok) {
+        let planned = left.and_then(|left| guarded::planned(bench, params, &left).ok());
+        match planned.map_or_else(|| guarded::planned(bench, params, site), Ok) {
             Ok(cases) => {
                 let wanted = cases.into_iter().filter(|case| Requirement::selects(&request.on, &case.facts));
                 for mut case in wanted.map(|case| case.in_group(about, &request.group)) {

@@ -13,6 +13,7 @@ use seatrial_model::profile::fold;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, Cause, Event, Finding, Nanos, Reason, Site};
 
+use crate::budget::TimeBudget;
 use crate::host;
 use crate::placement;
 use crate::round::{Rested, Round};
@@ -45,6 +46,8 @@ pub struct Runner<'a> {
     pub share_hosts: bool,
     /// Asked right before a case starts whether it is to be left out, given all records so far.
     pub leave_out: &'a LeaveOut<'a>,
+    /// The time for trials that are repeated or added.
+    pub budget: TimeBudget<'a>,
 }
 
 /// Why a case is not to be tried after all, if so; see [`Ladders::leave_out`](crate::Ladders::leave_out).
@@ -80,6 +83,7 @@ impl Runner<'_> {
     /// # Errors
     /// [`RunError`] when an event could not be kept; workers are killed before it returns.
     pub fn run(&mut self, study: &mut dyn Study, done: Vec<CaseRecord>) -> Result<Finished, RunError> {
+        done.iter().for_each(|record| self.budget.note(record));
         let mut finished = Finished { records: done, ..Finished::default() };
         let hosts = if self.share_hosts { self.nodes().collect() } else { host::of(self.fleet.agents()) };
         if let Some(text) = host::words(self.fleet.agents(), &hosts) {
@@ -155,7 +159,14 @@ impl Runner<'_> {
                 outcome = outcome.and(Err(error));
             }
         }
-        round.schedule.drain();
+        for member in round.schedule.drain().into_iter().flat_map(|waiting| waiting.members) {
+            // A stopped run leaves them to the one that goes on with it.
+            if outcome.is_ok() && !self.is_stopping(round) {
+                let text = "its turn never came, which is a defect of this program";
+                let record = CaseRecord::without_numbers(&member.case, &Reason::new(Cause::NotTried, text));
+                self.keep(record, finished)?;
+            }
+        }
         outcome
     }
 
@@ -168,22 +179,29 @@ impl Runner<'_> {
         let until = round.next_deadline().unwrap_or(now.plus(LOOK)).min(now.plus(LOOK));
         let notice = self.fleet.next(until);
         let now = self.fleet.now();
-        match notice {
+        let answer = match notice {
             Notice::From(_, Report::Said { worker, message }) => {
                 round.with(worker, |active| active.trial.said(&active.case, worker, message, now))
             }
             Notice::From(_, Report::Ended { worker, end }) => {
                 round.with(worker, |active| active.trial.ended(&active.case, worker, end, now))
             }
-            Notice::From(_, Report::Hello(_) | Report::Pong { .. }) => None,
-            Notice::Lost(node, why) => return self.lose(round, node, why, None, now, finished),
+            Notice::From(_, Report::Hello(_) | Report::Pong { .. }) | Notice::Quiet => None,
+            Notice::Lost(node, why) => {
+                self.lose(round, node, why, None, now, finished)?;
+                None
+            }
             Notice::Recalled(node, why) => {
                 let reason = Reason::new(Cause::Interrupted, why.clone());
-                return self.lose(round, node, why, Some(&reason), now, finished);
+                self.lose(round, node, why, Some(&reason), now, finished)?;
+                None
             }
-            Notice::Quiet => return self.tick(round, now, finished),
+        };
+        if let Some((key, actions)) = answer {
+            self.settle(round, key, actions, now, finished)?;
         }
-        .map_or(Ok(()), |(key, actions)| self.settle(round, key, actions, now, finished))
+        // Deadlines hold also while agents never cease to say something.
+        self.tick(round, now, finished)
     }
 
     /// Looks at every case whose deadline passed.
@@ -327,6 +345,7 @@ impl Runner<'_> {
     }
 
     fn keep(&mut self, record: CaseRecord, finished: &mut Finished) -> Result<(), RunError> {
+        self.budget.note(&record);
         finished.records.push(record.clone());
         self.tell(&Event::CaseEnded { record: Box::new(record) })
     }

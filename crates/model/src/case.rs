@@ -95,8 +95,12 @@ impl Case {
 
     /// The time all its trials take when none is repeated: an estimate for plans and progress.
     pub fn estimate(&self) -> Nanos {
-        let trial = self.budget.warm_up.get() + self.budget.measure.get() + self.budget.overhead.get();
-        Nanos(trial.saturating_mul(u64::from(self.budget.trials)))
+        Nanos(self.trial_estimate().get().saturating_mul(u64::from(self.budget.trials)))
+    }
+
+    /// The time one of its trials takes.
+    pub fn trial_estimate(&self) -> Nanos {
+        self.budget.warm_up.plus(self.budget.measure).plus(self.budget.overhead)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::profile::{Bounds, Expect, NodeSet, Requirement, Statistic, WithoutLimit};
-use seatrial_model::{Params, Quantity, Value};
+use seatrial_model::{Nanos, Params, Quantity, Value};
 
 use crate::diagnostic::{At, Position};
 
@@ -18,6 +18,7 @@ pub(crate) struct Layer {
     pub id: String,
     pub title: String,
     pub description: String,
+    pub time_budget: Option<Nanos>,
     pub extends: Vec<At<String>>,
     pub tests: Vec<TestEntry>,
     pub criteria: Vec<CriterionEntry>,

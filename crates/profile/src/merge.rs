@@ -3,8 +3,8 @@
 //! An entry replaces the whole entry of the same name in the files before it, and keeps its place in the order:
 //! half of an old criterion under a new bound would be a criterion that nobody wrote. Entries have the same name
 //! when their `id` is the same (given or derived); settings when `id`, `on` and roles are; waivers when criterion and
-//! nodes are; limits when test, metric and `where` are; prices when `on` is. Title and description are those of the last file, for they
-//! say what it is for.
+//! nodes are; limits when test, metric and `where` are; prices when `on` is. Title, description and time are those of the last file, for
+//! they are of the whole.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -4,6 +4,7 @@
 //! stand a tree of their own in for the running system.
 
 pub mod affinity;
+pub mod callers;
 pub mod cgroup;
 pub mod clock;
 pub mod cpuset;

@@ -7,6 +7,8 @@
 
 use std::fmt;
 use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
 use rustix::rand::{GetRandomFlags, getrandom};
 
@@ -77,8 +79,8 @@ impl fmt::Debug for Key {
     }
 }
 
-/// Proves to the other side of `stream` that we know `key`, and has it prove the same. Set a deadline on the stream
-/// before: the other side may be anybody.
+/// Proves to the other side of `stream` that we know `key`, and has it prove the same. The other side may be anybody: give
+/// the stream a deadline by [`Until`].
 ///
 /// # Errors
 /// When the stream fails or ends, and [`io::ErrorKind::PermissionDenied`] when the other side does not know the key.
@@ -107,6 +109,43 @@ pub fn exchange(stream: &mut (impl Read + Write), key: &Key, side: Side) -> io::
     stream.flush()
 }
 
+/// A stream whose reads and writes all end at one moment: a deadline of each call by itself would begin anew with every byte
+/// that the other side lets drip.
+pub struct Until<'a> {
+    stream: &'a TcpStream,
+    deadline: Instant,
+}
+
+impl<'a> Until<'a> {
+    /// `stream`, which must be blocking, for no longer than `within` from now. Its own deadlines are changed.
+    pub fn new(stream: &'a TcpStream, within: Duration) -> Self {
+        Self { stream, deadline: Instant::now() + within }
+    }
+
+    fn left(&self) -> io::Result<Duration> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+    }
+}
+
+impl Read for Until<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(Some(self.left()?))?;
+        self.stream.read(into)
+    }
+}
+
+impl Write for Until<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(Some(self.left()?))?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
 fn random() -> io::Result<[u8; LENGTH]> {
     let mut bytes = [0; LENGTH];
     // Up to 256 bytes come whole (getrandom(2)).
@@ -117,8 +156,30 @@ fn random() -> io::Result<[u8; LENGTH]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::TcpListener;
     use std::os::unix::net::UnixStream;
     use std::thread;
+
+    #[test]
+    fn who_lets_one_byte_drip_after_the_other_is_cut_off_at_the_deadline_all_the_same() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let at = listener.local_addr().expect("an address");
+        let dripping = thread::spawn(move || {
+            let mut stream = TcpStream::connect(at).expect("connects");
+            while stream.write_all(b"x").is_ok() {
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let (stream, _) = listener.accept().expect("accepts");
+        let within = Duration::from_millis(300);
+        let key = Key::random().expect("random");
+        let met = exchange(&mut Until::new(&stream, within), &key, Side::Listener);
+        let error = met.expect_err("it never proves anything").kind();
+        // Sixty-four bytes would take 1.3 s.
+        assert!(matches!(error, io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock), "{error:?}");
+        drop(stream);
+        dripping.join().expect("joined");
+    }
 
     fn meet(caller: Key, listener: Key) -> (io::Result<()>, io::Result<()>) {
         let (mut one, mut other) = UnixStream::pair().expect("a pair");

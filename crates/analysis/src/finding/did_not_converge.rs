@@ -1,6 +1,6 @@
 //! `did-not-converge`: a case that ended with its interval wider than asked for.
 
-use seatrial_model::record::{CaseRecord, MetricRecord};
+use seatrial_model::record::{CaseRecord, MetricRecord, NotMade};
 use seatrial_model::{Dimension, Finding, Severity, Unit};
 
 use super::{Rule, about, is_of_factors};
@@ -23,7 +23,10 @@ fn of_case(case: &CaseRecord) -> Option<Finding> {
         case.metrics.iter().filter(|(_, metric)| !metric.converged && !is_resolved(metric)).collect();
     let trials = wide.iter().map(|(_, metric)| metric.trials).max()?;
     let names: Vec<&str> = wide.iter().map(|(name, _)| name.as_str()).collect();
+    let has_had_its_time =
+        NotMade::of(case).is_some_and(|not_made| not_made.planned > 0 || not_made.precision);
     let remedy = match most_trials(case) {
+        _ if has_had_its_time => "give the run more time by --time-budget",
         Some(most) if case.metrics.values().all(|metric| metric.trials < most) => {
             "raise -p trials=, since these end when the case's first metric is known as exactly as asked for"
         }

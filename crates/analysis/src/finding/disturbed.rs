@@ -33,9 +33,7 @@ fn of_case(case: &CaseRecord) -> Option<Finding> {
         0 => (Severity::Info, "all of them were repeated, and the numbers are without them".to_owned()),
         kept => (
             Severity::Warning,
-            format!(
-                "{kept} of them are in the numbers, for the repeats were used up: measure again on a quiet machine"
-            ),
+            format!("{kept} of them are in the numbers: measure again on a quiet machine"),
         ),
     };
     let text = format!("{} trials were disturbed ({}); {effect}", trials.len(), trials.join("; "));

@@ -17,6 +17,8 @@ mod load;
 mod matrix;
 #[cfg(test)]
 mod ncsa;
+mod not_made;
+mod one_file_system;
 pub(crate) mod path;
 mod pcie_errors;
 mod probes;
@@ -72,6 +74,8 @@ pub const RULES: &[Rule] = &[
     rdma_ports::CONGESTION,
     kernel_warnings::RULE,
     disturbed::RULE,
+    not_made::RULE,
+    one_file_system::RULE,
     did_not_converge::RULE,
 ];
 

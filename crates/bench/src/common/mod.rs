@@ -25,6 +25,7 @@ pub mod seating;
 mod seats;
 mod serving;
 mod sliced;
+pub mod space;
 mod stream;
 mod unstated;
 
@@ -43,7 +44,7 @@ pub use pin::pin;
 pub use seats::{matrix_nodes, memory_for, memory_nodes, own_memory, remote_memory, room, seats};
 pub use serving::Serving;
 pub use sliced::Sliced;
-pub use stream::{Accepted, Endpoint, Listening, Reach, interface_of};
+pub use stream::{Accepted, Endpoint, Listening, Reach, beside, interface_of};
 pub use unstated::{all_unstated, unstated};
 
 use seatrial_model::{Budget, Cause, Kind, Nanos, ParamSpec, Params, Reason, Value};

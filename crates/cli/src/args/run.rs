@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use seatrial_model::Nanos;
 
 use super::{NodeArgs, OutputArgs};
 
@@ -16,6 +17,11 @@ pub struct MeasureArgs {
     /// its nodes are reached may be said anew, each option by itself
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last")]
     pub resume: Option<String>,
+    /// Time that the run is to take on each node, for example 90s: repeats of disturbed trials and trials for a narrower interval
+    /// stay within it, and what nothing judges makes fewer trials when the plan alone does not fit [default: the profile's
+    /// time_budget, if it has one]
+    #[arg(long, value_name = "DURATION", conflicts_with = "resume")]
+    pub time_budget: Option<Nanos>,
     /// How the result is shown.
     #[command(flatten)]
     pub output: OutputArgs,

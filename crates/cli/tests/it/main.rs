@@ -29,3 +29,4 @@ mod signals;
 mod storage;
 mod studies;
 mod table;
+mod time_budget;

@@ -227,9 +227,16 @@ impl Gathering {
         self.guests.iter().filter(|guest| guest.hello.is_some()).count()
     }
 
-    /// Names of those who are here.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.guests.iter().filter_map(|guest| Some(guest.hello.as_ref()?.node.as_str()))
+    /// Those who are here: what they were known by before they said hello, and their names.
+    pub(super) fn present(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.guests
+            .iter()
+            .filter_map(|guest| Some((guest.node.as_str(), guest.hello.as_ref()?.node.as_str())))
+    }
+
+    /// How many are known not to come.
+    pub(super) fn missed(&self) -> usize {
+        self.missing.len()
     }
 
     /// The fleet of those who are here.
@@ -332,7 +339,18 @@ impl Gathering {
                 let (theirs, ours) =
                     ((hello.build.as_str(), hello.protocol), (self.build.as_str(), PROTOCOL));
                 match same_build(theirs, ours, &self.guests[at].node) {
-                    Ok(()) if !self.guests[at].given_up => self.guests[at].hello = Some(*hello),
+                    Ok(()) if !self.guests[at].given_up => match self.twin(&hello.node) {
+                        None => self.guests[at].hello = Some(*hello),
+                        Some(twin) => {
+                            let _ = self.guests[at].link.obituary("");
+                            let node = self.guests[at].node.clone();
+                            let why = format!(
+                                "its agent calls itself {}, as that of {twin} does: give each node a host name of its own",
+                                hello.node
+                            );
+                            self.fail(at, LaunchError::NoHello { node, why });
+                        }
+                    },
                     Ok(()) => {}
                     Err(why) => {
                         let _ = self.guests[at].link.obituary("");
@@ -349,6 +367,11 @@ impl Gathering {
             Err(Loss::Stream(why) | Loss::Gateway(why)) => self.fall_silent(at, &why),
             Err(Loss::NeverCame(why)) => self.fail(at, why),
         }
+    }
+
+    /// What the agent of this name that is here already was known by. Nodes are told apart by their names alone.
+    fn twin(&self, name: &str) -> Option<String> {
+        self.present().find(|(_, here)| *here == name).map(|(known_by, _)| known_by.to_owned())
     }
 
     /// Notes that a stream ended without a hello. What a spoilt copy of the binary does is not known before, so one
@@ -373,6 +396,8 @@ impl Gathering {
         if std::mem::replace(&mut guest.given_up, true) {
             return;
         }
+        // One that said hello and then something else is not here any more.
+        guest.hello = None;
         let node = guest.node.clone();
         if let Some(opening) = guest.renewed.take_if(|_| guest.copying.was_there()) {
             tell_renewal(&node, &why);
@@ -479,6 +504,68 @@ mod tests {
             copying.arrived();
             Ok(())
         });
+    }
+
+    /// Agents that came by themselves and say these reports, each from an address of its own.
+    fn adopted(agents: &[&[Report]]) -> Gathered {
+        let mut gathering = Gathering::new("1.0+abc", Duration::from_secs(120));
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let mut theirs = Vec::new();
+        for (reports, number) in agents.iter().zip(1..) {
+            let address = listener.local_addr().expect("an address");
+            let mut stream = TcpStream::connect(address).expect("connects");
+            for report in *reports {
+                let frame = crate::frame::encode(report).expect("fits");
+                std::io::Write::write_all(&mut stream, &frame).expect("written");
+            }
+            gathering.adopt(&format!("10.0.0.{number}"), listener.accept().expect("accepts").0);
+            // One after the other, so that it is known which of them is the second.
+            while gathering.on_the_way().next().is_some() {
+                gathering.step(None);
+            }
+            theirs.push(stream);
+        }
+        // What an agent says behind its hello may come later.
+        let all: usize = agents.iter().map(|reports| reports.len() - 1).sum();
+        (0..all).filter_map(|_| gathering.heard.recv().ok()).collect::<Vec<_>>().into_iter().for_each(
+            |heard| {
+                gathering.hear(heard);
+            },
+        );
+        gathering.part()
+    }
+
+    fn hello(node: &str) -> Report {
+        Report::Hello(Box::new(Hello {
+            protocol: PROTOCOL,
+            build: "1.0+abc".to_owned(),
+            node: node.to_owned(),
+            machine: Default::default(),
+            settings: Vec::new(),
+        }))
+    }
+
+    #[test]
+    fn of_two_agents_of_one_name_the_second_is_refused_and_both_addresses_are_told() {
+        let found = adopted(&[&[hello("localhost")], &[hello("localhost")], &[hello("n3")]]);
+        let here: Vec<&str> = found.here.iter().map(|agent| agent.hello.node.as_str()).collect();
+        assert_eq!(here, ["localhost", "n3"]);
+        let [missing] = found.missing.as_slice() else { panic!("{:?}", found.missing) };
+        assert_eq!(missing.node, "10.0.0.2");
+        let why = missing.why.to_string();
+        assert!(why.contains("calls itself localhost, as that of 10.0.0.1 does"), "{why}");
+    }
+
+    #[test]
+    fn an_agent_that_says_something_else_after_its_hello_is_missing_and_not_here() {
+        let pong = Report::Pong { round: 1, clock: seatrial_model::Nanos(1) };
+        let found = adopted(&[&[hello("n1"), pong], &[hello("n2")]]);
+        let here: Vec<&str> = found.here.iter().map(|agent| agent.hello.node.as_str()).collect();
+        assert_eq!(here, ["n2"]);
+        assert_eq!(
+            found.missing.iter().map(|missing| missing.node.as_str()).collect::<Vec<_>>(),
+            ["10.0.0.1"]
+        );
     }
 
     #[test]

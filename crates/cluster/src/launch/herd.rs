@@ -121,10 +121,58 @@ fn is_complete(gathering: &Gathering, expected: &Expected) -> bool {
 
 /// Nodes of which no agent came: by name where we know it, else numbered.
 fn absent(gathering: &Gathering, expected: &Expected) -> Vec<String> {
-    let here: Vec<&str> = gathering.names().collect();
     if !expected.names.is_empty() {
-        return expected.names.iter().filter(|name| !here.contains(&name.as_str())).cloned().collect();
+        let here: Vec<(&str, &str)> = gathering.present().collect();
+        return unanswered(&expected.names, &here);
     }
     let count = expected.count.unwrap_or(0);
-    (here.len()..count).map(|at| format!("node-{}-of-{count}", at + 1)).collect()
+    (gathering.arrived() + gathering.missed()..count)
+        .map(|at| format!("node-{}-of-{count}", at + 1))
+        .collect()
+}
+
+/// The names that were asked for and that none of the agents `here` (address, host name) stands for. A name may have been
+/// given as an address, or with its domain or without; an agent that no name fits stands for the first one left over, which
+/// may be another address of its node.
+fn unanswered(asked: &[String], here: &[(&str, &str)]) -> Vec<String> {
+    let mut unnamed = here.to_vec();
+    let mut left = asked.to_vec();
+    let rules: [fn(&str, &str, &str) -> bool; 3] = [
+        |asked, _, name| asked == name,
+        |asked, address, _| asked == address,
+        |asked, _, name| {
+            let short = |name: &str| name.split('.').next().map(str::to_owned);
+            let is_address = asked.parse::<std::net::IpAddr>().is_ok();
+            !is_address && asked.contains('.') != name.contains('.') && short(asked) == short(name)
+        },
+    ];
+    for fits in rules {
+        left.retain(|asked| {
+            let of = unnamed.iter().position(|(address, name)| fits(asked, address, name));
+            of.map(|at| unnamed.remove(at)).is_none()
+        });
+    }
+    left.drain(..unnamed.len().min(left.len()));
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_answer_for_names_addresses_and_names_with_a_domain() {
+        let here = [("10.77.0.1", "n1"), ("10.77.0.2", "n2"), ("10.77.0.3", "n3.site.org")];
+        let missing = |asked: &[&str]| {
+            unanswered(&asked.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>(), &here)
+        };
+        assert!(missing(&["n1", "n2", "n3.site.org"]).is_empty());
+        assert!(missing(&["10.77.0.2", "10.77.0.1", "n3"]).is_empty());
+        assert!(missing(&["n1.site.org", "n2.site.org", "n3"]).is_empty());
+        // Addresses of another network: as many came as were asked for.
+        assert!(missing(&["192.168.0.1", "192.168.0.2", "192.168.0.3"]).is_empty());
+        assert_eq!(missing(&["n1", "n2", "n3", "n4"]), ["n4"]);
+        assert_eq!(missing(&["10.77.0.1", "10.77.0.2", "10.77.0.3", "10.77.0.4"]), ["10.77.0.4"]);
+        assert_eq!(missing(&["n1.site.org", "n2.other.org", "n3.site.org", "n4.site.org"]), ["n4.site.org"]);
+    }
 }

@@ -206,11 +206,17 @@ impl Fleet for LinkedFleet {
         if let Some(notice) = self.early.pop_front() {
             return notice;
         }
+        let mut is_first = true;
         loop {
             if self.nudged.swap(false, Ordering::Acquire) {
                 return Notice::Quiet;
             }
             let left = deadline.since(self.now());
+            // Reports that mean nothing must not keep the caller from its deadline.
+            if left == Nanos(0) && !is_first {
+                return Notice::Quiet;
+            }
+            is_first = false;
             let Ok(heard) = self.heard.recv_timeout(left.into()) else { return Notice::Quiet };
             if let Some(notice) = self.notice(heard) {
                 return notice;

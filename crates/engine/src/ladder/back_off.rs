@@ -7,6 +7,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, Finding, Outcome, Site, SiteNode};
 
 use super::{Ladder, Ladders};
+use crate::guarded;
 use crate::placement;
 use crate::study::{Next, Study};
 
@@ -59,7 +60,7 @@ impl<'a, S: Study> BackOff<'a, S> {
         let bench = self.registry.find(&like.bench)?;
         let mut params = like.params.clone();
         params.set(ladder.axis, load);
-        let mut cases = bench.plan(&params, &site).ok()?;
+        let mut cases = guarded::planned(bench, &params, &site).ok()?;
         let at = cases.iter().position(|case| case.subject == like.subject)?;
         let mut case = cases.swap_remove(at).in_group(bench.about(), &like.group);
         placement::mark_back_off(&mut case, ladder.axis);

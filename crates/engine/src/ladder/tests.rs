@@ -139,6 +139,7 @@ fn run_from(cases: &[Case], done: Vec<CaseRecord>, limit: Limit) -> (Finished, V
         deadlines: Deadlines::default(),
         share_hosts: false,
         leave_out: &leave_out,
+        budget: crate::TimeBudget::new(&[], None, &crate::NothingJudged),
     };
     let mut study = BackOff::new(Sweep::new(cases.to_vec()), &ladders, REGISTRY, &site);
     let finished = runner.run(&mut study, done).expect("runs");

@@ -128,7 +128,7 @@ pub(super) fn with_partner(
     let (one, other) = if stays == 0 { (own, partner) } else { (partner, own) };
     let node = |name: &str| site.nodes.iter().find(|node| node.name == name).cloned();
     let pair = Site { nodes: vec![node(one)?, node(other)?] };
-    let mut cases = bench.plan(&lost.params, &pair).ok()?;
+    let mut cases = crate::guarded::planned(bench, &lost.params, &pair).ok()?;
     // Of several ports or devices the one that has the name of the lost case's.
     let wanted = without_nodes(&lost.subject, &lost.nodes);
     let at = cases.iter().position(|case| without_nodes(&case.subject, &case.nodes) == wanted)?;

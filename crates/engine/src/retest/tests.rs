@@ -126,6 +126,7 @@ fn run_from(site: &Site, cases: Vec<Case>, done: Vec<CaseRecord>, sides: Sides, 
         deadlines: Deadlines::default(),
         share_hosts: false,
         leave_out: &crate::try_all,
+        budget: crate::TimeBudget::new(&[], None, &crate::NothingJudged),
     };
     let finished = runner.run(&mut study, done).expect("runs");
     Ran { finished, notes, rounds }

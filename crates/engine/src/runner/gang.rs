@@ -8,7 +8,8 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, Cause, Nanos, Reason};
 
 use super::{RunError, Runner};
-use crate::active::{Active, After};
+use crate::active::Active;
+use crate::budget::{Further, Standing};
 use crate::disturbance::disturbance;
 use crate::placement;
 use crate::quarantine::Look;
@@ -33,6 +34,17 @@ pub(super) fn waiting(members: Vec<Member>, round: &Round) -> Vec<Waiting> {
         waiting[place].members.push(member);
     }
     waiting
+}
+
+/// Counts the trials that came to their end together. What disturbed one disturbed all: they share links.
+fn count(rested: Vec<Rested>) -> Vec<(u64, Active)> {
+    let why = rested.iter().find_map(|rested| disturbance(&rested.end.parts));
+    let mut members = Vec::new();
+    for Rested { key, mut active, end } in rested {
+        active.count(end, why.as_deref());
+        members.push((key, active));
+    }
+    members
 }
 
 impl Runner<'_> {
@@ -61,7 +73,7 @@ impl Runner<'_> {
             for Member { case, nodes } in members {
                 self.start(round, number, case, nodes, finished)?;
             }
-            self.dissolve(round, number);
+            free.extend(self.dissolve(round, number));
         }
         Ok(())
     }
@@ -74,7 +86,10 @@ impl Runner<'_> {
     ) -> Result<Vec<Member>, RunError> {
         let mut wanted = Vec::new();
         for member in members {
-            match (self.leave_out)(&member.case, &finished.records) {
+            let missing = self.registry.find(&member.case.bench).is_none().then(|| {
+                Reason::new(Cause::Missing, format!("this build has no benchmark {}", member.case.bench))
+            });
+            match missing.or_else(|| (self.leave_out)(&member.case, &finished.records)) {
                 Some(reason) => self.keep(CaseRecord::without_numbers(&member.case, &reason), finished)?,
                 None => wanted.push(member),
             }
@@ -156,12 +171,12 @@ impl Runner<'_> {
             return Ok(());
         };
         let rested = std::mem::take(&mut gang.rested);
-        let mut going_on = Vec::new();
-        if !self.is_stopping(round) {
-            going_on = self.count(rested, now, finished)?;
+        let mut members = count(rested);
+        if self.is_stopping(round) {
+            members.clear();
         }
-        if going_on.iter().any(|(_, _, is_enough)| !is_enough) {
-            for (key, mut active, _) in going_on {
+        if self.goes_on(&mut members, now) {
+            for (key, mut active) in members {
                 let first = round.new_workers(active.nodes.len());
                 let actions = active.again(first, now, self.deadlines);
                 round.own(first, active.nodes.len(), key);
@@ -171,12 +186,10 @@ impl Runner<'_> {
         }
         let hosts = self.dissolve(round, number);
         let mut began = Began::default();
-        going_on.iter().for_each(|(_, active, _)| began.join(active.began()));
+        members.iter().for_each(|(_, active)| began.join(active.began()));
         let skew = began.skew();
-        let records: Vec<CaseRecord> = going_on
-            .into_iter()
-            .map(|(_, mut active, _)| active.over(now, self.site, skew.as_ref()))
-            .collect();
+        let records: Vec<CaseRecord> =
+            members.into_iter().map(|(_, mut active)| active.over(now, self.site, skew.as_ref())).collect();
         for record in records {
             self.keep(record, finished)?;
         }
@@ -186,22 +199,39 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Counts the trials that came to their end together. What disturbed one disturbed all: they share links.
-    fn count(
-        &mut self,
-        rested: Vec<Rested>,
-        now: Nanos,
-        finished: &mut super::Finished,
-    ) -> Result<Vec<(u64, Active, bool)>, RunError> {
-        let why = rested.iter().find_map(|rested| disturbance(&rested.end.parts));
-        let mut going_on = Vec::new();
-        for Rested { key, mut active, end } in rested {
-            match active.after(end, why.as_deref(), now) {
-                After::Over(record) => self.keep(*record, finished)?,
-                after => going_on.push((key, active, matches!(after, After::Enough))),
+    /// Whether the cases of a gang make another trial: one of them wants it, and there is time for it. They note what they
+    /// go without.
+    fn goes_on(&self, members: &mut [(u64, Active)], now: Nanos) -> bool {
+        for further in [Further::Planned, Further::Repeat, Further::Precision] {
+            let asking: Vec<&Active> =
+                members.iter().map(|(_, active)| active).filter(|active| active.wants(further)).collect();
+            if asking.is_empty() {
+                continue;
+            }
+            if self.budget.allows(further, || self.standing(&asking), members, now) {
+                if further == Further::Repeat {
+                    members.iter_mut().for_each(|(_, active)| active.leave_out_disturbed());
+                }
+                return true;
+            }
+            for (_, active) in members.iter_mut().filter(|(_, active)| active.wants(further)) {
+                let nodes = active.case.nodes.clone();
+                active.goes_without(further, |not_made| self.budget.told(not_made, &nodes));
             }
         }
-        Ok(going_on)
+        false
+    }
+
+    /// How the criteria of cases stand with their trials so far: of the one that depends most on more of them.
+    fn standing(&self, asking: &[&Active]) -> Standing {
+        let demand = self.budget.demand;
+        let of = |active: &&&Active| match active.so_far(self.site) {
+            _ if !demand.is_judged(&active.case) => Standing::NotJudged,
+            Some(record) => demand.standing(&record),
+            // Without a number there is no verdict yet.
+            None => Standing::Open,
+        };
+        asking.iter().map(|active| of(&active)).max().unwrap_or(Standing::NotJudged)
     }
 
     /// Lets all trials of a gang into the phase that they wait for. Measuring begins at one moment: as late as the slowest

@@ -10,6 +10,10 @@ use seatrial_model::{CaseId, Outcome, Params, Phase, Quantity, Sample, SiteNode,
 use serde_json::{Value, json};
 
 use super::*;
+
+mod defects;
+mod time;
+
 use crate::{Ground, Plan, Request, Sweep};
 
 fn site(count: usize) -> Site {
@@ -18,9 +22,9 @@ fn site(count: usize) -> Site {
     Site { nodes: (1..=count).map(|at| SiteNode::new(format!("n{at}"), machine.clone())).collect() }
 }
 
-fn plan(site: &Site, pattern: &str, trials: &str, most: &str) -> Vec<Case> {
+fn request(pattern: &str, trials: &str, most: &str) -> Request {
     let params = [("trials", trials), ("max_trials", most)];
-    let request = Request {
+    Request {
         group: "net.rr".to_owned(),
         bench: "net.rr".to_owned(),
         params: params.map(|(name, value)| (name.to_owned(), vec![value.to_owned()])).into(),
@@ -30,7 +34,11 @@ fn plan(site: &Site, pattern: &str, trials: &str, most: &str) -> Vec<Case> {
         partner: None,
         rounds: None,
         links: None,
-    };
+    }
+}
+
+fn plan(site: &Site, pattern: &str, trials: &str, most: &str) -> Vec<Case> {
+    let request = request(pattern, trials, most);
     Plan::new(&[request], &seatrial_bench::registry(), Ground::of(site)).expect("a plan").cases
 }
 
@@ -117,6 +125,7 @@ fn run(
         deadlines: Deadlines::default(),
         share_hosts: false,
         leave_out: &try_all,
+        budget: TimeBudget::new(&[], None, &crate::NothingJudged),
     }
     .run(&mut Sweep::new(cases), Vec::new())
     .expect("runs");
@@ -280,6 +289,7 @@ fn a_run_that_is_stopped_waits_for_agents_that_say_nothing_no_longer_than_for_a_
         deadlines: Deadlines::default(),
         share_hosts: false,
         leave_out: &try_all,
+        budget: TimeBudget::new(&[], None, &crate::NothingJudged),
     };
     let finished = runner.run(&mut Sweep::new(cases), Vec::new()).expect("runs");
     assert!(finished.cancelled && finished.records.is_empty(), "{finished:?}");

@@ -61,6 +61,7 @@ pub fn run(
         deadlines,
         share_hosts: false,
         leave_out: &try_all,
+        budget: seatrial_engine::TimeBudget::new(&[], None, &seatrial_engine::NothingJudged),
     };
     runner.run(&mut Sweep::new(plan.cases), Vec::new())
 }

@@ -19,7 +19,7 @@ pub use setting::SettingRule;
 pub use test::{Criterion, Expect, Test, WithoutLimit};
 
 use crate::param::Params;
-use crate::units::Quantity;
+use crate::units::{Nanos, Quantity};
 
 /// A whole profile, its `extends` already merged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -30,6 +30,9 @@ pub struct Profile {
     pub title: String,
     /// What it is for, and where its numbers come from.
     pub description: String,
+    /// The time that all of it is to take on each node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_budget: Option<Nanos>,
     /// The profiles it was merged from, nearest first.
     pub extends: Vec<String>,
     /// What is measured.

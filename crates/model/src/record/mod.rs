@@ -2,12 +2,14 @@
 
 mod case;
 mod document;
+mod not_made;
 mod options;
 mod run;
 mod summary;
 
 pub use case::CaseRecord;
 pub use document::{Document, SCHEMA_VERSION, schema};
+pub use not_made::NotMade;
 pub use options::{NodeOptions, RunOptions};
 pub use run::{ProfileRef, RunEnd, RunInfo};
 pub use summary::{Axis, MetricRecord, SeriesRecord, SeriesRow, Summary};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::profile::NodeSet;
+use crate::units::Nanos;
 
 /// The options that a run was given, named as on the command line. What was not given is not there: it has its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -43,6 +44,9 @@ pub struct RunOptions {
     /// Whether a warning counts as a criterion that is not met.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
+    /// The time that it is to take on each node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_budget: Option<Nanos>,
     /// Where it runs.
     #[serde(flatten)]
     pub nodes: NodeOptions,

@@ -38,6 +38,7 @@ pub(crate) fn check(
         id: layer.id,
         title: layer.title,
         description: layer.description,
+        time_budget: layer.time_budget,
         extends,
         tests: tests.into_iter().map(|checked| checked.test).collect(),
         criteria,

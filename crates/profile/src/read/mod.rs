@@ -54,6 +54,11 @@ fn layer(mut table: Table<'_>, stem: &str, found: &mut Diagnostics) -> Layer {
     let id = table.text("id", found).map_or_else(|| stem.to_owned(), |id| id.value);
     let title = table.text("title", found).map_or_else(String::new, |title| title.value);
     let description = table.text("description", found).map_or_else(String::new, |text| text.value);
+    let time_budget = table.take("time_budget").and_then(|cell| {
+        let text = cell.text(found)?;
+        let parsed = text.value.parse();
+        parsed.map_err(|error| found.error(text.at, format!("'time_budget': {error}"))).ok()
+    });
     let extends = table.texts("extends", found);
     let mut is_whole = true;
     let tests = entries(&mut table, "test", test, &mut is_whole, found);
@@ -81,6 +86,7 @@ fn layer(mut table: Table<'_>, stem: &str, found: &mut Diagnostics) -> Layer {
         id,
         title,
         description,
+        time_budget,
         extends,
         tests,
         criteria,

@@ -2,14 +2,19 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::driver::Context;
 use super::{Driver, GpuError, Properties};
 
 thread_local! {
-    /// The context that this thread entered last, and through which driver, so that entering it again costs nothing.
-    static ENTERED: Cell<(usize, Context)> = const { Cell::new((0, 0)) };
+    /// The number of the attachment whose context this thread entered last, so that entering it again costs nothing. A
+    /// context that was given back and had again may have the same handle, and is another one.
+    static ENTERED: Cell<u64> = const { Cell::new(0) };
 }
+
+/// Attachments so far.
+static ATTACHED: AtomicU64 = AtomicU64::new(0);
 
 /// A device, attached; clones share it.
 #[derive(Clone, Debug)]
@@ -20,6 +25,7 @@ struct Attached {
     driver: Arc<dyn Driver>,
     device: u32,
     context: Context,
+    number: u64,
     properties: Properties,
 }
 
@@ -40,7 +46,8 @@ impl Gpu {
 
     fn attach(driver: &Arc<dyn Driver>, device: u32, properties: Properties) -> Result<Self, GpuError> {
         let context = driver.attach(device)?;
-        Ok(Self(Arc::new(Attached { driver: Arc::clone(driver), device, context, properties })))
+        let number = ATTACHED.fetch_add(1, Ordering::Relaxed) + 1;
+        Ok(Self(Arc::new(Attached { driver: Arc::clone(driver), device, context, number, properties })))
     }
 
     /// What it is.
@@ -74,10 +81,9 @@ impl Gpu {
     /// The driver, with this device's context entered on the calling thread.
     pub(super) fn entered(&self) -> Result<&dyn Driver, GpuError> {
         let driver = &*self.0.driver;
-        let here = (std::ptr::from_ref(driver).cast::<()>().addr(), self.0.context);
-        if ENTERED.get() != here {
+        if ENTERED.get() != self.0.number {
             driver.enter(self.0.context)?;
-            ENTERED.set(here);
+            ENTERED.set(self.0.number);
         }
         Ok(driver)
     }
@@ -93,7 +99,7 @@ impl Gpu {
 
 impl Drop for Attached {
     fn drop(&mut self) {
-        ENTERED.set((0, 0));
+        ENTERED.set(0);
         self.driver.detach(self.device);
     }
 }

@@ -150,10 +150,17 @@ impl Stream {
     /// When anything in it failed, or the device is lost.
     pub fn finish(&self) -> Result<(), GpuError> {
         let driver = self.gpu.entered()?;
+        // Taken out before: what another thread queues meanwhile is not waited for, and must be kept longer.
+        let waited_for = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
         // SAFETY: the stream is ours.
-        unsafe { driver.finish(self.raw)? };
-        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Kept::default();
-        Ok(())
+        let finished = unsafe { driver.finish(self.raw) };
+        if finished.is_err() {
+            // The device may use it still.
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.memory.extend(waited_for.memory);
+            kept.gates.extend(waited_for.gates);
+        }
+        finished
     }
 
     /// Keeps a gate that a kernel in this stream waits for.

@@ -3,21 +3,24 @@
 use std::io::{self, Read};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use seatrial_model::Cause;
-use seatrial_sys::proof::{Key, Side, exchange};
+use seatrial_sys::callers::Callers;
+use seatrial_sys::proof::{Key, Side, Until, exchange};
 
-use super::reach::{hold, release};
-use super::{Accepted, WITHIN};
+use super::reach::release;
+use super::{ANSWER_WITHIN, Accepted, WITHIN};
 use crate::Error;
 
-/// Callers that are being asked at the same time. Beyond that they are hung up on, so that a flood of strangers costs
-/// no more than this.
+/// Callers that are being asked at the same time, so that a flood of strangers costs no more than this: of more the one
+/// that waited longest is hung up on.
 pub(super) const ASKED_AT_ONCE: usize = 256;
+
+/// Of these, callers from one address. A peer makes its connections one after the other.
+const ASKED_OF_ONE: usize = 128;
 
 /// How often an open port is looked at.
 const LOOK: Duration = Duration::from_millis(1);
@@ -26,7 +29,7 @@ const LOOK: Duration = Duration::from_millis(1);
 pub(super) fn admit(listener: TcpListener, key: &Key, count: usize) -> Result<Accepted, Error> {
     let deadline = Instant::now() + WITHIN;
     let (answer, answers) = channel();
-    let asked = Arc::new(AtomicUsize::new(0));
+    let asked = Arc::new(Callers::new(ASKED_AT_ONCE, ASKED_OF_ONE));
     let mut streams: Vec<Option<TcpStream>> = (0..count).map(|_| None).collect();
     let mut callers = 0;
     while streams.iter().any(Option::is_none) {
@@ -34,10 +37,10 @@ pub(super) fn admit(listener: TcpListener, key: &Key, count: usize) -> Result<Ac
             return Err(late(&streams, callers));
         }
         match listener.accept() {
-            Ok((stream, _)) => {
+            Ok((stream, from)) => {
                 callers += 1;
-                if asked.load(Ordering::Relaxed) < ASKED_AT_ONCE {
-                    ask(stream, key, &answer, &asked);
+                if let Ok(ticket) = asked.enter(from.ip(), &stream) {
+                    ask(stream, ticket, key, &answer, &asked);
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(LOOK),
@@ -65,28 +68,30 @@ pub(super) fn admit(listener: TcpListener, key: &Key, count: usize) -> Result<Ac
 /// Asks on a thread of its own: who says nothing holds up nobody else.
 fn ask(
     stream: TcpStream,
+    ticket: u64,
     key: &Key,
     answer: &Sender<io::Result<(u32, TcpStream)>>,
-    asked: &Arc<AtomicUsize>,
+    asked: &Arc<Callers>,
 ) {
-    let (key, told, count) = (key.clone(), answer.clone(), Arc::clone(asked));
-    asked.fetch_add(1, Ordering::Relaxed);
+    let (key, told, others) = (key.clone(), answer.clone(), Arc::clone(asked));
     let asking = move || {
+        let met = prove(stream, &key);
+        others.leave(ticket);
         // Nobody listens any more when all are there.
-        let _ = told.send(prove(stream, &key));
-        count.fetch_sub(1, Ordering::Relaxed);
+        let _ = told.send(met);
     };
     if let Err(error) = thread::Builder::new().name("ask".to_owned()).spawn(asking) {
-        asked.fetch_sub(1, Ordering::Relaxed);
+        asked.leave(ticket);
         let _ = answer.send(Err(error));
     }
 }
 
-fn prove(mut stream: TcpStream, key: &Key) -> io::Result<(u32, TcpStream)> {
-    hold(&stream)?;
-    exchange(&mut stream, key, Side::Listener)?;
+fn prove(stream: TcpStream, key: &Key) -> io::Result<(u32, TcpStream)> {
+    stream.set_nonblocking(false)?;
+    let mut until = Until::new(&stream, ANSWER_WITHIN);
+    exchange(&mut until, key, Side::Listener)?;
     let mut number = [0; 4];
-    stream.read_exact(&mut number)?;
+    until.read_exact(&mut number)?;
     release(&stream)?;
     Ok((u32::from_le_bytes(number), stream))
 }

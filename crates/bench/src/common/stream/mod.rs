@@ -134,11 +134,25 @@ fn cause(error: &io::Error) -> Cause {
         io::ErrorKind::PermissionDenied => Cause::Denied,
         // A protocol that the kernel has not got: EPROTONOSUPPORT, EAFNOSUPPORT.
         io::ErrorKind::Unsupported => Cause::Missing,
+        // Our own deadline: EAGAIN.
+        io::ErrorKind::WouldBlock => Cause::PartnerLost,
         _ => match error.raw_os_error() {
             Some(number) if UNSUPPORTED.contains(&number) => Cause::Missing,
             _ => Cause::IoError,
         },
     }
+}
+
+/// What an `error` on a connection comes to that only carries words between the parts, while they are `doing` something: that
+/// the peer says nothing or is gone speaks against nobody.
+pub fn beside(doing: &str, error: &io::Error) -> Error {
+    use io::ErrorKind::{ConnectionReset, TimedOut, UnexpectedEof, WouldBlock};
+    let said = match error.kind() {
+        WouldBlock | TimedOut => "the peer said nothing in time",
+        UnexpectedEof | ConnectionReset => "the peer closed the connection",
+        _ => return Error::new(Cause::IoError, format!("{doing}: {error}")),
+    };
+    Error::new(Cause::PartnerLost, format!("{doing}: {said}"))
 }
 
 /// `EPROTONOSUPPORT`, `ESOCKTNOSUPPORT` and `EAFNOSUPPORT` of asm-generic/errno.h.
@@ -192,6 +206,20 @@ mod tests {
 
     fn here() -> Endpoint<'static> {
         Endpoint::tcp(None, true)
+    }
+
+    #[test]
+    fn a_deadline_of_our_own_is_told_in_words_and_is_no_verdict() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let mut stream = TcpStream::connect(listener.local_addr().expect("an address")).expect("connects");
+        stream.set_read_timeout(Some(Duration::from_millis(10))).expect("set");
+        let error = stream.read_exact(&mut [0]).expect_err("nobody says anything");
+        let told = beside("asking for the port", &error);
+        assert_eq!(
+            told,
+            Error::new(Cause::PartnerLost, "asking for the port: the peer said nothing in time")
+        );
+        assert_eq!(cause(&error), Cause::PartnerLost);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use seatrial_model::Cause;
-use seatrial_sys::proof::{Key, Side, exchange};
+use seatrial_sys::proof::{Key, Side, Until, exchange};
 use serde::{Deserialize, Serialize};
 use socket2::SockRef;
 
@@ -87,14 +87,19 @@ impl Reach {
     }
 }
 
-/// Whether somebody was there and had no time for us: too many strangers were calling.
+/// Whether somebody was there and had no time for us: too many strangers were calling, or packets were lost.
 fn is_hung_up(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset)
+    use io::ErrorKind::{ConnectionReset, UnexpectedEof, WouldBlock};
+    matches!(error.kind(), UnexpectedEof | ConnectionReset | WouldBlock)
 }
 
 fn refused(refusals: &[(SocketAddr, io::Error)]) -> Error {
     let cause = refusals.last().map_or(Cause::Protocol, |(_, error)| super::cause(error));
-    let all: Vec<String> = refusals.iter().map(|(at, error)| format!("{at}: {error}")).collect();
+    let words = |error: &io::Error| match error.kind() {
+        io::ErrorKind::WouldBlock => format!("it did not answer within {} s", ANSWER_WITHIN.as_secs()),
+        _ => error.to_string(),
+    };
+    let all: Vec<String> = refusals.iter().map(|(at, error)| format!("{at}: {}", words(error))).collect();
     Error::new(cause, format!("the peer cannot be reached: {}", all.join("; ")))
 }
 
@@ -115,19 +120,13 @@ fn call(
         socket.bind(&SocketAddr::new(*source, 0).into())?;
     }
     socket.connect_timeout(&at.into(), ANSWER_WITHIN)?;
-    let mut stream: TcpStream = socket.into();
-    hold(&stream)?;
-    exchange(&mut stream, key, Side::Caller)?;
-    stream.write_all(&number.to_le_bytes())?;
+    let stream: TcpStream = socket.into();
+    stream.set_nonblocking(false)?;
+    let mut until = Until::new(&stream, ANSWER_WITHIN);
+    exchange(&mut until, key, Side::Caller)?;
+    until.write_all(&number.to_le_bytes())?;
     release(&stream)?;
     Ok(stream)
-}
-
-/// Deadlines for the time in which the other side has yet to prove itself.
-pub(super) fn hold(stream: &TcpStream) -> io::Result<()> {
-    stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(ANSWER_WITHIN))?;
-    stream.set_write_timeout(Some(ANSWER_WITHIN))
 }
 
 /// The state in which a stream is handed on.

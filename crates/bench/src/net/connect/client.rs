@@ -10,7 +10,7 @@ use serde_json::json;
 use socket2::{Domain, Socket, Type};
 
 use super::part::{NUMBER, Terms};
-use crate::common::{Reach, Sliced, interface_of, pin};
+use crate::common::{Reach, Sliced, beside, interface_of, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// A connection that takes longer is not made: TCP has sent its first segment three times by then (RFC 6298, 2.1).
@@ -101,7 +101,7 @@ impl Part for Client {
         let mut port = [0; 2];
         let met = stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.read_exact(&mut port));
         let at = met.and_then(|()| stream.peer_addr());
-        let at = at.map_err(|error| Error::new(Cause::IoError, format!("asking for the port: {error}")))?;
+        let at = at.map_err(|error| beside("asking for the port", &error))?;
         self.met = Some((stream, SocketAddr::new(at.ip(), u16::from_le_bytes(port))));
         Ok(())
     }

@@ -13,7 +13,7 @@ use super::control::Message;
 use super::datagram::Datagrams;
 use super::part::{Terms, meet, own_mtu};
 use super::search::{Fate, Found, search};
-use crate::common::{Reach, interface_of};
+use crate::common::{Reach, beside, interface_of};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How often a size is sent before it counts as lost.
@@ -52,7 +52,7 @@ impl Client {
         for _ in 0..TRIES {
             let fate = self
                 .try_once(way, size)
-                .map_err(|error| Error::new(Cause::IoError, format!("a packet of {size} B: {error}")))?;
+                .map_err(|error| beside(&format!("a packet of {size} B"), &error))?;
             if fate != Fate::Lost {
                 return Ok(fate);
             }

@@ -18,6 +18,7 @@ use crate::common::pin;
 use crate::storage::file::files::opened;
 use crate::storage::file::outcome::refused;
 use crate::storage::raw::path;
+use crate::common::space::lacking;
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// Channel of whole copies.
@@ -140,11 +141,13 @@ impl Part for Worker {
             if self.to == self.from { opened(&from.display().to_string())? } else { opened(&self.to)? };
         for (path, at) in [(&from, &at), (&to, &sink)] {
             let times = if from == to { 2 } else { 1 };
-            let room = fstatvfs(at).ok().filter(|told| told.f_blocks > 0);
-            if let Some(room) =
-                room.map(|told| told.f_bavail * told.f_frsize).filter(|room| *room < times * self.terms.size)
-            {
-                let text = format!("{room} B are free in {}, too little for size=; lower it", path.display());
+            let told = fstatvfs(at).ok().filter(|told| told.f_blocks > 0);
+            let text = told.and_then(|told| {
+                let bytes = |blocks: u64| blocks.saturating_mul(told.f_frsize);
+                let place = path.display().to_string();
+                lacking(times * self.terms.size, bytes(told.f_bavail), bytes(told.f_blocks), &place)
+            });
+            if let Some(text) = text {
                 return Err(Error::new(Cause::NoSpace, text));
             }
         }

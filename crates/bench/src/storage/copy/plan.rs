@@ -9,6 +9,7 @@ use seatrial_model::{
 
 use crate::common::{self, each_node, seats};
 use crate::storage::metadata::place::{file_system_of, require_usable};
+use crate::common::space::{lacking, room_of};
 
 /// A rate that time limits are reckoned with, in bytes a second: slower storage counts as hanging.
 const SLOWEST: u64 = 20_000_000;
@@ -77,14 +78,8 @@ fn require_room(from: Option<&FileSystem>, to: Option<&FileSystem>, size: u64) -
     let wanted = |times: u64| size.saturating_mul(times);
     let each = if is_one { vec![(to, wanted(2))] } else { vec![(from, wanted(1)), (to, wanted(1))] };
     for (system, bytes) in each {
-        let room = system.and_then(|found| Some((found, *found.available_bytes.known()?)));
-        if let Some((found, room)) = room.filter(|(_, room)| bytes > *room) {
-            let text = format!(
-                "the file and its copy take {}, but only {} are free at {}; free some, or lower size=",
-                Bytes(bytes).rounded(),
-                Bytes(room).rounded(),
-                found.mount
-            );
+        let known = system.and_then(|found| Some((found, room_of(found)?)));
+        if let Some(text) = known.and_then(|(found, (free, size))| lacking(bytes, free, size, &found.mount)) {
             return Err(Reason::new(Cause::NoSpace, text));
         }
     }

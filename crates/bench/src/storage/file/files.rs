@@ -18,6 +18,7 @@ use super::fixture::Found;
 use super::outcome::{When, error};
 use super::scheme::{Flushed, Scheme};
 use crate::Error;
+use crate::common::space::lacking;
 
 /// What statfs(2) says of file systems in memory: tmpfs and ramfs.
 const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
@@ -245,15 +246,11 @@ fn usable(at: &OwnedFd) -> Result<(), Error> {
 fn require_room(scheme: &Scheme, at: &OwnedFd, place: &str) -> Result<(), Error> {
     let told =
         fstatvfs(at).map_err(|errno| error(When::Making, &format!("asking for room in {place}"), errno))?;
-    let room = told.f_bavail.saturating_mul(told.f_frsize);
+    let bytes = |blocks: u64| blocks.saturating_mul(told.f_frsize);
     // Some file systems on servers tell no size at all.
-    if told.f_blocks > 0 && scheme.total_bytes() > room {
-        let text = format!(
-            "the files take {}, but only {} are free in {place}; free some, or lower size=",
-            Bytes(scheme.total_bytes()).rounded(),
-            Bytes(room).rounded()
-        );
-        return Err(Error::new(Cause::NoSpace, text));
+    let is_told = told.f_blocks > 0;
+    match lacking(scheme.total_bytes(), bytes(told.f_bavail), bytes(told.f_blocks), place) {
+        Some(text) if is_told => Err(Error::new(Cause::NoSpace, text)),
+        _ => Ok(()),
     }
-    Ok(())
 }

@@ -8,6 +8,7 @@ use super::scheme::{Operation, Scheme};
 use super::work::slots;
 use crate::common;
 use crate::common::{each_node, room, seats};
+use crate::common::space::{lacking, room_of};
 
 /// A rate that is reckoned with where time limits are set: slower storage is given up as hanging when it has to move all
 /// of the files in one phase. In bytes a second.
@@ -106,17 +107,7 @@ fn require_memory(scheme: &Scheme, machine: &Machine) -> Result<(), Reason> {
 
 /// Refused here, before anything is written.
 fn require_room(scheme: &Scheme, directory: &Directory<'_>) -> Result<(), Reason> {
-    let available = directory.file_system.and_then(|found| found.available_bytes.known().copied());
-    match available {
-        Some(room) if scheme.total_bytes() > room => {
-            let text = format!(
-                "the files take {}, but only {} are free in {}; free some, or lower size=",
-                Bytes(scheme.total_bytes()).rounded(),
-                Bytes(room).rounded(),
-                directory.path
-            );
-            Err(Reason::new(Cause::NoSpace, text))
-        }
-        _ => Ok(()),
-    }
+    let known = directory.file_system.and_then(room_of);
+    let text = known.and_then(|(free, size)| lacking(scheme.total_bytes(), free, size, &directory.path));
+    text.map_or(Ok(()), |text| Err(Reason::new(Cause::NoSpace, text)))
 }

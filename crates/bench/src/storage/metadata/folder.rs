@@ -3,8 +3,10 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags, fstat, lstat, open};
 use rustix::rand::{GetRandomFlags, getrandom};
 use seatrial_model::Cause;
 use seatrial_sys::Errno;
@@ -17,6 +19,8 @@ use crate::storage::file::outcome::refused;
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    /// The folder itself: its path may lead elsewhere by the time that it is removed.
+    opened: OwnedFd,
 }
 
 impl Folder {
@@ -30,7 +34,10 @@ impl Folder {
             .map_err(|errno| Error::new(Cause::Missing, format!("no random number: {errno}")))?;
         let path = parent.join(leftover::name(bench, u64::from_ne_bytes(random)));
         fs::create_dir(&path).map_err(|error| failed("making the folder", &path, &error))?;
-        let folder = Self { path };
+        let access = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = open(&path, access, Mode::empty())
+            .map_err(|errno| failed("opening the folder", &path, &errno.into()))?;
+        let folder = Self { path, opened };
         let file = folder.path.join(MANIFEST);
         fs::write(&file, Manifest::of_this_process(bench).text())
             .map_err(|error| failed("writing", &file, &error))?;
@@ -52,17 +59,34 @@ impl Folder {
         Ok(path)
     }
 
-    /// Removes it with all that is in it.
+    /// Removes it with all that is in it: the folder that was made here, wherever it is by now, and nothing that somebody
+    /// put in its place.
     ///
     /// # Errors
     /// What the system answers; what is left then has the manifest still where that was possible.
     pub fn remove(&self) -> Result<(), Error> {
-        match fs::remove_dir_all(&self.path) {
+        match self.removed() {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(failed("removing the folder", &self.path, &error))
             }
             _ => Ok(()),
         }
+    }
+
+    fn removed(&self) -> io::Result<()> {
+        let ours = fstat(&self.opened)?;
+        // Reached by what is open, so that it is this folder whatever its path leads to.
+        let itself = PathBuf::from(format!("/proc/self/fd/{}", self.opened.as_raw_fd()));
+        for entry in fs::read_dir(&itself)? {
+            let entry = entry?;
+            let path = itself.join(entry.file_name());
+            if entry.file_type()?.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
+        }
+        let there = lstat(&self.path)?;
+        if (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino) {
+            fs::remove_dir(&self.path)?;
+        }
+        Ok(())
     }
 }
 

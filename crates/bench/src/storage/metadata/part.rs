@@ -10,6 +10,7 @@ use super::folder::{Folder, leftovers};
 use super::work::{Files, Operation};
 use crate::common::Latencies;
 use crate::storage::file::files::opened;
+use crate::common::space::lacking;
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// Channel of the samples.
@@ -63,13 +64,14 @@ impl Worker {
             );
             return Err(Error::new(Cause::NoSpace, text));
         }
-        let (bytes, room) = (count * self.size as u64, told.f_bavail * told.f_frsize);
-        if told.f_blocks > 0 && bytes > room {
-            let text =
-                format!("{bytes} B do not fit into {}: {room} B are left; lower size=", path.display());
-            return Err(Error::new(Cause::NoSpace, text));
-        }
-        Ok(())
+        let bytes = |blocks: u64| blocks.saturating_mul(told.f_frsize);
+        let place = path.display().to_string();
+        let wanted = count * self.size as u64;
+        // Files without content take no room that could be reckoned with.
+        let text = (wanted > 0 && told.f_blocks > 0)
+            .then(|| lacking(wanted, bytes(told.f_bavail), bytes(told.f_blocks), &place))
+            .flatten();
+        text.map_or(Ok(()), |text| Err(Error::new(Cause::NoSpace, text)))
     }
 }
 

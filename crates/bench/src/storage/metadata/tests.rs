@@ -215,6 +215,21 @@ fn what_a_killed_trial_left_is_told_and_what_lives_is_not() {
 }
 
 #[test]
+fn a_folder_that_somebody_put_in_the_place_of_ours_is_left_alone_and_ours_is_emptied() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let folder = Folder::new(directory.path(), super::ID).expect("made");
+    fs::write(folder.inner("thread.0").expect("made").join("file.0.0.0"), "ours").expect("written");
+    let moved = directory.path().join("moved");
+    fs::rename(folder.path(), &moved).expect("moved");
+    let victim = folder.path().to_owned();
+    fs::create_dir(&victim).expect("made");
+    fs::write(victim.join("precious"), "theirs").expect("written");
+    folder.remove().expect("ours is emptied");
+    assert_eq!(fs::read_to_string(victim.join("precious")).expect("there"), "theirs");
+    assert_eq!(fs::read_dir(&moved).expect("there").count(), 0);
+}
+
+#[test]
 fn a_directory_that_is_not_there_or_goes_away_is_told_and_does_not_speak_against_it() {
     let directory = tempfile::tempdir().expect("a folder");
     let (_, mut absent) = worker(&directory.path().join("absent"), &[]);

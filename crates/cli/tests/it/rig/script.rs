@@ -117,6 +117,12 @@ impl Script {
         self.rule(json!({ "when": { "case": case }, "samples": samples(rate, factors) }))
     }
 
+    /// Every trial measures `rate` GB/s while other processes take most of the processor.
+    pub fn disturbed(self, rate: f64) -> Self {
+        let probes = json!({ "probes": { "load": { "counts": { "busy_ns": 1000, "own_ns": 300 } } } });
+        self.rule(json!({ "samples": samples(rate, &[]), "evidence": probes }))
+    }
+
     /// The workers of cases whose id fits `case` meet with a fault, such as `{"hangs": {"phase": "measure"}}`.
     pub fn fault(self, case: &str, fault: Value) -> Self {
         self.rule(json!({ "when": { "case": case }, "samples": samples(60.0, &[]), "fault": fault }))

@@ -8,16 +8,20 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use seatrial_sys::proof::{self, Key, Side};
+use seatrial_sys::callers::Callers;
+use seatrial_sys::proof::{self, Key, Side, Until};
 
 use super::invitation::{Invitation, keep, with_deadline};
 
 /// How long a caller may take to prove who it is.
 const PROVE_WITHIN: Duration = Duration::from_secs(5);
 
-/// Callers that are being asked at the same time. Beyond that they are hung up on: a true agent calls again, and a
-/// flood of strangers costs no more than this.
+/// Callers that are being asked at the same time, so that a flood of strangers costs no more than this: of more the one
+/// that waited longest is hung up on.
 const ASKED_AT_ONCE: usize = 128;
+
+/// Of these, callers from one address.
+const ASKED_OF_ONE: usize = 64;
 
 /// How often the door looks whether it was closed.
 const LOOK: Duration = Duration::from_millis(20);
@@ -52,7 +56,7 @@ impl Door {
             key: key.clone(),
             let_in,
             closed: Arc::clone(&closed),
-            asked: Arc::default(),
+            asked: Arc::new(Callers::new(ASKED_AT_ONCE, ASKED_OF_ONE)),
             turned_away: Arc::clone(&turned_away),
         };
         let keeper = thread::Builder::new().name("door".to_owned()).spawn(move || keeper.serve())?;
@@ -106,7 +110,7 @@ struct Keeper {
     key: Key,
     let_in: SyncSender<(SocketAddr, TcpStream)>,
     closed: Arc<AtomicBool>,
-    asked: Arc<AtomicUsize>,
+    asked: Arc<Callers>,
     turned_away: Arc<AtomicUsize>,
 }
 
@@ -124,15 +128,16 @@ impl Keeper {
 
     /// Asks the caller for the key on a thread of its own: strangers that say nothing hold up nobody else.
     fn ask(&self, stream: TcpStream, from: SocketAddr) {
-        if self.asked.fetch_add(1, Ordering::Relaxed) >= ASKED_AT_ONCE {
-            self.asked.fetch_sub(1, Ordering::Relaxed);
+        let Ok(ticket) = self.asked.enter(from.ip(), &stream) else {
             self.turned_away.fetch_add(1, Ordering::Relaxed);
             return;
-        }
+        };
         let (key, let_in) = (self.key.clone(), self.let_in.clone());
         let (asked, turned_away) = (Arc::clone(&self.asked), Arc::clone(&self.turned_away));
         let asking = move || {
-            match admit(stream, &key) {
+            let met = admit(stream, &key);
+            asked.leave(ticket);
+            match met {
                 // Nobody waits any more when the fleet is complete.
                 Ok(stream) => _ = let_in.try_send((from, stream)),
                 Err(error) => {
@@ -140,19 +145,17 @@ impl Keeper {
                     turned_away.fetch_add(1, Ordering::Relaxed);
                 }
             }
-            asked.fetch_sub(1, Ordering::Relaxed);
         };
         if thread::Builder::new().name("ask".to_owned()).spawn(asking).is_err() {
-            self.asked.fetch_sub(1, Ordering::Relaxed);
+            self.asked.leave(ticket);
             self.turned_away.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
 
-fn admit(mut stream: TcpStream, key: &Key) -> io::Result<TcpStream> {
+fn admit(stream: TcpStream, key: &Key) -> io::Result<TcpStream> {
     stream.set_nonblocking(false)?;
-    with_deadline(&stream, Some(PROVE_WITHIN))?;
-    proof::exchange(&mut stream, key, Side::Listener)?;
+    proof::exchange(&mut Until::new(&stream, PROVE_WITHIN), key, Side::Listener)?;
     with_deadline(&stream, None)?;
     keep(&stream)?;
     Ok(stream)

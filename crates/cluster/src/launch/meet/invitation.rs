@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use seatrial_sys::proof::{self, Key, Side};
+use seatrial_sys::proof::{self, Key, Side, Until};
 use serde::{Deserialize, Serialize};
 
 use crate::frame::FrameReader;
@@ -66,9 +66,8 @@ pub(crate) fn follow(from: impl Read, first: Option<IpAddr>) -> Result<TcpStream
 }
 
 fn call(at: SocketAddr, key: &Key) -> io::Result<TcpStream> {
-    let mut stream = TcpStream::connect_timeout(&at, CONNECT_WITHIN)?;
-    with_deadline(&stream, Some(PROVE_WITHIN))?;
-    proof::exchange(&mut stream, key, Side::Caller)?;
+    let stream = TcpStream::connect_timeout(&at, CONNECT_WITHIN)?;
+    proof::exchange(&mut Until::new(&stream, PROVE_WITHIN), key, Side::Caller)?;
     with_deadline(&stream, None)?;
     keep(&stream)?;
     Ok(stream)

@@ -76,7 +76,7 @@ impl Boot<'_> {
         };
         let joint = if self.is_fresh { "; then" } else { " &&" };
         // Homes are shared, so the file that is being written has a name of its own: process ids repeat from node to
-        // node. A folder is good when it is ours, nobody else may write to it, and what lies in it may be executed: a
+        // node. A folder is good when it is ours and no link, nobody else may write to it, and what lies in it may be executed: a
         // home may be mounted noexec. A node that lost its power may keep the name of a copy and nothing of its
         // content; such a copy is sent anew. head(1) reads no further than told, or does not matter: nothing follows
         // before we say "got". Copies of other builds that were not used for a month go when a new one comes, and with
@@ -86,10 +86,10 @@ impl Boot<'_> {
              if [ \"$m\" != {machine} ]; then echo {MARK}fail \"the node is $m, this binary is {machine}\"; exit 1; fi; \
              u=$(id -u); c=${{XDG_CACHE_HOME:-$HOME/.cache}}; f={build}; \
              for d in {folders}; do \
-             if [ -O \"$d\" ] && [ -O \"$d/$f\" ]{joint} {found}; done; \
+             if [ -O \"$d\" ] && [ ! -L \"$d\" ] && [ -O \"$d/$f\" ]{joint} {found}; done; \
              for d in {folders}; do \
-             mkdir -p \"$d\" 2>/dev/null; chmod 700 \"$d\" 2>/dev/null; t=\"$d/$f.$(uname -n).$$\"; \
-             if [ -O \"$d\" ] && [ ! -L \"$d\" ] && {{ echo \"#!/bin/sh\" >\"$t\"; }} 2>/dev/null && chmod 700 \"$t\" \
+             [ -L \"$d\" ] && continue; mkdir -p \"$d\" 2>/dev/null; t=\"$d/$f.$(uname -n).$$\"; \
+             if [ -O \"$d\" ] && [ ! -L \"$d\" ] && chmod 700 \"$d\" 2>/dev/null && {{ echo \"#!/bin/sh\" >\"$t\"; }} 2>/dev/null && chmod 700 \"$t\" \
              && \"$t\" 2>/dev/null; then \
              find \"$d\" -type f -name \"*+*\" -mtime +{UNUSED_DAYS} -exec rm -f {{}} + </dev/null 2>/dev/null; \
              echo {MARK}send; if head -c {size} >\"$t\" && [ $(wc -c <\"$t\") -eq {size} ] && mv -f \"$t\" \"$d/$f\"; \
@@ -255,6 +255,25 @@ mod tests {
             !second.join("1.0+abc").exists(),
             "a copy is left that would be found when the first cannot be read"
         );
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_the_folder_is_passed_over_and_what_it_leads_to_stays_as_it_is() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let home = tempfile::tempdir().expect("a folder");
+        let (cache, elsewhere) = (home.path().join(".cache"), home.path().join("elsewhere"));
+        for folder in [&cache, &elsewhere, &home.path().join("tmp")] {
+            std::fs::create_dir(folder).expect("made");
+        }
+        std::fs::set_permissions(&elsewhere, PermissionsExt::from_mode(0o755)).expect("set");
+        // A copy in it is not taken for ours either.
+        std::fs::write(elsewhere.join("1.0+abc"), AGENT).expect("written");
+        std::fs::set_permissions(elsewhere.join("1.0+abc"), PermissionsExt::from_mode(0o755)).expect("set");
+        symlink(&elsewhere, cache.join("seatrial")).expect("linked");
+        let lines = play(home.path(), AGENT.len() as u64, AGENT);
+        assert_eq!(lines, ["seatrial-boot send", "seatrial-boot got", "I am agent --node n1 --silence 50"]);
+        let mode = std::fs::metadata(&elsewhere).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o755);
     }
 
     #[test]

@@ -102,6 +102,7 @@ fn run(site: &Site, cases: Vec<Case>, done: Vec<CaseRecord>, bad: &'static [&'st
         deadlines: Deadlines::default(),
         share_hosts: false,
         leave_out: &crate::try_all,
+        budget: crate::TimeBudget::new(&[], None, &crate::NothingJudged),
     }
     .run(&mut study, done)
     .expect("runs");

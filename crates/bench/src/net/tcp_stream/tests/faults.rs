@@ -58,8 +58,8 @@ fn a_peer_that_does_nothing_ends_no_phase_late() {
     ran.expect("the phase ends by itself");
     assert!(began.elapsed() < FOREVER / 2);
     let error = both.client.verify().expect_err("nobody confirms");
-    assert_eq!(error.cause, Cause::IoError);
-    assert!(error.text.contains("flow 0 forward") && error.text.contains("within"), "{error}");
+    assert_eq!(error.cause, Cause::PartnerLost);
+    assert!(error.text.contains("flow 0 forward") && error.text.contains("nothing moved for"), "{error}");
 }
 
 #[test]

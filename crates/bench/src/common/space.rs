@@ -1,0 +1,62 @@
+//! How much of a file system a test may take: what is free, less a reserve for everybody else.
+//!
+//! A file system that is filled to its last byte stops what else writes to it: the system's log, the jobs of others, and the
+//! record of this very run.
+
+use seatrial_model::Bytes;
+use seatrial_model::machine::FileSystem;
+
+/// What is left free at least; of a small file system a fifth.
+const LEAST: u64 = 1 << 30;
+
+/// What is left free at most: of the petabytes of a cluster nobody needs a twentieth while a test of seconds runs.
+const MOST: u64 = 16 << 30;
+
+/// Bytes that stay free of a file system of `size` bytes: 5 % of it, but no less and no more than that.
+pub fn reserve(size: u64) -> u64 {
+    (size / 20).clamp(LEAST, MOST).min(size / 5)
+}
+
+/// The free bytes and the size of a file system, as far as the inventory knows them.
+pub fn room_of(found: &FileSystem) -> Option<(u64, u64)> {
+    let free = *found.available_bytes.known()?;
+    Some((free, found.size_bytes.known().copied().unwrap_or(0)))
+}
+
+/// Why `wanted` bytes do not fit into the `free` ones of a file system of `size` bytes at `place`, if they do not.
+pub fn lacking(wanted: u64, free: u64, size: u64, place: &str) -> Option<String> {
+    let reserve = reserve(size);
+    (wanted > free.saturating_sub(reserve)).then(|| {
+        format!(
+            "the files take {}, but {} are free in {place}, of which {} stay free for others; free some, or lower size=",
+            Bytes(wanted).rounded(),
+            Bytes(free).rounded(),
+            Bytes(reserve).rounded()
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    #[test]
+    fn a_gibibyte_or_a_twentieth_stays_free_and_of_a_small_one_a_fifth() {
+        assert_eq!(reserve(100 * GIB), 5 * GIB);
+        assert_eq!(reserve(10 * GIB), GIB);
+        assert_eq!(reserve(GIB << 20), 16 * GIB);
+        assert_eq!(reserve(GIB), GIB / 5);
+        assert_eq!(lacking(GIB / 2, GIB + GIB / 2, 10 * GIB, "/scratch"), None);
+        assert_eq!(
+            lacking(GIB, GIB + GIB / 10, 10 * GIB, "/scratch").as_deref(),
+            Some(
+                "the files take 1 GiB, but 1.1 GiB are free in /scratch, of which 1 GiB stay free for others; free some, or \
+                 lower size="
+            )
+        );
+        // Free space that is below the reserve already.
+        assert!(lacking(1, GIB / 2, 10 * GIB, "/scratch").is_some());
+    }
+}

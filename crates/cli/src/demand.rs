@@ -1,0 +1,63 @@
+//! What the profile of a run says of its cases while they are measured.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use seatrial_analysis::{Assignment, Grounds};
+use seatrial_engine::{Demand, Standing};
+use seatrial_model::profile::{Profile, Requirement};
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Case, Site, Verdict};
+
+use crate::judge;
+
+/// A profile, and what it judges against.
+pub struct Demanded<'a> {
+    profile: &'a Profile,
+    nodes: Assignment,
+    site: &'a Site,
+    reference: Option<&'a [CaseRecord]>,
+}
+
+impl<'a> Demanded<'a> {
+    /// What `profile` demands of the nodes called `names`.
+    pub fn new(
+        profile: &'a Profile,
+        names: &[String],
+        site: &'a Site,
+        reference: Option<&'a [CaseRecord]>,
+    ) -> Self {
+        let nodes = Assignment::new(profile, names, &BTreeMap::new());
+        Self { profile, nodes, site, reference }
+    }
+}
+
+impl Demand for Demanded<'_> {
+    fn is_judged(&self, case: &Case) -> bool {
+        let mut criteria = self.profile.criteria_of(&case.group);
+        criteria.any(|criterion| Requirement::selects(&criterion.cases, &case.params))
+    }
+
+    /// Judges the case by itself: a share of what others reach is open until they are measured.
+    fn standing(&self, record: &CaseRecord) -> Standing {
+        let mut records = [record.clone()];
+        seatrial_analysis::state_limits(self.profile, &mut records);
+        let grounds = Grounds {
+            nodes: &self.nodes,
+            records: &records,
+            reference: self.reference,
+            site: self.site,
+            settings: &[],
+            today: judge::day_of(Timestamp::now()),
+        };
+        let verdicts = seatrial_analysis::judge(self.profile, &grounds).verdicts;
+        let own = verdicts.iter().filter(|verdict| verdict.case.as_deref() == Some(record.case.as_str()));
+        own.map(|verdict| match verdict.verdict {
+            Verdict::Skip => Standing::NotJudged,
+            Verdict::Pass => Standing::Met,
+            Verdict::Warn | Verdict::Fail | Verdict::Unknown => Standing::Open,
+        })
+        .max()
+        .unwrap_or(Standing::NotJudged)
+    }
+}

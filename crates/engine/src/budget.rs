@@ -1,0 +1,199 @@
+//! The time that a run may take: what decides whether a disturbed trial is repeated and whether trials are added.
+//!
+//! A run may have promised a time for each node. Then a trial beyond those of the plan is made only while the time that was
+//! spent, the time of all cases still to come and the trial together stay within that time; and what nobody judges makes
+//! fewer trials than planned once the plan alone does not fit any more. Without such a promise only repeats of disturbed
+//! trials are counted: together they may take as long as the plan.
+//!
+//! Where a verdict depends on the trial it may take all that is left. Elsewhere one trial of each judged case still to come
+//! is kept back. Everything follows from the records and the time of the running case, so that a run that is gone on with
+//! decides as if it had never stopped.
+
+use std::collections::{BTreeSet, HashMap};
+
+use seatrial_model::record::{CaseRecord, NotMade};
+use seatrial_model::{Case, CaseId, Nanos};
+
+use crate::active::Active;
+
+/// Seconds by which sums of seconds may be wrong.
+const ROUNDING: f64 = 1e-3;
+
+/// What a verdict says of a case as it was measured so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// Nothing judges it.
+    NotJudged,
+    /// Every criterion is met, with the whole interval.
+    Met,
+    /// A criterion is missed, nearly missed, or cannot be told.
+    Open,
+}
+
+/// What is judged; the engine knows no profile.
+pub trait Demand {
+    /// Whether a criterion is there for the case.
+    fn is_judged(&self, case: &Case) -> bool;
+
+    /// How the criteria of the case stand with these numbers.
+    fn standing(&self, record: &CaseRecord) -> Standing;
+}
+
+/// Nothing is judged.
+pub struct NothingJudged;
+
+impl Demand for NothingJudged {
+    fn is_judged(&self, _case: &Case) -> bool {
+        false
+    }
+
+    fn standing(&self, _record: &CaseRecord) -> Standing {
+        Standing::NotJudged
+    }
+}
+
+/// A trial that a case would make next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Further {
+    /// One of those that the plan has.
+    Planned,
+    /// In place of one that was disturbed.
+    Repeat,
+    /// For a narrower interval.
+    Precision,
+}
+
+/// The time of a run, on every node.
+pub struct TimeBudget<'a> {
+    promised: Option<Nanos>,
+    pub(crate) demand: &'a dyn Demand,
+    /// The planned cases that have no record.
+    left: HashMap<CaseId, Planned>,
+    nodes: HashMap<String, NodeTime>,
+}
+
+struct Planned {
+    nodes: Vec<String>,
+    seconds: f64,
+    /// What is kept back for it while others ask.
+    reserve: f64,
+}
+
+/// The seconds of a node.
+#[derive(Clone, Copy, Default)]
+struct NodeTime {
+    /// Of the whole plan.
+    planned: f64,
+    /// Of the cases that have a record.
+    spent: f64,
+    /// Of repeats in them.
+    repeats: f64,
+    /// Of the planned cases that have none.
+    left: f64,
+    reserve: f64,
+}
+
+impl<'a> TimeBudget<'a> {
+    /// The time of a run of all `planned` cases, which is to take no longer than `promised` on any node.
+    pub fn new(planned: &[Case], promised: Option<Nanos>, demand: &'a dyn Demand) -> Self {
+        let mut budget = Self { promised, demand, left: HashMap::new(), nodes: HashMap::new() };
+        for case in planned {
+            let seconds = case.estimate().as_secs();
+            let reserve = if demand.is_judged(case) { case.trial_estimate().as_secs() } else { 0.0 };
+            let nodes: Vec<String> = distinct(&case.nodes).map(str::to_owned).collect();
+            for node in &nodes {
+                let time = budget.nodes.entry(node.clone()).or_default();
+                time.planned += seconds;
+                time.left += seconds;
+                time.reserve += reserve;
+            }
+            budget.left.insert(case.id.clone(), Planned { nodes, seconds, reserve });
+        }
+        budget
+    }
+
+    /// Counts the time of a case that ended.
+    pub(crate) fn note(&mut self, record: &CaseRecord) {
+        if let Some(Planned { nodes, seconds, reserve }) = self.left.remove(&record.case) {
+            for node in nodes {
+                let time = self.nodes.entry(node).or_default();
+                time.left -= seconds;
+                time.reserve -= reserve;
+            }
+        }
+        let count = |name: &str| record.evidence.get(name).and_then(serde_json::Value::as_f64).unwrap_or(0.0);
+        let repeated = count("repeated_trials");
+        let counted = record.metrics.values().map(|metric| metric.trials).max().unwrap_or(0) as f64;
+        for node in distinct(&record.nodes) {
+            let time = self.nodes.entry(node.to_owned()).or_default();
+            time.spent += record.seconds;
+            if repeated > 0.0 {
+                time.repeats += record.seconds * repeated / (repeated + counted);
+            }
+        }
+    }
+
+    /// Whether the cases `members`, which run together, may make a `further` trial. `standing` says how the criteria stand
+    /// of those that want it.
+    pub(crate) fn allows(
+        &self,
+        further: Further,
+        standing: impl FnOnce() -> Standing,
+        members: &[(u64, Active)],
+        now: Nanos,
+    ) -> bool {
+        if self.promised.is_none() && further != Further::Repeat {
+            return true;
+        }
+        let standing = standing();
+        match further {
+            // What is judged makes all trials of the plan.
+            Further::Planned if standing != Standing::NotJudged => true,
+            Further::Planned => self.has_room(false, members, now),
+            Further::Repeat | Further::Precision => self.has_room(standing != Standing::Open, members, now),
+        }
+    }
+
+    /// Whether every node of `members` has time for one more trial of them, with what `is_kept_back` for others or without.
+    fn has_room(&self, is_kept_back: bool, members: &[(u64, Active)], now: Nanos) -> bool {
+        let nodes: BTreeSet<&str> =
+            members.iter().flat_map(|(_, active)| distinct(&active.case.nodes)).collect();
+        nodes.into_iter().all(|node| {
+            let here = || {
+                let actives = members.iter().map(|(_, active)| active);
+                actives.filter(|active| active.case.nodes.iter().any(|name| name == node))
+            };
+            let time = self.nodes.get(node).copied().unwrap_or_default();
+            let own = || here().filter_map(|active| self.left.get(&active.case.id));
+            let longest = |seconds: fn(&Active, Nanos) -> f64| {
+                here().map(|active| seconds(active, now)).fold(0.0, f64::max)
+            };
+            let trial = longest(Active::trial_seconds);
+            let others: f64 = time.reserve - own().map(|case| case.reserve).sum::<f64>();
+            let reserve = if is_kept_back { others } else { 0.0 };
+            match self.promised {
+                Some(promised) => {
+                    let left = time.left - own().map(|case| case.seconds).sum::<f64>();
+                    time.spent + longest(Active::seconds) + trial + left + reserve
+                        <= promised.as_secs() + ROUNDING
+                }
+                None => {
+                    let repeats = here().map(Active::repeated).max().unwrap_or(0) + 1;
+                    time.repeats + trial * f64::from(repeats) + reserve <= time.planned.max(trial) + ROUNDING
+                }
+            }
+        })
+    }
+
+    /// What `not_made` of a case on `nodes` is to say of the time that there was.
+    pub(crate) fn told(&self, not_made: NotMade, nodes: &[String]) -> NotMade {
+        let planned = || nodes.iter().filter_map(|node| self.nodes.get(node)).map(|time| time.planned);
+        let seconds = self.promised.map_or_else(|| planned().fold(0.0, f64::max), Nanos::as_secs);
+        NotMade { seconds, is_whole_run: self.promised.is_some(), ..not_made }
+    }
+}
+
+fn distinct(nodes: &[String]) -> impl Iterator<Item = &str> {
+    let nodes: BTreeSet<&str> = nodes.iter().map(String::as_str).collect();
+    nodes.into_iter()
+}

@@ -1,0 +1,61 @@
+//! What a benchmark computes on the controller, so that a panic of it ends its case and not the run.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use seatrial_bench::Benchmark;
+use seatrial_model::{Case, Cause, Params, Reason, Site};
+
+/// What `compute` makes of a case of `bench`; `doing` names it.
+///
+/// # Errors
+/// The text of a panic: a defect of the benchmark, or samples of a faulty worker.
+pub fn guarded<T>(
+    bench: &str,
+    doing: &str,
+    compute: impl FnOnce() -> Result<T, Reason>,
+) -> Result<T, Reason> {
+    // What is half done is dropped with the panic: nothing is shared with `compute` but what it reads.
+    catch_unwind(AssertUnwindSafe(compute)).unwrap_or_else(|panic| {
+        let text = format!("defect of {bench}: {doing} panicked: {}", text_of(panic.as_ref()));
+        Err(Reason::new(Cause::Protocol, text))
+    })
+}
+
+/// The cases that `bench` plans.
+///
+/// # Errors
+/// Why there are none, a panic included.
+pub fn planned(bench: &dyn Benchmark, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    guarded(bench.about().id, "planning its cases", || bench.plan(params, site))
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text was given")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_a_reason_with_its_text() {
+        let made = |count: usize| {
+            guarded("mem.x", "making numbers of its samples", || {
+                let values = vec![1.0; 2];
+                Ok(values[count])
+            })
+        };
+        assert_eq!(made(1), Ok(1.0));
+        let reason = made(9).expect_err("beyond the end");
+        assert_eq!(reason.cause, Cause::Protocol);
+        assert!(
+            reason
+                .text
+                .starts_with("defect of mem.x: making numbers of its samples panicked: index out of bounds"),
+            "{}",
+            reason.text
+        );
+    }
+}

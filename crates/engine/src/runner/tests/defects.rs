@@ -1,0 +1,154 @@
+//! What is wrong with a plan, a benchmark or an agent costs its own case, and neither the run nor what comes after it.
+
+use seatrial_bench::{Benchmark, Part, Registry};
+use seatrial_model::{About, Limits, Measures, PartRecord, Place};
+
+use super::*;
+use crate::{NothingJudged, TimeBudget};
+
+/// `net.rr`, whose numbers or limits panic where the case was asked for by a group of that name.
+struct Panicking;
+
+fn real() -> &'static dyn Benchmark {
+    seatrial_bench::registry().find("net.rr").expect("shipped")
+}
+
+impl Benchmark for Panicking {
+    fn about(&self) -> &'static About {
+        real().about()
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        assert_ne!(params.get("trials"), Some(&seatrial_model::Value::Count(7)), "seven trials");
+        real().plan(params, site)
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        assert_ne!(case.group, "limits", "no limit");
+        real().limits(case, site)
+    }
+
+    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, seatrial_bench::Error> {
+        real().part(case, place)
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        assert_ne!(case.group, "reduce", "{} parts are too many", parts.len());
+        real().reduce(case, parts)
+    }
+}
+
+const REGISTRY: Registry = Registry { benchmarks: &[&Panicking], planned: &[] };
+
+fn measured(site: &Site, cases: Vec<Case>) -> BTreeMap<String, (Outcome, Option<Cause>, String)> {
+    let mut fleet = ScriptedFleet::new(site.nodes.clone(), |_, _, _| steady());
+    let mut watch = |_: &Event| Ok(());
+    let finished = Runner {
+        registry: REGISTRY,
+        site,
+        fleet: &mut fleet,
+        watch: &mut watch,
+        cancel: &AtomicBool::new(false),
+        deadlines: Deadlines::default(),
+        share_hosts: false,
+        leave_out: &try_all,
+        budget: TimeBudget::new(&cases, None, &NothingJudged),
+    }
+    .run(&mut Sweep::new(cases), Vec::new())
+    .expect("runs");
+    let line = |record: CaseRecord| {
+        (record.group, (record.outcome, record.cause, record.reason.unwrap_or_default()))
+    };
+    finished.records.into_iter().map(line).collect()
+}
+
+/// A case for each of these groups.
+fn groups(site: &Site, names: &[&str]) -> Vec<Case> {
+    let case = plan(site, "alone", "2", "2").remove(0);
+    names.iter().map(|name| case.clone().in_group(real().about(), name)).collect()
+}
+
+#[test]
+fn a_benchmark_that_this_build_lacks_is_recorded_and_what_comes_after_it_is_measured() {
+    let site = site(1);
+    let mut cases = groups(&site, &["first", "gone", "last"]);
+    cases[1].bench = "net.gone".to_owned();
+    let records = measured(&site, cases);
+    assert_eq!(records.len(), 3, "{records:?}");
+    assert_eq!((records["first"].0, records["last"].0), (Outcome::Measured, Outcome::Measured));
+    let gone = (Outcome::Unmeasured, Some(Cause::Missing), "this build has no benchmark net.gone".to_owned());
+    assert_eq!(records["gone"], gone);
+}
+
+#[test]
+fn a_panic_over_the_samples_of_a_case_ends_that_case_with_its_text() {
+    let site = site(1);
+    let records = measured(&site, groups(&site, &["first", "reduce", "limits", "last"]));
+    assert_eq!((records["first"].0, records["last"].0), (Outcome::Measured, Outcome::Measured));
+    for (group, text) in [("reduce", "parts are too many"), ("limits", "no limit")] {
+        let (outcome, cause, reason) = &records[group];
+        assert_eq!((*outcome, *cause), (Outcome::Unmeasured, Some(Cause::Protocol)), "{group}");
+        assert!(reason.contains("panicked") && reason.contains(text), "{reason}");
+    }
+}
+
+#[test]
+fn a_panic_of_a_plan_leaves_that_test_out() {
+    let site = site(1);
+    let mut request = request("alone", "7", "7");
+    let plan = Plan::new(&[request.clone()], &REGISTRY, Ground::of(&site)).expect("a plan");
+    assert!(plan.cases.is_empty());
+    let [(_, reason)] = plan.settled.as_slice() else { panic!("{:?}", plan.settled) };
+    assert!(reason.text.contains("planning its cases panicked") && reason.text.contains("seven trials"));
+    request.params.insert("trials".to_owned(), vec!["2".to_owned()]);
+    assert_eq!(Plan::new(&[request], &REGISTRY, Ground::of(&site)).expect("a plan").cases.len(), 1);
+}
+
+/// Agents of which one never ceases to answer: whoever waits hears of it each millisecond.
+struct Chatty(ScriptedFleet, u32);
+
+impl Fleet for Chatty {
+    fn agents(&self) -> &[Hello] {
+        self.0.agents()
+    }
+
+    fn send(&mut self, node: NodeIndex, command: Command) {
+        self.0.send(node, command);
+    }
+
+    fn next(&mut self, deadline: Nanos) -> Notice {
+        self.1 += 1;
+        assert!(self.1 < 1_000_000, "nobody looks at the deadlines");
+        match self.0.next(deadline.min(self.now().plus(Nanos::millis(1)))) {
+            Notice::Quiet => Notice::From(NodeIndex(0), Report::Pong { round: 0, clock: Nanos(0) }),
+            notice => notice,
+        }
+    }
+
+    fn now(&self) -> Nanos {
+        self.0.now()
+    }
+}
+
+#[test]
+fn a_case_that_hangs_ends_at_its_deadline_though_another_agent_never_ceases_to_talk() {
+    let site = site(2);
+    let cases = plan(&site, "pair", "1", "1");
+    let hangs = || Script { fault: Some(Fault::Hangs { phase: Phase::Measure }), ..steady() };
+    let mut fleet = Chatty(ScriptedFleet::new(site.nodes.clone(), move |_, _, _| hangs()), 0);
+    let mut watch = |_: &Event| Ok(());
+    let finished = Runner {
+        registry: seatrial_bench::registry(),
+        site: &site,
+        fleet: &mut fleet,
+        watch: &mut watch,
+        cancel: &AtomicBool::new(false),
+        deadlines: Deadlines::default(),
+        share_hosts: false,
+        leave_out: &try_all,
+        budget: TimeBudget::new(&cases, None, &NothingJudged),
+    }
+    .run(&mut Sweep::new(cases), Vec::new())
+    .expect("runs");
+    assert_eq!(finished.records[0].cause, Some(Cause::Hang));
+}

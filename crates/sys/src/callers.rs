@@ -1,0 +1,114 @@
+//! Connections whose other side has yet to prove who it is: a bounded number, in all and of one address.
+//!
+//! Where there are too many, the one that has waited longest is cut off and not the one that comes: whoever knows the key
+//! proves it within milliseconds, so what waits longest is most likely a stranger that says nothing.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::{IpAddr, Shutdown, TcpStream};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Connections that are being asked.
+#[derive(Debug)]
+pub struct Callers {
+    most: usize,
+    most_of_one: usize,
+    asked: Mutex<Asked>,
+}
+
+#[derive(Debug, Default)]
+struct Asked {
+    /// The longest waiting first.
+    waiting: VecDeque<Caller>,
+    tickets: u64,
+}
+
+#[derive(Debug)]
+struct Caller {
+    ticket: u64,
+    from: IpAddr,
+    stream: TcpStream,
+}
+
+impl Callers {
+    /// Nobody yet; at most `most` at a time, and `most_of_one` from one address.
+    pub const fn new(most: usize, most_of_one: usize) -> Self {
+        let asked = Asked { waiting: VecDeque::new(), tickets: 0 };
+        Self { most, most_of_one, asked: Mutex::new(asked) }
+    }
+
+    /// Takes in `stream`, which comes `from` an address, and cuts another off if they become too many. The ticket is for
+    /// [`Self::leave`].
+    ///
+    /// # Errors
+    /// When the process has no descriptor left.
+    pub fn enter(&self, from: IpAddr, stream: &TcpStream) -> io::Result<u64> {
+        let stream = stream.try_clone()?;
+        let mut asked = self.asked();
+        let of_one = asked.waiting.iter().filter(|caller| caller.from == from).count();
+        let oldest = if of_one >= self.most_of_one {
+            asked.waiting.iter().position(|caller| caller.from == from)
+        } else if asked.waiting.len() >= self.most {
+            Some(0)
+        } else {
+            None
+        };
+        if let Some(oldest) = oldest.and_then(|at| asked.waiting.remove(at)) {
+            // Whoever waits for its words hears the end of them.
+            let _ = oldest.stream.shutdown(Shutdown::Both);
+        }
+        asked.tickets += 1;
+        let ticket = asked.tickets;
+        asked.waiting.push_back(Caller { ticket, from, stream });
+        Ok(ticket)
+    }
+
+    /// The one with this ticket has proved itself or was turned away.
+    pub fn leave(&self, ticket: u64) {
+        self.asked().waiting.retain(|caller| caller.ticket != ticket);
+    }
+
+    fn asked(&self) -> MutexGuard<'_, Asked> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A connection: our side, and the caller's.
+    fn call(listener: &TcpListener) -> (TcpStream, TcpStream) {
+        let theirs = TcpStream::connect(listener.local_addr().expect("an address")).expect("connects");
+        theirs.set_read_timeout(Some(Duration::from_millis(50))).expect("set");
+        (listener.accept().expect("accepts").0, theirs)
+    }
+
+    fn is_cut_off(mut theirs: &TcpStream) -> bool {
+        matches!(theirs.read(&mut [0]), Ok(0))
+    }
+
+    #[test]
+    fn the_one_that_waited_longest_is_cut_off_and_one_address_does_not_take_all_places() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let [one, other] = ["192.0.2.1", "192.0.2.2"].map(|text| text.parse::<IpAddr>().expect("an address"));
+        let callers = Callers::new(3, 2);
+        let pairs: Vec<_> = (0..6).map(|_| call(&listener)).collect();
+        let enter = |at: usize, from| callers.enter(from, &pairs[at].0).expect("taken in");
+        enter(0, other);
+        enter(1, one);
+        enter(2, one);
+        enter(3, one);
+        let cut = || pairs.iter().map(|(_, theirs)| is_cut_off(theirs)).collect::<Vec<_>>();
+        assert_eq!(cut(), [false, true, false, false, false, false], "the third of one address");
+        let ticket = enter(4, other);
+        assert_eq!(cut(), [true, true, false, false, false, false], "the fourth of all");
+        callers.leave(ticket);
+        enter(5, other);
+        assert_eq!(cut(), [true, true, false, false, false, false], "one had left");
+    }
+}
