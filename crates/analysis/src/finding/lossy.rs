@@ -27,8 +27,7 @@ const OF_CASE: &str = "limited-by-loss";
 const FEWEST_PARTNERS: usize = 2;
 
 /// What a person does about it.
-const ADVICE: &str =
-    "look at the error counters of its network card and of its switch port, at its cable, and at what drops or polices there";
+const ADVICE: &str = "look at the error counters of its network card and of its switch port, at its cable, and at what drops or polices there";
 
 /// A node at whose end packets are lost.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,12 +69,7 @@ fn of_question<'a>(cases: &[&'a CaseRecord]) -> Vec<Lossy<'a>> {
         let partners = lost.iter().flat_map(|case| &case.nodes).filter(|one| *one != node);
         let good: BTreeSet<&String> = partners.filter(|partner| is_good(partner)).collect();
         if good.len() >= FEWEST_PARTNERS && lost.len() > kept.len() {
-            found.push(Lossy {
-                group: &lost[0].group,
-                node,
-                pairs: lost.len() + kept.len(),
-                lost,
-            });
+            found.push(Lossy { group: &lost[0].group, node, pairs: lost.len() + kept.len(), lost });
         }
     }
     found

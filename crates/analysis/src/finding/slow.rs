@@ -113,9 +113,8 @@ pub fn shaped_nodes(findings: &mut [Finding], records: &[CaseRecord], site: &Sit
         };
         let matrices = speeds(records);
         let matrix = matrices.iter().find(|matrix| finding.evidence.first() == Some(&matrix.group));
-        let cause = matrix.and_then(|matrix| {
-            shapers.into_iter().find(|(_, _, gbit)| explains(matrix, *gbit).is_some())
-        });
+        let cause = matrix
+            .and_then(|matrix| shapers.into_iter().find(|(_, _, gbit)| explains(matrix, *gbit).is_some()));
         if let (Some((kind, nic, gbit)), Some(told)) = (cause, finding.text.strip_suffix(LOOK)) {
             let mbit = significant(1e3 * gbit);
             finding.text = format!(
@@ -253,8 +252,7 @@ mod tests {
             rate_bytes_per_second: Some(mbit * 125_000),
             ..Queueing::default()
         };
-        let nic =
-            Nic { name: "eth0".to_owned(), queueing: Known::Known(vec![queue]), ..Nic::default() };
+        let nic = Nic { name: "eth0".to_owned(), queueing: Known::Known(vec![queue]), ..Nic::default() };
         let machine = Machine { nics: Known::Known(vec![nic]), ..Machine::default() };
         Site { nodes: vec![SiteNode::new("n3", machine)] }
     }

@@ -109,6 +109,9 @@ mod tests {
         let error = |typed: &str| Kind::Count(68, 65_535).parse(typed).expect_err("no count");
         assert_eq!(error("9 kB"), "'9 kB' is no whole number: write 9000, without a unit");
         assert_eq!(error("9000 B"), "'9000 B' is no whole number: write 9000, without a unit");
-        assert_eq!((error("-1"), error("few")), ("'-1' is no whole number".to_owned(), "'few' is no whole number".to_owned()));
+        assert_eq!(
+            (error("-1"), error("few")),
+            ("'-1' is no whole number".to_owned(), "'few' is no whole number".to_owned())
+        );
     }
 }

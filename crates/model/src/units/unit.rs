@@ -158,7 +158,13 @@ fn bits_or_bytes(text: &str) -> Option<(String, &'static [&'static str])> {
         ("B", true) => &["B/s"],
         ("B", false) => &["B"],
         // An amount in bits has no unit here, and `Mb` is none in bytes.
-        ("b", false) => if is_small { &["B"] } else { &[] },
+        ("b", false) => {
+            if is_small {
+                &["B"]
+            } else {
+                &[]
+            }
+        }
         (word, is_rate) => match (word.to_ascii_lowercase().trim_end_matches('s'), is_rate) {
             ("bit", true) => &["bit/s"],
             ("byte", true) => &["B/s"],

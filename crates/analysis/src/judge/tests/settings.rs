@@ -171,7 +171,8 @@ fn without_on_an_interface_that_is_down_or_made_by_software_is_not_meant() {
         reading.facts.set("up", Value::Flag(up));
         reading
     };
-    let all = vec![nic("eth0", "physical", true), nic("eth1", "physical", false), nic("ifb0", "software", true)];
+    let all =
+        vec![nic("eth0", "physical", true), nic("eth1", "physical", false), nic("ifb0", "software", true)];
     let judged = |rule: SettingRule, readings: Vec<SettingReading>| -> Vec<String> {
         let found = verdicts(&wanting(rule), vec![node("n1", readings)]);
         found.verdicts.iter().map(|record| record.subject.to_string()).collect()
