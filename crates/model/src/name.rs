@@ -3,13 +3,17 @@
 /// The candidate nearest to `typed`, if one is near enough to be meant.
 ///
 /// Near is a Damerau-Levenshtein distance of at most a third of the length (at least 1), or a candidate that
-/// holds the typed text.
+/// holds the typed text. Case, hyphens and underscores do not count: `allpairs` is `all-pairs`.
 pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = typed.to_lowercase();
+    let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
+    let lower = plain(typed);
     candidates
         .into_iter()
         .map(|candidate| {
-            let other = candidate.to_lowercase();
+            let other = plain(candidate);
+            if lower == other {
+                return (0, candidate);
+            }
             let held =
                 lower.len() >= 3 && (other.contains(&lower) || lower.contains(&other) && other.len() >= 3);
             (if held { 1 } else { strsim::damerau_levenshtein(&lower, &other) }, candidate)
@@ -17,6 +21,39 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .filter(|(distance, candidate)| *distance <= (candidate.len().max(typed.len()) / 3).max(1))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// What people call a family of benchmarks that they have not looked up yet, and its name here.
+const FAMILIES: [(&str, &str); 13] = [
+    ("memory", "mem"),
+    ("ram", "mem"),
+    ("network", "net"),
+    ("ethernet", "net"),
+    ("tcp", "net"),
+    ("disk", "storage"),
+    ("disks", "storage"),
+    ("fs", "storage"),
+    ("filesystem", "storage"),
+    ("infiniband", "rdma"),
+    ("roce", "rdma"),
+    ("ib", "rdma"),
+    ("gpus", "gpu"),
+];
+
+/// All of `ids` that are of the family `typed`, by its own name or by one that people give it: `memory` is `mem.bandwidth`,
+/// `mem.latency` and others. None when it is no family.
+pub fn family<'a>(typed: &str, ids: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let lower = typed.to_lowercase();
+    let name = FAMILIES.iter().find(|(word, _)| *word == lower).map_or(lower.as_str(), |(_, name)| name);
+    ids.into_iter().filter(|id| id.split_once('.').is_some_and(|(family, _)| family == name)).collect()
+}
+
+/// The tail of a message about a benchmark that does not exist: those of its family, or else the nearest.
+pub fn benchmark_meant(typed: &str, ids: &[&str]) -> String {
+    match family(typed, ids.iter().copied()).as_slice() {
+        [] => did_you_mean(&nearest(typed, ids.iter().copied()).map(str::to_owned)),
+        all => format!("; {typed}: {}; try '{}'", all.join(", "), all[0]),
+    }
 }
 
 /// The tail of a message about an unknown name: `; did you mean 'X'?`, or nothing.
@@ -64,5 +101,27 @@ mod tests {
         assert_eq!(nearest("mem.bandwith", words), Some("mem.bandwidth"));
         assert_eq!(nearest("bandwidth", words), Some("mem.bandwidth"));
         assert_eq!(nearest("gpu.peer_copy", words), None);
+    }
+
+    #[test]
+    fn hyphens_and_underscores_are_not_what_a_name_is_known_by() {
+        let patterns = ["pair", "all-pairs", "alone"];
+        assert_eq!(nearest("allpairs", patterns), Some("all-pairs"));
+        assert_eq!(nearest("all_pairs", patterns), Some("all-pairs"));
+        assert_eq!(nearest("pairs", patterns), Some("pair"));
+        assert_eq!(nearest("net.tcpstream", ["net.tcp_stream", "net.udp_stream"]), Some("net.tcp_stream"));
+    }
+
+    #[test]
+    fn a_family_is_told_with_all_that_is_in_it() {
+        let ids = ["gpu.memory", "mem.bandwidth", "mem.latency", "net.rr", "rdma.read_bw"];
+        assert_eq!(
+            benchmark_meant("memory", &ids),
+            "; memory: mem.bandwidth, mem.latency; try 'mem.bandwidth'"
+        );
+        assert_eq!(family("net", ids), ["net.rr"]);
+        assert_eq!(family("InfiniBand", ids), ["rdma.read_bw"]);
+        assert_eq!(benchmark_meant("mem.latncy", &ids), "; did you mean 'mem.latency'?");
+        assert_eq!(benchmark_meant("quantum", &ids), "");
     }
 }

@@ -30,6 +30,8 @@ pub struct Row {
     pub measured: u64,
     /// Cases planned.
     pub planned: u64,
+    /// Findings that say that something is wrong.
+    pub problems: u64,
     /// What is wrong with its folder.
     pub remark: Option<String>,
 }
@@ -74,8 +76,16 @@ fn nodes(row: &Row) -> String {
     }
 }
 
-/// The verdict of a run that ended; else what became of it.
+/// The verdict of a run that ended, else what became of it; and what was found to be wrong.
 fn result(row: &Row) -> String {
+    let came = came_out(row);
+    match row.problems {
+        0 => came,
+        problems => format!("{came}, {}", Ink::Bad.on(&count(problems as usize, "problem"))),
+    }
+}
+
+fn came_out(row: &Row) -> String {
     match (row.state.as_str(), row.verdict) {
         ("ended", Some(judged)) => verdict(judged),
         ("ended", None) if row.measured < row.planned => Ink::Doubt.on("partly measured"),

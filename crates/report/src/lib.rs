@@ -5,6 +5,7 @@
 
 pub mod again;
 pub mod compare;
+mod criteria;
 pub mod csv;
 pub mod draft;
 pub mod export;

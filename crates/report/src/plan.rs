@@ -95,6 +95,8 @@ fn effects(cases: &[Case], abouts: &[&About]) -> String {
             });
         }
     }
-    lines.insert(format!("writes    {} to storage, besides the run folder", seatrial_model::Bytes(written)));
+    let again = if written > 0 { " over all trials, what is written again counted again" } else { "" };
+    let written = seatrial_model::Bytes(written);
+    lines.insert(format!("writes    {written} to storage{again}, besides the run folder"));
     lines.into_iter().map(|line| line + "\n").collect()
 }

@@ -46,6 +46,10 @@ pub enum Verdict {
 /// The relative difference of two sets of trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Comparison {
+    /// Geometric mean of the baseline's trial medians.
+    pub baseline: f64,
+    /// The same of the candidate.
+    pub candidate: f64,
     /// Candidate over baseline minus 1: 0.02 is 2 % more than the baseline. From the geometric means of the
     /// trial medians, so that swapping the sides inverts the ratio exactly.
     pub difference: f64,
@@ -84,26 +88,29 @@ pub fn compare(
         return Err(Error::Setting { setting: "same_within", value: margin, wanted: "between 0 and 1" });
     }
     let (baseline_logs, candidate_logs) = (log_medians(baseline)?, log_medians(candidate)?);
-    let shift = mean(&candidate_logs) - mean(&baseline_logs);
-    let difference = to_relative(shift);
+    let (baseline_mean, candidate_mean) = (mean(&baseline_logs), mean(&candidate_logs));
+    let shift = candidate_mean - baseline_mean;
+    let found = Comparison {
+        baseline: baseline_mean.exp(),
+        candidate: candidate_mean.exp(),
+        difference: to_relative(shift),
+        ci95: None,
+        verdict: Verdict::CannotTell,
+        p: None,
+        smallest_detectable: None,
+    };
     let values: usize = baseline.iter().chain(candidate).map(Vec::len).sum();
     if baseline.len() < 2 || candidate.len() < 2 || values < FEWEST_VALUES {
-        return Ok(Comparison {
-            difference,
-            ci95: None,
-            verdict: Verdict::CannotTell,
-            p: None,
-            smallest_detectable: None,
-        });
+        return Ok(found);
     }
     let welch = Welch::of(&baseline_logs, &candidate_logs);
     let log_interval = Interval::around(shift, welch.reach(0.975));
     Ok(Comparison {
-        difference,
         ci95: Some(Interval { low: to_relative(log_interval.low), high: to_relative(log_interval.high) }),
         verdict: judge(shift, &log_interval, &welch, rule),
         p: Some(welch.p(shift)),
         smallest_detectable: Some(to_relative(welch.reach(0.975) + welch.reach(POWER))),
+        ..found
     })
 }
 

@@ -53,7 +53,7 @@ pub struct Difference {
     pub params: Params,
     /// The metric; empty when the pair has no numbers to compare, and `change` says why.
     pub metric: String,
-    /// The unit of the medians.
+    /// The unit of both sides.
     pub unit: Unit,
     /// Which direction is good.
     pub better: Better,
@@ -72,8 +72,9 @@ pub struct Side {
     pub case: String,
     /// The nodes.
     pub nodes: Vec<String>,
-    /// The median, where there is one.
-    pub median: Option<f64>,
+    /// The number that the change is of: the geometric mean of the trials' medians. Where no change can be told, the median
+    /// of all samples, if there is one.
+    pub value: Option<f64>,
 }
 
 /// What can be said of a difference.
@@ -86,7 +87,7 @@ pub struct Change {
     /// Whether it would be better or worse by itself, and is not, because among so many comparisons differences like it
     /// come by chance.
     pub may_be_chance: bool,
-    /// Candidate over baseline, in percent above 100: 2 is 2 % more.
+    /// The candidate's value over the baseline's, in percent above 100: 2 is 2 % more.
     pub percent: f64,
     /// Ends of the 95 % interval of `percent`.
     pub interval: Option<(f64, f64)>,
@@ -162,21 +163,26 @@ fn why_without(case: &CaseRecord) -> &str {
 }
 
 fn of_pair(a: &CaseRecord, b: &CaseRecord, same_within: Option<f64>) -> Vec<Difference> {
-    let side = |case: &CaseRecord, metric: Option<&MetricRecord>| Side {
+    let side = |case: &CaseRecord, value: Option<f64>| Side {
         case: case.case.to_string(),
         nodes: case.nodes.clone(),
-        median: metric.map(|metric| metric.median),
+        value,
     };
-    let difference = |name: &str, of: (&MetricRecord, &MetricRecord), change| Difference {
-        bench: b.bench.clone(),
-        subject: b.subject.clone(),
-        params: b.params.clone(),
-        metric: name.to_owned(),
-        unit: of.1.unit,
-        better: of.1.better,
-        a: side(a, Some(of.0)),
-        b: side(b, Some(of.1)),
-        change,
+    let difference = |name: &str, of: (&MetricRecord, &MetricRecord)| {
+        let told = change(of.0, of.1, same_within);
+        let (before, after) =
+            told.as_ref().map_or((of.0.median, of.1.median), |told| (told.before, told.after));
+        Difference {
+            bench: b.bench.clone(),
+            subject: b.subject.clone(),
+            params: b.params.clone(),
+            metric: name.to_owned(),
+            unit: of.1.unit,
+            better: of.1.better,
+            a: side(a, Some(before)),
+            b: side(b, Some(after)),
+            change: told.map(|told| told.change),
+        }
     };
     if let Err(why) = comparable(a, b) {
         return vec![Difference {
@@ -192,7 +198,14 @@ fn of_pair(a: &CaseRecord, b: &CaseRecord, same_within: Option<f64>) -> Vec<Diff
         }];
     }
     let common = a.metrics.iter().filter_map(|(name, metric)| Some((name, (metric, b.metrics.get(name)?))));
-    common.map(|(name, of)| difference(name, of, change(of.0, of.1, same_within))).collect()
+    common.map(|(name, of)| difference(name, of)).collect()
+}
+
+/// A change, and the two values that it is of.
+struct Told {
+    before: f64,
+    after: f64,
+    change: Change,
 }
 
 /// Whether two cases can be compared at all; `Err` says why not.
@@ -211,7 +224,7 @@ fn comparable(a: &CaseRecord, b: &CaseRecord) -> Result<(), String> {
     Ok(())
 }
 
-fn change(a: &MetricRecord, b: &MetricRecord, same_within: Option<f64>) -> Result<Change, String> {
+fn change(a: &MetricRecord, b: &MetricRecord, same_within: Option<f64>) -> Result<Told, String> {
     let better = match b.better {
         Better::Higher => seatrial_stats::Better::Higher,
         Better::Lower => seatrial_stats::Better::Lower,
@@ -224,26 +237,28 @@ fn change(a: &MetricRecord, b: &MetricRecord, same_within: Option<f64>) -> Resul
     if first.iter().chain(second).flatten().all(|value| *value == 0.0) {
         // Nothing lost against nothing lost: a relative difference does not exist, and there is none.
         let verdict = seatrial_stats::Verdict::Same;
-        return Ok(Change {
+        let change = Change {
             verdict,
             p: None,
             may_be_chance: false,
             percent: 0.0,
             interval: None,
             smallest_percent: None,
-        });
+        };
+        return Ok(Told { before: 0.0, after: 0.0, change });
     }
     let rule = CompareRule { better, same_within };
     let found = seatrial_stats::compare(first, second, &rule).map_err(|error| error.to_string())?;
     let ends = |interval: Interval| (100.0 * interval.low, 100.0 * interval.high);
-    Ok(Change {
+    let change = Change {
         verdict: found.verdict,
         p: found.p,
         may_be_chance: false,
         percent: 100.0 * found.difference,
         interval: found.ci95.map(ends),
         smallest_percent: found.smallest_detectable.map(|share| 100.0 * share),
-    })
+    };
+    Ok(Told { before: found.baseline, after: found.candidate, change })
 }
 
 fn samples<'a>(metric: &'a MetricRecord, which: &str) -> Result<&'a [Vec<f64>], String> {

@@ -1,5 +1,7 @@
 //! Comparisons of records made by hand, with exact numbers.
 
+use proptest::collection::vec;
+use proptest::prelude::*;
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Better, Outcome};
 use seatrial_stats::Verdict;
@@ -27,7 +29,8 @@ fn a_difference_has_percent_interval_and_verdict() {
     let found = compare(&[a], &[b], None);
     let difference = only(&found);
     assert_eq!((difference.metric.as_str(), difference.better), ("bandwidth", Better::Higher));
-    assert_eq!((difference.a.median, difference.b.median), (Some(100.0), Some(120.0)));
+    let value = |side: &Side| side.value.unwrap();
+    assert!((value(&difference.a) - 100.0).abs() < 0.01 && (value(&difference.b) - 120.0).abs() < 0.01);
     let change = difference.change.as_ref().unwrap();
     assert_eq!(change.verdict, Verdict::Better);
     assert!((change.percent - 20.0).abs() < 0.01, "{change:?}");
@@ -199,4 +202,31 @@ fn a_case_that_fails_now_is_worse_and_one_that_could_not_be_looked_at_is_not_kno
     let same = compare(&good, &good, None);
     assert!(!same.is_worse() && !same.is_incomplete());
     assert!(compare(&good, &[], None).is_incomplete());
+}
+
+proptest! {
+    /// What a reader can check: the change is that from the one value shown to the other, and lies in its interval.
+    #[test]
+    fn the_change_follows_from_the_two_values_beside_it(
+        before in vec(vec(0.5..500.0_f64, 1..9), 1..7), after in vec(vec(0.5..500.0_f64, 1..9), 1..7),
+    ) {
+        let case = |trials: Vec<Vec<f64>>| {
+            let mut case = measured("n1");
+            let record = case.metrics.get_mut("bandwidth").unwrap();
+            let mut all = trials.concat();
+            all.sort_by(f64::total_cmp);
+            (record.median, record.samples) = (all[all.len() / 2], Some(trials));
+            case
+        };
+        let found = compare(&[case(before)], &[case(after)], None);
+        let row = only(&found);
+        let (change, before, after) =
+            (row.change.as_ref().unwrap(), row.a.value.unwrap(), row.b.value.unwrap());
+        let follows = 100.0 * (after / before - 1.0);
+        let slack = 1e-6 * (100.0 + follows.abs());
+        prop_assert!((change.percent - follows).abs() <= slack, "{row:?}");
+        if let Some((low, high)) = change.interval {
+            prop_assert!(low <= follows + slack && follows <= high + slack, "{row:?}");
+        }
+    }
 }

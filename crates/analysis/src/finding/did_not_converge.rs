@@ -59,7 +59,8 @@ fn is_resolved(metric: &MetricRecord) -> bool {
     match metric.unit.dimension() {
         // Percentage points: a share is relative to its whole already.
         Dimension::Share => half_width <= 1.0,
-        // Events come one by one.
+        // Bytes and events come one by one.
+        Dimension::Size => half_width <= 1.0,
         Dimension::Count => half_width <= 1.0,
         _ => false,
     }
@@ -108,6 +109,8 @@ mod tests {
         assert_eq!(named(wide(Unit::Percent, 0.02, 0.0, 0.3)), 0);
         assert_eq!(named(wide(Unit::Ratio, 0.002, 0.0, 0.01)), 0);
         assert_eq!(named(wide(Unit::Count, 0.0, 0.0, 2.0)), 0);
+        assert_eq!(named(wide(Unit::Byte, 1504.0, 1504.0, 1504.0)), 0, "the same packet in every search");
+        assert_eq!(named(wide(Unit::Byte, 1504.0, 1492.0, 1504.0)), 1);
         assert_eq!(named(wide(Unit::Percent, 20.0, 10.0, 30.0)), 1);
         assert_eq!(named(wide(Unit::Ratio, 0.2, 0.1, 0.3)), 1);
         assert_eq!(named(wide(Unit::Nanosecond, 0.5, 0.3, 0.7)), 1, "a time has no such floor");

@@ -106,8 +106,8 @@ fn matrix(cases: &[&CaseRecord]) -> Option<Matrix> {
     })
 }
 
-/// The metric that a case is compared by.
-pub(super) fn headline(case: &CaseRecord) -> Option<(&str, &MetricRecord)> {
+/// The metric that a case is compared by, and that stands first wherever its numbers are shown.
+pub fn headline(case: &CaseRecord) -> Option<(&str, &MetricRecord)> {
     let known = HEADLINES.iter().find_map(|name| case.metrics.get_key_value(*name));
     let found = known.or_else(|| case.metrics.iter().find(|(_, metric)| metric.better != Better::None));
     found.map(|(name, metric)| (name.as_str(), metric))

@@ -14,6 +14,7 @@ mod ladder;
 mod limit_exceeded;
 mod link_lost;
 mod load;
+mod lossy;
 mod matrix;
 #[cfg(test)]
 mod ncsa;
@@ -33,10 +34,10 @@ pub use at_once::{AtOnce, Classes, Line, Repeat, Step, at_once};
 pub use cost::cost_findings;
 pub use factor::{Factors, Worth, factors, is_of_factors};
 pub use load::{cause_word, load_findings};
-pub use matrix::{Matrix, Slow, matrices};
+pub use matrix::{Matrix, Slow, headline, matrices};
 use seatrial_model::Finding;
 use seatrial_model::record::CaseRecord;
-pub use slow::{Suspect, suspects};
+pub use slow::{Suspect, shaped_nodes, suspects};
 pub use sweep::{Cell, Table, tables};
 
 /// A rule that draws conclusions.
@@ -55,6 +56,7 @@ pub const RULES: &[Rule] = &[
     culprit::RULE,
     slow::NODE,
     slow::LINK,
+    lossy::RULE,
     shared_links::MISSING,
     shared_links::COLLISIONS,
     factor::RULE,

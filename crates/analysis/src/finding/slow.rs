@@ -1,22 +1,24 @@
 //! `slow-node` and `slow-link`: what a matrix of pairs speaks against.
 
+use seatrial_model::machine::{Nic, Queueing};
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{CaseId, Finding, Severity, Subject, Unit};
+use seatrial_model::{CaseId, Dimension, Finding, Severity, Site, Subject, Unit};
 
 use super::Rule;
+use super::lossy::{self, Lossy};
 use super::matrix::{Matrix, Slow, matrices};
 use crate::number::{in_unit, quantity, significant};
 
 pub(super) const NODE: Rule = Rule {
     kind: "slow-node",
     doc: "A node is slow with most of its partners, and at least two of these are not slow with others.",
-    find: |records| findings(records, of_nodes),
+    find: of_nodes,
 };
 
 pub(super) const LINK: Rule = Rule {
     kind: "slow-link",
     doc: "Two nodes are slow with each other, and neither is with others.",
-    find: |records| findings(records, of_links),
+    find: of_links,
 };
 
 /// Partners that a node must have been slow with: with one alone either may be the slow one.
@@ -39,7 +41,7 @@ pub fn suspects(records: &[CaseRecord]) -> Vec<Suspect> {
     });
     let rounds: Vec<CaseRecord> = rounds.cloned().collect();
     let mut found = Vec::new();
-    for matrix in matrices(&rounds) {
+    for matrix in speeds(&rounds) {
         for at in matrix.suspects() {
             let node = &matrix.nodes[at];
             let own = rounds.iter().filter(|case| is_of(case, &matrix) && case.nodes.contains(node));
@@ -54,28 +56,95 @@ fn is_of(case: &CaseRecord, matrix: &Matrix) -> bool {
     case.group == matrix.group && case.bench == matrix.bench && case.params == matrix.params
 }
 
-fn findings(records: &[CaseRecord], of: fn(&Matrix) -> Vec<Finding>) -> Vec<Finding> {
-    matrices(records).iter().flat_map(of).collect()
+/// The matrices in which a low number is a slow one. The size of the packets that get through is not: `mtu-mismatch` tells.
+fn speeds(records: &[CaseRecord]) -> Vec<Matrix> {
+    let mut all = matrices(records);
+    all.retain(|matrix| matrix.unit.dimension() != Dimension::Size);
+    all
 }
 
-fn of_nodes(matrix: &Matrix) -> Vec<Finding> {
-    let finding = |slow: &Slow| {
-        let node = &matrix.nodes[slow.nodes[0]];
-        let text = format!(
-            "{node} is slow with its partners: {} {}, median over {} of them, {}; look at its network card, cable and \
-             switch port, and at its settings",
-            matrix.metric,
-            in_unit(slow.value, matrix.unit),
-            slow.partners,
-            against(slow, "all nodes"),
-        );
-        let finding = Finding::new(NODE.kind, Severity::Problem, Subject::node(), text);
-        Finding { node: Some(node.clone()), ..with_number(finding, matrix, slow) }
+/// Whether `slow-node` names `node` for the question of `group`.
+pub(super) fn is_named_slow(records: &[CaseRecord], group: &str, node: &str) -> bool {
+    let asked = speeds(records).into_iter().filter(|matrix| matrix.group == group);
+    let mut named = asked.flat_map(|matrix| {
+        let slow = matrix.slow_nodes(FEWEST_PARTNERS);
+        slow.into_iter().map(|slow| matrix.nodes[slow.nodes[0]].clone()).collect::<Vec<_>>()
+    });
+    named.any(|named| named == node)
+}
+
+/// What to do where no cause is known.
+const LOOK: &str = "look at its network card, cable and switch port, and at its settings";
+
+fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
+    let lossy = lossy::nodes(records);
+    let of_matrix = |matrix: &Matrix| -> Vec<Finding> {
+        let finding = |slow: &Slow| {
+            let node = &matrix.nodes[slow.nodes[0]];
+            let cause = lossy.iter().find(|lossy| lossy.group == matrix.group && lossy.node == node);
+            let cause = cause.map_or(LOOK.to_owned(), Lossy::cause);
+            let text = format!(
+                "{node} is slow with its partners: {} {}, median over {} of them, {}; {cause}",
+                matrix.metric,
+                in_unit(slow.value, matrix.unit),
+                slow.partners,
+                against(slow, "all nodes"),
+            );
+            let finding = Finding::new(NODE.kind, Severity::Problem, Subject::node(), text);
+            Finding { node: Some(node.clone()), ..with_number(finding, matrix, slow) }
+        };
+        matrix.slow_nodes(FEWEST_PARTNERS).iter().map(finding).collect()
     };
-    matrix.slow_nodes(FEWEST_PARTNERS).iter().map(finding).collect()
+    speeds(records).iter().flat_map(of_matrix).collect()
 }
 
-fn of_links(matrix: &Matrix) -> Vec<Finding> {
+/// Puts the shaper that `site` knows of into the findings about slow nodes that it explains: those as fast as it lets
+/// through, and no faster.
+pub fn shaped_nodes(findings: &mut [Finding], records: &[CaseRecord], site: &Site) {
+    for finding in findings.iter_mut().filter(|finding| finding.kind == NODE.kind) {
+        let Some(node) = &finding.node else { continue };
+        let shapers = shapers(site, node);
+        let explains = |matrix: &Matrix, gbit: f64| {
+            let named = matrix.slow_nodes(FEWEST_PARTNERS).into_iter();
+            let slow = named.into_iter().find(|slow| matrix.nodes[slow.nodes[0]] == *node)?;
+            let rate = quantity(slow.value, matrix.unit)?.to(Unit::GigabitsPerSecond).ok()?.value();
+            let median = rate * slow.median / slow.value;
+            (rate <= gbit && rate >= SHAPED * gbit && gbit < median).then_some(())
+        };
+        let matrices = speeds(records);
+        let matrix = matrices.iter().find(|matrix| finding.evidence.first() == Some(&matrix.group));
+        let cause = matrix
+            .and_then(|matrix| shapers.into_iter().find(|(_, _, gbit)| explains(matrix, *gbit).is_some()));
+        if let (Some((kind, nic, gbit)), Some(told)) = (cause, finding.text.strip_suffix(LOOK)) {
+            let mbit = significant(1e3 * gbit);
+            finding.text = format!(
+                "{told}the cause is known: {kind} on its {nic} shapes to {mbit} Mbit/s (`tc qdisc del dev {nic} root` \
+                 takes it away, unless somebody wants it)"
+            );
+        }
+    }
+}
+
+/// Part of what a shaper lets through that flows behind it reach at least: the rest is headers, and what TCP leaves unused
+/// while it searches for the rate.
+const SHAPED: f64 = 0.5;
+
+/// The shapers of a node: what they are, on which interface, and their rate in Gbit/s.
+fn shapers(site: &Site, node: &str) -> Vec<(String, String, f64)> {
+    let nics = site.machine(node).and_then(|machine| machine.nics.known()).into_iter().flatten();
+    let of_nic = |nic: &Nic| -> Vec<(String, String, f64)> {
+        let queues = nic.queueing.known().into_iter().flatten().filter(|queue| queue.root);
+        let rate = |queue: &Queueing| queue.rate_bytes_per_second.map(|rate| rate as f64 * 8e-9);
+        queues.filter_map(|queue| Some((queue.kind.clone(), nic.name.clone(), rate(queue)?))).collect()
+    };
+    nics.flat_map(of_nic).collect()
+}
+
+fn of_links(records: &[CaseRecord]) -> Vec<Finding> {
+    speeds(records).iter().flat_map(links).collect()
+}
+
+fn links(matrix: &Matrix) -> Vec<Finding> {
     let finding = |slow: &Slow| {
         let [one, other] = [slow.nodes[0], slow.nodes[1]].map(|at| matrix.nodes[at].as_str());
         let text = format!(
@@ -109,6 +178,9 @@ fn with_number(finding: Finding, matrix: &Matrix, slow: &Slow) -> Finding {
 
 #[cfg(test)]
 mod tests {
+    use seatrial_model::SiteNode;
+    use seatrial_model::machine::{Known, Machine};
+
     use super::*;
     use crate::judge::fixture::{case, metric, no_limit};
 
@@ -152,7 +224,7 @@ mod tests {
         let mut records = rounds();
         records.iter_mut().for_each(|case| case.chosen = Default::default());
         assert!(suspects(&records).is_empty());
-        assert_eq!(findings(&records, of_nodes).len(), 1, "but the slow node is found");
+        assert_eq!(of_nodes(&records).len(), 1, "but the slow node is found");
     }
 
     #[test]
@@ -170,6 +242,57 @@ mod tests {
         );
         assert_eq!(finding.value, quantity(-15.0, Unit::Percent));
         assert!((LINK.find)(&rounds()).is_empty());
+    }
+
+    /// A site in which the card of `n3` is shaped to so many Mbit/s.
+    fn shaped(mbit: u64) -> Site {
+        let queue = Queueing {
+            kind: "tbf".to_owned(),
+            root: true,
+            rate_bytes_per_second: Some(mbit * 125_000),
+            ..Queueing::default()
+        };
+        let nic = Nic { name: "eth0".to_owned(), queueing: Known::Known(vec![queue]), ..Nic::default() };
+        let machine = Machine { nics: Known::Known(vec![nic]), ..Machine::default() };
+        Site { nodes: vec![SiteNode::new("n3", machine)] }
+    }
+
+    #[test]
+    fn a_shaper_that_explains_the_rate_is_the_cause_and_any_other_is_not() {
+        let records: Vec<CaseRecord> = rounds()
+            .into_iter()
+            .map(|mut case| {
+                let metric = case.metrics.get_mut("throughput").unwrap();
+                metric.unit = Unit::GigabitsPerSecond;
+                metric.median = if metric.median < 100.0 { 0.19 } else { 4.8 };
+                case
+            })
+            .collect();
+        let told = |mbit: u64| {
+            let mut found = of_nodes(&records);
+            shaped_nodes(&mut found, &records, &shaped(mbit));
+            found.remove(0).text
+        };
+        assert!(
+            told(200).ends_with(
+                "of all nodes; the cause is known: tbf on its eth0 shapes to 200 Mbit/s (`tc qdisc del dev eth0 root` \
+                 takes it away, unless somebody wants it)"
+            ),
+            "{}",
+            told(200)
+        );
+        for other in [100, 1_000, 40_000] {
+            assert!(told(other).ends_with(LOOK), "{other}: {}", told(other));
+        }
+    }
+
+    #[test]
+    fn a_node_with_small_packets_is_not_slow() {
+        let mut records = rounds();
+        for case in &mut records {
+            case.metrics.get_mut("throughput").unwrap().unit = Unit::Byte;
+        }
+        assert_eq!((of_nodes(&records), of_links(&records), suspects(&records)), (vec![], vec![], vec![]));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use seatrial_model::profile::{Profile, Requirement, SettingRule};
 use seatrial_model::setting::{Present, SettingReading};
-use seatrial_model::{Subject, Verdict, VerdictRecord};
+use seatrial_model::{Params, Quantity, Subject, Unit, Value, Verdict, VerdictRecord};
 
 use super::{Grounds, waiver};
 
@@ -46,17 +46,31 @@ fn on_node<'a>(
     grounds: &'a Grounds<'a>,
 ) -> Vec<SettingRuling<'a>> {
     let readings = || settings.iter().filter(|reading| reading.setting == rule.id);
-    let chosen: Vec<_> =
-        readings().filter(|reading| Requirement::selects(&rule.on, &reading.facts)).collect();
+    let is_meant = |reading: &&SettingReading| !rule.on.is_empty() || is_in_use(&reading.facts);
+    let chosen: Vec<_> = readings()
+        .filter(|reading| Requirement::selects(&rule.on, &reading.facts))
+        .filter(is_meant)
+        .collect();
     if !chosen.is_empty() {
         return chosen.into_iter().map(|reading| rule_on(rule, reading, node, grounds)).collect();
     }
     let why = match readings().next() {
         None if rule.on.is_empty() => "the setting was not read".to_owned(),
         None => format!("nothing here has {}", rule.on),
+        Some(_) if rule.on.is_empty() => {
+            "every interface here is down or made by software: `on` names those that are meant".to_owned()
+        }
         Some(_) => nothing_has(rule, readings()),
     };
     vec![unknown(rule, Some(node), why)]
+}
+
+/// Whether a rule that selects nothing is meant for it: of interfaces those that are up and have a link of some kind.
+fn is_in_use(facts: &Params) -> bool {
+    let is = |name: &str, value: &Value| facts.get(name) == Some(value);
+    let is_type = |word: &&str| is("type", &Value::from(*word));
+    let is_made = ["software", "loopback", "tun", "tap"].iter().any(is_type);
+    !is("kind", &Value::from("nic")) || !(is("up", &Value::Flag(false)) || is_made)
 }
 
 /// Why `on` selects nothing: a fact that is not known of a subject may be the reason.
@@ -98,7 +112,11 @@ fn rule_on<'a>(
         }
     };
     match rule.met_by(value) {
-        Ok(true) => of(Verdict::Pass, None),
+        Ok(true) => {
+            let mut met = of(Verdict::Pass, None);
+            met.record.measured = number(value);
+            met
+        }
         Err(why) => of(Verdict::Unknown, Some(why)),
         Ok(false) => {
             let about = grounds.settings.iter().find(|about| about.id == rule.id);
@@ -114,6 +132,16 @@ fn rule_on<'a>(
             }
             SettingRuling { change, ..of(Verdict::Fail, Some(reasons.join("; "))) }
         }
+    }
+}
+
+/// The value as a number with its unit; none of a word.
+fn number(value: &Value) -> Option<Quantity> {
+    match value {
+        Value::Count(count) => Quantity::new(*count as f64, Unit::Count).ok(),
+        Value::Number(number) => Quantity::new(*number, Unit::Count).ok(),
+        Value::Text(text) => text.parse().ok(),
+        Value::Flag(_) => None,
     }
 }
 

@@ -106,6 +106,7 @@ fn row(run: RunRow) -> Row {
         nodes: summary.nodes,
         measured: summary.measured,
         planned: summary.planned,
+        problems: summary.problems,
         remark: summary.unreadable,
     }
 }

@@ -3,7 +3,7 @@
 use seatrial_bench::Registry;
 use seatrial_engine::{ALIASES, Ends, PATTERNS, Pattern, Step, alias};
 use seatrial_model::Alias;
-use seatrial_model::name::{did_you_mean, nearest};
+use seatrial_model::name::benchmark_meant;
 use seatrial_profile::{SHIPPED, Shipped};
 use seatrial_report::list::{self, Everything, PatternPage, ProfileLine};
 use seatrial_report::{Look, settings};
@@ -70,8 +70,8 @@ fn unknown(name: &str) -> CliError {
         .chain(PATTERNS.iter().map(|pattern| pattern.id))
         .chain(known_settings.abouts().map(|about| about.id))
         .chain(SHIPPED.iter().map(|shipped| shipped.name));
-    let near = nearest(name, known).map(str::to_owned);
-    let text = format!("there is no benchmark, pattern, setting or profile '{name}'{}", did_you_mean(&near));
+    let meant = benchmark_meant(name, &known.collect::<Vec<_>>());
+    let text = format!("there is no benchmark, pattern, setting or profile '{name}'{meant}");
     CliError::Usage(text)
 }
 

@@ -1,8 +1,8 @@
 //! `seatrial run`.
 
 use seatrial_bench::Benchmark;
-use seatrial_engine::{ALIASES, Factors, Request, RequestError, alias};
-use seatrial_model::name::nearest;
+use seatrial_engine::{ALIASES, Factors, Request, alias};
+use seatrial_model::name::benchmark_meant;
 use seatrial_model::{Alias, Params};
 
 use crate::args::RunArgs;
@@ -64,10 +64,8 @@ impl Named {
         }
         let bench = registry.find(alias.map_or(id, |alias| alias.bench)).ok_or_else(|| {
             let known = registry.abouts().map(|about| about.id).chain(ALIASES.iter().map(|alias| alias.id));
-            RequestError::UnknownBenchmark {
-                id: id.to_owned(),
-                nearest: nearest(id, known).map(str::to_owned),
-            }
+            let meant = benchmark_meant(id, &known.collect::<Vec<_>>());
+            CliError::Usage(format!("there is no benchmark '{id}' (`seatrial list` shows all){meant}"))
         })?;
         Ok(Self { group: id.to_owned(), bench, alias })
     }

@@ -69,6 +69,13 @@ fn typos_suggest_the_nearest_name() {
         .says("there is no benchmark 'quantum.flux'")
         .says("seatrial list");
     home.seatrial("run mpi.collective").run().exits(2).says("mpi.collective");
+    home.seatrial("run memory")
+        .run()
+        .exits(2)
+        .says("memory: mem.bandwidth, mem.latency, mem.loaded_latency, mem.pipeline; try 'mem.bandwidth'");
+    home.seatrial("run network").run().exits(2).says("net.tcp_stream");
+    home.seatrial("list fs").run().exits(2).says("fs: storage.");
+    home.seatrial("run net.tcp_stream --pattern allpairs").run().exits(2).says("did you mean 'all-pairs'?");
     home.seatrial("list mem.bandwith").run().exits(2).says("did you mean 'mem.bandwidth'?");
 }
 

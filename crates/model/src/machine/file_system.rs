@@ -80,6 +80,27 @@ impl FileSystem {
         format!("mount:{}={}", self.mount, self.source)
     }
 
+    /// The mount point that `path` is below: the longest of all that the same file system has, as findmnt(8) names it.
+    pub fn mount_of(&self, path: &str) -> Option<&str> {
+        let is_below = |mount: &&String| {
+            let rest = path.strip_prefix(mount.trim_end_matches('/'));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let points = std::iter::once(&self.mount).chain(&self.also_at);
+        points.filter(is_below).max_by_key(|mount| mount.len()).map(String::as_str)
+    }
+
+    /// The same file system as somebody sees it who works in `path`: mounted where that is.
+    #[must_use]
+    pub fn seen_from(&self, path: &str) -> Self {
+        let mut seen = self.clone();
+        if let Some(mount) = self.mount_of(path).filter(|mount| *mount != self.mount) {
+            seen.also_at.retain(|point| point != mount);
+            seen.also_at.push(std::mem::replace(&mut seen.mount, mount.to_owned()));
+        }
+        seen
+    }
+
     /// What a profile may select by.
     pub fn facts(&self) -> Params {
         Facts::of("fs")
@@ -100,6 +121,24 @@ impl FileSystem {
 mod tests {
     use super::*;
     use crate::profile::Requirement;
+
+    /// As on a machine where parts of one device are mounted: the first in the alphabet says nothing of the others.
+    #[test]
+    fn a_path_is_on_the_longest_mount_point_before_it() {
+        let fs = FileSystem {
+            mount: "/etc".to_owned(),
+            also_at: vec!["/var".to_owned(), "/var/lib".to_owned()],
+            source: "/dev/vda".to_owned(),
+            ..FileSystem::default()
+        };
+        assert_eq!(fs.mount_of("/var/tmp"), Some("/var"));
+        assert_eq!(fs.mount_of("/var/lib/x"), Some("/var/lib"));
+        assert_eq!((fs.mount_of("/variable"), fs.mount_of("/etc")), (None, Some("/etc")));
+        let seen = fs.seen_from("/var/tmp");
+        assert_eq!((seen.mount.as_str(), seen.key().as_str()), ("/var", "mount:/var=/dev/vda"));
+        assert_eq!(seen.also_at, ["/var/lib", "/etc"]);
+        assert_eq!(fs.seen_from("/home"), fs);
+    }
 
     #[test]
     fn a_profile_can_ask_for_a_full_one() {

@@ -42,7 +42,7 @@ impl Kind {
                 }
             },
             Kind::Count(least, most) | Kind::Load(least, most) => {
-                let count = typed.parse::<u64>().map_err(|_| format!("'{typed}' is no whole number"))?;
+                let count = typed.parse::<u64>().map_err(|_| no_count(typed))?;
                 within(count, least, most)?;
                 Ok(Value::Count(count))
             }
@@ -82,11 +82,36 @@ impl Kind {
     }
 }
 
+/// Why a text is no whole number; a size, such as an MTU with its unit, is told as what it would be.
+fn no_count(typed: &str) -> String {
+    let without = match typed.parse::<Bytes>() {
+        Ok(bytes) => format!(": write {}, without a unit", bytes.get()),
+        Err(_) => String::new(),
+    };
+    format!("'{typed}' is no whole number{without}")
+}
+
 /// NaN fails every comparison, so it is refused here as well.
 fn within<T: PartialOrd + std::fmt::Display>(value: T, least: T, most: T) -> Result<(), String> {
     if value >= least && value <= most {
         Ok(())
     } else {
         Err(format!("{value} is outside {least} to {most}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_with_a_unit_is_told_without_it() {
+        let error = |typed: &str| Kind::Count(68, 65_535).parse(typed).expect_err("no count");
+        assert_eq!(error("9 kB"), "'9 kB' is no whole number: write 9000, without a unit");
+        assert_eq!(error("9000 B"), "'9000 B' is no whole number: write 9000, without a unit");
+        assert_eq!(
+            (error("-1"), error("few")),
+            ("'-1' is no whole number".to_owned(), "'few' is no whole number".to_owned())
+        );
     }
 }

@@ -76,8 +76,7 @@ impl FromStr for Nanos {
         let quantity: Quantity = text.parse()?;
         let unit = quantity.unit();
         if unit == Unit::Count {
-            let why = "a duration has a unit, such as ms or s".to_owned();
-            return Err(QuantityError::OutOfRange { text: text.to_owned(), why });
+            return Err(QuantityError::NoUnit { text: text.trim().to_owned() });
         }
         if unit.dimension() != Dimension::Time {
             return Err(QuantityError::WrongKind { from: unit, to: Unit::Second });
@@ -101,7 +100,7 @@ mod tests {
     #[test]
     fn a_bare_number_is_no_duration() {
         let error = "5".parse::<Nanos>().unwrap_err();
-        assert_eq!(error.to_string(), "'5' is out of range: a duration has a unit, such as ms or s");
+        assert_eq!(error.to_string(), "'5' has no unit: write '5 ms' or '5 s'");
         assert_eq!("1.5 s".parse::<Nanos>().unwrap(), Nanos::millis(1500));
     }
 

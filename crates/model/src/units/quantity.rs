@@ -43,6 +43,12 @@ pub enum QuantityError {
         /// The unit that was wanted.
         to: Unit,
     },
+    /// A duration that is only a number.
+    #[error("'{text}' has no unit: write '{text} ms' or '{text} s'")]
+    NoUnit {
+        /// What was given.
+        text: String,
+    },
     /// A negative size, or one beyond 2^64 bytes.
     #[error("'{text}' is out of range: {why}")]
     OutOfRange {

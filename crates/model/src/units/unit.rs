@@ -104,17 +104,75 @@ impl fmt::Display for Unit {
 impl FromStr for Unit {
     type Err = QuantityError;
 
-    /// Units are case-sensitive (`MB` is not `Mb`), but the error for another case names the right one.
+    /// Units are case-sensitive (`MB` is not `Mb`), but the error for another spelling names the right one.
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         if let Some(unit) = Unit::ALL.iter().find(|unit| unit.symbol() == text) {
             return Ok(*unit);
         }
-        let same_letters = Unit::ALL.iter().find(|unit| unit.symbol().eq_ignore_ascii_case(text));
-        let nearest = same_letters
-            .map(|unit| unit.symbol())
-            .or_else(|| crate::name::nearest(text, Unit::ALL.iter().map(|unit| unit.symbol())));
-        Err(QuantityError::UnknownUnit { text: text.to_owned(), nearest: nearest.map(str::to_owned) })
+        let meant: Vec<&str> = meant(text).into_iter().map(Unit::symbol).collect();
+        let nearest = (!meant.is_empty()).then(|| meant.join("' or '"));
+        Err(QuantityError::UnknownUnit { text: text.to_owned(), nearest })
     }
+}
+
+/// What a spelling that people know stands for. Never a guess by resemblance: `Gbps` is near to `GB/s` and an eighth of it.
+fn meant(text: &str) -> Vec<Unit> {
+    let symbol = |text: &str| Unit::ALL.iter().copied().find(|unit| unit.symbol() == text);
+    let other = match text.to_ascii_lowercase().as_str() {
+        "sec" | "secs" | "second" | "seconds" => symbol("s"),
+        "msec" | "msecs" | "millisecond" | "milliseconds" => symbol("ms"),
+        "usec" | "usecs" | "µs" | "μs" | "microsecond" | "microseconds" => symbol("us"),
+        "nsec" | "nsecs" | "nanosecond" | "nanoseconds" => symbol("ns"),
+        "minute" | "minutes" => symbol("min"),
+        "percent" | "pct" => symbol("%"),
+        "iops" | "ops" | "op/s" | "ops/s" => symbol("1/s"),
+        _ => None,
+    };
+    if other.is_some() {
+        return other.into_iter().collect();
+    }
+    match bits_or_bytes(text) {
+        Some((prefix, ends)) => ends.iter().filter_map(|end| symbol(&format!("{prefix}{end}"))).collect(),
+        None => Unit::ALL.iter().copied().filter(|unit| unit.symbol().eq_ignore_ascii_case(text)).collect(),
+    }
+}
+
+/// The prefix of a spelling of a data rate or a size, and what may stand behind it in our own: `Gbps` is `G` and `bit/s`.
+fn bits_or_bytes(text: &str) -> Option<(String, &'static [&'static str])> {
+    let per_second = ["/sec", "/s", "ps"].into_iter().find_map(|end| text.strip_suffix(end));
+    let amount = per_second.unwrap_or(text);
+    let first = amount.chars().next()?;
+    let (mut prefix, mut rest) = match first.to_ascii_uppercase() {
+        'K' => ("k".to_owned(), &amount[1..]),
+        letter @ ('M' | 'G' | 'T') => (letter.to_string(), &amount[1..]),
+        _ => (String::new(), amount),
+    };
+    if let Some(after) = rest.strip_prefix(['i', 'I']).filter(|_| !prefix.is_empty()) {
+        (prefix, rest) = (format!("{}i", prefix.to_uppercase()), after);
+    }
+    let is_small = text.chars().all(|letter| !letter.is_ascii_uppercase());
+    let ends: &[&str] = match (rest, per_second.is_some()) {
+        // Whoever writes `bps` means bits; `gb/s` may be either.
+        ("b", true) if is_small && !text.ends_with("ps") => &["bit/s", "B/s"],
+        ("b", true) => &["bit/s"],
+        ("B", true) => &["B/s"],
+        ("B", false) => &["B"],
+        // An amount in bits has no unit here, and `Mb` is none in bytes.
+        ("b", false) => {
+            if is_small {
+                &["B"]
+            } else {
+                &[]
+            }
+        }
+        (word, is_rate) => match (word.to_ascii_lowercase().trim_end_matches('s'), is_rate) {
+            ("bit", true) => &["bit/s"],
+            ("byte", true) => &["B/s"],
+            ("byte", false) => &["B"],
+            _ => return None,
+        },
+    };
+    Some((prefix, ends))
 }
 
 crate::text_serde!(Unit, "A unit symbol such as GB/s, Gbit/s, ns or %.");
@@ -134,6 +192,48 @@ mod tests {
     fn a_wrong_case_names_the_right_unit() {
         let error = "gbit/s".parse::<Unit>().unwrap_err();
         assert_eq!(error.to_string(), "unknown unit 'gbit/s'; did you mean 'Gbit/s'?");
+    }
+
+    /// No suggestion may be of another kind or eight times as much.
+    #[test]
+    fn a_known_spelling_names_the_unit_that_it_means() {
+        let told = |text: &str| match text.parse::<Unit>() {
+            Err(QuantityError::UnknownUnit { nearest, .. }) => nearest.unwrap_or_default(),
+            other => panic!("{text}: {other:?}"),
+        };
+        for (typed, wanted) in [
+            ("Gbps", "Gbit/s"),
+            ("gbps", "Gbit/s"),
+            ("Gb/s", "Gbit/s"),
+            ("Gbits/s", "Gbit/s"),
+            ("Gbit/sec", "Gbit/s"),
+            ("GBit/s", "Gbit/s"),
+            ("Mbps", "Mbit/s"),
+            ("kbps", "kbit/s"),
+            ("Kbps", "kbit/s"),
+            ("bps", "bit/s"),
+            ("GBps", "GB/s"),
+            ("MBps", "MB/s"),
+            ("GiBps", "GiB/s"),
+            ("GByte/s", "GB/s"),
+            ("gb/s", "Gbit/s' or 'GB/s"),
+            ("KB", "kB"),
+            ("kib", "KiB"),
+            ("mb", "MB"),
+            ("mhz", "MHz"),
+            ("usec", "us"),
+            ("µs", "us"),
+            ("seconds", "s"),
+            ("IOPS", "1/s"),
+            // Nothing is near enough to be meant, and a wrong suggestion is worse than none.
+            ("Mb", ""),
+            ("Gibps", ""),
+            ("parsecs", ""),
+            ("GBt/s", ""),
+            ("é", ""),
+        ] {
+            assert_eq!(told(typed), wanted, "{typed}");
+        }
     }
 
     #[test]

@@ -57,7 +57,7 @@ fn changed(changed: &Changed) -> Value {
 }
 
 fn side(side: &Side) -> Value {
-    json!({ "case": side.case, "nodes": side.nodes, "median": side.median })
+    json!({ "case": side.case, "nodes": side.nodes, "value": side.value })
 }
 
 const fn word(verdict: Verdict) -> &'static str {

@@ -4,7 +4,7 @@ use seatrial_analysis::{Change, Changed, Comparison, Difference, Ended, Side};
 use seatrial_model::profile::fold;
 use seatrial_model::{Better, Unit};
 
-use super::{Call, Names, beside, counts, interval, test, why};
+use super::{Call, Names, beside, counts, interval, test, why, worst_first};
 use crate::Look;
 use crate::grid::{self, Column};
 use crate::ink::{Ink, develop};
@@ -25,7 +25,7 @@ pub fn render(names: Names<'_>, comparison: &Comparison, look: Look) -> String {
     let width = look.width();
     let mut blocks = vec![headline(names, comparison), ended(comparison, width), changed(comparison, width)];
     for rows in tables(&comparison.differences) {
-        let table = grid::fitted(&columns(names, &rows, &mut notes), width);
+        let table = grid::fitted(&columns(&rows, &mut notes), width);
         blocks.push(format!("{}\n{table}{}", Ink::Strong.on(&title(rows[0])), notes.flush(width)));
     }
     let only = [(names.a, &comparison.only_a), (names.b, &comparison.only_b)];
@@ -80,10 +80,10 @@ fn changed(comparison: &Comparison, width: u16) -> String {
     format!("{}{more}", grid::fitted(&columns, width))
 }
 
-/// One table a benchmark, metric and unit, in the order of the first row of each.
+/// One table a benchmark, metric and unit, the one with the worst row first.
 fn tables(differences: &[Difference]) -> Vec<Vec<&Difference>> {
     let mut tables: Vec<Vec<&Difference>> = Vec::new();
-    for row in differences {
+    for row in worst_first(differences) {
         let is_of = |rows: &&mut Vec<&Difference>| {
             let first = rows[0];
             first.bench == row.bench && first.metric == row.metric && first.unit == row.unit
@@ -107,18 +107,18 @@ fn title(row: &Difference) -> String {
     clean(&format!("{} · {metric}{unit}{direction}", row.bench))
 }
 
-fn columns(names: Names<'_>, rows: &[&Difference], notes: &mut Notes) -> Vec<Column> {
+fn columns(rows: &[&Difference], notes: &mut Notes) -> Vec<Column> {
     let all_labels: Vec<Label> = rows.iter().map(|row| Label::of_difference(row)).collect();
     let mut columns = labels::columns(&all_labels);
     // Differences of a percent are what this table is for, so it shows a digit more than others.
-    let decimals = 1 + decimals(rows.iter().flat_map(|row| [row.a.median, row.b.median]).flatten());
-    let median = |side: &Side| side.median.map_or(String::new(), |median| format!("{median:.decimals$}"));
+    let decimals = 1 + decimals(rows.iter().flat_map(|row| [row.a.value, row.b.value]).flatten());
+    let value = |side: &Side| side.value.map_or(String::new(), |value| format!("{value:.decimals$}"));
     let cells = |text: fn(&Change) -> String| {
         rows.iter().map(|row| row.change.as_ref().map_or(String::new(), text)).collect::<Vec<_>>()
     };
     columns.extend([
-        Column::numbers(head(names.a), rows.iter().map(|row| median(&row.a)).collect()),
-        Column::numbers(head(names.b), rows.iter().map(|row| median(&row.b)).collect()),
+        Column::numbers("before", rows.iter().map(|row| value(&row.a)).collect()),
+        Column::numbers("after", rows.iter().map(|row| value(&row.b)).collect()),
         Column::numbers("change", cells(|change| number::change(change.percent))),
         Column::numbers("95 % interval", cells(interval)),
         // What it all comes to is never broken into lines.
@@ -126,14 +126,6 @@ fn columns(names: Names<'_>, rows: &[&Difference], notes: &mut Notes) -> Vec<Col
     ]);
     columns.retain(|column| !column.is_empty());
     columns
-}
-
-/// Longest name of a run in one line: an id is put into one line a piece, so that the numbers below have the room.
-const LONGEST_NAME: usize = 12;
-
-fn head(name: &str) -> String {
-    let name = clean(name);
-    if name.chars().count() <= LONGEST_NAME { name } else { name.replace('-', "-\n") }
 }
 
 /// Sign and word, with a note where nothing can be told.

@@ -1,6 +1,7 @@
 //! What is said of a comparison, the same on a terminal and on a page.
 
 use seatrial_analysis::{BY_CHANCE, Change, Comparison, Difference};
+use seatrial_model::Better;
 use seatrial_stats::Verdict;
 
 use crate::number::{change, share};
@@ -61,6 +62,22 @@ impl Call {
     }
 }
 
+/// The difference in percent with its sign turned such that more is better.
+pub fn gain(row: &Difference) -> Option<f64> {
+    let percent = row.change.as_ref().ok()?.percent;
+    Some(if row.better == Better::Lower { -percent } else { percent })
+}
+
+/// The differences in the order that they are read in: what is worse first, and of several the one that lost most.
+pub fn worst_first(all: &[Difference]) -> Vec<&Difference> {
+    let mut rows: Vec<&Difference> = all.iter().collect();
+    let lost = |row: &Difference| gain(row).unwrap_or(0.0);
+    rows.sort_by(|one, other| {
+        Call::of(one).cmp(&Call::of(other)).then_with(|| lost(one).total_cmp(&lost(other)))
+    });
+    rows
+}
+
 /// `1 worse, 2 the same`.
 pub fn counts(comparison: &Comparison) -> String {
     let all = &comparison.differences;
@@ -92,7 +109,10 @@ pub fn why(change: &Change) -> Option<String> {
             Some(why.to_owned())
         }
         Verdict::CannotTell => change.smallest_percent.map(|percent| {
-            format!("trials like these show differences from {} on nine times in ten", share(percent))
+            format!(
+                "a change below {} would not be seen, with trials that scatter like these",
+                share(percent)
+            )
         }),
     }
 }
@@ -110,7 +130,8 @@ pub fn test(comparison: &Comparison) -> Option<String> {
         None => "same: equal in every trial".to_owned(),
     };
     Some(format!(
-        "better and worse: Welch's t test over the trials, chosen so that of all that are called so {} at most are by \
+        "before and after: the geometric mean of the trials' medians, which change and interval are of. better and worse: \
+         Welch's t test over the trials, chosen so that of all that are called so {} at most are by \
          chance; {same}. It speaks of these two runs: how runs of a machine differ by themselves, `seatrial history` shows",
         share(100.0 * BY_CHANCE)
     ))

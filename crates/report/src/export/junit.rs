@@ -12,7 +12,7 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Outcome, Verdict, VerdictRecord};
 
-use super::{About, Export, Material, by_id, judged, nodes_of};
+use super::{About, Export, Material, by_id, judged, nodes_of, rounded};
 
 /// Suites of nodes.
 pub struct JUnit;
@@ -99,9 +99,8 @@ fn suite_name(nodes: &str) -> String {
 }
 
 fn of_verdict(verdict: &VerdictRecord, record: Option<&CaseRecord>, timed: Option<&CaseRecord>) -> TestCase {
-    let measured = verdict.measured.map(|measured| measured.to_string());
-    let against = match &measured {
-        Some(measured) => format!("{measured}, wanted {}", verdict.bound),
+    let against = match verdict.measured {
+        Some(measured) => format!("{}, wanted {}", rounded(measured), verdict.bound),
         None => format!("wanted {}", verdict.bound),
     };
     let reason = verdict.reason.as_deref().unwrap_or_default();
@@ -127,7 +126,7 @@ fn of_verdict(verdict: &VerdictRecord, record: Option<&CaseRecord>, timed: Optio
     tell("subject", Some(verdict.subject.to_string()));
     tell("key", record.and_then(|record| record.key.clone()));
     tell("verdict", Some(verdict.verdict.word().to_owned()));
-    tell("measured", measured);
+    tell("measured", verdict.measured.map(|measured| measured.to_string()));
     tell("interval", verdict.interval.map(|(low, high)| format!("{low} to {high}")));
     tell("bound", Some(verdict.bound.clone()));
     tell("margin_percent", verdict.margin_percent.map(|margin| margin.to_string()));

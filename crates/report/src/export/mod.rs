@@ -11,7 +11,9 @@ use std::path::Path;
 
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document};
-use seatrial_model::{Site, VerdictRecord};
+use seatrial_model::{Quantity, Site, Unit, VerdictRecord};
+
+use crate::number::plain;
 
 pub use file::put;
 
@@ -95,9 +97,22 @@ fn nodes_of(verdict: &VerdictRecord, records: &HashMap<&str, &CaseRecord>) -> St
     verdict.node.clone().or_else(case).unwrap_or_default()
 }
 
-/// What was judged, in words that stay the same from run to run: the case, else the subject.
+/// What was judged, in words that stay the same from run to run: the case, which names its node, else node and subject.
 fn judged(verdict: &VerdictRecord) -> String {
-    verdict.case.clone().unwrap_or_else(|| verdict.subject.to_string())
+    match (&verdict.case, &verdict.node) {
+        (Some(case), _) => case.clone(),
+        (None, Some(node)) => format!("{node}/{}", verdict.subject),
+        (None, None) => verdict.subject.to_string(),
+    }
+}
+
+/// A number for people; the exact one stands beside it as data.
+fn rounded(value: Quantity) -> String {
+    match value.unit() {
+        // Counts are exact: an MTU of 65535 is not one of 65500.
+        Unit::Count => value.to_string(),
+        unit => format!("{} {unit}", plain(value.value())),
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use seatrial_model::record::Document;
 use seatrial_model::{Dimension, Quantity, Unit, Verdict, VerdictRecord};
 
-use super::{About, Export, Material, by_id, judged, nodes_of};
+use super::{About, Export, Material, judged, rounded};
 
 /// The line of a plugin.
 pub struct Nagios;
@@ -52,20 +52,10 @@ fn status(document: &Document) -> (&'static str, u8) {
 
 fn line(document: &Document) -> String {
     let (word, _) = status(document);
-    let records = by_id(document);
     // Worst first, in the text and in what there is room for behind it.
     let mut verdicts: Vec<&VerdictRecord> = document.verdicts.iter().collect();
     verdicts.sort_by_key(|verdict| std::cmp::Reverse(verdict.verdict));
-    let label = |verdict: &VerdictRecord| {
-        let nodes = nodes_of(verdict, &records);
-        // The case names node, subject and parameters; without one the node and the subject do.
-        let place = if verdict.case.is_some() || nodes.is_empty() {
-            judged(verdict)
-        } else {
-            format!("{nodes}/{}", verdict.subject)
-        };
-        format!("{} {place}", verdict.criterion)
-    };
+    let label = |verdict: &VerdictRecord| format!("{} {}", verdict.criterion, judged(verdict));
     let text = text(&verdicts, &label);
     let data = performance(&verdicts, &label);
     let data = if data.is_empty() { data } else { format!(" |{data}") };
@@ -76,13 +66,17 @@ fn line(document: &Document) -> String {
 fn text(verdicts: &[&VerdictRecord], label: &dyn Fn(&VerdictRecord) -> String) -> String {
     let is_met = |verdict: &&&VerdictRecord| matches!(verdict.verdict, Verdict::Pass | Verdict::Skip);
     let open: Vec<&&VerdictRecord> = verdicts.iter().filter(|verdict| !is_met(verdict)).collect();
-    let mut text = match (verdicts.len(), open.len()) {
+    let warned = open.iter().filter(|verdict| verdict.verdict == Verdict::Warn).count();
+    let mut text = match (verdicts.len(), open.len() - warned) {
         (0, _) => "nothing was judged".to_owned(),
         (all, 0) => format!("{all} of {all} criteria met"),
-        (all, open) => format!("{open} of {all} criteria not met or in doubt"),
+        (all, open) => format!("{open} of {all} criteria not met or not judged"),
     };
+    if warned > 0 {
+        text += &format!(", {warned} met with a warning");
+    }
     let named = open.iter().take(MOST_NAMED).map(|verdict| {
-        let measured = verdict.measured.map(|measured| format!(" {measured}")).unwrap_or_default();
+        let measured = verdict.measured.map(|it| format!(" {}", rounded(it))).unwrap_or_default();
         format!("{} {}{measured}, wanted {}", verdict.verdict, label(verdict), verdict.bound)
     });
     for named in named {

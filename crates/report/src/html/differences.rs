@@ -8,7 +8,7 @@ use seatrial_model::Better;
 use super::plot::{Gain, Gains};
 use super::table::{Cell, Filter, Head, Row, Table};
 use super::words::{Badge, arrows, fixed, text, unit};
-use crate::compare::{Call, interval, why};
+use crate::compare::{Call, gain as signed, interval, why, worst_first};
 use crate::labels::{self, Label};
 use crate::notes::Notes;
 use crate::number::{change, decimals, share};
@@ -34,20 +34,14 @@ fn gain(row: &Difference) -> Option<Gain> {
     let change = row.change.as_ref().ok()?;
     let turn =
         |(low, high): (f64, f64)| if row.better == Better::Lower { (-high, -low) } else { (low, high) };
-    Some(Gain {
-        percent: if row.better == Better::Lower { -change.percent } else { change.percent },
-        ci95: change.interval.map(turn),
-        smallest: change.smallest_percent,
-    })
+    Some(Gain { percent: signed(row)?, ci95: change.interval.map(turn), smallest: change.smallest_percent })
 }
 
 /// A row a metric of a case, the worst first.
 pub fn table(all: &[Difference]) -> Table {
-    let mut order: Vec<(Call, f64, &Difference)> =
-        all.iter().map(|row| (Call::of(row), gain(row).map_or(0.0, |gain| gain.percent), row)).collect();
-    order.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
-    let left_out = order.len().saturating_sub(MOST_ROWS);
-    let shown: Vec<&Difference> = order.into_iter().take(MOST_ROWS).map(|(.., row)| row).collect();
+    let left_out = all.len().saturating_sub(MOST_ROWS);
+    let mut shown = worst_first(all);
+    shown.truncate(MOST_ROWS);
     let gains: Vec<Gain> = shown.iter().filter_map(|row| gain(row)).collect();
     let scale = Gains::new(&gains);
     let mut notes = Notes::default();
@@ -60,7 +54,7 @@ pub fn table(all: &[Difference]) -> Table {
         Head { picture: scale.axis(), ..Head::words("difference") },
         Head::numbers("change", ""),
         Head::numbers("95 % interval", ""),
-        Head::numbers("told from", ""),
+        Head::numbers("not seen below", ""),
         Head::numbers("before", ""),
         Head::numbers("after", ""),
         Head::words("in"),
@@ -78,8 +72,8 @@ pub fn table(all: &[Difference]) -> Table {
 fn of_difference(row: &Difference, name: String, scale: &Gains, notes: &mut Notes) -> Row {
     let call = Call::of(row);
     let badge = of_call(call);
-    let decimals = 1 + decimals([row.a.median, row.b.median].into_iter().flatten());
-    let median = |value: Option<f64>| Cell::new(value.map_or(String::new(), |value| fixed(value, decimals)));
+    let decimals = 1 + decimals([row.a.value, row.b.value].into_iter().flatten());
+    let side = |value: Option<f64>| Cell::new(value.map_or(String::new(), |value| fixed(value, decimals)));
     let of = |said: &dyn Fn(&Change) -> String| Cell::new(row.change.as_ref().map_or(String::new(), said));
     let note = row.change.as_ref().map_or_else(|why| Some(why.clone()), why);
     let picture = gain(row).map(|gain| scale.picture(&gain, colour(call), &tip(row)));
@@ -91,8 +85,8 @@ fn of_difference(row: &Difference, name: String, scale: &Gains, notes: &mut Note
         of(&|of| change(of.percent)),
         of(&interval),
         of(&|of| of.smallest_percent.map_or(String::new(), |from| format!("±{}", share(from)))),
-        median(row.a.median),
-        median(row.b.median),
+        side(row.a.value),
+        side(row.b.value),
         Cell::new(unit(row.unit).trim()),
         Cell::new(note.map_or(String::new(), |note| notes.refer(&text(&note)))),
     ];
@@ -133,7 +127,8 @@ fn names(rows: &[&Difference]) -> Vec<String> {
 fn tip(row: &Difference) -> String {
     let Ok(of) = &row.change else { return String::new() };
     let ends = of.interval.map(|_| format!(", 95 % interval {}", interval(of))).unwrap_or_default();
-    let from = of.smallest_percent.map(|from| format!(", told from ±{}", share(from))).unwrap_or_default();
+    let from =
+        of.smallest_percent.map(|from| format!(", not seen below ±{}", share(from))).unwrap_or_default();
     text(&format!("{} {}: {}{ends}{from}", row.metric, Call::of(row).word(), change(of.percent)))
 }
 

@@ -12,6 +12,7 @@ mod actions;
 mod benchmark;
 mod case;
 mod comparison;
+mod criteria;
 mod curve;
 mod differences;
 mod download;

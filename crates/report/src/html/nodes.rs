@@ -1,13 +1,13 @@
 //! Every node of the run: its roles, how it came out, and what was worst.
 
-use seatrial_model::{Outcome, Subject, Verdict};
+use seatrial_model::{Outcome, Severity, Subject, Verdict};
 
 use super::shown::Shown;
 use super::table::{Cell, Head, Row, Table};
-use super::words::{Badge, of_outcome, of_verdict, quantity, text};
+use super::words::{Badge, of_outcome, of_severity, of_verdict, quantity, text};
 use crate::notes::Notes;
 use crate::number::signed_share;
-use crate::terminal::{Standing, Worst, standings};
+use crate::terminal::{Standing, Worst, is_only_found, standings};
 
 /// The nodes, the worst first.
 pub fn table(shown: &Shown<'_>) -> Table {
@@ -31,7 +31,10 @@ pub fn table(shown: &Shown<'_>) -> Table {
 }
 
 fn row(shown: &Shown<'_>, standing: &Standing<'_>, is_judged: bool, notes: &mut Notes) -> Row {
-    let badge = badge(standing.verdict, is_judged);
+    let badge = match is_only_found(standing, is_judged) {
+        true => of_severity(Severity::Problem),
+        false => badge(standing.verdict, is_judged),
+    };
     let mut cells = vec![
         Cell::new(text(standing.node)),
         Cell::new(shown.roles_of(standing.node)),

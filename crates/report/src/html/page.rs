@@ -15,9 +15,9 @@ use super::inventory::{Kind, kinds};
 use super::shown::Shown;
 use super::table::Table;
 use super::words::{Badge, of_verdict, text};
-use super::{download, findings, nodes, settings};
+use super::{criteria, download, findings, nodes, settings};
 use crate::again;
-use crate::terminal::{judged, measured};
+use crate::terminal::said;
 use crate::words::{between, count, span, time};
 
 /// Nodes named one by one; more are counted.
@@ -36,6 +36,7 @@ struct Page {
     actions: Vec<Action>,
     more_actions: usize,
     nothing: &'static str,
+    criteria: Table,
     nodes: Table,
     benchmarks: Vec<Benchmark>,
     pairs: Vec<Heat>,
@@ -74,7 +75,7 @@ pub fn render(document: &Document, context: &Context<'_>) -> io::Result<String> 
         frame: Frame::new(&run.id, &run.seatrial, shown.roles(), verdicts(&shown)),
         run: text(&run.id),
         badge,
-        headline: if document.verdict.is_some() { judged(document) } else { measured(document) },
+        headline: text(&said(document)),
         unfinished,
         facts: facts(document, context),
         command: command(&run.command),
@@ -85,6 +86,7 @@ pub fn render(document: &Document, context: &Context<'_>) -> io::Result<String> 
             Some(_) => "Nothing.",
             None => "Nothing was judged, and nothing failed.",
         },
+        criteria: criteria::table(&shown),
         nodes: nodes::table(&shown),
         benchmarks: benchmarks(&shown, &mut left),
         pairs: heat::of_pairs(&shown),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_analysis::Table as Sweep;
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Better, Finding, Outcome, Value};
+use seatrial_model::{Finding, Outcome, Value};
 
 use super::curve::{FEWEST_POINTS, Figure, MOST_CURVES, height, place, scale};
 use super::plot::{Curve, Mark, Plot, Point};
@@ -262,14 +262,12 @@ fn numeric(value: &Value) -> Option<f64> {
 
 /// What cases are compared by: the metric that their benchmark names first, else the first that has a good direction.
 pub fn headline<'a>(shown: &Shown<'_>, cases: &[&'a CaseRecord]) -> Option<&'a str> {
-    const FIRST: [&str; 2] = ["throughput", "round_trip"];
     let case = cases.iter().find(|case| !case.metrics.is_empty())?;
     let metrics = &case.metrics;
     let about = shown.context.about(&case.bench).and_then(|about| about.metrics.first());
     let declared = about.and_then(|metric| metrics.get_key_value(metric.name));
     declared
-        .or_else(|| FIRST.iter().find_map(|name| metrics.get_key_value(*name)))
-        .or_else(|| metrics.iter().find(|(_, metric)| metric.better != Better::None))
-        .or_else(|| metrics.first_key_value())
         .map(|(name, _)| name.as_str())
+        .or_else(|| seatrial_analysis::headline(case).map(|(name, _)| name))
+        .or_else(|| metrics.keys().next().map(String::as_str))
 }

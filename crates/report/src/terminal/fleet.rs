@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::record::{CaseRecord, MetricRecord};
+use seatrial_model::record::CaseRecord;
 use seatrial_model::{Better, Outcome, Unit};
 
 use crate::grid::{self, Column};
@@ -62,8 +62,8 @@ fn rows<'a>(cases: &[&'a CaseRecord]) -> Vec<Row<'a>> {
         });
         let row = &mut rows[at];
         row.asked += usize::from(case.outcome != Outcome::Skipped);
-        let first: Option<(&'a String, &MetricRecord)> = case.metrics.first_key_value();
-        if let Some((name, metric)) = first {
+        let first = || case.metrics.first_key_value().map(|(name, metric)| (name.as_str(), metric));
+        if let Some((name, metric)) = seatrial_analysis::headline(case).or_else(first) {
             (row.name, row.unit, row.better) = (name, Some(metric.unit), metric.better);
             row.values.push((metric.median, clean(&case.nodes.join("+"))));
         }

@@ -3,10 +3,13 @@
 use std::fmt::Write;
 
 use seatrial_model::record::{Document, RunEnd};
-use seatrial_model::{Outcome, Verdict};
+use seatrial_model::{Finding, Outcome, Severity, Verdict};
 
 use crate::ink::Ink;
 use crate::words::{between, clean, count, ink, sign, span, time};
+
+/// Characters of the first line behind the verdict: a terminal of 80 columns shows it whole.
+const MOST_CHARACTERS: usize = 68;
 
 /// Nodes named one by one; more are counted.
 const MOST_NAMES: usize = 4;
@@ -15,20 +18,40 @@ pub fn block(document: &Document) -> String {
     let mut text = match document.verdict {
         Some(verdict) => {
             let word = format!("{} {}", sign(verdict), verdict.word().to_uppercase());
-            format!("{}  {}\n", ink(verdict).on(&word), judged(document))
+            format!("{}  {}\n", ink(verdict).on(&word), said(document))
         }
-        None => format!("{}\n", Ink::Strong.on(&measured(document))),
+        None => format!("{}\n", Ink::Strong.on(&said(document))),
     };
     let _ = writeln!(text, "{}", Ink::Faint.on(&circumstances(document)));
     text
 }
 
+/// How it came out, in a line: what was judged or measured, and the problems that were found.
+pub(crate) fn said(document: &Document) -> String {
+    let text = if document.verdict.is_some() { judged(document) } else { measured(document) };
+    let found = super::grouped(document);
+    let problems: Vec<_> =
+        found.iter().filter(|(finding, _)| finding.severity == Severity::Problem).collect();
+    let name = |finding: &Finding| match &finding.node {
+        Some(node) => clean(&format!("{node} {}", finding.kind)),
+        None => clean(&finding.kind),
+    };
+    let Some((first, _)) = problems.first() else { return text };
+    let short = format!("{text}; {}", count(problems.len(), "problem"));
+    let names = if problems.len() == 1 { name(first) } else { format!("{} and others", name(first)) };
+    let long = format!("{short}: {names}");
+    if long.chars().count() > MOST_CHARACTERS { short } else { long }
+}
+
 /// How many criteria came out how, the heaviest first.
-pub(crate) fn judged(document: &Document) -> String {
+fn judged(document: &Document) -> String {
     let number = |verdict| document.verdicts.iter().filter(|record| record.verdict == verdict).count();
     let all = document.verdicts.len();
     if number(Verdict::Pass) == all {
-        return if all == 1 { "the one criterion met".to_owned() } else { format!("all {all} criteria met") };
+        return format!("{} met", count_of_criteria(all));
+    }
+    if number(Verdict::Skip) == all {
+        return format!("{}, not judged: {} skipped", measured(document), count_of_criteria(all));
     }
     let phrases = [
         (Verdict::Fail, "not met"),
@@ -40,8 +63,12 @@ pub(crate) fn judged(document: &Document) -> String {
     counted(all, "criteria", phrases.map(|(verdict, phrase)| (number(verdict), phrase)))
 }
 
+fn count_of_criteria(all: usize) -> String {
+    if all == 1 { "the one criterion".to_owned() } else { format!("all {all} criteria") }
+}
+
 /// How many cases came out how.
-pub(crate) fn measured(document: &Document) -> String {
+fn measured(document: &Document) -> String {
     let number = |outcome| document.results.iter().filter(|record| record.outcome == outcome).count();
     let all = document.results.len();
     if all == 0 {

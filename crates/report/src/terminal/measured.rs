@@ -127,20 +127,38 @@ fn fitting(
     pieces
 }
 
+/// The metrics of `cases` in the order of their columns: what cases are compared by first.
+fn in_order<'a>(cases: &[&'a CaseRecord]) -> Vec<&'a str> {
+    let Some(case) = cases.iter().find(|case| !case.metrics.is_empty()) else { return Vec::new() };
+    let mut names: Vec<&str> = case.metrics.keys().map(String::as_str).collect();
+    let first = seatrial_analysis::headline(case).map(|(name, _)| name);
+    names.sort_by_key(|name| Some(*name) != first);
+    names
+}
+
+/// The metric whose limit is shown: the first that has one.
+fn limited<'a>(cases: &[&'a CaseRecord]) -> Option<&'a str> {
+    let has_limit = |name: &&str| {
+        let metrics = cases.iter().filter_map(|case| case.metrics.get(*name));
+        metrics.into_iter().any(|metric| metric.limit.value.is_some())
+    };
+    in_order(cases).into_iter().find(has_limit)
+}
+
 /// Columns that must stay together: a metric, and behind the first one that has a limit, the limit.
 fn number_columns(cases: &[&CaseRecord]) -> Vec<Vec<Column>> {
-    let names = cases.iter().map(|case| &case.metrics).find(|metrics| !metrics.is_empty());
+    let names = in_order(cases);
+    let limited = limited(cases);
     let mut groups = Vec::new();
-    let mut limit_shown = false;
     let units_differ = common_unit(cases).is_none();
-    for name in names.into_iter().flat_map(BTreeMap::keys) {
+    for (at, name) in names.into_iter().enumerate() {
         let metrics: Vec<Option<&MetricRecord>> = cases.iter().map(|case| case.metrics.get(name)).collect();
         let unit =
             if units_differ { metrics.iter().flatten().map(|metric| metric.unit).next() } else { None };
         let mut group = vec![metric_column(name, &metrics, unit)];
-        if !limit_shown && metrics.iter().flatten().any(|metric| metric.limit.value.is_some()) {
-            group.extend(limit_columns(&metrics));
-            limit_shown = true;
+        if Some(name) == limited {
+            // Where it is not that of the metric that everybody reads first, its head says of which.
+            group.extend(limit_columns(&metrics, if at == 0 { "" } else { name }));
         }
         groups.push(group);
     }
@@ -160,13 +178,14 @@ fn metric_column(name: &str, metrics: &[Option<&MetricRecord>], unit: Option<Uni
     Column::numbers(words::clean(name) + &unit, metrics.iter().map(cell).collect())
 }
 
-fn limit_columns(metrics: &[Option<&MetricRecord>]) -> [Column; 2] {
+fn limit_columns(metrics: &[Option<&MetricRecord>], of: &str) -> [Column; 2] {
     let values = || metrics.iter().map(|metric| metric.and_then(|metric| metric.limit.value));
     let decimals = decimals(values().flatten());
     let limits = values().map(|limit| limit.map_or(String::new(), |limit| format!("{limit:.decimals$}")));
     let shares = metrics.iter().map(|metric| metric.and_then(MetricRecord::percent_of_limit));
     let shares = shares.map(|share| share.map_or(String::new(), whole_share));
-    [Column::numbers("limit", limits.collect()), Column::numbers("of it", shares.collect())]
+    let head = if of.is_empty() { "limit".to_owned() } else { format!("limit of\n{}", words::clean(of)) };
+    [Column::numbers(head, limits.collect()), Column::numbers("of it", shares.collect())]
 }
 
 /// How the case ended where it was not measured, and how it was judged.
@@ -189,9 +208,10 @@ fn end_columns(cases: &[&CaseRecord], verdicts: &BTreeMap<&str, Verdict>, notes:
     [outcomes, judged].into_iter().filter(|column| !column.is_empty()).collect()
 }
 
-/// How the limit of the first metric was derived, or why there is none, unless a verdict said so already.
+/// How the limit that is shown was derived, or why there is none, unless a verdict said so already.
 fn note_limits(cases: &[&CaseRecord], notes: &mut Notes) {
-    for (name, metric) in cases.iter().filter_map(|case| case.metrics.first_key_value()) {
+    let Some(name) = limited(cases).or_else(|| in_order(cases).first().copied()) else { return };
+    for metric in cases.iter().filter_map(|case| case.metrics.get(name)) {
         let limit = &metric.limit;
         match (&limit.formula, &limit.reason) {
             (Some(formula), _) => {

@@ -13,9 +13,9 @@ mod sweep;
 mod verdicts;
 
 pub(crate) use findings::{grouped, place};
-pub(crate) use headline::{judged, measured};
+pub(crate) use headline::said;
 pub(crate) use measured::tables;
-pub(crate) use nodes::{Standing, Worst, shortfall, standings};
+pub(crate) use nodes::{Standing, Worst, is_only_found, shortfall, standings};
 pub(crate) use pairs::columns as columns_of_steps;
 
 use std::borrow::Cow;

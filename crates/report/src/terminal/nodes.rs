@@ -37,7 +37,7 @@ pub(crate) struct Standing<'a> {
     /// Kinds of what was found about the node, besides what is only good to know.
     pub(crate) found: Vec<&'a str>,
     /// Whether one of them is that something is wrong.
-    has_problem: bool,
+    pub(crate) has_problem: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -97,7 +97,9 @@ fn title(document: &Document, standings: &[Standing<'_>]) -> String {
         *numbers.entry(std::cmp::Reverse(standing.verdict)).or_default() += 1;
     }
     let told = numbers.iter().map(|(verdict, number)| format!("{number} {}", bare(verdict.0, judged)));
-    format!("{}: {}", count(standings.len(), "node"), told.collect::<Vec<_>>().join(", "))
+    let problems = standings.iter().filter(|standing| standing.has_problem).count();
+    let problems = (problems > 0).then(|| format!("{problems} with a problem"));
+    format!("{}: {}", count(standings.len(), "node"), told.chain(problems).collect::<Vec<_>>().join(", "))
 }
 
 pub(crate) fn standings(document: &Document) -> Vec<Standing<'_>> {
@@ -147,7 +149,10 @@ pub(crate) fn standings(document: &Document) -> Vec<Standing<'_>> {
         }
     }
     // Stable: nodes that are as bad stay in the order of the run.
-    all.sort_by_key(|standing| (std::cmp::Reverse(standing.verdict), standing.margin()));
+    let bad = |standing: &Standing<'_>| standing.verdict.max(standing.has_problem.then_some(Verdict::Fail));
+    all.sort_by_key(|standing| {
+        (std::cmp::Reverse(bad(standing)), std::cmp::Reverse(standing.verdict), standing.margin())
+    });
     all
 }
 
@@ -225,7 +230,13 @@ fn table(shown: &[&Standing<'_>], notes: &mut Notes, width: u16) -> String {
     let why = shown.iter().map(&mut why).collect();
     let head = if judged { "verdict" } else { "outcome" };
     let mut columns = vec![
-        Column::words(head, cells(&|standing| word(standing.verdict, judged))),
+        Column::words(
+            head,
+            cells(&|standing| match is_only_found(standing, judged) {
+                true => words::severity(Severity::Problem),
+                false => word(standing.verdict, judged),
+            }),
+        ),
         Column::words("node", cells(&|standing| clean(standing.node))).unbroken(),
         Column::numbers(
             if judged { "met" } else { "measured" },
@@ -252,6 +263,11 @@ fn table(shown: &[&Standing<'_>], notes: &mut Notes, width: u16) -> String {
     ];
     columns.retain(|column| !column.is_empty());
     grid::fitted(&columns, width)
+}
+
+/// Whether nothing is wrong with a node but what was found: its cases have numbers, and nobody judged them.
+pub(crate) fn is_only_found(standing: &Standing<'_>, judged: bool) -> bool {
+    !judged && standing.has_problem && standing.verdict <= Some(Verdict::Pass)
 }
 
 /// What came out worst on a node, by name.

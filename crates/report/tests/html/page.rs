@@ -240,3 +240,37 @@ fn a_run_without_anything_is_a_page() {
     let page = page_of(&fixture::mixed());
     assert!(page.contains("worker 3 ended by SIGBUS"));
 }
+
+#[test]
+fn every_criterion_has_a_row_with_bound_and_value_settings_too() {
+    let page = page_of(&fixture::accepted());
+    let rows = between(&page, "id=\"criteria\"", "</section>");
+    let row = |criterion: &str| {
+        let from = &rows[rows.find(criterion).unwrap_or_else(|| panic!("no {criterion} in {rows}"))..];
+        from[..from.find("</tr>").expect("a row")].to_owned()
+    };
+    for (criterion, told) in [
+        ("nic.mtu", ["= 9000", "4 of 4 places", "all", "9000"]),
+        ("memory-copy", ["55% of limit", "4 of 4 nodes", "n2", "+18%"]),
+    ] {
+        for word in told {
+            assert!(row(criterion).contains(word), "no {word} in {}", row(criterion));
+        }
+    }
+}
+
+#[test]
+fn a_node_with_a_problem_is_the_first_of_the_nodes_and_marked() {
+    let page = page_of(&fixture::with_slow_node());
+    let nodes = between(&page, "id=\"nodes\"", "</section>");
+    let first = between(nodes, "<tbody", "</tr>");
+    assert!(first.contains("n3") && first.contains("problem"), "{first}");
+    assert!(between(&page, "<h1>", "</h1>").contains("1 problem: n3 slow-node"));
+}
+
+#[test]
+fn the_page_and_the_terminal_show_the_same_part_of_the_limit() {
+    let page = page_of(&fixture::shaped());
+    let bench = between(&page, "id=\"bench-1\"", "id=\"settings\"");
+    assert!(bench.contains("78%"), "{bench}");
+}

@@ -12,10 +12,10 @@ use super::golden;
 const NAMES: Names<'_> = Names { a: "bcdf", b: "ghjk" };
 
 fn row(kernel: &str, before: f64, after: Option<f64>, change: Result<(Verdict, f64), &str>) -> Difference {
-    let side = |median: Option<f64>| Side {
+    let side = |value: Option<f64>| Side {
         case: format!("mem.bandwidth@n1/node[kernel={kernel}]"),
         nodes: vec!["n1".to_owned()],
-        median,
+        value,
     };
     let percent = after.map_or(0.0, |after| 100.0 * (after / before - 1.0));
     Difference {

@@ -362,3 +362,69 @@ pub fn matrix() -> Document {
     record.series.insert("matrix".to_owned(), series(axes, rows));
     document(&["n1"], vec![record])
 }
+
+/// `run` of two pairs, one of them behind a shaper of 200 Mbit/s; both rates have it as their limit.
+pub fn shaped() -> Document {
+    let limit = |value: f64| LimitRecord {
+        value: Some(value),
+        formula: Some("200 Mbit/s x 1448 / 1514".to_owned()),
+        provenance: Some("qdisc tbf".to_owned()),
+        reason: None,
+        chain: Vec::new(),
+    };
+    let pair = |one: &str, other: &str, throughput: f64, slowest: f64| {
+        let mut record = case(one, "copy", "nt");
+        record.nodes.push(other.to_owned());
+        record.subject = format!("{one}->{other}").parse().unwrap();
+        let Ok(id) = format!("net.tcp_stream@{one}+{other}/{one}->{other}").parse();
+        (record.case, record.bench, record.group) =
+            (id, "net.tcp_stream".to_owned(), "net.tcp_stream".to_owned());
+        record.params = Params::default();
+        for (name, value) in [("throughput", throughput), ("slowest", slowest)] {
+            let found = MetricRecord { unit: Unit::GigabitsPerSecond, ..metric(value, 0.4, limit(0.199)) };
+            record.metrics.insert(name.to_owned(), found);
+        }
+        record
+    };
+    document(&["n1", "n3", "n4"], vec![pair("n3", "n4", 0.155, 0.125), pair("n1", "n3", 0.16, 0.13)])
+}
+
+/// `check` of four nodes that meets all that is wanted, of their memory and of their interfaces.
+pub fn accepted() -> Document {
+    let limit = limit(307.2);
+    let names = ["n1", "n2", "n3", "n4"];
+    let results: Vec<_> = names
+        .iter()
+        .map(|name| measured(name, "copy", "nt", if *name == "n2" { 200.0 } else { 214.2 }, &limit))
+        .collect();
+    let mut verdicts: Vec<_> =
+        results.iter().map(|record| judged(record, Verdict::Pass, 55.0, None)).collect();
+    verdicts.extend(names.iter().map(|name| VerdictRecord {
+        criterion: "nic.mtu".to_owned(),
+        test: String::new(),
+        case: None,
+        node: Some((*name).to_owned()),
+        subject: Subject::device("nic", "eth0"),
+        verdict: Verdict::Pass,
+        measured: Quantity::new(9000.0, Unit::Count).ok(),
+        interval: None,
+        bound: "exactly 9000".to_owned(),
+        margin_percent: None,
+        reason: None,
+        waiver: None,
+    }));
+    checked(document(&names, results), verdicts)
+}
+
+/// `run` of four nodes that all have numbers, of which one is slow with its partners.
+pub fn with_slow_node() -> Document {
+    let names = ["n1", "n2", "n3", "n4"];
+    let limit = limit(307.2);
+    let results = names.iter().map(|name| measured(name, "copy", "nt", 214.2, &limit)).collect();
+    let mut document = document(&names, results);
+    let text = "n3 is slow with its partners";
+    let mut slow = Finding::new("slow-node", Severity::Problem, Subject::node(), text);
+    slow.node = Some("n3".to_owned());
+    document.findings.push(slow);
+    document
+}

@@ -120,6 +120,7 @@ fn run(id: &str, state: &str, verdict: Option<Verdict>) -> history::Row {
         nodes: vec!["n1".to_owned()],
         measured: 7,
         planned: 8,
+        problems: 0,
         remark: None,
     }
 }
@@ -130,7 +131,7 @@ fn the_list_of_runs() {
     damaged.remark = Some("run.json: EOF while parsing a value at line 1 column 0".to_owned());
     (damaged.started, damaged.what, damaged.nodes) = (None, String::new(), Vec::new());
     let mut whole = run("20260920-083015-bcdf", "ended", None);
-    whole.measured = 8;
+    (whole.measured, whole.problems) = (8, 1);
     let rows = [
         whole,
         run("20260921-083015-bcdf", "ended", Some(Verdict::Pass)),

@@ -154,3 +154,38 @@ fn a_failed_case_is_offered_for_another_try() {
     let text = render(&fixture::document(&["n1"], vec![record]), &Context::default(), Look::default());
     assert!(text.contains("-p kernel=scale -p store=nt\n"), "{text}");
 }
+
+#[test]
+fn the_limit_beside_a_metric_is_its_own() {
+    let document = fixture::shaped();
+    let text = plain(&document);
+    let head = text
+        .lines()
+        .find(|line| line.contains("throughput  limit  of it"))
+        .unwrap_or_else(|| panic!("{text}"));
+    assert!(head.find("throughput") < head.find("slowest"), "{text}");
+    let row = text.lines().find(|line| line.contains("n3->n4")).unwrap_or_else(|| panic!("{text}"));
+    assert!(row.contains("78%") && !row.contains("63%"), "{text}");
+    assert!(text.contains("limit of throughput: 200 Mbit/s"), "{text}");
+}
+
+#[test]
+fn what_is_met_has_a_line_a_criterion_with_bound_place_value_and_margin() {
+    let text = plain(&fixture::accepted());
+    let line = |criterion: &str| {
+        let line = text.lines().find(|line| line.contains(criterion)).unwrap_or_else(|| panic!("{text}"));
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(line("memory-copy"), "✓ pass memory-copy 4 of 4 n2 200 GB/s ±0.4% ≥ 55% of limit +18%");
+    assert_eq!(line("nic.mtu"), "✓ pass nic.mtu 4 of 4 all 9000 = 9000");
+    assert!(!text.contains(" more"), "{text}");
+}
+
+#[test]
+fn a_node_with_a_problem_comes_first_and_the_first_line_says_so() {
+    let text = plain(&fixture::with_slow_node());
+    assert!(text.starts_with("4 cases measured; 1 problem: n3 slow-node\n"), "{text}");
+    let nodes: Vec<&str> =
+        text.lines().skip_while(|line| !line.starts_with(" outcome")).skip(2).take(2).collect();
+    assert!(nodes[0].starts_with(" ✗ problem  n3") && nodes[1].starts_with(" measured   n1"), "{text}");
+}

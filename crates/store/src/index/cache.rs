@@ -11,7 +11,7 @@ use crate::lock::{self, Lock, Locking};
 use crate::{Home, StoreError};
 
 /// Rises when the tables change; an index of another version is built anew.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 
 /// "SeaT": marks the file as ours, so that another program's database is never taken for an index.
 const APPLICATION: i32 = 0x5365_6154;

@@ -1,10 +1,10 @@
 //! Rows of the index, made of a run folder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use seatrial_model::record::{CaseRecord, RunEnd, RunInfo};
-use seatrial_model::{Outcome, Unit, Verdict};
+use seatrial_model::{Outcome, Severity, Unit, Verdict};
 use serde::{Deserialize, Serialize};
 
 use super::cache::Unusable;
@@ -46,6 +46,9 @@ pub struct RunSummary {
     pub unmeasured: u64,
     /// Cases that do not apply.
     pub skipped: u64,
+    /// Findings that say that something is wrong.
+    #[serde(default)]
+    pub problems: u64,
     /// Why it cannot be read, when a newer version wrote it.
     pub unreadable: Option<String>,
 }
@@ -101,9 +104,20 @@ impl RunSummary {
             failed: count(Outcome::Failed),
             unmeasured: count(Outcome::Unmeasured),
             skipped: count(Outcome::Skipped),
+            problems: problems(run),
             unreadable: None,
         }
     }
+}
+
+/// What is said to be wrong, once for all cases that it was found in.
+fn problems(run: &StoredRun) -> u64 {
+    let all = run.results.iter().flat_map(|record| &record.findings).chain(&run.findings);
+    let told: BTreeSet<(&str, &str)> = all
+        .filter(|finding| finding.severity == Severity::Problem)
+        .map(|finding| (finding.kind.as_str(), finding.text.as_str()))
+        .collect();
+    told.len() as u64
 }
 
 /// The enumerations go into the index as the words of the JSON record.

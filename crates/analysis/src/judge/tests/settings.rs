@@ -162,3 +162,29 @@ fn a_waived_setting_warns_once() {
     let reason = ended.reason.unwrap();
     assert_eq!(reason.matches("ended on 2026-02-28").count(), 1, "{reason}");
 }
+
+#[test]
+fn without_on_an_interface_that_is_down_or_made_by_software_is_not_meant() {
+    let nic = |name: &str, kind: &str, up: bool| {
+        let mut reading = mtu(name, 1500);
+        reading.facts = params(&[("kind", "nic"), ("type", kind)]);
+        reading.facts.set("up", Value::Flag(up));
+        reading
+    };
+    let all =
+        vec![nic("eth0", "physical", true), nic("eth1", "physical", false), nic("ifb0", "software", true)];
+    let judged = |rule: SettingRule, readings: Vec<SettingReading>| -> Vec<String> {
+        let found = verdicts(&wanting(rule), vec![node("n1", readings)]);
+        found.verdicts.iter().map(|record| record.subject.to_string()).collect()
+    };
+    assert_eq!(judged(rule(&[]), all.clone()), ["nic:eth0"]);
+    assert_eq!(judged(rule(&[("type", "software")]), all.clone()), ["nic:ifb0"], "it is named");
+    let found = verdicts(&wanting(rule(&[])), vec![node("n1", all[1..].to_vec())]);
+    assert!(found.verdicts[0].reason.as_deref().unwrap().contains("down or made by software"));
+}
+
+#[test]
+fn what_is_met_has_its_value() {
+    let found = verdicts(&wanting(rule(&[])), vec![node("n1", vec![mtu("eth0", 9000)])]);
+    assert_eq!(found.verdicts[0].measured.map(|value| value.to_string()).as_deref(), Some("9000"));
+}

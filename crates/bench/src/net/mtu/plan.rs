@@ -19,7 +19,11 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     Ok(vec![case])
 }
 
-/// The MTUs of both interfaces: the smaller one binds.
+/// What Linux lets an interface take in beyond its MTU: room for a VLAN tag, which a packet without one may fill
+/// (`VLAN_HLEN` in `__is_skb_forwardable`, include/linux/netdevice.h, and in the frame size that drivers give their cards).
+const ROOM_FOR_TAG: u64 = 4;
+
+/// The MTUs of both interfaces: the smaller one binds. An end sends no more than its MTU, and takes in a little more.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let nics: Vec<(&str, &Nic)> = match ends::way(case, site) {
         Some(way) => {
@@ -33,20 +37,25 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         }
         None => Vec::new(),
     };
-    let bound = |(node, nic): &(&str, &Nic)| {
-        let mtu = *nic.mtu.known()?;
-        Some(Bound {
-            value: Quantity::new(mtu.min(MOST_OF_IP) as f64, Unit::Byte).ok()?,
-            formula: format!("MTU of {node}/{}", nic.name),
-            provenance: "interface mtu".to_owned(),
-        })
-    };
-    let bounds: Vec<Bound> = nics.iter().filter_map(bound).collect();
-    let limit = if bounds.is_empty() {
-        let reason = "the nodes share no network that their interfaces tell of: name one with -p interface=";
-        Limit::Unknown { reason: reason.to_owned() }
-    } else {
+    let limit = |metric: &str| {
+        let bound = |(at, (node, nic)): (usize, &(&str, &Nic))| {
+            let only_receives = matches!((metric, at), ("forward", 1) | ("reverse", 0)) && nics.len() > 1;
+            let (room, formula) = match only_receives {
+                true => (ROOM_FOR_TAG, format!("MTU of {node}/{} + {ROOM_FOR_TAG} for a VLAN tag", nic.name)),
+                false => (0, format!("MTU of {node}/{}", nic.name)),
+            };
+            Some(Bound {
+                value: Quantity::new((*nic.mtu.known()? + room).min(MOST_OF_IP) as f64, Unit::Byte).ok()?,
+                formula,
+                provenance: "interface mtu".to_owned(),
+            })
+        };
+        let bounds: Vec<Bound> = nics.iter().enumerate().filter_map(bound).collect();
+        if bounds.is_empty() {
+            let reason = "the nodes share no network that their interfaces tell of: name one with -p interface=";
+            return Limit::Unknown { reason: reason.to_owned() };
+        }
         Limit::Chain(bounds)
     };
-    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit.clone())).collect()
+    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
 }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use seatrial_model::machine::{Known, Nic, NicKind};
-use seatrial_model::{Case, Integrity, Limit, Params, PartRecord, Phase, Sample, Site, SiteNode};
+use seatrial_model::{
+    Better, Case, Integrity, Limit, Params, PartRecord, Phase, Sample, Site, SiteNode, Unit,
+};
 
 use super::Mtu;
 use crate::common::rig::{self, Kept};
@@ -37,6 +39,12 @@ fn the_smaller_mtu_of_both_interfaces_is_the_limit() {
     let Limit::Chain(bounds) = &limits["path"] else { panic!("{limits:?}") };
     let told: Vec<String> = bounds.iter().map(|bound| format!("{} {}", bound.value, bound.formula)).collect();
     assert_eq!(told, ["9000 B MTU of n1/eth0", "1500 B MTU of n2/ens1"]);
+    // An end takes in what has room for a VLAN tag, but sends no more than its MTU.
+    let tightest = |metric: &str| {
+        let record = limits[metric].record(Better::Higher, Unit::Byte).expect("bytes");
+        record.value.expect("known")
+    };
+    assert_eq!(["path", "forward", "reverse"].map(tightest), [1500.0, 1504.0, 1500.0]);
     // The loopback's is one byte more than an IP packet can have.
     let (case, site) = planned(vec![node("n1", "lo", 65_536)]);
     assert!(

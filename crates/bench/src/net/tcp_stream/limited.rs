@@ -27,6 +27,11 @@ const STARVED: f64 = 0.25;
 /// Part of all segments that must be lost to speak of loss. A queue that overflows now and then loses less.
 const LOSS: f64 = 0.001;
 
+/// Part of all segments that no sound path loses, and how many of them are more than chance: congestion control that gives
+/// way so often is what limits the flow, however busy its ends are or full its buffers between two losses.
+const LOSSY: f64 = 0.006;
+const FEWEST_LOST: u64 = 10;
+
 /// How much longer than the shortest round trips must be to say that a queue stands in the path; and by how many
 /// microseconds at least, since what hosts and cards take differs by some hundred.
 const QUEUED: f64 = 2.0;
@@ -132,6 +137,9 @@ pub struct Shares {
     pub sndbuf_limited: Option<f64>,
     /// Retransmissions of all segments, those left out that had come the first time.
     pub lost: Option<f64>,
+    /// How many these were.
+    #[serde(skip)]
+    pub lost_segments: u64,
 }
 
 impl Shares {
@@ -140,6 +148,7 @@ impl Shares {
         let part = |ns: u64, of: &End| (ns as f64 / of.window_ns.max(1) as f64).min(1.0);
         let sent = |ns: Option<u64>| ns.map(|ns| part(ns, sender));
         let (tcp, segments) = (&sender.tcp, sender.tcp.segments.filter(|count| *count > 0));
+        let lost = tcp.retransmits.map(|again| again.saturating_sub(tcp.spurious.unwrap_or(0)));
         Self {
             sender_cpu: part(sender.cpu_ns(), sender),
             sender_waited: sent(sender.waited_ns),
@@ -149,10 +158,8 @@ impl Shares {
             busy: sent(tcp.busy_ns),
             rwnd_limited: sent(tcp.rwnd_limited_ns),
             sndbuf_limited: sent(tcp.sndbuf_limited_ns),
-            lost: tcp
-                .retransmits
-                .zip(segments)
-                .map(|(again, all)| again.saturating_sub(tcp.spurious.unwrap_or(0)) as f64 / all as f64),
+            lost: lost.zip(segments).map(|(lost, all)| lost as f64 / all as f64),
+            lost_segments: lost.unwrap_or(0),
         }
     }
 }
@@ -181,8 +188,22 @@ struct Signs {
     drained: bool,
 }
 
-/// The verdict on shares.
-fn verdict(shares: &Shares, Signs { paced, queued, full, drained }: Signs) -> Factor {
+/// The verdict on shares. What was lost is counted and not timed, so that it goes before what windows, buffers and CPUs tell
+/// of their part of the time.
+fn verdict(shares: &Shares, signs: Signs) -> Factor {
+    let is_lossy = shares.lost.is_some_and(|lost| lost >= LOSSY) && shares.lost_segments >= FEWEST_LOST;
+    match in_time(shares, signs) {
+        factor @ (Factor::Path | Factor::Pacing | Factor::Unknown) => factor,
+        // An end that waits for its CPU makes round trips longer without a queue in the path.
+        Factor::SenderStarved | Factor::ReceiverStarved if is_lossy => Factor::Loss,
+        // A queue that is full loses too: that is how it says that it is full.
+        _ if is_lossy && !signs.queued => Factor::Loss,
+        factor => factor,
+    }
+}
+
+/// The verdict on shares of the time.
+fn in_time(shares: &Shares, Signs { paced, queued, full, drained }: Signs) -> Factor {
     let sides = Sides::of(shares);
     // Who never sleeps is the limit by itself.
     if sides.sender.max(sides.reading) >= BUSY {
@@ -434,6 +455,37 @@ mod tests {
     }
 
     #[test]
+    fn a_loss_of_one_percent_goes_before_buffers_windows_and_cpus() {
+        let one_percent = |mut flow: End| {
+            flow.tcp.retransmits = Some(1_000);
+            flow
+        };
+        let mut drained = sender(20, 0, 100, 0, 0);
+        drained.drained = Some(0.9);
+        let rested = end(false, 15, 1);
+        assert_eq!(limited(&drained, &rested), Factor::SendBuffer, "without a loss");
+        for (flow, receiver) in [
+            (drained, rested.clone()),
+            (sender(10, 0, 100, 0, 90), rested.clone()),
+            (sender(10, 0, 100, 90, 0), rested.clone()),
+            (sender(45, 50, 80, 0, 0), rested.clone()),
+            (sender(20, 30, 70, 0, 0), rested),
+            (sender(20, 0, 100, 0, 0), end(false, 98, 1)),
+        ] {
+            assert_ne!(limited(&flow, &receiver), Factor::Loss);
+            assert_eq!(limited(&one_percent(flow), &receiver), Factor::Loss);
+        }
+        // Where others take the CPU, round trips are longer by that: it is no queue.
+        let mut starved = one_percent(sender(20, 30, 70, 0, 0));
+        starved.tcp.rtt_us = Some(900);
+        assert_eq!(limited(&starved, &end(false, 15, 1)), Factor::Loss);
+        // A few segments of a short flow are no loss to speak of.
+        let mut few = sender(45, 50, 100, 0, 0);
+        (few.tcp.retransmits, few.tcp.segments) = (Some(5), Some(500));
+        assert_eq!(limited(&few, &end(false, 15, 1)), Factor::SenderStarved);
+    }
+
+    #[test]
     fn nothing_to_send_is_told_and_what_the_kernel_leaves_out_is_unknown() {
         assert_eq!(limited(&sender(20, 0, 40, 0, 0), &end(false, 15, 0)), Factor::Application);
         assert_eq!(limited(&end(true, 20, 0), &end(false, 15, 0)), Factor::Unknown);
@@ -452,6 +504,7 @@ mod tests {
             rwnd_limited,
             sndbuf_limited,
             lost,
+            lost_segments: 0,
         }
     }
 

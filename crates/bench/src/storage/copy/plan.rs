@@ -32,7 +32,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let (source, sink) = (file_system_of(machine, from), file_system_of(machine, to));
     require_room(source, sink, size)?;
     let mount = |path: &str, found: Option<&FileSystem>| {
-        found.map_or_else(|| path.to_owned(), |found| found.mount.clone())
+        found.and_then(|found| found.mount_of(path)).unwrap_or(path).to_owned()
     };
     let subject = match (mount(from, source), mount(to, sink)) {
         (one, other) if one == other => Subject::device("fs", &one),
@@ -40,11 +40,12 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     };
     let mut case = Case::new(about, &node.name, subject.clone(), params, common::budget(params)?);
     // The one that is written says more: how full it is, what it is made of.
-    case.facts = sink.map(FileSystem::facts).unwrap_or_default();
+    case.facts = sink.map(|found| found.seen_from(to).facts()).unwrap_or_default();
     if sink.is_none() {
         case.facts.set("kind", "fs");
     }
-    case.key = source.zip(sink).map(|(from, to)| format!("{} {}", from.key(), to.key()));
+    let key = |found: &FileSystem, path: &str| found.seen_from(path).key();
+    case.key = source.zip(sink).map(|(one, other)| format!("{} {}", key(one, from), key(other, to)));
     case.chosen.set("to", to);
     for found in [source, sink].into_iter().flatten().filter(|found| found.medium == Medium::Memory) {
         let text = format!("{} is in memory ({}): no disk takes part there", found.mount, found.kind);

@@ -28,9 +28,10 @@ impl<'a> Directory<'a> {
             path if path.starts_with('/') => {
                 let file_system = file_system_of(machine, path);
                 if let Some(found) = file_system.filter(|found| found.read_only) {
+                    let mount = found.mount_of(path).unwrap_or(&found.mount);
                     let text = format!(
-                        "cannot {writes} in {path}: {} is mounted read-only at {}; name another directory",
-                        found.source, found.mount
+                        "cannot {writes} in {path}: {} is mounted read-only at {mount}; name another directory",
+                        found.source
                     );
                     return Err(Reason::new(Cause::Denied, text));
                 }
@@ -72,21 +73,21 @@ impl<'a> Directory<'a> {
     pub fn subject(&self) -> Subject {
         match (self.disk, self.file_system) {
             (Some(disk), _) => Subject::device("disk", &disk.name),
-            (None, Some(found)) => Subject::device("fs", &found.mount),
+            (None, Some(found)) => Subject::device("fs", found.mount_of(&self.path).unwrap_or(&found.mount)),
             (None, None) => Subject::device("fs", &self.path),
         }
     }
 
     /// A name of it that lasts.
     pub fn key(&self) -> Option<String> {
-        self.disk.map(Disk::key).or_else(|| self.file_system.map(FileSystem::key))
+        self.disk.map(Disk::key).or_else(|| self.file_system.map(|found| found.seen_from(&self.path).key()))
     }
 
     /// What a profile may select by. A disk has the fill of its file system too.
     pub fn facts(&self) -> Params {
         let mut facts = match (self.disk, self.file_system) {
             (Some(disk), _) => disk.facts(),
-            (None, Some(found)) => found.facts(),
+            (None, Some(found)) => found.seen_from(&self.path).facts(),
             (None, None) => Params::default(),
         };
         if self.disk.is_none() && self.file_system.is_none() {

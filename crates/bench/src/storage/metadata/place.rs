@@ -5,15 +5,9 @@ use seatrial_model::{Cause, Reason};
 
 /// The file system that a path is on: that of the longest mount point before it.
 pub fn file_system_of<'a>(machine: &'a Machine, path: &str) -> Option<&'a FileSystem> {
-    let below = |mount: &str| {
-        let rest = path.strip_prefix(mount.trim_end_matches('/'));
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    let longest = |one: &FileSystem| {
-        std::iter::once(&one.mount).chain(&one.also_at).filter(|mount| below(mount)).map(String::len).max()
-    };
     let all = machine.file_systems.known()?;
-    all.iter().filter_map(|one| Some((longest(one)?, one))).max_by_key(|(len, _)| *len).map(|(_, one)| one)
+    let longest = all.iter().filter_map(|one| Some((one.mount_of(path)?.len(), one)));
+    longest.max_by_key(|(len, _)| *len).map(|(_, one)| one)
 }
 
 /// Checks what can be known of a named directory before anything starts.
@@ -32,7 +26,8 @@ pub fn require_usable(machine: &Machine, name: &str, path: &str) -> Result<(), R
     }
     match file_system_of(machine, path).filter(|found| found.read_only) {
         Some(found) => {
-            let text = format!("{name}={path}: {} is mounted read-only at {}", found.source, found.mount);
+            let mount = found.mount_of(path).unwrap_or(&found.mount);
+            let text = format!("{name}={path}: {} is mounted read-only at {mount}", found.source);
             Err(Reason::new(Cause::Denied, text))
         }
         None => Ok(()),

@@ -22,8 +22,8 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let threads = params.count("threads").map_err(protocol)?;
     let files = params.count("files").map_err(protocol)?;
     require_usable(&node.machine, "directory", path)?;
-    let system = file_system_of(&node.machine, path);
-    let subject = Subject::device("fs", system.map_or(path, |found| found.mount.as_str()));
+    let system = file_system_of(&node.machine, path).map(|found| found.seen_from(path));
+    let subject = Subject::device("fs", system.as_ref().map_or(path, |found| found.mount.as_str()));
     let mut case = Case::new(about, &node.name, subject.clone(), params, common::budget(params)?);
     case.facts.set("kind", "fs");
     if let Some(found) = system {

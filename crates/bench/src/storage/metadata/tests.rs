@@ -266,10 +266,13 @@ fn the_file_system_of_the_path_is_the_subject_and_memory_and_read_only_ones_are_
         fs("/data", Medium::Disk, false),
         fs("/dev/shm", Medium::Memory, false),
         fs("/cd", Medium::Disk, true),
+        FileSystem { also_at: vec!["/var".to_owned()], ..fs("/etc", Medium::Disk, false) },
     ];
     let at = |path: &str| planned(machine(systems.clone()), &[("directory", path)]);
     assert_eq!(at("/data/a").expect("a plan").subject.as_str(), "fs:/data");
     assert_eq!(at("/database").expect("a plan").subject.as_str(), "fs:/");
+    let bound = at("/var/tmp").expect("a plan");
+    assert_eq!((bound.subject.as_str(), bound.key.as_deref()), ("fs:/var", Some("mount:/var=")));
     assert_eq!(at("/dev/shm").expect("a plan").findings[0].kind, "in-memory");
     assert_eq!(at("/cd/x").expect_err("read-only").cause, Cause::Denied);
     assert_eq!(at("data").expect_err("no full path").cause, Cause::Contradiction);
