@@ -1,5 +1,7 @@
 //! Making the record of a case again from its samples: what a stored run says can be held against what it measured.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use seatrial_bench::Registry;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, Cause, Integrity, Outcome, PartRecord, Reason, Site};
@@ -52,8 +54,15 @@ pub fn again(
     if recorded.outcome != Outcome::Measured && !is_of_its_numbers(recorded, trials, parts) {
         return Again::AsRecorded;
     }
-    let made =
-        bench.reduce(case, &counted).and_then(|measures| summarise::record(bench, case, measures, site));
+    // Evidence of strangers may say anything, and what breaks a benchmark on it is no end of all that is to be made again.
+    let made = catch_unwind(AssertUnwindSafe(|| {
+        bench.reduce(case, &counted).and_then(|measures| summarise::record(bench, case, measures, site))
+    }));
+    let Ok(made) = made else {
+        return Again::Cannot(
+            "its plan or its samples make no sense: the benchmark broke off on them".to_owned(),
+        );
+    };
     let mut record = match made {
         Ok(record) => record,
         Err(reason) => CaseRecord::without_numbers(case, &reason),

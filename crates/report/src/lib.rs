@@ -27,3 +27,4 @@ pub mod trend;
 mod words;
 
 pub use look::{Look, Style};
+pub use words::clean_lines;
