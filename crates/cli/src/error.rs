@@ -31,12 +31,20 @@ pub enum CliError {
     /// The result could not be printed.
     #[error("cannot write the result: {0}")]
     Output(#[from] std::io::Error),
+    /// Any of them once a run had begun.
+    #[error(transparent)]
+    Begun(Box<CliError>),
 }
 
 impl CliError {
     /// The profile's errors as a person sees them.
     pub fn profile(found: &Diagnostics, color: bool) -> Self {
         Self::Profile(found.render(color))
+    }
+
+    /// The error of a run that had begun: something may have been measured, so that it does not count as one of usage.
+    pub fn begun(self) -> Self {
+        Self::Begun(Box::new(self))
     }
 
     /// How the process ends.
@@ -47,7 +55,7 @@ impl CliError {
             | CliError::Profile(_)
             | CliError::Store(_)
             | CliError::Output(_) => Exit::USAGE,
-            CliError::Launch(_) | CliError::Run(..) => Exit::INCOMPLETE,
+            CliError::Launch(_) | CliError::Run(..) | CliError::Begun(_) => Exit::INCOMPLETE,
         }
     }
 }

@@ -17,7 +17,7 @@ mod samples;
 mod session;
 mod signals;
 
-use std::io::{ErrorKind, Write, stderr};
+use std::io::stderr;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -60,12 +60,12 @@ pub fn main() -> ExitCode {
     };
     match ended {
         Ok(code) => code,
-        // A reader that has seen enough, such as `head`, is no failure.
-        Err(CliError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(Exit::MET.0),
         Err(error) => {
-            // A profile's errors are rendered with their own headings.
-            let prefix = if matches!(error, CliError::Profile(_)) { "" } else { "seatrial: " };
-            let _ = writeln!(stderr(), "{prefix}{error}");
+            match &error {
+                // Rendered with headings of its own, and in colour.
+                CliError::Profile(text) => output::tell(text),
+                error => output::warn(&format!("seatrial: {error}")),
+            }
             ExitCode::from(error.exit().0)
         }
     }
@@ -74,15 +74,22 @@ pub fn main() -> ExitCode {
 /// Diagnostics of Seatrial itself, on standard error: warnings and worse, or what SEATRIAL_LOG asks for (for example
 /// `debug`).
 fn trace() {
-    use tracing_subscriber::EnvFilter;
+    use tracing_subscriber::filter::Targets;
+    use tracing_subscriber::fmt::layer;
+    use tracing_subscriber::prelude::*;
+    let asked = std::env::var("SEATRIAL_LOG").ok().and_then(|text| text.parse::<Targets>().ok());
     // Another subscriber cannot be there: this is the only place that sets one.
-    let _ = match EnvFilter::try_from_env("SEATRIAL_LOG") {
-        Ok(filter) => tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr).try_init(),
-        Err(_) => tracing_subscriber::fmt()
+    let _ = match asked {
+        Some(targets) => tracing_subscriber::registry()
+            .with(layer().with_writer(stderr).with_filter(targets))
+            .try_init()
+            .is_ok(),
+        None => tracing_subscriber::fmt()
             .with_max_level(tracing::Level::WARN)
             .without_time()
             .with_target(false)
             .with_writer(stderr)
-            .try_init(),
+            .try_init()
+            .is_ok(),
     };
 }

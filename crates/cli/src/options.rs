@@ -9,7 +9,7 @@ use seatrial_model::record::{NodeOptions, RunInfo, RunOptions};
 
 use crate::args::{CheckArgs, Cli, Command, LauncherChoice, NodeArgs, RunArgs};
 use crate::error::CliError;
-use crate::{fleet, params};
+use crate::{fleet, output, params};
 
 /// The options of `seatrial run`.
 pub fn of_run(args: &RunArgs) -> RunOptions {
@@ -131,6 +131,18 @@ pub fn resumed(
 /// The options that the record `info` keeps, or those of its command line.
 fn of_record(info: &RunInfo) -> RunOptions {
     info.options.clone().unwrap_or_else(|| as_typed_then(info))
+}
+
+/// Takes out of a record that may be anybody's the commands that it would have run; what is typed anew is used.
+pub fn forget_commands(info: &mut RunInfo) {
+    let mut options = of_record(info);
+    let kept = [("--ssh", options.nodes.ssh.take()), ("--mpirun", options.nodes.mpirun.take())];
+    for (option, command) in kept.into_iter().filter_map(|(option, command)| Some((option, command?))) {
+        output::warn(&format!(
+            "{option} '{command}' of this run is not taken over, since it is not in SEATRIAL_HOME: type it to use it"
+        ));
+    }
+    info.options = Some(options);
 }
 
 /// The options of a record that has none: of its command line, by the definition of today. Nodes that it names were reached by

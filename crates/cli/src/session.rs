@@ -1,7 +1,6 @@
 //! One measuring run from plan to exit code: what `run` and `check` share.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
@@ -128,15 +127,19 @@ pub fn run(
         share_hosts: args.nodes.share_hosts,
         time_budget,
     };
-    work.measure(registry, fleet.as_mut(), journal, args, strict)
+    work.measure(registry, fleet.as_mut(), journal, args, strict).map_err(CliError::begun)
 }
 
 /// Goes on with a run that was stopped.
 fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> Result<Exit, CliError> {
-    let path = Home::resolve(&HomeEnv::of_process())?.find(name)?;
+    let home = Home::resolve(&HomeEnv::of_process())?;
+    let path = home.find(name)?;
     // Refused before anything of the run is touched.
     let run = RunFolder::open(&path)?;
     let mut info = run.info()?.clone();
+    if !home.holds(&path) {
+        options::forget_commands(&mut info);
+    }
     let named = options::named_nodes(&info, &run.site()?);
     let options = options::resumed(&info, &named, &args.nodes, strict)?;
     info.options = Some(options.clone());
@@ -175,7 +178,7 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
         reference: resumed.run.reference()?.into_present(),
         share_hosts,
     };
-    work.measure(registry, fleet.as_mut(), resumed.journal, args, strict)
+    work.measure(registry, fleet.as_mut(), resumed.journal, args, strict).map_err(CliError::begun)
 }
 
 /// Notes which binary measures, as evidence for those who were not there.
@@ -348,11 +351,7 @@ fn conclude(
     let folder = journal.path().to_owned();
     document.run = journal.end(RunEnd { at, exit: exit.0, signal: None })?;
     report::keep(&document, site, against.profile, &folder);
-    match output::document(&document, &args.output, Some(&folder)) {
-        // A reader that has seen enough, such as `head`, changes nothing about what was found.
-        Err(CliError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => {}
-        printed => printed?,
-    }
+    output::document(&document, &args.output, Some(&folder))?;
     if let Some(advice) = advice {
         output::warn(&advice);
     }

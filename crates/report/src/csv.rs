@@ -3,6 +3,7 @@
 //! A case without numbers has one row with its outcome. The columns and their order are [`HEADER`]; new ones are only
 //! ever added at the end. A field without a value is empty. Fields are quoted as RFC 4180 says.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -73,10 +74,17 @@ fn text(document: &Document) -> csv::Result<Vec<u8>> {
         let verdict = verdicts.get(record.case.as_str()).map(|it| it.word()).unwrap_or_default().to_owned();
         for numbers in numbers(record) {
             let row = about.iter().chain(&numbers).chain([&verdict]);
-            writer.write_record(row)?;
+            writer.write_record(row.map(|field| guarded(field).into_owned()))?;
         }
     }
     writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))
+}
+
+/// A field that no spreadsheet takes for a formula: a text that it would gets a quote before it. Names may be those of
+/// strangers.
+pub(crate) fn guarded(field: &str) -> Cow<'_, str> {
+    let is_formula = field.starts_with(['=', '+', '-', '@', '\t', '\r']) && field.parse::<f64>().is_err();
+    if is_formula { format!("'{field}").into() } else { field.into() }
 }
 
 fn about_case(document: &Document, record: &CaseRecord) -> [String; CASE_COLUMNS] {
@@ -177,4 +185,18 @@ pub(crate) fn verdicts(document: &Document) -> HashMap<&str, Verdict> {
         *known = record.verdict.max(*known);
     }
     heaviest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::guarded;
+
+    #[test]
+    fn texts_of_strangers_are_no_formulas_and_numbers_stay_numbers() {
+        for (field, written) in
+            [("=cmd()", "'=cmd()"), ("@a", "'@a"), ("\t=a", "'\t=a"), ("-1.5", "-1.5"), ("a", "a")]
+        {
+            assert_eq!(guarded(field), written);
+        }
+    }
 }

@@ -36,17 +36,16 @@ pub struct Row {
     pub remark: Option<String>,
 }
 
-/// The list as text for a terminal; `remark` says when it was not read in the usual way.
-pub fn render(rows: &[Row], remark: Option<&str>, look: Look) -> String {
+/// The list as text for a terminal.
+pub fn render(rows: &[Row], look: Look) -> String {
     let mut text = if rows.is_empty() {
         "no runs yet; `seatrial check` makes one\n".to_owned()
     } else {
         list(rows, look.width())
     };
     let wrong = rows.iter().filter_map(|row| Some((row.id.as_str(), row.remark.as_deref()?)));
-    let wrong = wrong.map(|(id, why)| format!("{id}: {why}"));
     let remarks: Vec<_> =
-        wrong.chain(remark.map(str::to_owned)).map(|text| (Ink::Doubt.on("!"), clean(&text))).collect();
+        wrong.map(|(id, why)| (Ink::Doubt.on("!"), clean(&format!("{id}: {why}")))).collect();
     text += &grid::paragraphs(&remarks, look.width());
     develop(&text, look.style)
 }

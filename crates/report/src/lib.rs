@@ -28,3 +28,4 @@ pub mod trend;
 mod words;
 
 pub use look::{Look, Style};
+pub use words::clean_lines;

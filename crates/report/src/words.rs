@@ -13,6 +13,11 @@ pub fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || is_mark(c) { ' ' } else { c }).collect()
 }
 
+/// As [`clean`], of a text that may have several lines.
+pub fn clean_lines(text: &str) -> String {
+    text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
+}
+
 /// Sign and word, marked: the sign tells verdicts apart where colours are not seen, the word where signs are not known.
 pub fn verdict(verdict: Verdict) -> String {
     ink(verdict).on(&format!("{} {verdict}", sign(verdict)))
@@ -91,6 +96,7 @@ mod tests {
     #[test]
     fn text_of_a_record_cannot_steer_the_terminal() {
         assert_eq!(clean("a\u{1b}[31mb\nc\u{2062}"), "a [31mb c ");
+        assert_eq!(clean_lines("a\u{1b}[2J\u{9b}\r\nb\n"), "a [2J  \nb\n");
     }
 
     #[test]

@@ -86,6 +86,12 @@ pub enum StoreError {
         /// The path.
         path: PathBuf,
     },
+    /// A run folder that belongs to another user.
+    #[error("{} belongs to another user; copy it to a folder of your own to go on with it", path.display())]
+    NotOwn {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The run is still being written by another process.
     #[error("run {id} is still running; wait for it to end, or stop it")]
     Running {

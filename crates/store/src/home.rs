@@ -30,7 +30,7 @@ pub struct HomeEnv {
     pub home: Option<OsString>,
 }
 
-/// The folder that holds the runs and their index. It need not exist until something is kept.
+/// The folder that holds the runs. It need not exist until something is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
     path: PathBuf,
@@ -80,9 +80,10 @@ impl Home {
         self.path.join("runs")
     }
 
-    /// The index over the runs; a cache.
-    pub fn index(&self) -> PathBuf {
-        self.path.join("index.sqlite")
+    /// Whether the run folder `path` is one of this home.
+    pub fn holds(&self, path: &Path) -> bool {
+        let whole = path.canonicalize().and_then(|path| Ok((path, self.runs().canonicalize()?)));
+        whole.is_ok_and(|(path, runs)| path.parent() == Some(runs.as_path()))
     }
 
     /// Ids of all runs, oldest first. No home, no runs.

@@ -150,7 +150,8 @@ impl Journal {
                 self.open_cases.entry(case.clone()).or_default().extend(parts.iter().cloned());
             }
             Event::CaseEnded { record } => {
-                // Samples first: a result that stands always has its samples, and never those of an earlier try.
+                // Samples first: a result that stands has its samples, and never those of an earlier try. Without a wait in
+                // between a power cut may keep the result alone; such a case is measured anew.
                 let parts = self.open_cases.remove(&record.case).unwrap_or_default();
                 let samples = SamplesFile { schema: SCHEMA, case: record.case.clone(), parts };
                 if self.is_behind || self.has_just_synced() {

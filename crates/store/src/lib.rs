@@ -1,4 +1,4 @@
-//! Keeps runs: one folder a run is the truth, and an index over the folders is a cache.
+//! Keeps runs: one folder a run is the truth.
 //!
 //! A run is written through a [`Journal`], which [`RunFolder::create`] and [`RunFolder::resume`] give, and read
 //! back with [`RunFolder::open`], whatever state a crash left it in. [`Home`] finds runs and lists them.
@@ -7,9 +7,9 @@ mod damage;
 mod error;
 mod evidence;
 mod folder;
+mod history;
 mod home;
 mod id;
-mod index;
 mod journal;
 mod lock;
 mod tool;
@@ -21,7 +21,7 @@ pub use evidence::{
     Contents, EvidenceError, Exported, Fault, Listed, Looked, Manifest, Samples, export, judged_text, look,
 };
 pub use folder::{Files, LoggedEvent, Plan, Resumed, Round, RunFolder, State, StoredRun};
+pub use history::{RunRow, RunSummary};
 pub use home::{Home, HomeEnv, env};
-pub use index::{History, MetricFilter, MetricRow, MetricValue, Metrics, RunRow, RunSummary, Source};
 pub use journal::Journal;
 pub use tool::Tool;

@@ -45,7 +45,7 @@ pub fn take(path: &Path) -> io::Result<Locking> {
 }
 
 /// As [`take`], waiting for another holder as long as `patience`.
-pub fn take_within(path: &Path, patience: Duration) -> io::Result<Locking> {
+fn take_within(path: &Path, patience: Duration) -> io::Result<Locking> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
     let start = Instant::now();
     loop {

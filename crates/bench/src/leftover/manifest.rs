@@ -33,6 +33,9 @@ pub struct Manifest {
     /// another's by now.
     #[serde(default)]
     pub began: Option<u64>,
+    /// The installation of its system (machine-id(5)): hosts may share a name.
+    #[serde(default)]
+    pub machine: Option<String>,
     /// What the kernel called that start of the host.
     #[serde(default)]
     pub boot: Option<String>,
@@ -53,6 +56,7 @@ impl Manifest {
             host: host(),
             process,
             began: began(process),
+            machine: machine(),
             boot: boot(),
             namespace: namespace(),
             remove: "the whole folder, once that process is gone: seatrial clean DIRECTORY".to_owned(),
@@ -91,7 +95,8 @@ impl Manifest {
             (Some(there), Some(here)) => *there != here,
             _ => false,
         };
-        if self.host != host() {
+        // A host without a name may be any.
+        if self.host.is_empty() || self.host != host() || differs(&self.machine, machine()) {
             Standing::Elsewhere
         } else if differs(&self.boot, boot()) {
             // The host was started again since.
@@ -110,6 +115,10 @@ impl Manifest {
 
 fn host() -> String {
     fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
+}
+
+fn machine() -> Option<String> {
+    Some(fs::read_to_string("/etc/machine-id").ok()?.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
 fn boot() -> Option<String> {

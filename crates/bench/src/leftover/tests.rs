@@ -64,8 +64,15 @@ fn a_folder_of_a_process_that_runs_is_alive_and_one_whose_number_went_to_another
     assert_eq!(standing(parent.path()), Standing::Elsewhere);
     write(&path, &Manifest { namespace: Some("pid:[1]".to_owned()), ..own.clone() });
     assert_eq!(standing(parent.path()), Standing::Elsewhere);
+    let rebooted = Manifest { boot: Some("another start of the host".to_owned()), ..own.clone() };
+    if own.machine.is_some() {
+        write(&path, &Manifest { machine: Some("another of that name".to_owned()), ..rebooted.clone() });
+        assert_eq!(standing(parent.path()), Standing::Elsewhere);
+    }
+    write(&path, &Manifest { host: String::new(), ..rebooted });
+    assert_eq!(standing(parent.path()), Standing::Elsewhere);
     // Of a version that wrote less.
-    write(&path, &Manifest { began: None, boot: None, namespace: None, ..own });
+    write(&path, &Manifest { began: None, machine: None, boot: None, namespace: None, ..own });
     assert_eq!(standing(parent.path()), Standing::Alive);
 }
 

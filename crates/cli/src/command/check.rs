@@ -67,7 +67,7 @@ pub fn chosen(typed: &str, color: ColorChoice) -> Result<(Profile, ProfileRef), 
     let color = output::is_colored(color, stderr().is_terminal());
     let loaded = load(&source, Zoned::now().date()).map_err(|found| CliError::profile(&found, color))?;
     if !loaded.warnings.is_empty() {
-        output::warn(&loaded.warnings.render(color));
+        output::tell(&loaded.warnings.render(color));
     }
     let file = match &source {
         Source::File(path) => Some(path.display().to_string()),

@@ -1,9 +1,9 @@
 //! `seatrial export`.
 
-use std::io::{self, BufWriter, Write, stdout};
+use std::io;
 use std::path::Path;
 
-use seatrial_report::export::{Export, Material, put};
+use seatrial_report::export::{Material, put};
 use seatrial_store::{Home, HomeEnv, RunFolder, State};
 
 use crate::args::{ExportArgs, STANDARD_OUTPUT};
@@ -45,7 +45,7 @@ pub fn run(args: &ExportArgs) -> Result<Exit, CliError> {
     let mut exit = Exit::MET;
     for (export, file) in targets {
         if file == STANDARD_OUTPUT {
-            print(*export, &material)?;
+            output::fill(|out| export.write(&material, out))?;
             exit = export.exit(&material).map_or(exit, Exit);
         } else {
             let written = put(Path::new(file), |out| export.write(&material, out));
@@ -55,11 +55,4 @@ pub fn run(args: &ExportArgs) -> Result<Exit, CliError> {
         }
     }
     Ok(exit)
-}
-
-fn print(export: &dyn Export, material: &Material<'_>) -> io::Result<()> {
-    // Not the lock: an export may write from a thread of its own.
-    let mut out = BufWriter::new(stdout());
-    export.write(material, &mut out)?;
-    out.flush()
 }

@@ -1,13 +1,12 @@
 //! `seatrial history`.
 
-use std::collections::HashSet;
-
 use jiff::Timestamp;
 use seatrial_analysis::{Trend, TrendRun, trends};
+use seatrial_engine::{RequestError, alias};
 use seatrial_model::record::CaseRecord;
 use seatrial_report::history::{Row, render};
 use seatrial_report::trend;
-use seatrial_store::{Home, HomeEnv, MetricFilter, RunFolder, RunRow, Source};
+use seatrial_store::{Home, HomeEnv, RunFolder, RunRow};
 
 use crate::args::{HistoryArgs, OutputFormat};
 use crate::error::CliError;
@@ -17,14 +16,14 @@ use crate::output;
 /// Shows the runs so far, and of a benchmark how its numbers went.
 pub fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
     let home = Home::resolve(&HomeEnv::of_process())?;
-    let history = home.history()?;
-    let mut rows: Vec<Row> = history.runs.into_iter().map(row).collect();
+    let runs = home.history()?;
     if let Some(bench) = &args.benchmark {
-        let filter = MetricFilter { bench: Some(bench.clone()), ..MetricFilter::default() };
-        let metrics = home.metrics(&filter)?;
-        let measured: HashSet<&str> = metrics.rows.iter().map(|metric| metric.run.as_str()).collect();
-        rows.retain(|row| measured.contains(row.id.as_str()));
+        require_known(bench, &runs)?;
     }
+    let shown = runs
+        .into_iter()
+        .filter(|run| args.benchmark.as_ref().is_none_or(|bench| run.summary.benches.contains(bench)));
+    let mut rows: Vec<Row> = shown.map(row).collect();
     if let Some(last) = args.last {
         rows.drain(..rows.len().saturating_sub(last as usize));
     }
@@ -32,16 +31,15 @@ pub fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
         Some(bench) => trends_of(&home, bench, args.metric.as_deref(), &rows),
         None => Vec::new(),
     };
-    let remark = match history.source {
-        Source::Index => None,
-        Source::Folders { why } => {
-            Some(format!("read from the run folders, since the index cannot be used: {why}"))
-        }
-    };
     match args.output.output {
         OutputFormat::Table => {
             let look = output::look(args.output.color);
-            let mut text = render(&rows, remark.as_deref(), look);
+            let mut text = match &args.benchmark {
+                Some(bench) if rows.is_empty() => {
+                    format!("no run measured {bench} yet; `seatrial run {bench}` makes one\n")
+                }
+                _ => render(&rows, look),
+            };
             if !trends.is_empty() {
                 text += "\n";
                 text += &trend::render(&trends, look);
@@ -49,7 +47,7 @@ pub fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
             output::print(&text)?;
         }
         OutputFormat::Json => {
-            let mut document = serde_json::json!({ "schema": 1, "runs": rows, "remark": remark });
+            let mut document = serde_json::json!({ "schema": 1, "runs": rows });
             if args.benchmark.is_some() {
                 document["trends"] = trend::value(&trends);
             }
@@ -60,6 +58,24 @@ pub fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
     Ok(Exit::MET)
 }
 
+/// Refuses a benchmark that this build does not have and no run measured.
+fn require_known(bench: &str, runs: &[RunRow]) -> Result<(), CliError> {
+    let registry = seatrial_bench::registry();
+    let measured = runs.iter().flat_map(|run| &run.summary.benches).map(String::as_str);
+    let mut known = registry.abouts().map(|about| about.id).chain(measured);
+    if known.any(|id| id == bench) {
+        return Ok(());
+    }
+    if let Some(alias) = alias(bench) {
+        let (of, pattern) = (alias.bench, alias.pattern);
+        let text =
+            format!("{bench} is {of} under the pattern {pattern}: `seatrial history {of}` shows its runs");
+        return Err(CliError::Usage(text));
+    }
+    let nearest = registry.nearest(bench).map(str::to_owned);
+    Err(RequestError::UnknownBenchmark { id: bench.to_owned(), nearest }.into())
+}
+
 /// One run with its cases of the benchmark that is looked at.
 struct Measured {
     id: String,
@@ -67,8 +83,8 @@ struct Measured {
     results: Vec<CaseRecord>,
 }
 
-/// The trends of `bench` over the runs of `rows`. They come from the run folders, since the index knows neither stable keys
-/// nor parameters; it says which folders are worth reading.
+/// The trends of `bench` over the runs of `rows`. They come from the run folders, since a summary knows neither stable
+/// keys nor parameters; it says which folders are worth reading.
 fn trends_of(home: &Home, bench: &str, metric: Option<&str>, rows: &[Row]) -> Vec<Trend> {
     let mut runs = Vec::new();
     for row in rows {

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use seatrial_model::Verdict;
+use seatrial_report::clean_lines;
 use seatrial_store::{Contents, Fault, Tool, look};
 use serde_json::{Value, json};
 
@@ -26,11 +27,15 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     }
     let mut contents = Contents::default();
     let mut remade = Remade::new(seatrial_bench::registry());
+    // What a stranger's samples break is told as the result, not where in the code it broke.
+    let told = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
     let looked = look(&args.file, &mut |path, text| {
         if let Some(samples) = contents.take(path, text) {
             remade.add(&contents, &samples);
         }
     });
+    std::panic::set_hook(told);
     let looked = looked.map_err(|error| CliError::Usage(error.to_string()))?;
     let mut faults = looked.faults;
     if let Some(manifest) = looked.manifest.as_ref().filter(|_| faults.is_empty()) {
@@ -50,7 +55,8 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     };
     let text = match args.output.output {
         OutputFormat::Json => format!("{:#}\n", found.document(args)),
-        _ => found.text(args),
+        // Of strangers, as all of it may be.
+        _ => clean_lines(&found.text(args)),
     };
     output::print(&text)?;
     Ok(found.result().1)

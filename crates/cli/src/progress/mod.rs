@@ -6,7 +6,7 @@ mod parked;
 mod view;
 
 use std::fmt;
-use std::io::{IsTerminal, Write, stderr};
+use std::io::{IsTerminal, stderr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Event, Outcome};
 
 use crate::args::ColorChoice;
-use crate::output::is_colored;
+use crate::output::{self, is_colored};
 use live::Live;
 use view::{Room, lines};
 
@@ -167,6 +167,5 @@ fn headline(record: &CaseRecord, registry: Registry) -> String {
 }
 
 fn write_line(text: &str) {
-    // Nobody to tell when standard error is closed.
-    let _ = writeln!(stderr(), "{text}");
+    output::warn(text);
 }

@@ -2,7 +2,6 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 
 use rustix::mount::{MountFlags, mount_remount};
 
@@ -116,36 +115,16 @@ fn without_any_home_the_message_names_the_variable() {
     assert!(home.folder().join(".local/share/seatrial/runs").is_dir());
 }
 
-/// The index of a home with one run is struck; afterwards it is as if nothing had happened.
-fn index_survives(strike: impl Fn(&Path)) {
+#[test]
+fn what_another_program_keeps_in_the_home_stays_as_it_is() {
     let home = Home::new();
     measures(&home);
-    home.seatrial("history").run().exits(0);
-    strike(&home.path().join("index.sqlite"));
-    let history = home.seatrial("history").run().exits(0).shows("1/1 measured");
-    assert!(!history.out.contains("cannot be used"), "{}", history.out);
+    let foreign = home.path().join("index.sqlite");
+    fs::write(&foreign, "the database of another program").expect("written");
+    home.seatrial("history").run().exits(0).shows("1/1 measured");
     measures(&home);
     assert_eq!(home.seatrial("history").run().exits(0).out.matches("1/1").count(), 2);
-}
-
-#[test]
-fn a_damaged_index_is_made_anew() {
-    index_survives(|index| fs::write(index, [0x5a; 5000]).expect("written"));
-    index_survives(|index| fs::write(index, "").expect("written"));
-    index_survives(|index| {
-        let whole = fs::read(index).expect("read");
-        fs::write(index, &whole[..whole.len() / 2]).expect("written");
-    });
-    index_survives(|index| fs::remove_file(index).expect("removed"));
-}
-
-#[test]
-fn an_index_that_cannot_be_made_anew_is_done_without() {
-    let home = Home::new();
-    measures(&home);
-    fs::create_dir(home.path().join("index.sqlite")).expect("made");
-    home.seatrial("history").run().exits(0).shows("1/1 measured").shows("the index cannot be used");
-    measures(&home);
+    assert_eq!(fs::read_to_string(&foreign).expect("read"), "the database of another program");
 }
 
 #[test]

@@ -105,14 +105,53 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
     for line in
         ["report", "report -o json", "report -o csv", "list", "list mem.bandwidth", "history", "--help"]
     {
-        // The read end is closed before the command starts, so that its very first write meets nobody.
-        let (reader, writer) = std::io::pipe().expect("a pipe");
-        drop(reader);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_seatrial"));
-        command.args(line.split(' ')).env("SEATRIAL_HOME", home.path()).stdin(Stdio::null());
-        let output = command.stdout(writer).output().expect("run");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!((output.status.code(), said.as_ref()), (Some(0), ""), "{line}");
+        assert_eq!(read_by_nobody(&home, line), (Some(0), String::new()), "{line}");
+    }
+}
+
+/// How a command ends, and what it says, when the read end of its output was closed before it started.
+fn read_by_nobody(home: &Home, line: &str) -> (Option<i32>, String) {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_seatrial"));
+    command.args(line.split(' ')).env("SEATRIAL_HOME", home.path()).stdin(Stdio::null());
+    let output = command.current_dir(home.folder()).stdout(writer).output().expect("run");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_turns_no_finding_into_a_pass() {
+    let home = Home::new();
+    home.seatrial("run mem.bandwidth").script(&Script::measuring(60.0)).run().exits(0);
+    let profile = home.file("p.toml", bound("at_least = \"90 GB/s\""));
+    home.seatrial("check").word(profile).script(&Script::measuring(50.0)).run().exits(1);
+    home.file("changed.tar.gz", "no evidence at all");
+    for (line, code) in [
+        ("verify changed.tar.gz", 1),
+        ("verify changed.tar.gz -o json", 1),
+        ("compare --fail-on-worse last~1 last", 1),
+        ("export last --nagios", 2),
+        ("export last --parquet -", 0),
+    ] {
+        assert_eq!(read_by_nobody(&home, line), (Some(code), String::new()), "{line}");
+    }
+}
+
+#[test]
+fn what_strangers_wrote_cannot_steer_the_terminal() {
+    let home = Home::new();
+    home.seatrial("run mem.bandwidth").script(&Script::measuring(60.0)).run().exits(0);
+    let results = home.run().join("results.jsonl");
+    let text = std::fs::read_to_string(&results).expect("read");
+    assert!(text.contains("\"outcome\":\"measured\""), "{text}");
+    let text = text.replace("\"outcome\":\"measured\"", "\"outcome\":\"\\u001b[2J\\u009b31m\"");
+    std::fs::write(&results, text).expect("written");
+    let report = home.seatrial("report").run().exits(0);
+    home.seatrial("export last --evidence").word(home.folder().join("e.tar.gz")).run().exits(0);
+    let verified = home.seatrial("verify").word(home.folder().join("e.tar.gz")).run().exits(3);
+    let refused = home.seatrial("report .//\u{1b}[2J").run().exits(2);
+    for text in [report.err, verified.out, refused.err] {
+        assert!(text.contains("[2J") && !text.contains(['\u{1b}', '\u{9b}']), "{text:?}");
     }
 }
 
@@ -148,7 +187,7 @@ fn a_reader_that_has_seen_enough_does_not_turn_a_fail_into_a_pass() {
 fn a_result_that_cannot_be_printed_is_told_and_kept() {
     let home = Home::new();
     let ended = home.seatrial("run mem.bandwidth -o json").script(&Script::measuring(60.0));
-    let ended = ended.under(&["sh", "-c", "exec \"$@\" > /dev/full", "sh"]).run().exits(2);
+    let ended = ended.under(&["sh", "-c", "exec \"$@\" > /dev/full", "sh"]).run().exits(3);
     ended.says("cannot write the result: No space left on device (os error 28)");
     home.seatrial("report").run().exits(0).shows("1 case measured");
 }

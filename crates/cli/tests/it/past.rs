@@ -77,7 +77,22 @@ fn history_shows_every_run_with_what_became_of_it() {
 fn history_of_a_benchmark_leaves_out_the_runs_without_it() {
     let home = runs(&[60.0]);
     home.seatrial("history mem.bandwidth").run().exits(0).shows("1/1 measured");
-    home.seatrial("history net.tcp_stream").run().exits(0).shows("no runs");
+    let none = home.seatrial("history net.tcp_stream").run().exits(0);
+    none.shows("no run measured net.tcp_stream yet; `seatrial run net.tcp_stream` makes one");
+}
+
+#[test]
+fn history_of_what_is_no_benchmark_suggests_one_and_knows_those_of_other_versions() {
+    let home = runs(&[60.0]);
+    let typo = home.seatrial("history mem.bandwith").run().exits(2);
+    typo.says("no benchmark 'mem.bandwith'").says("did you mean 'mem.bandwidth'?");
+    let alias = home.seatrial("history net.trunk").run().exits(2);
+    alias.says("under the pattern trunk").says("`seatrial history net.tcp_stream`");
+    let results = home.run().join("results.jsonl");
+    let text = std::fs::read_to_string(&results).expect("read");
+    std::fs::write(&results, text.replace("\"bench\":\"mem.bandwidth\"", "\"bench\":\"mem.gone\""))
+        .expect("written");
+    home.seatrial("history mem.gone").run().exits(0).shows("1/1 measured");
 }
 
 #[test]

@@ -95,6 +95,27 @@ fn a_run_goes_on_where_it_ran_whatever_else_is_typed() {
 }
 
 #[test]
+fn a_run_of_elsewhere_brings_no_command_of_its_own() {
+    let clients = Home::new();
+    let ((old, old_calls), (new, new_calls)) = (client(&clients, "old"), client(&clients, "new"));
+    for has_options in [true, false] {
+        let home = of_two_nodes(&old);
+        if !has_options {
+            edit(&home, |run| _ = run.as_object_mut().expect("an object").remove("options"));
+        }
+        let elsewhere = home.folder().join("elsewhere");
+        fs::rename(home.run(), &elsewhere).expect("moved");
+        let resume = || home.seatrial("run --resume").word(elsewhere.join("run.json"));
+        let ended = resume().env("PATH", Some("/nowhere")).run();
+        assert_ne!(ended.code, Some(0));
+        ended.says("--ssh 'sh ").says("type it to use it");
+        assert!(!old_calls.exists(), "with options: {has_options}");
+        resume().word("--ssh").word(&new).run().exits(3);
+        assert!(fs::read_to_string(&new_calls).expect("called").contains("-- n1 "));
+    }
+}
+
+#[test]
 fn what_would_change_what_is_measured_is_refused_and_the_run_is_left_as_it_is() {
     let home = of_two_nodes("ssh");
     let before = record(&home);

@@ -137,3 +137,21 @@ fn another_version_of_the_benchmark_is_told_and_not_guessed_at() {
     let again = super::again(seatrial_bench::registry(), &other, &recorded, &[], &site);
     assert_eq!(again, Again::Cannot("this build has no benchmark no.such".to_owned()));
 }
+
+#[test]
+fn a_plan_that_breaks_the_benchmark_ends_only_its_own_case() {
+    let (case, site) = case();
+    let registry = seatrial_bench::registry();
+    let about = registry.find("storage.file").expect("registered").about();
+    let mut params = Params::default();
+    for spec in about.params {
+        params.set(spec.name, spec.parse(spec.default).expect("a default is valid"));
+    }
+    params.set("block", "0 B");
+    let case = Case { bench: about.id.to_owned(), version: about.version, params, ..case };
+    let found = again(registry, &case, &CaseRecord::measured(&case), &trial(&case, 0, 9000.0, 0), &site);
+    let Again::Record(record) = found else { panic!("{found:?}") };
+    assert_eq!((record.outcome, record.cause), (Outcome::Unmeasured, Some(Cause::Protocol)));
+    let reason = record.reason.expect("a reason");
+    assert!(reason.starts_with("defect of storage.file: making numbers of its samples panicked"), "{reason}");
+}

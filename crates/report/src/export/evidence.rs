@@ -13,7 +13,7 @@ impl Export for Evidence {
     fn about(&self) -> &'static About {
         &About {
             flag: "evidence",
-            value: "FILE.tar.zst",
+            value: "FILE.tar.gz",
             help: "The whole run with its samples, sums of every file and a seal, for `seatrial verify`",
             bare: false,
         }

@@ -10,7 +10,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
@@ -77,8 +77,7 @@ impl Export for Parquet {
 
 fn table(document: &Document, out: &mut (dyn Write + Send)) -> Result<(), ParquetError> {
     let schema = Arc::new(parse_message_type(SCHEMA)?);
-    let properties =
-        WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
     let mut rows = Rows::default();
     let verdicts = verdicts(document);

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use seatrial_model::record::CaseRecord;
 
 use super::words::fixed;
+use crate::csv::guarded;
 
 /// Bytes of samples that a page carries in all.
 pub const MOST: usize = 1_200_000;
@@ -56,17 +57,14 @@ fn csv(case: &CaseRecord) -> csv::Result<Option<Vec<u8>>> {
             for (sample, value) in samples.iter().enumerate() {
                 has_any = true;
                 let numbers = [trial.to_string(), sample.to_string(), value.to_string()];
-                writer.write_record([name_only(name), metric.unit.to_string()].iter().chain(&numbers))?;
+                writer.write_record(
+                    [guarded(name).into_owned(), metric.unit.to_string()].iter().chain(&numbers),
+                )?;
             }
         }
     }
     let text = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     Ok(has_any.then_some(text))
-}
-
-/// A name that no spreadsheet takes for a formula: one that it would gets a quote before it.
-fn name_only(name: &str) -> String {
-    if name.starts_with(['=', '+', '-', '@']) { format!("'{name}") } else { name.to_owned() }
 }
 
 /// A `data:` address (RFC 2397).
@@ -87,8 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_strangers_are_no_formulas_and_no_further_fields() {
-        assert_eq!(name_only("=cmd()"), "'=cmd()");
+    fn names_of_strangers_are_no_further_fields() {
         assert_eq!(url(b"\"a,\",1\n"), "data:text/csv;charset=utf-8,%22a,%22,1%0A");
     }
 }

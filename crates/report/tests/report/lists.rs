@@ -139,11 +139,10 @@ fn the_list_of_runs() {
         damaged,
         run("20260923-070000-rstv", "running", None),
     ];
-    let remark = "the index was not used (Read-only file system); every folder was read";
-    golden!("the_list_of_runs", history::render(&rows, Some(remark), Look::default()));
+    golden!("the_list_of_runs", history::render(&rows, Look::default()));
 }
 
 #[test]
 fn no_runs_say_how_to_make_one() {
-    assert_eq!(history::render(&[], None, Look::default()), "no runs yet; `seatrial check` makes one\n");
+    assert_eq!(history::render(&[], Look::default()), "no runs yet; `seatrial check` makes one\n");
 }

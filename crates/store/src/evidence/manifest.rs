@@ -16,8 +16,13 @@ pub const NAME: &str = "manifest.json";
 /// Bytes of a manifest at most: room for some hundred thousand files.
 pub const MOST_BYTES: u64 = 64 << 20;
 
-/// Bytes of one file at most. A file is in memory while it is looked at.
-const MOST_OF_FILE: u64 = 4 << 30;
+/// Bytes of one file at most. A file is in memory while it is looked at, and what is read of it some times over. The largest
+/// is the one with all records, of some 10 kB each: this is room for a hundred thousand cases.
+const MOST_OF_FILE: u64 = 1 << 30;
+
+/// Bytes of all files at most: as much as can be unpacked and summed up in some minutes. The samples of a hundred thousand
+/// cases, of some 100 kB each, are a sixth of it.
+const MOST_OF_ALL: u64 = 64 << 30;
 
 /// How many times as large as the compressed archive its contents may be. Samples compress ten to a hundred times; what was
 /// made to fill a disk or a memory, ten thousand times and more.
@@ -126,6 +131,9 @@ impl Manifest {
             ));
         }
         let total = self.files.iter().fold(0_u64, |sum, file| sum.saturating_add(file.bytes));
+        if total > MOST_OF_ALL {
+            return Err(format!("its files are to have {total} B; no run has more than {MOST_OF_ALL} B"));
+        }
         if total > ALWAYS_TAKEN.max(archive_bytes.saturating_mul(MOST_EXPANSION)) {
             return Err(format!(
                 "{archive_bytes} B are to unpack to {total} B, more than {MOST_EXPANSION} times as much; it was made to \

@@ -1,13 +1,13 @@
 //! An evidence file: one run with everything that its verdicts rest on, in a form in which a changed byte is found.
 //!
-//! It is a tar archive compressed by zstd, so that anybody can look into it without Seatrial (`tar --zstd -xf FILE`). Three
-//! things keep it honest:
+//! It is a tar archive compressed by gzip, so that anybody can look into it without Seatrial (`tar -xzf FILE`); older builds
+//! compressed by zstd, which is still read. Three things keep it honest:
 //!
 //! - `manifest.json`, its first file, has the size and the SHA-256 sum of every other one;
 //! - every byte of the archive follows from the manifest and the contents (sorted names, one time, no owner), so that the
 //!   same run gives the same file, and a reader can hold each header against the one that the writer would have written:
 //!   a link, a path that leads elsewhere, a file twice, one too many or too few cannot be in it;
-//! - the seal, its last 48 bytes, is the SHA-256 sum of everything before it, in a frame that decompressors skip.
+//! - the seal at its end is the SHA-256 sum of everything before it, in a form that decompressors pass over.
 //!
 //! That tells whether anything was changed since, not who made it: whoever can change a file can make new sums. A site that
 //! must know signs the file.
@@ -19,6 +19,7 @@ mod read;
 mod seal;
 #[cfg(test)]
 mod tests;
+mod unpack;
 mod write;
 
 use std::fmt;

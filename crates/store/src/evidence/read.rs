@@ -2,19 +2,16 @@
 //! written anywhere, and no more than one file of it is in memory.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use tar::Header;
-use zstd::stream::read::Decoder;
 
 use super::form::{BLOCK, END, difference, padding, preamble};
 use super::manifest::{MOST_BYTES, Manifest, NAME, Refused};
-use super::seal::{SEAL, Summed, is_seal, seal, sha256};
+use super::seal::{Summed, sha256};
+use super::unpack::{Packing, Unpacker};
 use super::{EvidenceError, Fault};
-
-/// The largest window that is decompressed with, as a power of two: what zstd itself takes unasked.
-const WINDOW: u32 = 27;
 
 /// What was found in an evidence file.
 #[derive(Debug, Default)]
@@ -37,25 +34,28 @@ pub fn look(path: &Path, each: &mut dyn FnMut(&str, Vec<u8>)) -> Result<Looked, 
     let mut looked = Looked::default();
     let mut file = File::open(path).map_err(failed)?;
     let whole = file.metadata().map_err(failed)?.len();
-    let body = whole.saturating_sub(SEAL as u64);
+    let mut first = Vec::new();
+    file.by_ref().take(4).read_to_end(&mut first).map_err(failed)?;
+    file.seek(SeekFrom::Start(0)).map_err(failed)?;
+    let packing = Packing::of(&first);
+    let seal = packing.seal_bytes() as u64;
+    let body = whole.saturating_sub(seal);
     let (sum, read) = sum_of(&mut file, body).map_err(failed)?;
     let mut end = Vec::new();
-    file.by_ref().take(SEAL as u64 + 1).read_to_end(&mut end).map_err(failed)?;
-    if read < body || !is_seal(&end) {
+    file.by_ref().take(seal + 1).read_to_end(&mut end).map_err(failed)?;
+    if read < body || !packing.is_seal(&end) {
         let text = "it has no seal at its end: it was cut short, or is no evidence file of Seatrial";
         looked.faults.push(Fault::whole(text));
-    } else if end != seal(&sum) {
+    } else if end != packing.seal(&sum) {
         looked
             .faults
             .push(Fault::whole("its seal is broken: bytes of it were changed since it was exported"));
     }
     file.seek(SeekFrom::Start(0)).map_err(failed)?;
-    let archive = Decoder::with_buffer(BufReader::new(file.take(body))).and_then(|mut archive| {
-        archive.window_log_max(WINDOW)?;
-        Ok(archive.single_frame())
-    });
-    let mut archive = Archive { inner: archive.map_err(failed)? };
-    if let Err(refused) = archive.look(body, &mut looked, each) {
+    let found = Unpacker::new(packing, file.take(body))
+        .map_err(|error| unreadable(NAME, &error))
+        .and_then(|inner| Archive { inner }.look(body, &mut looked, each));
+    if let Err(refused) = found {
         match refused {
             Refused::Fault(fault) => looked.faults.push(fault),
             Refused::Newer(schema) => looked.newer = Some(schema),
@@ -73,7 +73,7 @@ fn sum_of(file: &mut File, bytes: u64) -> io::Result<(Vec<u8>, u64)> {
 }
 
 struct Archive {
-    inner: Decoder<'static, BufReader<Take<File>>>,
+    inner: Unpacker,
 }
 
 impl Archive {
@@ -167,10 +167,10 @@ impl Archive {
             Ok(_) => return Err(whole("something stands behind the end of the archive".to_owned())),
             Err(error) => return Err(whole(format!("the end of the archive: {error}"))),
         }
-        // Another frame would be unpacked as well by other programs, and shown to nobody here.
-        match self.inner.get_mut().read(&mut more) {
-            Ok(0) => Ok(()),
-            _ => Err(whole("something stands between the archive and its seal".to_owned())),
+        if self.inner.is_at_end() {
+            Ok(())
+        } else {
+            Err(whole("something stands between the archive and its seal".to_owned()))
         }
     }
 

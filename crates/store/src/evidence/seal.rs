@@ -1,31 +1,49 @@
-//! The seal: the sum of everything before it, in a frame that decompressors skip (RFC 8878, 3.1.2).
+//! The seal: the sum of everything before it, in a form that decompressors pass over.
 
 use std::io::{self, Read, Write};
 
 use sha2::{Digest, Sha256};
 
-/// The number of a skippable frame, of which there are sixteen.
-const MAGIC: u32 = 0x184d_2a5e;
+use super::unpack::Packing;
 
-/// What the frame's contents begin with, so that it is not taken for somebody else's.
-const MARK: &[u8; 8] = b"seatrial";
+/// What stands before the sum in a file of gzip: a member without contents, and the sum as a field of its header, of which a
+/// reader needs to know nothing (RFC 1952, 2.3.1.1). "seatrial" tells it from somebody else's.
+const GZIP_HEAD: &[u8] = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x2c\0St\x28\0seatrial";
+
+/// What stands behind it: an empty block, its sum and its length.
+const GZIP_TAIL: &[u8] = b"\x03\0\0\0\0\0\0\0\0\0";
+
+/// What stands before the sum in a file of zstd: number and length of a frame that is skipped (RFC 8878, 3.1.2).
+const ZSTD_HEAD: &[u8] = b"\x5e\x2a\x4d\x18\x28\0\0\0seatrial";
 
 /// Bytes of a sum.
 const SUM: usize = 32;
 
-/// Bytes of a seal: number, length, mark and sum.
-pub const SEAL: usize = 4 + 4 + MARK.len() + SUM;
+impl Packing {
+    const fn around_the_sum(self) -> (&'static [u8], &'static [u8]) {
+        match self {
+            Self::Gzip => (GZIP_HEAD, GZIP_TAIL),
+            Self::Zstd => (ZSTD_HEAD, b""),
+        }
+    }
 
-/// The seal on what has this sum.
-pub fn seal(sum: &[u8]) -> Vec<u8> {
-    let length = (MARK.len() + SUM) as u32;
-    [&MAGIC.to_le_bytes(), &length.to_le_bytes(), MARK.as_slice(), sum].concat()
-}
+    /// Bytes of a seal.
+    pub const fn seal_bytes(self) -> usize {
+        let (head, tail) = self.around_the_sum();
+        head.len() + SUM + tail.len()
+    }
 
-/// Whether these bytes are a seal on anything at all.
-pub fn is_seal(bytes: &[u8]) -> bool {
-    let whole = seal(&[0; SUM]);
-    bytes.len() == SEAL && bytes[..SEAL - SUM] == whole[..SEAL - SUM]
+    /// The seal on what has this sum.
+    pub fn seal(self, sum: &[u8]) -> Vec<u8> {
+        let (head, tail) = self.around_the_sum();
+        [head, sum, tail].concat()
+    }
+
+    /// Whether these bytes are a seal on anything at all.
+    pub fn is_seal(self, bytes: &[u8]) -> bool {
+        let (head, tail) = self.around_the_sum();
+        bytes.len() == self.seal_bytes() && bytes.starts_with(head) && bytes.ends_with(tail)
+    }
 }
 
 /// Passes bytes on and sums them up.

@@ -1,17 +1,21 @@
 //! Evidence files that were made well, changed anywhere, or made to do harm.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
 use seatrial_model::record::{RunEnd, RunInfo};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use super::form::{END, padding, preamble};
 use super::manifest::{Listed, Manifest, NAME};
-use super::seal::{SEAL, seal, sha256};
+use super::seal::sha256;
+use super::unpack::Packing;
 use super::*;
 use crate::folder::{Files, write_info};
 use crate::lock::{Locking, take};
@@ -68,17 +72,30 @@ fn faults(bytes: &[u8]) -> Vec<String> {
 
 /// The archive without compression and seal.
 fn unpacked(bytes: &[u8]) -> Vec<u8> {
-    zstd::decode_all(&bytes[..bytes.len() - SEAL]).unwrap()
+    decompressed(&bytes[..bytes.len() - Packing::Gzip.seal_bytes()])
 }
 
 /// An archive as somebody packs it who knows how evidence is sealed.
 fn packed(archive: &[u8]) -> Vec<u8> {
-    sealed(zstd::encode_all(archive, 1).unwrap())
+    sealed(compressed(archive))
+}
+
+fn compressed(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// All members of it, as any other program unpacks them.
+fn decompressed(bytes: &[u8]) -> Vec<u8> {
+    let mut all = Vec::new();
+    MultiGzDecoder::new(bytes).read_to_end(&mut all).unwrap();
+    all
 }
 
 fn sealed(mut body: Vec<u8>) -> Vec<u8> {
     let sum = Sha256::digest(&body).to_vec();
-    body.extend(seal(&sum));
+    body.extend(Packing::Gzip.seal(&sum));
     body
 }
 
@@ -105,17 +122,52 @@ fn the_same_run_gives_the_same_bytes_and_nothing_is_wrong_with_them() {
 }
 
 #[test]
-fn others_can_unpack_it_with_tar_and_zstd() {
+fn others_can_unpack_it_with_tar_and_gzip() {
     let (_home, run) = folder();
     let bytes = exported(&run);
-    // The seal is a frame that any decompressor skips.
-    let archive = zstd::decode_all(bytes.as_slice()).unwrap();
+    // The seal is a member without contents to any decompressor.
+    let archive = decompressed(&bytes);
     let into = tempfile::tempdir().unwrap();
     tar::Archive::new(archive.as_slice()).unpack(into.path()).unwrap();
     for file in ["run.json", "samples/a.json"] {
         assert_eq!(fs::read(into.path().join(RUN).join(file)).unwrap(), fs::read(run.join(file)).unwrap());
     }
     assert!(!into.path().join(RUN).join("lock").exists());
+}
+
+/// A small run as a build wrote it that compressed by zstd.
+const OLD: &[u8] = include_bytes!("../../tests/fixtures/old.tar.zst");
+
+#[test]
+fn what_an_older_build_compressed_by_zstd_is_read_and_a_change_of_it_found() {
+    let (found, files) = looked(OLD);
+    assert_eq!(found.faults, []);
+    assert_eq!(files.len(), found.manifest.unwrap().files.len());
+    assert!(files.contains(&"run.json".to_owned()), "{files:?}");
+    let mut seed = 3;
+    for _ in 0..200 {
+        let mut changed = OLD.to_vec();
+        changed[next(&mut seed) as usize % OLD.len()] ^= 1 << (next(&mut seed) % 8);
+        assert!(!faults(&changed).is_empty());
+        assert!(!faults(&changed[..next(&mut seed) as usize % OLD.len()]).is_empty());
+        // Whoever can change it can make a new seal.
+        let body = changed.len() - Packing::Zstd.seal_bytes();
+        let sum = Sha256::digest(&changed[..body]).to_vec();
+        changed.truncate(body);
+        changed.extend(Packing::Zstd.seal(&sum));
+        looked(&changed);
+    }
+}
+
+#[test]
+fn a_window_that_is_more_memory_than_any_export_needs_is_refused() {
+    // A frame of 2 GiB of window (RFC 8878, 3.1.1.1.2), of which an archive may follow.
+    let mut body = vec![0x28, 0xb5, 0x2f, 0xfd, 0, (31 - 10) << 3];
+    body.extend([0; 64]);
+    let sum = Sha256::digest(&body).to_vec();
+    body.extend(Packing::Zstd.seal(&sum));
+    let found = faults(&body);
+    assert!(found.len() == 1 && found[0].contains("window_size is too big"), "{found:?}");
 }
 
 #[test]
@@ -265,7 +317,11 @@ fn what_was_made_to_fill_a_disk_or_a_memory_is_refused_before_it_is_unpacked() {
         archive_of(&Manifest::new(RUN.to_owned(), files), &[])
     };
     refused(&bomb(u64::MAX), "a file of a run is never so large");
-    refused(&bomb(3 << 30), "it was made to fill what it is unpacked in");
+    refused(&bomb(1 << 30), "it was made to fill what it is unpacked in");
+    let many =
+        (0..65).map(|at| Listed { path: format!("{at:02}.json"), bytes: 1 << 30, sha256: sha256(b"") });
+    let many = archive_of(&Manifest::new(RUN.to_owned(), many.collect()), &[]);
+    refused(&many, "no run has more than 68719476736 B");
     // A manifest without end.
     let mut endless = preamble(&format!("{RUN}/{NAME}"), 1 << 40).unwrap();
     endless.extend(vec![b' '; 1 << 20]);
@@ -278,10 +334,10 @@ fn what_was_made_to_fill_a_disk_or_a_memory_is_refused_before_it_is_unpacked() {
 
 #[test]
 fn nothing_can_stand_between_the_archive_and_its_seal() {
-    let body = zstd::encode_all(archive(&[("a.json", "1")], &[("a.json", "1")]).as_slice(), 1).unwrap();
+    let body = compressed(&archive(&[("a.json", "1")], &[("a.json", "1")]));
     assert_eq!(faults(&sealed(body.clone())), [""; 0]);
-    let more = zstd::encode_all(b"more".as_slice(), 1).unwrap();
-    for extra in [more.as_slice(), b"x", &[0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0]] {
+    let more = compressed(b"more");
+    for extra in [more.as_slice(), b"x", &compressed(b"")] {
         let found = faults(&sealed([body.as_slice(), extra].concat()));
         assert_eq!(found, ["something stands between the archive and its seal"]);
     }

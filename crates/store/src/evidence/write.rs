@@ -4,17 +4,19 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
 
-use zstd::stream::write::Encoder;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use super::EvidenceError;
 use super::form::{END, padding, preamble};
 use super::manifest::{Listed, Manifest, NAME, is_path, is_plain};
-use super::seal::{Summed, hexadecimal, seal};
+use super::seal::{Summed, hexadecimal};
+use super::unpack::Packing;
 use crate::folder::LOCK_FILE;
 use crate::{RunFolder, State, StoreError};
 
-/// How hard to compress: samples are numbers in text, of which higher levels make little less in many times the time.
-const LEVEL: i32 = 9;
+/// How hard to compress: samples are numbers in text, of which higher levels make little less in more time.
+const LEVEL: Compression = Compression::new(6);
 
 /// What was exported.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,8 +118,7 @@ fn require_file(path: &Path, kind: fs::FileType) -> Result<(), EvidenceError> {
 
 /// Writes the archive; how large it became.
 fn write(folder: &Path, manifest: &Manifest, out: &mut dyn Write) -> Result<u64, EvidenceError> {
-    let mut archive = Encoder::new(Summed::new(out), LEVEL).map_err(EvidenceError::Out)?;
-    archive.include_checksum(true).map_err(EvidenceError::Out)?;
+    let mut archive = GzEncoder::new(Summed::new(out), LEVEL);
     let text = manifest.text();
     let named = |name: &str, bytes: u64| {
         preamble(&format!("{}/{name}", manifest.run), bytes).map_err(EvidenceError::Out)
@@ -140,7 +141,7 @@ fn write(folder: &Path, manifest: &Manifest, out: &mut dyn Write) -> Result<u64,
     let summed = archive.finish().map_err(EvidenceError::Out)?;
     let bytes = summed.bytes;
     let (sum, out) = summed.finish();
-    let seal = seal(&sum);
+    let seal = Packing::Gzip.seal(&sum);
     out.write_all(&seal).and_then(|()| out.flush()).map_err(EvidenceError::Out)?;
     Ok(bytes + seal.len() as u64)
 }

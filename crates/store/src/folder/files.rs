@@ -75,6 +75,11 @@ impl Files {
         self.folder.join("tool.json")
     }
 
+    /// What a list of runs shows of this one: made from the others, and no part of the record.
+    pub fn summary(&self) -> PathBuf {
+        self.folder.join(".summary.json")
+    }
+
     /// Held while a process writes the run.
     pub fn lock(&self) -> PathBuf {
         self.folder.join(LOCK_FILE)

@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document, RunInfo, SCHEMA_VERSION};
-use seatrial_model::{CaseId, Cause, Finding, PartRecord, Site, SiteNode, Verdict, VerdictRecord};
+use seatrial_model::{CaseId, Cause, Finding, Outcome, PartRecord, Site, SiteNode, Verdict, VerdictRecord};
 use serde::de::DeserializeOwned;
 
 use super::files::{
@@ -111,13 +111,17 @@ impl StoredRun {
     }
 
     /// The records that stand: every case that ended and is not to be run again. A case that was interrupted is, and
-    /// so is a planned one that the node never came to, since a job ran out of its time or an agent was lost before.
+    /// so is a planned one that the node never came to, since a job ran out of its time or an agent was lost before, and one
+    /// whose samples did not reach storage before the power went: of two files, the later may be there alone.
     pub fn finished(&self) -> impl Iterator<Item = &CaseRecord> {
         let planned: HashSet<&CaseId> =
             self.plan.present().into_iter().flat_map(Plan::cases).map(|case| &case.id).collect();
         self.results.iter().filter(move |record| match record.cause {
             Some(Cause::Interrupted) => false,
             Some(Cause::NeverReached) => !planned.contains(&record.case),
+            _ if record.outcome == Outcome::Measured => {
+                fs::metadata(self.files.samples(&record.case)).is_ok_and(|file| file.len() > 0)
+            }
             _ => true,
         })
     }

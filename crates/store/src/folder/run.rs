@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rustix::process::geteuid;
 use seatrial_model::record::RunInfo;
 
 use super::files::{Files, RunFile, SCHEMA};
@@ -73,8 +75,12 @@ impl RunFolder {
     ///
     /// # Errors
     /// [`StoreError::Running`] while a process writes it, [`StoreError::NoLocks`] where that cannot be told,
-    /// [`StoreError::Unreadable`] without a readable `run.json`, and whatever keeps the folder from being written.
+    /// [`StoreError::NotOwn`] when it is another user's, [`StoreError::Unreadable`] without a readable `run.json`, and whatever keeps the folder from being written.
     pub fn resume(path: &Path) -> Result<Resumed, StoreError> {
+        // What it goes on with stands in its record, the commands by which nodes are reached among it.
+        if fs::metadata(path).is_ok_and(|folder| folder.uid() != geteuid().as_raw()) {
+            return Err(StoreError::NotOwn { path: path.to_owned() });
+        }
         let before = Self::open(path)?;
         let files = before.files().clone();
         let mut info = before.info()?.clone();

@@ -10,10 +10,10 @@ use super::common::{case, end, info, measured, record_case, small_run};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change, mount_remount};
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities, set_capabilities};
 use seatrial_model::Event;
-use seatrial_store::{Home, RunFolder, Source, StoreError};
+use seatrial_store::{Home, RunFolder, StoreError};
 
 #[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
-fn skipped(why: &str) {
+pub fn skipped(why: &str) {
     assert!(std::env::var_os("CI").is_none(), "{why}");
     println!("skipped: {why}");
 }
@@ -134,12 +134,7 @@ fn a_read_only_home_lists_and_opens_its_runs_but_takes_no_new_one() {
         let path = home.find("last").unwrap();
         assert!(matches!(RunFolder::resume(&path), Err(StoreError::ReadOnly { .. })));
         assert_eq!(RunFolder::open(&path).unwrap().results.len(), 2);
-        let history = home.history().unwrap();
-        assert_eq!(history.runs.len(), 1);
-        assert!(
-            matches!(&history.source, Source::Folders { why } if why.contains("Read-only")),
-            "{history:?}"
-        );
+        assert_eq!(home.history().unwrap().len(), 1);
     });
 }
 

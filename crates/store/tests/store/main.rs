@@ -1,7 +1,7 @@
-//! The store from outside: runs, kills, the index, and environments that refuse.
+//! The store from outside: runs, kills, the list of runs, and environments that refuse.
 
 mod common;
 mod environment;
-mod index;
+mod history;
 mod kill;
 mod run;

@@ -1,12 +1,13 @@
 //! A run is written, read back and gone on with.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt;
 use std::thread;
 
 use super::common::{case, end, info, measured, plan, record_case, small_run, unmeasured};
 use seatrial_model::record::RunOptions;
 use seatrial_model::{Cause, Outcome, Verdict};
-use seatrial_store::{Home, Piece, RunFolder, State, StoreError};
+use seatrial_store::{Files, Home, Piece, RunFolder, State, StoreError};
 
 #[test]
 fn everything_written_is_read_back() {
@@ -75,6 +76,39 @@ fn resume_leaves_alone_what_is_done_and_runs_again_what_was_interrupted() {
     assert_eq!(outcomes, expected);
     assert_eq!(run.plan.present().unwrap().cases().count(), 4, "planned again is not planned twice");
     assert_eq!(run.info().unwrap().options, Some(strict), "what it went on with");
+}
+
+#[test]
+fn resume_measures_again_whose_samples_a_power_cut_took() {
+    let (_folder, home) = super::common::home();
+    let mut journal = RunFolder::create(&home, info()).unwrap();
+    let path = journal.path().to_owned();
+    let cases = ["copy", "scale", "triad"].map(case);
+    plan(&mut journal, &cases);
+    for case in &cases {
+        record_case(&mut journal, measured(case, 20.0));
+    }
+    drop(journal);
+    let samples = |case: usize| Files::of(&path).samples(&cases[case].id);
+    std::fs::remove_file(samples(0)).unwrap();
+    std::fs::write(samples(1), "").unwrap();
+    let run = RunFolder::resume(&path).unwrap().run;
+    assert_eq!(run.done(), BTreeSet::from([cases[2].id.clone()]));
+}
+
+#[test]
+fn a_run_of_somebody_else_is_not_gone_on_with() {
+    let (_folder, home) = super::common::home();
+    small_run(&home).end(end()).unwrap();
+    let path = home.find("last").unwrap();
+    let own = std::fs::metadata(&path).unwrap().uid();
+    if std::os::unix::fs::chown(&path, Some(own + 1), None).is_err() {
+        return super::environment::skipped("only root can give a folder away");
+    }
+    let error = RunFolder::resume(&path).unwrap_err();
+    assert!(matches!(error, StoreError::NotOwn { .. }), "{error}");
+    assert!(error.to_string().contains("copy it"), "{error}");
+    RunFolder::open(&path).unwrap();
 }
 
 #[test]

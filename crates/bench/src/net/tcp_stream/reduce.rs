@@ -20,6 +20,9 @@ pub const INTERVAL_NS: u64 = 100_000_000;
 /// Steps in which the slowest interval is looked for, in nanoseconds.
 const STEP_NS: u64 = 10_000_000;
 
+/// Intervals or steps of a trial at most, more than the longest one has: the times may be those of a stranger's evidence.
+const MOST: u64 = 1 << 20;
+
 /// Gbit/s of a byte a second.
 const GBIT: f64 = 8e-9;
 
@@ -125,7 +128,7 @@ fn directions(ways: &[Way], curves: &BTreeMap<Name, Curve>, count: usize) -> Opt
         Some((*way, own, window))
     };
     let all: Vec<OfWay<'_>> = ways.iter().map(own).collect::<Option<_>>()?;
-    let intervals = all.iter().map(|(_, _, (start, end))| ((end - start) / INTERVAL_NS).max(1)).min()?;
+    let intervals = all.iter().map(|(_, _, (start, end))| ((end - start) / INTERVAL_NS).clamp(1, MOST)).min()?;
     Some(all.into_iter().map(|of_way| direction(of_way, intervals)).collect())
 }
 
@@ -137,7 +140,7 @@ fn direction((way, own, (start, end)): OfWay<'_>, intervals: u64) -> Direction {
     let sum = |from: u64, to: u64| only.iter().map(|curve| curve.rate(from, to) * GBIT).sum::<f64>();
     let edge = |at: u64| start + (end - start) * at / intervals;
     let wide = INTERVAL_NS.min(end - start);
-    let steps = (end - start - wide) / STEP_NS;
+    let steps = ((end - start - wide) / STEP_NS).min(MOST);
     Direction {
         way,
         window_ns: end - start,

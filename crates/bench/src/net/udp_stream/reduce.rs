@@ -114,12 +114,15 @@ fn has_kept_its_rate(trial: &Trial<'_>, way: &Way<'_>) -> Result<(), Reason> {
     Err(Reason::new(Cause::Underloaded, text))
 }
 
+/// Slices of a trial at most, more than the longest one has: the times may be those of a stranger's evidence.
+const MOST_CELLS: f64 = (1 << 24) as f64;
+
 /// What came of every direction; none when the flows of one have no time in common. The two ends have clocks of their own,
 /// so that each direction counts in a window of its own; cut into equally many slices, they can be summed one by one, and
 /// the sum of the means is the mean of the sums.
 fn common(ways: &[Way<'_>], slice_ns: f64) -> Option<Vec<Common>> {
     let windows: Vec<Window<'_>> = ways.iter().map(Window::of).collect::<Option<_>>()?;
-    let cells = windows.iter().map(|window| ((window.end - window.start) / slice_ns).floor().max(1.0));
+    let cells = windows.iter().map(|window| ((window.end - window.start) / slice_ns).floor().clamp(1.0, MOST_CELLS));
     let cells = cells.reduce(f64::min)?;
     Some(windows.iter().map(|window| window.cut(cells)).collect())
 }

@@ -12,6 +12,9 @@ use crate::common::{Curve, Latencies};
 /// Length of an interval that makes a sample, in nanoseconds.
 const INTERVAL: u64 = 100_000_000;
 
+/// Intervals of a trial at most, many more than the longest one has: the times may be those of a stranger's evidence.
+const MOST_INTERVALS: u64 = 1 << 20;
+
 /// Bytes of a megabyte, nanoseconds of a microsecond.
 const MEGA: f64 = 1e6;
 const MICRO: f64 = 1e3;
@@ -94,7 +97,7 @@ pub fn plain(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     if scheme.threads > 1 {
         add("fairness", Unit::Ratio, every(&|trial| vec![trial.fairness()]));
     }
-    measures.series.insert("by_thread".to_owned(), by_thread(&trials, scheme.threads));
+    measures.series.insert("by_thread".to_owned(), by_thread(&trials));
     let last = trials.last().expect("there is one");
     for name in ["files", "fixture", "engine", "cache", "moved", "throttle", "threads", "bytes", "requests"] {
         if let Some(value) = last.part.evidence.get(name) {
@@ -113,7 +116,11 @@ impl<'a> Trial<'a> {
     fn of(part: &'a PartRecord) -> Option<Self> {
         let mut threads: Vec<[Curve; 2]> = Vec::new();
         for sample in &part.samples {
+            // Every thread has samples, so that none has a number beyond theirs: what evidence of strangers says is bounded.
             let thread = usize::try_from(sample.at.count("thread").ok()?).ok()?;
+            if thread >= part.samples.len() {
+                return None;
+            }
             threads.resize_with(threads.len().max(thread + 1), Default::default);
             threads[thread][usize::from(sample.channel == "written")].push(sample);
         }
@@ -140,7 +147,7 @@ impl<'a> Trial<'a> {
     /// The window in equal intervals: `unit` bytes a second in each.
     fn intervals(&self, ways: &[usize], unit: f64) -> Vec<f64> {
         let (start, end) = self.window;
-        let count = ((end - start) / INTERVAL).max(1);
+        let count = ((end - start) / INTERVAL).clamp(1, MOST_INTERVALS);
         let at =
             |number: u64| start + (u128::from(end - start) * u128::from(number) / u128::from(count)) as u64;
         (0..count)
@@ -208,7 +215,8 @@ impl<'a> Trial<'a> {
     }
 }
 
-fn by_thread(trials: &[Trial<'_>], threads: usize) -> Vec<Row> {
+fn by_thread(trials: &[Trial<'_>]) -> Vec<Row> {
+    let threads = trials.iter().map(|trial| trial.threads.len()).max().unwrap_or(0);
     let rate = |trial: &Trial<'_>, thread: usize| {
         let (from, to) = trial.window;
         let [read, written] = trial.threads.get(thread)?;

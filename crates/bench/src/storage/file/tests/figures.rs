@@ -72,6 +72,20 @@ fn only_the_time_that_all_threads_work_counts() {
 }
 
 #[test]
+fn samples_of_strangers_cost_no_more_memory_than_they_have_themselves() {
+    let case = case(std::path::Path::new("/x"), &[]);
+    let mut far = samples(0, &[(1000, 1100, 10, 0), (1100, 1200, 10, 0)]);
+    far.extend(samples((1 << 60) - 1, &[(1000, 1100, 10, 0)]));
+    File.reduce(&case, &[record(far, json!({}))]).unwrap_err();
+    // As if it had lasted for 500 years.
+    let mut long = samples(0, &[(0, 100, 10, 0), (100, 200, 10, 0)]);
+    long.last_mut().expect("four").end = Nanos(u64::MAX);
+    long[2].end = Nanos(u64::MAX);
+    let measures = File.reduce(&case, &[record(long, json!({}))]).expect("numbers");
+    assert!(measures.metrics["throughput"].trials[0].len() <= 1 << 20);
+}
+
+#[test]
 fn a_throttle_and_a_cache_are_found() {
     let case = case(std::path::Path::new("/x"), &[]);
     let evidence = json!({

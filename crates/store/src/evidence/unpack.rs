@@ -1,0 +1,72 @@
+//! Taking the archive out of its compressed form: gzip (RFC 1952), or zstd (RFC 8878) of files that older builds wrote.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Take};
+
+use flate2::bufread::GzDecoder;
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+
+/// The form that an evidence file is packed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    /// What is written.
+    Gzip,
+    /// What was written before.
+    Zstd,
+}
+
+/// What a frame of zstd begins with.
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// The largest window that is decompressed with, in bytes: twice that of any file that was written. It is memory, and the
+/// file says how much.
+const WINDOW: u64 = 8 << 20;
+
+/// Reads the archive in an evidence file.
+pub enum Unpacker {
+    Gzip(GzDecoder<BufReader<Take<File>>>),
+    Zstd(Box<StreamingDecoder<BufReader<Take<File>>, FrameDecoder>>),
+}
+
+impl Packing {
+    /// The form of a file that begins so.
+    pub fn of(first: &[u8]) -> Self {
+        if first.starts_with(&ZSTD) { Self::Zstd } else { Self::Gzip }
+    }
+}
+
+impl Unpacker {
+    /// Reads the archive from `file`, up to the seal.
+    ///
+    /// # Errors
+    /// When it does not begin as that form does.
+    pub fn new(packing: Packing, file: Take<File>) -> io::Result<Self> {
+        let file = BufReader::new(file);
+        Ok(match packing {
+            Packing::Gzip => Self::Gzip(GzDecoder::new(file)),
+            Packing::Zstd => {
+                let decoder = StreamingDecoder::new_with_max_window_size(file, WINDOW);
+                Self::Zstd(Box::new(decoder.map_err(io::Error::other)?))
+            }
+        })
+    }
+
+    /// Whether nothing follows the archive, of which all was read. Another member or frame would be unpacked as well by
+    /// other programs, and shown to nobody here.
+    pub fn is_at_end(&mut self) -> bool {
+        let rest = match self {
+            Self::Gzip(decoder) => decoder.get_mut(),
+            Self::Zstd(decoder) => decoder.get_mut(),
+        };
+        matches!(rest.read(&mut [0]), Ok(0))
+    }
+}
+
+impl Read for Unpacker {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Gzip(decoder) => decoder.read(bytes),
+            Self::Zstd(decoder) => decoder.read(bytes),
+        }
+    }
+}
