@@ -43,7 +43,7 @@ mod tests {
     fn a_panic_becomes_a_reason_with_its_text() {
         let made = |count: usize| {
             guarded("mem.x", "making numbers of its samples", || {
-                let values = vec![1.0; 2];
+                let values = [1.0; 2];
                 Ok(values[count])
             })
         };

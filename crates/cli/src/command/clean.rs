@@ -1,6 +1,7 @@
 //! `seatrial clean`.
 
 use std::fmt::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use seatrial_bench::leftover::{Inside, Leftover, Standing, find, inside, remove};
@@ -110,5 +111,33 @@ fn text(outcomes: &[Outcome], directories: &[PathBuf]) -> String {
         let names: Vec<_> = directories.iter().map(|path| Path::display(path).to_string()).collect();
         let _ = writeln!(text, "nothing of Seatrial was left in {}", names.join(", "));
     }
+    for directory in directories {
+        let (files, bytes) = nameless_over_nfs(directory);
+        if files > 0 {
+            let _ = writeln!(
+                text,
+                "left {}: {files} files .nfs... of {}: a client of NFS gives this name to a file that lost its own while \
+                 a process had it open, as those of tests do; whose they are is not known, so remove by hand those that \
+                 no process uses",
+                directory.display(),
+                Bytes(bytes).rounded()
+            );
+        }
+    }
     text
+}
+
+/// The files in `directory` that have the name which a client of NFS gives to a file without one (`.nfs` and 24
+/// hexadecimal digits, fs/nfs/unlink.c), and their bytes.
+fn nameless_over_nfs(directory: &Path) -> (u64, u64) {
+    let is_such = |name: &str| {
+        let number = name.strip_prefix(".nfs").unwrap_or_default();
+        number.len() == 24 && number.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let named = entries.filter(|entry| is_such(&entry.file_name().to_string_lossy()));
+    let abouts = named.filter_map(|entry| entry.metadata().ok());
+    abouts
+        .filter(fs::Metadata::is_file)
+        .fold((0, 0), |(files, bytes), about| (files + 1, bytes + about.len()))
 }

@@ -15,6 +15,17 @@ fn ours(folder: &std::path::Path) -> Vec<String> {
 }
 
 #[test]
+fn files_that_lost_their_names_over_nfs_are_told_and_left() {
+    let (home, place) = (Home::new(), tempfile::tempdir().expect("a folder"));
+    let nameless = place.path().join(".nfs000000000badc0de00000001");
+    fs::write(&nameless, [0; 2048]).expect("written");
+    fs::write(place.path().join(".nfsmount.conf"), "mine").expect("written");
+    let line = format!("clean {}", place.path().display());
+    home.seatrial(&line).run().exits(0).shows("1 files .nfs... of 2 KiB");
+    assert!(nameless.exists());
+}
+
+#[test]
 fn what_a_kill_left_is_shown_then_removed_and_what_still_runs_is_not_touched() {
     for (bench, rest) in [
         ("storage.metadata", "-p threads=2 -p files=200 -p size=100B -p time=3600s"),

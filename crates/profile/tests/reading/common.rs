@@ -107,7 +107,7 @@ const PLANNED: &[Planned] = &[Planned {
 /// A shipped profile of the tests. The real ones name real benchmarks, and are tested where these are known.
 pub const SHIPPED: &[Shipped] = &[Shipped {
     name: "host",
-    text: "title = \"invented\"\ndescription = \"for tests\"\n\
+    text: "title = \"invented\"\ndescription = \"for tests\"\ntime_budget = \"90 s\"\n\
            [[test]]\nid = \"memory\"\nuse = \"mem.bandwidth\"\n\
            [[criterion]]\ntest = \"memory\"\nmetric = \"bandwidth\"\nat_least = { percent_of = \"limit\", value = 55 }\n",
 }];

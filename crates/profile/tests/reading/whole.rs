@@ -225,3 +225,14 @@ fn a_name_stands_for_its_benchmark_and_pattern() {
     let refused = read(&text("pattern = \"pair\"\n")).expect_err("two patterns").render(false);
     assert!(refused.contains("net.circle is net.echo under the pattern ring"), "{refused}");
 }
+
+#[test]
+fn the_time_of_a_profile_is_its_own_and_not_inherited() {
+    let test = "[[test]]\nid = \"e\"\nuse = \"net.echo\"\n";
+    let own = read(&format!("time_budget = \"90 s\"\n{test}")).expect("it loads").profile;
+    assert_eq!(own.time_budget, Some(seatrial_model::Nanos::secs(90)));
+    let heir = read(&format!("extends = [\"host\"]\n{test}")).expect("it loads").profile;
+    assert_eq!(heir.time_budget, None);
+    let error = read(&format!("time_budget = \"soon\"\n{test}")).expect_err("no time").to_string();
+    assert!(error.contains("'time_budget'"), "{error}");
+}
