@@ -5,6 +5,7 @@ use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, 
 use seatrial_model::{Kind, Params, SiteNode, Value};
 
 use super::*;
+use crate::judge::fixture::params;
 
 static MTU: SettingAbout = SettingAbout {
     id: "nic.mtu",
