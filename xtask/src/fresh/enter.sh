@@ -47,10 +47,12 @@ setpriv --reuid="$user" --regid="$user" --init-groups \
     env -i HOME="$home" USER="$user" LOGNAME="$user" SHELL=/bin/bash PATH="$path" CARGO_HOME=/opt/cargo "$@" \
     bash -c "$command" || code=$?
 
-# What the command left running: daemons that a package started, for instance. The glob is wanted again.
+# What the command left running: daemons that a package started, for instance. What has ended has no command line any more.
 set +f
+left=
 for process in /proc/[0-9]*; do
-    [ "$process" = /proc/1 ] || left="${left:-} $(cat "$process/comm" 2>/dev/null || true)"
+    [ "$process" = /proc/1 ] || [ -z "$(tr -d '\0' <"$process/cmdline" 2>/dev/null)" ] ||
+        left="$left $(cat "$process/comm" 2>/dev/null || true)"
 done
-[ -z "$(echo "${left:-}" | tr -d ' ')" ] || echo "left running:$left" | tr '\n' ' '
+[ -z "$left" ] || echo "left running:$left"
 exit "$code"
