@@ -17,7 +17,8 @@ fn machine() -> Machine {
         allowed: true,
         ..CpuThread::default()
     };
-    let isa = ["sse2", "avx2", "avx512f", "neon"].map(str::to_owned).to_vec();
+    // Parts are made for real, so the instruction sets are those of the processor that makes them.
+    let isa = seatrial_sys::isa::features().into_iter().map(str::to_owned).collect();
     let gigabytes = |count: u64| Known::Known(count << 30);
     let port = HcaPort { number: 1, state: Known::Known("ACTIVE".to_owned()), ..HcaPort::default() };
     let gpu = |index| Gpu { index, vendor: Known::Known("NVIDIA".to_owned()), ..Gpu::default() };

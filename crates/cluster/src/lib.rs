@@ -21,6 +21,7 @@ mod fleet;
 pub mod frame;
 mod launch;
 mod message;
+mod own_program;
 mod scripted;
 mod worker;
 

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
+use seatrial_model::machine::Remark;
 use seatrial_model::{Case, Evidence, Nanos};
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::Shelf;
@@ -23,6 +24,7 @@ use super::supervise::{Ask, GRACE, PATIENCE};
 use crate::frame::FrameReader;
 use crate::launch::{follow, relay_main};
 use crate::message::{Command, EndKind, Hello, PROTOCOL, Report, ToWorker, WorkerEnd, WorkerId};
+use crate::own_program::wrapper;
 
 /// What an agent is told on its command line.
 #[derive(Clone, Debug, Default)]
@@ -125,7 +127,9 @@ fn streams(options: &AgentOptions) -> Result<stdio::Streams, String> {
     // The address that srun says it can be reached by goes first.
     let first = std::env::var("SLURM_LAUNCH_NODE_IPADDR").ok().and_then(|address| address.parse().ok());
     let met = follow(std::io::stdin().lock(), first);
+    // A wrapper starts workers by the file's name.
     if options.remove_self
+        && wrapper().is_none()
         && let Ok(path) = std::env::current_exe()
         // Never a file that somebody installed, whatever the command line says.
         && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("seatrial-"))
@@ -139,7 +143,11 @@ fn streams(options: &AgentOptions) -> Result<stdio::Streams, String> {
 /// Looks at the machine on a thread of its own, since a sick driver may answer late or never.
 fn hello(options: &AgentOptions, reports: &Reports) {
     let root = options.sysroot.as_ref().map_or_else(SysRoot::live, SysRoot::at);
-    let machine = seatrial_inventory::read(&root);
+    let mut machine = seatrial_inventory::read(&root);
+    if let Some(words) = wrapper() {
+        let text = format!("measured in processes that `{}` starts", words.to_string_lossy().trim());
+        machine.remarks.push(Remark { subject: "process".to_owned(), text });
+    }
     let settings = seatrial_settings::read_all(&root, &machine);
     let node = options
         .node

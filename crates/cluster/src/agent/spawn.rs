@@ -3,7 +3,7 @@
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
@@ -17,6 +17,7 @@ use super::reports::Reports;
 use super::supervise::{Ask, Supervised};
 use crate::frame::{FrameReader, FrameWriter};
 use crate::message::{FromWorker, Report, ToWorker, WorkerId};
+use crate::own_program::own_program;
 
 /// The main loop's side of a worker.
 pub(super) struct Handle {
@@ -52,10 +53,7 @@ pub(super) fn start(
 
 /// The same program, even if its file was replaced meanwhile, in a process group of its own.
 fn spawn(channel: UnixStream, printed: io::PipeWriter, shelf: Option<&Shelf>) -> io::Result<Child> {
-    let mut command = Command::new("/proc/self/exe");
-    if let Some(name) = std::env::args_os().next() {
-        command.arg0(name);
-    }
+    let mut command = own_program();
     let number = inherit(&mut command, channel);
     command.args(["worker", "--fd", &number.to_string()]);
     if let Some(shelf) = shelf {

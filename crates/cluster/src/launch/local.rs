@@ -4,19 +4,16 @@
 //! there is no second code path for one machine and a worker's accident cannot reach the controller.
 
 use std::ffi::OsString;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 use super::gathering::{Gathering, Start};
 use crate::fleet::{Fleet, LaunchError, Launcher};
+use crate::own_program::{RUNNING, own_program};
 
 /// Time for a machine with sick drivers to be looked at.
 const HELLO_WITHIN: Duration = Duration::from_secs(30);
-
-/// The file that runs, even if another one has taken its name meanwhile.
-const RUNNING: &str = "/proc/self/exe";
 
 /// Starts an agent on this machine.
 #[derive(Clone, Debug)]
@@ -77,12 +74,8 @@ impl LocalLauncher {
 
     /// The command that is the agent.
     pub(super) fn agent(&self) -> Command {
-        let mut command = Command::new(&self.program);
-        if self.program.as_os_str() == RUNNING
-            && let Some(name) = std::env::args_os().next()
-        {
-            command.arg0(name);
-        }
+        let is_own = self.program.as_os_str() == RUNNING;
+        let mut command = if is_own { own_program() } else { Command::new(&self.program) };
         command.args(&self.args);
         for (option, value) in [
             ("--node", self.node.as_ref().map(OsString::from)),

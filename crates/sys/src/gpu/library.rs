@@ -1,7 +1,7 @@
 //! Shared libraries that may or may not be there.
 #![expect(unsafe_code, reason = "dlopen, dlsym and dlerror")]
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::NonNull;
@@ -133,9 +133,23 @@ macro_rules! table {
 }
 pub(super) use table;
 
+/// What a library wrote, up to the zero behind it.
+pub(super) fn text(written: &[c_char]) -> String {
+    // A character has a sign on x86-64 and none on Arm.
+    let bytes = written.iter().map(|character| character.to_ne_bytes()[0]);
+    String::from_utf8_lossy(&bytes.take_while(|byte| *byte != 0).collect::<Vec<_>>()).into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_ends_at_its_zero_and_keeps_its_umlauts() {
+        let written =
+            "H\u{fc}gel\0rest".bytes().map(|byte| c_char::from_ne_bytes([byte])).collect::<Vec<_>>();
+        assert_eq!(text(&written), "H\u{fc}gel");
+    }
 
     #[test]
     fn a_library_that_is_not_there_is_told_from_one_that_is_none() {

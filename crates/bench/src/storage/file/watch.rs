@@ -111,7 +111,10 @@ impl Watch {
 
 /// What hangs, in a sentence: the oldest thing of all threads, and what the kernel says of that thread.
 pub fn describe(all: &[Arc<Watch>]) -> String {
-    let now = clock::now_ns();
+    describe_at(all, clock::now_ns())
+}
+
+fn describe_at(all: &[Arc<Watch>], now: u64) -> String {
     let oldest = all.iter().filter_map(|watch| Some((watch.oldest()?, watch))).min_by_key(|((at, _), _)| *at);
     let Some(((since, what), watch)) = oldest else {
         return "no request is under way".to_owned();
@@ -146,23 +149,23 @@ mod tests {
     #[test]
     fn the_oldest_request_of_all_threads_is_told() {
         let all = [Watch::new(0, 0, 2), Watch::new(1, 1, 2)];
-        assert_eq!(describe(&all), "no request is under way");
-        // However short the machine has been up.
-        let now = clock::now_ns();
-        all[0].begins(0, false, 512, Nanos(now - now / 4));
-        all[1].begins(0, false, 0, Nanos(now - now / 4));
-        all[1].begins(1, true, 4096, Nanos(now / 2));
-        let told = describe(&all);
-        assert!(
-            told.starts_with("a write at offset 4096 of file 1 (2 under way) has been going on"),
-            "{told}"
-        );
-        assert!(told.contains("in thread 1") && told.ends_with("2 of 2 threads have something under way"));
+        let (second, now) = (1_000_000_000, 7_200_000_000_000);
+        let describe = || describe_at(&all, now);
+        assert_eq!(describe(), "no request is under way");
+        all[0].begins(0, false, 512, Nanos(now - second));
+        all[1].begins(0, false, 0, Nanos(now - second));
+        all[1].begins(1, true, 4096, Nanos(now - 3600 * second));
+        let told = describe();
+        let age = Nanos(3600 * second);
+        let start = format!("a write at offset 4096 of file 1 (2 under way) has been going on for {age} in thread 1");
+        assert!(told.starts_with(&start), "{told}");
+        assert!(told.ends_with("2 of 2 threads have something under way"), "{told}");
         all[1].ends(1);
         all[1].ends(0);
-        assert!(describe(&all).starts_with("a read at offset 512 of file 0"));
+        assert!(describe().starts_with("a read at offset 512 of file 0"));
         all[0].ends(0);
         all[0].doing(Doing::Flushing);
-        assert!(describe(&all).starts_with("flushing a file"));
+        // By the machine's own clock here, which may have started a moment ago.
+        assert!(super::describe(&all).starts_with("flushing a file has been going on for "));
     }
 }

@@ -13,9 +13,7 @@ use std::io::{self, Read, Write};
 
 use crate::launch::SILENCE;
 use crate::launch::copying::Copying;
-
-/// The file that runs, even if another one has taken its name meanwhile.
-const RUNNING: &str = "/proc/self/exe";
+use crate::own_program::RUNNING;
 
 /// What the node's lines for us begin with. Login scripts may print before.
 const MARK: &str = "seatrial-boot ";

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::code::{self, attribute};
 use super::table::{Address, Opaque, Table};
 use crate::gpu::driver::Context;
+use crate::gpu::library::text;
 use crate::gpu::{Driver, Fault, GpuError, Library, Properties};
 
 /// The driver's words on why it refused a kernel: enough for the first complaints.
@@ -99,12 +100,6 @@ impl Cuda {
             Err(error) => Err(error),
         }
     }
-}
-
-fn text(bytes: &[c_char]) -> String {
-    let bytes: Vec<u8> =
-        bytes.iter().map(|byte| byte.cast_unsigned()).take_while(|byte| *byte != 0).collect();
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn opaque(number: usize) -> Opaque {

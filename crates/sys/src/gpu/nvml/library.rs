@@ -1,12 +1,13 @@
 //! The library, its devices, and what it answers when it does not tell.
 #![expect(unsafe_code, reason = "calls functions of the library")]
 
-use std::ffi::{c_char, c_int, c_uint};
+use std::ffi::{c_int, c_uint};
 use std::path::Path;
 use std::ptr;
 
 use super::layout::{Memory, PciInfo};
 use super::table::{Device, Table};
+use crate::gpu::library::text;
 use crate::gpu::{Library, LibraryError};
 
 /// Why something is not known.
@@ -99,12 +100,6 @@ const fn name(code: c_int) -> &'static str {
         999 => "unknown error",
         _ => "an error",
     }
-}
-
-pub(super) fn text(bytes: &[c_char]) -> String {
-    let bytes: Vec<u8> =
-        bytes.iter().map(|byte| byte.cast_unsigned()).take_while(|byte| *byte != 0).collect();
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 impl Nvml {

@@ -1,0 +1,58 @@
+//! The running program once more, in a process of its own: how agents of this machine and workers start.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+/// Words that stand before each start of the running program: an emulator, a profiler, a debugger. Blanks part them.
+const WRAPPER: &str = "SEATRIAL_WRAPPER";
+
+/// The file that runs, even if another one has taken its name meanwhile.
+pub(crate) const RUNNING: &str = "/proc/self/exe";
+
+/// What the environment puts before the program.
+pub(crate) fn wrapper() -> Option<OsString> {
+    std::env::var_os(WRAPPER).filter(|words| !words.to_string_lossy().trim().is_empty())
+}
+
+/// A command that starts the running program, without its arguments.
+pub(crate) fn own_program() -> Command {
+    let Some(words) = wrapper() else {
+        let mut command = Command::new(RUNNING);
+        if let Some(name) = std::env::args_os().next() {
+            command.arg0(name);
+        }
+        return command;
+    };
+    // In the wrapper's own process RUNNING would be the wrapper.
+    wrapped(&words, &fs::read_link(RUNNING).unwrap_or_else(|_| RUNNING.into()))
+}
+
+fn wrapped(words: &OsStr, program: &Path) -> Command {
+    let text = words.to_string_lossy();
+    let mut words = text.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words).arg(program);
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_the_wrapper_stand_before_the_program() {
+        let command = wrapped(OsStr::new(" nice  -n 1 "), Path::new("/a folder/seatrial"));
+        assert_eq!(command.get_program(), "nice");
+        assert_eq!(command.get_args().collect::<Vec<_>>(), ["-n", "1", "/a folder/seatrial"]);
+    }
+
+    #[test]
+    fn the_running_program_starts_again_under_its_own_name() {
+        let ended = own_program().arg("--list").output().expect("started");
+        let listed = String::from_utf8_lossy(&ended.stdout).into_owned();
+        assert!(listed.contains("the_running_program_starts_again_under_its_own_name"), "{listed}");
+    }
+}
