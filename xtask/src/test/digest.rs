@@ -59,6 +59,18 @@ impl Digest {
         !self.hidden
     }
 
+    /// Takes over what another lane's programs said.
+    pub fn add(&mut self, other: Self) {
+        self.started += other.started;
+        self.programs += other.programs;
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.ignored += other.ignored;
+        self.failures.extend(other.failures);
+        self.flaky.extend(other.flaky);
+        self.skipped.extend(other.skipped);
+    }
+
     /// Whether every program that began came to a result: one that died took tests with it that nobody named.
     pub fn is_whole(&self) -> bool {
         self.started == self.programs

@@ -2,6 +2,7 @@
 
 mod digest;
 mod groups;
+mod lanes;
 mod run;
 
 pub use digest::{Counts, Digest};

@@ -2,10 +2,12 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ExitStatus, Stdio};
+use std::thread;
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 
+use super::lanes::{self, Lane};
 use super::{Digest, groups};
 use crate::packages;
 use crate::workspace;
@@ -36,9 +38,13 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let started = Instant::now();
     let mut digest = Digest::default();
-    let mut passed = pass(&args.args, &cargo_arguments(&args.args), &mut digest)?;
+    let mut passed = if args.args.is_empty() {
+        pass_of_all(&mut digest)?
+    } else {
+        pass(&args.args, &[cargo_arguments(&args.args)], &mut digest)?
+    };
     if let Some(arguments) = alone(&args.args).filter(|_| passed) {
-        passed = pass(&args.args, &arguments, &mut digest)?;
+        passed = pass(&args.args, &[arguments], &mut digest)?;
     }
     let minutes = started.elapsed().as_secs_f64() / 60.0;
     println!("{digest} in {minutes:.1} min");
@@ -62,16 +68,44 @@ const MOST_AGAIN: usize = 5;
 /// How often each of them is run once more, at most.
 const TRIES_AGAIN: usize = 2;
 
+/// All tests of the workspace, in lanes side by side.
+fn pass_of_all(digest: &mut Digest) -> Result<bool> {
+    let mut build = workspace::cargo(["test", "--locked", "--workspace", "--no-run"]);
+    workspace::run(&mut build)?;
+    let lanes = lanes::lanes(workspace::root()).context("cannot list the test programs")?;
+    let whole = |words: Vec<String>| cargo_arguments(&words);
+    let lanes: Vec<Lane> = lanes.into_iter().map(|lane| lane.into_iter().map(whole).collect()).collect();
+    let before = digest.failures.len();
+    let passed = thread::scope(|scope| {
+        let lane = |lane: Lane| {
+            move || -> Result<(bool, Digest)> {
+                let mut digest = Digest::default();
+                let mut passed = true;
+                for arguments in &lane {
+                    passed &= test(arguments, &mut digest, Try::First)?.success();
+                }
+                Ok((passed, digest))
+            }
+        };
+        let lanes: Vec<_> = lanes.into_iter().map(|words| scope.spawn(lane(words))).collect();
+        let mut all = true;
+        for lane in lanes {
+            let (passed, told) = lane.join().map_err(|_| anyhow!("a lane of tests panicked"))??;
+            all &= passed;
+            digest.add(told);
+        }
+        anyhow::Ok(all)
+    })?;
+    again(&[], passed, before, digest)
+}
+
 /// One run of `cargo test`; what fails in it is run again with nothing beside it, and whether all passed in the end.
-///
 /// Tests share the machine with each other and with strangers. One that passes by itself is told as flaky: it has to be
 /// mended, but it does not hold up a change that has nothing to do with it.
-fn pass(given: &[String], arguments: &[String], digest: &mut Digest) -> Result<bool> {
-    let before = digest.failures.len();
-    let status = test(arguments, digest, Try::First)?;
+fn again(given: &[String], passed: bool, before: usize, digest: &mut Digest) -> Result<bool> {
     let failed = digest.failures[before..].to_vec();
-    if status.success() || failed.is_empty() || failed.len() > MOST_AGAIN || !digest.is_whole() {
-        return Ok(status.success());
+    if passed || failed.is_empty() || failed.len() > MOST_AGAIN || !digest.is_whole() {
+        return Ok(passed);
     }
     for name in &failed {
         for again in 1..=TRIES_AGAIN {
@@ -147,18 +181,28 @@ fn test(args: &[String], digest: &mut Digest, which: Try) -> Result<ExitStatus> 
     let output = child.stdout.take().context("cargo test has no output")?;
     let mut lines = BufReader::new(output);
     let mut line = Vec::new();
+    // Of lanes side by side each program's output stays together: it is shown when the program's result is there.
+    let mut shown = Vec::new();
+    let mut show = |shown: &mut Vec<u8>| {
+        let mut out = std::io::stdout().lock();
+        let written = out.write_all(shown).and_then(|()| out.flush());
+        shown.clear();
+        written.context("cannot write to standard output")
+    };
     // Bytes, because a test may print what is no text.
     while lines.read_until(b'\n', &mut line).context("cannot read the output of cargo test")? > 0 {
         let text = String::from_utf8_lossy(&line);
         let is_shown = digest.take(text.trim_end());
         let instead = Some(text.trim_end()).filter(|_| which == Try::First).and_then(not_the_end_yet);
         if is_shown {
-            let mut out = std::io::stdout().lock();
-            let bytes = instead.map_or_else(|| line.clone(), |text| format!("{text}\n").into_bytes());
-            out.write_all(&bytes).and_then(|()| out.flush()).context("cannot write to standard output")?;
+            shown.extend(instead.map_or_else(|| line.clone(), |text| format!("{text}\n").into_bytes()));
+        }
+        if text.starts_with("test result: ") {
+            show(&mut shown)?;
         }
         line.clear();
     }
+    show(&mut shown)?;
     let status = child.wait().context("cannot wait for cargo test")?;
     Ok(status)
 }

@@ -1,0 +1,85 @@
+//! What is tested side by side: programs that mostly wait share the machine with those that mostly compute.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// The commands of cargo for one lane, one after the other.
+pub type Lane = Vec<Vec<String>>;
+
+/// Tests of xtask that share a machine-wide lab; each waits for daemons and deadlines most of its time.
+const LAB: [&str; 2] = ["cluster", "lab"];
+
+/// What the tests in emulated machines begin with. Those compute most of their time.
+const GUEST: &str = "guest";
+
+/// The lanes of the whole workspace below `root`: the virtual machines, the lab, and everything else with the doc tests.
+///
+/// All select the whole workspace and then programs of it, so that none of them compiles anything with other features.
+///
+/// # Errors
+/// When the folders of tests cannot be read.
+pub fn lanes(root: &Path) -> io::Result<Vec<Lane>> {
+    let programs = programs(root)?;
+    let is_guest = |name: &&String| name.starts_with(GUEST);
+    let is_lab = |name: &&String| LAB.contains(&name.as_str());
+    let of = |programs: Vec<&String>| programs.into_iter().flat_map(|name| ["--test".to_owned(), name.clone()]);
+    let plain = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let others = programs.iter().filter(|name| !is_guest(name) && !is_lab(name)).collect();
+    Ok(vec![
+        vec![of(programs.iter().filter(is_guest).collect()).collect()],
+        vec![of(programs.iter().filter(is_lab).collect()).collect()],
+        vec![plain(&["--lib", "--bins"]).into_iter().chain(of(others)).collect(), plain(&["--doc"])],
+    ])
+}
+
+/// The names of all test programs of the workspace: files of `tests`, and folders of `tests` with a main file.
+fn programs(root: &Path) -> io::Result<BTreeSet<String>> {
+    let mut packages = vec![root.join("xtask")];
+    for package in fs::read_dir(root.join("crates"))? {
+        packages.push(package?.path());
+    }
+    let mut programs = BTreeSet::new();
+    for tests in packages.iter().map(|package| package.join("tests")).filter(|tests| tests.is_dir()) {
+        for entry in fs::read_dir(tests)? {
+            let path = entry?.path();
+            let is_program = path.extension().is_some_and(|end| end == "rs") || path.join("main.rs").is_file();
+            programs.extend(path.file_stem().filter(|_| is_program).map(|name| name.to_string_lossy().into_owned()));
+        }
+    }
+    Ok(programs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace;
+
+    #[test]
+    fn every_test_program_is_in_just_one_lane() {
+        let lanes = lanes(workspace::root()).unwrap();
+        let named: Vec<&String> = lanes.iter().flatten().flatten().filter(|word| !word.starts_with("--")).collect();
+        let all: Vec<String> = programs(workspace::root()).unwrap().into_iter().collect();
+        let mut sorted: Vec<String> = named.into_iter().cloned().collect();
+        sorted.sort();
+        assert_eq!(sorted, all);
+        let of = |name: &str| {
+            lanes.iter().position(|lane| lane.iter().flatten().any(|word| word == name)).expect("a lane")
+        };
+        assert_eq!([of("guest_rdma"), of("cluster"), of("conformance"), of("it")], [0, 1, 2, 2]);
+    }
+
+    #[test]
+    fn folders_of_helpers_and_fixtures_are_no_programs() {
+        let root = tempfile::tempdir().unwrap();
+        let tests = root.path().join("crates/one/tests");
+        fs::create_dir_all(tests.join("whole")).unwrap();
+        fs::create_dir_all(tests.join("fixtures")).unwrap();
+        fs::write(tests.join("whole/main.rs"), "").unwrap();
+        fs::write(tests.join("single.rs"), "").unwrap();
+        fs::write(tests.join("fixtures/data.json"), "").unwrap();
+        let programs: Vec<String> = programs(root.path()).unwrap().into_iter().collect();
+        assert_eq!(programs, ["single", "whole"]);
+    }
+}
