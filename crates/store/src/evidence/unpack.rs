@@ -24,7 +24,7 @@ const WINDOW: u64 = 8 << 20;
 
 /// Reads the archive in an evidence file.
 pub enum Unpacker {
-    Gzip(GzDecoder<BufReader<Take<File>>>),
+    Gzip(Box<GzDecoder<BufReader<Take<File>>>>),
     Zstd(Box<StreamingDecoder<BufReader<Take<File>>, FrameDecoder>>),
 }
 
@@ -43,7 +43,7 @@ impl Unpacker {
     pub fn new(packing: Packing, file: Take<File>) -> io::Result<Self> {
         let file = BufReader::new(file);
         Ok(match packing {
-            Packing::Gzip => Self::Gzip(GzDecoder::new(file)),
+            Packing::Gzip => Self::Gzip(Box::new(GzDecoder::new(file))),
             Packing::Zstd => {
                 let decoder = StreamingDecoder::new_with_max_window_size(file, WINDOW);
                 Self::Zstd(Box::new(decoder.map_err(io::Error::other)?))
