@@ -3,8 +3,10 @@
 
 pub mod ci;
 mod deny;
+pub mod fresh;
 pub mod generate;
 pub mod guest;
+mod interrupt;
 pub mod lab;
 pub mod packages;
 pub mod test;

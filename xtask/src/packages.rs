@@ -10,6 +10,7 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
+use crate::interrupt::Interrupt;
 use crate::workspace;
 
 /// A Debian package and what it is for.
@@ -23,30 +24,41 @@ pub struct Package {
     pub reason: &'static str,
 }
 
+/// The disassembler; building brings it along, and guests get programs stripped by it.
+pub const BINUTILS: Package = Package {
+    name: "binutils",
+    program: "objdump",
+    reason: "the kernel tests read the disassembly for the vector loads and the non-temporal stores",
+};
 /// The file systems of the fault tests and of the lab's nodes.
-const E2FSPROGS: Package = Package {
+pub const E2FSPROGS: Package = Package {
     name: "e2fsprogs",
     program: "mkfs.ext4",
     reason: "the fault tests make a small file system and freeze it under a worker, the lab tests one a node",
 };
-const MOUNT: Package = Package {
+/// mount(8).
+pub const MOUNT: Package = Package {
     name: "mount",
     program: "mount",
     reason: "the fault tests and the lab tests mount file systems",
 };
-const UTIL_LINUX: Package = Package {
+/// Namespaces from the command line, and more.
+pub const UTIL_LINUX: Package = Package {
     name: "util-linux",
     program: "fsfreeze",
     reason: "the fault tests freeze a file system, and start processes that leave their group; the lab tests make \
              namespaces",
 };
-const IPROUTE2: Package =
+/// ip(8) and tc(8).
+pub const IPROUTE2: Package =
     Package { name: "iproute2", program: "tc", reason: "the lab tests make and shape networks" };
-const IPUTILS_PING: Package =
+/// ping(8).
+pub const IPUTILS_PING: Package =
     Package { name: "iputils-ping", program: "ping", reason: "the lab tests count lost packets" };
 const MUNGE: Package =
     Package { name: "munge", program: "munged", reason: "the lab tests run Slurm, which trusts it" };
-const NFTABLES: Package =
+/// nft(8).
+pub const NFTABLES: Package =
     Package { name: "nftables", program: "nft", reason: "the lab tests drop an exact share of packets" };
 const OPENMPI: Package =
     Package { name: "openmpi-bin", program: "mpirun", reason: "the lab tests start commands with mpirun" };
@@ -59,24 +71,29 @@ const PROCPS: Package = Package {
     program: "pkill",
     reason: "the lab tests kill daemons by their name inside a node",
 };
-const CHROMIUM: Package =
+/// A browser.
+pub const CHROMIUM: Package =
     Package { name: "chromium", program: "chromium", reason: "tests open the HTML report in a real browser" };
-const NPM: Package = Package {
+/// Fetches packages of JavaScript.
+pub const NPM: Package = Package {
     name: "npm",
     program: "npm",
     reason: "a test fetches the accessibility checker of the HTML report",
 };
-const PIP: Package = Package {
+/// Fetches packages of Python.
+pub const PIP: Package = Package {
     name: "python3-pip",
     program: "pip3",
     reason: "the tests of exports read them with readers of JUnit, Prometheus and Parquet, which it fetches",
 };
-const STRACE: Package = Package {
+/// strace(1).
+pub const STRACE: Package = Package {
     name: "strace",
     program: "strace",
     reason: "a test watches that no disk is opened for writing",
 };
-const ZSTD: Package =
+/// zstd(1).
+pub const ZSTD: Package =
     Package { name: "zstd", program: "zstd", reason: "a test tries to compress what files are filled with" };
 const SLURM: Package =
     Package { name: "slurm-wlm", program: "slurmctld", reason: "the lab tests run a real Slurm" };
@@ -97,44 +114,12 @@ const IBVERBS: Package = Package {
     program: "ibv_devinfo",
     reason: "guests have soft-RoCE, for which it brings libibverbs and the providers",
 };
-/// It has no program: its header is looked for beside the folder of programs.
-const IBVERBS_DEV: Package = Package {
+/// A header without a program: it is looked for beside the folder of programs.
+pub const IBVERBS_DEV: Package = Package {
     name: "libibverbs-dev",
     program: "../include/infiniband/verbs.h",
     reason: "a test compares our structures of libibverbs with its header",
 };
-
-/// What `cargo xtask test` needs.
-pub const TESTS: &[Package] = &[
-    Package {
-        name: "binutils",
-        program: "objdump",
-        reason: "the kernel tests read the disassembly for the vector loads and the non-temporal stores",
-    },
-    E2FSPROGS,
-    MOUNT,
-    UTIL_LINUX,
-    IPROUTE2,
-    IPUTILS_PING,
-    MUNGE,
-    NFTABLES,
-    OPENMPI,
-    OPENSSH_CLIENT,
-    OPENSSH_SERVER,
-    PIP,
-    PROCPS,
-    SLURM,
-    STRACE,
-    ZSTD,
-    CHROMIUM,
-    NPM,
-    QEMU,
-    BUSYBOX,
-    CPIO,
-    KMOD,
-    IBVERBS,
-    IBVERBS_DEV,
-];
 
 /// What `cargo xtask lab` needs.
 pub const LAB: &[Package] = &[
@@ -157,9 +142,18 @@ pub const GUEST: &[Package] =
 /// What the tests of the lab need besides.
 pub const LAB_TESTS: &[Package] = &[IPUTILS_PING, PROCPS];
 
-/// Packages with a daemon that Debian starts when it installs them, and from then on with the machine. That is not ours
-/// to decide on a person's machine: there they are named, and installed in continuous integration only.
-const WITH_DAEMONS: &[Package] = &[MUNGE, OPENSSH_SERVER, SLURM];
+/// What makes the bare Debian of `cargo xtask fresh`.
+pub const FRESH: &[Package] = &[
+    Package { name: "mmdebstrap", program: "mmdebstrap", reason: "a bare Debian is made by it" },
+    Package { name: "git", program: "git", reason: "the commit is cloned into the bare Debian" },
+    UTIL_LINUX,
+    MOUNT,
+];
+
+/// The services of packages that Debian starts when it installs them, and from then on with the machine. We do not: a
+/// person who runs tests has not asked for a daemon.
+const SERVICES: &[(Package, &[&str])] =
+    &[(MUNGE, &["munge"]), (OPENSSH_SERVER, &["ssh"]), (SLURM, &["slurmctld", "slurmd"])];
 
 /// Folders of system programs that the search path of a plain user leaves out.
 const SYSTEM_FOLDERS: &[&str] = &["/usr/sbin", "/sbin"];
@@ -170,7 +164,7 @@ const SYSTEM_FOLDERS: &[&str] = &["/usr/sbin", "/sbin"];
 /// In continuous integration, when something is missing in the end; elsewhere never: the tests that need it
 /// say that they were skipped.
 pub fn ensure(packages: &[Package]) -> Result<()> {
-    let missing = supplied(packages);
+    let missing = supplied(packages)?;
     if missing.is_empty() {
         return Ok(());
     }
@@ -187,7 +181,7 @@ pub fn ensure(packages: &[Package]) -> Result<()> {
 /// # Errors
 /// When something is missing in the end.
 pub fn require(packages: &[Package]) -> Result<()> {
-    let missing = supplied(packages);
+    let missing = supplied(packages)?;
     if missing.is_empty() {
         return Ok(());
     }
@@ -195,18 +189,15 @@ pub fn require(packages: &[Package]) -> Result<()> {
 }
 
 /// Installs what is missing where that is possible, and returns what is missing still.
-fn supplied(packages: &[Package]) -> Vec<Package> {
+///
+/// # Errors
+/// When a person interrupted it.
+pub fn supplied(packages: &[Package]) -> Result<Vec<Package>> {
     let missing = missing_now(packages);
-    let wanted = installable(&missing, workspace::is_ci());
-    if !wanted.is_empty() && may_install() {
-        install(&wanted);
+    if !missing.is_empty() && is_root() && has_apt() {
+        install(&missing)?;
     }
-    missing_now(&missing)
-}
-
-/// Those of `missing` that are installed without asking.
-fn installable(missing: &[Package], is_ci: bool) -> Vec<Package> {
-    missing.iter().copied().filter(|package| is_ci || !WITH_DAEMONS.contains(package)).collect()
+    Ok(missing_now(&missing))
 }
 
 /// Those of `packages` whose program is not found.
@@ -226,17 +217,23 @@ pub fn search_path() -> Vec<PathBuf> {
     std::env::split_paths(&path).chain(SYSTEM_FOLDERS.iter().map(PathBuf::from)).collect()
 }
 
-/// `/proc/self` belongs to the effective user.
-fn may_install() -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let is_root = std::fs::metadata("/proc/self").is_ok_and(|status| status.uid() == 0);
-    is_root && Path::new("/usr/bin/apt-get").is_file()
+/// Whether we may do what only root may.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
 }
 
-/// Tries with the package lists at hand first: refreshing them is slow and often not needed.
-fn install(packages: &[Package]) {
-    let _quiet = NoDaemons::forbid(Path::new("/usr/sbin/policy-rc.d"));
-    let names = packages.iter().map(|package| package.name);
+/// Whether packages are installed as on Debian.
+pub fn has_apt() -> bool {
+    Path::new("/usr/bin/apt-get").is_file()
+}
+
+/// Tries with the package lists at hand first: refreshing them is slow and often not needed. No daemon of theirs runs
+/// afterwards, nor starts with the machine.
+fn install(packages: &[Package]) -> Result<()> {
+    let names: Vec<&str> = packages.iter().map(|package| package.name).collect();
+    eprintln!("installing Debian packages, without starting their daemons: {}", names.join(" "));
+    let interrupt = Interrupt::hold_back()?;
+    let quiet = NoDaemons::forbid(Path::new("/usr/sbin/policy-rc.d"));
     let apt = |args: &[&str]| {
         let mut command = Command::new("apt-get");
         command.env("DEBIAN_FRONTEND", "noninteractive").args(["--quiet", "--yes"]).args(args);
@@ -244,12 +241,61 @@ fn install(packages: &[Package]) {
     };
     let mut get = apt(&["install", "--no-install-recommends"]);
     get.args(names);
-    if workspace::run(&mut get).is_err() {
-        let refreshed = workspace::run(&mut apt(&["update"])).and_then(|()| workspace::run(&mut get));
-        if let Err(error) = refreshed {
-            eprintln!("{error:#}");
+    let mut done = workspace::run(&mut get);
+    if done.is_err() && !interrupt.came() {
+        done = workspace::run(&mut apt(&["update"])).and_then(|()| workspace::run(&mut get));
+    }
+    // Also of those that were installed before another one failed.
+    let missing = missing_now(packages);
+    for service in services(packages.iter().filter(|package| !missing.contains(package))) {
+        done = done.and(workspace::run(&mut disable(service, Init::of_machine())));
+    }
+    if let Err(error) = done {
+        // What is missing still is told by whoever asked.
+        eprintln!("{error:#}");
+    }
+    drop(quiet);
+    interrupt.check()
+}
+
+/// The services that came with `installed`.
+fn services<'a>(installed: impl Iterator<Item = &'a Package>) -> Vec<&'static str> {
+    let of = |package: &Package| SERVICES.iter().find(|(other, _)| other == package);
+    installed.filter_map(of).flat_map(|(_, services)| services.iter().copied()).collect()
+}
+
+/// What starts services here.
+#[derive(Clone, Copy)]
+enum Init {
+    Systemd,
+    /// Systemd is installed and did not start this system: a container, or a root folder.
+    SystemdAsleep,
+    Scripts,
+}
+
+impl Init {
+    fn of_machine() -> Self {
+        // sd_booted(3).
+        if Path::new("/run/systemd/system").is_dir() {
+            Self::Systemd
+        } else if Path::new("/usr/bin/systemctl").is_file() {
+            Self::SystemdAsleep
+        } else {
+            Self::Scripts
         }
     }
+}
+
+/// Takes a service out of what starts with the machine, and stops it should a policy of the machine have let it start.
+fn disable(service: &str, init: Init) -> Command {
+    let (program, args): (_, &[&str]) = match init {
+        Init::Systemd => ("systemctl", &["--quiet", "disable", "--now", service]),
+        Init::SystemdAsleep => ("systemctl", &["--quiet", "disable", service]),
+        Init::Scripts => ("update-rc.d", &[service, "disable"]),
+    };
+    let mut command = Command::new(program);
+    command.args(args);
+    command
 }
 
 /// Debian asks this script before a package starts its daemon; 101 is "forbidden" (its policy manual, and
@@ -258,12 +304,16 @@ struct NoDaemons<'a> {
     script: Option<&'a Path>,
 }
 
+/// Says whose it is to a person who finds it after we were killed.
+const FORBID: &[u8] = b"#!/bin/sh\n# By `cargo xtask`, while it installs packages.\nexit 101\n";
+
 impl<'a> NoDaemons<'a> {
     fn forbid(script: &'a Path) -> Self {
         use std::os::unix::fs::OpenOptionsExt;
         let made = OpenOptions::new().write(true).create_new(true).mode(0o755).open(script);
-        let written = made.and_then(|mut file| file.write_all(b"#!/bin/sh\nexit 101\n"));
-        Self { script: written.is_ok().then_some(script) }
+        let written = made.and_then(|mut file| file.write_all(FORBID));
+        let is_ours = written.is_ok() || std::fs::read(script).is_ok_and(|text| text == FORBID);
+        Self { script: is_ours.then_some(script) }
     }
 }
 
@@ -309,10 +359,12 @@ mod tests {
     }
 
     #[test]
-    fn packages_with_daemons_are_installed_in_continuous_integration_only() {
-        let missing = [OPENMPI, OPENSSH_SERVER];
-        assert_eq!(installable(&missing, true), missing);
-        assert_eq!(installable(&missing, false), [OPENMPI]);
+    fn the_services_of_what_was_installed_are_kept_from_starting_and_no_others() {
+        assert_eq!(services([OPENMPI, OPENSSH_SERVER, MUNGE].iter()), ["ssh", "munge"]);
+        let shown = |init| workspace::show(&disable("ssh", init));
+        assert_eq!(shown(Init::Systemd), "systemctl --quiet disable --now ssh");
+        assert_eq!(shown(Init::SystemdAsleep), "systemctl --quiet disable ssh");
+        assert_eq!(shown(Init::Scripts), "update-rc.d ssh disable");
     }
 
     #[test]
@@ -329,7 +381,12 @@ mod tests {
     }
 
     #[test]
-    fn the_tests_have_all_that_lab_and_guests_need() {
-        assert!(LAB.iter().chain(LAB_TESTS).chain(GUEST).all(|package| TESTS.contains(package)));
+    fn a_rule_of_ours_that_a_kill_left_behind_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("policy-rc.d");
+        std::mem::forget(NoDaemons::forbid(&script));
+        assert!(script.exists());
+        drop(NoDaemons::forbid(&script));
+        assert!(!script.exists());
     }
 }

@@ -73,6 +73,24 @@ impl Digest {
         }
     }
 
+    fn counts(&self) -> Counts {
+        // Lines are counted, and no memory holds 4 billion of them.
+        let skipped = u32::try_from(self.skipped.len()).unwrap_or(u32::MAX);
+        Counts { passed: self.passed, skipped, failed: self.failed }
+    }
+
+    /// Reasons to skip, in the order in which they came, each with the tests that gave it.
+    fn skipped_by_reason(&self) -> Vec<(&str, Vec<&str>)> {
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for (test, why) in &self.skipped {
+            match reasons.iter_mut().find(|(reason, _)| reason == why) {
+                Some((_, tests)) => tests.push(test),
+                None => reasons.push((why, vec![test])),
+            }
+        }
+        reasons
+    }
+
     /// `ok. 3 passed; 0 failed; 1 ignored; ...`
     fn count(&mut self, counts: &str) {
         self.programs += 1;
@@ -88,8 +106,8 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (test, why) in &self.skipped {
-            writeln!(f, "skipped {test}: {why}")?;
+        for (why, tests) in self.skipped_by_reason() {
+            writeln!(f, "skipped {}: {why}", named(&tests))?;
         }
         for test in &self.flaky {
             writeln!(f, "FLAKY {test}: failed among the others, passed by itself")?;
@@ -97,15 +115,55 @@ impl fmt::Display for Digest {
         for test in &self.failures {
             writeln!(f, "test {test} ... FAILED")?;
         }
-        write!(
-            f,
-            "{} test programs: {} passed ({} of them skipped themselves), {} failed, {} ignored",
-            self.programs,
-            self.passed,
-            self.skipped.len(),
-            self.failed,
-            self.ignored
-        )
+        write!(f, "{} test programs: {}, {} ignored", self.programs, self.counts(), self.ignored)
+    }
+}
+
+/// The names of tests that say the same: some, and how many more.
+fn named(tests: &[&str]) -> String {
+    let names: Vec<&str> = tests.iter().copied().filter(|name| !name.is_empty()).take(MOST_NAMES).collect();
+    match (tests.len(), names.len()) {
+        (1, 1) => names[0].to_owned(),
+        (1, _) => "1 test".to_owned(),
+        (all, 0) => format!("{all} tests"),
+        (all, shown) if shown == all => format!("{all} tests ({})", names.join(", ")),
+        (all, shown) => format!("{all} tests ({} and {} more)", names.join(", "), all - shown),
+    }
+}
+
+/// Names of tests that stand beside a reason to skip them, at most.
+const MOST_NAMES: usize = 3;
+
+/// What a whole run of tests came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// Tests passed, those that skipped themselves too.
+    pub passed: u32,
+    /// Of these, tests that skipped themselves.
+    pub skipped: u32,
+    /// Tests failed.
+    pub failed: u32,
+}
+
+impl Counts {
+    /// Reads a line of output back, where it is the closing line of a run.
+    pub fn read(line: &str) -> Option<Self> {
+        let (_, counts) = line.split_once(" test programs: ")?;
+        let (passed, rest) = counts.split_once(" passed (")?;
+        let (skipped, rest) = rest.split_once(" of them skipped themselves), ")?;
+        let (failed, _) = rest.split_once(" failed")?;
+        Some(Self {
+            passed: passed.parse().ok()?,
+            skipped: skipped.parse().ok()?,
+            failed: failed.parse().ok()?,
+        })
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { passed, skipped, failed } = self;
+        write!(f, "{passed} passed ({skipped} of them skipped themselves), {failed} failed")
     }
 }
 
@@ -195,5 +253,37 @@ test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 4 filtered out; fini
         let digest = Digest { programs: 2, passed: 3, failed: 1, ignored: 0, ..Digest::default() };
         let text = digest.to_string();
         assert_eq!(text, "2 test programs: 3 passed (0 of them skipped themselves), 1 failed, 0 ignored");
+    }
+    #[test]
+    fn tests_skipped_for_the_same_reason_stand_in_one_line() {
+        let mut digest = Digest::default();
+        for number in 1..=5 {
+            digest.take(&format!("---- a::{number} stdout ----"));
+            digest.take("skipped: namespaces need root");
+        }
+        digest.take("---- b stdout ----");
+        digest.take("skipped: there is no pip3");
+        digest.take("test result: ok. 6 passed; 0 failed");
+        // Trials of the lab stand on a line that does not end with their names.
+        digest.take("skipped: the lab needs root");
+        digest.take("skipped: the lab needs root");
+        let text = digest.to_string();
+        let wanted = "\
+skipped 5 tests (a::1, a::2, a::3 and 2 more): namespaces need root
+skipped b: there is no pip3
+skipped 2 tests: the lab needs root
+";
+        assert!(text.starts_with(wanted), "{text}");
+        assert!(text.contains("6 passed (8 of them skipped themselves)"), "{text}");
+    }
+
+    #[test]
+    fn the_closing_line_can_be_read_back_and_no_other_line_is_taken_for_it() {
+        let mut digest = Digest { programs: 2, passed: 3, failed: 1, ignored: 4, ..Digest::default() };
+        digest.skipped.push(("a".to_owned(), "no root".to_owned()));
+        let line = format!("{digest} in 3.2 min");
+        let counts = line.lines().find_map(Counts::read);
+        assert_eq!(counts, Some(Counts { passed: 3, skipped: 1, failed: 1 }));
+        assert_eq!(Counts::read("test result: ok. 3 passed; 0 failed"), None);
     }
 }

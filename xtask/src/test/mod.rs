@@ -1,7 +1,8 @@
 //! `cargo xtask test`: every test of the workspace, doc tests too, with a summary that can be read.
 
 mod digest;
+mod groups;
 mod run;
 
-pub use digest::Digest;
+pub use digest::{Counts, Digest};
 pub use run::{Args, run};

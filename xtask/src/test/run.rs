@@ -6,15 +6,15 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
-use super::Digest;
+use super::{Digest, groups};
 use crate::packages;
 use crate::workspace;
 
 /// Run all tests of the workspace, doc tests too.
 ///
-/// Installs the Debian packages that the tests need when it is root; names them when it is not and goes on:
-/// tests that need one then say that they were skipped. With CI=true in the environment nothing may be missing
-/// or skipped.
+/// As root on Debian it installs the packages that the tests need, and starts no daemon of theirs. Otherwise it says which
+/// groups of tests cannot run, and the command that lets them: those tests say that they were skipped. With CI=true in
+/// the environment nothing may be missing or skipped.
 #[derive(clap::Args)]
 pub struct Args {
     /// Arguments for `cargo test`, for example `-p seatrial-stats -- median`.
@@ -27,7 +27,13 @@ pub struct Args {
 /// # Errors
 /// When a test fails, something does not compile, or, in continuous integration, a test was skipped.
 pub fn run(args: &Args) -> Result<()> {
-    packages::ensure(packages::TESTS)?;
+    let missing = packages::supplied(&groups::packages())?;
+    let rights = groups::Rights { is_root: packages::is_root(), has_apt: packages::has_apt() };
+    let not_run = groups::not_run(&missing, rights);
+    if let Some(text) = &not_run {
+        ensure!(!workspace::is_ci(), "{text}");
+        eprintln!("{text}\n");
+    }
     let started = Instant::now();
     let mut digest = Digest::default();
     let mut passed = pass(&args.args, &cargo_arguments(&args.args), &mut digest)?;
@@ -36,6 +42,9 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let minutes = started.elapsed().as_secs_f64() / 60.0;
     println!("{digest} in {minutes:.1} min");
+    if let Some(text) = &not_run {
+        println!("{text}");
+    }
     // The same for programs, in the plainest form there is: the last result that cargo prints is of one crate only.
     println!("tests: {} passed, {} failed", digest.passed, digest.failed);
     ensure!(passed, "tests failed, or a test program did not come to its end");
