@@ -1,6 +1,7 @@
 //! The README's map of the crates is complete, and dependencies point downwards on it.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -93,4 +94,105 @@ fn the_tasks_are_built_with_the_features_of_the_tests() {
         "tests enable other features of {different:?}, so `cargo xtask test` would compile the workspace twice; \
          name what enables them among the dependencies of xtask, too"
     );
+}
+
+/// Dependencies that no code of a package names: package, dependency and why it is there.
+const UNNAMED: &[(&str, &str, &str)] = &[
+    ("xtask", "jsonschema", "cargo chooses the features of shared dependencies by it, as for the tests"),
+    ("xtask", "proptest", "cargo chooses the features of shared dependencies by it, as for the tests"),
+];
+
+/// Whether code names a crate: in a path, or by `use`. A line of comment is no code.
+fn is_named(code: &str, name: &str) -> bool {
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    code.lines().map(str::trim_start).filter(|line| !line.starts_with("//")).any(|line| {
+        line.match_indices(name).any(|(at, _)| {
+            let (before, after) = (&line[..at], &line[at + name.len()..]);
+            let opens = !before.ends_with(|letter| is_word(letter) || letter == ':') || before.ends_with(" ::");
+            let is_whole = line.starts_with("use ") && after.starts_with([';', ' ']);
+            opens && (after.starts_with("::") || is_whole)
+        })
+    })
+}
+
+/// All Rust code below `folder`.
+fn code(folder: &Path) -> String {
+    let mut text = String::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                text.push_str(&std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn every_dependency_is_named_by_code() {
+    let mut unused = Vec::new();
+    let mut seen = 0;
+    for package in packages() {
+        let of = package["name"].as_str().unwrap();
+        let folder = PathBuf::from(package["manifest_path"].as_str().unwrap()).with_file_name("");
+        let (whole, library) = (code(&folder), code(&folder.join("src")));
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let name = dependency["rename"].as_str().or(dependency["name"].as_str()).unwrap();
+            // Tests and build scripts lie outside of `src`.
+            let code = if dependency["kind"].is_null() { &library } else { &whole };
+            let is_exempt = UNNAMED.iter().any(|(package, other, _)| (*package, *other) == (of, name));
+            if is_named(code, &name.replace('-', "_")) == is_exempt {
+                unused.push(format!("{of}: {name}"));
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 50, "only {seen} dependencies were seen");
+    assert!(
+        unused.is_empty(),
+        "no code names these dependencies, or UNNAMED lists one that code does name: {unused:?}"
+    );
+}
+
+#[test]
+fn every_dependency_of_the_workspace_is_one_of_a_package() {
+    let manifest = std::fs::read_to_string(workspace::root().join("Cargo.toml")).unwrap();
+    let (_, rest) = manifest.split_once("[workspace.dependencies]\n").unwrap();
+    let listed: BTreeSet<String> = rest
+        .lines()
+        .take_while(|line| !line.starts_with('['))
+        .filter_map(|line| Some(line.split_once(" = ")?.0.to_owned()))
+        .collect();
+    let names = packages().into_iter().flat_map(|package| package["dependencies"].as_array().unwrap().clone());
+    let used: BTreeSet<String> =
+        names.map(|dependency| dependency["name"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(listed.difference(&used).collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+#[test]
+fn a_crate_is_named_by_a_path_or_by_use_and_not_by_a_module_or_a_comment() {
+    for code in ["use csv;", "use csv as table;", "    let a = csv::Reader::new();", "pub use csv::Reader;"] {
+        assert!(is_named(code, "csv"), "{code}");
+    }
+    for code in ["// csv::Reader", "use crate::csv::Reader;", "let csv = 1;", "use seatrial_csv::A;", "csvs::a()"] {
+        assert!(!is_named(code, "csv"), "{code}");
+    }
+}
+
+#[test]
+fn the_declared_version_of_rust_is_no_newer_than_the_one_that_compiles_and_in_ci_the_same() {
+    let output = Command::new("rustc").arg("--version").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let minor = |version: &str| version.split('.').nth(1).and_then(|minor| minor.parse::<u32>().ok());
+    let running = text.split(' ').nth(1).and_then(minor).unwrap_or_else(|| panic!("{text}"));
+    for package in packages() {
+        let declared = package["rust_version"].as_str().and_then(minor).expect("a declared version");
+        assert!(declared <= running, "{} declares more than {text}", package["name"]);
+        // What nobody compiles with is no promise.
+        assert!(!workspace::is_ci() || declared == running, "{} declares less than {text}", package["name"]);
+    }
 }

@@ -33,15 +33,19 @@ if [ "$user" != root ]; then
     home=/home/$user
     path=/opt/rust/bin:/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games
     id "$user" >/dev/null 2>&1 || useradd --create-home --shell /bin/bash "$user"
-    [ ! -f /root/.npmrc ] || install -o "$user" -m 600 /root/.npmrc "$home/"
+    for file in .npmrc .config/pip/pip.conf; do
+        [ ! -f "/root/$file" ] || install -D -o "$user" -m 600 "/root/$file" "$home/$file"
+    done
 fi
-chown -R "$user:" /opt/cargo /opt/seatrial
+chown -R "$user:" "$home" /opt/cargo /opt/seatrial
 cd /opt/seatrial
 
+# One variable a line, whatever letters it has.
+set -f
 IFS='
 '
-# shellcheck disable=SC2086 # Lines without globs or spaces that matter: IFS parts at their ends only.
-set -f -- $ENVIRONMENT
+# shellcheck disable=SC2086
+set -- $ENVIRONMENT
 code=0
 setpriv --reuid="$user" --regid="$user" --init-groups \
     env -i HOME="$home" USER="$user" LOGNAME="$user" SHELL=/bin/bash PATH="$path" CARGO_HOME=/opt/cargo "$@" \
