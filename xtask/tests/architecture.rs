@@ -108,7 +108,8 @@ fn is_named(code: &str, name: &str) -> bool {
     code.lines().map(str::trim_start).filter(|line| !line.starts_with("//")).any(|line| {
         line.match_indices(name).any(|(at, _)| {
             let (before, after) = (&line[..at], &line[at + name.len()..]);
-            let opens = !before.ends_with(|letter| is_word(letter) || letter == ':') || before.ends_with(" ::");
+            let opens =
+                !before.ends_with(|letter| is_word(letter) || letter == ':') || before.ends_with(" ::");
             let is_whole = line.starts_with("use ") && after.starts_with([';', ' ']);
             opens && (after.starts_with("::") || is_whole)
         })
@@ -167,7 +168,8 @@ fn every_dependency_of_the_workspace_is_one_of_a_package() {
         .take_while(|line| !line.starts_with('['))
         .filter_map(|line| Some(line.split_once(" = ")?.0.to_owned()))
         .collect();
-    let names = packages().into_iter().flat_map(|package| package["dependencies"].as_array().unwrap().clone());
+    let names =
+        packages().into_iter().flat_map(|package| package["dependencies"].as_array().unwrap().clone());
     let used: BTreeSet<String> =
         names.map(|dependency| dependency["name"].as_str().unwrap().to_owned()).collect();
     assert_eq!(listed.difference(&used).collect::<Vec<_>>(), Vec::<&String>::new());
@@ -178,7 +180,9 @@ fn a_crate_is_named_by_a_path_or_by_use_and_not_by_a_module_or_a_comment() {
     for code in ["use csv;", "use csv as table;", "    let a = csv::Reader::new();", "pub use csv::Reader;"] {
         assert!(is_named(code, "csv"), "{code}");
     }
-    for code in ["// csv::Reader", "use crate::csv::Reader;", "let csv = 1;", "use seatrial_csv::A;", "csvs::a()"] {
+    for code in
+        ["// csv::Reader", "use crate::csv::Reader;", "let csv = 1;", "use seatrial_csv::A;", "csvs::a()"]
+    {
         assert!(!is_named(code, "csv"), "{code}");
     }
 }

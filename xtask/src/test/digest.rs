@@ -83,7 +83,7 @@ impl Digest {
     fn skipped_by_reason(&self) -> Vec<(&str, Vec<&str>)> {
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         for (test, why) in &self.skipped {
-            match reasons.iter_mut().find(|(reason, _)| reason == why) {
+            match reasons.iter_mut().find(|(reason, _)| lasting(reason) == lasting(why)) {
                 Some((_, tests)) => tests.push(test),
                 None => reasons.push((why, vec![test])),
             }
@@ -118,6 +118,16 @@ impl fmt::Display for Digest {
         write!(f, "{} test programs: {}, {} ignored", self.programs, self.counts(), self.ignored)
     }
 }
+
+/// A reason without the random names of temporary folders, which differ from test to test.
+fn lasting(why: &str) -> String {
+    let mut parts = why.split(TEMPORARY);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + TEMPORARY + part.trim_start_matches(char::is_alphanumeric))
+}
+
+/// How the names of temporary folders begin.
+const TEMPORARY: &str = "/.tmp";
 
 /// The names of tests that say the same: some, and how many more.
 fn named(tests: &[&str]) -> String {
@@ -275,6 +285,19 @@ skipped 2 tests: the lab needs root
 ";
         assert!(text.starts_with(wanted), "{text}");
         assert!(text.contains("6 passed (8 of them skipped themselves)"), "{text}");
+    }
+
+    #[test]
+    fn reasons_that_differ_in_a_temporary_folder_only_are_the_same() {
+        let mut digest = Digest::default();
+        digest.take("skipped: cannot mount /tmp/.tmp6Ypi1p/disk: not root");
+        digest.take("skipped: cannot mount /tmp/.tmpxZaG9Z/disk: not root");
+        digest.take("skipped: cannot mount /tmp/.tmpxZaG9Z/other: not root");
+        let text = digest.to_string();
+        assert!(
+            text.starts_with("skipped 2 tests: cannot mount /tmp/.tmp6Ypi1p/disk: not root\nskipped 1 test:"),
+            "{text}"
+        );
     }
 
     #[test]

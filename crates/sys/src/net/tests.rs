@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::io::Errno;
+use rustix::net::sockopt;
 
 use super::*;
 
@@ -152,12 +153,22 @@ fn what_is_under_way_is_taken_back_though_the_peer_reads_now_and_then() {
     let source = source();
     for _ in 0..20 {
         let (ours, theirs) = pair();
+        // What is lent to the kernel counts as locked memory, of which a plain user has a few MiB.
+        sockopt::set_socket_send_buffer_size(&ours, 1 << 17).expect("set");
+        sockopt::set_socket_recv_buffer_size(&theirs, 1 << 17).expect("set");
         let Ok(mut push) = SENDS[3].1(&ours, &source) else { return };
         let mut pull = ReadPlain::new(&theirs, 4 << 20, 0).expect("made");
         let mut sent = 0;
-        while let Ok(bytes) = uninterrupted(|| push.push(0, source.len())) {
-            sent += bytes;
+        let full = loop {
+            match uninterrupted(|| push.push(0, source.len())) {
+                Ok(bytes) => sent += bytes,
+                Err(error) => break error,
+            }
+        };
+        if refused(full) {
+            return;
         }
+        assert_eq!(full, Errno::AGAIN, "after {sent} bytes");
         // Room for the request that waits: it is tried again while it is being cancelled.
         let mut received = uninterrupted(|| pull.pull()).expect("there");
         sent += push.settle().expect("ends");
