@@ -24,13 +24,16 @@ pub fn lanes(root: &Path) -> io::Result<Vec<Lane>> {
     let programs = programs(root)?;
     let is_guest = |name: &&String| name.starts_with(GUEST);
     let is_lab = |name: &&String| LAB.contains(&name.as_str());
-    let of = |programs: Vec<&String>| programs.into_iter().flat_map(|name| ["--test".to_owned(), name.clone()]);
+    let of = |is_in_lane: &dyn Fn(&&String) -> bool| -> Vec<String> {
+        let names = programs.iter().filter(is_in_lane);
+        names.flat_map(|name| ["--test".to_owned(), name.clone()]).collect()
+    };
     let plain = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    let others = programs.iter().filter(|name| !is_guest(name) && !is_lab(name)).collect();
+    let others = of(&|name| !is_guest(name) && !is_lab(name));
     Ok(vec![
-        vec![of(programs.iter().filter(is_guest).collect()).collect()],
-        vec![of(programs.iter().filter(is_lab).collect()).collect()],
-        vec![plain(&["--lib", "--bins"]).into_iter().chain(of(others)).collect(), plain(&["--doc"])],
+        vec![of(&is_guest)],
+        vec![of(&is_lab)],
+        vec![[plain(&["--lib", "--bins"]), others].concat(), plain(&["--doc"])],
     ])
 }
 

@@ -99,7 +99,18 @@ fn pass_of_all(digest: &mut Digest) -> Result<bool> {
     again(&[], passed, before, digest)
 }
 
-/// One run of `cargo test`; what fails in it is run again with nothing beside it, and whether all passed in the end.
+/// The runs of `cargo test` of one lane; what fails in them is run again. Whether all passed in the end.
+fn pass(given: &[String], lane: &[Vec<String>], digest: &mut Digest) -> Result<bool> {
+    let before = digest.failures.len();
+    let mut passed = true;
+    for arguments in lane {
+        passed &= test(arguments, digest, Try::First)?.success();
+    }
+    again(given, passed, before, digest)
+}
+
+/// Runs what failed since `before` again, with nothing beside it. Whether all passed in the end.
+///
 /// Tests share the machine with each other and with strangers. One that passes by itself is told as flaky: it has to be
 /// mended, but it does not hold up a change that has nothing to do with it.
 fn again(given: &[String], passed: bool, before: usize, digest: &mut Digest) -> Result<bool> {
@@ -183,7 +194,7 @@ fn test(args: &[String], digest: &mut Digest, which: Try) -> Result<ExitStatus> 
     let mut line = Vec::new();
     // Of lanes side by side each program's output stays together: it is shown when the program's result is there.
     let mut shown = Vec::new();
-    let mut show = |shown: &mut Vec<u8>| {
+    let show = |shown: &mut Vec<u8>| {
         let mut out = std::io::stdout().lock();
         let written = out.write_all(shown).and_then(|()| out.flush());
         shown.clear();
