@@ -3,6 +3,7 @@
 
 pub mod ci;
 mod deny;
+mod emulated;
 pub mod generate;
 pub mod guest;
 pub mod lab;
