@@ -15,7 +15,7 @@ pub struct Machine {
 }
 
 /// The machines. Models are those of QEMU 7.2 (`-cpu help`); it knows no AVX-512.
-pub const MACHINES: [Machine; 3] = [
+pub const MACHINES: [Machine; 2] = [
     // SSE3 and SSSE3, no SSE4, POPCNT or AVX.
     Machine { name: "x86-64 of 2008", isa: "sse2", emulator: &["qemu-x86_64", "-cpu", "core2duo"] },
     // The three that are taken away are of the kernel's side; the emulator would warn at each start that it lacks them.
@@ -24,19 +24,9 @@ pub const MACHINES: [Machine; 3] = [
         isa: "avx2",
         emulator: &["qemu-x86_64", "-cpu", "Haswell-noTSX,-pcid,-tsc-deadline,-x2apic,-invpcid"],
     },
-    Machine {
-        name: "64-bit Arm",
-        isa: "neon",
-        emulator: &["qemu-aarch64", "-cpu", "neoverse-n1", "-L", "/usr/aarch64-linux-gnu"],
-    },
 ];
 
 impl Machine {
-    /// Whether programs have to be compiled for it.
-    pub fn is_arm(&self) -> bool {
-        self.isa == "neon"
-    }
-
     /// A command that runs `program` as on this machine, and so every process that it starts of itself; it is killed
     /// after `seconds`.
     pub fn command(&self, program: &Path, seconds: u32) -> Command {

@@ -3,14 +3,13 @@
 mod binary;
 mod machine;
 mod programs;
-mod toolchain;
 mod unit;
 
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
 
-use crate::{packages, workspace};
+use crate::packages;
 use machine::MACHINES;
 
 /// Runs the unit and conformance tests and the binary as each machine.
@@ -29,28 +28,12 @@ pub fn run() -> Result<()> {
     let native = programs::native()?;
     unit::check_left_out(&native)?;
     let built = minutes(started);
-    let (arm, x86): (Vec<_>, Vec<_>) = MACHINES.iter().partition(|machine| machine.is_arm());
-    let mut failed = unit::run(&x86, &native.tests)?;
-    for machine in x86 {
-        failed.extend(
-            binary::run(machine, &native.seatrial).err().map(|error| format!("{}: {error:#}", machine.name)),
-        );
+    let mut failed = unit::run(&MACHINES, &native.tests)?;
+    for machine in &MACHINES {
+        let error = binary::run(machine, &native.seatrial).err();
+        failed.extend(error.map(|error| format!("{}: {error:#}", machine.name)));
     }
-    let done = minutes(started);
-    println!("x86-64: built for {built:.1} min, emulated for {:.1} min", done - built);
-    match programs::arm() {
-        Ok(tests) => {
-            let built = minutes(started);
-            failed.extend(unit::run(&arm, &tests)?);
-            println!(
-                "64-bit Arm: built for {:.1} min, emulated for {:.1} min",
-                built - done,
-                minutes(started) - built
-            );
-        }
-        Err(error) if workspace::is_ci() => failed.push(format!("{error:#}")),
-        Err(error) => println!("skipped 64-bit Arm: {error:#}"),
-    }
+    println!("built for {built:.1} min, emulated for {:.1} min", minutes(started) - built);
     ensure!(failed.is_empty(), "{}", failed.join("\n"));
     Ok(())
 }

@@ -6,7 +6,6 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::toolchain::Toolchain;
 use crate::workspace;
 
 /// The crates whose unit tests run: all that compute, read the machine or measure.
@@ -50,14 +49,6 @@ pub fn native() -> Result<Programs> {
     all.extend(artifacts(workspace::cargo(TESTS).args(&packages))?);
     let seatrial = binary(&all).context("cargo built no binary seatrial")?;
     Ok(Programs { tests: tests(&all)?, seatrial })
-}
-
-/// The tests for 64-bit Arm.
-///
-/// # Errors
-/// When there is no toolchain, or something does not compile.
-pub fn arm() -> Result<Vec<Program>> {
-    tests(&artifacts(Toolchain::find()?.cargo(TESTS).args(packages(&[])))?)
 }
 
 /// The words that choose the crates with tests to run, and others.

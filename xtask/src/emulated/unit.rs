@@ -89,11 +89,11 @@ pub fn check_left_out(programs: &Programs) -> Result<()> {
 ///
 /// # Errors
 /// When the emulator cannot be started.
-pub fn run(machines: &[&Machine], programs: &[Program]) -> Result<Vec<String>> {
+pub fn run(machines: &[Machine], programs: &[Program]) -> Result<Vec<String>> {
     for (why, names) in LEFT_OUT {
         println!("left out, for {why}: {}", names.join(", "));
     }
-    let jobs = machines.iter().flat_map(|machine| programs.iter().map(move |program| (*machine, program)));
+    let jobs = machines.iter().flat_map(|machine| programs.iter().map(move |program| (machine, program)));
     let queue = Mutex::new(jobs.collect::<Vec<_>>().into_iter());
     let failed = Mutex::new(Vec::new());
     let next = || queue.lock().ok().and_then(|mut queue| queue.next());
