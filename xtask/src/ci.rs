@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
-use crate::{deny, generate, test, workspace};
+use crate::{deny, emulated, generate, test, workspace};
 
 /// Run the stages that a change must pass; all of them, or those named.
 #[derive(clap::Args)]
 pub struct Args {
     /// The stages to run.
-    #[arg(value_name = "STAGE", default_values_t = [Stage::Fmt, Stage::Deny, Stage::Clippy, Stage::Doc, Stage::Generate, Stage::Test])]
+    #[arg(value_name = "STAGE", default_values_t = [Stage::Fmt, Stage::Deny, Stage::Clippy, Stage::Doc, Stage::Generate, Stage::Emulated, Stage::Test])]
     pub stages: Vec<Stage>,
 }
 
@@ -30,6 +30,8 @@ pub enum Stage {
     Doc,
     /// Generated files are unchanged.
     Generate,
+    /// Unit tests and the binary on emulated processors: x86-64 of 2008 and x86-64-v3.
+    Emulated,
     /// All tests.
     Test,
 }
@@ -42,6 +44,7 @@ impl std::fmt::Display for Stage {
             Stage::Clippy => "clippy",
             Stage::Doc => "doc",
             Stage::Generate => "generate",
+            Stage::Emulated => "emulated",
             Stage::Test => "test",
         })
     }
@@ -66,6 +69,7 @@ impl Stage {
                 workspace::run(cargo("doc --locked --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings"))
             }
             Stage::Generate => generate::run(&generate::Args { check: true }),
+            Stage::Emulated => emulated::run(),
             Stage::Test => test::run(&test::Args { args: Vec::new() }),
         }
     }

@@ -3,6 +3,7 @@
 
 pub mod ci;
 mod deny;
+mod emulated;
 pub mod fresh;
 pub mod generate;
 pub mod guest;

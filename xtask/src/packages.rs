@@ -121,6 +121,13 @@ pub const IBVERBS_DEV: Package = Package {
     reason: "a test compares our structures of libibverbs with its header",
 };
 
+/// What the stage `emulated` of `cargo xtask ci` needs.
+pub const EMULATED: &[Package] = &[Package {
+    name: "qemu-user",
+    program: "qemu-x86_64",
+    reason: "unit tests and the binary run on emulated processors",
+}];
+
 /// What `cargo xtask lab` needs.
 pub const LAB: &[Package] = &[
     E2FSPROGS,

@@ -157,7 +157,8 @@ mod tests {
         all[1].begins(1, true, 4096, Nanos(now - 3600 * second));
         let told = describe();
         let age = Nanos(3600 * second);
-        let start = format!("a write at offset 4096 of file 1 (2 under way) has been going on for {age} in thread 1");
+        let start =
+            format!("a write at offset 4096 of file 1 (2 under way) has been going on for {age} in thread 1");
         assert!(told.starts_with(&start), "{told}");
         assert!(told.ends_with("2 of 2 threads have something under way"), "{told}");
         all[1].ends(1);

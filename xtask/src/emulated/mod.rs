@@ -1,0 +1,39 @@
+//! Processors that are not there: the unit tests and the binary under user-mode emulation.
+
+mod binary;
+mod machine;
+mod programs;
+mod unit;
+
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+
+use crate::packages;
+use machine::MACHINES;
+
+/// Runs the unit and conformance tests and the binary as each machine.
+///
+/// # Errors
+/// When a test fails or the binary does not measure; in continuous integration also when something to emulate with is
+/// missing.
+pub fn run() -> Result<()> {
+    packages::ensure(packages::EMULATED)?;
+    if let Some(missing) = packages::missing_now(packages::EMULATED).first() {
+        println!("skipped: {} is missing", missing.name);
+        return Ok(());
+    }
+    let minutes = |started: Instant| started.elapsed().as_secs_f64() / 60.0;
+    let started = Instant::now();
+    let native = programs::native()?;
+    unit::check_left_out(&native)?;
+    let built = minutes(started);
+    let mut failed = unit::run(&MACHINES, &native.tests)?;
+    for machine in &MACHINES {
+        let error = binary::run(machine, &native.seatrial).err();
+        failed.extend(error.map(|error| format!("{}: {error:#}", machine.name)));
+    }
+    println!("built for {built:.1} min, emulated for {:.1} min", minutes(started) - built);
+    ensure!(failed.is_empty(), "{}", failed.join("\n"));
+    Ok(())
+}
