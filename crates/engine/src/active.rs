@@ -16,8 +16,8 @@ use crate::summarise;
 use crate::together::Began;
 use crate::trial::{Action, Deadlines, Trial, TrialEnd};
 
-/// Disturbed trials of a case that are repeated; later ones count, and the record says so.
-pub const MOST_REPEATS: u32 = 2;
+/// Disturbed trials of a case that are repeated.
+pub const MOST_REPEATS: u32 = Case::MOST_REPEATS;
 
 /// A case that runs.
 pub struct Active {
