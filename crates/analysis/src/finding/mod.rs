@@ -17,6 +17,7 @@ mod load;
 mod matrix;
 #[cfg(test)]
 mod ncsa;
+mod not_reached;
 pub(crate) mod path;
 mod pcie_errors;
 mod probes;
@@ -50,6 +51,7 @@ pub struct Rule {
 
 /// Every rule, in the order of their findings.
 pub const RULES: &[Rule] = &[
+    not_reached::RULE,
     culprit::RULE,
     slow::NODE,
     slow::LINK,
