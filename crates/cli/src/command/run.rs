@@ -24,7 +24,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, CliError> {
 pub fn job(args: &RunArgs) -> Result<Job, CliError> {
     let mut named = Vec::new();
     for id in &args.benchmarks {
-        named.push(Named::find(id, args.pattern.as_deref())?);
+        named.push(Named::find(id, args.pattern.as_deref()).map_err(|error| with_nodes(error, args))?);
     }
     let abouts: Vec<_> = named.iter().map(|named| named.bench.about()).collect();
     let shares = params::share_out(&params::parse(&args.params)?, &abouts)?;
@@ -41,6 +41,18 @@ pub fn job(args: &RunArgs) -> Result<Job, CliError> {
         links: args.links,
     });
     Ok(Job { requests: requests.collect(), profile: None, factors, reference: None })
+}
+
+/// Names behind a benchmark that cannot be benchmarks, which have a dot, are nodes as a rule.
+fn with_nodes(error: CliError, args: &RunArgs) -> CliError {
+    let nodes: Vec<&str> =
+        args.benchmarks.iter().skip(1).map(String::as_str).filter(|id| !id.contains('.')).collect();
+    match &error {
+        CliError::Request(RequestError::UnknownBenchmark { id, .. }) if nodes.contains(&id.as_str()) => {
+            CliError::Usage(format!("{error}; nodes go to -w {}", nodes.join(",")))
+        }
+        _ => error,
+    }
 }
 
 /// What somebody named: a benchmark, perhaps by a name that says its pattern too.
