@@ -69,7 +69,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l plan -d 'Pri
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l share-hosts -d 'Measure nodes that share one kernel at the same time instead of one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s p -l param -d 'Give a parameter a value, or several for a sweep: -p kernel=copy,triad' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l pattern -d 'How nodes are paired for benchmarks of two parts: pair (default), ring, all-pairs, matchings, and at the same time bisection, incast, trunk' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l pattern -d 'How nodes are paired for benchmarks of two parts: pair (default), ring, all-pairs, matchings, alone (each node with itself, over its loopback), and at the same time bisection, incast, trunk' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l rounds -d 'Rounds of random pairs of the pattern matchings [default: 3]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l links -d 'How many links there are between the two groups of the pattern trunk, so that a missing one is found' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l factors -d 'Measure what each of these is worth: a baseline, and in turn the same without one of them. NAME alone takes the least load, the other side of a switch, each other word, or what the benchmark declares: --factors flows,affinity=none' -r

@@ -40,13 +40,13 @@ export LD_LIBRARY_PATH={folder}
 told inventory
 told run mem.latency -p scope=matrix -p size=16MiB -p time=100ms {quick}
 # The machine's own kernel may have no SCTP; Debian's has.
-told run net.tcp_stream -p protocol=sctp -p time=300ms {quick}
+told run net.tcp_stream --pattern alone -p protocol=sctp -p time=300ms {quick}
 
 # A clock that is a timer of the board, as where the kernel distrusts the processors' counters.
 clock=/sys/devices/system/clocksource/clocksource0/current_clocksource
 usual=$(cat $clock)
 echo hpet > $clock
-told run rdma.write_poll_lat -p device=rxe0 -p time=300ms {quick}
+told run rdma.write_poll_lat --pattern alone -p device=rxe0 -p time=300ms {quick}
 echo $usual > $clock
 
 # Where memory is bound and where it lies, by the kernel's own list, while it is used.

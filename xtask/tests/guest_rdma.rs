@@ -94,8 +94,8 @@ const RUNS: &[(&str, usize)] = &[
 #[test]
 fn every_benchmark_moves_its_data_and_what_cannot_be_is_told() {
     let runs: Vec<String> =
-        RUNS.iter().map(|(run, _)| format!("named '{run}' run {run} {QUICK}\n")).collect();
-    let write = format!("run rdma.write_bw {QUICK}");
+        RUNS.iter().map(|(run, _)| format!("named '{run}' run {run} --pattern alone {QUICK}\n")).collect();
+    let write = format!("run rdma.write_bw --pattern alone {QUICK}");
     let script = format!(
         "{NAMED}{runs}\
          named refused {write} -p gid_index=77,auto -p inline=4KiB -p size=4KiB\n\

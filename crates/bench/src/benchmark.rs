@@ -10,6 +10,10 @@ use crate::{Error, Stop};
 /// Under what name `chosen` of a case says that its workers are to look, and to measure nothing.
 pub const LOOK_MARK: &str = "look";
 
+/// Under what name `chosen` of a case on one node says whether it is between two cards of the node that are physically
+/// distinct, so that there is a wire on the way.
+pub const DISTINCT_CARDS: &str = "distinct_cards";
+
 /// A measuring test. Everything but [`Benchmark::part`] is pure and runs where the plan is made.
 pub trait Benchmark: Sync {
     /// The one definition that list, help, docs and checks come from.

@@ -14,7 +14,7 @@ mod registry;
 mod starved;
 mod stop;
 
-pub use benchmark::{Benchmark, LOOK_MARK, Offer, Part, Sink};
+pub use benchmark::{Benchmark, DISTINCT_CARDS, LOOK_MARK, Offer, Part, Sink};
 pub use error::Error;
 pub use registry::Registry;
 pub use stop::Stop;

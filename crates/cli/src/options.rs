@@ -240,6 +240,7 @@ mod tests {
             profile: None,
             nodes: nodes.names().map(str::to_owned).collect(),
             started: jiff::Timestamp::UNIX_EPOCH,
+            paused_seconds: 0.0,
             ended: None,
         };
         info.options = Some(as_typed_then(&info));

@@ -1,6 +1,6 @@
 //! One measuring run from plan to exit code: what `run` and `check` share.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
@@ -13,7 +13,7 @@ use seatrial_engine::{
 };
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document, ProfileRef, RunEnd, RunInfo, RunOptions, SCHEMA_VERSION};
-use seatrial_model::{Case, Event, Nanos, Outcome, Site, SiteNode, Verdict};
+use seatrial_model::{Case, CaseId, Cause, Event, Nanos, Outcome, Site, SiteNode, Verdict};
 use seatrial_report::again;
 use seatrial_store::{Home, HomeEnv, Journal, RunFolder, Tool};
 use serde_json::json;
@@ -102,6 +102,7 @@ pub fn run(
         profile: job.profile.as_ref().map(|(_, name)| name.clone()),
         nodes: names,
         started: Timestamp::now(),
+        paused_seconds: 0.0,
         ended: None,
     };
     let time_budget = time_budget(&info, job.profile.as_ref().map(|(profile, _)| profile), &plan.cases);
@@ -115,8 +116,7 @@ pub fn run(
     if let Some((name, records)) = &job.reference {
         journal.keep_reference(name, records)?;
     }
-    let settled: Vec<_> =
-        plan.settled.iter().map(|(case, reason)| CaseRecord::without_numbers(case, reason)).collect();
+    let settled = plan.records(&absent);
     let work = Work {
         site,
         plan: plan.cases,
@@ -147,8 +147,13 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
     fleet::check(&nodes)?;
     let mut resumed = RunFolder::resume(&path)?;
     let cases = match resumed.run.plan.present() {
-        // All of them: what has its record already is not run again, but says who may be whose partner.
-        Some(plan) => plan.cases().cloned().collect(),
+        // All of them: what has its record already is not run again, but says who may be whose partner. What stands in
+        // for a case that is run again is not needed, unless that one loses its partner once more.
+        Some(plan) => {
+            let open = resumed.run.open();
+            let stands_in = |case: &Case| case.retry_of.as_ref().is_some_and(|lost| open.contains(lost));
+            plan.cases().filter(|case| !stands_in(case)).cloned().collect()
+        }
         // It came to its end without a plan: every case was skipped.
         None if resumed.run.info()?.ended.as_ref().is_some_and(|end| end.signal.is_none()) => Vec::new(),
         None => {
@@ -269,9 +274,29 @@ impl Work {
         if finished.cancelled || signals.flag().load(Ordering::Relaxed) {
             return interrupted(journal, &signals, &progress);
         }
+        let planned: HashSet<&CaseId> = self.plan.iter().map(|case| &case.id).collect();
+        let rest = still_open(&finished.records, &planned, journal.info());
         let against = Against { profile: self.profile.as_ref(), reference: self.reference.as_deref() };
-        conclude(finished, against, &self.site, journal, args, strict)
+        let exit = conclude(finished, against, &self.site, journal, args, strict)?;
+        if let Some(text) = rest {
+            output::warn(&text);
+        }
+        Ok(exit)
     }
+}
+
+/// What to tell a person when cases were interrupted, or never came to run because a job or a node ended: told once, with
+/// the way to go on.
+fn still_open(records: &[CaseRecord], planned: &HashSet<&CaseId>, info: &RunInfo) -> Option<String> {
+    let is_open = |record: &&CaseRecord| match record.cause {
+        Some(Cause::Interrupted) => true,
+        Some(Cause::NeverReached) => planned.contains(&record.case),
+        _ => false,
+    };
+    let open: Vec<&CaseRecord> = records.iter().filter(is_open).collect();
+    let why = open.first()?.reason.as_deref().unwrap_or("the run was stopped");
+    let count = if open.len() == 1 { "1 case is".to_owned() } else { format!("{} cases are", open.len()) };
+    Some(format!("{count} still to be measured: {why}\ngo on with: {}", again::resume(info)))
 }
 
 /// The nodes that are to be measured again because they were slow in random pairs.

@@ -88,6 +88,16 @@ pub enum LaunchError {
         /// What was tried and what the system answered.
         why: String,
     },
+    /// The node does not answer, or lets nobody in.
+    #[error("{node} not reachable: {why} ({how})")]
+    Unreachable {
+        /// Which node.
+        node: String,
+        /// What the system answered.
+        why: String,
+        /// The program that tried, and where.
+        how: String,
+    },
     /// The agent said something other than hello, or nothing in time.
     #[error("the agent on {node} did not introduce itself: {why}")]
     NoHello {
@@ -128,7 +138,10 @@ impl LaunchError {
     /// The node it is about.
     pub fn node(&self) -> &str {
         match self {
-            Self::Start { node, .. } | Self::NoHello { node, .. } | Self::Build { node, .. } => node,
+            Self::Start { node, .. }
+            | Self::Unreachable { node, .. }
+            | Self::NoHello { node, .. }
+            | Self::Build { node, .. } => node,
             Self::Nobody { last, .. } => last.node(),
             Self::Launcher { launcher, .. } => launcher,
         }

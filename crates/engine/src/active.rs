@@ -21,7 +21,7 @@ use crate::together::Began;
 use crate::trial::{Action, Deadlines, Trial, TrialEnd};
 
 /// Disturbed trials of a case that are repeated at most; others count, and the record says so.
-pub const MOST_REPEATS: u32 = 2;
+pub const MOST_REPEATS: u32 = Case::MOST_REPEATS;
 
 /// A case that runs.
 pub struct Active {

@@ -1,54 +1,22 @@
 //! Whether something else used the machine while a trial measured.
 
-use std::collections::BTreeMap;
-
 use seatrial_model::PartRecord;
+use seatrial_model::disturbance::{CpuUse, disturber};
 
-use crate::probes::{Seen, in_trial};
-
-/// Share of the CPU time that the hypervisor gave to others above which a trial is repeated, in percent.
-const MOST_STOLEN: f64 = 5.0;
-
-/// Share of the CPU time used that went to other processes above which a trial is repeated, in percent.
-const MOST_FOREIGN: f64 = 10.0;
+use crate::probes::in_trial;
 
 /// What disturbed the trial, in words; `None` when nothing is known to have.
 ///
 /// Looks at the differences of the probes `steal` and `load` that workers leave in their evidence; what could not be
-/// read disturbs nothing. Only others disturb: a CPU that throttles itself, a link with errors or a kernel that warns
-/// is the machine under test, whose number that is. Nor do threads of the kernel: what they did was asked for, and with
-/// a network or a disk under test mostly by us. Such a trial counts, and the findings give the reason.
+/// read disturbs nothing. Who counts as a disturber: [`disturber`].
 pub fn disturbance(parts: &[PartRecord]) -> Option<String> {
-    let nodes = in_trial(parts);
-    let worst = |share: fn(&Probes) -> Option<f64>| nodes.values().filter_map(share).fold(0.0, f64::max);
-    let (stolen, foreign) = (worst(stolen), worst(foreign));
-    if stolen > MOST_STOLEN {
-        return Some(format!("the hypervisor gave {stolen:.0} % of the CPU time to others"));
-    }
-    (foreign > MOST_FOREIGN).then(|| format!("other processes took {foreign:.0} % of the CPU time used"))
-}
-
-/// What the probes of one node saw.
-type Probes = BTreeMap<String, Seen>;
-
-fn stolen(probes: &Probes) -> Option<f64> {
-    let stolen = count(probes, "steal", "steal_ns")?;
-    percent(stolen, stolen + count(probes, "load", "busy_ns")?)
-}
-
-fn foreign(probes: &Probes) -> Option<f64> {
-    let busy = count(probes, "load", "busy_ns")?;
-    // Records of before this was counted lack it.
-    let kernel = count(probes, "load", "kernel_ns").unwrap_or(0.0);
-    percent(busy - count(probes, "load", "own_ns")? - kernel, busy)
-}
-
-fn count(probes: &Probes, probe: &str, name: &str) -> Option<f64> {
-    probes.get(probe)?.counts.get(name).map(|count| *count as f64)
-}
-
-fn percent(part: f64, whole: f64) -> Option<f64> {
-    (whole > 0.0).then(|| 100.0 * part / whole)
+    let of_node = |probes: &std::collections::BTreeMap<String, crate::probes::Seen>| -> CpuUse {
+        let counts =
+            ["steal", "load"].iter().filter_map(|probe| probes.get(*probe)).flat_map(|seen| &seen.counts);
+        counts.map(|(name, count)| (name.as_str(), *count)).collect()
+    };
+    let nodes: Vec<CpuUse> = in_trial(parts).values().map(of_node).collect();
+    disturber(&nodes).map(|found| found.text)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use seatrial_model::name::nearest;
 use seatrial_model::{About, Case, CaseId, Cause, Params, Reason, Site, SiteNode, Value};
 
-use crate::pattern::{Ends, PATTERNS, Partners, Pattern, Step};
+use crate::pattern::{ALONE, Ends, PATTERNS, Partners, Pattern, Step};
 use crate::request::{Ground, Request, RequestError};
 
 /// Under what name a case's `chosen` says by which pattern it was placed.
@@ -40,6 +40,20 @@ pub struct Placement {
     pub site: Site,
     /// The pattern and the step, where they are to be in the record.
     pub tag: Option<Tag>,
+    /// Why a case is not to run here unless it has a way between two cards of the node, where a benchmark of two nodes
+    /// has one: what went over the loopback would say nothing about a network.
+    pub too_few: Option<Reason>,
+}
+
+/// Nodes of a case that cannot be planned, since some of them could not be reached.
+#[derive(Debug)]
+pub struct Unreached {
+    /// All nodes of the case.
+    pub nodes: Vec<String>,
+    /// Why the missing ones are not here.
+    pub why: String,
+    /// The pattern and the step, where they are to be in the record.
+    pub tag: Option<Tag>,
 }
 
 /// How a case came to its nodes.
@@ -53,79 +67,98 @@ pub struct Tag {
 /// What names the cases of a run that are measured at the same time.
 pub type Gang = (String, String, String, String, String);
 
-/// Placements, and players for whom there is no partner.
+/// Placements, players for whom there is no partner, and cases of nodes that could not be reached.
 #[derive(Debug, Default)]
 pub struct Placements {
     pub sites: Vec<Placement>,
     pub alone: Vec<(String, Reason)>,
+    pub unreached: Vec<Unreached>,
 }
 
 /// The nodes of one plan each. A benchmark of one part is planned node by node, so that a node it cannot be planned on is
 /// told by itself; one of two parts pair by pair; one of more on all nodes together.
 ///
-/// One node that is left of several has nobody to be paired with; that is told by the cases of the absent ones.
+/// Nodes that could not be reached are paired as if they were there, so that a run has as many cases whoever was lost.
 pub fn placements(about: &About, request: &Request, ground: &Ground<'_>) -> Result<Placements, RequestError> {
-    let all = &ground.site.nodes;
-    let plays = |name: &str| (ground.plays)(name, &request.roles);
-    let players: Vec<usize> = (0..all.len()).filter(|at| plays(&all[*at].name)).collect();
-    let site = |nodes: &[usize]| Site { nodes: nodes.iter().map(|at| all[*at].clone()).collect() };
-    let plain = |nodes: &[usize]| Placement { site: site(nodes), tag: None };
-    match about.parts.len() {
-        1 => {
-            let sites = players.iter().map(|at| plain(&[*at])).collect();
-            return Ok(Placements { sites, ..Placements::default() });
+    let here = &ground.site.nodes;
+    let names: Vec<&str> = here.iter().map(|node| node.name.as_str()).collect();
+    let names = [names, ground.absent.iter().map(|(name, _)| name.as_str()).collect()].concat();
+    let why_not = |at: usize| at.checked_sub(here.len()).map(|at| ground.absent[at].1.as_str());
+    let players: Vec<usize> =
+        (0..names.len()).filter(|at| (ground.plays)(names[*at], &request.roles)).collect();
+    let present = || players.iter().copied().filter(|at| why_not(*at).is_none());
+    let site = |nodes: &[usize]| Site { nodes: nodes.iter().map(|at| here[*at].clone()).collect() };
+    let plain = |nodes: &[usize]| Placement { site: site(nodes), tag: None, too_few: None };
+    let unreached = |nodes: &[usize], tag| {
+        let why: Vec<&str> = nodes.iter().filter_map(|at| why_not(*at)).collect();
+        let nodes = nodes.iter().map(|at| names[*at].to_owned()).collect();
+        Unreached { nodes, why: why.join("; "), tag }
+    };
+    let mut found = Placements::default();
+    if about.parts.len() != 2 {
+        match about.parts.len() {
+            1 => found.sites.extend(present().map(|at| plain(&[at]))),
+            _ => found.sites.push(plain(&present().collect::<Vec<_>>())),
         }
-        2 => {}
-        _ => return Ok(Placements { sites: vec![plain(&players)], ..Placements::default() }),
+        let missing = players.iter().filter(|at| why_not(**at).is_some());
+        found.unreached.extend(missing.map(|at| unreached(&[*at], None)));
+        return Ok(found);
     }
     let pattern = pattern_of(request)?;
-    let everybody: Vec<usize> = (0..all.len()).collect();
+    let everybody: Vec<usize> = (0..names.len()).collect();
     let of_role: Vec<usize> = match request.partner.as_deref() {
         None | Some(ANY) => Vec::new(),
         Some(role) => {
             let role = [role.to_owned()];
-            everybody.iter().copied().filter(|at| (ground.plays)(&all[*at].name, &role)).collect()
+            everybody.iter().copied().filter(|at| (ground.plays)(names[*at], &role)).collect()
         }
     };
     let partners = request.partner.as_deref().map(|partner| match partner {
         ANY => Partners::Any(&everybody),
         _ => Partners::Role(&of_role),
     });
-    let is_left_over =
-        partners.is_none() && players.len() == 1 && ground.absent.iter().any(|(name, _)| plays(name));
-    let steps = match is_left_over {
-        true => Vec::new(),
-        false => pattern.steps(&Ends {
-            players: &players,
-            partners,
-            alone: all.len() == 1 && ground.absent.is_empty(),
-            rounds: request.rounds,
-        }),
-    };
-    let mut found = Placements::default();
+    let steps = pattern.steps(&Ends { players: &players, partners, rounds: request.rounds });
+    let mut paired = BTreeSet::new();
     for Step { number, pairs } in &steps {
         for (one, other) in pairs {
+            paired.extend([*one, *other].into_iter().filter(|at| request.partner.is_none() || at == one));
             let nodes = if one == other { vec![*one] } else { vec![*one, *other] };
             let tag = (pattern.at_once || pattern.has_rounds).then_some(Tag {
                 pattern,
                 step: *number,
                 links: request.links,
             });
-            found.sites.push(Placement { site: site(&nodes), tag });
+            match nodes.iter().all(|at| why_not(*at).is_none()) {
+                true => found.sites.push(Placement { site: site(&nodes), tag, too_few: None }),
+                false => found.unreached.push(unreached(&nodes, tag)),
+            }
         }
     }
-    if let Some(partner) = &request.partner
-        && !pattern.at_once
-    {
-        let paired: BTreeSet<usize> =
-            steps.iter().flat_map(|step| &step.pairs).map(|(one, _)| *one).collect();
-        for player in players.iter().filter(|player| !paired.contains(player)) {
+    for player in players.iter().filter(|player| !paired.contains(player)) {
+        if why_not(*player).is_some() {
+            found.unreached.push(unreached(&[*player], None));
+        } else if players.len() == 1 && (request.partner.is_none() || names.len() == 1) {
+            found.sites.push(Placement { too_few: Some(too_few(request)), ..plain(&[*player]) });
+        } else if let Some(partner) = request.partner.as_ref().filter(|_| !pattern.at_once) {
             let whose = if partner == ANY { String::new() } else { format!(" that plays {partner}") };
             let text = format!("no other node{whose} is here to be its partner; add one with -w");
-            found.alone.push((all[*player].name.clone(), Reason::new(Cause::Missing, text)));
+            found.alone.push((names[*player].to_owned(), Reason::new(Cause::Missing, text)));
         }
     }
     Ok(found)
+}
+
+/// Why a test of two nodes is not measured on one.
+fn too_few(request: &Request) -> Reason {
+    let whose = match request.roles.as_slice() {
+        [] => String::new(),
+        roles => format!(" that play {}", roles.join(" or ")),
+    };
+    let text = format!(
+        "{} needs 2 nodes{whose}, 1 was given (-w, -N); loopback is pattern = \"{ALONE}\" (run: --pattern {ALONE})",
+        request.group
+    );
+    Reason::new(Cause::Missing, text)
 }
 
 /// Whoever is there may be the partner.

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use seatrial_bench::{Benchmark, Registry};
+use seatrial_bench::{Benchmark, DISTINCT_CARDS, Registry};
 use seatrial_model::name::nearest;
 use seatrial_model::profile::{Profile, Requirement};
+use seatrial_model::record::CaseRecord;
 use seatrial_model::{About, Budget, Case, CaseId, Cause, Nanos, ParamError, Params, Reason, Site, Subject};
 
 use crate::crowded::crowded;
 use crate::guarded;
-use crate::placement::{Cores, Placement, Tag, placements};
+use crate::placement::{Cores, Placement, Tag, Unreached, placements};
 
 /// One benchmark with one or more values a parameter: a sweep over their product.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,6 +109,17 @@ pub enum RequestError {
         most: usize,
     },
 }
+
+/// The budget of a case that will not run.
+const NOTHING: Budget = Budget {
+    trials: 0,
+    max_trials: 0,
+    warm_up: Nanos(0),
+    measure: Nanos(0),
+    prepare: Nanos(0),
+    overhead: Nanos(0),
+    precision_percent: 0.0,
+};
 
 /// Combinations of values of one request at most.
 const MOST_COMBINATIONS: usize = 100_000;
@@ -214,9 +226,8 @@ impl Plan {
                 for (name, reason) in &placements.alone {
                     plan.settle(request, bench.about(), &params, name, reason.clone());
                 }
-                let absent = ground.absent.iter().filter(|(name, _)| (ground.plays)(name, &request.roles));
-                for (name, why) in absent {
-                    plan.settle(request, bench.about(), &params, name, Reason::new(Cause::NeverReached, why));
+                for unreached in &placements.unreached {
+                    plan.settle_unreached(request, bench.about(), &params, unreached);
                 }
             }
         }
@@ -236,13 +247,21 @@ impl Plan {
         seen: &mut HashSet<CaseId>,
     ) -> Result<(), RequestError> {
         let about = bench.about();
-        let Placement { site, tag } = placement;
+        let Placement { site, tag, too_few } = placement;
+        let first = site.nodes.first().map_or("", |node| node.name.as_str());
         let at_once = tag.as_ref().is_some_and(Tag::is_at_once);
         let left = cores.left_of(site).filter(|_| at_once);
         // A node without cores of its own for this case shares those of another one.
         let planned = left.and_then(|left| guarded::planned(bench, params, &left).ok());
         match planned.map_or_else(|| guarded::planned(bench, params, site), Ok) {
-            Ok(cases) => {
+            Ok(mut cases) => {
+                if let Some(reason) = too_few {
+                    let count = cases.len();
+                    cases.retain(|case| case.chosen.flag(DISTINCT_CARDS) == Ok(true));
+                    if cases.len() < count {
+                        self.settle(request, about, params, first, reason.clone());
+                    }
+                }
                 let wanted = cases.into_iter().filter(|case| Requirement::selects(&request.on, &case.facts));
                 for mut case in wanted.map(|case| case.in_group(about, &request.group)) {
                     if let Some(tag) = tag {
@@ -260,27 +279,39 @@ impl Plan {
             Err(reason) if reason.cause == Cause::Contradiction => {
                 return Err(RequestError::Contradiction(format!("{}: {}", about.id, reason.text)));
             }
-            Err(reason) => {
-                let node = site.nodes.first().map_or("", |node| node.name.as_str());
-                self.settle(request, about, params, node, reason);
-            }
+            Err(reason) => self.settle(request, about, params, first, reason),
         }
         Ok(())
     }
 
     /// Notes a case that will not run.
     fn settle(&mut self, request: &Request, about: &About, params: &Params, node: &str, reason: Reason) {
-        let nothing = Budget {
-            trials: 0,
-            max_trials: 0,
-            warm_up: Nanos(0),
-            measure: Nanos(0),
-            prepare: Nanos(0),
-            overhead: Nanos(0),
-            precision_percent: 0.0,
-        };
-        let case = Case::new(about, node, Subject::node(), params, nothing).in_group(about, &request.group);
+        let case = Case::new(about, node, Subject::node(), params, NOTHING).in_group(about, &request.group);
         self.settled.push((case, reason));
+    }
+
+    /// Notes a case of nodes that could not be reached.
+    fn settle_unreached(&mut self, request: &Request, about: &About, params: &Params, unreached: &Unreached) {
+        let mut case = Case::new(about, "", Subject::node(), params, NOTHING);
+        case.nodes.clone_from(&unreached.nodes);
+        if let [one, other] = unreached.nodes.as_slice() {
+            case.subject = format!("{one}->{other}").parse().unwrap_or_else(|_| Subject::node());
+        }
+        case = case.in_group(about, &request.group);
+        if let Some(tag) = &unreached.tag {
+            tag.mark(&mut case);
+        }
+        self.settled.push((case, Reason::new(Cause::NeverReached, &unreached.why)));
+    }
+
+    /// The records of what will not run. One in which nodes of `absent` were to take part speaks about these alone.
+    pub fn records(&self, absent: &[(String, String)]) -> Vec<CaseRecord> {
+        let is_absent = |node: &String| absent.iter().any(|(name, _)| name == node);
+        let record = |(case, reason): &(Case, Reason)| CaseRecord {
+            lost: case.nodes.iter().filter(|node| is_absent(node)).cloned().collect(),
+            ..CaseRecord::without_numbers(case, reason)
+        };
+        self.settled.iter().map(record).collect()
     }
 
     /// The estimated time of all cases.
@@ -342,14 +373,76 @@ mod tests {
         plan.cases.iter().map(|case| case.nodes.join("+")).collect()
     }
 
+    /// Nodes and reasons of what will not run.
+    fn settled(plan: &Plan) -> Vec<String> {
+        plan.settled.iter().map(|(case, why)| format!("{}: {}", case.nodes.join("+"), why.text)).collect()
+    }
+
     #[test]
-    fn a_node_whose_partner_is_absent_is_not_measured_with_itself() {
-        let broken = plan(&["n1"], &["n2"]);
-        assert!(broken.cases.is_empty(), "{:?}", broken.cases);
-        let [(case, reason)] = broken.settled.as_slice() else { panic!("{:?}", broken.settled) };
-        assert_eq!((case.nodes.as_slice(), reason.cause), (&["n2".to_owned()][..], Cause::NeverReached));
-        assert_eq!(plan(&["n1"], &[]).cases.len(), 1, "one node by itself was asked for");
-        assert_eq!(plan(&["n1", "n2", "n3"], &[]).cases.len(), 2);
+    fn a_test_of_two_nodes_is_not_measured_over_the_loopback_of_one() {
+        let one = plan(&["n1"], &[]);
+        assert!(one.cases.is_empty(), "{:?}", one.cases);
+        let text = "net.rr needs 2 nodes that play production, 1 was given (-w, -N); loopback is pattern = \"alone\" \
+                    (run: --pattern alone)";
+        assert_eq!(settled(&one), [format!("n1: {text}")]);
+        assert_eq!(one.settled[0].1.cause.outcome(), seatrial_model::Outcome::Unmeasured);
+        for pattern in crate::PATTERNS {
+            for partner in [None, Some("any"), Some("production")] {
+                let plan = planned(&request(Some(pattern.id), partner), &["n1"], &[]);
+                assert_eq!(plan.cases.is_empty(), !pattern.is_alone(), "{} {partner:?}", pattern.id);
+                assert_eq!(
+                    plan.settled.len(),
+                    usize::from(!pattern.is_alone()),
+                    "{} {partner:?}",
+                    pattern.id
+                );
+            }
+        }
+        // The only one of its role among several nodes is no pair either.
+        let only = planned(&request(None, None), &["h1", "n1", "h2"], &[]);
+        assert_eq!((only.cases.len(), settled(&only).len()), (0, 1));
+    }
+
+    #[test]
+    fn a_run_has_as_many_cases_whoever_could_not_be_reached() {
+        let all = ["n1", "n2", "n3", "n4", "n5"];
+        let roles = [(None, 0..5), (Some("any"), 0..5)];
+        for (pattern, (partner, lost)) in crate::PATTERNS
+            .iter()
+            .zip(std::iter::repeat(roles))
+            .flat_map(|(it, all)| all.into_iter().map(move |roles| (it, roles)))
+        {
+            let request = request(Some(pattern.id), partner);
+            let count = |plan: &Plan| plan.cases.len() + plan.settled.len();
+            let whole = planned(&request, &all, &[]);
+            for lost in lost {
+                let here: Vec<&str> = all.iter().copied().filter(|node| *node != all[lost]).collect();
+                let plan = planned(&request, &here, &[all[lost]]);
+                assert!(plan.settled.iter().any(|(case, _)| case.nodes.iter().any(|node| node == all[lost])));
+                // Who pauses in a pattern of halves is told when it is the one that was lost.
+                let paused = usize::from(
+                    plan.settled.iter().any(|(case, _)| case.nodes.len() == 1) && !pattern.is_alone(),
+                );
+                assert_eq!(
+                    count(&plan),
+                    count(&whole) + paused,
+                    "{} {partner:?} without {}",
+                    pattern.id,
+                    all[lost]
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_pair_of_which_one_was_not_reached_speaks_about_that_one() {
+        let plan = plan(&["n1"], &["n2"]);
+        assert!(plan.cases.is_empty(), "{:?}", plan.cases);
+        let records = plan.records(&[("n2".to_owned(), "no route".to_owned())]);
+        let [record] = records.as_slice() else { panic!("{records:?}") };
+        assert_eq!((record.nodes.join("+"), record.lost.join("+")), ("n1+n2".to_owned(), "n2".to_owned()));
+        assert_eq!((record.cause, record.reason.as_deref()), (Some(Cause::NeverReached), Some("no route")));
+        assert_eq!(record.case.as_str(), "net.rr@n1+n2/n1->n2");
     }
 
     #[test]
@@ -362,15 +455,18 @@ mod tests {
         assert!(nobody.cases.is_empty());
         let told: Vec<_> =
             nobody.settled.iter().map(|(case, why)| (case.nodes.join("+"), why.cause)).collect();
-        assert_eq!(told, [("n1".to_owned(), Cause::Missing), ("n2".to_owned(), Cause::Missing)]);
+        let never = |nodes: &str| (nodes.to_owned(), Cause::NeverReached);
+        assert_eq!(told, [never("n1+h1"), never("n2+h1")]);
+        let without = planned(&with_head, &["n1", "n2"], &[]);
+        let missing = |(_, why): &(Case, Reason)| why.cause == Cause::Missing;
+        assert!(without.settled.len() == 2 && without.settled.iter().all(missing), "{:?}", without.settled);
     }
 
     #[test]
-    fn any_other_node_may_be_the_partner_and_only_a_lone_machine_talks_to_itself() {
+    fn any_other_node_may_be_the_partner() {
         let with_any = request(None, Some("any"));
         assert_eq!(nodes(&planned(&with_any, &["h1", "n1"], &[])), ["n1+h1"]);
         assert_eq!(nodes(&planned(&with_any, &["n1", "n2", "n3"], &[])), ["n1+n2", "n2+n3", "n3+n1"]);
-        assert_eq!(nodes(&planned(&with_any, &["n1"], &[])), ["n1"]);
         assert!(planned(&with_any, &["n1"], &["n2"]).cases.is_empty(), "it has lost everybody");
         let ring = request(Some("ring"), Some("any"));
         assert_eq!(nodes(&planned(&ring, &["h1", "n1"], &[])), ["n1+h1"]);

@@ -68,9 +68,12 @@ impl<'a, S: Study> Retest<'a, S> {
         let places: HashMap<&CaseId, usize> =
             self.planned.iter().enumerate().map(|(at, case)| (&case.id, at)).collect();
         for record in done.iter().filter(|record| is_pair(&record.nodes) && !record.lost.is_empty()) {
-            if let Some(at) = places.get(&record.case).filter(|_| !answered.contains(&record.case)) {
-                open.push((record, *at));
+            // What was interrupted speaks against nobody, and is measured when the run is gone on with.
+            if answered.contains(&record.case) || record.cause == Some(Cause::Interrupted) {
+                continue;
             }
+            let place = places.get(&record.case).copied();
+            open.extend(place.or_else(|| is_unplanned(record).then_some(usize::MAX)).map(|at| (record, at)));
         }
         // In the order of the plan, whichever ended first.
         open.sort_by_key(|(_, at)| *at);
@@ -80,7 +83,7 @@ impl<'a, S: Study> Retest<'a, S> {
         let mut partners = Partners::new(&self.planned, done, self.site, &self.gone);
         let (mut cases, mut settled) = (Vec::new(), Vec::new());
         let mut made_ids = HashSet::new();
-        for (record, _) in open {
+        for (record, place) in open {
             let Some(stays) = end_of(record, |node| !record.lost.contains(node)) else { continue };
             let sides = (self.sides)(&record.group);
             if stays == 1 && sides == Sides::First {
@@ -112,6 +115,8 @@ impl<'a, S: Study> Retest<'a, S> {
                 }
                 // It has cases of its own with the others who are left.
                 _ if left.is_with_others || made.is_some() => {}
+                // The case that was never planned tells enough of a pair that is tested together.
+                _ if place == usize::MAX && sides == Sides::Both => {}
                 _ => settled.push(self.nobody(record, stays, "no other partner is left")),
             }
         }
@@ -170,6 +175,13 @@ impl<S: Study> Study for Retest<'_, S> {
         self.gone.insert(node.to_owned());
         self.inner.lost(node);
     }
+}
+
+/// Whether a case was never planned, since a node of it could not be reached. Cases of other studies are theirs.
+fn is_unplanned(record: &CaseRecord) -> bool {
+    record.cause == Some(Cause::NeverReached)
+        && placement::suspect(&record.chosen).is_none()
+        && record.chosen.get(placement::BACK_OFF).is_none()
 }
 
 /// Two nodes that are not one.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 use seatrial_cluster::{NodeIndex, WorkerId};
-use seatrial_model::Nanos;
+use seatrial_model::{Nanos, Reason};
 
 use crate::active::Active;
 use crate::schedule::Schedule;
@@ -19,7 +19,7 @@ pub struct Round {
     pub gangs: HashMap<u64, Gang>,
     pub owners: HashMap<WorkerId, u64>,
     pub deadlines: BinaryHeap<Reverse<(Nanos, u64)>>,
-    pub lost: HashMap<NodeIndex, String>,
+    pub lost: HashMap<NodeIndex, Reason>,
     /// The host of each node.
     pub hosts: Vec<NodeIndex>,
     keys: u64,

@@ -145,8 +145,8 @@ impl Runner<'_> {
             self.keep(record, finished)?;
         }
         round.schedule = Schedule::new(gang::waiting(placed, round));
-        for (node, why) in round.lost.clone() {
-            self.give_up(round, node, &why, finished)?;
+        for (node, reason) in round.lost.clone() {
+            self.give_up(round, node, &reason, finished)?;
         }
         for host in round.schedule.hosts() {
             self.start_on(round, host, finished)?;
@@ -226,7 +226,14 @@ impl Runner<'_> {
         now: Nanos,
         finished: &mut Finished,
     ) -> Result<(), RunError> {
-        self.give_up(round, node, &why, finished)?;
+        let before = interrupted.cloned().unwrap_or_else(|| {
+            let name = &self.fleet.agents()[node.0].node;
+            Reason::new(Cause::NeverReached, format!("the agent of {name} was lost before this case: {why}"))
+        });
+        if interrupted.is_some() && !round.lost.values().any(|known| *known == before) {
+            self.tell(&Event::Note { case: None, text: why.clone() })?;
+        }
+        self.give_up(round, node, &before, finished)?;
         self.give_up_rested(round, node, &why, interrupted, finished)?;
         let keys: Vec<_> = round
             .active
@@ -242,7 +249,7 @@ impl Runner<'_> {
                 self.settle(round, key, actions, now, finished)?;
             }
         }
-        round.lost.insert(node, why);
+        round.lost.insert(node, before);
         Ok(())
     }
 
@@ -251,15 +258,12 @@ impl Runner<'_> {
         &mut self,
         round: &mut Round,
         node: NodeIndex,
-        why: &str,
+        reason: &Reason,
         finished: &mut Finished,
     ) -> Result<(), RunError> {
         for member in round.schedule.give_up(node) {
             let name = self.fleet.agents()[node.0].node.clone();
-            let text = format!("the agent of {name} was lost before this case: {why}");
-            let reason = Reason::new(Cause::NeverReached, text);
-            let record =
-                CaseRecord { lost: vec![name], ..CaseRecord::without_numbers(&member.case, &reason) };
+            let record = CaseRecord { lost: vec![name], ..CaseRecord::without_numbers(&member.case, reason) };
             self.keep(record, finished)?;
         }
         Ok(())

@@ -102,6 +102,15 @@ impl Case {
     pub fn trial_estimate(&self) -> Nanos {
         self.budget.warm_up.plus(self.budget.measure).plus(self.budget.overhead)
     }
+
+    /// The same with all trials that may be made: while the interval is too wide, and in place of disturbed ones.
+    pub fn longest(&self) -> Nanos {
+        let trials = u64::from(self.budget.max_trials.saturating_add(Self::MOST_REPEATS));
+        Nanos(self.estimate().get() / u64::from(self.budget.trials.max(1)) * trials)
+    }
+
+    /// Disturbed trials of a case that are repeated; later ones count, and the record says so.
+    pub const MOST_REPEATS: u32 = 2;
 }
 
 /// Names a case: `mem.bandwidth@node[kernel=triad,store=nt]`, with only the parameters that are not default.

@@ -6,6 +6,7 @@
 mod about;
 mod alias;
 mod case;
+pub mod disturbance;
 mod event;
 mod finding;
 mod limit;

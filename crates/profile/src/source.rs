@@ -89,6 +89,14 @@ fn open_shipped(name: &str, shipped: &[Shipped]) -> Result<Opened, Refusal> {
     let Some(found) = shipped.iter().find(|profile| profile.name == name) else {
         let names: Vec<_> = shipped.iter().map(|profile| profile.name).collect();
         let near = nearest(name, names.iter().copied());
+        if let Some(file) =
+            [format!("./{name}.toml"), format!("./{name}")].iter().find(|at| Path::new(at).is_file())
+        {
+            return Err(Refusal {
+                why: format!("there is no shipped profile '{name}'"),
+                help: Some(format!("there is a file of that name: write '{file}'")),
+            });
+        }
         return Err(Refusal {
             why: format!("there is no shipped profile '{name}'"),
             help: Some(match near {

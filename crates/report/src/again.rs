@@ -128,6 +128,7 @@ mod tests {
             profile: None,
             nodes: nodes.iter().map(|node| (*node).to_owned()).collect(),
             started: jiff::Timestamp::UNIX_EPOCH,
+            paused_seconds: 0.0,
             ended: None,
         }
     }

@@ -12,10 +12,12 @@ use crate::words::{clean, span};
 
 /// The plan as text for a terminal: `cases` would run, the `settled` ones would not, each with its reason.
 pub fn render(cases: &[Case], settled: &[(Case, Reason)], abouts: &[&About], look: Look) -> String {
-    let total = cases.iter().fold(Nanos(0), |sum, case| sum.plus(case.estimate()));
+    let sum = |of: fn(&Case) -> Nanos| cases.iter().fold(Nanos(0), |sum, case| sum.plus(of(case)));
+    let (least, most) = (span(Duration::from(sum(Case::estimate))), span(Duration::from(sum(Case::longest))));
+    let total = if least == most { least } else { format!("{least} to {most}") };
     let count = cases.len();
     let plural = if count == 1 { "case" } else { "cases" };
-    let title = format!("{count} {plural}, about {}; nothing was run", span(Duration::from(total)));
+    let title = format!("{count} {plural}, about {total}; nothing was run");
     let mut text = format!("{}\n\n", Ink::Strong.on(&title));
     if count > 0 {
         let cells = |of: &dyn Fn(&Case) -> String| cases.iter().map(of).collect::<Vec<_>>();

@@ -47,8 +47,11 @@ fn programs(root: &Path) -> io::Result<BTreeSet<String>> {
     for tests in packages.iter().map(|package| package.join("tests")).filter(|tests| tests.is_dir()) {
         for entry in fs::read_dir(tests)? {
             let path = entry?.path();
-            let is_program = path.extension().is_some_and(|end| end == "rs") || path.join("main.rs").is_file();
-            programs.extend(path.file_stem().filter(|_| is_program).map(|name| name.to_string_lossy().into_owned()));
+            let is_program =
+                path.extension().is_some_and(|end| end == "rs") || path.join("main.rs").is_file();
+            programs.extend(
+                path.file_stem().filter(|_| is_program).map(|name| name.to_string_lossy().into_owned()),
+            );
         }
     }
     Ok(programs)
@@ -62,7 +65,8 @@ mod tests {
     #[test]
     fn every_test_program_is_in_just_one_lane() {
         let lanes = lanes(workspace::root()).unwrap();
-        let named: Vec<&String> = lanes.iter().flatten().flatten().filter(|word| !word.starts_with("--")).collect();
+        let named: Vec<&String> =
+            lanes.iter().flatten().flatten().filter(|word| !word.starts_with("--")).collect();
         let all: Vec<String> = programs(workspace::root()).unwrap().into_iter().collect();
         let mut sorted: Vec<String> = named.into_iter().cloned().collect();
         sorted.sort();

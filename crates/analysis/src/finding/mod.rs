@@ -19,6 +19,7 @@ mod matrix;
 #[cfg(test)]
 mod ncsa;
 mod not_made;
+mod not_reached;
 mod one_file_system;
 pub(crate) mod path;
 mod pcie_errors;
@@ -53,6 +54,7 @@ pub struct Rule {
 
 /// Every rule, in the order of their findings.
 pub const RULES: &[Rule] = &[
+    not_reached::RULE,
     culprit::RULE,
     slow::NODE,
     slow::LINK,

@@ -1,10 +1,12 @@
 //! One criterion on one case.
 
+use seatrial_model::disturbance::Disturber;
 use seatrial_model::profile::{Bar, Bounds, Statistic, Test, WithoutLimit};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Outcome, Severity, Unit, Verdict, VerdictRecord};
 
 use super::advice::MissingLimit;
+use super::disturbed::disturbed_by;
 use super::level::{Gap, Matter};
 use super::measured::{Measured, measured};
 use super::range::Range;
@@ -22,6 +24,25 @@ pub(super) struct Ruling {
 impl From<VerdictRecord> for Ruling {
     fn from(record: VerdictRecord) -> Self {
         Self { record, missing: None }
+    }
+}
+
+impl Ruling {
+    /// The one verdict on a case that lost a node and on the case of `nodes` that stands in for it. A criterion that was
+    /// missed with the other partner too is missed; one that was met says nothing about the node that was lost.
+    pub fn with_stand_in(mut self, other: Self, nodes: &[String]) -> Self {
+        let words = |ruling: &Self| ruling.record.reason.clone().unwrap_or_default();
+        if other.record.verdict == Verdict::Fail {
+            let reason =
+                format!("{}; in the place of a case without a result: {}", words(&other), words(&self));
+            return Self { record: VerdictRecord { reason: Some(reason), ..other.record }, ..other };
+        }
+        if let Some(measured) = other.record.measured {
+            let verdict = other.record.verdict;
+            let reason = format!("{}; {} instead: {measured}, {verdict}", words(&self), nodes.join(" with "));
+            self.record.reason = Some(reason);
+        }
+        self
     }
 }
 
@@ -153,7 +174,13 @@ fn judge_number(test: &Test, matter: &Matter<'_>, found: &Measured<'_>) -> Rulin
         reasons.push(noise_words(decision.verdict, found));
     }
     if decision.verdict == Verdict::Fail {
-        reasons.push(miss_words(range, value, matter.case));
+        // Whatever others took is missing here: a sound part may be as slow.
+        if let Some(Disturber { name, text }) = disturbed_by(matter.case) {
+            record.verdict = Verdict::Unknown;
+            reasons.push(format!("disturbed by {name}: {text}"));
+        } else {
+            reasons.push(miss_words(range, value, matter.case));
+        }
     }
     if !found.converged {
         reasons.push("did not converge: the interval is wider than asked for".to_owned());

@@ -39,7 +39,11 @@ impl Judgement {
 /// 4. a result beyond 101 % of its limit is `unknown`: limit or measurement wrong;
 /// 5. a bar that comes to no number (no limit, no reference, too small a fleet) makes it `unknown`;
 /// 6. the interval on one side of the bound is `pass` or `fail`; across it, `warn` when the statistic meets the bound
-///    and `unknown` when it does not.
+///    and `unknown` when it does not;
+/// 7. what would be `fail` is `unknown` where others demonstrably used the part: see [`disturbance`](seatrial_model::disturbance).
+///
+/// A case that stands in for one that lost its partner is judged with that one: a run has the same number of verdicts
+/// whoever was lost.
 ///
 /// A test that found nothing to measure on a node, or less than it expects, is `unknown` there; so is a benchmark
 /// that is only planned. A partner is never judged. A setting that differs is `fail`, one that is not there or could

@@ -4,6 +4,7 @@ mod advice;
 mod assignment;
 mod case;
 mod demand;
+mod disturbed;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod grounds;

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use seatrial_model::profile::{Criterion, Expect, Profile, Requirement, Test};
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Outcome, Subject, Verdict, VerdictRecord};
+use seatrial_model::{CaseId, Cause, Outcome, Subject, Verdict, VerdictRecord};
 
 use super::Grounds;
 use super::case::{Ruling, judge_case};
@@ -25,17 +25,30 @@ pub(super) fn judge_test<'a>(
     }
     let own: Vec<&CaseRecord> =
         grounds.records.iter().filter(|case| is_judged(case, test, grounds)).collect();
-    let chosen: Vec<&CaseRecord> =
-        own.iter().copied().filter(|case| Requirement::selects(&test.on, &case.facts)).collect();
+    // Of a pair that was never planned, since one of the two was not reached, nobody knows what it would have had.
+    let is_chosen = |case: &&CaseRecord| {
+        Requirement::selects(&test.on, &case.facts) || (is_unplanned(case) && case.nodes.len() == 2)
+    };
+    let chosen: Vec<&CaseRecord> = own.iter().copied().filter(is_chosen).collect();
     let mut rulings = Vec::new();
-    for &case in &chosen {
+    let known: BTreeSet<&CaseId> = chosen.iter().map(|case| &case.case).collect();
+    let (stand_ins, cases): (Vec<&CaseRecord>, Vec<&CaseRecord>) =
+        chosen.iter().partition(|case| case.retry_of.as_ref().is_some_and(|lost| known.contains(lost)));
+    for &case in &cases {
+        let mut own = stand_ins.iter().filter(|other| other.retry_of.as_ref() == Some(&case.case));
+        let stand_in = own.next_back().filter(|_| !case.lost.is_empty());
         for &criterion in criteria.iter().filter(|criterion| is_about(criterion, case)) {
-            rulings.push(judge_case(test, Matter { profile, grounds, criterion, case, sisters }));
+            let judged = |case| judge_case(test, Matter { profile, grounds, criterion, case, sisters });
+            rulings.push(match stand_in {
+                Some(stand_in) => judged(case).with_stand_in(judged(stand_in), &stand_in.nodes),
+                None => judged(case),
+            });
         }
     }
     let mut here: HashMap<&str, Vec<&CaseRecord>> = HashMap::new();
     for &case in &chosen {
-        for node in judged_nodes(test, case) {
+        // Who lost its partner is told of by that case, or by the one that stands in for it.
+        for node in tested_nodes(test, case) {
             here.entry(node).or_default().push(case);
         }
     }
@@ -66,13 +79,19 @@ pub(super) fn judge_test<'a>(
     rulings
 }
 
-/// The nodes that a case of `test` speaks about. Where the test names a partner, the first node is the one that is
-/// tested and the others only answer it. A case in which nodes were lost speaks about these alone: who is left is told
-/// by another case, with another partner or with the reason why there is none.
-fn judged_nodes<'a>(test: &Test, case: &'a CaseRecord) -> impl Iterator<Item = &'a String> + use<'a> {
+/// The nodes that a case of `test` is there for. Where the test names a partner, the first node is the one that is tested
+/// and the others only answer it.
+fn tested_nodes<'a>(test: &Test, case: &'a CaseRecord) -> impl Iterator<Item = &'a String> + use<'a> {
     let most = if test.partner.is_some() { 1 } else { case.nodes.len() };
-    let judged = case.nodes.iter().take(most);
-    judged.filter(|node| case.lost.is_empty() || case.lost.contains(node))
+    case.nodes.iter().take(most)
+}
+
+/// The nodes that a case of `test` speaks about. A case in which nodes were lost speaks about these alone: who is left is
+/// told by another case, with another partner or with the reason why there is none. One that was interrupted speaks
+/// against nobody.
+fn judged_nodes<'a>(test: &Test, case: &'a CaseRecord) -> impl Iterator<Item = &'a String> + use<'a> {
+    let is_about_all = case.lost.is_empty() || case.cause == Some(Cause::Interrupted);
+    tested_nodes(test, case).filter(move |node| is_about_all || case.lost.contains(node))
 }
 
 /// The node that a case speaks about, when it is one.
@@ -88,6 +107,11 @@ fn is_judged(case: &CaseRecord, test: &Test, grounds: &Grounds<'_>) -> bool {
         && (case.nodes.is_empty() || judged_nodes(test, case).next().is_some())
 }
 
+/// Whether a case was never planned because a node of it was not reached.
+fn is_unplanned(case: &CaseRecord) -> bool {
+    case.cause == Some(Cause::NeverReached) && case.facts.is_empty()
+}
+
 /// Whether the case has the parameter values of the criterion's `where`.
 fn is_about(criterion: &Criterion, case: &CaseRecord) -> bool {
     Requirement::selects(&criterion.cases, &case.params)
@@ -100,8 +124,11 @@ fn missing_on(node: &str, test: &Test, criteria: &[&Criterion], here: &[&CaseRec
         let why = format!("nothing was run with {}", criterion.cases);
         rulings.push(unknown(test, &criterion.id, &criterion.bounds.to_string(), Some(node), why));
     }
-    let subjects: BTreeSet<_> =
-        here.iter().filter(|case| case.outcome != Outcome::Skipped).map(|case| &case.subject).collect();
+    let subjects: BTreeSet<_> = here
+        .iter()
+        .filter(|case| case.outcome != Outcome::Skipped && !is_unplanned(case))
+        .map(|case| &case.subject)
+        .collect();
     if let Some(expect) = test.expect.filter(|expect| !expect.met_by(subjects.len() as u64)) {
         let wanted = expect_words(expect);
         let having = if test.on.is_empty() { String::new() } else { format!(" with {}", test.on) };

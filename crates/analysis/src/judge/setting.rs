@@ -26,7 +26,7 @@ pub(crate) fn judge_settings<'a>(
     let by_node: HashMap<&str, &[SettingReading]> =
         grounds.site.nodes.iter().map(|node| (node.name.as_str(), node.settings.as_slice())).collect();
     profile.settings.iter().flat_map(move |rule| {
-        let of_node = |node| on_node(rule, node, by_node.get(node).copied().unwrap_or_default(), grounds);
+        let of_node = |node| on_node(rule, node, by_node.get(node).copied(), grounds);
         let mut rulings: Vec<_> = grounds.nodes.players(&rule.roles).flat_map(of_node).collect();
         if rulings.is_empty() {
             let why = format!("no node of the run plays {}", rule.roles.join(" or "));
@@ -42,9 +42,12 @@ pub(crate) fn judge_settings<'a>(
 fn on_node<'a>(
     rule: &'a SettingRule,
     node: &str,
-    settings: &'a [SettingReading],
+    settings: Option<&'a [SettingReading]>,
     grounds: &'a Grounds<'a>,
 ) -> Vec<SettingRuling<'a>> {
+    let Some(settings) = settings else {
+        return vec![unknown(rule, Some(node), format!("{node} was not reached"))];
+    };
     let readings = || settings.iter().filter(|reading| reading.setting == rule.id);
     let is_meant = |reading: &&SettingReading| !rule.on.is_empty() || is_in_use(&reading.facts);
     let chosen: Vec<_> = readings()

@@ -57,7 +57,7 @@ impl<'a> Ends<'a> {
         let alone = first.name == second.name;
         if alone && asked.is_some() {
             let text = "one node by itself talks over the loopback: leave out -p interface=, or name two nodes with -w";
-            return Err(Reason::new(Cause::Inapplicable, text));
+            return Err(Reason::new(Cause::Missing, text));
         }
         let way = match asked {
             _ if alone => None,

@@ -11,7 +11,7 @@ pub struct NodeArgs {
     #[arg(short = 'w', long, value_name = "NODES")]
     pub nodelist: Option<NodeSet>,
     /// Run on this many nodes
-    #[arg(short = 'N', long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'N', long, value_name = "COUNT", value_parser = count)]
     pub nodes: Option<u32>,
     /// Leave out these nodes
     #[arg(short = 'x', long, value_name = "NODES")]
@@ -56,4 +56,12 @@ pub enum LauncherChoice {
     Slurm,
     /// Open MPI's mpirun, as a bare launcher
     Mpirun,
+}
+
+/// A number of nodes; names are for another option.
+fn count(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err(format!("a count of nodes is wanted, from 1; names go to -w {text}")),
+    }
 }

@@ -42,8 +42,8 @@ pub struct RunArgs {
     /// Give a parameter a value, or several for a sweep: -p kernel=copy,triad
     #[arg(short, long = "param", value_name = "NAME=V1,V2", conflicts_with = "resume")]
     pub params: Vec<String>,
-    /// How nodes are paired for benchmarks of two parts: pair (default), ring, all-pairs, matchings, and at the same time
-    /// bisection, incast, trunk
+    /// How nodes are paired for benchmarks of two parts: pair (default), ring, all-pairs, matchings, alone (each node
+    /// with itself, over its loopback), and at the same time bisection, incast, trunk
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
     pub pattern: Option<String>,
     /// Rounds of random pairs of the pattern matchings [default: 3]

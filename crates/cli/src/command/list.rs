@@ -98,7 +98,7 @@ fn pattern(pattern: &Pattern) -> PatternPage {
         notes.push("With --links COUNT, the links that there should be, one that carries nothing is found.");
     }
     let players: Vec<usize> = (0..SHOWN).collect();
-    let steps = pattern.steps(&Ends { players: &players, partners: None, alone: false, rounds: None });
+    let steps = pattern.steps(&Ends { players: &players, partners: None, rounds: None });
     let pairs = |step: &Step| {
         let pair = |(one, other): &(usize, usize)| format!("n{}-n{}", one + 1, other + 1);
         step.pairs.iter().map(pair).collect::<Vec<_>>().join(", ")

@@ -24,7 +24,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, CliError> {
 pub fn job(args: &RunArgs) -> Result<Job, CliError> {
     let mut named = Vec::new();
     for id in &args.benchmarks {
-        named.push(Named::find(id, args.pattern.as_deref())?);
+        named.push(Named::find(id, args.pattern.as_deref()).map_err(|error| with_nodes(error, id, args))?);
     }
     let abouts: Vec<_> = named.iter().map(|named| named.bench.about()).collect();
     let shares = params::share_out(&params::parse(&args.params)?, &abouts)?;
@@ -41,6 +41,16 @@ pub fn job(args: &RunArgs) -> Result<Job, CliError> {
         links: args.links,
     });
     Ok(Job { requests: requests.collect(), profile: None, factors, reference: None })
+}
+
+/// What is wrong with the benchmark `id`. Names behind the first that have no dot are nodes as a rule.
+fn with_nodes(error: CliError, id: &str, args: &RunArgs) -> CliError {
+    let nodes: Vec<&str> =
+        args.benchmarks.iter().skip(1).map(String::as_str).filter(|name| !name.contains('.')).collect();
+    if nodes.contains(&id) && alias(id).is_none() {
+        return CliError::Usage(format!("{error}; nodes go to -w {}", nodes.join(",")));
+    }
+    error
 }
 
 /// What somebody named: a benchmark, perhaps by a name that says its pattern too.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use seatrial_bench::Registry;
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Event, Outcome};
+use seatrial_model::{Cause, Event, Outcome};
 
 use crate::args::ColorChoice;
 use crate::output::{self, is_colored};
@@ -82,6 +82,8 @@ impl Progress {
             Event::CaseEnded { record } => {
                 let headline = match record.outcome {
                     Outcome::Measured => String::new(),
+                    // Why was told once for all.
+                    _ if record.cause == Some(Cause::Interrupted) => ": interrupted".to_owned(),
                     _ => format!(": {}", record.reason.as_deref().unwrap_or("no numbers")),
                 };
                 self.line(&format!(

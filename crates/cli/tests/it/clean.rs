@@ -29,7 +29,7 @@ fn files_that_lost_their_names_over_nfs_are_told_and_left() {
 fn what_a_kill_left_is_shown_then_removed_and_what_still_runs_is_not_touched() {
     for (bench, rest) in [
         ("storage.metadata", "-p threads=2 -p files=200 -p size=100B -p time=3600s"),
-        ("storage.peer_read", "-p size=4MiB -p block=64KiB -p time=3600s"),
+        ("storage.peer_read", "--pattern alone -p size=4MiB -p block=64KiB -p time=3600s"),
     ] {
         let (home, place) = (Home::new(), tempfile::tempdir().expect("a folder"));
         let at = place.path().display().to_string();

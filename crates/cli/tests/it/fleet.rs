@@ -98,3 +98,64 @@ fn many_nodes_that_pass_are_folded_and_the_slow_one_is_named() {
     assert!(ended.out.lines().count() < 45, "{}", ended.out);
     ended.shows("✗ fail n07 0 of 1");
 }
+
+/// A profile of all pairs of nodes with a bound that they meet.
+const ALL_PAIRS: &str = "title = \"t\"\n[[test]]\nid = \"echo\"\nuse = \"net.rr\"\npattern = \"all-pairs\"\n\
+     params = { trials = 1, max_trials = 1 }\n[[criterion]]\ntest = \"echo\"\nmetric = \"round_trip\"\n\
+     at_most = \"10 us\"\n";
+
+#[test]
+fn a_run_whose_job_was_cancelled_says_how_to_go_on_and_becomes_whole() {
+    let home = Home::new();
+    let file = home.file("pairs.toml", ALL_PAIRS);
+    let why = "the job was ended: STEP 7.0 ON n1 CANCELLED AT 2026-11-21T18:00:00";
+    let script = Script::round_trips(4).end_job("*@n2+n3/*", why);
+    let ended = home.seatrial("check").word(&file).script(&script).run().exits(3);
+    let ended = ended
+        .says("cases are still to be measured: the job was ended: STEP 7.0")
+        .says("go on with: seatrial check --resume");
+    // What nobody was lost for is told to nobody: no case stands in for another.
+    assert!(!ended.err.contains("lost its partner"), "{}", ended.err);
+    assert!(home.results().iter().all(|record| record.get("retry_of").is_none()), "{:#?}", home.results());
+    let document = home.seatrial("report -o json").run().exits(0).document();
+    let verdicts: Vec<_> =
+        document.verdicts.iter().map(|verdict| (verdict.verdict, verdict.node.as_deref())).collect();
+    assert_eq!(verdicts, [(seatrial_model::Verdict::Unknown, None); 6]);
+    let resumed = home.seatrial("check --resume -o json").script(&Script::round_trips(4)).run().exits(0);
+    let document = resumed.document();
+    assert_eq!((document.results.len(), document.verdicts.len()), (6, 6));
+}
+
+#[test]
+fn a_run_that_lost_a_node_has_as_many_criteria_as_one_that_did_not() {
+    let count = |script: &Script, code: i32| {
+        let home = Home::new();
+        let file = home.file("pairs.toml", ALL_PAIRS.replace("all-pairs", "pair"));
+        let ended = home.seatrial("check -o json").word(&file).script(script).run().exits(code);
+        ended.document().verdicts.len()
+    };
+    assert_eq!(count(&Script::round_trips(4), 0), 2);
+    assert_eq!(count(&Script::round_trips(4).lose("n2", "*@n1+n2/*"), 1), 2);
+    assert_eq!(count(&Script::round_trips(2).lose("n2", "*@n1+n2/*"), 1), 1);
+}
+
+#[test]
+fn a_test_of_two_nodes_on_one_is_unknown_and_says_what_to_give() {
+    let home = Home::new();
+    let file = home.file("pairs.toml", ALL_PAIRS);
+    let text = "needs 2 nodes, 1 was given (-w, -N); loopback is pattern = \"alone\"";
+    for line in ["check", "check -o json"] {
+        let ended = home.seatrial(line).word(&file).script(&Script::round_trips(1)).run().exits(3);
+        ended.shows(&format!("echo {}", text.replace('"', if line == "check" { "\"" } else { "\\\"" })));
+    }
+    for bench in ["net.rr", "net.pairs"] {
+        let ended =
+            home.seatrial(&format!("run {bench} -o json")).script(&Script::round_trips(1)).run().exits(3);
+        let [record] = ended.document().results.try_into().expect("one record");
+        let reason = record.reason.unwrap_or_default();
+        assert_eq!(reason, format!("{bench} {text} (run: --pattern alone)"));
+    }
+    let alone = "run net.rr --pattern alone -p trials=1 -p max_trials=1 -o json";
+    let document = home.seatrial(alone).script(&Script::round_trips(1)).run().exits(0).document();
+    assert_eq!(document.results[0].subject.as_str(), "nic:lo");
+}

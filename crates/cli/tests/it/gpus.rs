@@ -18,6 +18,7 @@ fn folder(fake: &Fake) -> String {
 fn seconds(plan: &str) -> f64 {
     let line = plan.lines().next().expect("a line");
     let told = line.split_once("about ").and_then(|(_, rest)| rest.split_once(';')).expect("a time").0;
+    let told = told.split(" to ").next().expect("the least");
     let words: Vec<&str> = told.split_whitespace().collect();
     let of = |pair: &[&str]| {
         let unit = match pair[1] {

@@ -11,6 +11,7 @@ use super::copying::Copying;
 use super::link::{Heard, Link, Loss, Manner};
 use super::linked::LinkedFleet;
 use super::relay::{Gateway, RelayStart};
+use super::words::never_came;
 use crate::fleet::{LaunchError, Missing};
 use crate::message::{Hello, PROTOCOL, Report};
 
@@ -381,7 +382,7 @@ impl Gathering {
         if !guest.given_up {
             let why = guest.link.obituary(why);
             let node = guest.node.clone();
-            self.fail(at, LaunchError::NoHello { node, why });
+            self.fail(at, never_came(node, why));
         }
     }
 

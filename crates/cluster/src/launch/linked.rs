@@ -12,6 +12,7 @@ use seatrial_sys::clock;
 
 use super::link::{Heard, Link, Loss};
 use super::process::Process;
+use super::words::decisive;
 use crate::clock_offset::{Offset, Offsets};
 use crate::fleet::{Fleet, Missing, NodeIndex, Notice, Nudge};
 use crate::message::{Command, Hello, Report, WorkerId};
@@ -143,10 +144,12 @@ impl LinkedFleet {
         let (why, words) = (self.links[at].obituary(&why), self.words_of_step());
         Some(match words {
             Some(words) if (self.recalls)(&words) => {
-                Notice::Recalled(NodeIndex(at), format!("the job that holds it was ended: {words}"))
+                let cause = decisive(&words).unwrap_or_default();
+                Notice::Recalled(NodeIndex(at), format!("the job was ended: {cause}"))
             }
             Some(words) => {
-                Notice::Lost(NodeIndex(at), format!("{why}; last words of what started it: {words}"))
+                let cause = decisive(&words).map(|line| format!("; what started it says: {line}"));
+                Notice::Lost(NodeIndex(at), why + &cause.unwrap_or_default())
             }
             None => Notice::Lost(NodeIndex(at), why),
         })

@@ -13,6 +13,7 @@ mod process;
 mod relay;
 mod slurm;
 mod ssh;
+mod words;
 
 pub use local::LocalLauncher;
 pub(crate) use meet::follow;

@@ -56,6 +56,13 @@ pub enum Fault {
         /// What is known about it.
         why: String,
     },
+    /// The job that holds all nodes is ended.
+    JobEnded {
+        /// When.
+        phase: Phase,
+        /// What the launcher says.
+        why: String,
+    },
 }
 
 impl Fault {
@@ -69,7 +76,8 @@ impl Fault {
             | Self::Hangs { phase }
             | Self::Sticks { phase }
             | Self::Garbles { phase }
-            | Self::AgentLost { phase, .. } => Some(*phase),
+            | Self::AgentLost { phase, .. }
+            | Self::JobEnded { phase, .. } => Some(*phase),
         }
     }
 }

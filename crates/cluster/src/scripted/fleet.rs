@@ -31,6 +31,7 @@ enum Entry {
     EndsPhase(WorkerId, u32),
     Ends(WorkerId, NodeIndex, WorkerEnd),
     Loses(NodeIndex, String),
+    Recalls(NodeIndex, String),
 }
 
 impl ScriptedFleet {
@@ -67,6 +68,11 @@ impl ScriptedFleet {
                 Act::EndPhase { at, turn } => self.plan(at, Entry::EndsPhase(id, turn)),
                 Act::End { at, end } => self.plan(at, Entry::Ends(id, node, end)),
                 Act::LoseNode(why) => self.plan(self.now, Entry::Loses(node, why)),
+                Act::EndJob(why) => {
+                    for node in (0..self.agents.len()).map(NodeIndex) {
+                        self.plan(self.now, Entry::Recalls(node, why.clone()));
+                    }
+                }
             }
         }
     }
@@ -111,12 +117,15 @@ impl ScriptedFleet {
                 let heard = known && !self.lost[node.0];
                 heard.then_some(Notice::From(node, Report::Ended { worker: id, end }))
             }
-            Entry::Loses(node, why) => {
-                let first = !std::mem::replace(&mut self.lost[node.0], true);
-                self.workers.retain(|_, worker| worker.node != node);
-                first.then_some(Notice::Lost(node, why))
-            }
+            Entry::Loses(node, why) => self.lose(node).then_some(Notice::Lost(node, why)),
+            Entry::Recalls(node, why) => self.lose(node).then_some(Notice::Recalled(node, why)),
         }
+    }
+
+    /// Whether the node was there until now.
+    fn lose(&mut self, node: NodeIndex) -> bool {
+        self.workers.retain(|_, worker| worker.node != node);
+        !std::mem::replace(&mut self.lost[node.0], true)
     }
 }
 

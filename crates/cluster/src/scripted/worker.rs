@@ -43,6 +43,8 @@ pub(super) enum Act {
     End { at: Nanos, end: WorkerEnd },
     /// The node goes away.
     LoseNode(String),
+    /// All nodes are wanted back.
+    EndJob(String),
 }
 
 impl Worker {
@@ -159,6 +161,7 @@ fn struck(fault: &Fault, now: Nanos) -> Vec<Act> {
             vec![ends(now, EndKind::Garbled { why })]
         }
         Fault::AgentLost { why, .. } => vec![Act::LoseNode(why.clone())],
+        Fault::JobEnded { why, .. } => vec![Act::EndJob(why.clone())],
     }
 }
 

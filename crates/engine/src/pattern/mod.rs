@@ -33,7 +33,7 @@ pub const PATTERNS: &[Pattern] = &[
         ..TURNS
     },
     Pattern {
-        id: "alone",
+        id: ALONE,
         doc: "Every node with itself, over its loopback: what its software does without a wire.",
         steps: turns::alone,
         ..TURNS
@@ -84,6 +84,9 @@ const TURNS: Pattern = Pattern { id: "", doc: "", at_once: false, has_rounds: fa
 /// All pairs of a step run at the same time, also those that share a node.
 const AT_ONCE: Pattern = Pattern { at_once: true, ..TURNS };
 
+/// The pattern of nodes that are measured with themselves.
+pub const ALONE: &str = "alone";
+
 /// Rounds of `matchings` when nobody says how many.
 const ROUNDS: usize = 3;
 
@@ -94,8 +97,6 @@ pub struct Ends<'a> {
     pub players: &'a [usize],
     /// Who may be on the other side, when that was said.
     pub partners: Option<Partners<'a>>,
-    /// Whether there is only one node in the whole run, which then talks to itself.
-    pub alone: bool,
     /// Rounds of a pattern that has any.
     pub rounds: Option<u32>,
 }
@@ -125,17 +126,19 @@ impl Pattern {
     }
 
     /// The pairs of `ends`, in an order in which neighbours in the list share few nodes, so that as many as possible
-    /// run side by side. A single player is paired with itself, unless it was to have a partner and is not alone.
+    /// run side by side. A single player has nobody to be paired with: only `alone` pairs it with itself.
     pub fn steps(&self, ends: &Ends<'_>) -> Vec<Step> {
-        let others = ends.others();
-        if let ([only], true) = (ends.players, others.is_empty()) {
-            let with_itself = ends.partners.is_none() || ends.alone;
-            let pairs = with_itself.then_some((*only, *only)).into_iter().collect::<Vec<_>>();
-            return if pairs.is_empty() { Vec::new() } else { one(pairs) };
+        if matches!(ends.players, [_]) && ends.others().is_empty() && !self.is_alone() {
+            return Vec::new();
         }
         let mut steps = (self.steps)(ends);
         steps.retain(|step| !step.pairs.is_empty());
         steps
+    }
+
+    /// Whether every node is measured with itself.
+    pub fn is_alone(&self) -> bool {
+        self.id == ALONE
     }
 }
 

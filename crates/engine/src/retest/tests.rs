@@ -254,6 +254,44 @@ fn a_resumed_run_makes_the_same_retry_once() {
 }
 
 #[test]
+fn who_was_to_be_measured_with_a_node_that_was_never_reached_is_measured_with_another() {
+    let site = site(3, 1);
+    let absent = [("n4".to_owned(), "no route".to_owned())];
+    let request = Request {
+        group: "net.rr".to_owned(),
+        bench: "net.rr".to_owned(),
+        params: [
+            ("trials".to_owned(), vec!["1".to_owned()]),
+            ("max_trials".to_owned(), vec!["1".to_owned()]),
+        ]
+        .into(),
+        on: Params::default(),
+        roles: Vec::new(),
+        pattern: Some("pair".to_owned()),
+        partner: None,
+        rounds: None,
+        links: None,
+    };
+    let ground = Ground { absent: &absent, ..Ground::of(&site) };
+    let plan =
+        Plan::new(std::slice::from_ref(&request), &seatrial_bench::registry(), ground).expect("a plan");
+    let ran = run_from(&site, plan.cases.clone(), plan.records(&absent), Sides::Both, Losses::new());
+    let found = ran.by_nodes();
+    assert_eq!(found["n3+n4"], is(Outcome::Unmeasured, "n4", false), "{found:?}");
+    assert_eq!(found["n3+n1"], is(Outcome::Measured, "", true), "{found:?}");
+    assert_eq!(found.len(), 3);
+    // Nobody is left for n1: a partner's test has to tell why, one of both nodes has told it.
+    let alone = Site { nodes: site.nodes[..1].to_vec() };
+    let absent = [("n2".to_owned(), "no route".to_owned())];
+    let ground = Ground { absent: &absent, ..Ground::of(&alone) };
+    let plan = Plan::new(&[request], &seatrial_bench::registry(), ground).expect("a plan");
+    for (sides, count) in [(Sides::Both, 1), (Sides::First, 2)] {
+        let ran = run_from(&alone, plan.cases.clone(), plan.records(&absent), sides, Losses::new());
+        assert_eq!(ran.finished.records.len(), count, "{sides:?}: {:?}", ran.by_nodes());
+    }
+}
+
+#[test]
 fn nodes_of_one_kernel_are_told_once() {
     let site = site(4, 2);
     let ran = run_from(&site, plan(&site, "ring"), Vec::new(), Sides::Both, Losses::new());

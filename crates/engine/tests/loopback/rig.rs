@@ -28,7 +28,7 @@ pub fn request(bench: &str, params: &[&str]) -> Request {
         params,
         on: Params::default(),
         roles: Vec::new(),
-        pattern: None,
+        pattern: Some("alone".to_owned()),
         partner: None,
         rounds: None,
         links: None,

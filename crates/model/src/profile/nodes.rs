@@ -34,6 +34,14 @@ pub enum NodeSetError {
         /// The range.
         range: String,
     },
+    /// Two dots, as other tools write a range.
+    #[error("'{text}' is no node name: ranges are {range}")]
+    Dots {
+        /// The element.
+        text: String,
+        /// The range that was meant.
+        range: String,
+    },
     /// A name with a character that no host name has.
     #[error("'{name}' is no node name: letters, digits, '-', '_' and '.' only")]
     Name {
@@ -122,6 +130,12 @@ fn split_outside_brackets(text: &str) -> Result<Vec<&str>, NodeSetError> {
 
 /// The names that one element stands for; `None` when they are more than `room`.
 fn expand(element: &str, room: usize) -> Result<Option<Vec<String>>, NodeSetError> {
+    if let Some((first, last)) = element.split_once("..") {
+        let digits = |text: &str| text.trim_start_matches(|c: char| !c.is_ascii_digit()).to_owned();
+        let stem = first.trim_end_matches(|c: char| c.is_ascii_digit());
+        let range = format!("{stem}[{}-{}]", &first[stem.len()..], digits(last));
+        return Err(NodeSetError::Dots { text: element.to_owned(), range });
+    }
     let mut names = vec![String::new()];
     let mut rest = element;
     while !rest.is_empty() {

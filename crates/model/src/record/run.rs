@@ -23,8 +23,23 @@ pub struct RunInfo {
     /// When it started.
     #[schemars(with = "String")]
     pub started: Timestamp,
+    /// Seconds between parts of a run that was stopped and gone on with, in which nothing ran.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub paused_seconds: f64,
     /// When and how it ended; null while it runs or when it was killed.
     pub ended: Option<RunEnd>,
+}
+
+fn is_zero(seconds: &f64) -> bool {
+    *seconds == 0.0
+}
+
+impl RunInfo {
+    /// How long it ran, without the time between its parts; none while it runs, and when the clock was set back meanwhile.
+    pub fn took(&self) -> Option<std::time::Duration> {
+        let all = self.ended.as_ref()?.at.duration_since(self.started).as_secs_f64();
+        std::time::Duration::try_from_secs_f64(all - self.paused_seconds).ok()
+    }
 }
 
 /// Which profile a run was judged against.

@@ -18,8 +18,7 @@ use super::words::{Badge, of_verdict, text};
 use super::{criteria, download, findings, nodes, settings};
 use crate::again;
 use crate::terminal::said;
-use crate::words::{between, count, span, time};
-
+use crate::words::{count, span, time};
 /// Nodes named one by one; more are counted.
 const MOST_NAMES: usize = 8;
 
@@ -160,7 +159,7 @@ pub fn took(run: &RunInfo) -> String {
     match &run.ended {
         None => "did not end".to_owned(),
         Some(RunEnd { signal: Some(signal), .. }) => format!("stopped by {}", text(signal)),
-        Some(end) => between(run.started, end.at).map_or("the clock was set back meanwhile".to_owned(), span),
+        Some(_) => run.took().map_or("the clock was set back meanwhile".to_owned(), span),
     }
 }
 

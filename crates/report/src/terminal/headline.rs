@@ -6,7 +6,7 @@ use seatrial_model::record::{Document, RunEnd};
 use seatrial_model::{Finding, Outcome, Severity, Verdict};
 
 use crate::ink::Ink;
-use crate::words::{between, clean, count, ink, sign, span, time};
+use crate::words::{clean, count, ink, sign, span, time};
 
 /// Characters of the first line behind the verdict: a terminal of 80 columns shows it whole.
 const MOST_CHARACTERS: usize = 68;
@@ -113,7 +113,7 @@ fn circumstances(document: &Document) -> String {
     parts.push(match &run.ended {
         None => "did not end".to_owned(),
         Some(RunEnd { signal: Some(signal), .. }) => format!("stopped by {}", clean(signal)),
-        Some(end) => match between(run.started, end.at) {
+        Some(_) => match run.took() {
             Some(time) => format!("took {}", span(time)),
             None => "the clock was set back meanwhile".to_owned(),
         },

@@ -34,6 +34,7 @@ fn folder() -> (TempDir, PathBuf) {
         profile: None,
         nodes: vec!["n1".to_owned()],
         started: "2026-09-21T08:30:15.25Z".parse().unwrap(),
+        paused_seconds: 0.0,
         ended: Some(RunEnd { at: "2026-09-21T08:31:00Z".parse().unwrap(), exit: 0, signal: None }),
     };
     fs::create_dir_all(run.join("samples")).unwrap();

@@ -114,16 +114,37 @@ impl StoredRun {
     /// so is a planned one that the node never came to, since a job ran out of its time or an agent was lost before, and one
     /// whose samples did not reach storage before the power went: of two files, the later may be there alone.
     pub fn finished(&self) -> impl Iterator<Item = &CaseRecord> {
+        let open = self.open();
+        self.results.iter().filter(move |record| !open.contains(&record.case))
+    }
+
+    /// The cases that are to be run again, and those that stand in for them, which are needed no more.
+    pub fn open(&self) -> HashSet<CaseId> {
         let planned: HashSet<&CaseId> =
             self.plan.present().into_iter().flat_map(Plan::cases).map(|case| &case.id).collect();
-        self.results.iter().filter(move |record| match record.cause {
-            Some(Cause::Interrupted) => false,
-            Some(Cause::NeverReached) => !planned.contains(&record.case),
+        let is_open = |record: &&CaseRecord| match record.cause {
+            Some(Cause::Interrupted) => true,
+            Some(Cause::NeverReached) => planned.contains(&record.case),
             _ if record.outcome == Outcome::Measured => {
-                fs::metadata(self.files.samples(&record.case)).is_ok_and(|file| file.len() > 0)
+                !fs::metadata(self.files.samples(&record.case)).is_ok_and(|file| file.len() > 0)
             }
-            _ => true,
-        })
+            _ => false,
+        };
+        let mut open: HashSet<CaseId> =
+            self.results.iter().filter(is_open).map(|record| record.case.clone()).collect();
+        // A second partner that was lost too has somebody who stands in for it.
+        loop {
+            let stands_in = |record: &&CaseRecord| {
+                !open.contains(&record.case)
+                    && record.retry_of.as_ref().is_some_and(|lost| open.contains(lost))
+            };
+            let more: Vec<CaseId> =
+                self.results.iter().filter(stands_in).map(|record| record.case.clone()).collect();
+            if more.is_empty() {
+                return open;
+            }
+            open.extend(more);
+        }
     }
 
     /// The cases that resuming leaves alone.
@@ -296,11 +317,21 @@ pub(crate) fn parsed_lines<T: DeserializeOwned>(
     values
 }
 
-/// A resumed run may hold two records of a case: interrupted, then measured. The later one stands.
+/// A resumed run may hold two records of a case: interrupted, then measured. The later one stands. With a case that has lost
+/// nobody in the end goes what stood in for it before.
 pub(crate) fn last_of_each_case(mut records: Vec<CaseRecord>) -> Vec<CaseRecord> {
     let mut seen = HashSet::new();
     records.reverse();
     records.retain(|record| seen.insert(record.case.clone()));
     records.reverse();
+    let mut gone: HashSet<CaseId> =
+        records.iter().filter(|record| record.lost.is_empty()).map(|record| record.case.clone()).collect();
+    records.retain(|record| {
+        let is_needed = record.retry_of.as_ref().is_none_or(|lost| !gone.contains(lost));
+        if !is_needed {
+            gone.insert(record.case.clone());
+        }
+        is_needed
+    });
     records
 }

@@ -95,6 +95,10 @@ impl RunFolder {
         // Read again under the lock: another process may have gone on with it in the meantime.
         let run = Self::open(path)?;
         info.clone_from(run.info()?);
+        // A run that was killed has its last event instead of an end.
+        let stopped = info.ended.as_ref().map(|end| end.at).or_else(|| Some(run.events().last()?.at));
+        let paused: f64 = stopped.map_or(0.0, |at| jiff::Timestamp::now().duration_since(at).as_secs_f64());
+        info.paused_seconds += paused.max(0.0);
         info.ended = None;
         write_info(&files, &info)?;
         let plan = run.plan.present().cloned();

@@ -25,6 +25,7 @@ pub fn info() -> RunInfo {
         profile: Some(ProfileRef { id: "host".to_owned(), title: "This machine".to_owned(), file: None }),
         nodes: vec!["n1".to_owned()],
         started: "2026-09-21T08:30:15.25Z".parse().unwrap(),
+        paused_seconds: 0.0,
         ended: None,
     }
 }

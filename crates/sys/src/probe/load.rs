@@ -1,16 +1,21 @@
 //! Work on this machine, ours and everybody's, so that the difference tells who else was busy.
 
-use super::{Counters, Counting};
+use std::collections::BTreeMap;
+
+use super::{Counters, Counting, Difference};
+use crate::clock::now_ns;
 use crate::libc_info::ticks_per_second;
-use crate::net::host_time;
+use crate::net::{HostTime, host_time};
 use crate::root::{ReadError, SysRoot};
 
-/// Counters `busy_ns` (CPU time of everybody, all CPUs) and `own_ns` (of the process that reads, its threads and
-/// the children it has reaped) and `kernel_ns` (of the kernel's own threads that can be seen; what ended meanwhile is
-/// missing); levels `running` (threads that run or want to), `blocked` (threads waiting for a
+/// Counters `busy_ns` (CPU time of everybody, all CPUs), `own_ns` (of the process that reads, its threads and
+/// the children it has reaped), `ours_ns` (of all processes of its name: parts of the same case, also those of other nodes
+/// that run on this kernel), `kernel_ns` (of interrupts and of the kernel's own threads that can be seen; what ended
+/// meanwhile is missing), `elapsed_ns`, and `process:NAME` (of the processes of one name that took most, other than those
+/// of our own name); levels `running` (threads that run or want to), `blocked` (threads waiting for a
 /// device) and `load_1min_percent` (the load average times 100). What
 /// other processes took is `busy_ns - own_ns - kernel_ns`: a thread of the kernel works for whoever asked, which with a file
-/// on a loop device or an encrypted disk is us.
+/// on a loop device or an encrypted disk is us, and interrupts are of the device under test as a rule.
 pub(super) struct Load;
 
 impl Counting for Load {
@@ -25,14 +30,45 @@ impl Counting for Load {
             Ok(value) => counters.count(name, value),
             Err(error) => counters.unreadable(error),
         };
-        note("busy_ns", false, host_time(root).map(|times| times.busy_ns()));
+        let times = host_time(root);
+        note("busy_ns", false, times.as_ref().map(HostTime::busy_ns).map_err(Clone::clone));
+        note("elapsed_ns", false, times.as_ref().map(|_| now_ns()).map_err(Clone::clone));
         note("own_ns", false, own_ns(root));
-        note("kernel_ns", false, kernel_ns(root));
+        let interrupts = times.as_ref().map_or(0, |times| times.irq_ns + times.softirq_ns);
+        let tasks = tasks(root);
+        note(
+            "kernel_ns",
+            false,
+            tasks.as_ref().map(|tasks| tasks.kernel_ns + interrupts).map_err(Clone::clone),
+        );
+        note("ours_ns", false, tasks.as_ref().map(|tasks| tasks.ours_ns).map_err(Clone::clone));
+        for (name, ns) in tasks.map(|tasks| tasks.processes).unwrap_or_default() {
+            note(&format!("{PROCESS_PREFIX}{name}"), false, Ok(ns));
+        }
         note("running", true, queue(root, "procs_running"));
         note("blocked", true, queue(root, "procs_blocked"));
         note("load_1min_percent", true, load_average(root));
         counters.unreadable.dedup();
         counters
+    }
+
+    /// Of the processes the one that took most; the others are too many for a record.
+    fn between(&self, before: &Counters, after: &Counters) -> Difference {
+        let is_process = |name: &String| name.starts_with(PROCESS_PREFIX);
+        let rest = |counters: &Counters| {
+            let mut rest = counters.clone();
+            rest.counts.retain(|name, _| !is_process(name));
+            rest
+        };
+        let mut difference = rest(after).since(&rest(before));
+        let took = |(name, ns): (&String, &u64)| {
+            (ns.saturating_sub(before.counts.get(name).copied().unwrap_or(0)), name.clone())
+        };
+        let processes = after.counts.iter().filter(|(name, _)| is_process(name)).map(took);
+        if let Some((ns, name)) = processes.max().filter(|(ns, _)| *ns > 0) {
+            difference.counts.insert(name, ns);
+        }
+        difference
     }
 }
 
@@ -60,19 +96,46 @@ fn own_ns(root: &SysRoot) -> Result<u64, ReadError> {
     Ok(nanoseconds(stat.ticks.iter().sum()))
 }
 
-/// User and system time of all threads of the kernel. One that ends while we look is none.
-fn kernel_ns(root: &SysRoot) -> Result<u64, ReadError> {
-    let processes = root.numbered("/proc", "")?;
-    let stats = processes.iter().filter_map(|pid| root.text(format!("/proc/{pid}/stat")).ok());
-    let of_kernel = stats.filter_map(|text| Stat::of(&text)).filter(|stat| stat.flags & PF_KTHREAD != 0);
-    Ok(nanoseconds(of_kernel.map(|stat| stat.ticks[0] + stat.ticks[1]).sum()))
+/// What ran on the machine beside this process.
+struct Tasks {
+    /// User and system time of all threads of the kernel.
+    kernel_ns: u64,
+    /// The same of the processes that are called like this one, and what those took that this one has reaped.
+    ours_ns: u64,
+    /// The same of all processes of a name, without those that are called like this one: they are parts of the same case.
+    processes: BTreeMap<String, u64>,
+}
+
+/// All tasks; one that ends while we look is none.
+fn tasks(root: &SysRoot) -> Result<Tasks, ReadError> {
+    let own = root.text("/proc/self/stat").ok().and_then(|text| Stat::of(&text));
+    let reaped = own.as_ref().map_or(0, |stat| nanoseconds(stat.ticks[2] + stat.ticks[3]));
+    let mut tasks = Tasks { kernel_ns: 0, ours_ns: reaped, processes: BTreeMap::new() };
+    let pids = root.numbered("/proc", "")?;
+    let stats = pids.iter().filter_map(|pid| Stat::of(&root.text(format!("/proc/{pid}/stat")).ok()?));
+    for stat in stats {
+        let ns = nanoseconds(stat.ticks[0] + stat.ticks[1]);
+        if stat.flags & PF_KTHREAD != 0 {
+            tasks.kernel_ns += ns;
+        } else if own.as_ref().is_some_and(|own| own.name == stat.name) {
+            tasks.ours_ns += ns;
+        } else {
+            *tasks.processes.entry(stat.name).or_default() += ns;
+        }
+    }
+    Ok(tasks)
 }
 
 /// A thread of the kernel (include/linux/sched.h).
 const PF_KTHREAD: u64 = 0x0020_0000;
 
+/// What stands before the name of processes in their counter.
+const PROCESS_PREFIX: &str = "process:";
+
 /// What we need of proc_pid_stat(5).
 struct Stat {
+    /// Field 2.
+    name: String,
     /// Field 9.
     flags: u64,
     /// Fields 14 to 17: user and system time, and those of reaped children.
@@ -82,10 +145,11 @@ struct Stat {
 impl Stat {
     fn of(text: &str) -> Option<Self> {
         // The second field is a name that may hold spaces and brackets.
-        let (_, fields) = text.rsplit_once(')')?;
+        let (start, fields) = text.rsplit_once(')')?;
+        let name = start.split_once('(')?.1.to_owned();
         let fields: Vec<&str> = fields.split_whitespace().collect();
         let number = |at: usize| fields.get(at - 3)?.parse::<u64>().ok();
-        Some(Self { flags: number(9)?, ticks: [number(14)?, number(15)?, number(16)?, number(17)?] })
+        Some(Self { name, flags: number(9)?, ticks: [number(14)?, number(15)?, number(16)?, number(17)?] })
     }
 }
 
@@ -105,18 +169,37 @@ mod tests {
         write("stat", "cpu  10 20 30 4000 5 6 7 8 9 0\nprocs_running 3\nprocs_blocked 1\n").expect("written");
         write("loadavg", "1.26 0.9 0.4 3/150 999\n").expect("written");
         write("self/stat", "9 (x y) S 1 9 9 0 -1 0 1 0 0 0 11 12 13 14 20 0\n").expect("written");
-        for (pid, flags) in [(2, PF_KTHREAD), (7, PF_KTHREAD | 64), (8, 64)] {
+        for (pid, name, flags) in
+            [(2, "k/0:1", PF_KTHREAD), (7, "k/0:1", PF_KTHREAD | 64), (8, "k/0:1", 64), (9, "x y", 64)]
+        {
             std::fs::create_dir(dir.path().join(format!("proc/{pid}"))).expect("made");
-            let stat = format!("{pid} (k/0:1) S 2 0 0 0 -1 {flags} 1 0 0 0 3 4 100 100 20 0\n");
+            let stat = format!("{pid} ({name}) S 2 0 0 0 -1 {flags} 1 0 0 0 3 4 100 100 20 0\n");
             write(&format!("{pid}/stat"), &stat).expect("written");
         }
         let counters = Load.read(&SysRoot::at(dir.path()));
         let tick = 1_000_000_000 / ticks_per_second();
         assert_eq!(counters.counts["busy_ns"], (10 + 20 + 30 + 6 + 7) * tick);
         assert_eq!(counters.counts["own_ns"], (11 + 12 + 13 + 14) * tick);
-        assert_eq!(counters.counts["kernel_ns"], 2 * (3 + 4) * tick);
+        assert_eq!(counters.counts["kernel_ns"], (2 * (3 + 4) + 6 + 7) * tick);
+        assert_eq!(counters.counts["process:k/0:1"], (3 + 4) * tick);
+        assert_eq!(counters.counts["ours_ns"], (3 + 4 + 13 + 14) * tick);
+        assert!(!counters.counts.contains_key("process:x y"), "parts of the same case are no others");
         assert_eq!((counters.levels["running"], counters.levels["blocked"]), (3, 1));
         assert_eq!(counters.levels["load_1min_percent"], 126);
         assert!(counters.unreadable.is_empty());
+    }
+
+    #[test]
+    fn of_the_processes_the_one_that_took_most_is_kept() {
+        let reading = |counts: &[(&str, u64)]| Counters {
+            counts: counts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect(),
+            ..Counters::default()
+        };
+        let before = reading(&[("busy_ns", 1), ("process:a", 900), ("process:gone", 7)]);
+        let after = reading(&[("busy_ns", 5), ("process:a", 910), ("process:b", 30)]);
+        let found = Load.between(&before, &after);
+        let counts: Vec<_> = found.counts.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+        assert_eq!(counts, [("busy_ns", 4), ("process:b", 30)]);
+        assert!(found.unreadable.is_empty() && found.backwards.is_empty(), "{found:?}");
     }
 }

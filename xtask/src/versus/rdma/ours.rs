@@ -36,7 +36,9 @@ fn mean(record: &Value, home: &Path) -> Result<f64> {
 /// One trial of `benchmark` on the device that the peers use, as long as theirs.
 fn one(benchmark: &str, params: &[String], figure: impl FnOnce(&Value, &Path) -> Result<f64>) -> Result<f64> {
     let both = [format!("device={}", device()?), format!("time={SECONDS}s")];
-    trial(here(), benchmark, both.iter().chain(params), figure)
+    let mut command = here();
+    command.args(["--pattern", "alone"]);
+    trial(command, benchmark, both.iter().chain(params), figure)
 }
 
 /// Payload over time, in Gbit/s.

@@ -2,6 +2,7 @@
 
 mod bars;
 mod demands;
+mod disturbed;
 mod numbers;
 mod paths;
 mod scopes;

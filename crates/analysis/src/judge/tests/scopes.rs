@@ -186,7 +186,7 @@ fn a_case_in_which_a_node_was_lost_speaks_about_that_node_alone() {
     let records = [inside.clone(), idle, again.clone()];
     assert_eq!(
         lines(&judged(&profile, &records)),
-        ["fast n2: fail n2 is gone", "fast n2: unknown n2 is gone", "fast -: pass"]
+        ["fast n2: fail n2 is gone; n1 with n3 instead: 90 GB/s, pass", "fast n2: unknown n2 is gone"]
     );
     // A mere partner is not judged, not even when it vanishes; the one that is tested is, by its retry.
     profile.tests[0].partner = Some("any".to_owned());
@@ -196,6 +196,64 @@ fn a_case_in_which_a_node_was_lost_speaks_about_that_node_alone() {
     let mut nobody = lost("n1", "n2", "n1", Cause::PartnerLost);
     (nobody.nodes, nobody.lost) = (vec!["n1".to_owned()], Vec::new());
     assert_eq!(lines(&judged(&profile, &[inside, nobody])), ["fast n1: unknown n1 is gone"]);
+}
+
+#[test]
+fn a_run_has_as_many_verdicts_whoever_was_lost() {
+    let profile = profile(at_least("80 GB/s"));
+    let pair = |one: &str, other: &str| {
+        let case = lost(one, other, one, Cause::Vanished);
+        CaseRecord { lost: Vec::new(), cause: None, reason: None, ..case }
+    };
+    let measured_pair = |one: &str, other: &str| {
+        let metrics = measured(one).metrics;
+        CaseRecord { outcome: Outcome::Measured, metrics, ..pair(one, other) }
+    };
+    let whole = [measured_pair("n1", "n2"), measured_pair("n3", "n4")];
+    assert_eq!(judged(&profile, &whole).verdicts.len(), 2);
+    let gone = lost("n1", "n2", "n2", Cause::NeverReached);
+    let stand_in = CaseRecord { retry_of: Some(gone.case.clone()), ..measured_pair("n1", "n3") };
+    let mut nobody = lost("n1", "n2", "n1", Cause::PartnerLost);
+    (nobody.case, nobody.nodes, nobody.lost) = ("n1".parse().unwrap(), vec!["n1".to_owned()], Vec::new());
+    nobody.retry_of = Some(gone.case.clone());
+    for (other, words) in [
+        (stand_in.clone(), "fast n2: unknown n2 is gone; n1 with n3 instead: 90 GB/s, pass"),
+        (nobody.clone(), "fast n2: unknown n2 is gone"),
+    ] {
+        assert_eq!(
+            lines(&judged(&profile, &[gone.clone(), whole[1].clone(), other])),
+            [words, "fast -: pass"]
+        );
+    }
+    // Measured in the end, by a run that was gone on with: what stood in for it says nothing more.
+    let records = [whole[0].clone(), whole[1].clone(), nobody];
+    assert_eq!(lines(&judged(&profile, &records)), ["fast -: pass", "fast -: pass"]);
+    // The number that is missed with another partner is missed.
+    let strict = super::profile(at_least("95 GB/s"));
+    assert_eq!(
+        lines(&judged(&strict, &[gone, stand_in])),
+        [
+            "fast -: fail below the bound; no finding says why; in the place of a case without a result: n2 is gone"
+        ]
+    );
+}
+
+#[test]
+fn a_pair_that_was_never_planned_is_judged_as_one_whatever_the_test_selects() {
+    let mut profile = profile(at_least("80 GB/s"));
+    profile.tests[0].on = params(&[("kind", "nic")]);
+    let mut there = measured("n1");
+    there.nodes.push("n2".to_owned());
+    there.facts = params(&[("kind", "nic")]);
+    let gone = |one: &str| lost(one, "n3", "n3", Cause::NeverReached);
+    let found = judged(&profile, &[there, gone("n1"), gone("n2")]);
+    assert_eq!(lines(&found), ["fast -: pass", "fast n3: unknown n3 is gone", "fast n3: unknown n3 is gone"]);
+    // What was never planned is no subject that was found.
+    profile.tests[0].expect = Some(Expect { at_least: Some(1), exactly: None });
+    profile.criteria.clear();
+    let found = judged(&profile, &[gone("n1")]);
+    assert!(found.verdicts.iter().all(|record| record.verdict == Verdict::Unknown), "{:?}", found.verdicts);
+    assert_eq!(found.verdicts.len(), 2);
 }
 
 #[test]

@@ -19,6 +19,10 @@ pub fn tell(measures: &mut Measures, case: &Case, parts: &[PartRecord]) {
             measures.evidence.insert(name.to_owned(), value.clone());
         }
     }
+    // A process that ended before the last trial took its share of those before.
+    for seen in parts.iter().filter_map(|part| part.evidence.get("watch")?.as_object()).flatten() {
+        add_others(measures.evidence.get_mut("watch"), seen);
+    }
     measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
     measures.findings.extend(findings_of(case, parts));
     measures.findings.extend(parts.first().into_iter().flat_map(elsewhere));
@@ -27,6 +31,23 @@ pub fn tell(measures: &mut Measures, case: &Case, parts: &[PartRecord]) {
         Finding::new("gpu-not-measured", Severity::Problem, Subject::device("gpu", &address), text)
     }));
     measures.findings.extend(restless(parts));
+}
+
+/// Adds the other processes that were seen on the GPU at an address to what is kept of that GPU.
+fn add_others(kept: Option<&mut Value>, (address, seen): (&String, &Value)) {
+    let Some(kept) = kept.and_then(|kept| kept.get_mut(address)?.as_object_mut()) else { return };
+    for pid in seen["others"].as_array().into_iter().flatten() {
+        if let Some(others) = kept.get_mut("others").and_then(Value::as_array_mut)
+            && !others.contains(pid)
+        {
+            others.push(pid.clone());
+        }
+    }
+    for (pid, name) in seen["other_names"].as_object().into_iter().flatten() {
+        if let Some(names) = kept.get_mut("other_names").and_then(Value::as_object_mut) {
+            names.insert(pid.clone(), name.clone());
+        }
+    }
 }
 
 /// Memory that is not where it was to be: that of the only GPU, or of each by its address.
@@ -91,5 +112,16 @@ mod tests {
             [of("misplaced-memory", "gpu:0000:11:00.0"), of("placement-unverified", "gpu:0000:12:00.0")]
         );
         assert_eq!(told(json!({ "places": { "0000:10:00.0": at(100.0) } })), []);
+    }
+
+    #[test]
+    fn a_process_that_was_there_in_any_trial_is_kept() {
+        let seen = |others: Value, names: Value| json!({ "0000:10:00.0": { "others": others, "other_names": names } });
+        let mut kept = seen(json!([]), json!({}));
+        let earlier = seen(json!([4711]), json!({ "4711": "python3" }));
+        for _ in 0..2 {
+            earlier.as_object().into_iter().flatten().for_each(|gpu| add_others(Some(&mut kept), gpu));
+        }
+        assert_eq!(kept, earlier);
     }
 }

@@ -104,8 +104,10 @@ impl<'a> Watch<'a> {
         let bits = self.looks.iter().fold(0, |all, look| all | look.throttle);
         let causes: Vec<&str> = Throttle(bits).causes().collect();
         let links = handle.nvlinks().ok();
+        let others = others(&handle);
         json!({
-            "others": others(&handle),
+            "other_names": names(others.iter().flatten()),
+            "others": others,
             "looks": self.looks.len(),
             "processors_mhz": range(|look| look.processors_mhz),
             "processors_mhz_max": handle.max_clock_mhz(Clock::Processors).ok(),
@@ -140,6 +142,16 @@ fn others(handle: &Handle<'_>) -> Option<Vec<u32>> {
     let own = all.iter().position(|process| *process == std::process::id())?;
     all.remove(own);
     Some(all)
+}
+
+/// The names of processes by their numbers, of those that still run.
+fn names<'a>(pids: impl Iterator<Item = &'a u32>) -> Map<String, Value> {
+    let root = SysRoot::live();
+    let name = |pid: &u32| {
+        let name = root.text(format!("/proc/{pid}/comm")).ok()?;
+        Some((pid.to_string(), Value::from(name.trim_end())))
+    };
+    pids.filter_map(name).collect()
 }
 
 /// What the evidence that [`Watches::end`] gives of a GPU means, for the GPU `subject`.

@@ -22,7 +22,7 @@ pub const PORTS: [&str; 2] = [PORT, PEER_PORT];
 pub const INTERFACES: [&str; 2] = ["interface", "peer_interface"];
 
 /// Under what name the plan notes of ports of one node whether they are on cards of their own.
-pub const DISTINCT: &str = "distinct_cards";
+pub const DISTINCT: &str = crate::DISTINCT_CARDS;
 
 /// Memory that messages walk through on a machine that does not tell its caches.
 const REGION: u64 = 256 << 20;

@@ -41,7 +41,7 @@ pub fn interfaces<'a>(
     let refuse = |cause: Cause, text: &str| Err(Reason::new(cause, format!("rails={list}: {text}")));
     let [first, second, ..] = site.nodes.as_slice() else {
         return refuse(
-            Cause::Inapplicable,
+            Cause::Missing,
             "one node by itself has only the loopback; name two nodes with -w",
         );
     };

@@ -65,6 +65,12 @@ impl Script {
         self.rule(json!({ "when": { "case": case, "node": node }, "fault": fault }))
     }
 
+    /// The job that holds all nodes is ended while a case whose id fits `case` is measured.
+    pub fn end_job(self, case: &str, why: &str) -> Self {
+        let fault = json!({ "job_ended": { "phase": "measure", "why": why } });
+        self.rule(json!({ "when": { "case": case }, "fault": fault }))
+    }
+
     /// So many nodes, `n1` and on.
     pub fn nodes(mut self, count: u32) -> Self {
         self.nodes = vec![json!({ "name": "n", "count": count, "machine": machine() })];

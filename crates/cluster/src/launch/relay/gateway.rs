@@ -14,6 +14,7 @@ use crate::launch::link::{Heard, Loss};
 use crate::launch::outgoing::{BEAT, MOST, Outgoing, Queue, send_all};
 use crate::launch::process::Process;
 use crate::launch::ssh::Share;
+use crate::launch::words::never_came;
 use crate::message::{Command, PROTOCOL, Report};
 
 /// A relay to be started.
@@ -234,7 +235,7 @@ impl Ear {
 
     fn never_came(&self, why: &str) -> LaunchError {
         let why = format!("{why}; {}", self.shared.obituary());
-        LaunchError::NoHello { node: self.node.clone(), why }
+        never_came(self.node.clone(), why)
     }
 
     /// Passes on what children say until the relay says nothing more, and gives the reason.

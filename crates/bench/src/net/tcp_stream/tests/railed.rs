@@ -72,7 +72,7 @@ fn rails_that_cannot_be_had_are_refused_with_the_reason() {
     }
     let alone = Site { nodes: vec![node_with_rails("n1", 25_000)] };
     let reason = TcpStream.plan(&params(&[("rails", "eth0"), ("flows", "1")]), &alone).expect_err("refused");
-    assert_eq!(reason.cause, Cause::Inapplicable);
+    assert_eq!(reason.cause, Cause::Missing);
 }
 
 #[test]

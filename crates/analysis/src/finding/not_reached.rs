@@ -1,0 +1,58 @@
+//! `not-reached`: nodes that nothing could be measured on.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Cause, Finding, Severity, Subject, Unit};
+
+use super::Rule;
+use crate::number::quantity;
+
+pub(super) const RULE: Rule = Rule {
+    kind: "not-reached",
+    doc: "A node could not be reached, or was lost before cases that it was to take part in.",
+    find,
+};
+
+/// One finding a node, with the reason that its first case was given.
+fn find(records: &[CaseRecord]) -> Vec<Finding> {
+    let mut nodes: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
+    for record in records.iter().filter(|record| record.cause == Some(Cause::NeverReached)) {
+        for node in &record.lost {
+            let why = record.reason.as_deref().unwrap_or("nobody knows why");
+            nodes.entry(node).or_insert((0, why)).0 += 1;
+        }
+    }
+    let finding = |(node, (count, why)): (&str, (usize, &str))| {
+        let cases = if count == 1 { "case" } else { "cases" };
+        let text = format!("{why}; {count} {cases} of it not measured");
+        let finding = Finding::new(RULE.kind, Severity::Problem, Subject::node(), text);
+        Finding { node: Some(node.to_owned()), value: quantity(count as f64, Unit::Count), ..finding }
+    };
+    nodes.into_iter().map(finding).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::fixture::measured;
+
+    #[test]
+    fn a_node_that_was_not_reached_is_named_once_with_the_number_of_its_cases() {
+        let lost = |node: &str| CaseRecord {
+            lost: vec!["n3".to_owned()],
+            nodes: vec![node.to_owned(), "n3".to_owned()],
+            cause: Some(Cause::NeverReached),
+            reason: Some("n3 not reachable: Connection refused (ssh, port 22)".to_owned()),
+            ..measured(node)
+        };
+        let found = find(&[measured("n1"), lost("n1"), lost("n2")]);
+        let [finding] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((finding.node.as_deref(), finding.severity), (Some("n3"), Severity::Problem));
+        assert_eq!(
+            finding.text,
+            "n3 not reachable: Connection refused (ssh, port 22); 2 cases of it not measured"
+        );
+        assert!(find(&[measured("n1")]).is_empty());
+    }
+}

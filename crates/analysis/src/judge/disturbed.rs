@@ -1,0 +1,36 @@
+//! Whether others used the part of the machine that a case measured, by the evidence in its record.
+
+use seatrial_model::disturbance::{CpuUse, Disturber, disturber};
+use seatrial_model::record::CaseRecord;
+use serde_json::Value;
+
+/// Who used what `case` measured, if anybody did: a number that was missed then says nothing about the hardware. Processes
+/// on a GPU of the case come before the CPU time that others took of its nodes, which is judged by the shares that make the
+/// engine repeat a trial.
+pub(super) fn disturbed_by(case: &CaseRecord) -> Option<Disturber> {
+    on_a_gpu(case).or_else(|| {
+        let nodes = case.evidence.get("probes")?.as_object()?;
+        let nodes: Vec<CpuUse> = nodes.values().map(cpu_use).collect();
+        disturber(&nodes)
+    })
+}
+
+fn cpu_use(probes: &Value) -> CpuUse {
+    let counts = ["steal", "load"].iter().filter_map(|probe| probes[*probe]["counts"].as_object()).flatten();
+    counts.filter_map(|(name, count)| Some((name.as_str(), count.as_u64()?))).collect()
+}
+
+/// Other processes that computed on a GPU of the case, as its driver lists them.
+fn on_a_gpu(case: &CaseRecord) -> Option<Disturber> {
+    let gpus = case.evidence.get("watch")?.as_object()?;
+    gpus.iter().find_map(|(address, seen)| {
+        let pids = seen["others"].as_array()?;
+        let named = |pid: &Value| match seen["other_names"][pid.to_string()].as_str() {
+            Some(name) => format!("{name} (process {pid})"),
+            None => format!("process {pid}"),
+        };
+        let names: Vec<String> = pids.iter().map(named).collect();
+        let name = names.join(", ");
+        (!names.is_empty()).then(|| Disturber { text: format!("{name} computed on GPU {address}"), name })
+    })
+}

@@ -1,0 +1,166 @@
+//! Who else used the CPUs of nodes while they were measured, as the probes `steal` and `load` counted it.
+
+/// Share of the CPU time that the hypervisor gave to others above which a trial counts as disturbed, in percent.
+pub const MOST_STOLEN_PERCENT: f64 = 5.0;
+
+/// Share of the CPU time used that went to other processes above which a trial counts as disturbed, in percent. It must be
+/// more than as much of one CPU too: of a node that waits for a disk, what any service does is a large share.
+pub const MOST_FOREIGN_PERCENT: f64 = 10.0;
+
+/// What stands before the name of a process in the counter of its CPU time.
+pub const PROCESS_PREFIX: &str = "process:";
+
+/// CPU time of one node during trials, in nanoseconds; none where it was not read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CpuUse {
+    stolen: Option<u64>,
+    busy: Option<u64>,
+    own: Option<u64>,
+    /// With other nodes that run on the same kernel.
+    ours: Option<u64>,
+    kernel: Option<u64>,
+    elapsed: Option<u64>,
+    /// The process of others that took most.
+    largest: Option<(String, u64)>,
+}
+
+/// Who disturbed a measurement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disturber {
+    /// The hypervisor, the name of a process, or other processes.
+    pub name: String,
+    /// How much it took.
+    pub text: String,
+}
+
+impl<'a> FromIterator<(&'a str, u64)> for CpuUse {
+    /// Of the counters of both probes by their names.
+    fn from_iter<T: IntoIterator<Item = (&'a str, u64)>>(counts: T) -> Self {
+        let mut found = Self::default();
+        for (name, count) in counts {
+            match name {
+                "steal_ns" => found.stolen = Some(count),
+                "busy_ns" => found.busy = Some(count),
+                "own_ns" => found.own = Some(count),
+                "ours_ns" => found.ours = Some(count),
+                "kernel_ns" => found.kernel = Some(count),
+                "elapsed_ns" => found.elapsed = Some(count),
+                _ => {
+                    if let Some(process) = name.strip_prefix(PROCESS_PREFIX)
+                        && found.largest.as_ref().is_none_or(|(_, most)| count > *most)
+                    {
+                        found.largest = Some((process.to_owned(), count));
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+impl CpuUse {
+    fn stolen_percent(&self) -> Option<f64> {
+        let stolen = self.stolen? as f64;
+        percent(stolen, stolen + self.busy? as f64)
+    }
+
+    /// CPU time of processes that are not ours. Records of before threads of the kernel were counted lack that number.
+    fn foreign(&self) -> Option<f64> {
+        let ours = self.own?.max(self.ours.unwrap_or(0));
+        Some(self.busy? as f64 - ours as f64 - self.kernel.unwrap_or(0) as f64)
+    }
+
+    fn foreign_percent(&self) -> Option<f64> {
+        let foreign = self.foreign()?;
+        let of_a_cpu = self.elapsed.and_then(|elapsed| percent(foreign, elapsed as f64));
+        percent(foreign, self.busy? as f64)
+            .filter(|_| of_a_cpu.is_none_or(|share| share > MOST_FOREIGN_PERCENT))
+    }
+
+    /// The process that took at least half of what others took.
+    fn process(&self) -> Option<&str> {
+        let foreign = self.foreign()?;
+        let (name, most) = self.largest.as_ref()?;
+        (2.0 * *most as f64 >= foreign).then_some(name)
+    }
+}
+
+/// Who took more than the share that disturbs, on the node where it was most.
+///
+/// Only others disturb. A CPU that throttles itself, a link with errors or a kernel that warns is the machine under test,
+/// whose number that is. Threads of the kernel and interrupts are no others: what they did was asked for, and with a network
+/// or a disk under test mostly by us.
+pub fn disturber(nodes: &[CpuUse]) -> Option<Disturber> {
+    let most = |share: fn(&CpuUse) -> Option<f64>| {
+        let shares = nodes.iter().filter_map(|node| Some((share(node)?, node)));
+        shares.max_by(|(one, _), (other, _)| one.total_cmp(other))
+    };
+    if let Some((stolen, _)) = most(CpuUse::stolen_percent).filter(|(share, _)| *share > MOST_STOLEN_PERCENT)
+    {
+        let text = format!("the hypervisor gave {stolen:.0} % of the CPU time to others");
+        return Some(Disturber { name: "the hypervisor".to_owned(), text });
+    }
+    let (foreign, node) = most(CpuUse::foreign_percent).filter(|(share, _)| *share > MOST_FOREIGN_PERCENT)?;
+    let mut text = format!("other processes took {foreign:.0} % of the CPU time used");
+    let name = match node.process() {
+        Some(process) => {
+            text += &format!(", mostly {process}");
+            process.to_owned()
+        }
+        None => "other processes".to_owned(),
+    };
+    Some(Disturber { name, text })
+}
+
+fn percent(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| 100.0 * part / whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(counts: &[(&str, u64)]) -> Option<(String, String)> {
+        let node: CpuUse = counts.iter().copied().collect();
+        disturber(&[CpuUse::default(), node]).map(|found| (found.name, found.text))
+    }
+
+    fn words(name: &str, text: &str) -> Option<(String, String)> {
+        Some((name.to_owned(), text.to_owned()))
+    }
+
+    #[test]
+    fn a_process_that_took_most_of_what_others_took_is_named() {
+        let used = [("busy_ns", 1000), ("own_ns", 500), ("kernel_ns", 100), ("elapsed_ns", 1000)];
+        let unnamed = words("other processes", "other processes took 40 % of the CPU time used");
+        assert_eq!(told(&used), unnamed);
+        let with = |most| told(&[&used[..], &[("process:python3", most), ("process:sshd", 3)]].concat());
+        assert_eq!(
+            with(200),
+            words("python3", "other processes took 40 % of the CPU time used, mostly python3")
+        );
+        assert_eq!(with(199), unnamed);
+    }
+
+    #[test]
+    fn the_partner_on_a_node_of_the_same_kernel_is_no_stranger() {
+        let used = [("busy_ns", 1000), ("own_ns", 400), ("ours_ns", 950), ("elapsed_ns", 1000)];
+        assert_eq!(told(&used), None);
+    }
+
+    #[test]
+    fn the_hypervisor_disturbs_above_a_twentieth_of_the_time() {
+        assert_eq!(told(&[("steal_ns", 50), ("busy_ns", 950)]), None);
+        let stolen = words("the hypervisor", "the hypervisor gave 10 % of the CPU time to others");
+        assert_eq!(told(&[("steal_ns", 100), ("busy_ns", 900)]), stolen);
+    }
+
+    #[test]
+    fn a_service_on_a_node_that_waits_disturbs_nothing() {
+        let waiting = [("busy_ns", 50), ("own_ns", 10), ("elapsed_ns", 1000)];
+        assert_eq!(told(&waiting), None);
+        // Records of before the time was counted.
+        assert!(told(&waiting[..2]).is_some());
+        assert!(told(&[("busy_ns", 1000), ("own_ns", 850), ("elapsed_ns", 1000)]).is_some());
+    }
+}
