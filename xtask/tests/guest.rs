@@ -38,7 +38,7 @@ fn job(fake: &Fake) -> String {
 sh {services} gpu
 export LD_LIBRARY_PATH={folder}
 told inventory
-told run mem.latency -p scope=matrix -p size=16MiB -p time=100ms {quick}
+told run mem.latency -p scope=matrix -p size=16MiB -p time=1s {quick}
 # The machine's own kernel may have no SCTP; Debian's has.
 told run net.tcp_stream --pattern alone -p protocol=sctp -p time=300ms {quick}
 

@@ -40,7 +40,7 @@ fn two_nodes_are_client_and_server_and_one_is_both() {
 fn an_interface_of_one_node_alone_is_refused() {
     let site = Site { nodes: vec![node("n1")] };
     let reason = RequestResponse.plan(&params(&[("interface", "eth0")]), &site).expect_err("refused");
-    assert_eq!(reason.cause, Cause::Inapplicable);
+    assert_eq!(reason.cause, Cause::Missing);
 }
 
 /// A case that takes whatever CPU there is: the machine that tests may have one, or a set without 0.
