@@ -13,7 +13,7 @@ pub fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || is_mark(c) { ' ' } else { c }).collect()
 }
 
-/// As [`clean`], of a text that may have several lines.
+/// As `clean`, of a text that may have several lines.
 pub fn clean_lines(text: &str) -> String {
     text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
 }

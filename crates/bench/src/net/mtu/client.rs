@@ -50,9 +50,8 @@ impl Client {
     /// One size, as often as it takes.
     fn send(&mut self, way: Way, size: u32) -> Result<Fate, Error> {
         for _ in 0..TRIES {
-            let fate = self
-                .try_once(way, size)
-                .map_err(|error| beside(&format!("a packet of {size} B"), &error))?;
+            let fate =
+                self.try_once(way, size).map_err(|error| beside(&format!("a packet of {size} B"), &error))?;
             if fate != Fate::Lost {
                 return Ok(fate);
             }

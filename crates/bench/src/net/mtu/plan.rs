@@ -52,7 +52,8 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         };
         let bounds: Vec<Bound> = nics.iter().enumerate().filter_map(bound).collect();
         if bounds.is_empty() {
-            let reason = "the nodes share no network that their interfaces tell of: name one with -p interface=";
+            let reason =
+                "the nodes share no network that their interfaces tell of: name one with -p interface=";
             return Limit::Unknown { reason: reason.to_owned() };
         }
         Limit::Chain(bounds)

@@ -32,12 +32,7 @@ const CLOSING_LEN: usize = 16;
 ///
 /// # Errors
 /// When the peer does not answer in time, or the connection breaks.
-pub fn send_end(
-    name: Name,
-    stream: &TcpStream,
-    total: u64,
-    half_close: bool,
-) -> Result<Integrity, Error> {
+pub fn send_end(name: Name, stream: &TcpStream, total: u64, half_close: bool) -> Result<Integrity, Error> {
     let mut ready = [0];
     hear(name, stream, &mut ready, PATIENCE, "waiting for the receiver to be ready")?;
     let from = (total % PERIOD as u64) as usize;
@@ -48,7 +43,9 @@ pub fn send_end(
     last.extend(total.to_le_bytes());
     tell(name, stream, &last, PATIENCE, "sending the end of the stream")?;
     if half_close {
-        stream.shutdown(Shutdown::Write).map_err(|error| failed(name, "closing one side", PATIENCE, &error))?;
+        stream
+            .shutdown(Shutdown::Write)
+            .map_err(|error| failed(name, "closing one side", PATIENCE, &error))?;
     }
     let mut received = [0; 8];
     hear(name, stream, &mut received, PATIENCE, "waiting for the receiver to confirm what was sent")?;

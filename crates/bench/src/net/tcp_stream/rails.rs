@@ -40,10 +40,7 @@ pub fn interfaces<'a>(
     let list = rails.join("+");
     let refuse = |cause: Cause, text: &str| Err(Reason::new(cause, format!("rails={list}: {text}")));
     let [first, second, ..] = site.nodes.as_slice() else {
-        return refuse(
-            Cause::Missing,
-            "one node by itself has only the loopback; name two nodes with -w",
-        );
+        return refuse(Cause::Missing, "one node by itself has only the loopback; name two nodes with -w");
     };
     if params.text("interface").is_ok_and(|name| name != "auto") {
         return refuse(Cause::Contradiction, "leave out interface=, which names another way");

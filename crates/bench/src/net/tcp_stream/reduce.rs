@@ -128,7 +128,8 @@ fn directions(ways: &[Way], curves: &BTreeMap<Name, Curve>, count: usize) -> Opt
         Some((*way, own, window))
     };
     let all: Vec<OfWay<'_>> = ways.iter().map(own).collect::<Option<_>>()?;
-    let intervals = all.iter().map(|(_, _, (start, end))| ((end - start) / INTERVAL_NS).clamp(1, MOST)).min()?;
+    let intervals =
+        all.iter().map(|(_, _, (start, end))| ((end - start) / INTERVAL_NS).clamp(1, MOST)).min()?;
     Some(all.into_iter().map(|of_way| direction(of_way, intervals)).collect())
 }
 

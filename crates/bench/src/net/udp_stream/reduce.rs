@@ -122,7 +122,8 @@ const MOST_CELLS: f64 = (1 << 24) as f64;
 /// the sum of the means is the mean of the sums.
 fn common(ways: &[Way<'_>], slice_ns: f64) -> Option<Vec<Common>> {
     let windows: Vec<Window<'_>> = ways.iter().map(Window::of).collect::<Option<_>>()?;
-    let cells = windows.iter().map(|window| ((window.end - window.start) / slice_ns).floor().clamp(1.0, MOST_CELLS));
+    let cells =
+        windows.iter().map(|window| ((window.end - window.start) / slice_ns).floor().clamp(1.0, MOST_CELLS));
     let cells = cells.reduce(f64::min)?;
     Some(windows.iter().map(|window| window.cut(cells)).collect())
 }

@@ -15,10 +15,10 @@ use super::copying::{Copied, Method, Terms, copy};
 use super::plan::target;
 use crate::common::payload::{Block, Payload};
 use crate::common::pin;
+use crate::common::space::lacking;
 use crate::storage::file::files::opened;
 use crate::storage::file::outcome::refused;
 use crate::storage::raw::path;
-use crate::common::space::lacking;
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// Channel of whole copies.

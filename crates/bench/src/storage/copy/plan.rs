@@ -7,9 +7,9 @@ use seatrial_model::{
     SiteNode, Subject, Value,
 };
 
+use crate::common::space::{lacking, room_of};
 use crate::common::{self, each_node, seats};
 use crate::storage::metadata::place::{file_system_of, require_usable};
-use crate::common::space::{lacking, room_of};
 
 /// A rate that time limits are reckoned with, in bytes a second: slower storage counts as hanging.
 const SLOWEST: u64 = 20_000_000;

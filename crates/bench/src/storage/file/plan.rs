@@ -7,8 +7,8 @@ use super::directory::Directory;
 use super::scheme::{Operation, Scheme};
 use super::work::slots;
 use crate::common;
-use crate::common::{each_node, room, seats};
 use crate::common::space::{lacking, room_of};
+use crate::common::{each_node, room, seats};
 
 /// A rate that is reckoned with where time limits are set: slower storage is given up as hanging when it has to move all
 /// of the files in one phase. In bytes a second.

@@ -9,8 +9,8 @@ use super::crew::{ByOperation, run};
 use super::folder::{Folder, leftovers};
 use super::work::{Files, Operation};
 use crate::common::Latencies;
-use crate::storage::file::files::opened;
 use crate::common::space::lacking;
+use crate::storage::file::files::opened;
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// Channel of the samples.
