@@ -128,7 +128,8 @@ mod tests {
     #[test]
     fn a_thread_that_works_takes_time() {
         let spent = |time: &ThreadTime| time.user_ns + time.system_ns;
-        let of_another = || spent(&std::thread::spawn(ThreadTime::now).join().expect("joined").expect("told"));
+        let of_another =
+            || spent(&std::thread::spawn(ThreadTime::now).join().expect("joined").expect("told"));
         // More than a thread takes to start, which on an emulated processor is milliseconds.
         let enough = 5_000_000 + 4 * of_another();
         let before = ThreadTime::now().expect("told");

@@ -16,8 +16,10 @@ use super::search::{Fate, Found, search};
 use crate::common::{Reach, beside, interface_of};
 use crate::{Error, Offer, Part, Sink, Stop};
 
-/// How often a size is sent before it counts as lost.
-const TRIES: u32 = 3;
+/// How long the packet of each try may take after the sender has said that it is on its way, in milliseconds. A size
+/// counts as lost after the last try. The waits grow, because most of a search on a path that loses packets is waiting: with
+/// 200 ms for each try a path of 1504 B between interfaces of 9000 B came close to the time limit of a phase.
+const WAITS_MS: [u32; 3] = [20, 60, 200];
 
 /// Packets above this are tried when no interface tells its MTU: the largest IP packet.
 const MOST: u32 = 65_535;
@@ -49,9 +51,10 @@ impl Client {
 
     /// One size, as often as it takes.
     fn send(&mut self, way: Way, size: u32) -> Result<Fate, Error> {
-        for _ in 0..TRIES {
-            let fate =
-                self.try_once(way, size).map_err(|error| beside(&format!("a packet of {size} B"), &error))?;
+        for wait_ms in WAITS_MS {
+            let fate = self
+                .try_once(way, size, wait_ms)
+                .map_err(|error| beside(&format!("a packet of {size} B"), &error))?;
             if fate != Fate::Lost {
                 return Ok(fate);
             }
@@ -59,7 +62,7 @@ impl Client {
         Ok(Fate::Lost)
     }
 
-    fn try_once(&mut self, way: Way, size: u32) -> io::Result<Fate> {
+    fn try_once(&mut self, way: Way, size: u32, wait_ms: u32) -> io::Result<Fate> {
         let number = self.sent;
         self.sent += 1;
         let (stream, datagrams) = self.path.as_mut().ok_or_else(|| io::Error::other("not connected"))?;
@@ -69,7 +72,7 @@ impl Client {
                     Fate::Arrived => {}
                     other => return Ok(other),
                 }
-                Message::Expect { number, size }.write(stream)?;
+                Message::Expect { number, size, wait_ms }.write(stream)?;
                 match Message::read(stream)? {
                     Message::Yes => Ok(true),
                     _ => Ok(false),
@@ -78,7 +81,7 @@ impl Client {
             Way::Reverse => {
                 Message::Send { number, size }.write(stream)?;
                 match Message::read(stream)? {
-                    Message::Yes => datagrams.arrives(number, size)?,
+                    Message::Yes => datagrams.arrives(number, size, wait_ms)?,
                     Message::Refused => return Ok(Fate::Refused),
                     _ => Ok(false),
                 }

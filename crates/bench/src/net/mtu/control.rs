@@ -11,8 +11,8 @@ const LENGTH: usize = 17;
 pub enum Message {
     /// My datagrams come from and go to this port.
     Port(u16),
-    /// Did this packet arrive? Wait a moment for it.
-    Expect { number: u64, size: u32 },
+    /// Did this packet arrive? Wait so many milliseconds for it.
+    Expect { number: u64, size: u32, wait_ms: u32 },
     /// Send this packet to me.
     Send { number: u64, size: u32 },
     /// It did, or was sent.
@@ -25,18 +25,19 @@ pub enum Message {
 
 impl Message {
     pub fn write(self, stream: &mut TcpStream) -> io::Result<()> {
-        let (kind, number, size) = match self {
-            Self::Port(port) => (0, u64::from(port), 0),
-            Self::Expect { number, size } => (1, number, size),
-            Self::Send { number, size } => (2, number, size),
-            Self::Yes => (3, 0, 0),
-            Self::No => (4, 0, 0),
-            Self::Refused => (5, 0, 0),
+        let (kind, number, size, wait_ms) = match self {
+            Self::Port(port) => (0, u64::from(port), 0, 0),
+            Self::Expect { number, size, wait_ms } => (1, number, size, wait_ms),
+            Self::Send { number, size } => (2, number, size, 0),
+            Self::Yes => (3, 0, 0, 0),
+            Self::No => (4, 0, 0, 0),
+            Self::Refused => (5, 0, 0, 0),
         };
         let mut bytes = [0; LENGTH];
         bytes[0] = kind;
         bytes[1..9].copy_from_slice(&number.to_le_bytes());
         bytes[9..13].copy_from_slice(&size.to_le_bytes());
+        bytes[13..].copy_from_slice(&wait_ms.to_le_bytes());
         stream.write_all(&bytes)
     }
 
@@ -44,10 +45,11 @@ impl Message {
         let mut bytes = [0; LENGTH];
         stream.read_exact(&mut bytes)?;
         let number = u64::from_le_bytes(std::array::from_fn(|at| bytes[1 + at]));
-        let size = u32::from_le_bytes(std::array::from_fn(|at| bytes[9 + at]));
+        let [size, wait_ms] =
+            [9, 13].map(|start| u32::from_le_bytes(std::array::from_fn(|at| bytes[start + at])));
         match bytes[0] {
             0 => u16::try_from(number).map(Self::Port).map_err(io::Error::other),
-            1 => Ok(Self::Expect { number, size }),
+            1 => Ok(Self::Expect { number, size, wait_ms }),
             2 => Ok(Self::Send { number, size }),
             3 => Ok(Self::Yes),
             4 => Ok(Self::No),

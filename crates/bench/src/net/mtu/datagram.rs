@@ -17,9 +17,6 @@ const MOST: usize = 65_535;
 /// Bytes at the head of each datagram: its number.
 const HEAD: usize = 8;
 
-/// How long a packet may take after the peer has said that it is on its way.
-const ARRIVES_WITHIN: Duration = Duration::from_millis(200);
-
 /// A socket for packets to one peer.
 pub struct Datagrams {
     socket: UdpSocket,
@@ -91,9 +88,9 @@ impl Datagrams {
         }
     }
 
-    /// Waits a moment for packet `number`; others are passed over. `Err` tells the place of a byte that is wrong.
-    pub fn arrives(&mut self, number: u64, size: u32) -> io::Result<Result<bool, usize>> {
-        let deadline = Instant::now() + ARRIVES_WITHIN;
+    /// Waits so many milliseconds for packet `number`; others are passed over. `Err` tells the place of a byte that is wrong.
+    pub fn arrives(&mut self, number: u64, size: u32, wait_ms: u32) -> io::Result<Result<bool, usize>> {
+        let deadline = Instant::now() + Duration::from_millis(wait_ms.into());
         let wanted = (size as usize).saturating_sub(self.headers()).max(HEAD);
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -145,8 +142,8 @@ mod tests {
         for (number, size) in [(1, 600), (2, 9000), (3, 1500)] {
             assert_eq!(left.send(number, size).expect("sent"), Fate::Arrived);
         }
-        assert_eq!(right.arrives(3, 1500).expect("looked"), Ok(true));
-        assert_eq!(right.arrives(4, 1500).expect("looked"), Ok(false));
+        assert_eq!(right.arrives(3, 1500, 20_000).expect("looked"), Ok(true));
+        assert_eq!(right.arrives(4, 1500, 10).expect("looked"), Ok(false));
     }
 
     #[test]

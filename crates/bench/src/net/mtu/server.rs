@@ -66,8 +66,8 @@ fn serve(mut stream: TcpStream, mut datagrams: Datagrams) -> Result<(), Error> {
 fn carry_out(datagrams: &mut Datagrams, message: Message) -> io::Result<Message> {
     match message {
         // A packet that arrives spoilt has not arrived: the checksum of UDP would have dropped it.
-        Message::Expect { number, size } => {
-            Ok(if datagrams.arrives(number, size)? == Ok(true) { Message::Yes } else { Message::No })
+        Message::Expect { number, size, wait_ms } => {
+            Ok(if datagrams.arrives(number, size, wait_ms)? == Ok(true) { Message::Yes } else { Message::No })
         }
         Message::Send { number, size } => Ok(match datagrams.send(number, size)? {
             Fate::Arrived => Message::Yes,
