@@ -101,7 +101,7 @@ pub fn page(file: &Path, page: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     Ok(())
 }
 
-/// Says something beside the result, which may be made of what strangers wrote.
+/// Says something beside the result, which may contain what others wrote.
 pub fn warn(text: &str) {
     tell(&clean_lines(text));
 }

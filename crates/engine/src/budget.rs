@@ -30,7 +30,7 @@ pub enum Standing {
     Open,
 }
 
-/// What is judged; the engine knows no profile.
+/// What is judged; the engine does not know profiles.
 pub trait Demand {
     /// Whether a criterion is there for the case.
     fn is_judged(&self, case: &Case) -> bool;

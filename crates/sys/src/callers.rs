@@ -1,7 +1,7 @@
 //! Connections whose other side has yet to prove who it is: a bounded number, in all and of one address.
 //!
 //! Where there are too many, the one that has waited longest is cut off and not the one that comes: whoever knows the key
-//! proves it within milliseconds, so what waits longest is most likely a stranger that says nothing.
+//! proves it within milliseconds, so what waits longest is most likely a caller without the key that says nothing.
 
 use std::collections::VecDeque;
 use std::io;

@@ -14,7 +14,7 @@ pub struct Machine {
     pub emulator: &'static [&'static str],
 }
 
-/// The machines. Models are those of QEMU 7.2 (`-cpu help`); it knows no AVX-512.
+/// The machines. Models are those of QEMU 7.2 (`-cpu help`); it has no AVX-512.
 pub const MACHINES: [Machine; 2] = [
     // SSE3 and SSSE3, no SSE4, POPCNT or AVX.
     Machine { name: "x86-64 of 2008", isa: "sse2", emulator: &["qemu-x86_64", "-cpu", "core2duo"] },

@@ -27,7 +27,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     }
     let mut contents = Contents::default();
     let mut remade = Remade::new(seatrial_bench::registry());
-    // What a stranger's samples break is told as the result, not where in the code it broke.
+    // What foreign samples break is told as the result, not where in the code it broke.
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let looked = look(&args.file, &mut |path, text| {
@@ -55,7 +55,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     };
     let text = match args.output.output {
         OutputFormat::Json => format!("{:#}\n", found.document(args)),
-        // Of strangers, as all of it may be.
+        // Written by others, as all of it may be.
         _ => clean_lines(&found.text(args)),
     };
     output::print(&text)?;

@@ -15,7 +15,7 @@ use super::reach::release;
 use super::{ANSWER_WITHIN, Accepted, WITHIN};
 use crate::Error;
 
-/// Callers that are being asked at the same time, so that a flood of strangers costs no more than this: of more the one
+/// Callers that are being asked at the same time, so that a flood of unauthenticated callers costs no more than this: of more the one
 /// that waited longest is hung up on.
 pub(super) const ASKED_AT_ONCE: usize = 256;
 

@@ -87,7 +87,7 @@ impl Reach {
     }
 }
 
-/// Whether somebody was there and had no time for us: too many strangers were calling, or packets were lost.
+/// Whether somebody was there and had no time for us: too many unauthenticated callers came, or packets were lost.
 fn is_hung_up(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionReset, UnexpectedEof, WouldBlock};
     matches!(error.kind(), UnexpectedEof | ConnectionReset | WouldBlock)

@@ -20,7 +20,7 @@ pub const INTERVAL_NS: u64 = 100_000_000;
 /// Steps in which the slowest interval is looked for, in nanoseconds.
 const STEP_NS: u64 = 10_000_000;
 
-/// Intervals or steps of a trial at most, more than the longest one has: the times may be those of a stranger's evidence.
+/// Intervals or steps of a trial at most, more than the longest one has: the times may be those of somebody else's evidence.
 const MOST: u64 = 1 << 20;
 
 /// Gbit/s of a byte a second.

@@ -114,7 +114,7 @@ fn has_kept_its_rate(trial: &Trial<'_>, way: &Way<'_>) -> Result<(), Reason> {
     Err(Reason::new(Cause::Underloaded, text))
 }
 
-/// Slices of a trial at most, more than the longest one has: the times may be those of a stranger's evidence.
+/// Slices of a trial at most, more than the longest one has: the times may be those of somebody else's evidence.
 const MOST_CELLS: f64 = (1 << 24) as f64;
 
 /// What came of every direction; none when the flows of one have no time in common. The two ends have clocks of their own,

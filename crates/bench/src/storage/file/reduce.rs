@@ -12,7 +12,7 @@ use crate::common::{Curve, Latencies};
 /// Length of an interval that makes a sample, in nanoseconds.
 const INTERVAL: u64 = 100_000_000;
 
-/// Intervals of a trial at most, many more than the longest one has: the times may be those of a stranger's evidence.
+/// Intervals of a trial at most, many more than the longest one has: the times may be those of somebody else's evidence.
 const MOST_INTERVALS: u64 = 1 << 20;
 
 /// Bytes of a megabyte, nanoseconds of a microsecond.
@@ -116,7 +116,7 @@ impl<'a> Trial<'a> {
     fn of(part: &'a PartRecord) -> Option<Self> {
         let mut threads: Vec<[Curve; 2]> = Vec::new();
         for sample in &part.samples {
-            // Every thread has samples, so that none has a number beyond theirs: what evidence of strangers says is bounded.
+            // Every thread has samples, so that none has a number beyond theirs: what foreign evidence says is bounded.
             let thread = usize::try_from(sample.at.count("thread").ok()?).ok()?;
             if thread >= part.samples.len() {
                 return None;

@@ -16,7 +16,7 @@ use super::invitation::{Invitation, keep, with_deadline};
 /// How long a caller may take to prove who it is.
 const PROVE_WITHIN: Duration = Duration::from_secs(5);
 
-/// Callers that are being asked at the same time, so that a flood of strangers costs no more than this: of more the one
+/// Callers that are being asked at the same time, so that a flood of unauthenticated callers costs no more than this: of more the one
 /// that waited longest is hung up on.
 const ASKED_AT_ONCE: usize = 128;
 
