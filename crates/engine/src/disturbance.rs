@@ -1,16 +1,18 @@
 //! Whether something else used the machine while a trial measured.
 
+use std::collections::BTreeMap;
+
 use seatrial_model::PartRecord;
 use seatrial_model::disturbance::{CpuUse, disturber};
 
-use crate::probes::in_trial;
+use crate::probes::{Seen, in_trial};
 
 /// What disturbed the trial, in words; `None` when nothing is known to have.
 ///
 /// Looks at the differences of the probes `steal` and `load` that workers leave in their evidence; what could not be
 /// read disturbs nothing. Who counts as a disturber: [`disturber`].
 pub fn disturbance(parts: &[PartRecord]) -> Option<String> {
-    let of_node = |probes: &std::collections::BTreeMap<String, crate::probes::Seen>| -> CpuUse {
+    let of_node = |probes: &BTreeMap<String, Seen>| -> CpuUse {
         let counts =
             ["steal", "load"].iter().filter_map(|probe| probes.get(*probe)).flat_map(|seen| &seen.counts);
         counts.map(|(name, count)| (name.as_str(), *count)).collect()

@@ -80,11 +80,7 @@ fn pass_of_all(digest: &mut Digest) -> Result<bool> {
         let lane = |lane: Lane| {
             move || -> Result<(bool, Digest)> {
                 let mut digest = Digest::default();
-                let mut passed = true;
-                for arguments in &lane {
-                    passed &= test(arguments, &mut digest, Try::First)?.success();
-                }
-                Ok((passed, digest))
+                Ok((run_lane(&lane, &mut digest)?, digest))
             }
         };
         let lanes: Vec<_> = lanes.into_iter().map(|words| scope.spawn(lane(words))).collect();
@@ -102,11 +98,17 @@ fn pass_of_all(digest: &mut Digest) -> Result<bool> {
 /// The runs of `cargo test` of one lane; what fails in them is run again. Whether all passed in the end.
 fn pass(given: &[String], lane: &[Vec<String>], digest: &mut Digest) -> Result<bool> {
     let before = digest.failures.len();
+    let passed = run_lane(lane, digest)?;
+    again(given, passed, before, digest)
+}
+
+/// Runs the commands of a lane one after the other; whether all succeeded.
+fn run_lane(lane: &[Vec<String>], digest: &mut Digest) -> Result<bool> {
     let mut passed = true;
     for arguments in lane {
         passed &= test(arguments, digest, Try::First)?.success();
     }
-    again(given, passed, before, digest)
+    Ok(passed)
 }
 
 /// Runs what failed since `before` again, with nothing beside it. Whether all passed in the end.

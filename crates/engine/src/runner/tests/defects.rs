@@ -40,13 +40,13 @@ impl Benchmark for Panicking {
 
 const REGISTRY: Registry = Registry { benchmarks: &[&Panicking], planned: &[] };
 
-fn measured(site: &Site, cases: Vec<Case>) -> BTreeMap<String, (Outcome, Option<Cause>, String)> {
-    let mut fleet = ScriptedFleet::new(site.nodes.clone(), |_, _, _| steady());
+/// Runs `cases` on `fleet` with nothing judged.
+fn run_on(registry: Registry, site: &Site, fleet: &mut dyn Fleet, cases: Vec<Case>) -> Finished {
     let mut watch = |_: &Event| Ok(());
-    let finished = Runner {
-        registry: REGISTRY,
+    Runner {
+        registry,
         site,
-        fleet: &mut fleet,
+        fleet,
         watch: &mut watch,
         cancel: &AtomicBool::new(false),
         deadlines: Deadlines::default(),
@@ -55,7 +55,12 @@ fn measured(site: &Site, cases: Vec<Case>) -> BTreeMap<String, (Outcome, Option<
         budget: TimeBudget::new(&cases, None, &NothingJudged),
     }
     .run(&mut Sweep::new(cases), Vec::new())
-    .expect("runs");
+    .expect("runs")
+}
+
+fn measured(site: &Site, cases: Vec<Case>) -> BTreeMap<String, (Outcome, Option<Cause>, String)> {
+    let mut fleet = ScriptedFleet::new(site.nodes.clone(), |_, _, _| steady());
+    let finished = run_on(REGISTRY, site, &mut fleet, cases);
     let line = |record: CaseRecord| {
         (record.group, (record.outcome, record.cause, record.reason.unwrap_or_default()))
     };
@@ -136,19 +141,6 @@ fn a_case_that_hangs_ends_at_its_deadline_though_another_agent_never_ceases_to_t
     let cases = plan(&site, "pair", "1", "1");
     let hangs = || Script { fault: Some(Fault::Hangs { phase: Phase::Measure }), ..steady() };
     let mut fleet = Chatty(ScriptedFleet::new(site.nodes.clone(), move |_, _, _| hangs()), 0);
-    let mut watch = |_: &Event| Ok(());
-    let finished = Runner {
-        registry: seatrial_bench::registry(),
-        site: &site,
-        fleet: &mut fleet,
-        watch: &mut watch,
-        cancel: &AtomicBool::new(false),
-        deadlines: Deadlines::default(),
-        share_hosts: false,
-        leave_out: &try_all,
-        budget: TimeBudget::new(&cases, None, &NothingJudged),
-    }
-    .run(&mut Sweep::new(cases), Vec::new())
-    .expect("runs");
+    let finished = run_on(seatrial_bench::registry(), &site, &mut fleet, cases);
     assert_eq!(finished.records[0].cause, Some(Cause::Hang));
 }
