@@ -4,6 +4,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_stats::Sorted;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::{HostTime, host_time, tcp_info};
 use seatrial_sys::root::SysRoot;
@@ -112,6 +113,7 @@ impl TcpEnd {
         trials::require(&self.terms, &laps)?;
         for lap in laps.iter_mut().filter(|lap| lap.end.sends) {
             lap.end.drained = looks.drained(lap.end.name());
+            lap.end.tcp.rtt_us = usual(&times, lap.end.name()).or(lap.end.tcp.rtt_us);
         }
         for lap in &laps {
             tell_slices(lap, out)?;
@@ -200,6 +202,14 @@ fn round_trips(crew: &Crew, looks: &mut Looks) -> Vec<(Name, u64, u32)> {
     crew.flows().iter().filter_map(ask).collect()
 }
 
+/// The median of a flow's smoothed round trip times, in microseconds. The last one alone may be that of a moment at which
+/// an end waited for its CPU, and would pass for a queue in the path.
+fn usual(times: &[(Name, u64, u32)], flow: Name) -> Option<u32> {
+    let own = times.iter().filter(|(name, ..)| *name == flow);
+    let times: Vec<f64> = own.map(|(.., us)| f64::from(*us)).collect();
+    Some(Sorted::new(&times).ok()?.median() as u32)
+}
+
 fn tell_slices(lap: &Lap, out: &mut dyn Sink) -> Result<(), Error> {
     for slice in &lap.slices {
         let span = (slice.start_ns, slice.end_ns);
@@ -225,5 +235,19 @@ fn tell_host(host: Option<&HostTime>, window_ns: u64) -> serde_json::Value {
             "irq_ns": host.irq_ns, "softirq_ns": host.softirq_ns, "idle_ns": host.idle_ns, "steal_ns": host.steal_ns,
         }),
         None => json!({ "window_ns": window_ns, "unknown": "/proc/stat cannot be read" }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::terms::Way;
+    use super::*;
+
+    #[test]
+    fn the_usual_round_trip_is_not_that_of_a_moment() {
+        let flow = |flow| Name { way: Way::Forward, flow };
+        let looks = [(0, 90), (0, 110), (1, 7), (0, 3_819)].map(|(number, us)| (flow(number), 0, us));
+        assert_eq!(usual(&looks, flow(0)), Some(110));
+        assert_eq!(usual(&looks, flow(2)), None);
     }
 }

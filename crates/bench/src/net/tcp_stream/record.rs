@@ -75,6 +75,7 @@ pub struct Tcp {
     #[serde(default)]
     pub spurious: Option<u64>,
     pub out_of_order: Option<u64>,
+    /// The smoothed round trip time: the median over the phase, or that at its end where it was not looked at before.
     pub rtt_us: Option<u32>,
     pub min_rtt_us: Option<u32>,
     pub cwnd: Option<u32>,
