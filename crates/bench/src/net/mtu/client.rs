@@ -19,10 +19,10 @@ use crate::{Error, Offer, Part, Sink, Stop};
 /// How long the packet of each try may take after the sender has said that it is on its way, in milliseconds. A size
 /// counts as lost after the last try. The waits grow, because most of a search on a path that loses packets is waiting: with
 /// 200 ms for each try a path of 1504 B between interfaces of 9000 B came close to the time limit of a phase.
-const WAITS_MS: [u32; 3] = [20, 60, 200];
+pub const WAITS_MS: [u32; 3] = [20, 60, 200];
 
-/// Packets above this are tried when no interface tells its MTU: the largest IP packet.
-const MOST: u32 = 65_535;
+/// The largest IP packet, tried where no interface tells its MTU.
+pub const MOST: u32 = 65_535;
 
 /// An answer over the connection comes within this, or the peer is dead.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -3,11 +3,13 @@
 use seatrial_model::machine::Nic;
 use seatrial_model::{About, Bound, Case, Limit, Limits, Nanos, Params, Quantity, Reason, Site, Unit};
 
+use super::client::{MOST, WAITS_MS};
+use super::search::{Fate, search};
 use crate::common::seating::seating;
 use crate::common::{self, Ends, ends};
 
-/// The largest IP packet.
-const MOST_OF_IP: u64 = 65_535;
+/// The smallest packet that a search tries over IPv4.
+const LEAST: u32 = 576;
 
 /// One case between the two ends of the site.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -15,8 +17,33 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     let mut case = ends.case(about, params, common::budget(params)?);
     case.places = ends.places(about.parts, seating(&ends, site, params, 1)?.seats);
     // A path that loses packets is asked many times, each with a wait.
-    case.budget.overhead = Nanos::millis(300);
+    let lost = ends.way().and_then(|way| Some(lost(*way.first.mtu.known()?, *way.second.mtu.known()?)));
+    let wait_ms: u32 = WAITS_MS.iter().sum();
+    case.budget.overhead = Nanos::millis(300 + u64::from(lost.unwrap_or(0)) * u64::from(wait_ms));
     Ok(vec![case])
+}
+
+/// Sizes that are lost in a search each way between interfaces of two MTUs, when nothing but these binds.
+fn lost(first: u64, second: u64) -> u32 {
+    let of_way = |from: u64, to: u64| {
+        let mut lost = 0;
+        let send = |size: u32| {
+            let size = u64::from(size);
+            let is_lost = size <= from && size > to + ROOM_FOR_TAG;
+            lost += u32::from(is_lost);
+            Ok(if size > from {
+                Fate::Refused
+            } else if is_lost {
+                Fate::Lost
+            } else {
+                Fate::Arrived
+            })
+        };
+        // Nothing here fails.
+        let _ = search(LEAST, MOST, send);
+        lost
+    };
+    of_way(first, second) + of_way(second, first)
 }
 
 /// What Linux lets an interface take in beyond its MTU: room for a VLAN tag, which a packet without one may fill
@@ -45,7 +72,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
                 false => (0, format!("MTU of {node}/{}", nic.name)),
             };
             Some(Bound {
-                value: Quantity::new((*nic.mtu.known()? + room).min(MOST_OF_IP) as f64, Unit::Byte).ok()?,
+                value: Quantity::new((*nic.mtu.known()? + room).min(MOST.into()) as f64, Unit::Byte).ok()?,
                 formula,
                 provenance: "interface mtu".to_owned(),
             })

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use seatrial_model::machine::{Known, Nic, NicKind};
 use seatrial_model::{
-    Better, Case, Integrity, Limit, Params, PartRecord, Phase, Sample, Site, SiteNode, Unit,
+    Better, Case, Integrity, Limit, Nanos, Params, PartRecord, Phase, Sample, Site, SiteNode, Unit,
 };
 
 use super::Mtu;
@@ -52,6 +52,16 @@ fn the_smaller_mtu_of_both_interfaces_is_the_limit() {
     );
 }
 
+#[test]
+fn a_plan_between_different_mtus_counts_the_waits_for_what_is_lost() {
+    let trial = |second: u64| {
+        let (case, _) = planned(vec![node("n1", "eth0", 9000), node("n2", "ens1", second)]);
+        case.budget.overhead
+    };
+    assert_eq!(trial(9000), Nanos::millis(300));
+    assert!(trial(1500) > Nanos::secs(2), "{}", trial(1500));
+}
+
 /// Searches over the loopback once.
 fn searched(case: &Case) -> Result<seatrial_model::Measures, crate::Error> {
     let (mut client, _server) = rig::try_ends(&Mtu, case)?;
@@ -89,8 +99,8 @@ fn packets_that_are_lost_on_the_way_are_a_problem_with_both_ends_named() {
     let sample = |channel: &str, bytes: &str| Sample {
         channel: channel.to_owned(),
         at: Params::default(),
-        start: seatrial_model::Nanos(0),
-        end: seatrial_model::Nanos(1),
+        start: Nanos(0),
+        end: Nanos(1),
         amount: bytes.parse().expect("a size"),
     };
     let connection = serde_json::json!({
