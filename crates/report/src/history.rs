@@ -1,5 +1,7 @@
 //! The list of runs, the newest last, where the eye is when the command has ended.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use seatrial_model::Verdict;
 use serde::Serialize;
@@ -7,7 +9,7 @@ use serde::Serialize;
 use crate::Look;
 use crate::grid::{self, Column};
 use crate::ink::{Ink, develop};
-use crate::words::{between, clean, count, span, verdict};
+use crate::words::{clean, count, span, verdict};
 
 /// One run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -20,6 +22,8 @@ pub struct Row {
     pub started: Option<Timestamp>,
     /// When it ended.
     pub ended: Option<Timestamp>,
+    /// Seconds that it ran, without those in which it was stopped before it was gone on with.
+    pub seconds: Option<f64>,
     /// The roll-up of its judgement.
     pub verdict: Option<Verdict>,
     /// The profile, or the command without the program.
@@ -53,7 +57,7 @@ pub fn render(rows: &[Row], look: Look) -> String {
 fn list(rows: &[Row], width: u16) -> String {
     let cells = |text: &dyn Fn(&Row) -> String| rows.iter().map(text).collect::<Vec<_>>();
     let took = |row: &Row| {
-        row.started.zip(row.ended).and_then(|(start, end)| between(start, end)).map_or(String::new(), span)
+        row.seconds.and_then(|time| Duration::try_from_secs_f64(time).ok()).map_or(String::new(), span)
     };
     let mut columns = vec![
         Column::words("run", cells(&|row| clean(&row.id))),

@@ -21,7 +21,7 @@ use crate::{Home, RunFolder, State, StoreError, StoredRun};
 /// What every file of a summary begins with: its version, which rises when [`RunSummary`] changes. A file of that name with
 /// another beginning is somebody else's, and stays as it is.
 const MARK: &str = "{\"seatrial_summary\":";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// One run, as a list shows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +47,8 @@ pub struct RunSummary {
     pub started: Option<Timestamp>,
     /// When and how it ended.
     pub ended: Option<RunEnd>,
+    /// Seconds that it ran, without those in which it was stopped before it was gone on with.
+    pub seconds: Option<f64>,
     /// The roll-up of its judgement.
     pub verdict: Option<Verdict>,
     /// The benchmarks of which it has a record.
@@ -160,6 +162,7 @@ impl RunSummary {
             nodes: info.map(|info| info.nodes.clone()).unwrap_or_default(),
             started: info.map(|info| info.started),
             ended: info.and_then(|info| info.ended.clone()),
+            seconds: info.and_then(RunInfo::took).map(|took| took.as_secs_f64()),
             verdict: run.verdict,
             benches: run.results.iter().map(|record| record.bench.clone()).collect(),
             planned: run.plan.present().map_or(0, |plan| plan.cases().count() as u64),

@@ -117,6 +117,7 @@ fn row(run: RunRow) -> Row {
         state: run.state.word().to_owned(),
         started: summary.started,
         ended: summary.ended.map(|end| end.at),
+        seconds: summary.seconds,
         verdict: summary.verdict,
         what: summary.profile.unwrap_or_else(|| command.get(1..).unwrap_or_default().join(" ")),
         nodes: summary.nodes,

@@ -114,7 +114,9 @@ fn run(id: &str, state: &str, verdict: Option<Verdict>) -> history::Row {
         id: id.to_owned(),
         state: state.to_owned(),
         started: Some("2026-09-21T08:30:15Z".parse().unwrap()),
-        ended: (state == "ended").then(|| "2026-09-21T08:31:19Z".parse().unwrap()),
+        ended: (state == "ended").then(|| "2026-09-21T08:51:19Z".parse().unwrap()),
+        // It was stopped for 20 minutes.
+        seconds: (state == "ended").then_some(64.0),
         verdict,
         what: "check host".to_owned(),
         nodes: vec!["n1".to_owned()],

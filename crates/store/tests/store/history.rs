@@ -5,6 +5,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use jiff::Timestamp;
+use seatrial_model::record::RunEnd;
+
 use super::common::{case, end, measured, record_case, small_run};
 use seatrial_model::Verdict;
 use seatrial_store::{Home, RunFolder, RunRow, State, export};
@@ -44,6 +47,17 @@ fn a_home_without_runs_is_not_made_by_looking() {
     let (_folder, home) = super::common::home();
     assert_eq!(home.history().unwrap(), []);
     assert!(!home.path().exists());
+}
+
+#[test]
+fn a_run_that_was_gone_on_with_took_what_its_parts_took() {
+    let (_folder, home) = home_with_runs(1);
+    let seconds = || home.history().unwrap()[0].summary.seconds.expect("it has ended");
+    assert_eq!(seconds(), 44.75);
+    // It was stopped in September; since then it has run for as long as this test.
+    let resumed = RunFolder::resume(&home.find("last").unwrap()).unwrap();
+    resumed.journal.end(RunEnd { at: Timestamp::now(), ..end() }).unwrap();
+    assert!((44.75..86_400.0).contains(&seconds()), "{}", seconds());
 }
 
 #[test]
@@ -98,7 +112,7 @@ fn a_summary_that_is_damaged_or_of_another_version_is_made_anew() {
     let kept = summary(&home, "last");
     let good = fs::read_to_string(&kept).unwrap();
     assert_eq!(home.history().unwrap(), truth, "the kept ones");
-    let version = "{\"seatrial_summary\":1,";
+    let version = "{\"seatrial_summary\":2,";
     assert!(good.starts_with(version), "{good}");
     for bad in [
         String::new(),
