@@ -21,7 +21,7 @@ pub use compare::{BY_CHANCE, Change, Changed, Comparison, Difference, Ended, Sid
 pub use draft::{Draft, DraftRun, FLOOR_PERCENT, MADS, Spread, draft};
 pub use finding::{
     AtOnce, Cell, Classes, Factors, Line, Matrix, RULES, Repeat, Rule, Slow, Step, Suspect, Table, Worth,
-    at_once, cause_word, cost_findings, factors, findings, headline, is_of_factors, load_findings, matrices,
+    at_once, cause_word, cost_findings, factors, findings, is_of_factors, load_findings, matrices,
     shaped_nodes, suspects, tables,
 };
 pub use fleet::fleet_findings;

@@ -34,9 +34,12 @@ pub fn record(
     let about = bench.about();
     let mut limits = bench.limits(case, site);
     let mut record = CaseRecord::measured(case);
-    let Measures { metrics, series, evidence, findings } = measures;
-    for (name, values) in metrics {
-        let spec = about.metric(&name).ok_or_else(|| undeclared("metric", &name))?;
+    let Measures { mut metrics, series, evidence, findings } = measures;
+    if let Some(name) = metrics.keys().find(|name| about.metric(name).is_none()) {
+        return Err(undeclared("metric", name));
+    }
+    for spec in about.metrics {
+        let Some((name, values)) = metrics.remove_entry(spec.name) else { continue };
         let summary = summary(&name, &values)?;
         let limit = match limits.remove(&name) {
             Some(limit) => limit.record(spec.better, spec.unit).map_err(|e| defect(&name, &e.to_string()))?,
@@ -54,6 +57,7 @@ pub fn record(
         }
         record.metrics.insert(name, metric);
     }
+    record.headline = record.metrics.keys().next().cloned();
     let mut tables = BTreeMap::new();
     for (name, rows) in series {
         let spec = about.series(&name).ok_or_else(|| undeclared("series", &name))?;

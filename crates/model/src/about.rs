@@ -16,7 +16,7 @@ pub struct About {
     pub doc: &'static str,
     /// Parameters, in the order that help shows them.
     pub params: &'static [ParamSpec],
-    /// Metrics; the first is the headline.
+    /// Metrics; the first of them that a case has is its headline.
     pub metrics: &'static [MetricSpec],
     /// Series.
     pub series: &'static [SeriesSpec],

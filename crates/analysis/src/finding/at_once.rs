@@ -9,7 +9,6 @@ use seatrial_model::{Better, Outcome, Params, Unit, Value};
 use seatrial_stats::Sorted;
 
 use super::hashing;
-use super::matrix::headline;
 
 /// Flows at the same time: what each step of a pattern came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -168,7 +167,7 @@ fn number(case: &CaseRecord) -> Option<u64> {
 }
 
 fn of_question(cases: &[&CaseRecord]) -> Option<AtOnce> {
-    let (name, metric) = cases.iter().find_map(|case| headline(case))?;
+    let (name, metric) = cases.iter().find_map(|case| case.headline())?;
     if metric.better != Better::Higher {
         // Latencies have no sum.
         return None;

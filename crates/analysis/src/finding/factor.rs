@@ -8,7 +8,6 @@ use seatrial_model::{Better, Finding, Outcome, Params, Severity, Subject, Unit, 
 use seatrial_stats::{PairedRatio, Sorted, paired_ratio};
 
 use super::Rule;
-use super::matrix::headline;
 use crate::number::{in_unit, quantity, significant};
 
 pub(super) const RULE: Rule = Rule {
@@ -103,7 +102,7 @@ fn repeat(case: &CaseRecord) -> Option<u64> {
 fn of_study(cases: &[&CaseRecord]) -> Option<Factors> {
     let baseline: Vec<&CaseRecord> = of_label(cases, BASELINE);
     let first = *baseline.first()?;
-    let (metric, example) = cases.iter().find_map(|case| asked_for(case).or_else(|| headline(case)))?;
+    let (metric, example) = cases.iter().find_map(|case| asked_for(case).or_else(|| case.headline()))?;
     let mut labels: Vec<&str> = cases.iter().filter_map(|case| label(case)).collect();
     labels.sort_unstable();
     labels.dedup();

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::record::{CaseRecord, MetricRecord};
+use seatrial_model::record::CaseRecord;
 use seatrial_model::{Better, Outcome, Params, Unit};
 use seatrial_stats::Sorted;
 
@@ -21,9 +21,6 @@ const FLOOR_PERCENT: f64 = 3.0;
 
 /// Nodes that a matrix must have for a vote: of three each is in two of the three pairs.
 const FEWEST_NODES: usize = 4;
-
-/// What pairs are compared by, where they have it; else the first of their metrics that has a good direction.
-const HEADLINES: [&str; 2] = ["throughput", "round_trip"];
 
 /// One question asked of pairs of nodes.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +77,7 @@ pub fn matrices(records: &[CaseRecord]) -> Vec<Matrix> {
 }
 
 fn matrix(cases: &[&CaseRecord]) -> Option<Matrix> {
-    let (name, metric) = headline(cases[0])?;
+    let (name, metric) = cases[0].headline()?;
     let mut nodes: Vec<String> = cases.iter().flat_map(|case| case.nodes.iter().cloned()).collect();
     nodes.sort_by(|one, other| natural(one).cmp(&natural(other)));
     nodes.dedup();
@@ -104,13 +101,6 @@ fn matrix(cases: &[&CaseRecord]) -> Option<Matrix> {
         cells,
         nodes,
     })
-}
-
-/// The metric that a case is compared by, and that stands first wherever its numbers are shown.
-pub fn headline(case: &CaseRecord) -> Option<(&str, &MetricRecord)> {
-    let known = HEADLINES.iter().find_map(|name| case.metrics.get_key_value(*name));
-    let found = known.or_else(|| case.metrics.iter().find(|(_, metric)| metric.better != Better::None));
-    found.map(|(name, metric)| (name.as_str(), metric))
 }
 
 impl Matrix {

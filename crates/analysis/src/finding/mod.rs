@@ -35,7 +35,7 @@ pub use at_once::{AtOnce, Classes, Line, Repeat, Step, at_once};
 pub use cost::cost_findings;
 pub use factor::{Factors, Worth, factors, is_of_factors};
 pub use load::{cause_word, load_findings};
-pub use matrix::{Matrix, Slow, headline, matrices};
+pub use matrix::{Matrix, Slow, matrices};
 use seatrial_model::Finding;
 use seatrial_model::record::CaseRecord;
 pub use slow::{Suspect, shaped_nodes, suspects};

@@ -6,7 +6,6 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Better, Bytes, Cause, Nanos, Outcome, Params, Subject, Unit, Value};
 
 use super::ladder::{sweeps, varying};
-use super::matrix::headline;
 
 /// A sweep over two parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,7 +99,7 @@ fn of_sweep(cases: &[&CaseRecord], is_load: &dyn Fn(&CaseRecord, &str) -> bool) 
     let Some(across) = most(if sized.is_empty() { rest.clone() } else { sized }) else { return Vec::new() };
     let mut tables: Vec<Table> = Vec::new();
     let (downs, acrosses) = (values(cases, &down), values(cases, &across));
-    let Some((metric, example)) = cases.iter().find_map(|case| headline(case)) else { return Vec::new() };
+    let Some((metric, example)) = cases.iter().find_map(|case| case.headline()) else { return Vec::new() };
     for case in cases {
         let own = case.params.iter().filter(|(name, _)| rest.contains(name) && *name != across);
         let fixed: Params = own.map(|(name, value)| (name.to_owned(), value.clone())).collect();

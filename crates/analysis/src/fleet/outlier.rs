@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::record::{CaseRecord, MetricRecord};
+use seatrial_model::record::CaseRecord;
 use seatrial_model::{Better, Finding, Severity, Unit};
 use seatrial_stats::{Modes, Sorted, modes};
 
@@ -58,7 +58,6 @@ fn rows<'a>(class: &Class<'_>, records: &'a [CaseRecord]) -> Vec<Row<'a>> {
     for cases in groups.iter().filter(|cases| cases.len() >= FEWEST_NODES) {
         // A case that failed ends first and has none.
         let first = cases.iter().map(|case| &case.metrics).find(|metrics| !metrics.is_empty());
-        let first: Option<&BTreeMap<String, MetricRecord>> = first;
         for (name, metric) in first.into_iter().flatten().filter(|(_, metric)| metric.better != Better::None)
         {
             let values = cases.iter().filter_map(|case| Some((*case, case.metrics.get(name)?.median)));

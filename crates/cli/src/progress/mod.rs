@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use seatrial_bench::Registry;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Cause, Event, Outcome};
 
@@ -66,7 +65,7 @@ impl Progress {
         let now = self.started.elapsed();
         let (done, total, left) = {
             let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
-            live.note(event, now, |record| headline(record, seatrial_bench::registry()));
+            live.note(event, now, headline);
             (live.done, live.total, live.left(now).as_secs())
         };
         match event {
@@ -145,12 +144,9 @@ fn can_draw() -> bool {
     stderr().is_terminal() && term.is_some_and(|term| !term.is_empty() && term != "dumb")
 }
 
-/// The first metric that the benchmark declares: its median and how well that is known.
-fn headline(record: &CaseRecord, registry: Registry) -> String {
-    let bench = registry.find(&record.bench);
-    let declared = bench.into_iter().flat_map(|bench| bench.about().metrics);
-    let first = declared.filter_map(|metric| record.metrics.get(metric.name)).next();
-    let Some(metric) = first.or_else(|| record.metrics.values().next()) else {
+/// The headline's median and how well that is known.
+fn headline(record: &CaseRecord) -> String {
+    let Some((_, metric)) = record.headline() else {
         return format!("in {:.1} s", record.seconds);
     };
     let digits = match metric.median.abs() {

@@ -12,6 +12,7 @@ mod exports;
 mod fleet;
 mod folder;
 mod gpus;
+mod headline;
 mod killed;
 mod live;
 mod networks;

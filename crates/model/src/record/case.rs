@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::{MetricRecord, SeriesRecord};
 use crate::case::{Case, CaseId};
 use crate::finding::Finding;
+use crate::metric::Better;
 use crate::outcome::{Cause, Outcome, Reason};
 use crate::param::Params;
 use crate::sample::Evidence;
@@ -52,8 +54,11 @@ pub struct CaseRecord {
     pub cause: Option<Cause>,
     /// Why it has no numbers, in one sentence.
     pub reason: Option<String>,
-    /// By metric.
-    pub metrics: BTreeMap<String, MetricRecord>,
+    /// The metric that the case is known and compared by; null in records of versions that named none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headline: Option<String>,
+    /// By metric, in the order in which the benchmark declares them.
+    pub metrics: IndexMap<String, MetricRecord>,
     /// By series.
     pub series: BTreeMap<String, SeriesRecord>,
     /// What supports the numbers.
@@ -65,7 +70,20 @@ pub struct CaseRecord {
     pub seconds: f64,
 }
 
+/// Headlines of records that name none, where they have them: their metrics stand in alphabetical order.
+const UNNAMED_HEADLINES: [&str; 2] = ["throughput", "round_trip"];
+
 impl CaseRecord {
+    /// The metric that the case is known and compared by, and that stands first wherever its numbers are shown; none
+    /// without numbers.
+    pub fn headline(&self) -> Option<(&str, &MetricRecord)> {
+        let mut names = self.headline.iter().map(String::as_str).chain(UNNAMED_HEADLINES);
+        let named = names.find_map(|name| self.metrics.get_key_value(name));
+        let directed = || self.metrics.iter().find(|(_, metric)| metric.better != Better::None);
+        let found = named.or_else(directed).or_else(|| self.metrics.first());
+        found.map(|(name, metric)| (name.as_str(), metric))
+    }
+
     /// A record of `case` without numbers: nothing was measured yet, or nothing could be.
     pub fn without_numbers(case: &Case, reason: &Reason) -> Self {
         Self {
@@ -94,11 +112,58 @@ impl CaseRecord {
             outcome: Outcome::Measured,
             cause: None,
             reason: None,
-            metrics: BTreeMap::new(),
+            headline: None,
+            metrics: IndexMap::new(),
             series: BTreeMap::new(),
             evidence: Evidence::new(),
             findings: case.findings.clone(),
             seconds: 0.0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn record(headline: Option<&str>, metrics: &[(&str, Better)]) -> CaseRecord {
+        let metrics: serde_json::Map<String, serde_json::Value> = metrics
+            .iter()
+            .map(|(name, better)| {
+                let metric = json!({
+                    "unit": crate::Unit::Count, "better": better, "n": 1, "trials": 1, "median": 1.0, "mad": 0.0, "min": 1.0,
+                    "max": 1.0, "mean": 1.0, "p99": null, "ci95": null, "converged": true,
+                    "limit": { "value": null, "formula": null, "provenance": null, "reason": null, "chain": [] },
+                });
+                ((*name).to_owned(), metric)
+            })
+            .collect();
+        let record = json!({
+            "case": "a.b@n/node", "bench": "a.b", "version": 1, "subject": "node", "nodes": ["n"], "group": "a.b",
+            "params": {}, "outcome": "measured", "reason": null, "headline": headline, "metrics": metrics,
+            "series": {}, "evidence": {}, "seconds": 1.0,
+        });
+        serde_json::from_value(record).expect("a record")
+    }
+
+    fn name(record: &CaseRecord) -> Option<&str> {
+        record.headline().map(|(name, _)| name)
+    }
+
+    #[test]
+    fn the_headline_is_the_one_that_the_record_names() {
+        let metrics = [("a", Better::Higher), ("throughput", Better::Higher), ("z", Better::None)];
+        assert_eq!(name(&record(Some("z"), &metrics)), Some("z"));
+        assert_eq!(name(&record(Some("a"), &[])), None);
+    }
+
+    #[test]
+    fn records_that_name_none_have_one_all_the_same() {
+        let named = [("fairness", Better::Higher), ("throughput", Better::Higher)];
+        assert_eq!(name(&record(None, &named)), Some("throughput"));
+        assert_eq!(name(&record(None, &[("a", Better::None), ("b", Better::Lower)])), Some("b"));
+        assert_eq!(name(&record(None, &[("a", Better::None)])), Some("a"));
     }
 }

@@ -105,7 +105,7 @@ fn benchmark(
         let (drawn, told) = of_group(shown, name, &own, &found.sweeps);
         figures.extend(drawn);
         shown_tables.extend(told);
-        limits.extend(limit_notes(shown, &own));
+        limits.extend(limit_notes(&own));
     }
     limits.sort();
     limits.dedup();
@@ -173,7 +173,7 @@ fn names(cases: &[&CaseRecord]) -> Vec<String> {
 
 /// The headline of each case beside its limit.
 fn compared(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Option<Figure> {
-    let name = headline(shown, cases)?;
+    let name = headline(cases)?;
     let with: Vec<(&CaseRecord, &MetricRecord, String)> = cases
         .iter()
         .zip(names(cases))
@@ -233,8 +233,8 @@ fn together(cases: &[&CaseRecord]) -> Vec<Figure> {
 }
 
 /// How limits were derived, or why there is none: the largest loss stands with each case.
-fn limit_notes(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Vec<String> {
-    let Some(name) = headline(shown, cases) else { return Vec::new() };
+fn limit_notes(cases: &[&CaseRecord]) -> Vec<String> {
+    let Some(name) = headline(cases) else { return Vec::new() };
     let note = |metric: &MetricRecord| match (&metric.limit.formula, &metric.limit.reason) {
         (Some(formula), _) => {
             let provenance = metric.limit.provenance.as_deref().unwrap_or("of unknown source");

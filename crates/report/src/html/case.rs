@@ -81,7 +81,7 @@ pub fn full(shown: &Shown<'_>, case: &CaseRecord, left: &mut usize) -> Full {
         Ok(download) => (Some(download), String::new()),
         Err(instead) => (None, text(&instead)),
     };
-    let falls = falls(shown, case);
+    let falls = falls(case);
     let again =
         case.retry_of.as_ref().map(|lost| format!("It stands in for {lost}, which lost its partner."));
     let why = case.reason.clone().or(again).unwrap_or_default();
@@ -107,9 +107,9 @@ pub fn full(shown: &Shown<'_>, case: &CaseRecord, left: &mut usize) -> Full {
 }
 
 /// The waterfalls. Metrics that share their bounds lose at the same places: the first of them tells it.
-fn falls(shown: &Shown<'_>, case: &CaseRecord) -> Vec<Waterfall> {
+fn falls(case: &CaseRecord) -> Vec<Waterfall> {
     let mut metrics: Vec<(&String, &MetricRecord)> = case.metrics.iter().collect();
-    let first = headline(shown, &[case]);
+    let first = headline(&[case]);
     metrics.sort_by_key(|(name, _)| Some(name.as_str()) != first);
     let mut told: Vec<&[Bound]> = Vec::new();
     let mut falls = Vec::new();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Better, Outcome, Unit};
+use seatrial_stats::Sorted;
 
 use super::plot::rug;
 use super::shown::Shown;
@@ -65,7 +66,8 @@ pub fn table(shown: &Shown<'_>, bench: &str, cases: &[&CaseRecord]) -> Table {
 
 fn numbers(shown: &Shown<'_>, spread: &Spread<'_>) -> Vec<Cell> {
     let values: Vec<f64> = spread.values.iter().map(|(value, _)| *value).collect();
-    let quantile = |part: f64| values.get(((values.len() - 1) as f64 * part).round() as usize).copied();
+    let sorted = Sorted::new(&values).ok();
+    let quantile = |part: f64| sorted.as_ref()?.quantile(part).ok();
     let decimals = decimals(values.first().into_iter().chain(values.last()).copied());
     let number = |value: Option<f64>| Cell::new(value.map_or(String::new(), |value| fixed(value, decimals)));
     let median = quantile(0.5).unwrap_or_default();

@@ -23,7 +23,7 @@ struct Measure<'a> {
 pub fn table(shown: &Shown<'_>, bench: &str, cases: &[&CaseRecord]) -> Table {
     let all: Vec<Label> = cases.iter().map(|case| Label::of_case(case)).collect();
     let labels = labels::columns(&all);
-    let measures = measures(shown, cases);
+    let measures = measures(cases);
     let row = |(at, case): (usize, &&CaseRecord)| {
         let mut cells = names(shown, &labels, at, case);
         let verdict = shown.verdict(case).map(of_verdict);
@@ -42,8 +42,8 @@ pub fn table(shown: &Shown<'_>, bench: &str, cases: &[&CaseRecord]) -> Table {
 }
 
 /// The metrics of `cases`, the headline first.
-fn measures<'a>(shown: &Shown<'_>, cases: &[&'a CaseRecord]) -> Vec<Measure<'a>> {
-    let mut names: Vec<&str> = headline(shown, cases).into_iter().collect();
+fn measures<'a>(cases: &[&'a CaseRecord]) -> Vec<Measure<'a>> {
+    let mut names: Vec<&str> = headline(cases).into_iter().collect();
     for name in cases.iter().flat_map(|case| case.metrics.keys()) {
         if !names.contains(&name.as_str()) {
             names.push(name);

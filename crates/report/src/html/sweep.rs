@@ -199,7 +199,7 @@ fn over_one(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Option<Figure> {
             values.map(|values| values.into_iter().map(f64::to_bits).collect());
         distinct.is_some_and(|distinct| distinct.len() >= FEWEST_POINTS)
     })?;
-    let metric = headline(shown, cases)?;
+    let metric = headline(cases)?;
     let mut curves: Vec<(String, Curve, BTreeSet<&str>)> = Vec::new();
     let (mut places, mut marks, mut of) = (Vec::new(), Vec::new(), None);
     for case in cases {
@@ -260,14 +260,7 @@ fn numeric(value: &Value) -> Option<f64> {
     place(value, seatrial_model::Unit::Count).map(|(at, _)| at)
 }
 
-/// What cases are compared by: the metric that their benchmark names first, else the first that has a good direction.
-pub fn headline<'a>(shown: &Shown<'_>, cases: &[&'a CaseRecord]) -> Option<&'a str> {
-    let case = cases.iter().find(|case| !case.metrics.is_empty())?;
-    let metrics = &case.metrics;
-    let about = shown.context.about(&case.bench).and_then(|about| about.metrics.first());
-    let declared = about.and_then(|metric| metrics.get_key_value(metric.name));
-    declared
-        .map(|(name, _)| name.as_str())
-        .or_else(|| seatrial_analysis::headline(case).map(|(name, _)| name))
-        .or_else(|| metrics.keys().next().map(String::as_str))
+/// The headline of the first of the cases that has numbers.
+pub fn headline<'a>(cases: &[&'a CaseRecord]) -> Option<&'a str> {
+    cases.iter().find_map(|case| case.headline()).map(|(name, _)| name)
 }

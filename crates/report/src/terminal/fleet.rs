@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Better, Outcome, Unit};
+use seatrial_stats::Sorted;
 
 use crate::grid::{self, Column};
 use crate::ink::Ink;
@@ -62,8 +63,7 @@ fn rows<'a>(cases: &[&'a CaseRecord]) -> Vec<Row<'a>> {
         });
         let row = &mut rows[at];
         row.asked += usize::from(case.outcome != Outcome::Skipped);
-        let first = || case.metrics.first_key_value().map(|(name, metric)| (name.as_str(), metric));
-        if let Some((name, metric)) = seatrial_analysis::headline(case).or_else(first) {
+        if let Some((name, metric)) = case.headline() {
             (row.name, row.unit, row.better) = (name, Some(metric.unit), metric.better);
             row.values.push((metric.median, clean(&case.nodes.join("+"))));
         }
@@ -113,11 +113,7 @@ fn columns(rows: &[Row<'_>]) -> Vec<Column> {
     columns
 }
 
-fn median(sorted: &[(f64, String)]) -> Option<f64> {
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(sorted[middle].0),
-        _ => Some(0.5 * (sorted[middle - 1].0 + sorted[middle].0)),
-    }
+fn median(values: &[(f64, String)]) -> Option<f64> {
+    let values: Vec<f64> = values.iter().map(|(value, _)| *value).collect();
+    Some(Sorted::new(&values).ok()?.median())
 }

@@ -131,7 +131,7 @@ fn fitting(
 fn in_order<'a>(cases: &[&'a CaseRecord]) -> Vec<&'a str> {
     let Some(case) = cases.iter().find(|case| !case.metrics.is_empty()) else { return Vec::new() };
     let mut names: Vec<&str> = case.metrics.keys().map(String::as_str).collect();
-    let first = seatrial_analysis::headline(case).map(|(name, _)| name);
+    let first = case.headline().map(|(name, _)| name);
     names.sort_by_key(|name| Some(*name) != first);
     names
 }
