@@ -45,8 +45,7 @@ pub struct Programs {
 /// # Errors
 /// When something does not compile.
 pub fn native() -> Result<Programs> {
-    // With xtask, which brings about the features of shared dependencies that the whole workspace has.
-    build(|args| workspace::cargo(args), &["seatrial", "xtask"])
+    build(|args| workspace::cargo(args))
 }
 
 /// Those of 64-bit Arm.
@@ -55,13 +54,15 @@ pub fn native() -> Result<Programs> {
 /// When something does not compile.
 pub fn arm(compiler: &Compiler) -> Result<Programs> {
     let rustc = Some(compiler.script()?);
-    Ok(Programs { rustc, ..build(|args| compiler.cargo(args), &["seatrial"])? })
+    Ok(Programs { rustc, ..build(|args| compiler.cargo(args))? })
 }
 
-/// Has `cargo` build the binary and the tests, with the features that they have together with `others`.
-fn build(cargo: impl Fn(&[&str]) -> Command, others: &[&str]) -> Result<Programs> {
+/// Has `cargo` build the binary and the tests.
+fn build(cargo: impl Fn(&[&str]) -> Command) -> Result<Programs> {
     let crates = CRATES.iter().map(|name| format!("seatrial-{name}"));
-    let all = crates.chain(others.iter().map(|name| (*name).to_owned()));
+    // With xtask, which brings about the features of shared dependencies that the whole workspace has: what the binary
+    // and the tests share is compiled once.
+    let all = crates.chain(["seatrial", "xtask"].map(str::to_owned));
     let mut words: Vec<String> = all.flat_map(|name| ["--package".to_owned(), name]).collect();
     words.extend(["--locked", "--message-format=json"].map(str::to_owned));
     let mut all = artifacts(cargo(&["build", "--bin=seatrial"]).args(&words))?;

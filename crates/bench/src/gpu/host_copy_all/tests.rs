@@ -6,9 +6,7 @@ use seatrial_model::machine::{Known, NumaNode};
 use seatrial_model::{Case, Cause, Integrity, Place};
 
 use super::{HostCopyAll, part};
-use crate::common::gpu::rig::{
-    Fake, close, machine, measured, median, plan, refused_here, site, trial,
-};
+use crate::common::gpu::rig::{Fake, close, machine, measured, median, plan, refused_here, site, trial};
 use crate::{Benchmark, Error, Part};
 
 fn make(case: &Case, place: &Place, library: &Path) -> Result<Box<dyn Part>, Error> {
