@@ -30,7 +30,7 @@ pub enum Stage {
     Doc,
     /// Generated files are unchanged.
     Generate,
-    /// Unit tests and the binary on emulated processors: x86-64 of 2008 and x86-64-v3.
+    /// Unit tests and the binary on emulated processors: x86-64 of 2008, x86-64-v3 and 64-bit Arm.
     Emulated,
     /// All tests.
     Test,

@@ -128,6 +128,20 @@ pub const EMULATED: &[Package] = &[Package {
     reason: "unit tests and the binary run on emulated processors",
 }];
 
+/// What it needs besides for 64-bit Arm; the compiler itself is [`crate::emulated`]'s affair.
+pub const EMULATED_ARM: &[Package] = &[
+    Package {
+        name: "gcc-aarch64-linux-gnu",
+        program: "aarch64-linux-gnu-gcc",
+        reason: "programs for 64-bit Arm are linked, and the bundled SQLite is C",
+    },
+    Package {
+        name: "libc6-dev-arm64-cross",
+        program: "../aarch64-linux-gnu/include/stdio.h",
+        reason: "the C library of programs for 64-bit Arm",
+    },
+];
+
 /// What `cargo xtask lab` needs.
 pub const LAB: &[Package] = &[
     E2FSPROGS,

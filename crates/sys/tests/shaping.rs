@@ -24,6 +24,9 @@ impl Drop for Space {
 
 impl Space {
     fn new() -> Result<Self, String> {
+        if !rustix::process::geteuid().is_root() {
+            return Err("it needs root".to_owned());
+        }
         let mut holder = Command::new("unshare");
         holder.args(["--net", "sleep", "300"]).stdin(Stdio::null()).stdout(Stdio::null());
         let space = Self(holder.spawn().map_err(|error| format!("unshare: {error}"))?);

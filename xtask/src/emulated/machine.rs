@@ -14,8 +14,8 @@ pub struct Machine {
     pub emulator: &'static [&'static str],
 }
 
-/// The machines. Models are those of QEMU 7.2 (`-cpu help`); it has no AVX-512.
-pub const MACHINES: [Machine; 2] = [
+/// Those that run what is built for this one. Models are those of QEMU 7.2 (`-cpu help`); it has no AVX-512.
+pub const X86: [Machine; 2] = [
     // SSE3 and SSSE3, no SSE4, POPCNT or AVX.
     Machine { name: "x86-64 of 2008", isa: "sse2", emulator: &["qemu-x86_64", "-cpu", "core2duo"] },
     // The three that are taken away are of the kernel's side; the emulator would warn at each start that it lacks them.
@@ -25,6 +25,13 @@ pub const MACHINES: [Machine; 2] = [
         emulator: &["qemu-x86_64", "-cpu", "Haswell-noTSX,-pcid,-tsc-deadline,-x2apic,-invpcid"],
     },
 ];
+
+/// The one that needs programs of its own: NEON, no SVE; its C library is where Debian's cross compiler has it.
+pub const ARM: Machine = Machine {
+    name: "64-bit Arm",
+    isa: "neon",
+    emulator: &["qemu-aarch64", "-cpu", "neoverse-n1", "-L", "/usr/aarch64-linux-gnu"],
+};
 
 impl Machine {
     /// A command that runs `program` as on this machine, and so every process that it starts of itself; it is killed

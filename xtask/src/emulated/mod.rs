@@ -1,6 +1,7 @@
 //! Processors that are not there: the unit tests and the binary under user-mode emulation.
 
 mod binary;
+mod compiler;
 mod machine;
 mod programs;
 mod unit;
@@ -10,7 +11,8 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 
 use crate::packages;
-use machine::MACHINES;
+use compiler::Compiler;
+use machine::{ARM, X86};
 
 /// Runs the unit and conformance tests and the binary as each machine.
 ///
@@ -27,10 +29,13 @@ pub fn run() -> Result<()> {
     let started = Instant::now();
     let native = programs::native()?;
     unit::check_left_out(&native)?;
+    let arm = Compiler::find()?.map(|compiler| programs::arm(&compiler)).transpose()?;
     let built = minutes(started);
-    let mut failed = unit::run(&MACHINES, &native.tests)?;
-    for machine in &MACHINES {
-        let error = binary::run(machine, &native.seatrial).err();
+    let mut runs: Vec<_> = X86.iter().map(|machine| (machine, &native)).collect();
+    runs.extend(arm.as_ref().map(|programs| (&ARM, programs)));
+    let mut failed = unit::run(&runs)?;
+    for (machine, programs) in runs {
+        let error = binary::run(machine, &programs.seatrial).err();
         failed.extend(error.map(|error| format!("{}: {error:#}", machine.name)));
     }
     println!("built for {built:.1} min, emulated for {:.1} min", minutes(started) - built);

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use super::compiler::Compiler;
 use crate::workspace;
 
 /// The crates whose unit tests run: all that compute, read the machine or measure.
@@ -28,13 +29,15 @@ pub struct Program {
     pub folder: PathBuf,
 }
 
-/// What is run as machines of the kind of this one.
+/// What is run as machines of one kind.
 #[derive(Debug)]
 pub struct Programs {
     /// The tests.
     pub tests: Vec<Program>,
     /// The binary.
     pub seatrial: PathBuf,
+    /// The compiler of libraries that the tests make, if it is another than that of this machine.
+    pub rustc: Option<PathBuf>,
 }
 
 /// Those of this machine: the very ones that `cargo xtask test` runs.
@@ -42,21 +45,30 @@ pub struct Programs {
 /// # Errors
 /// When something does not compile.
 pub fn native() -> Result<Programs> {
-    // With xtask, which brings about the features of shared dependencies that the whole workspace has.
-    let packages = packages(&["seatrial", "xtask"]);
-    let mut build = workspace::cargo(["build", "--bin=seatrial"]);
-    let mut all = artifacts(build.args(&packages))?;
-    all.extend(artifacts(workspace::cargo(TESTS).args(&packages))?);
-    let seatrial = binary(&all).context("cargo built no binary seatrial")?;
-    Ok(Programs { tests: tests(&all)?, seatrial })
+    build(|args| workspace::cargo(args))
 }
 
-/// The words that choose the crates with tests to run, and others.
-fn packages(others: &[&str]) -> Vec<String> {
+/// Those of 64-bit Arm.
+///
+/// # Errors
+/// When something does not compile.
+pub fn arm(compiler: &Compiler) -> Result<Programs> {
+    let rustc = Some(compiler.script()?);
+    Ok(Programs { rustc, ..build(|args| compiler.cargo(args))? })
+}
+
+/// Has `cargo` build the binary and the tests.
+fn build(cargo: impl Fn(&[&str]) -> Command) -> Result<Programs> {
     let crates = CRATES.iter().map(|name| format!("seatrial-{name}"));
-    let all = crates.chain(others.iter().map(|name| (*name).to_owned()));
-    let words = all.flat_map(|name| ["--package".to_owned(), name]);
-    words.chain(["--locked", "--message-format=json"].map(str::to_owned)).collect()
+    // With xtask, which brings about the features of shared dependencies that the whole workspace has: what the binary
+    // and the tests share is compiled once.
+    let all = crates.chain(["seatrial", "xtask"].map(str::to_owned));
+    let mut words: Vec<String> = all.flat_map(|name| ["--package".to_owned(), name]).collect();
+    words.extend(["--locked", "--message-format=json"].map(str::to_owned));
+    let mut all = artifacts(cargo(&["build", "--bin=seatrial"]).args(&words))?;
+    all.extend(artifacts(cargo(&TESTS).args(&words))?);
+    let seatrial = binary(&all).context("cargo built no binary seatrial")?;
+    Ok(Programs { tests: tests(&all)?, seatrial, rustc: None })
 }
 
 /// Runs cargo and collects what it says of the programs it built.

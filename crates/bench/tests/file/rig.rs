@@ -43,6 +43,9 @@ impl LoopDisk {
 
     /// The same with sectors of so many bytes.
     pub fn with(mib: u64, memory: Option<u64>, sector: u32) -> Result<Self, String> {
+        if !rustix::process::geteuid().is_root() {
+            return Err("it needs root".to_owned());
+        }
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let mut disk = Self { folder, device: String::new(), in_memory: false };
         fs::create_dir(disk.mount()).map_err(|error| error.to_string())?;

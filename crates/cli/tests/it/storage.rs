@@ -42,6 +42,9 @@ struct LoopDisk {
 
 impl LoopDisk {
     fn new() -> Result<Self, String> {
+        if !rustix::process::geteuid().is_root() {
+            return Err("it needs root".to_owned());
+        }
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let mut disk = Self { folder, device: String::new() };
         let image = disk.folder.path().join("image");

@@ -24,6 +24,9 @@ struct FrozenDisk {
 
 impl FrozenDisk {
     fn new() -> Result<Self, String> {
+        if !rustix::process::geteuid().is_root() {
+            return Err("it needs root".to_owned());
+        }
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let (image, mount) = (folder.path().join("image"), folder.path().join("mount"));
         let file = fs::File::create(&image).map_err(|error| error.to_string())?;

@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use seatrial_model::machine::{Cpu, CpuThread, Gpu, Known, Machine, Memory, NumaNode, PciDevice};
 use seatrial_model::{
-    Case, Evidence, Measures, Params, PartRecord, Phase, Place, Reason, Sample, Site, SiteNode, Value,
+    Case, Evidence, Finding, Measures, Params, PartRecord, Phase, Place, Reason, Sample, Site, SiteNode,
+    Value,
 };
 
+pub use crate::common::held::refused_here;
 pub use fake::Fake;
 
 use crate::{Benchmark, Error, Offer, Part, Sink, Stop};
@@ -135,6 +137,12 @@ pub fn trial(mut part: Box<dyn Part>, place: &Place) -> Result<PartRecord, Error
         integrity: part.verify()?,
         evidence: kept.evidence,
     })
+}
+
+/// What was found; where the system tells no place of memory, without the remark that then is on every result.
+pub fn findings(measures: &Measures) -> Vec<&Finding> {
+    let refused = refused_here().is_some();
+    measures.findings.iter().filter(|one| !refused || one.kind != "placement-unverified").collect()
 }
 
 /// Makes the part of a benchmark with the driver at a path.

@@ -1,5 +1,5 @@
 //! The loops over the words of a granule, in wider instructions where the CPU has them.
-#![expect(unsafe_code, reason = "instructions that not every x86-64 has")]
+#![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "instructions that not every x86-64 has"))]
 
 /// Writes `words` under `key` into `bytes`, the last of them as far as it has room. There are as many words as it takes,
 /// or they begin again.

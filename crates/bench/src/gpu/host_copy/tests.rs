@@ -5,7 +5,7 @@ use std::path::Path;
 use seatrial_model::{Case, Cause, Integrity, Outcome, Place};
 
 use super::{HostCopy, part};
-use crate::common::gpu::rig::{Fake, close, machine, measured, median, plan, site, trial};
+use crate::common::gpu::rig::{Fake, close, findings, machine, measured, median, plan, site, trial};
 use crate::{Benchmark, Error, Part};
 
 fn make(case: &Case, place: &Place, library: &Path) -> Result<Box<dyn Part>, Error> {
@@ -39,7 +39,7 @@ fn each_direction_has_the_rate_that_its_link_was_given() {
         assert!(median(&measures, "h2d_latency") > 0.0);
         assert!(matches!(record.integrity, Integrity::Verified { .. }), "{:?}", record.integrity);
         assert_eq!(measures.evidence["watch"]["0000:10:00.0"]["pcie_width_max"], 16);
-        assert!(measures.findings.is_empty(), "{:?}", measures.findings);
+        assert!(findings(&measures).is_empty(), "{:?}", measures.findings);
     }
 }
 
@@ -129,7 +129,7 @@ fn a_gpu_that_others_compute_on_is_measured_and_they_are_told() {
     let fake = Fake::new("others=2");
     let (_, measures) =
         measured(&HostCopy, make, &[SMALL, ("direction", "h2d")], 1, &fake.library()).expect("measured");
-    let [finding] = &measures.findings[..] else { panic!("{:?}", measures.findings) };
+    let [finding] = findings(&measures)[..] else { panic!("{:?}", measures.findings) };
     assert_eq!(finding.kind, "gpu-shared");
     assert!(finding.text.contains("[4000001,4000002]"), "{}", finding.text);
 }
@@ -225,9 +225,10 @@ fn a_reduced_link_a_cut_gpu_and_an_error_of_the_driver_are_found() {
     let fake = Fake::new("gen_now=3 mig=1 throttle=4 xid=63");
     let (_, measures) =
         measured(&HostCopy, make, &[SMALL, ("direction", "h2d")], 1, &fake.library()).expect("measured");
-    let kinds: Vec<&str> = measures.findings.iter().map(|finding| finding.kind.as_str()).collect();
+    let found = findings(&measures);
+    let kinds: Vec<&str> = found.iter().map(|finding| finding.kind.as_str()).collect();
     assert_eq!(kinds, ["pcie-link-reduced", "gpu-xid", "gpu-throttled", "mig"]);
-    assert!(measures.findings.iter().all(|finding| finding.subject.as_str() == "gpu:0"));
+    assert!(found.iter().all(|finding| finding.subject.as_str() == "gpu:0"));
 }
 
 #[test]

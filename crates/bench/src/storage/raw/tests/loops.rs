@@ -34,6 +34,9 @@ impl Loop {
     }
 
     fn with(bytes: u64, sector: &str) -> Result<Self, String> {
+        if !rustix::process::geteuid().is_root() {
+            return Err("it needs root".to_owned());
+        }
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let path = folder.path().join("disk");
         let file = fs::File::create(&path).map_err(|error| error.to_string())?;
