@@ -43,7 +43,7 @@ fn what_a_dead_process_left_is_removed_to_the_last_file_and_nothing_beside_it() 
     let manifest = fs::metadata(path.join(MANIFEST)).unwrap().len();
     let found = inside(&path).unwrap();
     assert_eq!(found, Inside { files: 4, bytes: 7 + manifest });
-    assert_eq!(remove(&path), Ok(found));
+    assert_eq!(remove(&path, None), Ok(found));
     assert!(!path.exists());
     assert_eq!(fs::read_to_string(parent.path().join("precious")).unwrap(), "mine");
     assert_eq!(find(&path).map_err(|error| error.kind()), Err(io::ErrorKind::NotFound));
@@ -106,7 +106,7 @@ fn what_no_test_makes_keeps_the_whole_folder() {
     fs::write(elsewhere.join("file.0.0.0"), "precious").unwrap();
     let refused = |strange: &dyn Fn(), undo: &Path, word: &str| {
         strange();
-        for refused in [inside(&path), remove(&path)] {
+        for refused in [inside(&path), remove(&path, None)] {
             let why = refused.expect_err(word);
             assert!(why.contains(word), "no '{word}' in: {why}");
         }
@@ -134,7 +134,7 @@ fn what_no_test_makes_keeps_the_whole_folder() {
     let pipe = path.join("part.8");
     let make = || mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR, 0).unwrap();
     refused(&make, &pipe, "part.8, which no test makes");
-    assert!(remove(&path).is_ok());
+    assert!(remove(&path, None).is_ok());
     assert_eq!(fs::read_to_string(elsewhere.join("file.0.0.0")).unwrap(), "precious");
 }
 
@@ -155,7 +155,7 @@ fn what_only_has_a_name_of_ours_is_strange_and_other_names_are_not_looked_at() {
     };
     symlink(&target, &path).unwrap();
     strange("it is a link");
-    assert!(remove(&path).is_err(), "a link is not followed");
+    assert!(remove(&path, None).is_err(), "a link is not followed");
     assert!(target.join("part.0").exists());
     fs::remove_file(&path).unwrap();
     fs::write(&path, "").unwrap();
