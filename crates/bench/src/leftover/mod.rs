@@ -123,7 +123,7 @@ fn of(path: PathBuf) -> Leftover {
             let wanted = prefix(&manifest.benchmark);
             let is_named = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&wanted));
             let standing = match is_named {
-                true => manifest.standing(),
+                true => manifest.standing(is_shared(&path)),
                 false => Standing::Strange(format!("its manifest is one of {}", manifest.benchmark)),
             };
             Leftover { path, manifest: Some(manifest), standing }
@@ -142,6 +142,19 @@ fn of(path: PathBuf) -> Leftover {
             Leftover { path, manifest: None, standing }
         }
     }
+}
+
+/// File systems without a block device that are of one host nevertheless (statfs(2)): tmpfs, ramfs, btrfs, ZFS, bcachefs,
+/// overlayfs.
+const OF_ONE_HOST: [i64; 6] = [0x0102_1994, 0x8584_58f6, 0x9123_683e, 0x2fc1_2fc1, 0xca45_1a4e, 0x794c_7630];
+
+/// Whether other hosts may see what is at `path` too, as on a file system of the network.
+fn is_shared(path: &Path) -> bool {
+    let Ok(about) = fs::symlink_metadata(path) else { return true };
+    #[expect(clippy::useless_conversion, reason = "another width on other architectures")]
+    let is_of_one = |told: rustix::fs::StatFs| OF_ONE_HOST.contains(&i64::from(told.f_type));
+    // What is on no block device has a number of major 0.
+    rustix::fs::major(about.dev()) == 0 && !rustix::fs::statfs(path).is_ok_and(is_of_one)
 }
 
 /// Whether the folder at `path` is empty but for a manifest without a word in it.
