@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 use seatrial_sys::storage::{Item, Purpose, Shelf};
 
-use super::remove::remove_in;
 use super::is_name;
+use super::remove::remove_in;
 use crate::Stop;
 
 /// A folder that a worker announced.

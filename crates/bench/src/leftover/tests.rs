@@ -114,7 +114,8 @@ fn what_a_worker_announced_is_removed_by_whoever_holds_the_other_end() {
     let (parent, shelf) = (tempfile::tempdir().unwrap(), Shelf::new().unwrap());
     let folder = fs::File::open(parent.path()).unwrap();
     // Whole, just begun, and not begun at all.
-    let paths = [left(parent.path(), 1), parent.path().join(name(BENCH, 2)), parent.path().join(name(BENCH, 3))];
+    let paths =
+        [left(parent.path(), 1), parent.path().join(name(BENCH, 2)), parent.path().join(name(BENCH, 3))];
     fs::create_dir(&paths[1]).unwrap();
     for path in &paths {
         shelf.put(path.file_name().unwrap().as_bytes(), &[&folder]).unwrap();

@@ -248,6 +248,8 @@ fn what_a_killed_agent_could_not_remove_the_next_run_does() {
     let (home, place) = (Home::new(), tempfile::tempdir().expect("a folder"));
     let (run, processes) = half_made(&home, place.path());
     signal(&processes, Role::Agent, Signal::KILL);
+    // What is stopped dies of its agent's death when it goes on.
+    signal(&processes, Role::Worker, Signal::CONT);
     run.ended().exits(1);
     assert_nothing_runs(home.path());
     let left = names(place.path());

@@ -42,7 +42,7 @@ params = { directory = "DIR", size = "4 MiB", block = "64 KiB", time = "50 ms", 
 id = "names"
 test = "names"
 metric = "operations"
-at_least = 1
+at_least = "1 1/s"
 "#;
 
 /// A home, and two folders that a run may write to: the one that it tests, and that for temporary files.

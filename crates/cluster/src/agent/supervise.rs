@@ -91,9 +91,7 @@ impl Supervised {
                 (removal.kept(SOON), Ok(removal))
             }
             (true, false) => (in_use(&left), Ok(Removal::default())),
-            (false, _) => {
-                (in_use(&left), Err(Abandoned { child: self.child, asked: self.asked, left }))
-            }
+            (false, _) => (in_use(&left), Err(Abandoned { child: self.child, asked: self.asked, left })),
         };
         if !kept.is_empty() {
             evidence.insert(KEPT.to_owned(), json!(kept));

@@ -38,7 +38,10 @@ pub fn trials() -> Vec<Trial> {
             "quit_lets_workers_clean_up_and_says_how_they_ended",
             quit_lets_workers_clean_up_and_says_how_they_ended,
         ),
-        trial("an_agent_removes_what_workers_left_before_it_goes", an_agent_removes_what_workers_left_before_it_goes),
+        trial(
+            "an_agent_removes_what_workers_left_before_it_goes",
+            an_agent_removes_what_workers_left_before_it_goes,
+        ),
         trial("a_worker_below_a_wrapper_dies_with_its_socket", a_worker_below_a_wrapper_dies_with_its_socket),
         trial("a_fleet_that_is_dropped_leaves_nothing", a_fleet_that_is_dropped_leaves_nothing),
         trial("an_agent_that_is_no_agent_is_quoted", an_agent_that_is_no_agent_is_quoted),

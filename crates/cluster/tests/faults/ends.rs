@@ -41,7 +41,10 @@ pub fn trials() -> Vec<Trial> {
         trial("children_of_a_good_worker_do_not_outlive_it", children_of_a_good_worker_do_not_outlive_it),
         trial("a_stray_in_a_session_of_its_own_is_swept", a_stray_in_a_session_of_its_own_is_swept),
         trial("what_a_killed_worker_left_is_gone_with_it", what_a_killed_worker_left_is_gone_with_it),
-        trial("what_no_worker_makes_keeps_its_folder_and_is_told", what_no_worker_makes_keeps_its_folder_and_is_told),
+        trial(
+            "what_no_worker_makes_keeps_its_folder_and_is_told",
+            what_no_worker_makes_keeps_its_folder_and_is_told,
+        ),
         trial("ctrl_c_does_not_reach_a_worker", ctrl_c_does_not_reach_a_worker),
     ]
 }

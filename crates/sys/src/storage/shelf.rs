@@ -92,11 +92,12 @@ impl Shelf {
             let number = |word: &str| word.parse::<RawFd>().ok();
             Some((number(put)?, number(take)?))
         };
-        LENT[purpose as usize].get_or_init(|| {
-            let (put, take) = numbers()?;
-            Some(Self { put: adopt(put).ok()?, take: adopt(take).ok()? })
-        })
-        .as_ref()
+        LENT[purpose as usize]
+            .get_or_init(|| {
+                let (put, take) = numbers()?;
+                Some(Self { put: adopt(put).ok()?, take: adopt(take).ok()? })
+            })
+            .as_ref()
     }
 
     /// Puts files on it, with a label; they stay open here as well.
