@@ -255,11 +255,9 @@ fn what_a_killed_agent_could_not_remove_the_next_run_does() {
     let left = names(place.path());
     assert!(left.len() == 1 && place.path().join(&left[0]).join("seatrial.json").exists(), "{left:?}");
     let next = format!(
-        "run storage.metadata -p directory={} -p time=200ms -p files=10 -o json",
+        "run storage.metadata -p directory={} -p time=200ms -p files=10 -p trials=1 -p max_trials=1",
         place.path().display()
     );
-    let case = Home::new().seatrial(&next).run().exits(0).case();
-    let told = case.findings.iter().find(|finding| finding.kind == "leftovers").expect("told");
-    assert!(told.text.contains(&left[0]), "{}", told.text);
+    Home::new().seatrial(&next).run().exits(0);
     assert_eq!(names(place.path()), [""; 0]);
 }
