@@ -97,9 +97,9 @@ impl Manifest {
             _ => false,
         };
         // A host without a name may be any.
-        if self.host.is_empty() || self.host != host() || differs(&self.machine, machine()) {
-            Standing::Elsewhere
-        } else if is_shared && (self.boot.is_none() || self.boot != boot()) {
+        let is_here = !self.host.is_empty() && self.host == host() && !differs(&self.machine, machine());
+        let is_this_start = self.boot.is_some() && self.boot == boot();
+        if !is_here || (is_shared && !is_this_start) {
             Standing::Elsewhere
         } else if differs(&self.boot, boot()) {
             // The host was started again since.
