@@ -11,6 +11,7 @@
 //! | sleep uninterruptibly | it is abandoned with its kernel stack, reaped if it ever dies, and blocks nobody |
 //! | write garbage or an endless frame | frames are bounded and checked; the worker is killed |
 //! | flood its output or its samples | output is drained and its end kept; samples wait for the reader |
+//! | die with a folder of its own on disk | the agent removes it, as far as it is what a test makes |
 //! | start processes of its own | its group is killed, orphans come to the agent and are reaped |
 //! | lose its supervisor, even to kill -9 | the end of its socket and a parent-death signal kill its group |
 

@@ -89,14 +89,17 @@ impl Manifest {
         }
     }
 
-    /// Whether the process that made it is gone.
-    pub(super) fn standing(&self) -> Standing {
+    /// Whether the process that made it is gone. On a file system that other hosts may share (`is_shared`) a host is the same
+    /// only in the same start: nodes made of one image have one name and one installation.
+    pub(super) fn standing(&self, is_shared: bool) -> Standing {
         let differs = |there: &Option<String>, here: Option<String>| match (there, here) {
             (Some(there), Some(here)) => *there != here,
             _ => false,
         };
         // A host without a name may be any.
-        if self.host.is_empty() || self.host != host() || differs(&self.machine, machine()) {
+        let is_here = !self.host.is_empty() && self.host == host() && !differs(&self.machine, machine());
+        let is_this_start = self.boot.is_some() && self.boot == boot();
+        if !is_here || (is_shared && !is_this_start) {
             Standing::Elsewhere
         } else if differs(&self.boot, boot()) {
             // The host was started again since.

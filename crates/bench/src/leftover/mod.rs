@@ -1,8 +1,11 @@
 //! Folders that tests made with names and that somebody who was killed left behind: whose they are, and removing them.
 //!
 //! Most files of tests have no name and vanish with their process. Those of `storage.metadata` are about names, and those of
-//! `storage.peer_read` must be found by another node; they stand in a folder of their own with a manifest.
+//! `storage.peer_read` must be found by another node; they stand in a folder of their own with a manifest. Before a worker
+//! makes one it announces it to its agent, which removes it when the worker is gone and has not. Where the agent was killed
+//! too, the next trial in the same directory removes it, or `seatrial clean`.
 
+mod announce;
 mod manifest;
 mod remove;
 #[cfg(test)]
@@ -14,6 +17,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub(crate) use announce::announce;
+pub use announce::{Announced, announced};
 pub use manifest::{MANIFEST, Manifest};
 pub use remove::{Inside, inside, remove};
 
@@ -25,6 +30,12 @@ const DIGITS: usize = 16;
 
 /// A folder without a manifest is taken for one that is being made for so long.
 const YOUNG: Duration = Duration::from_secs(60);
+
+/// In the evidence, the folders of killed trials that the next one removed.
+pub const REMOVED: &str = "leftovers";
+
+/// In the evidence, those that could not be removed, and why.
+pub const KEPT: &str = "leftovers_kept";
 
 /// Something by a name of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,17 +123,17 @@ fn of(path: PathBuf) -> Leftover {
             let wanted = prefix(&manifest.benchmark);
             let is_named = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&wanted));
             let standing = match is_named {
-                true => manifest.standing(),
+                true => manifest.standing(is_shared(&path)),
                 false => Standing::Strange(format!("its manifest is one of {}", manifest.benchmark)),
             };
             Leftover { path, manifest: Some(manifest), standing }
         }
         Err(why) => {
-            let is_empty = fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_none());
+            let is_empty = is_just_begun(&path);
             let is_young =
                 about.modified().ok().and_then(|at| at.elapsed().ok()).is_none_or(|age| age < YOUNG);
             let is_ours = about.uid() == rustix::process::geteuid().as_raw();
-            // Killed between making the folder and writing the manifest.
+            // Killed between making the folder and having written the manifest.
             let standing = match (is_empty, is_young) {
                 (true, true) => Standing::Alive,
                 (true, false) if is_ours => Standing::Abandoned,
@@ -131,4 +142,26 @@ fn of(path: PathBuf) -> Leftover {
             Leftover { path, manifest: None, standing }
         }
     }
+}
+
+/// File systems without a block device that are of one host nevertheless (statfs(2)): tmpfs, ramfs, btrfs, ZFS, bcachefs,
+/// overlayfs.
+const OF_ONE_HOST: [i64; 6] = [0x0102_1994, 0x8584_58f6, 0x9123_683e, 0x2fc1_2fc1, 0xca45_1a4e, 0x794c_7630];
+
+/// Whether other hosts may see what is at `path` too, as on a file system of the network.
+fn is_shared(path: &Path) -> bool {
+    let Ok(about) = fs::symlink_metadata(path) else { return true };
+    #[expect(clippy::useless_conversion, reason = "another width on other architectures")]
+    let is_of_one = |told: rustix::fs::StatFs| OF_ONE_HOST.contains(&i64::from(told.f_type));
+    // What is on no block device has a number of major 0.
+    rustix::fs::major(about.dev()) == 0 && !rustix::fs::statfs(path).is_ok_and(is_of_one)
+}
+
+/// Whether the folder at `path` is empty but for a manifest without a word in it.
+fn is_just_begun(path: &Path) -> bool {
+    let is_blank = |entry: fs::DirEntry| {
+        let is_empty_file = entry.metadata().is_ok_and(|about| about.is_file() && about.len() == 0);
+        is_empty_file && entry.file_name() == MANIFEST
+    };
+    fs::read_dir(path).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(is_blank)))
 }

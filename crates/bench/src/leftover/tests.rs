@@ -1,13 +1,16 @@
 //! Folders that are ours and those that only look like it.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
+use seatrial_sys::storage::Shelf;
 
 use super::*;
+use crate::Stop;
 
 const BENCH: &str = "storage.metadata";
 
@@ -43,7 +46,7 @@ fn what_a_dead_process_left_is_removed_to_the_last_file_and_nothing_beside_it() 
     let manifest = fs::metadata(path.join(MANIFEST)).unwrap().len();
     let found = inside(&path).unwrap();
     assert_eq!(found, Inside { files: 4, bytes: 7 + manifest });
-    assert_eq!(remove(&path), Ok(found));
+    assert_eq!(remove(&path, None), Ok(found));
     assert!(!path.exists());
     assert_eq!(fs::read_to_string(parent.path().join("precious")).unwrap(), "mine");
     assert_eq!(find(&path).map_err(|error| error.kind()), Err(io::ErrorKind::NotFound));
@@ -71,6 +74,15 @@ fn a_folder_of_a_process_that_runs_is_alive_and_one_whose_number_went_to_another
     }
     write(&path, &Manifest { host: String::new(), ..rebooted });
     assert_eq!(standing(parent.path()), Standing::Elsewhere);
+    // Nodes made of one image, or containers, over a file system of the network.
+    let other_start = Manifest { boot: Some("another start of the host".to_owned()), ..own.clone() };
+    let unknown_start = Manifest { boot: None, process: 999_999_999, ..own.clone() };
+    for manifest in [other_start, unknown_start] {
+        assert_eq!(manifest.standing(true), Standing::Elsewhere);
+        assert_eq!(manifest.standing(false), Standing::Abandoned);
+    }
+    assert_eq!(own.standing(true), Standing::Alive);
+    assert!(is_shared(Path::new("/proc/self")) && !is_shared(parent.path()));
     // Of a version that wrote less.
     write(&path, &Manifest { began: None, machine: None, boot: None, namespace: None, ..own });
     assert_eq!(standing(parent.path()), Standing::Alive);
@@ -98,6 +110,41 @@ fn a_process_that_ends_leaves_its_folder_to_whoever_cleans() {
 }
 
 #[test]
+fn what_a_worker_announced_is_removed_by_whoever_holds_the_other_end() {
+    let (parent, shelf) = (tempfile::tempdir().unwrap(), Shelf::new().unwrap());
+    let folder = fs::File::open(parent.path()).unwrap();
+    // Whole, just begun, and not begun at all.
+    let paths =
+        [left(parent.path(), 1), parent.path().join(name(BENCH, 2)), parent.path().join(name(BENCH, 3))];
+    fs::create_dir(&paths[1]).unwrap();
+    for path in &paths {
+        shelf.put(path.file_name().unwrap().as_bytes(), &[&folder]).unwrap();
+    }
+    // No name of ours, or not in the folder.
+    let precious = parent.path().join("precious");
+    fs::create_dir(&precious).unwrap();
+    let outside = format!("../{}", name(BENCH, 4));
+    for name in ["precious", ".", outside.as_str()] {
+        shelf.put(name.as_bytes(), &[&folder]).unwrap();
+    }
+    let found = announced(&shelf);
+    assert_eq!(found.iter().map(Announced::path).collect::<Vec<_>>(), paths);
+    let over = Stop::after(Duration::ZERO);
+    assert_eq!(found[0].remove(&over), Err("the time for it is over".to_owned()));
+    assert!(paths[0].join("part.0").exists() && paths[0].join(MANIFEST).exists());
+    // The path may lead elsewhere by now; what was opened is what counts.
+    let moved = parent.path().with_extension("moved");
+    fs::rename(parent.path(), &moved).unwrap();
+    for one in &found {
+        assert_eq!(one.remove(&Stop::after(Duration::from_secs(60))), Ok(()));
+    }
+    let names: Vec<_> = fs::read_dir(&moved).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    fs::rename(&moved, parent.path()).unwrap();
+    assert_eq!(names, ["precious"]);
+    assert!(announced(&shelf).is_empty());
+}
+
+#[test]
 fn what_no_test_makes_keeps_the_whole_folder() {
     let parent = tempfile::tempdir().unwrap();
     let path = left(parent.path(), 4);
@@ -106,7 +153,7 @@ fn what_no_test_makes_keeps_the_whole_folder() {
     fs::write(elsewhere.join("file.0.0.0"), "precious").unwrap();
     let refused = |strange: &dyn Fn(), undo: &Path, word: &str| {
         strange();
-        for refused in [inside(&path), remove(&path)] {
+        for refused in [inside(&path), remove(&path, None)] {
             let why = refused.expect_err(word);
             assert!(why.contains(word), "no '{word}' in: {why}");
         }
@@ -134,7 +181,7 @@ fn what_no_test_makes_keeps_the_whole_folder() {
     let pipe = path.join("part.8");
     let make = || mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR, 0).unwrap();
     refused(&make, &pipe, "part.8, which no test makes");
-    assert!(remove(&path).is_ok());
+    assert!(remove(&path, None).is_ok());
     assert_eq!(fs::read_to_string(elsewhere.join("file.0.0.0")).unwrap(), "precious");
 }
 
@@ -155,7 +202,7 @@ fn what_only_has_a_name_of_ours_is_strange_and_other_names_are_not_looked_at() {
     };
     symlink(&target, &path).unwrap();
     strange("it is a link");
-    assert!(remove(&path).is_err(), "a link is not followed");
+    assert!(remove(&path, None).is_err(), "a link is not followed");
     assert!(target.join("part.0").exists());
     fs::remove_file(&path).unwrap();
     fs::write(&path, "").unwrap();
@@ -163,6 +210,12 @@ fn what_only_has_a_name_of_ours_is_strange_and_other_names_are_not_looked_at() {
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     assert_eq!(standing(parent.path()), Standing::Alive, "its manifest may be about to be written");
+    fs::write(path.join(MANIFEST), "").unwrap();
+    assert_eq!(standing(parent.path()), Standing::Alive, "it is being written");
+    let old = fs::FileTimes::new().set_modified(std::time::SystemTime::now() - 2 * YOUNG);
+    fs::File::open(&path).unwrap().set_times(old).unwrap();
+    assert_eq!(standing(parent.path()), Standing::Abandoned, "nobody will write it any more");
+    fs::remove_file(path.join(MANIFEST)).unwrap();
     fs::write(path.join("part.0"), "").unwrap();
     strange("its manifest seatrial.json cannot be read");
     symlink(target.join(MANIFEST), path.join(MANIFEST)).unwrap();

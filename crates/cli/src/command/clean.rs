@@ -81,7 +81,7 @@ fn cleaned(found: Leftover, args: &CleanArgs) -> Outcome {
         Standing::Strange(why) => return of("refused", why),
         Standing::Elsewhere | Standing::Abandoned => {}
     }
-    let done = if args.dry_run { inside(&path) } else { remove(&path) };
+    let done = if args.dry_run { inside(&path) } else { remove(&path, None) };
     match done {
         Ok(inside) => {
             let what = if args.dry_run { "would remove" } else { "removed" };

@@ -1,11 +1,11 @@
-//! `seatrial clean` after a worker, agent and controller that were killed with SIGKILL.
+//! `seatrial clean` after an agent that was killed with SIGKILL.
 
 use std::fs;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::rig::{Home, assert_nothing_runs, of_home};
+use crate::rig::{Home, Role, assert_nothing_runs, of_home};
 
 /// The names in a folder that are ours.
 fn ours(folder: &std::path::Path) -> Vec<String> {
@@ -41,9 +41,10 @@ fn what_a_kill_left_is_shown_then_removed_and_what_still_runs_is_not_touched() {
         let line = format!("clean {at}");
         home.seatrial(&line).run().exits(0).shows("left ").shows("still uses it");
         assert_eq!(ours(place.path()).len(), 1, "{bench}");
-        for process in of_home(home.path()) {
-            let _ = rustix::process::kill_process(process.pid, Signal::KILL);
-        }
+        // Only an agent that is killed leaves it.
+        let processes = of_home(home.path());
+        let agent = processes.iter().find(|process| process.role == Role::Agent).expect("an agent");
+        rustix::process::kill_process(agent.pid, Signal::KILL).expect("sent");
         drop(run.ended());
         assert_nothing_runs(home.path());
         assert_eq!(ours(place.path()).len(), 1, "{bench}");

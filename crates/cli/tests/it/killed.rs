@@ -1,11 +1,15 @@
 //! kill -9 of the main process at any point: nothing keeps running, the folder is readable, resuming measures the rest.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 
-use crate::rig::{ENDLESS, Home, Process, Role, Script, TIMES, assert_nothing_runs, of_home, small};
+use crate::rig::{
+    ENDLESS, Home, Process, Role, Script, Started, TIMES, assert_nothing_runs, of_home, small, wait_until,
+};
 
 const KERNELS: [&str; 3] = ["copy", "read", "triad"];
 
@@ -141,12 +145,12 @@ fn a_run_killed_before_it_had_a_plan_says_so_and_is_to_be_started_anew() {
     home.seatrial("run mem.bandwidth").script(&Script::measuring(60.0)).run().exits(0);
     // What a kill between the making of the folder and the plan leaves.
     let run = home.run();
-    let info = std::fs::read(run.join("run.json")).expect("read");
+    let info = fs::read(run.join("run.json")).expect("read");
     let mut info: Value = serde_json::from_slice(&info).expect("JSON");
     info["run"]["ended"] = Value::Null;
-    std::fs::write(run.join("run.json"), info.to_string()).expect("written");
+    fs::write(run.join("run.json"), info.to_string()).expect("written");
     for file in ["plan.json", "results.jsonl", "verdicts.json"] {
-        std::fs::remove_file(run.join(file)).expect("removed");
+        fs::remove_file(run.join(file)).expect("removed");
     }
     home.seatrial("run --resume last").run().exits(2).says("before it had a plan").says("start it anew");
     home.seatrial("report").run().exits(0).shows("nothing was measured");
@@ -195,4 +199,65 @@ fn a_run_that_has_finished_measures_nothing_more_when_resumed_and_reports() {
     home.seatrial("run --resume").script(&other).run().exits(0).shows("2 cases measured").shows("60.0");
     assert_eq!(home.results(), before);
     assert_eq!(home.runs().len(), 1);
+}
+
+/// Stops the worker of a test in the middle of making its files, in a folder of their own.
+fn half_made(home: &Home, place: &Path) -> (Started, Vec<Process>) {
+    let line = format!(
+        "run storage.metadata -p directory={} -p files=100000 -p size=100B -p time=3600s",
+        place.display()
+    );
+    let run = home.seatrial(&line).start();
+    wait_until("files", || {
+        let folders = fs::read_dir(place).expect("listed").flatten();
+        folders.map(|folder| folder.path().join("thread.0/file.0.1.10")).any(|file| file.exists())
+    });
+    let processes = of_home(home.path());
+    signal(&processes, Role::Worker, Signal::STOP);
+    (run, processes)
+}
+
+fn names(place: &Path) -> Vec<String> {
+    let entries = fs::read_dir(place).expect("listed").flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn what_a_killed_worker_made_is_gone_before_its_case_ends() {
+    let (home, place) = (Home::new(), tempfile::tempdir().expect("a folder"));
+    let (run, processes) = half_made(&home, place.path());
+    signal(&processes, Role::Worker, Signal::KILL);
+    wait_until("the case to end", || !home.results().is_empty());
+    assert_eq!(names(place.path()), [""; 0]);
+    run.ended().exits(1).shows("SIGKILL");
+    assert_nothing_runs(home.path());
+}
+
+#[test]
+fn what_a_worker_made_is_gone_with_the_agent_of_a_killed_controller() {
+    let (home, place) = (Home::new(), tempfile::tempdir().expect("a folder"));
+    let (run, _) = half_made(&home, place.path());
+    run.signal(Signal::KILL);
+    run.ended();
+    assert_nothing_runs(home.path());
+    assert_eq!(names(place.path()), [""; 0]);
+}
+
+#[test]
+fn what_a_killed_agent_could_not_remove_the_next_run_does() {
+    let (home, place) = (Home::new(), tempfile::tempdir().expect("a folder"));
+    let (run, processes) = half_made(&home, place.path());
+    signal(&processes, Role::Agent, Signal::KILL);
+    // What is stopped dies of its agent's death when it goes on.
+    signal(&processes, Role::Worker, Signal::CONT);
+    run.ended().exits(1);
+    assert_nothing_runs(home.path());
+    let left = names(place.path());
+    assert!(left.len() == 1 && place.path().join(&left[0]).join("seatrial.json").exists(), "{left:?}");
+    let next = format!(
+        "run storage.metadata -p directory={} -p time=200ms -p files=10 -p trials=1 -p max_trials=1",
+        place.path().display()
+    );
+    Home::new().seatrial(&next).run().exits(0);
+    assert_eq!(names(place.path()), [""; 0]);
 }

@@ -23,6 +23,7 @@ mod past;
 mod patterns;
 mod processes;
 mod profiles;
+mod random_kills;
 mod resumed;
 mod rig;
 mod settings;

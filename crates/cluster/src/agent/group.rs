@@ -47,22 +47,23 @@ impl Group {
     }
 
     /// Kills what the leader left of its group, reaps the leader and then the rest, which came to this process as
-    /// the nearest reaper. Waits a bounded time: a descendant may be in uninterruptible sleep.
-    pub(super) fn bury(self, leader: &mut Child) -> io::Result<ExitStatus> {
+    /// the nearest reaper. Waits a bounded time: a descendant may be in uninterruptible sleep. With the status, whether
+    /// nobody of the group is left.
+    pub(super) fn bury(self, leader: &mut Child) -> io::Result<(ExitStatus, bool)> {
         self.signal(Signal::KILL);
         let status = leader.wait()?;
         let deadline = Instant::now() + EMPTYING;
         loop {
             while let Ok(Some(_)) = waitpgid(self.0, WaitOptions::NOHANG) {}
             if test_kill_process_group(self.0) == Err(Errno::SRCH) {
-                return Ok(status);
+                return Ok((status, true));
             }
             if Instant::now() >= deadline {
                 tracing::warn!(
                     "processes that worker process {} started are still there after SIGKILL",
                     self.pid()
                 );
-                return Ok(status);
+                return Ok((status, false));
             }
             thread::sleep(Duration::from_millis(2));
         }

@@ -1,11 +1,12 @@
 //! The process that stands between a controller and the workers of one node.
 //!
 //! Frames come in on standard input and go out on standard output, so that anything that can start a command can
-//! start an agent; it opens no port and leaves nothing behind. It never measures and never waits for a worker in its
+//! start an agent; it opens no port, leaves nothing behind, and removes what its workers could not. It never measures and never waits for a worker in its
 //! main loop, so it can always be told to stop. Each worker has threads of its own: `relay` passes on what the
 //! worker says, `tell` what it is told, `output` drains what it prints, `wait` sees it end, `supervise` decides.
 
 mod group;
+mod leftovers;
 mod output;
 mod reports;
 mod run;

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::io::Read;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -15,8 +17,10 @@ use seatrial_model::{Case, Evidence, Nanos};
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::Shelf;
 use seatrial_sys::{clock, process, tether};
+use signal_hook::consts::SIGTERM;
 
 use super::group::sweep;
+use super::leftovers::{LONGEST, SOON};
 use super::reports::Reports;
 use super::spawn::{self, Handle};
 use super::stdio;
@@ -80,6 +84,9 @@ pub fn agent_main(options: &AgentOptions) -> ExitCode {
         }
     };
     let (events, inbox) = mpsc::channel();
+    if let Err(error) = leave_at_sigterm(events.clone()) {
+        tracing::warn!("the agent could not set up its process: {error}");
+    }
     let reports = Reports::new(streams.reports, events.clone());
     let (options, silence) = (options.clone(), options.silence);
     let (first, answers) = (reports.clone(), reports.clone());
@@ -105,6 +112,18 @@ pub fn agent_main(options: &AgentOptions) -> ExitCode {
         group: String::new(),
     };
     agent.serve(&inbox)
+}
+
+/// SIGTERM, as Slurm sends to what it ends, is as if the controller were gone: what workers left is still removed.
+fn leave_at_sigterm(events: Sender<Event>) -> std::io::Result<()> {
+    let (mut read, write) = UnixStream::pair()?;
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        while read.read(&mut [0]).is_ok_and(|bytes| bytes > 0) {
+            // The main loop may have ended already.
+            let _ = events.send(Event::Closed("SIGTERM".to_owned()));
+        }
+    })?;
+    signal_hook::low_level::pipe::register(SIGTERM, write).map(drop)
 }
 
 /// Serves as the relay to other nodes instead.
@@ -244,14 +263,14 @@ impl Agent {
                 // The worker cannot have hung up before it was told what to be.
                 let _ = handle.tell.send(ToWorker::Task { case, place, trial });
                 let see_off = move || {
-                    let (end, left) = supervised.see_off();
-                    let abandoned = left.is_some();
+                    let (end, after) = supervised.see_off();
                     report_end(&reports, worker, end);
-                    let _ = events.send(Event::Gone { worker, abandoned });
-                    if let Some(left) = left {
-                        left.bury();
-                        let _ = events.send(Event::Gone { worker, abandoned: false });
-                    }
+                    let removal = after.unwrap_or_else(|left| {
+                        let _ = events.send(Event::Gone { worker, abandoned: true });
+                        left.bury()
+                    });
+                    removal.finish();
+                    let _ = events.send(Event::Gone { worker, abandoned: false });
                 };
                 self.workers.insert(worker, handle);
                 self.on_thread(worker, see_off);
@@ -324,7 +343,9 @@ impl Agent {
     /// Ends all workers and waits for them, a bounded time.
     fn leave(mut self, inbox: &Receiver<Event>, ask: Ask) -> ExitCode {
         self.ask_all(ask);
-        let deadline = Instant::now() + GRACE + PATIENCE + Duration::from_secs(1);
+        // A controller that lives waits no longer than that.
+        let removing = if ask == Ask::Kill { SOON } else { LONGEST };
+        let deadline = Instant::now() + GRACE + PATIENCE + Duration::from_secs(1) + removing;
         while !self.workers.is_empty() {
             match inbox.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(Event::Gone { worker, abandoned }) => self.forget(worker, abandoned),

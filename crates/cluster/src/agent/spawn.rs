@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 
 use rustix::process::Signal;
 use seatrial_sys::process::{inherit, socket_pair, tie_to_parent};
-use seatrial_sys::storage::Shelf;
+use seatrial_sys::storage::{Purpose, Shelf};
 
 use super::group::Group;
 use super::output::Output;
@@ -41,10 +41,11 @@ pub(super) fn start(
 ) -> Result<(Handle, Supervised), String> {
     let (ours, theirs) = socket_pair().map_err(|error| format!("cannot make a socket pair: {error}"))?;
     let (output, printed) = io::pipe().map_err(|error| format!("cannot make a pipe: {error}"))?;
-    let child =
-        spawn(theirs, printed, shelf).map_err(|error| format!("cannot start a worker process: {error}"))?;
+    let announced = Shelf::new().map_err(|error| format!("cannot make a socket pair: {error}"))?;
+    let child = spawn(theirs, printed, shelf, &announced)
+        .map_err(|error| format!("cannot start a worker process: {error}"))?;
     let group = Group::of(&child);
-    serve(id, child, ours, output, reports).map_err(|(mut child, error)| {
+    serve(id, child, ours, output, announced, reports).map_err(|(mut child, error)| {
         group.signal(Signal::KILL);
         let _ = child.wait();
         format!("cannot start a thread for a worker: {error}")
@@ -52,13 +53,19 @@ pub(super) fn start(
 }
 
 /// The same program, even if its file was replaced meanwhile, in a process group of its own.
-fn spawn(channel: UnixStream, printed: io::PipeWriter, shelf: Option<&Shelf>) -> io::Result<Child> {
+fn spawn(
+    channel: UnixStream,
+    printed: io::PipeWriter,
+    shelf: Option<&Shelf>,
+    announced: &Shelf,
+) -> io::Result<Child> {
     let mut command = own_program();
     let number = inherit(&mut command, channel);
     command.args(["worker", "--fd", &number.to_string()]);
     if let Some(shelf) = shelf {
-        shelf.lend(&mut command)?;
+        shelf.lend(&mut command, Purpose::Files)?;
     }
+    announced.lend(&mut command, Purpose::Leftovers)?;
     // NVIDIA's driver would keep what it compiled in the home of whoever runs us; nothing of a run stays on a node.
     command.env("CUDA_CACHE_DISABLE", "1");
     command.stdin(Stdio::null()).stdout(printed.try_clone()?).stderr(printed);
@@ -70,6 +77,7 @@ fn serve(
     child: Child,
     channel: UnixStream,
     output: io::PipeReader,
+    announced: Shelf,
     reports: &Reports,
 ) -> Result<(Handle, Supervised), (Child, io::Error)> {
     let (ask, asked) = mpsc::channel();
@@ -90,7 +98,7 @@ fn serve(
     match threads() {
         Ok((relay, output)) => {
             let handle = Handle { tell, ask, pid: group.pid() };
-            Ok((handle, Supervised { child, channel, relay, output, asked }))
+            Ok((handle, Supervised { child, channel, relay, output, asked, announced }))
         }
         Err(error) => Err((child, error)),
     }

@@ -9,11 +9,14 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
+use seatrial_bench::leftover::{Announced, KEPT, announced};
 use seatrial_model::Evidence;
 use seatrial_sys::root::SysRoot;
+use seatrial_sys::storage::Shelf;
 use serde_json::json;
 
 use super::group::Group;
+use super::leftovers::{Removal, SOON, in_use};
 use super::output::Output;
 use super::signal::signal_name;
 use super::vitals::vitals;
@@ -46,17 +49,20 @@ pub(super) struct Supervised {
     pub(super) relay: JoinHandle<Option<String>>,
     pub(super) output: Output,
     pub(super) asked: Receiver<Ask>,
+    /// What it announced that would outlive it.
+    pub(super) announced: Shelf,
 }
 
 /// A worker that was left behind: it waits to be reaped, should it ever die.
 pub(super) struct Abandoned {
     child: Child,
     asked: Receiver<Ask>,
+    left: Vec<Announced>,
 }
 
 impl Supervised {
-    /// Waits until the worker has ended, ending it when asked to, and says how.
-    pub(super) fn see_off(mut self) -> (WorkerEnd, Option<Abandoned>) {
+    /// Waits until the worker has ended, ending it when asked to, begins to remove what it left, and says how it ended.
+    pub(super) fn see_off(mut self) -> (WorkerEnd, Result<Removal, Abandoned>) {
         let group = Group::of(&self.child);
         let mut evidence = Evidence::new();
         let dead = match self.asked.recv() {
@@ -64,8 +70,10 @@ impl Supervised {
             Ok(Ask::Kill) => self.terminate(group, &mut evidence),
             Ok(Ask::KillNow) | Err(_) => self.kill(group),
         };
-        let how =
-            if dead { group.bury(&mut self.child).map_or_else(lost, end_of) } else { EndKind::Abandoned };
+        let (how, is_empty) = match dead {
+            true => group.bury(&mut self.child).map_or_else(lost, |(status, none)| (end_of(status), none)),
+            false => (EndKind::Abandoned, false),
+        };
         if !dead {
             evidence.insert("when_abandoned".to_owned(), vitals(&SysRoot::live(), group.pid()));
         }
@@ -76,8 +84,19 @@ impl Supervised {
             Ok(None) | Err(_) => how,
         };
         let output = self.output.last_words(LAST_WORDS);
-        let left = (!dead).then_some(Abandoned { child: self.child, asked: self.asked });
-        (WorkerEnd { how, output, evidence }, left)
+        let left = announced(&self.announced);
+        let (kept, after) = match (dead, is_empty) {
+            (true, true) => {
+                let removal = Removal::start(left);
+                (removal.kept(SOON), Ok(removal))
+            }
+            (true, false) => (in_use(&left), Ok(Removal::default())),
+            (false, _) => (in_use(&left), Err(Abandoned { child: self.child, asked: self.asked, left })),
+        };
+        if !kept.is_empty() {
+            evidence.insert(KEPT.to_owned(), json!(kept));
+        }
+        (WorkerEnd { how, output, evidence }, after)
     }
 
     fn terminate(&self, group: Group, evidence: &mut Evidence) -> bool {
@@ -113,14 +132,16 @@ impl Supervised {
 }
 
 impl Abandoned {
-    /// Reaps the worker when it dies after all, so that no zombie stays.
-    pub(super) fn bury(mut self) {
+    /// Reaps the worker when it dies after all, so that no zombie stays, and removes what it left.
+    pub(super) fn bury(mut self) -> Removal {
         while let Ok(ask) = self.asked.recv() {
             if ask == Ask::Bury {
-                let _ = Group::of(&self.child).bury(&mut self.child);
-                return;
+                let buried = Group::of(&self.child).bury(&mut self.child);
+                let is_empty = buried.is_ok_and(|(_, is_empty)| is_empty);
+                return if is_empty { Removal::start(self.left) } else { Removal::default() };
             }
         }
+        Removal::default()
     }
 }
 
@@ -133,7 +154,7 @@ fn end_of(status: ExitStatus) -> EndKind {
 }
 
 /// The worker is gone but somebody else took its status; that nobody here does.
-fn lost(error: std::io::Error) -> EndKind {
+fn lost(error: std::io::Error) -> (EndKind, bool) {
     tracing::error!("cannot reap a worker: {error}");
-    EndKind::Exited { code: -1 }
+    (EndKind::Exited { code: -1 }, false)
 }

@@ -17,8 +17,8 @@ use crate::clock_offset::{Offset, Offsets};
 use crate::fleet::{Fleet, Missing, NodeIndex, Notice, Nudge};
 use crate::message::{Command, Hello, Report, WorkerId};
 
-/// How long agents may take to leave: longer than their workers may take to die.
-const LEAVING: Duration = Duration::from_secs(5);
+/// How long agents may take to leave: longer than their workers may take to die, and what these left to be removed.
+const LEAVING: Duration = Duration::from_secs(10);
 
 /// How long a step that carried the agents may take to end once they are gone.
 const STEP_ENDING: Duration = Duration::from_secs(5);

@@ -16,6 +16,7 @@ use seatrial_cluster::{
 use seatrial_model::Nanos;
 use seatrial_sys::process::{inherit, socket_pair};
 
+use crate::ends::folder;
 use crate::process::{PATIENCE, assert_dead, assert_gone, kill, process_id, state, wait_until};
 use crate::rig::Rig;
 use crate::{BUILD, cases, trial};
@@ -36,6 +37,10 @@ pub fn trials() -> Vec<Trial> {
         trial(
             "quit_lets_workers_clean_up_and_says_how_they_ended",
             quit_lets_workers_clean_up_and_says_how_they_ended,
+        ),
+        trial(
+            "an_agent_removes_what_workers_left_before_it_goes",
+            an_agent_removes_what_workers_left_before_it_goes,
         ),
         trial("a_worker_below_a_wrapper_dies_with_its_socket", a_worker_below_a_wrapper_dies_with_its_socket),
         trial("a_fleet_that_is_dropped_leaves_nothing", a_fleet_that_is_dropped_leaves_nothing),
@@ -153,6 +158,30 @@ fn quit_lets_workers_clean_up_and_says_how_they_ended() {
         end.how == EndKind::Signalled { signal: 15, name: "SIGTERM".to_owned() }
     });
     assert!(by_sigterm, "it never had the time to clean up");
+}
+
+/// Its controller is gone, says `Quit`, or Slurm ends it.
+fn an_agent_removes_what_workers_left_before_it_goes() {
+    type Pipe = FrameWriter<ChildStdin>;
+    let gone: fn(&Child, Pipe) = |_, commands| drop(commands);
+    let quit: fn(&Child, Pipe) = |_, mut commands| commands.write(&Command::Quit).expect("sent");
+    let ended: fn(&Child, Pipe) = |agent, commands| {
+        kill(agent.id(), Signal::TERM);
+        wait_until("the agent to leave", || has_ended(agent));
+        drop(commands);
+    };
+    for leave in [gone, quit, ended] {
+        let (_parent, path) = folder();
+        let (mut agent, commands, _reports, pid) =
+            agent_with_worker(&format!("leaves_a_folder {}", path.display()));
+        // It does not act on SIGTERM before it goes on.
+        kill(pid, Signal::STOP);
+        assert!(path.join("thread.0/file.0.0.0").exists());
+        leave(&agent, commands);
+        assert!(agent.wait().expect("reaped").success());
+        assert_dead(pid);
+        assert!(!path.exists());
+    }
 }
 
 /// As under mpirun or srun: the supervisor is not the parent, so no signal comes when it dies.

@@ -1,5 +1,6 @@
 //! How workers end, and what is left of them: nothing.
 
+use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use libtest_mimic::Trial;
 use rustix::process::{Signal, kill_process_group};
 use seatrial_cluster::{EndKind, FromWorker, ToWorker, WorkerEnd};
 use seatrial_model::{Cause, Integrity, Nanos};
+use tempfile::TempDir;
 
 use crate::process::{
     assert_dead, assert_gone, computed, has_stopped, part, process_id, state, wait_until, written,
@@ -38,6 +40,11 @@ pub fn trials() -> Vec<Trial> {
         trial("children_of_a_worker_die_with_it", children_of_a_worker_die_with_it),
         trial("children_of_a_good_worker_do_not_outlive_it", children_of_a_good_worker_do_not_outlive_it),
         trial("a_stray_in_a_session_of_its_own_is_swept", a_stray_in_a_session_of_its_own_is_swept),
+        trial("what_a_killed_worker_left_is_gone_with_it", what_a_killed_worker_left_is_gone_with_it),
+        trial(
+            "what_no_worker_makes_keeps_its_folder_and_is_told",
+            what_no_worker_makes_keeps_its_folder_and_is_told,
+        ),
         trial("ctrl_c_does_not_reach_a_worker", ctrl_c_does_not_reach_a_worker),
     ]
 }
@@ -317,4 +324,37 @@ fn ctrl_c_does_not_reach_a_worker() {
     kill_process_group(process_id(toy.agent), Signal::INT).expect("sent to the agent");
     rig.tell(toy.id, ToWorker::Stop);
     while rig.said(toy.id) != FromWorker::Measured {}
+}
+
+/// A folder that a test might make, in one that goes with the test.
+pub fn folder() -> (TempDir, PathBuf) {
+    let parent = tempfile::tempdir().expect("a folder");
+    let path = parent.path().join(".seatrial-metadata-0123456789abcdef");
+    (parent, path)
+}
+
+fn what_a_killed_worker_left_is_gone_with_it() {
+    let mut rig = Rig::new();
+    for signal in [Signal::KILL, Signal::TERM] {
+        let (_parent, path) = folder();
+        let toy = rig.measure(&format!("leaves_a_folder {}", path.display()));
+        assert!(path.join("thread.0/file.0.0.0").exists());
+        kill_process_group(process_id(toy.pid), signal).expect("sent");
+        let (end, _) = rig.ended(toy.id);
+        assert!(matches!(end.how, EndKind::Signalled { .. }), "{end:?}");
+        assert!(!path.exists(), "{signal:?}: it is gone when the end is told");
+        assert_eq!(end.evidence.get("leftovers_kept"), None);
+    }
+}
+
+fn what_no_worker_makes_keeps_its_folder_and_is_told() {
+    let mut rig = Rig::new();
+    let (_parent, path) = folder();
+    let toy = rig.measure(&format!("leaves_a_folder {}", path.display()));
+    std::fs::write(path.join("thesis.tex"), "mine").expect("written");
+    rig.kill(toy.id);
+    let (end, _) = rig.ended(toy.id);
+    let told = end.evidence["leftovers_kept"][0].as_str().expect("told");
+    assert!(told.contains(&path.display().to_string()) && told.contains("thesis.tex"), "{told}");
+    assert!(path.join("thesis.tex").exists() && path.join("thread.0/file.0.0.0").exists());
 }

@@ -3,6 +3,8 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::{IntoRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::{Arc, OnceLock};
 use std::thread::sleep;
@@ -17,6 +19,7 @@ use seatrial_model::{
 };
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::process::adopt;
+use seatrial_sys::storage::{Purpose, Shelf};
 use serde_json::json;
 
 /// The benchmarks of a worker of this binary.
@@ -94,6 +97,7 @@ impl Part for ToyPart {
             "starts_a_stray" => {
                 self.child = Some(Command::new("setsid").args(["sleep", "600"]).spawn().map_err(io)?);
             }
+            "leaves_a_folder" => leave_a_folder(Path::new(&self.file)).map_err(io)?,
             "writes_to" => self.open = Some(OpenOptions::new().append(true).open(&self.file).map_err(io)?),
             "is_stubborn" => {
                 // A handler that only takes a note, so the signal no longer ends the process.
@@ -168,6 +172,15 @@ impl Part for ToyPart {
     fn verify(&mut self) -> Result<Integrity, Error> {
         Ok(Integrity::Verified { checked: 7 })
     }
+}
+
+/// Announces a folder, as parts do that make files with names, and makes it only in part: it has no manifest yet.
+fn leave_a_folder(path: &Path) -> io::Result<()> {
+    let above = File::open(path.parent().expect("a folder above"))?;
+    let shelf = Shelf::lent(Purpose::Leftovers).expect("the agent holds the other end");
+    shelf.put(path.file_name().expect("a name").as_bytes(), &[above])?;
+    std::fs::create_dir_all(path.join("thread.0"))?;
+    std::fs::write(path.join("thread.0/file.0.0.0"), "half")
 }
 
 fn sample(channel: &str) -> Sample {

@@ -23,7 +23,7 @@ pub use cache::{Resident, forget, resident};
 pub use device::{Device, Moved, device_of, moved_by_device, moved_by_process, polls};
 pub use engine::{Completion, Engine, Operation, Request};
 pub use scratch::{Hiding, scratch};
-pub use shelf::{Item, MOST_FILES, Shelf};
+pub use shelf::{Item, MOST_FILES, Purpose, Shelf};
 pub use sync::Sync;
 pub use throttle::{Throttle, throttle};
 pub use uring::{Ring, Setup, Uring};

@@ -21,8 +21,24 @@ use rustix::net::{
 
 use crate::process::{adopt, inherit};
 
-/// Tells a worker the numbers of its two descriptors.
-const VARIABLE: &str = "SEATRIAL_SHELF";
+/// What a shelf is for; a process can be lent one of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Files that workers leave for those after them.
+    Files,
+    /// Folders in which a worker is about to make something that would outlive it, for its supervisor.
+    Leftovers,
+}
+
+impl Purpose {
+    /// Tells a worker the numbers of its two descriptors.
+    const fn variable(self) -> &'static str {
+        match self {
+            Self::Files => "SEATRIAL_SHELF",
+            Self::Leftovers => "SEATRIAL_LEFTOVERS",
+        }
+    }
+}
 
 /// Descriptors that one message can carry (SCM_MAX_FD).
 pub const MOST_FILES: usize = 253;
@@ -56,31 +72,32 @@ impl Shelf {
         Ok(Self { put: put.into(), take: take.into() })
     }
 
-    /// Lets the process that `command` will start use it too.
+    /// Lets the process that `command` will start use it too, as its one for `purpose`.
     ///
     /// # Errors
     /// When a descriptor cannot be copied.
-    pub fn lend(&self, command: &mut Command) -> io::Result<()> {
+    pub fn lend(&self, command: &mut Command, purpose: Purpose) -> io::Result<()> {
         let (put, take) = (self.put.try_clone()?, self.take.try_clone()?);
         let (put, take) = (inherit(command, put), inherit(command, take));
-        command.env(VARIABLE, format!("{put},{take}"));
+        command.env(purpose.variable(), format!("{put},{take}"));
         Ok(())
     }
 
-    /// The one that this process was lent by its supervisor; none when it was started otherwise.
-    pub fn lent() -> Option<&'static Self> {
-        static LENT: OnceLock<Option<Shelf>> = OnceLock::new();
+    /// The one for `purpose` that this process was lent by its supervisor; none when it was started otherwise.
+    pub fn lent(purpose: Purpose) -> Option<&'static Self> {
+        static LENT: [OnceLock<Option<Shelf>>; 2] = [OnceLock::new(), OnceLock::new()];
         let numbers = || {
-            let both = std::env::var(VARIABLE).ok()?;
+            let both = std::env::var(purpose.variable()).ok()?;
             let (put, take) = both.split_once(',')?;
             let number = |word: &str| word.parse::<RawFd>().ok();
             Some((number(put)?, number(take)?))
         };
-        LENT.get_or_init(|| {
-            let (put, take) = numbers()?;
-            Some(Self { put: adopt(put).ok()?, take: adopt(take).ok()? })
-        })
-        .as_ref()
+        LENT[purpose as usize]
+            .get_or_init(|| {
+                let (put, take) = numbers()?;
+                Some(Self { put: adopt(put).ok()?, take: adopt(take).ok()? })
+            })
+            .as_ref()
     }
 
     /// Puts files on it, with a label; they stay open here as well.
@@ -179,9 +196,10 @@ mod tests {
         let shelf = Shelf::new().expect("made");
         let listed = |lend: bool| {
             let mut command = Command::new("sh");
-            command.args(["-c", "ls /proc/self/fd; echo $SEATRIAL_SHELF"]).env_remove(VARIABLE);
+            command.args(["-c", "ls /proc/self/fd; echo $SEATRIAL_SHELF"]);
+            command.env_remove(Purpose::Files.variable());
             if lend {
-                shelf.lend(&mut command).expect("lent");
+                shelf.lend(&mut command, Purpose::Files).expect("lent");
             }
             let output = command.output().expect("run");
             String::from_utf8(output.stdout).expect("text")

@@ -8,7 +8,7 @@ use seatrial_model::{
 };
 use seatrial_sys::clock;
 use seatrial_sys::root::SysRoot;
-use seatrial_sys::storage::{Device, Hiding, Shelf, polls};
+use seatrial_sys::storage::{Device, Hiding, Purpose, Shelf, polls};
 use serde_json::json;
 
 use super::account::{self, Account};
@@ -68,7 +68,7 @@ impl Worker {
             crew: None,
             made: None,
             prepared: Vec::new(),
-            shelf: Shelf::lent(),
+            shelf: Shelf::lent(Purpose::Files),
             covered: 0,
         })
     }

@@ -3,17 +3,22 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rustix::fs::{Mode, OFlags, fstat, lstat, open};
+use rustix::fs::{Mode, OFlags, fstat, lstat, mkdirat, open, openat};
 use rustix::rand::{GetRandomFlags, getrandom};
 use seatrial_model::Cause;
 use seatrial_sys::Errno;
+use serde_json::json;
 
-use crate::Error;
-use crate::leftover::{self, MANIFEST, Manifest, Standing};
+use crate::leftover::{self, KEPT, MANIFEST, Manifest, REMOVED, Standing};
 use crate::storage::file::outcome::refused;
+use crate::{Error, Sink, Stop};
+
+/// How long a trial may take to remove what others left: a part of the time in which it must be prepared.
+const REMOVING: Duration = Duration::from_secs(5);
 
 /// A folder of ours; removed with what is in it when dropped.
 #[derive(Debug)]
@@ -32,10 +37,16 @@ impl Folder {
         let mut random = [0_u8; 8];
         getrandom(&mut random, GetRandomFlags::empty())
             .map_err(|errno| Error::new(Cause::Missing, format!("no random number: {errno}")))?;
-        let path = parent.join(leftover::name(bench, u64::from_ne_bytes(random)));
-        fs::create_dir(&path).map_err(|error| failed("making the folder", &path, &error))?;
-        let access = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = open(&path, access, Mode::empty())
+        let name = leftover::name(bench, u64::from_ne_bytes(random));
+        let path = parent.join(&name);
+        let folder = OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let above = open(parent, folder | OFlags::PATH, Mode::empty())
+            .map_err(|errno| failed("opening", parent, &errno.into()))?;
+        // First, so that there is no moment in which it could stay.
+        leftover::announce(above.as_fd(), &name);
+        mkdirat(&above, &name, Mode::from_raw_mode(0o777))
+            .map_err(|errno| failed("making the folder", &path, &errno.into()))?;
+        let opened = openat(&above, &name, folder | OFlags::NOFOLLOW, Mode::empty())
             .map_err(|errno| failed("opening the folder", &path, &errno.into()))?;
         let folder = Self { path, opened };
         let file = folder.path.join(MANIFEST);
@@ -102,14 +113,36 @@ fn failed(what: &str, path: &Path, error: &io::Error) -> Error {
     refused(&format!("{what} {}", path.display()), errno)
 }
 
-/// Folders of a benchmark in `parent` that trials which were killed left behind.
-pub fn leftovers(parent: &Path, bench: &str) -> Vec<String> {
-    let prefix = leftover::prefix(bench);
-    let is_left =
-        |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
-    let found = leftover::find(parent).unwrap_or_default().into_iter();
-    found
-        .filter(|one| one.standing == Standing::Abandoned && is_left(&one.path))
-        .map(|one| one.path.display().to_string())
-        .collect()
+/// What tests that were killed had left in a directory, and what became of it.
+#[derive(Debug, Default)]
+pub struct Leftovers {
+    removed: Vec<String>,
+    /// With the reason.
+    kept: Vec<String>,
+}
+
+impl Leftovers {
+    /// Removes the folders in `parent` whose process is gone, as far as a few seconds allow.
+    pub fn remove(parent: &Path) -> Self {
+        let until = Stop::after(REMOVING);
+        let mut done = Self::default();
+        let found = leftover::find(parent).unwrap_or_default();
+        for one in found.iter().filter(|one| one.standing == Standing::Abandoned) {
+            let shown = one.path.display();
+            match leftover::remove(&one.path, Some(&until)) {
+                Ok(_) => done.removed.push(shown.to_string()),
+                Err(why) => done.kept.push(format!("{shown} ({why})")),
+            }
+        }
+        done
+    }
+
+    /// Has the record say so.
+    pub fn tell(&self, out: &mut dyn Sink) {
+        for (name, folders) in [(REMOVED, &self.removed), (KEPT, &self.kept)] {
+            if !folders.is_empty() {
+                out.evidence(name, json!(folders));
+            }
+        }
+    }
 }

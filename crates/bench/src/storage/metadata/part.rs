@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::ID;
 use super::crew::{ByOperation, run};
-use super::folder::{Folder, leftovers};
+use super::folder::{Folder, Leftovers};
 use super::work::{Files, Operation};
 use crate::common::Latencies;
 use crate::common::space::lacking;
@@ -28,7 +28,7 @@ pub struct Worker {
     crew: Vec<Files>,
     /// Dropped after the crew, whose descriptors keep no folder.
     folder: Option<Folder>,
-    left: Vec<String>,
+    left: Leftovers,
 }
 
 impl Worker {
@@ -47,7 +47,7 @@ impl Worker {
             size: params.bytes("size")?.map_or(0, |bytes| bytes.get() as usize),
             crew: Vec::new(),
             folder: None,
-            left: Vec::new(),
+            left: Leftovers::default(),
         })
     }
 
@@ -79,7 +79,7 @@ impl Part for Worker {
     fn prepare(&mut self) -> Result<Offer, Error> {
         let (path, at) = opened(&self.directory)?;
         self.require_room(&at, &path)?;
-        self.left = leftovers(&path, ID);
+        self.left = Leftovers::remove(&path);
         let folder = Folder::new(&path, ID)?;
         let shared = if self.is_shared { Some(folder.inner("shared")?) } else { None };
         for thread in 0..self.threads {
@@ -116,9 +116,7 @@ impl Part for Worker {
         out.evidence("latencies", told.into());
         let folder = self.folder.as_ref().map(|folder| folder.path().display().to_string());
         out.evidence("folder", json!(folder));
-        if !self.left.is_empty() {
-            out.evidence("leftovers", json!(self.left));
-        }
+        self.left.tell(out);
         // What the end of the phase left over goes apart from all figures, as far as the grace of the phase allows; the
         // rest goes with the folder.
         let (begun, short) = (now_ns(), Stop::after(std::time::Duration::from_secs(3)));

@@ -1,5 +1,7 @@
 //! From rounds to operations a second.
 
+use std::collections::BTreeSet;
+
 use seatrial_model::{
     Cause, Finding, Measures, Params, PartRecord, Reason, Row, Sample, Severity, Subject, Unit, Values,
 };
@@ -7,6 +9,7 @@ use seatrial_model::{
 use super::part::CHANNEL;
 use super::work::Operation;
 use crate::common::{Latencies, by_place};
+use crate::leftover::{KEPT, REMOVED};
 
 const MICRO: f64 = 1e3;
 
@@ -51,7 +54,7 @@ pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
     if !longest.is_empty() {
         measures.metrics.insert("slowest".to_owned(), Values { unit: Unit::Microsecond, trials: longest });
     }
-    for name in ["folder", "clean_up", "leftovers"] {
+    for name in ["folder", "clean_up", REMOVED, KEPT] {
         if let Some(value) = parts.iter().rev().find_map(|part| part.evidence.get(name)) {
             measures.evidence.insert(name.to_owned(), value.clone());
         }
@@ -79,13 +82,16 @@ fn means(part: &PartRecord) -> Vec<f64> {
     whole.map(|round| (round.iter().map(|rate| rate.ln()).sum::<f64>() / round.len() as f64).exp()).collect()
 }
 
+/// What became of folders that killed trials had left.
 pub fn leftovers(parts: &[PartRecord]) -> Option<Finding> {
-    let left = parts.iter().find_map(|part| part.evidence.get("leftovers")?.as_array())?;
-    let names: Vec<&str> = left.iter().filter_map(serde_json::Value::as_str).collect();
-    let text = format!(
-        "{} left by a trial that was killed; `seatrial clean` with the directory removes what is in it: {}",
-        if names.len() == 1 { "a folder is".to_owned() } else { format!("{} folders are", names.len()) },
-        names.join(" ")
-    );
-    Some(Finding::new("leftovers", Severity::Info, Subject::node(), text))
+    let told = |name: &str, text: &str| {
+        let told = parts.iter().filter_map(|part| part.evidence.get(name)?.as_array()).flatten();
+        let folders: BTreeSet<&str> = told.filter_map(serde_json::Value::as_str).collect();
+        let folders = folders.into_iter().collect::<Vec<_>>().join(" ");
+        (!folders.is_empty()).then(|| format!("{text}: {folders}"))
+    };
+    let removed = told(REMOVED, "removed, for a trial that was killed had left it");
+    let kept = told(KEPT, "left by a trial that was killed, and could not be removed");
+    let text: Vec<String> = removed.into_iter().chain(kept).collect();
+    (!text.is_empty()).then(|| Finding::new("leftovers", Severity::Info, Subject::node(), text.join("; ")))
 }

@@ -1,14 +1,14 @@
 //! Real rounds in a folder of our own, and figures from made-up ones.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use seatrial_model::machine::{Cpu, CpuThread, FileSystem, Known, Machine, Medium};
 use seatrial_model::{Case, Cause, Integrity, Params, PartRecord, Phase, Reason, Sample, Site, SiteNode};
 
 use super::Metadata;
-use super::folder::{Folder, leftovers};
+use super::folder::Folder;
 use super::part::Worker;
 use super::work::{Files, Operation};
 use crate::leftover::{MANIFEST, name};
@@ -193,25 +193,45 @@ fn a_worker_that_finds_wrong_data_says_corrupt_and_cleans_up_all_the_same() {
     assert_eq!(fs::read_dir(directory.path()).expect("listed").count(), 0);
 }
 
-#[test]
-fn what_a_killed_trial_left_is_told_and_what_lives_is_not() {
-    let directory = tempfile::tempdir().expect("a folder");
-    let living = Folder::new(directory.path(), super::ID).expect("made");
-    assert!(living.path().join(MANIFEST).exists());
-    assert!(leftovers(directory.path(), super::ID).is_empty(), "its process is here");
-    let dead = directory.path().join(name(super::ID, 0));
+/// Beside `living` a folder whose process is gone.
+fn left_beside(living: &Folder, number: u64) -> PathBuf {
+    let dead = living.path().with_file_name(name(super::ID, number));
     fs::create_dir(&dead).expect("made");
     let text = fs::read_to_string(living.path().join(MANIFEST)).expect("read");
     // No process has this number: it is above the kernel's largest (PID_MAX_LIMIT, 2^22).
     let text = text.replace(&format!("\"process\":{}", std::process::id()), "\"process\":999999999");
     fs::write(dead.join(MANIFEST), text).expect("written");
-    assert_eq!(leftovers(directory.path(), super::ID), [dead.display().to_string()]);
+    dead
+}
+
+#[test]
+fn what_a_killed_trial_left_is_removed_and_told_and_what_lives_stays() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let living = Folder::new(directory.path(), super::ID).expect("made");
+    let dead = left_beside(&living, 0);
+    let precious = left_beside(&living, 1);
+    fs::write(precious.join("thesis.tex"), "mine").expect("written");
     let (_, mut worker) = worker(directory.path(), &[("files", "2")]);
     worker.prepare().expect("made");
-    assert_eq!(measured(&mut worker).facts["leftovers"][0], dead.display().to_string());
-    drop(worker);
-    drop(living);
-    assert_eq!(fs::read_dir(directory.path()).expect("listed").count(), 1, "only what is not ours stays");
+    assert!(!dead.exists(), "the next trial removes it");
+    assert!(living.path().join(MANIFEST).exists() && precious.join("thesis.tex").exists());
+    let kept = measured(&mut worker);
+    assert_eq!(kept.facts["leftovers"], serde_json::json!([dead.display().to_string()]));
+    let why = kept.facts["leftovers_kept"][0].as_str().expect("why one stays");
+    assert!(why.contains("thesis.tex, which no test makes"), "{why}");
+    let part = PartRecord {
+        part: "worker".to_owned(),
+        index: 0,
+        node: "n1".to_owned(),
+        trial: 0,
+        samples: Vec::new(),
+        integrity: worker.verify().expect("sound"),
+        evidence: kept.facts,
+    };
+    let told = super::reduce::leftovers(&[part]).expect("a finding").text;
+    for word in [&dead, &precious] {
+        assert!(told.contains(&word.display().to_string()), "{told}");
+    }
 }
 
 #[test]

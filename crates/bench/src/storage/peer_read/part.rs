@@ -14,7 +14,7 @@ use crate::storage::file::files::Source;
 use crate::storage::file::files::opened;
 use crate::storage::file::part::{Worker, random};
 use crate::storage::file::scheme::Scheme;
-use crate::storage::metadata::folder::{Folder, leftovers};
+use crate::storage::metadata::folder::{Folder, Leftovers};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How long opening the files may take: less than the limit of the phase, so that the reader can say what hangs.
@@ -37,7 +37,7 @@ pub struct Writer {
     directory: String,
     budget: Budget,
     folder: Option<Folder>,
-    left: Vec<String>,
+    left: Leftovers,
 }
 
 impl Writer {
@@ -53,7 +53,7 @@ impl Writer {
             directory: case.chosen.text("directory")?.to_owned(),
             budget: case.budget,
             folder: None,
-            left: Vec::new(),
+            left: Leftovers::default(),
         })
     }
 }
@@ -62,7 +62,7 @@ impl Part for Writer {
     fn prepare(&mut self) -> Result<Offer, Error> {
         let deadline = Nanos(clock::now_ns()).plus(self.budget.prepare.since(EARLIER));
         let (path, _) = opened(&self.directory)?;
-        self.left = leftovers(&path, ABOUT.id);
+        self.left = Leftovers::remove(&path);
         let folder = Folder::new(&path, ABOUT.id)?;
         let run = random()?;
         let crew = Crew::start(&self.scheme, &self.place.seats, run)?;
@@ -80,9 +80,7 @@ impl Part for Writer {
     }
 
     fn run(&mut self, _: Phase, _: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        if !self.left.is_empty() {
-            out.evidence("leftovers", json!(self.left));
-        }
+        self.left.tell(out);
         Ok(())
     }
 
