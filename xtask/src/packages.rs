@@ -128,6 +128,10 @@ pub const EMULATED: &[Package] = &[Package {
     reason: "unit tests and the binary run on emulated processors",
 }];
 
+/// What `cargo xtask fuzz` needs.
+pub const FUZZ: &[Package] =
+    &[Package { name: "g++", program: "c++", reason: "the engine of the fuzz targets, libFuzzer, is C++" }];
+
 /// What `cargo xtask lab` needs.
 pub const LAB: &[Package] = &[
     E2FSPROGS,

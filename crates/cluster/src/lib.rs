@@ -25,6 +25,10 @@ mod own_program;
 mod scripted;
 mod worker;
 
+#[doc(hidden)]
+pub use agent::vitals;
+#[doc(hidden)]
+pub use launch::envelopes;
 pub use agent::{AgentOptions, agent_main};
 pub use build_id::build_id;
 pub use clock_offset::Offset;

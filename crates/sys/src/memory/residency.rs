@@ -23,7 +23,7 @@ impl Residency {
 }
 
 /// Sums the entries of an smaps text that lie within `from..to`.
-pub(super) fn parse(smaps: &str, from: usize, to: usize) -> Result<Residency, ReadError> {
+pub(crate) fn parse(smaps: &str, from: usize, to: usize) -> Result<Residency, ReadError> {
     let mut sum = Residency::default();
     let mut seen = false;
     let mut inside = false;
