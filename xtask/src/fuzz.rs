@@ -118,7 +118,8 @@ fn build() -> Result<PathBuf> {
     let version = Command::new("rustc").arg("-vV").output().context("cannot start `rustc`")?;
     let version = String::from_utf8_lossy(&version.stdout).into_owned();
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
-    let mut cargo = workspace::cargo(["build", "--locked", "--package", "seatrial-fuzz", "--profile", "fuzz"]);
+    let mut cargo =
+        workspace::cargo(["build", "--locked", "--package", "seatrial-fuzz", "--profile", "fuzz"]);
     // With a target of their own, build scripts and macros are compiled without the options.
     cargo.args(["--features", "engine", "--target", host, "--target-dir"]).arg(scratch());
     workspace::run(cargo.env("CARGO_ENCODED_RUSTFLAGS", INSTRUMENTED.join("\u{1f}")))?;
@@ -212,7 +213,10 @@ mod tests {
                    stat::number_of_executed_units: 9\npeak allocation: 2097152\n";
         let found = outcome(log).expect("numbers");
         assert_eq!(found, Outcome { runs: 9, coverage: [12, 15], peak_bytes: 2 << 20 });
-        assert_eq!(line("typed", 3, &found), "typed               9 runs in 3 s, 15 edges (3 new), 2.0 MiB at most");
+        assert_eq!(
+            line("typed", 3, &found),
+            "typed               9 runs in 3 s, 15 edges (3 new), 2.0 MiB at most"
+        );
         assert_eq!(outcome("#2\tINITED cov: 12 ft: 13\n"), None);
     }
 

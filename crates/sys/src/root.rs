@@ -12,8 +12,8 @@ use std::sync::{Arc, RwLock};
 
 use rustix::io::Errno;
 
-pub use tree::Tree;
 use tree::Entry;
+pub use tree::Tree;
 
 /// Where the kernel's file trees are: below `/`, or below a folder that stands in for it.
 ///

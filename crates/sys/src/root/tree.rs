@@ -96,7 +96,10 @@ mod tests {
         let root = root();
         assert_eq!(root.text("/proc/stat").as_deref(), Ok("cpu 7"));
         assert_eq!(root.value("/sys/class/net/eth0/mtu"), Ok(1500));
-        assert_eq!(root.list("/sys/class/net/eth0").map(|names| names.join(" ")).as_deref(), Ok("device mtu statistics"));
+        assert_eq!(
+            root.list("/sys/class/net/eth0").map(|names| names.join(" ")).as_deref(),
+            Ok("device mtu statistics")
+        );
         assert_eq!(root.list("/").map(|names| names.join(" ")).as_deref(), Ok("proc sys"));
         assert_eq!(root.resolve("/sys/class/net/eth0/device").as_deref(), Ok("/sys/devices/pci0"));
         assert_eq!(root.link_name("/sys/class/net/eth0").as_deref(), Ok("eth0"));
@@ -113,6 +116,40 @@ mod tests {
         assert!(matches!(root.bytes("/sys"), Err(ReadError::Unreadable { errno: crate::Errno::ISDIR, .. })));
         assert!(matches!(root.text("/sys/class/net/eth0/statistics/rx"), Err(ReadError::Garbage { .. })));
         assert!(root.link_name("/proc/stat").is_err());
+    }
+
+    /// Everything here sums or scales numbers of the kernel; found by the fuzz target `probes`.
+    #[test]
+    fn numbers_as_large_as_they_get_are_read_without_an_overflow() {
+        let most = u64::MAX.to_string();
+        let numbers = vec![most.as_str(); 24].join(" ");
+        let mut tree = Tree::default();
+        for (path, text) in [
+            ("/proc/stat", format!("cpu {numbers}\ncpu0 {numbers}\nprocs_running {most}\n")),
+            ("/proc/self/stat", format!("7 (own) S 1 7 7 0 -1 0 {numbers}")),
+            ("/proc/8/stat", format!("8 (own) S 1 7 7 0 -1 0 {numbers}")),
+            ("/proc/9/stat", format!("9 (other) S 1 7 7 0 -1 0 {numbers}")),
+            ("/proc/10/stat", format!("10 (other) S 1 7 7 0 -1 0 {numbers}")),
+            ("/proc/net/snmp", format!("Udp: InDatagrams NoPorts InErrors RcvbufErrors\nUdp: {numbers}\n")),
+            ("/proc/net/snmp6", format!("Udp6InErrors {most}\nUdp6RcvbufErrors {most}\n")),
+            ("/proc/net/softnet_stat", format!("{0} {0}\n{0} {0}\n", "ffffffffffffffff")),
+            ("/qdisc/eth0", format!("tbf root dropped {most}\nfq root dropped {most}\n")),
+            ("/sys/dev/block/8:0/stat", numbers.clone()),
+        ] {
+            tree.file(path, text.as_bytes());
+        }
+        let root = SysRoot::of(tree);
+        let busy = crate::net::host_time(&root).map(|times| times.busy_ns());
+        assert_eq!(busy, Ok(u64::MAX));
+        let moved = crate::storage::moved_by_device(&root, crate::storage::Device { major: 8, minor: 0 });
+        assert_eq!(moved.map(|moved| (moved.read, moved.written)), Ok((u64::MAX, u64::MAX)));
+        let counted = crate::net::datagram::Counters::read(&root, Some("eth0")).counts;
+        assert_eq!(counted["backlog_dropped"], u64::MAX);
+        for probe in crate::probe::PROBES {
+            probe.watch(&root).end();
+        }
+        let smaps = format!("1-2 rw-p\nRss: {most} kB\nRss: {most} kB\nPrivate_Hugetlb: {most} kB\n");
+        crate::fuzz::texts(smaps.as_bytes());
     }
 
     #[test]

@@ -136,7 +136,7 @@ fn shaping(
             // What hangs before the discipline may sort packets into its classes as well.
             let is_sorted = filters.iter().any(|message| message.kind == RTM_NEWTFILTER)
                 || disciplines.iter().any(|discipline| discipline.kind == "clsact");
-            let classes = Classes(classes.collect());
+            let classes = Classes::of(classes);
             shaping.bytes_per_second = classes.rate(root.default_class(), is_sorted, root.kind == "htb");
         }
         "fq" => shaping.flow_bytes_per_second = root.flow_rate(),
@@ -181,7 +181,8 @@ mod tests {
 
     #[test]
     fn an_fq_holds_each_flow_to_its_rate_while_it_paces_at_all() {
-        let rate = |options: &[u8]| shaping(3, &[discipline("fq", TC_H_ROOT, options)], &dump).expect("no question");
+        let rate =
+            |options: &[u8]| shaping(3, &[discipline("fq", TC_H_ROOT, options)], &dump).expect("no question");
         let held =
             Shaping { kind: "fq".to_owned(), flow_bytes_per_second: Some(12_500_000), ..Shaping::default() };
         assert_eq!(rate(&fq(1, 12_500_000)), Some(held));
@@ -194,7 +195,8 @@ mod tests {
     fn queues_of_one_card_hold_flows_when_all_of_them_do() {
         let below = |rate| discipline("fq", 0x1_0001, &fq(1, rate));
         let root = || discipline("mq", TC_H_ROOT, &[]);
-        let found = shaping(3, &[root(), below(1000), below(2000)], &dump).expect("no question").expect("held");
+        let found =
+            shaping(3, &[root(), below(1000), below(2000)], &dump).expect("no question").expect("held");
         assert_eq!((found.kind.as_str(), found.flow_bytes_per_second), ("mq", Some(2000)));
         assert_eq!(shaping(3, &[root(), below(1000), discipline("pfifo", 0x1_0002, &[])], &dump), Ok(None));
         assert_eq!(shaping(3, &[below(1000)], &dump), Ok(None), "nothing is at the root");

@@ -19,7 +19,8 @@ pub fn main() -> ! {
     let mut args: Vec<String> = std::env::args().collect();
     let name = if args.len() > 1 { args.remove(1) } else { String::new() };
     let names: Vec<_> = TARGETS.iter().map(|target| target.name).collect();
-    let chosen = target(&name).unwrap_or_else(|| panic!("no target '{name}'; there are {}", names.join(", ")));
+    let chosen =
+        target(&name).unwrap_or_else(|| panic!("no target '{name}'; there are {}", names.join(", ")));
     CHOSEN.get_or_init(|| chosen);
     args.push(format!("-max_len={}", chosen.longest));
     let told = std::panic::take_hook();

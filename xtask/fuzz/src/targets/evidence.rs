@@ -30,7 +30,8 @@ fn run(input: &[u8]) {
     file.write_all(&packed).expect("written");
     let mut verified = Verified::default();
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let looked = look(path.as_ref(), &mut |path, text| verified.take(path, text)).expect("a file in memory can be read");
+    let looked = look(path.as_ref(), &mut |path, text| verified.take(path, text))
+        .expect("a file in memory can be read");
     for fault in looked.faults {
         let _ = fault.to_string();
     }

@@ -66,7 +66,8 @@ fn plan(id: &str, typed: &str) {
     }
     let Some(bench) = seatrial_bench::registry().find(id) else { return };
     let about = bench.about();
-    let mut params: Params = about.params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
+    let mut params: Params =
+        about.params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
     for (name, value) in typed.split(' ').filter_map(|word| word.split_once('=')) {
         match about.param(name).map(|spec| spec.parse(&value.replace('_', " "))) {
             Some(Ok(value)) => params.set(name, value),
