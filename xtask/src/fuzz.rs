@@ -135,7 +135,12 @@ fn fuzz(program: &Path, target: &str, args: &Args) -> Result<Outcome> {
     }
     let prefix = format!("-artifact_prefix={}/{target}-", crashes.display());
     let mut command = Command::new(program);
-    command.arg(target).arg(&found).arg(kept(target)).arg(&prefix).arg(format!("-seed={}", args.seed));
+    command
+        .arg(format!("--target={target}"))
+        .arg(&found)
+        .arg(kept(target))
+        .arg(&prefix)
+        .arg(format!("-seed={}", args.seed));
     // A hang; what merely takes a second is told by the target itself. Leaks are looked for by others.
     command.args(["-timeout=60", "-rss_limit_mb=4096", "-print_final_stats=1"]);
     match args.runs {
@@ -163,7 +168,7 @@ fn finding(program: &Path, target: &str, log: &str) -> String {
     let first = lines.iter().position(|line| told.iter().any(|word| line.contains(word))).unwrap_or(0);
     let mut text = lines[first..].iter().take(4).map(|line| format!("  {line}\n")).collect::<String>();
     if let Some(input) = log.lines().find_map(|line| line.split_once("Test unit written to ")) {
-        text += &format!("see it again: {} {target} {}", program.display(), input.1);
+        text += &format!("see it again: {} --target={target} {}", program.display(), input.1);
     }
     text
 }
@@ -176,7 +181,7 @@ fn keep(program: &Path, target: &str, found: &Path) -> Result<()> {
     }
     fs::create_dir_all(&new)?;
     let mut command = Command::new(program);
-    command.args([target, "-set_cover_merge=1"]).args([&new, &old, &found.to_owned()]);
+    command.arg(format!("--target={target}")).arg("-set_cover_merge=1").args([&new, &old, &found.to_owned()]);
     let output = File::create(scratch().join(format!("{target}.merge.log")))?;
     workspace::run(command.stdout(output.try_clone()?).stderr(output))?;
     fs::remove_dir_all(&old)?;
@@ -225,6 +230,6 @@ mod tests {
         let log = "#1\tNEW\nthread 'main' panicked at lib.rs:1:2:\nattempt to add\nTest unit written to /x/typed-crash-1\n";
         let text = finding(Path::new("/bin/fuzz"), "typed", log);
         assert!(text.contains("attempt to add"), "{text}");
-        assert!(text.ends_with("see it again: /bin/fuzz typed /x/typed-crash-1"), "{text}");
+        assert!(text.ends_with("see it again: /bin/fuzz --target=typed /x/typed-crash-1"), "{text}");
     }
 }

@@ -130,9 +130,12 @@ mod tests {
             ("/proc/8/stat", format!("8 (own) S 1 7 7 0 -1 0 {numbers}")),
             ("/proc/9/stat", format!("9 (other) S 1 7 7 0 -1 0 {numbers}")),
             ("/proc/10/stat", format!("10 (other) S 1 7 7 0 -1 0 {numbers}")),
-            ("/proc/net/snmp", format!("Udp: InDatagrams NoPorts InErrors RcvbufErrors\nUdp: {numbers}\n")),
-            ("/proc/net/snmp6", format!("Udp6InErrors {most}\nUdp6RcvbufErrors {most}\n")),
-            ("/proc/net/softnet_stat", format!("{0} {0}\n{0} {0}\n", "ffffffffffffffff")),
+            (
+                "/proc/thread-self/net/snmp",
+                format!("Udp: InDatagrams NoPorts InErrors RcvbufErrors\nUdp: {numbers}\n"),
+            ),
+            ("/proc/thread-self/net/snmp6", format!("Udp6InErrors {most}\nUdp6RcvbufErrors {most}\n")),
+            ("/proc/thread-self/net/softnet_stat", format!("{0} {0}\n{0} {0}\n", "ffffffffffffffff")),
             ("/qdisc/eth0", format!("tbf root dropped {most}\nfq root dropped {most}\n")),
             ("/sys/dev/block/8:0/stat", numbers.clone()),
         ] {

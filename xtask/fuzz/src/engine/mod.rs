@@ -10,17 +10,16 @@ use crate::{TARGETS, Target, target};
 static CHOSEN: OnceLock<&Target> = OnceLock::new();
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-/// `PROGRAM TARGET [FILE or FOLDER...] [-OPTION=VALUE...]`, everything behind the target for libFuzzer. With a file, the
-/// target reads it once.
+/// `PROGRAM --target=NAME [FILE or FOLDER...] [-OPTION=VALUE...]`, the rest for libFuzzer, which leaves alone what begins with
+/// two dashes and hands it on to the processes that it starts. With a file, the target reads it once.
 ///
 /// # Panics
 /// When there is no such target; and that is how a finding ends.
 pub fn main() -> ! {
     let mut args: Vec<String> = std::env::args().collect();
-    let name = if args.len() > 1 { args.remove(1) } else { String::new() };
+    let name = args.iter().find_map(|arg| arg.strip_prefix("--target=")).unwrap_or_default();
     let names: Vec<_> = TARGETS.iter().map(|target| target.name).collect();
-    let chosen =
-        target(&name).unwrap_or_else(|| panic!("no target '{name}'; there are {}", names.join(", ")));
+    let chosen = target(name).unwrap_or_else(|| panic!("no target '{name}'; there are {}", names.join(", ")));
     CHOSEN.get_or_init(|| chosen);
     args.push(format!("-max_len={}", chosen.longest));
     let told = std::panic::take_hook();
