@@ -1,5 +1,6 @@
 //! Fuzz targets: every parser of what others wrote, as a function over bytes. `cargo xtask fuzz` runs them under
 //! libFuzzer; the tests of this crate run them over the kept corpus without it.
+#![expect(clippy::print_stderr, reason = "beside what libFuzzer prints")]
 
 pub mod allocation;
 #[cfg(feature = "engine")]

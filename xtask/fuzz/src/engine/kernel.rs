@@ -19,8 +19,8 @@ fn rust_fuzzer_test_input(_: &[u8]) -> i32 {
     0
 }
 
-/// Hands the process over to libFuzzer.
-pub fn run(args: &[String]) -> ! {
+/// Hands the process over to libFuzzer; what it wants the process to exit with, where it comes back at all.
+pub fn run(args: &[String]) -> c_int {
     let args: Vec<CString> = args.iter().filter_map(|arg| CString::new(arg.as_str()).ok()).collect();
     let mut pointers: Vec<*mut c_char> = args.iter().map(|arg| arg.as_ptr().cast_mut()).collect();
     let mut count = pointers.len() as c_int;
@@ -30,8 +30,7 @@ pub fn run(args: &[String]) -> ! {
     unsafe { libc::atexit(at_exit) };
     // SAFETY: as many pointers to strings as counted, with a null pointer behind them, which outlive the call; libFuzzer
     // only reads them. The function reads no more than it is given.
-    let code = unsafe { LLVMFuzzerRunDriver(&raw mut count, &raw mut pointers, read) };
-    std::process::exit(code)
+    unsafe { LLVMFuzzerRunDriver(&raw mut count, &raw mut pointers, read) }
 }
 
 extern "C" fn at_exit() {

@@ -2,6 +2,7 @@
 
 mod kernel;
 
+use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,7 +16,7 @@ static PEAK: AtomicUsize = AtomicUsize::new(0);
 ///
 /// # Panics
 /// When there is no such target; and that is how a finding ends.
-pub fn main() -> ! {
+pub fn main() -> ExitCode {
     let mut args: Vec<String> = std::env::args().collect();
     let name = args.iter().find_map(|arg| arg.strip_prefix("--target=")).unwrap_or_default();
     let names: Vec<_> = TARGETS.iter().map(|target| target.name).collect();
@@ -28,7 +29,7 @@ pub fn main() -> ! {
         // The engine keeps the input of what aborts; what catches panics must not hide them.
         std::process::abort();
     }));
-    kernel::run(&args)
+    ExitCode::from(kernel::run(&args).unsigned_abs() as u8)
 }
 
 fn read(input: &[u8]) {
