@@ -62,7 +62,9 @@ impl Classes {
     /// Each class once: below one that is told twice, the work would double at every level.
     pub fn of(told: impl Iterator<Item = Class>) -> Self {
         let mut classes = BTreeMap::new();
-        told.for_each(|class| drop(classes.entry(class.handle).or_insert(class)));
+        for class in told {
+            classes.entry(class.handle).or_insert(class);
+        }
         Self(classes.into_values().collect())
     }
 
