@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
-use crate::{deny, emulated, generate, test, workspace};
+use crate::{deny, emulated, fuzz, generate, test, workspace};
 
 /// Run the stages that a change must pass; all of them, or those named.
 #[derive(clap::Args)]
 pub struct Args {
     /// The stages to run.
-    #[arg(value_name = "STAGE", default_values_t = [Stage::Fmt, Stage::Deny, Stage::Clippy, Stage::Doc, Stage::Generate, Stage::Emulated, Stage::Test])]
+    #[arg(value_name = "STAGE", default_values_t = [Stage::Fmt, Stage::Deny, Stage::Clippy, Stage::Doc, Stage::Generate, Stage::Emulated, Stage::Fuzz, Stage::Test])]
     pub stages: Vec<Stage>,
 }
 
@@ -32,6 +32,8 @@ pub enum Stage {
     Generate,
     /// Unit tests and the binary on emulated processors: x86-64 of 2008, x86-64-v3 and 64-bit Arm.
     Emulated,
+    /// A minute of each fuzz target, two at a time.
+    Fuzz,
     /// All tests.
     Test,
 }
@@ -45,6 +47,7 @@ impl std::fmt::Display for Stage {
             Stage::Doc => "doc",
             Stage::Generate => "generate",
             Stage::Emulated => "emulated",
+            Stage::Fuzz => "fuzz",
             Stage::Test => "test",
         })
     }
@@ -70,6 +73,9 @@ impl Stage {
             }
             Stage::Generate => generate::run(&generate::Args { check: true }),
             Stage::Emulated => emulated::run(),
+            Stage::Fuzz => {
+                fuzz::run(&fuzz::Args { targets: Vec::new(), runs: None, seconds: 60, seed: 1, keep: false })
+            }
             Stage::Test => test::run(&test::Args { args: Vec::new() }),
         }
     }

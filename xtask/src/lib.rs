@@ -5,6 +5,7 @@ pub mod ci;
 mod deny;
 mod emulated;
 pub mod fresh;
+pub mod fuzz;
 pub mod generate;
 pub mod guest;
 mod interrupt;

@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::{ci, fresh, generate, guest, lab, test, versus};
+use xtask::{ci, fresh, fuzz, generate, guest, lab, test, versus};
 
 /// Tasks of the Seatrial workspace.
 #[derive(Parser)]
@@ -21,6 +21,7 @@ enum Task {
     Generate(generate::Args),
     Ci(ci::Args),
     Fresh(fresh::Args),
+    Fuzz(fuzz::Args),
     Versus(versus::Args),
     Bare(versus::bare::Args),
     Lab(lab::Args),
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Task::Generate(args) => generate::run(&args).map(succeeded),
         Task::Ci(args) => ci::run(&args).map(succeeded),
         Task::Fresh(args) => fresh::run(&args).map(succeeded),
+        Task::Fuzz(args) => fuzz::run(&args).map(succeeded),
         Task::Versus(args) => versus::run(&args).map(succeeded),
         Task::Bare(args) => versus::bare::run(&args).map(succeeded),
         Task::Lab(args) => lab::run(&args).map(succeeded),

@@ -133,7 +133,7 @@ pub const EMULATED_ARM: &[Package] = &[
     Package {
         name: "gcc-aarch64-linux-gnu",
         program: "aarch64-linux-gnu-gcc",
-        reason: "programs for 64-bit Arm are linked, and the bundled SQLite is C",
+        reason: "programs for 64-bit Arm are linked",
     },
     Package {
         name: "libc6-dev-arm64-cross",
@@ -141,6 +141,10 @@ pub const EMULATED_ARM: &[Package] = &[
         reason: "the C library of programs for 64-bit Arm",
     },
 ];
+
+/// What `cargo xtask fuzz` needs.
+pub const FUZZ: &[Package] =
+    &[Package { name: "g++", program: "c++", reason: "the engine of the fuzz targets, libFuzzer, is C++" }];
 
 /// What `cargo xtask lab` needs.
 pub const LAB: &[Package] = &[

@@ -11,7 +11,8 @@ mod options;
 mod output;
 mod params;
 mod progress;
-mod remade;
+#[doc(hidden)]
+pub mod remade;
 mod roles;
 mod samples;
 mod session;
@@ -23,6 +24,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use crate::args::{Cli, Command};
+#[doc(hidden)]
+pub use crate::command::check::load as load_profile;
 use crate::error::CliError;
 use crate::exit::Exit;
 

@@ -26,10 +26,14 @@ mod own_program;
 mod scripted;
 mod worker;
 
+#[doc(hidden)]
+pub use agent::vitals;
 pub use agent::{AgentOptions, agent_main};
 pub use build_id::build_id;
 pub use clock_offset::Offset;
 pub use fleet::{Fleet, LaunchError, Launcher, Missing, NodeIndex, Notice, Nudge};
+#[doc(hidden)]
+pub use launch::envelopes;
 pub use launch::{LocalLauncher, MpirunLauncher, SlurmLauncher, SlurmRequest, SshLauncher};
 pub use message::{Command, EndKind, FromWorker, Hello, PROTOCOL, Report, ToWorker, WorkerEnd, WorkerId};
 pub use scripted::{

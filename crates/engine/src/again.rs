@@ -13,6 +13,10 @@ use crate::{placement, probes, summarise};
 #[cfg(test)]
 mod tests;
 
+/// The largest number that anything of a run counts to: nanoseconds of nine years, 256 PiB. Sums and products of what is
+/// not larger fit their types.
+const MOST_COUNTED: u64 = 1 << 58;
+
 /// What the samples of a case came to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Again {
@@ -41,6 +45,12 @@ pub fn again(
         return Again::Cannot(format!(
             "it was measured by version {} of {}, this build has version {here}",
             recorded.version, case.bench
+        ));
+    }
+    if let Some(part) = parts.iter().find(|part| !is_countable(part)) {
+        return Again::Cannot(format!(
+            "trial {} of its part {} on {} holds a time or a number that no run can come to",
+            part.trial, part.index, part.node
         ));
     }
     let corrupt = parts.iter().any(|part| matches!(part.integrity, Integrity::Corrupt { .. }));
@@ -73,6 +83,32 @@ pub fn again(
     record.seconds = recorded.seconds;
     record.lost.clone_from(&recorded.lost);
     Again::Record(Box::new(record))
+}
+
+/// Whether times go forwards, and no number is larger than anything that is counted. What is may be nobody's measurement,
+/// and would overflow sums of it.
+fn is_countable(part: &PartRecord) -> bool {
+    fn fits(value: &Value) -> bool {
+        match value {
+            Value::Number(number) => number.as_f64().is_none_or(|number| number.abs() <= MOST_COUNTED as f64),
+            Value::Array(values) => values.iter().all(fits),
+            Value::Object(values) => values.values().all(fits),
+            Value::Null | Value::Bool(_) | Value::String(_) => true,
+        }
+    }
+    let checked = match part.integrity {
+        Integrity::Verified { checked } => checked,
+        Integrity::Corrupt { wrong, of, .. } => wrong.max(of),
+        Integrity::Unverified { .. } => 0,
+    };
+    checked <= MOST_COUNTED
+        && part.evidence.values().all(fits)
+        && part.samples.iter().all(|sample| {
+            let amount = sample.amount.value() * sample.amount.unit().factor();
+            sample.start <= sample.end
+                && sample.end.get() <= MOST_COUNTED
+                && amount.abs() <= MOST_COUNTED as f64
+        })
 }
 
 /// Takes over evidence that samples do not tell.

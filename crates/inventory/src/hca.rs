@@ -175,7 +175,7 @@ fn netdevs(root: &SysRoot, folder: &str, number: u32) -> Vec<String> {
         // `dev_id` is how the drivers before `dev_port` told the ports of one function apart.
         let port = of("dev_port").and_then(|text| text.parse::<u32>().ok());
         let id = of("dev_id").and_then(|text| u32::from_str_radix(text.strip_prefix("0x")?, 16).ok());
-        port.unwrap_or(0).max(id.unwrap_or(0)) + 1 == number
+        port.unwrap_or(0).max(id.unwrap_or(0)).checked_add(1) == Some(number)
     };
     root.list(&below).unwrap_or_default().into_iter().filter(fits).collect()
 }

@@ -91,3 +91,37 @@ pub fn read_as(root: &SysRoot, process: &Process) -> Machine {
         remarks: at.into_remarks(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use seatrial_sys::root::Tree;
+
+    use super::*;
+
+    /// Found by the fuzz target `machine`.
+    #[test]
+    fn numbers_as_large_as_they_get_are_read_without_an_overflow() {
+        let mut tree = Tree::default();
+        let kib = u64::MAX / 1024;
+        let info: String = ["MemTotal", "MemFree", "Active(file)", "Inactive(file)", "SReclaimable"]
+            .map(|key| format!("Node 0 {key}: {kib} kB\n"))
+            .concat();
+        for (path, text) in [
+            ("/proc/meminfo", format!("MemTotal: {kib} kB\n")),
+            ("/sys/devices/system/cpu/online", "0-1".to_owned()),
+            ("/sys/devices/system/node/online", "0-1".to_owned()),
+            ("/sys/devices/system/node/node0/meminfo", info.clone()),
+            ("/sys/devices/system/node/node1/meminfo", info),
+            ("/sys/class/infiniband/rxe0/ports/1/state", "4: ACTIVE".to_owned()),
+            ("/sys/class/infiniband/rxe0/device/net/eth0/dev_port", u32::MAX.to_string()),
+        ] {
+            tree.file(path, text.as_bytes());
+        }
+        let machine = read(&SysRoot::of(tree));
+        let available: Vec<_> =
+            machine.numa.iter().map(|node| node.available_bytes.known().copied()).collect();
+        assert_eq!(available, [Some(u64::MAX); 2]);
+        let hcas = machine.hcas.known().expect("adapters");
+        assert_eq!((hcas.len(), hcas[0].ports.len()), (1, 1));
+    }
+}

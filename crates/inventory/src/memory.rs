@@ -51,7 +51,8 @@ fn effective(available: &Known<u64>, cgroup: &Known<Option<CgroupMemory>>) -> Kn
 /// That happens on virtual machines whose memory grows on demand: the total is a promise, the nodes are what is there
 /// now, and taking more waits for the host.
 fn compare_with_nodes(at: &mut Reading<'_>, total: Option<u64>, numa: &[NumaNode]) {
-    let in_nodes: Option<u64> = numa.iter().map(|node| node.total_bytes.known().copied()).sum();
+    let in_nodes =
+        numa.iter().try_fold(0_u64, |sum, node| Some(sum.saturating_add(*node.total_bytes.known()?)));
     let (Some(total), Some(in_nodes)) = (total, in_nodes) else { return };
     if in_nodes < total / 100 * 95 {
         let (claimed, there) = (Bytes(total).rounded(), Bytes(in_nodes).rounded());

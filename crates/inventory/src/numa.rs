@@ -72,10 +72,10 @@ fn node(at: &mut Reading<'_>, topology: &Topology, id: u32, ids: &[u32]) -> Numa
 /// reclaimable slab when it estimates `MemAvailable` (si_mem_available() in mm/show_mem.c), so this is its floor.
 fn available(size: impl Fn(&str) -> Result<u64, ReadError>) -> Result<u64, ReadError> {
     let free = size("MemFree")?;
-    let file = size("Active(file)")? + size("Inactive(file)")?;
+    let file = size("Active(file)")?.saturating_add(size("Inactive(file)")?);
     // Kernels before 4.20 do not tell the slab of a node apart; leaving it out is on the safe side.
     let slab = size("SReclaimable").unwrap_or(0);
-    Ok(free + file / 2 + slab / 2)
+    Ok(free.saturating_add(file / 2).saturating_add(slab / 2))
 }
 
 /// `10 21 …`: one number for each node online, in their order.

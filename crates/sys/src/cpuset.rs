@@ -21,6 +21,9 @@ pub enum CpuListError {
     /// A range ends before it begins.
     #[error("range '{0}' ends before it begins")]
     Backwards(String),
+    /// More numbers than there can be CPUs: a list that names the same ranges again and again.
+    #[error("the list names more than {} CPUs", CpuSet::MAX_ID + 1)]
+    TooMany,
     /// A number is larger than any kernel's.
     #[error("CPU number {0} is larger than {max}", max = CpuSet::MAX_ID)]
     TooLarge(u32),
@@ -135,11 +138,16 @@ impl FromStr for CpuSet {
         if text.is_empty() {
             return Ok(set);
         }
+        let mut named = 0;
         for part in text.split(',') {
             let (from, to) = part.split_once('-').unwrap_or((part, part));
             let (from, to) = (number(from, part)?, number(to, part)?);
             if to < from {
                 return Err(CpuListError::Backwards(part.to_owned()));
+            }
+            named += to - from + 1;
+            if named > Self::MAX_ID + 1 {
+                return Err(CpuListError::TooMany);
             }
             set.ids.extend(from..=to);
         }
@@ -174,6 +182,7 @@ mod tests {
         let reason = |text: &str| text.parse::<CpuSet>().expect_err(text).to_string();
         assert_eq!(reason("3-1"), "range '3-1' ends before it begins");
         assert_eq!(reason("0-4294967295"), "CPU number 4294967295 is larger than 65535");
+        assert_eq!(reason("0-65535,7"), "the list names more than 65536 CPUs");
         for text in ["x", "1,,2", "-3", "1-", "+1", "1 2", "0x3", "99999999999"] {
             assert!(reason(text).contains("neither"), "{text}");
         }

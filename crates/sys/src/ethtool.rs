@@ -243,9 +243,15 @@ fn statistics(interface: &str) -> Result<Vec<(String, u64)>, Errno> {
     let mut numbers = vec![0_u32; 2 + room * 2];
     numbers[..2].copy_from_slice(&[0x1d, count as u32]);
     call(interface, &mut numbers)?;
-    if names[2] != numbers[1] {
-        // They changed in between.
-        return Err(Errno::AGAIN);
+    // They changed in between.
+    named(&names, &numbers).ok_or(Errno::AGAIN)
+}
+
+/// The statistics of two answers, each with its command and how many follow; none when they are not equally many.
+pub(crate) fn named(names: &[u32], numbers: &[u32]) -> Option<Vec<(String, u64)>> {
+    let count = *numbers.get(1)?;
+    if *names.get(2)? != count {
+        return None;
     }
     let name = |words: &[u32]| {
         let bytes: Vec<u8> =
@@ -258,7 +264,7 @@ fn statistics(interface: &str) -> Result<Vec<(String, u64)>, Errno> {
         u64::from_ne_bytes([a, b, c, d, e, f, g, h])
     };
     let all = names[3..].chunks_exact(NAME_WORDS).zip(numbers[2..].chunks_exact(2));
-    Ok(all.take(numbers[1] as usize).map(|(words, pair)| (name(words), number(pair))).collect())
+    Some(all.take(count as usize).map(|(words, pair)| (name(words), number(pair))).collect())
 }
 
 /// Sends `message` to the driver of `interface`, and has it answered in place.

@@ -9,6 +9,8 @@ pub mod cgroup;
 pub mod clock;
 pub mod cpuset;
 pub mod ethtool;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod gpu;
 pub mod isa;
 pub mod libc_info;

@@ -63,7 +63,7 @@ fn request(kind: u16, body: &[u8]) -> Vec<u8> {
 }
 
 /// Reads a buffer full of messages; whether the last one was among them.
-fn read(mut messages: &[u8], found: &mut Vec<Message>) -> Result<bool, Errno> {
+pub(crate) fn read(mut messages: &[u8], found: &mut Vec<Message>) -> Result<bool, Errno> {
     while messages.len() >= HEADER {
         let length = number(messages, 0).map_or(0, |length| length as usize);
         if length < HEADER || length > messages.len() {

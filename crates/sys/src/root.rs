@@ -2,20 +2,27 @@
 
 mod link;
 pub mod space;
+mod tree;
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::{Arc, RwLock};
 
 use rustix::io::Errno;
+
+use tree::Entry;
+pub use tree::Tree;
 
 /// Where the kernel's file trees are: below `/`, or below a folder that stands in for it.
 ///
 /// Paths given to the methods are absolute, as on the live system (`/proc/stat`), and errors name them so.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct SysRoot {
     prefix: PathBuf,
+    /// The files themselves, where none of them is on a disk.
+    tree: Option<Arc<RwLock<Tree>>>,
 }
 
 /// Why a file of the kernel gave no value.
@@ -82,7 +89,22 @@ impl SysRoot {
 
     /// A tree below `prefix` that stands in for the running system.
     pub fn at(prefix: impl Into<PathBuf>) -> Self {
-        Self { prefix: prefix.into() }
+        Self { prefix: prefix.into(), tree: None }
+    }
+
+    /// A tree in memory that stands in for the running system. None of it has a real place.
+    pub fn of(tree: Tree) -> Self {
+        Self { prefix: PathBuf::from("/dev/null"), tree: Some(Arc::new(RwLock::new(tree))) }
+    }
+
+    /// Puts another tree in the place of the one in memory, for all copies of this root.
+    ///
+    /// # Panics
+    /// Never: nothing panics while it holds the lock.
+    pub fn change(&self, tree: Tree) {
+        if let Some(own) = &self.tree {
+            *own.write().expect("not poisoned") = tree;
+        }
     }
 
     /// Whether this is the running system, so that system calls and files speak of the same machine.
@@ -98,12 +120,50 @@ impl SysRoot {
 
     /// Whether something is there. What we may not look at counts as absent.
     pub fn exists(&self, path: impl AsRef<Path>) -> bool {
-        self.locate(path).exists()
+        match &self.tree {
+            Some(_) => self.in_memory(path.as_ref(), |_, _| Ok(())).is_ok(),
+            None => self.locate(path).exists(),
+        }
     }
 
     /// The bytes of a file.
     pub fn bytes(&self, path: impl AsRef<Path>) -> Result<Vec<u8>, ReadError> {
-        fs::read(self.locate(&path)).map_err(|error| ReadError::io(path.as_ref(), &error))
+        let path = path.as_ref();
+        let read = match &self.tree {
+            Some(_) => self.in_memory(path, |tree, at| match tree.at(at)? {
+                Entry::File(contents) => Ok(contents.clone()),
+                _ => Err(Errno::ISDIR.into()),
+            }),
+            None => fs::read(self.locate(path)),
+        };
+        read.map_err(|error| ReadError::io(path, &error))
+    }
+
+    /// What `look` finds in the tree in memory at `path`, behind all links.
+    fn in_memory<T>(&self, path: &Path, look: impl FnOnce(&Tree, &Path) -> io::Result<T>) -> io::Result<T> {
+        let tree = self.tree.as_ref().ok_or(io::ErrorKind::NotFound)?.read().expect("not poisoned");
+        if tree.is_plain(path) {
+            return look(&tree, path);
+        }
+        drop(tree);
+        let behind = self.resolve(path).map_err(|_| io::ErrorKind::NotFound)?;
+        let tree = self.tree.as_ref().ok_or(io::ErrorKind::NotFound)?.read().expect("not poisoned");
+        look(&tree, Path::new(&behind))
+    }
+
+    /// What the symbolic link at a path points at; none where something else is there.
+    fn target(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        match &self.tree {
+            Some(tree) => match tree.read().expect("not poisoned").at(path)? {
+                Entry::Link(target) => Ok(Some(target.clone())),
+                _ => Ok(None),
+            },
+            None => {
+                let at = self.locate(path);
+                let is_link = fs::symlink_metadata(&at)?.is_symlink();
+                is_link.then(|| fs::read_link(&at)).transpose()
+            }
+        }
     }
 
     /// The text of a file without the white space at its end.
@@ -125,6 +185,9 @@ impl SysRoot {
     /// The names in a folder, sorted.
     pub fn list(&self, path: impl AsRef<Path>) -> Result<Vec<String>, ReadError> {
         let fail = |error| ReadError::io(path.as_ref(), &error);
+        if self.tree.is_some() {
+            return self.in_memory(path.as_ref(), Tree::list).map_err(fail);
+        }
         let mut names = Vec::new();
         for entry in fs::read_dir(self.locate(&path)).map_err(fail)? {
             names.push(entry.map_err(fail)?.file_name().to_string_lossy().into_owned());

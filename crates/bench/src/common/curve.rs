@@ -10,14 +10,15 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Adds the next slice.
+    /// Adds the next slice. One that ends before the last one did, as only somebody else's evidence has it, ends with it.
     pub fn push(&mut self, slice: &Sample) {
-        let by_then = self.points.last().map_or(0.0, |(_, bytes)| *bytes);
+        let (last, by_then) = self.points.last().copied().unwrap_or_default();
         if self.points.last().is_none_or(|(end, _)| *end < slice.start.get()) {
             self.points.push((slice.start.get(), by_then));
         }
         let bytes = slice.amount.value() * slice.amount.unit().factor();
-        self.points.push((slice.end.get(), by_then + bytes));
+        let end = slice.end.get().max(slice.start.get()).max(last);
+        self.points.push((end, by_then + bytes));
     }
 
     /// When it begins and ends; none when it never did.
@@ -66,7 +67,7 @@ pub fn common_window(curves: &[&Curve]) -> Option<(u64, u64)> {
     let start = spans.iter().map(|span| span.0).max()?;
     let end = spans.iter().map(|span| span.1).min()?;
     let longest = spans.iter().map(|span| span.1 - span.0).max()?;
-    (end > start && (end - start) * 2 >= longest).then_some((start, end))
+    (end > start && (end - start).saturating_mul(2) >= longest).then_some((start, end))
 }
 
 #[cfg(test)]

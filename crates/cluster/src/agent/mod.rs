@@ -19,3 +19,4 @@ mod vitals;
 pub(crate) use output::Output;
 pub use run::{AgentOptions, agent_main};
 pub(crate) use signal::signal_name;
+pub use vitals::vitals;

@@ -10,7 +10,7 @@ const SHOWN: usize = 16;
 /// The threads of a process: state, kernel function waited in, system call in flight, kernel stack where readable.
 ///
 /// Reads only files that the kernel fills without the process's memory map lock, which a stuck process may hold.
-pub(super) fn vitals(root: &SysRoot, pid: u32) -> Value {
+pub fn vitals(root: &SysRoot, pid: u32) -> Value {
     match tasks(root, pid) {
         Ok(mut threads) => {
             threads.sort_by_key(|thread| (thread.state != 'D', thread.name != "part", thread.id));

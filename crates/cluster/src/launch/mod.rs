@@ -18,6 +18,7 @@ mod words;
 pub use local::LocalLauncher;
 pub(crate) use meet::follow;
 pub use mpirun::MpirunLauncher;
+pub use relay::envelopes;
 pub(crate) use relay::relay_main;
 pub use slurm::{SlurmLauncher, SlurmRequest};
 pub use ssh::SshLauncher;

@@ -155,3 +155,19 @@ fn a_plan_that_breaks_the_benchmark_ends_only_its_own_case() {
     let reason = record.reason.expect("a reason");
     assert!(reason.starts_with("defect of storage.file: making numbers of its samples panicked"), "{reason}");
 }
+
+#[test]
+fn times_that_go_backwards_and_numbers_that_nothing_counts_to_are_not_reduced() {
+    let (case, site) = case();
+    let recorded = CaseRecord::measured(&case);
+    let cannot = |change: &dyn Fn(&mut PartRecord)| {
+        let mut parts = trial(&case, 0, 1000.0, 0);
+        change(&mut parts[0]);
+        matches!(again(seatrial_bench::registry(), &case, &recorded, &parts, &site), Again::Cannot(_))
+    };
+    assert!(!cannot(&|_| ()));
+    assert!(cannot(&|part| part.samples[1].end = Nanos(0)));
+    assert!(cannot(&|part| part.samples[5].end = Nanos(u64::MAX)));
+    assert!(cannot(&|part| part.integrity = Integrity::Verified { checked: u64::MAX }));
+    assert!(cannot(&|part| drop(part.evidence.insert("lost".to_owned(), json!({ "by": [1, u64::MAX] })))));
+}

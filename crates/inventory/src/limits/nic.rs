@@ -109,7 +109,7 @@ fn bonded(nic: &Nic, all: &[Nic], load: Load) -> Option<Known<Bound>> {
         Share::Most(count) => rates.into_iter().take(count.max(1)).collect(),
         Share::Slowest => rates.into_iter().rev().take(1).collect(),
     };
-    let sum: u64 = used.iter().map(|(_, mbit)| mbit).sum();
+    let sum = used.iter().fold(0_u64, |sum, (_, mbit)| sum.saturating_add(*mbit));
     let each: Vec<String> = used.iter().map(|(name, mbit)| format!("{name} {mbit} Mbit/s")).collect();
     let formula = format!("{} ({mode}: {why})", each.join(" + "));
     Some(Known::Known(bound(sum as f64 / 1000.0, Unit::GigabitsPerSecond, formula, "bond")))

@@ -48,6 +48,12 @@ pub enum NodeSetError {
         /// The name.
         name: String,
     },
+    /// A name longer than any host's.
+    #[error("'{start}...' is no node name: it is longer than {} characters", NodeSet::LONGEST_NAME)]
+    Long {
+        /// How it begins.
+        start: String,
+    },
     /// A slip of the finger that would fill the memory.
     #[error("'{text}' stands for more than {} nodes", NodeSet::MOST)]
     TooMany {
@@ -59,6 +65,9 @@ pub enum NodeSetError {
 impl NodeSet {
     /// Names a set stands for at most; the largest clusters have a fifth of it.
     pub const MOST: usize = 50_000;
+
+    /// Characters of a name at most (RFC 1035, 2.3.4): `n...n[1-50000]` must not fill the memory either.
+    pub const LONGEST_NAME: usize = 255;
 
     /// Every name once, in the order written.
     pub fn names(&self) -> impl Iterator<Item = &str> {
@@ -143,6 +152,9 @@ fn expand(element: &str, room: usize) -> Result<Option<Vec<String>>, NodeSetErro
         if !plain.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')) {
             return Err(NodeSetError::Name { name: plain.to_owned() });
         }
+        if names.iter().any(|name| name.len() + plain.len() > NodeSet::LONGEST_NAME) {
+            return Err(NodeSetError::Long { start: element.chars().take(20).collect() });
+        }
         names.iter_mut().for_each(|name| name.push_str(plain));
         if plain.len() == rest.len() {
             break;
@@ -152,10 +164,14 @@ fn expand(element: &str, room: usize) -> Result<Option<Vec<String>>, NodeSetErro
         if names.len().saturating_mul(numbers.len()) > room {
             return Ok(None);
         }
-        names = names
-            .iter()
-            .flat_map(|name| numbers.iter().map(move |number| format!("{name}{number}")))
-            .collect();
+        if let [number] = numbers.as_slice() {
+            names.iter_mut().for_each(|name| name.push_str(number));
+        } else {
+            names = names
+                .iter()
+                .flat_map(|name| numbers.iter().map(move |number| format!("{name}{number}")))
+                .collect();
+        }
         rest = behind;
     }
     Ok((names.len() <= room).then_some(names))
@@ -237,5 +253,8 @@ mod tests {
             assert!(matches!(error, NodeSetError::TooMany { .. }), "{text}: {error}");
         }
         assert_eq!(names("n[1-50000]").len(), NodeSet::MOST);
+        for text in [format!("{}[1-50000]", "n".repeat(2000)), format!("[1-50000]{}", "[1]".repeat(780))] {
+            assert!(matches!(text.parse::<NodeSet>(), Err(NodeSetError::Long { .. })), "{text}");
+        }
     }
 }

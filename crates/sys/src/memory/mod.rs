@@ -8,7 +8,7 @@ mod placement;
 mod policy;
 mod populate;
 mod region;
-mod residency;
+pub(crate) mod residency;
 
 pub use aligned::{Aligned, SMALLEST_PAGE};
 pub use element::Element;

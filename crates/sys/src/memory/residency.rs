@@ -23,7 +23,7 @@ impl Residency {
 }
 
 /// Sums the entries of an smaps text that lie within `from..to`.
-pub(super) fn parse(smaps: &str, from: usize, to: usize) -> Result<Residency, ReadError> {
+pub(crate) fn parse(smaps: &str, from: usize, to: usize) -> Result<Residency, ReadError> {
     let mut sum = Residency::default();
     let mut seen = false;
     let mut inside = false;
@@ -34,15 +34,15 @@ pub(super) fn parse(smaps: &str, from: usize, to: usize) -> Result<Residency, Re
         } else if inside {
             let mut words = line.split_whitespace();
             let (Some(key), Some(kib)) = (words.next(), words.next()) else { continue };
-            let bytes = || kib.parse::<u64>().map(|kib| kib << 10);
+            let bytes = || kib.parse::<u64>().map(|kib| kib.saturating_mul(1024));
             let bytes = || bytes().map_err(|_| ReadError::garbage(SMAPS, line, "a number of kB"));
             match key {
-                "Rss:" => sum.resident_bytes += bytes()?,
-                "AnonHugePages:" => sum.huge_bytes += bytes()?,
+                "Rss:" => add(&mut sum.resident_bytes, bytes()?),
+                "AnonHugePages:" => add(&mut sum.huge_bytes, bytes()?),
                 // Explicit pages are left out of Rss.
                 "Private_Hugetlb:" | "Shared_Hugetlb:" => {
-                    sum.resident_bytes += bytes()?;
-                    sum.huge_bytes += bytes()?;
+                    add(&mut sum.resident_bytes, bytes()?);
+                    add(&mut sum.huge_bytes, bytes()?);
                 }
                 _ => {}
             }
@@ -50,6 +50,10 @@ pub(super) fn parse(smaps: &str, from: usize, to: usize) -> Result<Residency, Re
     }
     let expected = || format!("an entry within {from:x}-{to:x}");
     if seen { Ok(sum) } else { Err(ReadError::garbage(SMAPS, "no such mapping", &expected())) }
+}
+
+fn add(sum: &mut u64, bytes: u64) {
+    *sum = sum.saturating_add(bytes);
 }
 
 /// `7f00-7f80 rw-p …` as its two addresses.

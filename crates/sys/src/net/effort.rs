@@ -80,7 +80,7 @@ pub struct HostTime {
 impl HostTime {
     /// All but idle time.
     pub fn busy_ns(&self) -> u64 {
-        self.user_ns + self.system_ns + self.irq_ns + self.softirq_ns
+        [self.system_ns, self.irq_ns, self.softirq_ns].into_iter().fold(self.user_ns, u64::saturating_add)
     }
 
     /// What passed since `earlier`.
@@ -112,11 +112,11 @@ pub fn host_time(root: &SysRoot) -> Result<HostTime, ReadError> {
     };
     let nanos = |ticks: u64| ticks.saturating_mul(NANOS / ticks_per_second());
     Ok(HostTime {
-        user_ns: nanos(user + nice),
+        user_ns: nanos(user.saturating_add(nice)),
         system_ns: nanos(system),
         irq_ns: nanos(irq),
         softirq_ns: nanos(softirq),
-        idle_ns: nanos(idle + iowait),
+        idle_ns: nanos(idle.saturating_add(iowait)),
         steal_ns: nanos(steal),
     })
 }

@@ -79,7 +79,7 @@ impl Watch for Tail {
 }
 
 /// Reads what the log gained, without ever waiting for more.
-fn read(mut log: impl Read) -> Difference {
+pub(crate) fn read(mut log: impl Read) -> Difference {
     let mut text = Vec::new();
     let mut lost = false;
     let mut unreadable = Vec::new();

@@ -34,12 +34,12 @@ impl Counting for Load {
         note("busy_ns", false, times.as_ref().map(HostTime::busy_ns).map_err(Clone::clone));
         note("elapsed_ns", false, times.as_ref().map(|_| now_ns()).map_err(Clone::clone));
         note("own_ns", false, own_ns(root));
-        let interrupts = times.as_ref().map_or(0, |times| times.irq_ns + times.softirq_ns);
+        let interrupts = times.as_ref().map_or(0, |times| times.irq_ns.saturating_add(times.softirq_ns));
         let tasks = tasks(root);
         note(
             "kernel_ns",
             false,
-            tasks.as_ref().map(|tasks| tasks.kernel_ns + interrupts).map_err(Clone::clone),
+            tasks.as_ref().map(|tasks| tasks.kernel_ns.saturating_add(interrupts)).map_err(Clone::clone),
         );
         note("ours_ns", false, tasks.as_ref().map(|tasks| tasks.ours_ns).map_err(Clone::clone));
         for (name, ns) in tasks.map(|tasks| tasks.processes).unwrap_or_default() {
@@ -93,7 +93,7 @@ fn own_ns(root: &SysRoot) -> Result<u64, ReadError> {
     let text = root.text(PATH)?;
     let stat =
         Stat::of(&text).ok_or_else(|| ReadError::garbage(PATH, &text, "the fields of proc_pid_stat(5)"))?;
-    Ok(nanoseconds(stat.ticks.iter().sum()))
+    Ok(nanoseconds(stat.ticks.iter().copied().fold(0, u64::saturating_add)))
 }
 
 /// What ran on the machine beside this process.
@@ -109,19 +109,20 @@ struct Tasks {
 /// All tasks; one that ends while we look is none.
 fn tasks(root: &SysRoot) -> Result<Tasks, ReadError> {
     let own = root.text("/proc/self/stat").ok().and_then(|text| Stat::of(&text));
-    let reaped = own.as_ref().map_or(0, |stat| nanoseconds(stat.ticks[2] + stat.ticks[3]));
+    let reaped = own.as_ref().map_or(0, |stat| nanoseconds(stat.ticks[2].saturating_add(stat.ticks[3])));
     let mut tasks = Tasks { kernel_ns: 0, ours_ns: reaped, processes: BTreeMap::new() };
     let pids = root.numbered("/proc", "")?;
     let stats = pids.iter().filter_map(|pid| Stat::of(&root.text(format!("/proc/{pid}/stat")).ok()?));
     for stat in stats {
-        let ns = nanoseconds(stat.ticks[0] + stat.ticks[1]);
-        if stat.flags & PF_KTHREAD != 0 {
-            tasks.kernel_ns += ns;
+        let ns = nanoseconds(stat.ticks[0].saturating_add(stat.ticks[1]));
+        let sum = if stat.flags & PF_KTHREAD != 0 {
+            &mut tasks.kernel_ns
         } else if own.as_ref().is_some_and(|own| own.name == stat.name) {
-            tasks.ours_ns += ns;
+            &mut tasks.ours_ns
         } else {
-            *tasks.processes.entry(stat.name).or_default() += ns;
-        }
+            tasks.processes.entry(stat.name).or_default()
+        };
+        *sum = sum.saturating_add(ns);
     }
     Ok(tasks)
 }

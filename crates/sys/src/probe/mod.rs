@@ -9,7 +9,7 @@ mod counting;
 mod cpu_freq;
 mod diskstats;
 mod ib_port;
-mod kernel_log;
+pub(crate) mod kernel_log;
 mod line;
 mod load;
 mod nic;

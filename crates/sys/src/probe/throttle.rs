@@ -75,7 +75,8 @@ impl Counting for Throttle {
         let mut sums: BTreeMap<String, u64> = BTreeMap::new();
         for (owner, count) in owners {
             let name = owner.split(' ').next().unwrap_or(owner);
-            *sums.entry(name.to_owned()).or_default() += count;
+            let sum = sums.entry(name.to_owned()).or_default();
+            *sum = sum.saturating_add(count);
         }
         Difference { counts: sums, ..all }
     }

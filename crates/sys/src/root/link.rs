@@ -27,19 +27,15 @@ impl SysRoot {
                 continue;
             }
             let next = found.join(&step);
-            let at = self.locate(&next);
-            let is_link =
-                fs::symlink_metadata(&at).map_err(|error| ReadError::io(asked, &error))?.is_symlink();
-            if !is_link {
+            let Some(target) = self.target(&next).map_err(|error| ReadError::io(asked, &error))? else {
                 found = next;
                 continue;
-            }
+            };
             links += 1;
             if links > MOST_LINKS {
                 let path = asked.display().to_string();
                 return Err(ReadError::Unreadable { path, errno: Errno::LOOP });
             }
-            let target = fs::read_link(&at).map_err(|error| ReadError::io(asked, &error))?;
             if target.is_absolute() {
                 found = PathBuf::from("/");
             }
@@ -56,7 +52,16 @@ impl SysRoot {
     /// The target itself need not be there.
     pub fn link_name(&self, path: impl AsRef<Path>) -> Result<String, ReadError> {
         let asked = path.as_ref();
-        let target = fs::read_link(self.locate(asked)).map_err(|error| ReadError::io(asked, &error))?;
+        let target = match &self.tree {
+            Some(_) => {
+                // A link is what stands under its own name in the folder behind all links.
+                let folder = self.resolve(asked.parent().unwrap_or(asked))?;
+                let at = Path::new(&folder).join(asked.file_name().unwrap_or_default());
+                self.target(&at).and_then(|target| target.ok_or_else(|| Errno::INVAL.into()))
+            }
+            None => fs::read_link(self.locate(asked)),
+        };
+        let target = target.map_err(|error| ReadError::io(asked, &error))?;
         let name = target.file_name().and_then(|name| name.to_str()).map(str::to_owned);
         name.ok_or_else(|| ReadError::garbage(asked, &target.to_string_lossy(), "a link to a name in UTF-8"))
     }

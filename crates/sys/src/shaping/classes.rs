@@ -1,5 +1,7 @@
 //! What a tree of classes lets through.
 
+use std::collections::BTreeMap;
+
 use super::{TC_H_ROOT, TCA_OPTIONS, own};
 use crate::netlink::{attribute, number, wide};
 
@@ -57,6 +59,15 @@ impl Class {
 pub(super) struct Classes(pub Vec<Class>);
 
 impl Classes {
+    /// Each class once: below one that is told twice, the work would double at every level.
+    pub fn of(told: impl Iterator<Item = Class>) -> Self {
+        let mut classes = BTreeMap::new();
+        for class in told {
+            classes.entry(class.handle).or_insert(class);
+        }
+        Self(classes.into_values().collect())
+    }
+
     /// Bytes a second that get through at most; none when nothing bounds them.
     ///
     /// Without any filter everything goes to the `default` class, and is held by it and by all above it. (A packet that was
@@ -180,6 +191,13 @@ mod tests {
         let circle = Classes(vec![class(1, 2, 7), class(2, 1, 9), class(3, 1, 8)]);
         assert_eq!(circle.rate(Some(3), false, true), Some(7));
         assert_eq!(circle.rate(Some(3), true, true), None);
+    }
+
+    #[test]
+    fn classes_that_are_told_twice_are_walked_once() {
+        let chain = (1..=DEEPEST).map(|level| class(level, level - 1, u64::from(1000 - level)));
+        let twice = Classes::of(chain.clone().chain(chain));
+        assert_eq!(twice.rate(Some(DEEPEST), true, true), Some(968));
     }
 
     fn message(options: &[u8]) -> Vec<u8> {

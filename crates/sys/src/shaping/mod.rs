@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use rustix::io::Errno;
 
-use crate::netlink::{attribute, attributes, dump, half, interface_name, number};
+use crate::netlink::{Message, attribute, attributes, dump, half, interface_name, number};
 use crate::root::{ReadError, SysRoot};
 
 use classes::{Class, Classes};
@@ -49,12 +49,16 @@ pub fn shapings(root: &SysRoot) -> Result<BTreeMap<String, Shaping>, ReadError> 
         return Ok(BTreeMap::new());
     }
     let path = || "the classes of queueing disciplines (netlink)/".to_owned();
-    all().map_err(|errno| ReadError::Unreadable { path: path(), errno })
+    all(&dump, &interface_name).map_err(|errno| ReadError::Unreadable { path: path(), errno })
 }
 
-fn all() -> Result<BTreeMap<String, Shaping>, Errno> {
+/// What `ask` gets answered to each kind of question, with the names of interfaces by their indices.
+pub(crate) fn all(
+    ask: &dyn Fn(u16, &[u8]) -> Result<Vec<Message>, Errno>,
+    name: &dyn Fn(u32) -> Option<String>,
+) -> Result<BTreeMap<String, Shaping>, Errno> {
     let mut by_interface: BTreeMap<u32, Vec<Discipline>> = BTreeMap::new();
-    for message in dump(RTM_GETQDISC, &tcmsg(0))? {
+    for message in ask(RTM_GETQDISC, &tcmsg(0))? {
         if let Some((index, discipline)) = Discipline::read(&message.body) {
             by_interface.entry(index).or_default().push(discipline);
         }
@@ -62,7 +66,7 @@ fn all() -> Result<BTreeMap<String, Shaping>, Errno> {
     let mut found = BTreeMap::new();
     for (index, disciplines) in by_interface {
         // One that went away in between has no name any more.
-        if let (Some(shaping), Some(name)) = (shaping(index, &disciplines)?, interface_name(index)) {
+        if let (Some(shaping), Some(name)) = (shaping(index, &disciplines, ask)?, name(index)) {
             found.insert(name, shaping);
         }
     }
@@ -117,18 +121,22 @@ impl Discipline {
     }
 }
 
-fn shaping(index: u32, disciplines: &[Discipline]) -> Result<Option<Shaping>, Errno> {
+fn shaping(
+    index: u32,
+    disciplines: &[Discipline],
+    ask: &dyn Fn(u16, &[u8]) -> Result<Vec<Message>, Errno>,
+) -> Result<Option<Shaping>, Errno> {
     let Some(root) = disciplines.iter().find(|discipline| discipline.is_root) else { return Ok(None) };
     let mut shaping = Shaping { kind: root.kind.clone(), ..Shaping::default() };
     match root.kind.as_str() {
         "htb" | "hfsc" => {
-            let messages = dump(RTM_GETTCLASS, &tcmsg(index))?;
+            let messages = ask(RTM_GETTCLASS, &tcmsg(index))?;
             let classes = messages.iter().filter_map(|message| Class::read(&root.kind, &message.body));
-            let filters = dump(RTM_GETTFILTER, &tcmsg(index))?;
+            let filters = ask(RTM_GETTFILTER, &tcmsg(index))?;
             // What hangs before the discipline may sort packets into its classes as well.
             let is_sorted = filters.iter().any(|message| message.kind == RTM_NEWTFILTER)
                 || disciplines.iter().any(|discipline| discipline.kind == "clsact");
-            let classes = Classes(classes.collect());
+            let classes = Classes::of(classes);
             shaping.bytes_per_second = classes.rate(root.default_class(), is_sorted, root.kind == "htb");
         }
         "fq" => shaping.flow_bytes_per_second = root.flow_rate(),
@@ -173,7 +181,8 @@ mod tests {
 
     #[test]
     fn an_fq_holds_each_flow_to_its_rate_while_it_paces_at_all() {
-        let rate = |options: &[u8]| shaping(3, &[discipline("fq", TC_H_ROOT, options)]).expect("no question");
+        let rate =
+            |options: &[u8]| shaping(3, &[discipline("fq", TC_H_ROOT, options)], &dump).expect("no question");
         let held =
             Shaping { kind: "fq".to_owned(), flow_bytes_per_second: Some(12_500_000), ..Shaping::default() };
         assert_eq!(rate(&fq(1, 12_500_000)), Some(held));
@@ -186,11 +195,12 @@ mod tests {
     fn queues_of_one_card_hold_flows_when_all_of_them_do() {
         let below = |rate| discipline("fq", 0x1_0001, &fq(1, rate));
         let root = || discipline("mq", TC_H_ROOT, &[]);
-        let found = shaping(3, &[root(), below(1000), below(2000)]).expect("no question").expect("held");
+        let found =
+            shaping(3, &[root(), below(1000), below(2000)], &dump).expect("no question").expect("held");
         assert_eq!((found.kind.as_str(), found.flow_bytes_per_second), ("mq", Some(2000)));
-        assert_eq!(shaping(3, &[root(), below(1000), discipline("pfifo", 0x1_0002, &[])]), Ok(None));
-        assert_eq!(shaping(3, &[below(1000)]), Ok(None), "nothing is at the root");
-        assert_eq!(shaping(3, &[discipline("fq_codel", TC_H_ROOT, &[])]), Ok(None));
+        assert_eq!(shaping(3, &[root(), below(1000), discipline("pfifo", 0x1_0002, &[])], &dump), Ok(None));
+        assert_eq!(shaping(3, &[below(1000)], &dump), Ok(None), "nothing is at the root");
+        assert_eq!(shaping(3, &[discipline("fq_codel", TC_H_ROOT, &[])], &dump), Ok(None));
     }
 
     #[test]

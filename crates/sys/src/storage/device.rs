@@ -109,7 +109,9 @@ pub fn moved_by_device(root: &SysRoot, device: Device) -> Result<Moved, ReadErro
     // Requests, merged, sectors, ms; the same for writing (Documentation/block/stat.rst).
     let field = |number: usize| text.split_whitespace().nth(number)?.parse::<u64>().ok();
     match (field(2), field(6)) {
-        (Some(read), Some(written)) => Ok(Moved { read: read * SECTOR, written: written * SECTOR }),
+        (Some(read), Some(written)) => {
+            Ok(Moved { read: read.saturating_mul(SECTOR), written: written.saturating_mul(SECTOR) })
+        }
         _ => Err(ReadError::garbage(&path, &text, "the counters of a block device")),
     }
 }

@@ -72,7 +72,7 @@ fn moved(case: &Case, counted: &[Latencies]) -> Moved {
     let headers = if text("rate") == Ok("max") || text("protocol") == Ok("udp") { 28 } else { 0 };
     let bytes = |name: &str| {
         let size = case.params.bytes(name).ok().flatten().map_or(0, seatrial_model::Bytes::get);
-        round_trips * (size + headers)
+        round_trips.saturating_mul(size.saturating_add(headers))
     };
     Moved { forward: bytes("request"), reverse: bytes("response"), buffered: 0 }
 }

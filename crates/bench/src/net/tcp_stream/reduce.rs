@@ -139,7 +139,8 @@ type OfWay<'a> = (Way, Vec<(Name, &'a Curve)>, (u64, u64));
 fn direction((way, own, (start, end)): OfWay<'_>, intervals: u64) -> Direction {
     let only: Vec<&Curve> = own.iter().map(|(_, curve)| *curve).collect();
     let sum = |from: u64, to: u64| only.iter().map(|curve| curve.rate(from, to) * GBIT).sum::<f64>();
-    let edge = |at: u64| start + (end - start) * at / intervals;
+    // In 128 bits: an hour of nanoseconds times its intervals is more than 64 hold.
+    let edge = |at: u64| start + (u128::from(end - start) * u128::from(at) / u128::from(intervals)) as u64;
     let wide = INTERVAL_NS.min(end - start);
     let steps = ((end - start - wide) / STEP_NS).min(MOST);
     Direction {

@@ -138,6 +138,13 @@ impl<R: Read> Receiver<R> {
     }
 }
 
+/// Reads `bytes` as everything that comes to a relay and from one: for the fuzz targets.
+pub fn envelopes(bytes: &[u8]) {
+    let (mut down, mut up) = (Receiver(bytes), Receiver(bytes));
+    while let Ok(Some(_)) = down.down() {}
+    while let Ok(Some(_)) = up.up() {}
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

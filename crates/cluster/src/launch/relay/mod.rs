@@ -12,5 +12,6 @@ mod envelope;
 mod gateway;
 mod serve;
 
+pub use envelope::envelopes;
 pub(super) use gateway::{Gateway, RelayStart};
 pub(crate) use serve::relay_main;

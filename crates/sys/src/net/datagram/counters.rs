@@ -98,7 +98,7 @@ fn protocols(root: &SysRoot) -> Result<Counted, ReadError> {
         // A kernel that is older than the field does not count it.
         let Some(of_four) = of_protocol(&four, protocol, field) else { continue };
         let of_six = six.lines().find_map(|line| line.strip_prefix(six_field)?.trim().parse::<u64>().ok());
-        counts.insert(name, of_four + of_six.unwrap_or(0));
+        counts.insert(name, of_four.saturating_add(of_six.unwrap_or(0)));
     }
     if counts.is_empty() {
         return Err(ReadError::garbage(SNMP, &four, "lines of names and lines of numbers"));
@@ -119,7 +119,7 @@ fn of_protocol(text: &str, protocol: &str, field: &str) -> Option<u64> {
 fn backlog(root: &SysRoot) -> Result<Counted, ReadError> {
     let text = root.text(SOFTNET)?;
     let dropped = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
-    let all: Option<u64> = text.lines().map(dropped).sum();
+    let all = text.lines().try_fold(0_u64, |sum, line| Some(sum.saturating_add(dropped(line)?)));
     match all {
         Some(sum) if !text.is_empty() => Ok(Counted::from([("backlog_dropped", sum)])),
         _ => Err(ReadError::garbage(SOFTNET, &text, "lines of hexadecimal numbers")),
@@ -139,7 +139,8 @@ fn queues(root: &SysRoot, interface: &str) -> Result<Counted, ReadError> {
     let unreadable = |errno| ReadError::Unreadable { path: format!("the queues of {interface}"), errno };
     let queues = qdiscs(interface).map_err(unreadable)?;
     // A discipline with others below it counts what they drop as its own.
-    let dropped = queues.iter().filter(|queue| queue.is_root).map(|queue| queue.dropped).sum();
+    let dropped =
+        queues.iter().filter(|queue| queue.is_root).map(|queue| queue.dropped).fold(0, u64::saturating_add);
     Ok(Counted::from([("queue_dropped", dropped)]))
 }
 

@@ -6,7 +6,7 @@ mod counters;
 mod incoming;
 mod option;
 mod outgoing;
-mod qdisc;
+pub(crate) mod qdisc;
 mod readable;
 #[cfg(test)]
 mod tests;

@@ -155,7 +155,7 @@ fn ask(socket: &OwnedFd, index: u32) -> Result<(), Errno> {
 }
 
 /// Reads a buffer full of messages; whether the last one was among them. A kernel may answer for every interface.
-fn read(mut messages: &[u8], found: &mut Vec<(u32, Qdisc)>) -> Result<bool, Errno> {
+pub(crate) fn read(mut messages: &[u8], found: &mut Vec<(u32, Qdisc)>) -> Result<bool, Errno> {
     while messages.len() >= HEADER {
         let length = number(messages, 0).map_or(0, |length| length as usize);
         if length < HEADER || length > messages.len() {

@@ -151,8 +151,9 @@ fn tell(method: Method, case: &Case, parts: &[PartRecord], ports: usize, measure
     let trials: BTreeSet<u32> = parts.iter().map(|part| part.trial).collect();
     let count = |name: &str| case.params.count(name).unwrap_or(1);
     let largest = measures.series.get("by_size").and_then(|rows| rows.last()?.at.bytes("size").ok()?);
-    let under_way = count("queue_pairs") * count("depth") * largest.map_or(0, Bytes::get);
-    let none = Moved { buffered: 2 * under_way * trials.len() as u64, ..Moved::default() };
+    let under_way =
+        count("queue_pairs").saturating_mul(count("depth")).saturating_mul(largest.map_or(0, Bytes::get));
+    let none = Moved { buffered: under_way.saturating_mul(2 * trials.len() as u64), ..Moved::default() };
     let mut by_port = vec![none; ports.max(1)];
     for part in parts {
         // What is read goes the other way than the requests.

@@ -119,14 +119,14 @@ fn histogram(part: &PartRecord, bytes: u64, port: Option<usize>) -> Option<Laten
 fn moved(method: Method, clients: &[PartRecord], sizes: &[AtPlace], port: usize) -> Moved {
     let of_size = |size: u64| -> u64 {
         let counted = clients.iter().filter_map(|part| histogram(part, size, Some(port)));
-        size * counted.map(|own| own.count()).sum::<u64>()
+        counted.map(|own| own.count()).sum::<u64>().saturating_mul(size)
     };
-    let all: u64 = sizes.iter().map(|at| of_size(bytes(at))).sum();
+    let all = sizes.iter().map(|at| of_size(bytes(at))).fold(0, u64::saturating_add);
     let largest = sizes.last().map_or(0, bytes);
     Moved {
         forward: if method.verb == VerbKind::Read { 0 } else { all },
         reverse: if method.verb == VerbKind::Read || method.notice != Notice::Nothing { all } else { 0 },
-        buffered: 2 * largest * clients.len() as u64,
+        buffered: largest.saturating_mul(2 * clients.len() as u64),
     }
 }
 
