@@ -52,11 +52,7 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
     ),
     (
         "an emulated processor does not get far enough within the time",
-        &[
-            "cpu::clock::tests::a_worker_measures",
-            "mem::latency::tests::a_worker_visits",
-            "storage::file::tests::work::what_is_done_once",
-        ],
+        &["cpu::clock::tests::a_worker_measures", "storage::file::tests::work::what_is_done_once"],
     ),
 ];
 
