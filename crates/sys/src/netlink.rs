@@ -62,6 +62,12 @@ fn request(kind: u16, body: &[u8]) -> Vec<u8> {
     request
 }
 
+/// The error that a refusal tells, as the kernel writes it: negative, and none above 4095 (`MAX_ERRNO`).
+pub(crate) fn refusal(told: Option<u32>) -> Errno {
+    let errno = told.map(|told| told.cast_signed().saturating_neg());
+    errno.filter(|errno| (1..=4095).contains(errno)).map_or(Errno::BADMSG, Errno::from_raw_os_error)
+}
+
 /// Reads a buffer full of messages; whether the last one was among them.
 pub(crate) fn read(mut messages: &[u8], found: &mut Vec<Message>) -> Result<bool, Errno> {
     while messages.len() >= HEADER {
@@ -73,8 +79,7 @@ pub(crate) fn read(mut messages: &[u8], found: &mut Vec<Message>) -> Result<bool
         match half(messages, 4) {
             Some(NLMSG_DONE) => return Ok(true),
             Some(NLMSG_ERROR) => {
-                let errno = number(body, 0).unwrap_or(0).cast_signed();
-                return Err(Errno::from_raw_os_error(errno.saturating_neg().max(1)));
+                return Err(refusal(number(body, 0)));
             }
             kind => found.push(Message { kind: kind.unwrap_or(0), body: body.to_vec() }),
         }
@@ -156,6 +161,10 @@ pub(crate) mod tests {
         let refused = message(NLMSG_ERROR, &(-1_i32).to_ne_bytes());
         assert_eq!(read(&refused, &mut found), Err(Errno::PERM));
         assert_eq!(read(&[9; 20], &mut found), Err(Errno::BADMSG));
+        for foreign in [0, 7, -4096, i32::MIN] {
+            let refused = message(NLMSG_ERROR, &foreign.to_ne_bytes());
+            assert_eq!(read(&refused, &mut found), Err(Errno::BADMSG), "{foreign}");
+        }
     }
 
     #[test]

@@ -21,7 +21,8 @@ pub struct Target {
     pub run: fn(&[u8]),
     /// Bytes of an input at most.
     pub longest: usize,
-    /// Bytes that an input may have allocated at once at most. Each target says where its bound comes from.
+    /// Bytes that an input may have allocated at once at most: several times what was seen in some millions of runs, so that
+    /// what grows with a number in the input, and not with its length, is found.
     pub most_allocated: usize,
 }
 

@@ -136,10 +136,12 @@ impl Comparison {
         !self.broken.is_empty() || self.differences.iter().flat_map(|row| &row.change).any(is_worse)
     }
 
-    /// Whether it says too little to call the candidate not worse: nothing could be compared, or something could not be
-    /// measured again.
+    /// Whether it says too little to call the candidate not worse: nothing could be compared, or something was not or
+    /// could not be measured again.
     pub fn is_incomplete(&self) -> bool {
-        !self.unmeasured.is_empty() || !self.differences.iter().any(|row| row.change.is_ok())
+        !self.unmeasured.is_empty()
+            || !self.only_a.is_empty()
+            || !self.differences.iter().any(|row| row.change.is_ok())
     }
 }
 

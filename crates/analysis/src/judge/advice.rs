@@ -28,6 +28,11 @@ impl Judgement {
         if self.has_judged_something() {
             return None;
         }
+        if profile.criteria.is_empty() && profile.settings.is_empty() {
+            return Some(
+                "nothing could be judged: the profile has no [[criterion]] and no [[setting]]".to_owned(),
+            );
+        }
         if self.missing_limits.is_empty() {
             return Some("nothing could be judged; the reasons stand beside the criteria".to_owned());
         }

@@ -14,6 +14,19 @@ use crate::{output, samples};
 /// Writes a run in the forms that were asked for. The exit code is 0 when all were written, unless a form that goes to
 /// standard output has an exit code of its own.
 pub fn run(args: &ExportArgs) -> Result<Exit, CliError> {
+    written(args).or_else(|error| {
+        let mut printed = args.targets.0.iter().filter(|(_, file)| file == STANDARD_OUTPUT);
+        let Some((line, exit)) = printed.find_map(|(export, _)| export.failed(&error.to_string())) else {
+            return Err(error);
+        };
+        output::warn(&error.to_string());
+        // The exit code tells it, whoever reads the line.
+        let _ = output::fill(|out| writeln!(out, "{line}"));
+        Ok(Exit(exit))
+    })
+}
+
+fn written(args: &ExportArgs) -> Result<Exit, CliError> {
     let targets = &args.targets.0;
     let printed: Vec<_> = targets.iter().filter(|(_, file)| file == STANDARD_OUTPUT).collect();
     if let [(first, _), (second, _), ..] = printed.as_slice() {

@@ -84,9 +84,24 @@ fn nagios_gets_its_line_and_the_exit_codes_of_its_plugins() {
     assert!(line(&home).exits(3).out.starts_with("SEATRIAL UNKNOWN - "));
     home.seatrial("run mem.bandwidth").script(&Script::measuring(60.0)).run().exits(0);
     assert_eq!(line(&home).exits(3).out, "SEATRIAL UNKNOWN - nothing was judged\n");
+    // A plugin that fails is no service in a critical state.
+    let lost = home.seatrial("export --nagios 20200101-000000-bcdf").run().exits(3);
+    assert!(lost.out.starts_with("SEATRIAL UNKNOWN - ") && lost.out.lines().count() == 1, "{}", lost.out);
     // Written to a file it is one export among others, and 0 says that it was written.
     let file = home.folder().join("line");
     home.seatrial("export").word(format!("--nagios={}", file.display())).run().exits(0);
+}
+
+#[test]
+fn a_check_that_was_not_judged_is_nowhere_taken_for_one_that_passed() {
+    let home = Home::new();
+    home.seatrial("check").script(&Script::measuring(60.0)).run().exits(0);
+    // As a run is that was killed before its end.
+    std::fs::remove_file(home.run().join("verdicts.json")).expect("removed");
+    let junit = home.seatrial("export --junit -").run().exits(0).out;
+    assert!(junit.contains("errors=\"1\"") && junit.contains("no criterion was judged"), "{junit}");
+    let prometheus = home.seatrial("export --prometheus -").run().exits(0).out;
+    assert!(prometheus.contains("\nseatrial_run_verdict 3\n"), "{prometheus}");
 }
 
 #[test]

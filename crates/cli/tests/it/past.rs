@@ -123,11 +123,15 @@ fn a_comparison_can_be_a_gate() {
     home.seatrial("compare last~2 last").run().exits(0);
     home.seatrial("run mem.bandwidth -p kernel=read").script(&Script::measuring(60.0)).run().exits(0);
     home.seatrial("compare --fail-on-worse last~1 last").run().exits(3).shows("share no case");
+    home.seatrial("run mem.bandwidth -p kernel=read,copy").script(&Script::measuring(60.0)).run().exits(0);
+    let fewer = home.seatrial("compare --fail-on-worse last last~1").run().exits(3);
+    fewer.shows("same").shows("kernel=copy");
+    home.seatrial("compare --fail-on-worse last~1 last").run().exits(0);
     let crash = serde_json::json!({ "crashes": { "phase": "measure", "signal": 11 } });
     let broken = Script::measuring(60.0).fault("*", crash);
     home.seatrial("run mem.bandwidth").script(&broken).run().exits(1);
-    home.seatrial("compare --fail-on-worse last~2 last").run().exits(1).shows("fails now").shows("SIGSEGV");
-    home.seatrial("compare --same-within 100% last~2 last").run().exits(2).says("from 0 to below 100");
+    home.seatrial("compare --fail-on-worse last~3 last").run().exits(1).shows("fails now").shows("SIGSEGV");
+    home.seatrial("compare --same-within 100% last~3 last").run().exits(2).says("from 0 to below 100");
 }
 
 #[test]

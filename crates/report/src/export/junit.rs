@@ -64,6 +64,12 @@ fn report(run: &Material<'_>) -> Report {
         for record in &document.results {
             add(suite_name(&record.nodes.join("+")), Some(of_case(record)));
         }
+        // Cases that were measured are no criteria that are met.
+        if let Some(profile) = &info.profile {
+            let text = "no criterion was judged: the run did not come to its end";
+            let test = TestCase::new(&profile.id, unsuccessful(NonSuccessKind::Error, "unknown", text));
+            add(RUN.to_owned(), Some(test));
+        }
     } else {
         let records = by_id(document);
         let mut timed: HashSet<&str> = HashSet::new();

@@ -58,6 +58,12 @@ pub trait Export: Sync {
     fn exit(&self, _run: &Material<'_>) -> Option<u8> {
         None
     }
+
+    /// The line and the exit code of a run that cannot be written because of `why`, where readers of standard output expect
+    /// one all the same.
+    fn failed(&self, _why: &str) -> Option<(String, u8)> {
+        None
+    }
 }
 
 /// Declares the modules of the exports and lists them.

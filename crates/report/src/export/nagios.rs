@@ -38,6 +38,11 @@ impl Export for Nagios {
     fn exit(&self, run: &Material<'_>) -> Option<u8> {
         Some(status(run.document).1)
     }
+
+    /// Another exit code would be taken for a service in a critical state.
+    fn failed(&self, why: &str) -> Option<(String, u8)> {
+        Some((format!("SEATRIAL UNKNOWN - {}", plain(why)), 3))
+    }
 }
 
 /// The word and the exit code. A run that judged nothing is unknown, and so is one of which everything was skipped.
@@ -85,7 +90,11 @@ fn text(verdicts: &[&VerdictRecord], label: &dyn Fn(&VerdictRecord) -> String) -
     if open.len() > MOST_NAMED {
         text += &format!("; and {} more", open.len() - MOST_NAMED);
     }
-    // A bar begins the performance data and a line feed ends the text, so neither may stand in it.
+    plain(&text)
+}
+
+/// A bar begins the performance data and a line feed ends the text, so neither may stand in it.
+fn plain(text: &str) -> String {
     text.chars().map(|c| if c == '|' || c.is_control() { ' ' } else { c }).collect()
 }
 

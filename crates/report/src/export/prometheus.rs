@@ -137,7 +137,9 @@ impl Families {
             let end = "When the run ended, in seconds since 1970.";
             at("seatrial_run_end_time_seconds", end, ended.at);
         }
-        if let Some(verdict) = document.verdict {
+        // A profile that nothing was judged against yet is no silence that an alert could miss.
+        let unjudged = info.profile.as_ref().map(|_| Verdict::Unknown);
+        if let Some(verdict) = document.verdict.or(unjudged) {
             let help = format!("The judgement of the whole run: {VERDICTS}.");
             self.add("seatrial_run_verdict", &help, Labels::new(), weight(verdict));
         }

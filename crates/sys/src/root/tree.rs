@@ -118,7 +118,7 @@ mod tests {
         assert!(root.link_name("/proc/stat").is_err());
     }
 
-    /// Everything here sums or scales numbers of the kernel; found by the fuzz target `probes`.
+    /// Everything here sums or scales numbers of the kernel.
     #[test]
     fn numbers_as_large_as_they_get_are_read_without_an_overflow() {
         let most = u64::MAX.to_string();

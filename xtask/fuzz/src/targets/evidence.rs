@@ -11,7 +11,7 @@ use seatrial_store::{Contents, look};
 
 use crate::{Target, files};
 
-pub const TARGET: Target = Target { name: "evidence", run, longest: 32768, most_allocated: 128 << 20 };
+pub const TARGET: Target = Target { name: "evidence", run, longest: 32768, most_allocated: 16 << 20 };
 
 /// What compressed files begin with.
 const GZIP: &[u8] = &[0x1f, 0x8b];

@@ -148,7 +148,7 @@ impl Scheme {
             _ => Flushed::End,
         };
         let threads = params.count("threads").map_err(protocol)?.max(1);
-        let block = params.bytes("block").map_err(protocol)?.unwrap_or(Bytes::mib(1)).get();
+        let block = params.bytes("block").map_err(protocol)?.unwrap_or(Bytes::mib(1)).get().max(1);
         let blocks = match params.bytes("size").ok().flatten() {
             None => (USUAL_SIZE / threads / block).max(LEAST_BLOCKS),
             Some(size) => size.get() / threads / block,

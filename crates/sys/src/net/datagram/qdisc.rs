@@ -12,6 +12,7 @@ use rustix::io::Errno;
 pub use rate::Rate;
 
 use crate::net::option::last_errno;
+use crate::netlink::refusal;
 use crate::root::{ReadError, SysRoot};
 
 /// A queueing discipline.
@@ -165,8 +166,7 @@ pub(crate) fn read(mut messages: &[u8], found: &mut Vec<(u32, Qdisc)>) -> Result
         match kind {
             Some(NLMSG_DONE) => return Ok(true),
             Some(NLMSG_ERROR) => {
-                let errno = number(message, HEADER).unwrap_or(0).cast_signed();
-                return Err(Errno::from_raw_os_error(errno.saturating_neg().max(1)));
+                return Err(refusal(number(message, HEADER)));
             }
             _ => found.extend(discipline(&message[HEADER..])),
         }
