@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -84,7 +85,8 @@ pub fn agent_main(options: &AgentOptions) -> ExitCode {
         }
     };
     let (events, inbox) = mpsc::channel();
-    if let Err(error) = leave_at_sigterm(events.clone()) {
+    let terminated = Arc::new(AtomicBool::new(false));
+    if let Err(error) = leave_at_sigterm(events.clone(), &terminated) {
         tracing::warn!("the agent could not set up its process: {error}");
     }
     let reports = Reports::new(streams.reports, events.clone());
@@ -110,12 +112,15 @@ pub fn agent_main(options: &AgentOptions) -> ExitCode {
         silence,
         shelf,
         group: String::new(),
+        terminated,
     };
     agent.serve(&inbox)
 }
 
-/// SIGTERM, as Slurm sends to what it ends, is as if the controller were gone: what workers left is still removed.
-fn leave_at_sigterm(events: Sender<Event>) -> std::io::Result<()> {
+/// SIGTERM, as Slurm sends to what it ends, is as if the controller were gone: what workers left is still removed. The flag
+/// is set by the signal itself, before anything else of this process goes on.
+fn leave_at_sigterm(events: Sender<Event>, terminated: &Arc<AtomicBool>) -> std::io::Result<()> {
+    signal_hook::flag::register(SIGTERM, Arc::clone(terminated))?;
     let (mut read, write) = UnixStream::pair()?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         while read.read(&mut [0]).is_ok_and(|bytes| bytes > 0) {
@@ -212,6 +217,8 @@ struct Agent {
     shelf: Option<Arc<Shelf>>,
     /// The group whose workers were started last.
     group: String,
+    /// This process got SIGTERM, and so most likely did its workers: how they end says nothing of the node.
+    terminated: Arc<AtomicBool>,
 }
 
 impl Agent {
@@ -262,9 +269,12 @@ impl Agent {
             Ok((handle, supervised)) => {
                 // The worker cannot have hung up before it was told what to be.
                 let _ = handle.tell.send(ToWorker::Task { case, place, trial });
+                let terminated = Arc::clone(&self.terminated);
                 let see_off = move || {
                     let (end, after) = supervised.see_off();
-                    report_end(&reports, worker, end);
+                    if !terminated.load(Ordering::Acquire) {
+                        report_end(&reports, worker, end);
+                    }
                     let removal = after.unwrap_or_else(|left| {
                         let _ = events.send(Event::Gone { worker, abandoned: true });
                         left.bury()

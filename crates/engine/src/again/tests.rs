@@ -139,7 +139,7 @@ fn another_version_of_the_benchmark_is_told_and_not_guessed_at() {
 }
 
 #[test]
-fn a_plan_that_breaks_the_benchmark_ends_only_its_own_case() {
+fn a_plan_that_no_build_makes_ends_only_its_own_case_and_breaks_nothing() {
     let (case, site) = case();
     let registry = seatrial_bench::registry();
     let about = registry.find("storage.file").expect("registered").about();
@@ -151,9 +151,10 @@ fn a_plan_that_breaks_the_benchmark_ends_only_its_own_case() {
     let case = Case { bench: about.id.to_owned(), version: about.version, params, ..case };
     let found = again(registry, &case, &CaseRecord::measured(&case), &trial(&case, 0, 9000.0, 0), &site);
     let Again::Record(record) = found else { panic!("{found:?}") };
-    assert_eq!((record.outcome, record.cause), (Outcome::Unmeasured, Some(Cause::Protocol)));
+    assert_eq!(record.outcome, Outcome::Unmeasured);
+    // A panic would be caught and told as well.
     let reason = record.reason.expect("a reason");
-    assert!(reason.starts_with("defect of storage.file: making numbers of its samples panicked"), "{reason}");
+    assert!(!reason.contains("panicked"), "{reason}");
 }
 
 #[test]
