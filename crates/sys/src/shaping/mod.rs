@@ -13,6 +13,9 @@ use crate::root::{ReadError, SysRoot};
 
 use classes::{Class, Classes};
 
+/// Asks the kernel with a request of this kind and body; its answers.
+type Ask<'a> = &'a dyn Fn(u16, &[u8]) -> Result<Vec<Message>, Errno>;
+
 /// What the discipline that packets come to first lets through.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shaping {
@@ -54,7 +57,7 @@ pub fn shapings(root: &SysRoot) -> Result<BTreeMap<String, Shaping>, ReadError> 
 
 /// What `ask` gets answered to each kind of question, with the names of interfaces by their indices.
 pub(crate) fn all(
-    ask: &dyn Fn(u16, &[u8]) -> Result<Vec<Message>, Errno>,
+    ask: Ask<'_>,
     name: &dyn Fn(u32) -> Option<String>,
 ) -> Result<BTreeMap<String, Shaping>, Errno> {
     let mut by_interface: BTreeMap<u32, Vec<Discipline>> = BTreeMap::new();
@@ -121,11 +124,7 @@ impl Discipline {
     }
 }
 
-fn shaping(
-    index: u32,
-    disciplines: &[Discipline],
-    ask: &dyn Fn(u16, &[u8]) -> Result<Vec<Message>, Errno>,
-) -> Result<Option<Shaping>, Errno> {
+fn shaping(index: u32, disciplines: &[Discipline], ask: Ask<'_>) -> Result<Option<Shaping>, Errno> {
     let Some(root) = disciplines.iter().find(|discipline| discipline.is_root) else { return Ok(None) };
     let mut shaping = Shaping { kind: root.kind.clone(), ..Shaping::default() };
     match root.kind.as_str() {
