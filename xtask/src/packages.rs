@@ -128,7 +128,7 @@ pub const EMULATED: &[Package] = &[Package {
     reason: "unit tests and the binary run on emulated processors",
 }];
 
-/// What it needs besides for 64-bit Arm; the compiler itself is [`crate::emulated`]'s affair.
+/// What it needs besides for 64-bit Arm; the compiler itself is unpacked by `emulated`.
 pub const EMULATED_ARM: &[Package] = &[
     Package {
         name: "gcc-aarch64-linux-gnu",
