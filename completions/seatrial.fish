@@ -43,7 +43,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l role -d 'Giv
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l reference -d 'The run that criteria with `percent_of = "reference"` are held against: an id, the start of one, `last`, a folder' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l resume -d 'Continue an interrupted run on its nodes and with its options: only the cases without a result are measured. How its nodes are reached may be said anew, each option by itself' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l time-budget -d 'Time that the run is to take on each node, for example 90s: repeats of disturbed trials and trials for a narrower interval stay within it, and what nothing judges makes fewer trials when the plan alone does not fit [default: the profile\'s time_budget, if it has one]' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s o -l output -d 'Form of the result on standard output; every form but table prints nothing else there' -r -f -a "table\t'A table for people'
 json\t'One JSON document, by the published schema'
 csv\t'One line a metric of a case'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
@@ -66,7 +66,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l mpirun -d 'T
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l script -d 'Play a script instead of measuring: simulated nodes with exact numbers' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l strict -d 'Exit 1 on warnings too'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l plan -d 'Print the cases, the time and what is disturbed, and run nothing'
-complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l share-hosts -d 'Measure nodes that share one kernel at the same time instead of one after the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l share-hosts -d 'Measure nodes that share one kernel at the same time instead of one after the other, also nodes of one host name'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s p -l param -d 'Give a parameter a value, or several for a sweep: -p kernel=copy,triad' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l pattern -d 'How nodes are paired for benchmarks of two parts: pair (default), ring, all-pairs, matchings, alone (each node with itself, over its loopback), and at the same time bisection, incast, trunk' -r
@@ -77,7 +77,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l repeats -d 'Ho
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l seed -d 'What the order of a study of factors is drawn from [default: 1]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l resume -d 'Continue an interrupted run on its nodes and with its options: only the cases without a result are measured. How its nodes are reached may be said anew, each option by itself' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l time-budget -d 'Time that the run is to take on each node, for example 90s: repeats of disturbed trials and trials for a narrower interval stay within it, and what nothing judges makes fewer trials when the plan alone does not fit [default: the profile\'s time_budget, if it has one]' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s o -l output -d 'Form of the result on standard output; every form but table prints nothing else there' -r -f -a "table\t'A table for people'
 json\t'One JSON document, by the published schema'
 csv\t'One line a metric of a case'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
@@ -99,11 +99,10 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l ssh-fanout -d 
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l mpirun -d 'The mpirun with its options' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l script -d 'Play a script instead of measuring: simulated nodes with exact numbers' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l plan -d 'Print the cases, the time and what is disturbed, and run nothing'
-complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l share-hosts -d 'Measure nodes that share one kernel at the same time instead of one after the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l share-hosts -d 'Measure nodes that share one kernel at the same time instead of one after the other, also nodes of one host name'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
-json\t'One JSON document, by the published schema'
-csv\t'One line a metric of a case'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -s o -l output -d 'Form of the result on standard output; every form but table prints nothing else there' -r -f -a "table\t'A table for people'
+json\t'One JSON document'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
@@ -122,16 +121,15 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l ssh -d '
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l ssh-fanout -d 'Reach more nodes than this through some of them instead of each by a connection of its own [default: 64]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l mpirun -d 'The mpirun with its options' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l script -d 'Play a script instead: simulated nodes' -r -F
-complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l share-hosts -d 'Measure nodes that share one kernel at the same time instead of one after the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l share-hosts -d 'Measure nodes that share one kernel at the same time instead of one after the other, also nodes of one host name'
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand list" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l role -d 'Give nodes a role of the profile: head=n1' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
-json\t'One JSON document, by the published schema'
-csv\t'One line a metric of a case'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s o -l output -d 'Form of the result on standard output; every form but table prints nothing else there' -r -f -a "table\t'A table for people'
+json\t'One JSON document'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
@@ -150,13 +148,12 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l ssh -d 'T
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l ssh-fanout -d 'Reach more nodes than this through some of them instead of each by a connection of its own [default: 64]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l mpirun -d 'The mpirun with its options' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l script -d 'Play a script instead of looking: simulated nodes' -r -F
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l share-hosts -d 'Measure nodes that share one kernel at the same time instead of one after the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l share-hosts -d 'Measure nodes that share one kernel at the same time instead of one after the other, also nodes of one host name'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l same-within -d 'Differences that are shown to be smaller than this count as the same; 0: only equal ones do' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l html -d 'Write the comparison as one HTML page that needs no network, instead of printing it; `-` is standard output' -r -F
-complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
-json\t'One JSON document, by the published schema'
-csv\t'One line a metric of a case'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -s o -l output -d 'Form of the result on standard output; every form but table prints nothing else there' -r -f -a "table\t'A table for people'
+json\t'One JSON document'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
@@ -164,15 +161,14 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l fail-on-wo
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand history" -l metric -d 'Only the trend of this metric' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand history" -l last -d 'Only the last so many runs' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand history" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
-json\t'One JSON document, by the published schema'
-csv\t'One line a metric of a case'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand history" -s o -l output -d 'Form of the result on standard output; every form but table prints nothing else there' -r -f -a "table\t'A table for people'
+json\t'One JSON document'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand history" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand history" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand report" -l html -d 'Write the run as one HTML page that needs no network, instead of printing it; `-` is standard output' -r -F
-complete -c seatrial -n "__fish_seatrial_using_subcommand report" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
+complete -c seatrial -n "__fish_seatrial_using_subcommand report" -s o -l output -d 'Form of the result on standard output; every form but table prints nothing else there' -r -f -a "table\t'A table for people'
 json\t'One JSON document, by the published schema'
 csv\t'One line a metric of a case'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand report" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
@@ -194,16 +190,14 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand profile; and __fish_se
 complete -c seatrial -n "__fish_seatrial_using_subcommand profile; and __fish_seen_subcommand_from draft" -s h -l help -d 'Print help'
 complete -c seatrial -n "__fish_seatrial_using_subcommand profile; and __fish_seen_subcommand_from help" -f -a "draft" -d 'Draft a profile from good runs: what they measured, bounded by the spread of their nodes'
 complete -c seatrial -n "__fish_seatrial_using_subcommand profile; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c seatrial -n "__fish_seatrial_using_subcommand verify" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
-json\t'One JSON document, by the published schema'
-csv\t'One line a metric of a case'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand verify" -s o -l output -d 'Form of the result on standard output; every form but table prints nothing else there' -r -f -a "table\t'A table for people'
+json\t'One JSON document'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand verify" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c seatrial -n "__fish_seatrial_using_subcommand clean" -s o -l output -d 'Form of the result on standard output; json and csv print nothing else there' -r -f -a "table\t'A table for people'
-json\t'One JSON document, by the published schema'
-csv\t'One line a metric of a case'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand clean" -s o -l output -d 'Form of the result on standard output; every form but table prints nothing else there' -r -f -a "table\t'A table for people'
+json\t'One JSON document'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand clean" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"

@@ -1,13 +1,14 @@
 //! The agents of a run: this machine's own, those of a cluster, or simulated ones.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use seatrial_cluster::{
-    Fleet, LaunchError, Launcher, LocalLauncher, MpirunLauncher, ScriptFile, SlurmLauncher, SlurmRequest,
-    SshLauncher, build_id,
+    Fleet, Hello, LaunchError, Launcher, LocalLauncher, MpirunLauncher, ScriptFile, SlurmLauncher,
+    SlurmRequest, SshLauncher, build_id,
 };
 
-use seatrial_model::profile::NodeSet;
+use seatrial_model::profile::{NodeSet, fold};
 use seatrial_report::again;
 
 use crate::args::{LauncherChoice, NodeArgs};
@@ -25,7 +26,7 @@ pub fn launch(args: &NodeArgs, script: Option<&Path>) -> Result<Box<dyn Fleet>, 
     let surroundings = Surroundings::of_process();
     refuse_tasks(&surroundings)?;
     let choice = choose(args, &surroundings)?;
-    let fleet = match choice {
+    let fleet: Box<dyn Fleet> = match choice {
         LauncherChoice::Local => LocalLauncher::new(build()?).launch()?,
         LauncherChoice::Ssh => {
             let launcher = SshLauncher::new(build()?, nodes(args));
@@ -40,7 +41,29 @@ pub fn launch(args: &NodeArgs, script: Option<&Path>) -> Result<Box<dyn Fleet>, 
             client.map_or(launcher.clone(), |client| launcher.client(client)).launch()?
         }
     };
+    if !args.share_hosts {
+        refuse_aliases(fleet.agents())?;
+    }
     Ok(fleet)
+}
+
+/// Several names that lead to one machine, by a stale address or a typing error: what is measured under one name would be
+/// told of the other, and a pair of them would measure the loopback.
+fn refuse_aliases(agents: &[Hello]) -> Result<(), CliError> {
+    let mut nodes: BTreeMap<(&String, &String), Vec<&str>> = BTreeMap::new();
+    for Hello { node, machine, .. } in agents {
+        if let (Some(host), Some(boot)) = (machine.hostname.known(), machine.boot_id.known()) {
+            nodes.entry((host, boot)).or_default().push(node);
+        }
+    }
+    let Some(((host, _), names)) = nodes.into_iter().find(|(_, names)| names.len() > 1) else {
+        return Ok(());
+    };
+    Err(CliError::Usage(format!(
+        "{} lead to one machine: its host name is {host}, and its boot id is the same. Correct where the names lead (DNS, \
+         /etc/hosts, ssh_config) or leave the wrong ones out with -x; --share-hosts takes them as nodes of their own",
+        fold(&names)
+    )))
 }
 
 /// What this process finds itself in, by the variables that launchers set.
@@ -116,6 +139,22 @@ fn choose(args: &NodeArgs, surroundings: &Surroundings) -> Result<LauncherChoice
         }
         LauncherChoice::Ssh | LauncherChoice::Mpirun | LauncherChoice::Local => {}
     }
+    if let (LauncherChoice::Slurm, Some(job), Some(allocated)) =
+        (choice, &surroundings.slurm_job, &surroundings.slurm_nodes)
+    {
+        let asked = nodes(args);
+        let outside: Vec<&str> =
+            asked.iter().map(String::as_str).filter(|name| !allocated.contains(name)).collect();
+        let has = allocated.names().count();
+        let lacks = (!outside.is_empty()).then(|| format!("it lacks {}", fold(&outside)));
+        let too_many = || args.nodes.filter(|asked| *asked as usize > has);
+        let wrong = lacks.or_else(|| Some(format!("-N asks for {} nodes, it has {has}", too_many()?)));
+        if let Some(wrong) = wrong {
+            return contradiction(format!(
+                "this shell is inside of job {job} with {allocated}: {wrong}. Name nodes of the job, or start outside of it"
+            ));
+        }
+    }
     if args.nodelist.is_some() && choice != LauncherChoice::Slurm && nodes(args).is_empty() {
         return contradiction("no node is left: -x leaves out all that -w names".to_owned());
     }
@@ -188,6 +227,9 @@ pub fn build() -> Result<String, CliError> {
 
 #[cfg(test)]
 mod tests {
+    use seatrial_cluster::PROTOCOL;
+    use seatrial_model::machine::{Known, Machine};
+
     use super::*;
 
     fn chosen(args: NodeArgs, job: Option<&str>) -> Result<LauncherChoice, String> {
@@ -240,6 +282,52 @@ mod tests {
         assert!(chosen(partition, None).unwrap_err().contains("--partition is for --launcher slurm"));
         let nobody = NodeArgs { exclude: Some("n1".parse().expect("a node set")), ..list("n1") };
         assert!(chosen(nobody, None).unwrap_err().contains("no node is left"));
+    }
+
+    #[test]
+    fn two_names_of_one_machine_are_refused() {
+        let agent = |node: &str, host: &str, boot: &str| {
+            let known = |text: &str| Known::Known(text.to_owned());
+            let machine = Machine { hostname: known(host), boot_id: known(boot), ..Machine::default() };
+            Hello {
+                protocol: PROTOCOL,
+                build: String::new(),
+                node: node.to_owned(),
+                machine,
+                settings: vec![],
+            }
+        };
+        let n1 = || agent("n1", "n1", "b1");
+        let said = |other| refuse_aliases(&[n1(), other]).map_err(|error| error.to_string());
+        assert!(
+            said(agent("n2", "n1", "b1"))
+                .unwrap_err()
+                .starts_with("n[1-2] lead to one machine: its host name is n1")
+        );
+        // Containers of one machine, and machines that were all installed from one image without a name.
+        for fine in [agent("n2", "n2", "b1"), agent("n2", "n1", "b2")] {
+            assert_eq!(said(fine), Ok(()));
+        }
+        let silent = Machine { hostname: Known::unknown("denied"), ..agent("n2", "n1", "b1").machine };
+        assert_eq!(said(Hello { machine: silent, ..n1() }), Ok(()));
+    }
+
+    #[test]
+    fn nodes_outside_of_the_allocation_are_named() {
+        let inside = Surroundings {
+            slurm_job: Some("12".to_owned()),
+            slurm_nodes: Some("n[1-2]".parse().expect("a node set")),
+            ..Surroundings::default()
+        };
+        let said = |args: NodeArgs| choose(&args, &inside).map_err(|error| error.to_string());
+        let many = |nodes| NodeArgs { nodes: Some(nodes), ..NodeArgs::default() };
+        assert!(said(list("n[1,4-5]")).unwrap_err().contains("job 12 with n[1-2]: it lacks n[4-5]"));
+        assert!(said(many(3)).unwrap_err().contains("-N asks for 3 nodes, it has 2"));
+        for fits in [list("n2"), many(2), NodeArgs::default()] {
+            assert_eq!(said(fits), Ok(LauncherChoice::Slurm));
+        }
+        let elsewhere = NodeArgs { launcher: Some(LauncherChoice::Ssh), ..list("n4") };
+        assert_eq!(said(elsewhere), Ok(LauncherChoice::Ssh));
     }
 
     #[test]

@@ -36,6 +36,10 @@ pub fn run(args: &Args) -> Result<()> {
         ensure!(!workspace::is_ci(), "{text}");
         eprintln!("{text}\n");
     }
+    let little_room = little_room()?;
+    if let Some(text) = &little_room {
+        eprintln!("{text}\n");
+    }
     let started = Instant::now();
     let mut digest = Digest::default();
     let mut passed = if args.args.is_empty() {
@@ -51,6 +55,9 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(text) = &not_run {
         println!("{text}");
     }
+    if let Some(text) = little_room.filter(|_| !passed) {
+        println!("{text}");
+    }
     // The same for programs, in the plainest form there is: the last result that cargo prints is of one crate only.
     println!("tests: {} passed, {} failed", digest.passed, digest.failed);
     ensure!(passed, "tests failed, or a test program did not come to its end");
@@ -60,6 +67,25 @@ pub fn run(args: &Args) -> Result<()> {
         digest.skipped.len()
     );
     Ok(())
+}
+
+/// Free bytes from which on a run from nothing, `.ci/run` with its other stages too, comes to its end: it was measured to
+/// take 10.4 GB at most.
+const ROOM: u64 = 11_000_000_000;
+
+/// What to say where the disk may become full during the tests.
+fn little_room() -> Result<Option<String>> {
+    let told = rustix::fs::statvfs(workspace::root()).context("cannot ask for the free space")?;
+    let free = told.f_bavail * told.f_frsize;
+    let gigabytes = |bytes: u64| bytes as f64 / 1e9;
+    Ok((free < ROOM).then(|| {
+        format!(
+            "{:.1} GB are free here, and a build and its tests take up to {:.0} GB: when the disk is full, tests fail that \
+             have nothing to do with it",
+            gigabytes(free),
+            gigabytes(ROOM)
+        )
+    }))
 }
 
 /// Failed tests that are run once more. Where more fail, it is the change that is at fault and not the machine.

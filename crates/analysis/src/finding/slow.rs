@@ -2,7 +2,8 @@
 
 use seatrial_model::machine::{Nic, Queueing};
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{CaseId, Dimension, Finding, Severity, Site, Subject, Unit};
+use seatrial_model::{CaseId, Dimension, Finding, Severity, Site, SiteNode, Subject, Unit};
+use seatrial_stats::Sorted;
 
 use super::Rule;
 use super::lossy::{self, Lossy};
@@ -98,40 +99,76 @@ fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
     speeds(records).iter().flat_map(of_matrix).collect()
 }
 
-/// Puts the shaper that `site` knows of into the findings about slow nodes that it explains: those as fast as it lets
-/// through, and no faster.
-pub fn shaped_nodes(findings: &mut [Finding], records: &[CaseRecord], site: &Site) {
-    for finding in findings.iter_mut().filter(|finding| finding.kind == NODE.kind) {
-        let Some(node) = &finding.node else { continue };
-        let shapers = shapers(site, node);
-        let explains = |matrix: &Matrix, gbit: f64| {
-            let named = matrix.slow_nodes(FEWEST_PARTNERS).into_iter();
-            let slow = named.into_iter().find(|slow| matrix.nodes[slow.nodes[0]] == *node)?;
-            let rate = quantity(slow.value, matrix.unit)?.to(Unit::GigabitsPerSecond).ok()?.value();
-            let median = rate * slow.median / slow.value;
-            (rate <= gbit && rate >= SHAPED * gbit && gbit < median).then_some(())
-        };
-        let matrices = speeds(records);
-        let matrix = matrices.iter().find(|matrix| finding.evidence.first() == Some(&matrix.group));
-        let cause = matrix
-            .and_then(|matrix| shapers.into_iter().find(|(_, _, gbit)| explains(matrix, *gbit).is_some()));
-        if let (Some((kind, nic, gbit)), Some(told)) = (cause, finding.text.strip_suffix(LOOK)) {
-            let mbit = significant(1e3 * gbit);
-            finding.text = format!(
-                "{told}the cause is known: {kind} on its {nic} shapes to {mbit} Mbit/s (`tc qdisc del dev {nic} root` \
-                 takes it away, unless somebody wants it)"
+/// Says of the shapers that `site` knows of what they explain: a slow node's finding gets the shaper as its cause when the
+/// node is as fast as the shaper lets through, and no faster; other pairs that come that far get a finding `shaped`.
+pub fn shaped_nodes(findings: &mut Vec<Finding>, records: &[CaseRecord], site: &Site) {
+    let matrices = speeds(records);
+    for node in &site.nodes {
+        for (kind, nic, gbit) in shapers(node) {
+            let cause = format!(
+                "{kind} on {nic} of {} shapes to {} Mbit/s (`tc qdisc del dev {nic} root` takes it away, unless somebody \
+                 wants it)",
+                node.name,
+                significant(1e3 * gbit)
             );
+            let mut is_told = false;
+            for finding in findings.iter_mut().filter(|finding| finding.kind == NODE.kind) {
+                if finding.node.as_ref() != Some(&node.name) {
+                    continue;
+                }
+                let matrix = matrices.iter().find(|matrix| finding.evidence.first() == Some(&matrix.group));
+                let Some(told) = finding.text.strip_suffix(LOOK) else { continue };
+                if matrix.is_some_and(|matrix| makes_slow(matrix, &node.name, gbit)) {
+                    finding.text = format!("{told}the cause is known: {cause}");
+                    is_told = true;
+                }
+            }
+            if !is_told {
+                findings.extend(shaped_pairs(records, &node.name, gbit, &cause));
+            }
         }
     }
 }
 
-/// Part of what a shaper lets through that flows behind it reach at least: the rest is headers, and what TCP leaves unused
-/// while it searches for the rate.
-const SHAPED: f64 = 0.5;
+/// Whether a shaper explains that `matrix` names `node`: the others are faster than it lets through.
+fn makes_slow(matrix: &Matrix, node: &str, gbit: f64) -> bool {
+    let named = matrix.slow_nodes(FEWEST_PARTNERS).into_iter();
+    let Some(slow) = named.into_iter().find(|slow| matrix.nodes[slow.nodes[0]] == node) else { return false };
+    let to_gbit = |value| Some(quantity(value, matrix.unit)?.to(Unit::GigabitsPerSecond).ok()?.value());
+    let (Some(rate), Some(median)) = (to_gbit(slow.value), to_gbit(slow.median)) else { return false };
+    rate <= gbit && rate >= SLOWED * gbit && gbit < median
+}
+
+/// The finding that pairs of `node` come as far as its shaper lets through.
+fn shaped_pairs(records: &[CaseRecord], node: &str, gbit: f64, cause: &str) -> Option<Finding> {
+    let rate = |case: &CaseRecord| {
+        let [one, other] = case.nodes.as_slice() else { return None };
+        let (_, metric) = case.headline().filter(|_| one != other && (one == node || other == node))?;
+        let rate = metric.median;
+        let is_reached = rate <= gbit && rate >= REACHED * gbit;
+        (metric.unit == Unit::GigabitsPerSecond && is_reached).then_some(rate)
+    };
+    let rates: Vec<f64> = records.iter().filter_map(rate).collect();
+    let count =
+        if rates.len() == 1 { "1 case comes".to_owned() } else { format!("{} cases come", rates.len()) };
+    let rates = Sorted::new(&rates).ok()?;
+    let text = format!("{cause}, and {count} that far: {} Gbit/s", significant(rates.median()));
+    let finding = Finding::new(SHAPED, Severity::Warning, Subject::node(), text);
+    Some(Finding { node: Some(node.to_owned()), ..finding })
+}
+
+const SHAPED: &str = "shaped";
+
+/// Part of what a shaper lets through that slow flows behind it reach at least: the rest is headers, and what TCP leaves
+/// unused while it searches for the rate.
+const SLOWED: f64 = 0.5;
+
+/// The same part where no faster pair proves that the shaper is what slows.
+const REACHED: f64 = 0.9;
 
 /// The shapers of a node: what they are, on which interface, and their rate in Gbit/s.
-fn shapers(site: &Site, node: &str) -> Vec<(String, String, f64)> {
-    let nics = site.machine(node).and_then(|machine| machine.nics.known()).into_iter().flatten();
+fn shapers(node: &SiteNode) -> Vec<(String, String, f64)> {
+    let nics = node.machine.nics.known().into_iter().flatten();
     let of_nic = |nic: &Nic| -> Vec<(String, String, f64)> {
         let queues = nic.queueing.known().into_iter().flatten().filter(|queue| queue.root);
         let rate = |queue: &Queueing| queue.rate_bytes_per_second.map(|rate| rate as f64 * 8e-9);
@@ -178,7 +215,6 @@ fn with_number(finding: Finding, matrix: &Matrix, slow: &Slow) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use seatrial_model::SiteNode;
     use seatrial_model::machine::{Known, Machine};
 
     use super::*;
@@ -275,7 +311,7 @@ mod tests {
         };
         assert!(
             told(200).ends_with(
-                "of all nodes; the cause is known: tbf on its eth0 shapes to 200 Mbit/s (`tc qdisc del dev eth0 root` \
+                "of all nodes; the cause is known: tbf on eth0 of n3 shapes to 200 Mbit/s (`tc qdisc del dev eth0 root` \
                  takes it away, unless somebody wants it)"
             ),
             "{}",
@@ -283,6 +319,29 @@ mod tests {
         );
         for other in [100, 1_000, 40_000] {
             assert!(told(other).ends_with(LOOK), "{other}: {}", told(other));
+        }
+    }
+
+    #[test]
+    fn a_shaper_is_told_where_no_node_can_be_named_slow() {
+        let of = |rate: f64| {
+            let mut case = pair(2, 3, rate);
+            case.metrics.get_mut("throughput").unwrap().unit = Unit::GigabitsPerSecond;
+            let mut found = Vec::new();
+            shaped_nodes(&mut found, &[case], &shaped(200));
+            found
+        };
+        let found = of(0.199);
+        let [finding] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((finding.kind.as_str(), finding.node.as_deref()), ("shaped", Some("n3")));
+        assert!(
+            finding.text.starts_with("tbf on eth0 of n3 shapes to 200 Mbit/s")
+                && finding.text.ends_with("and 1 case comes that far: 0.199 Gbit/s"),
+            "{}",
+            finding.text
+        );
+        for other in [0.15, 0.21] {
+            assert_eq!(of(other), [], "{other}");
         }
     }
 

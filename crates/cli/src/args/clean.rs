@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::OutputArgs;
+use super::{OutputArgs, TableOrJson};
 
 /// Remove what interrupted runs left in these directories: folders with a manifest of Seatrial whose process is gone.
 #[derive(Clone, Debug, Args)]
@@ -20,5 +20,5 @@ pub struct CleanArgs {
     pub other_hosts: bool,
     /// How the result is shown.
     #[command(flatten)]
-    pub output: OutputArgs,
+    pub output: OutputArgs<TableOrJson>,
 }

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{NodeArgs, OutputArgs};
+use super::{NodeArgs, OutputArgs, TableOrJson};
 
 /// Show what this machine, or each node, is, and the derived limit of every part.
 #[derive(Clone, Debug, Args)]
 pub struct InventoryArgs {
     /// How the result is shown.
     #[command(flatten)]
-    pub output: OutputArgs,
+    pub output: OutputArgs<TableOrJson>,
     /// Where it runs.
     #[command(flatten)]
     pub nodes: NodeArgs,

@@ -22,7 +22,7 @@ pub use export::{ExportArgs, STANDARD_OUTPUT};
 pub use inventory::InventoryArgs;
 pub use list::ListArgs;
 pub use nodes::{LauncherChoice, NodeArgs};
-pub use output::{ColorChoice, OutputArgs, OutputFormat};
+pub use output::{ColorChoice, OutputArgs, OutputFormat, TableOrJson};
 pub use past::{CompareArgs, HistoryArgs, ReportArgs};
 pub use profile::{DraftArgs, ProfileArgs, ProfileCommand};
 pub use run::{MeasureArgs, RunArgs};

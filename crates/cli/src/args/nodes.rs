@@ -40,7 +40,7 @@ pub struct NodeArgs {
     /// The mpirun with its options
     #[arg(long, value_name = "COMMAND")]
     pub mpirun: Option<String>,
-    /// Measure nodes that share one kernel at the same time instead of one after the other
+    /// Measure nodes that share one kernel at the same time instead of one after the other, also nodes of one host name
     #[arg(long)]
     pub share_hosts: bool,
 }

@@ -2,12 +2,12 @@
 
 use clap::{Args, ValueEnum};
 
-/// How results are shown.
+/// How results are shown, in one of the forms that the command has.
 #[derive(Clone, Debug, Args)]
-pub struct OutputArgs {
-    /// Form of the result on standard output; json and csv print nothing else there
+pub struct OutputArgs<Form: ValueEnum + Default + Send + Sync + 'static = OutputFormat> {
+    /// Form of the result on standard output; every form but table prints nothing else there
     #[arg(short, long, value_enum, default_value_t, value_name = "FORM")]
-    pub output: OutputFormat,
+    pub output: Form,
     /// When to use colour; NO_COLOR is honoured by auto
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,
@@ -23,6 +23,16 @@ pub enum OutputFormat {
     Json,
     /// One line a metric of a case
     Csv,
+}
+
+/// Form of a result that is no list of numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum TableOrJson {
+    /// A table for people
+    #[default]
+    Table,
+    /// One JSON document
+    Json,
 }
 
 /// When to use colour.

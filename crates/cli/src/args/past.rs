@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use seatrial_model::{Quantity, Unit};
 
-use super::OutputArgs;
+use super::{OutputArgs, TableOrJson};
 
 /// Show two or more runs side by side.
 #[derive(Clone, Debug, Args)]
@@ -25,7 +25,7 @@ pub struct CompareArgs {
     pub html: Option<PathBuf>,
     /// How the result is shown.
     #[command(flatten)]
-    pub output: OutputArgs,
+    pub output: OutputArgs<TableOrJson>,
 }
 
 impl CompareArgs {
@@ -49,7 +49,7 @@ pub struct HistoryArgs {
     pub last: Option<u32>,
     /// How the result is shown.
     #[command(flatten)]
-    pub output: OutputArgs,
+    pub output: OutputArgs<TableOrJson>,
 }
 
 /// Show a run again.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{NodeArgs, OutputArgs};
+use super::{NodeArgs, OutputArgs, TableOrJson};
 
 /// Show the settings of hosts that measurements depend on, and hold them against a profile. Nothing is changed.
 #[derive(Clone, Debug, Args)]
@@ -17,7 +17,7 @@ pub struct SettingsArgs {
     pub roles: Vec<String>,
     /// How the result is shown.
     #[command(flatten)]
-    pub output: OutputArgs,
+    pub output: OutputArgs<TableOrJson>,
     /// Where it runs.
     #[command(flatten)]
     pub nodes: NodeArgs,

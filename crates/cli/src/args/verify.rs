@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::OutputArgs;
+use super::{OutputArgs, TableOrJson};
 
 /// Check an evidence file: that nothing of it was changed, and that its verdicts follow from its samples.
 #[derive(Clone, Debug, Args)]
@@ -14,5 +14,5 @@ pub struct VerifyArgs {
     pub file: PathBuf,
     /// How the result is shown.
     #[command(flatten)]
-    pub output: OutputArgs,
+    pub output: OutputArgs<TableOrJson>,
 }

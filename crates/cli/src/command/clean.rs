@@ -8,7 +8,7 @@ use seatrial_bench::leftover::{Inside, Leftover, Standing, find, inside, remove}
 use seatrial_model::Bytes;
 use serde_json::{Value, json};
 
-use crate::args::{CleanArgs, OutputFormat};
+use crate::args::{CleanArgs, TableOrJson};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
@@ -30,9 +30,6 @@ struct Outcome {
 
 /// Removes what interrupted runs left.
 pub fn run(args: &CleanArgs) -> Result<Exit, CliError> {
-    if args.output.output == OutputFormat::Csv {
-        return Err(CliError::Usage("clean has the forms table and json".to_owned()));
-    }
     let mut outcomes = Vec::new();
     let usual = || USUAL.iter().map(PathBuf::from).collect();
     let directories: Vec<PathBuf> =
@@ -44,11 +41,11 @@ pub fn run(args: &CleanArgs) -> Result<Exit, CliError> {
         outcomes.extend(found.into_iter().map(|one| cleaned(one, args)));
     }
     let text = match args.output.output {
-        OutputFormat::Json => {
+        TableOrJson::Json => {
             let folders: Vec<Value> = outcomes.iter().map(Outcome::document).collect();
             format!("{:#}\n", json!({ "schema": SCHEMA, "dry_run": args.dry_run, "folders": folders }))
         }
-        _ => text(&outcomes, &directories),
+        TableOrJson::Table => text(&outcomes, &directories),
     };
     output::print(&text)?;
     let is_refused = outcomes.iter().any(|one| one.what == "refused");

@@ -7,7 +7,7 @@ use seatrial_report::compare::{Names, render, value};
 use seatrial_report::html;
 use seatrial_store::{Home, HomeEnv, RunFolder};
 
-use crate::args::{CompareArgs, OutputFormat};
+use crate::args::{CompareArgs, TableOrJson};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::{output, samples};
@@ -63,17 +63,16 @@ fn show(args: &CompareArgs, first: &Run, others: &[Run], comparisons: &[Comparis
     }
     let named = pairs().map(|(run, comparison)| (Names { a: &first.name, b: &run.name }, comparison));
     match args.output.output {
-        OutputFormat::Table => {
+        TableOrJson::Table => {
             let look = output::look(args.output.color);
             let texts: Vec<String> =
                 named.map(|(names, comparison)| render(names, comparison, look)).collect();
             output::print(&texts.join("\n"))
         }
-        OutputFormat::Json => {
+        TableOrJson::Json => {
             let all: Vec<_> = named.map(|(names, comparison)| value(names, comparison)).collect();
             output::print(&format!("{:#}\n", serde_json::json!({ "schema": 1, "comparisons": all })))
         }
-        OutputFormat::Csv => Err(CliError::Usage("compare has the forms table and json".to_owned())),
     }
 }
 

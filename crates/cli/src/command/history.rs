@@ -8,7 +8,7 @@ use seatrial_report::history::{Row, render};
 use seatrial_report::trend;
 use seatrial_store::{Home, HomeEnv, RunFolder, RunRow};
 
-use crate::args::{HistoryArgs, OutputFormat};
+use crate::args::{HistoryArgs, TableOrJson};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
@@ -32,7 +32,7 @@ pub fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
         None => Vec::new(),
     };
     match args.output.output {
-        OutputFormat::Table => {
+        TableOrJson::Table => {
             let look = output::look(args.output.color);
             let mut text = match &args.benchmark {
                 Some(bench) if rows.is_empty() => {
@@ -46,14 +46,13 @@ pub fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
             }
             output::print(&text)?;
         }
-        OutputFormat::Json => {
+        TableOrJson::Json => {
             let mut document = serde_json::json!({ "schema": 1, "runs": rows });
             if args.benchmark.is_some() {
                 document["trends"] = trend::value(&trends);
             }
             output::print(&format!("{document:#}\n"))?;
         }
-        OutputFormat::Csv => return Err(CliError::Usage("history has the forms table and json".to_owned())),
     }
     Ok(Exit::MET)
 }

@@ -4,7 +4,7 @@ use seatrial_inventory::part_limits;
 use seatrial_report::inventory::{self, Node};
 use serde_json::json;
 
-use crate::args::{InventoryArgs, OutputFormat};
+use crate::args::{InventoryArgs, TableOrJson};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::{fleet, output};
@@ -14,9 +14,6 @@ const SCHEMA: u32 = 1;
 
 /// Shows what each node is. Reads and changes nothing else, and keeps no run.
 pub fn run(args: &InventoryArgs) -> Result<Exit, CliError> {
-    if args.output.output == OutputFormat::Csv {
-        return Err(CliError::Usage("inventory has the forms table and json".to_owned()));
-    }
     let fleet = fleet::launch(&args.nodes, args.script.as_deref())?;
     let node = |hello: &seatrial_cluster::Hello| Node {
         name: hello.node.clone(),
@@ -27,7 +24,7 @@ pub fn run(args: &InventoryArgs) -> Result<Exit, CliError> {
     let missing: Vec<(String, String)> =
         fleet.missing().iter().map(|missing| (missing.node.clone(), missing.why.to_string())).collect();
     drop(fleet);
-    let text = if args.output.output == OutputFormat::Json {
+    let text = if args.output.output == TableOrJson::Json {
         let missing: Vec<_> =
             missing.iter().map(|(node, why)| json!({ "node": node, "reason": why })).collect();
         format!("{:#}\n", json!({ "schema": SCHEMA, "nodes": nodes, "missing": missing }))
@@ -35,7 +32,7 @@ pub fn run(args: &InventoryArgs) -> Result<Exit, CliError> {
         inventory::render(&nodes, output::look(args.output.color))
     };
     output::print(&text)?;
-    if args.output.output == OutputFormat::Table {
+    if args.output.output == TableOrJson::Table {
         missing.iter().for_each(|(node, why)| output::warn(&format!("{node} could not be reached: {why}")));
     }
     Ok(if missing.is_empty() { Exit::MET } else { Exit::INCOMPLETE })

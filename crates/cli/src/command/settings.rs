@@ -10,7 +10,7 @@ use seatrial_profile::{SHIPPED, Source};
 use seatrial_report::settings::render;
 
 use super::check;
-use crate::args::{OutputFormat, SettingsArgs};
+use crate::args::{SettingsArgs, TableOrJson};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::session::{exit_of_verdict, site_of};
@@ -18,9 +18,6 @@ use crate::{fleet, output, roles};
 
 /// Shows the settings of the hosts, and judges them if there is a profile.
 pub fn run(args: &SettingsArgs) -> Result<Exit, CliError> {
-    if args.output.output == OutputFormat::Csv {
-        return Err(CliError::Usage("settings has the forms table and json".to_owned()));
-    }
     let abouts: Vec<_> = seatrial_settings::registry().abouts().collect();
     let today = Zoned::now().date();
     let mut chosen =
@@ -51,11 +48,11 @@ pub fn run(args: &SettingsArgs) -> Result<Exit, CliError> {
         verdict: audit.verdict.filter(|_| is_judged),
     };
     match args.output.output {
-        OutputFormat::Json => {
+        TableOrJson::Json => {
             let text = serde_json::to_string_pretty(&document).map_err(std::io::Error::from)?;
             output::print(&(text + "\n"))?;
         }
-        _ => output::print(&render(&document, &abouts, output::look(args.output.color)))?,
+        TableOrJson::Table => output::print(&render(&document, &abouts, output::look(args.output.color)))?,
     }
     Ok(match is_judged {
         true => exit_of_verdict(document.verdict, false),

@@ -7,7 +7,7 @@ use seatrial_report::clean_lines;
 use seatrial_store::{Contents, Fault, Tool, look};
 use serde_json::{Value, json};
 
-use crate::args::{OutputFormat, VerifyArgs};
+use crate::args::{TableOrJson, VerifyArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
@@ -22,9 +22,6 @@ const MOST_LINES: usize = 20;
 /// Checks an evidence file: its seal and its sums, then its records against its samples, then its verdicts against its
 /// records.
 pub fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
-    if args.output.output == OutputFormat::Csv {
-        return Err(CliError::Usage("verify has the forms table and json".to_owned()));
-    }
     let mut contents = Contents::default();
     let mut remade = Remade::new(seatrial_bench::registry());
     // What foreign samples break is told as the result, not where in the code it broke.
@@ -54,9 +51,9 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
         verdict,
     };
     let text = match args.output.output {
-        OutputFormat::Json => format!("{:#}\n", found.document(args)),
+        TableOrJson::Json => format!("{:#}\n", found.document(args)),
         // Written by others, as all of it may be.
-        _ => clean_lines(&found.text(args)),
+        TableOrJson::Table => clean_lines(&found.text(args)),
     };
     output::print(&text)?;
     Ok(found.result().1)

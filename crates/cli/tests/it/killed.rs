@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
@@ -209,8 +209,9 @@ fn half_made(home: &Home, place: &Path) -> (Started, Vec<Process>) {
     );
     let run = home.seatrial(&line).start();
     wait_until("files", || {
-        let folders = fs::read_dir(place).expect("listed").flatten();
-        folders.map(|folder| folder.path().join("thread.0/file.0.1.10")).any(|file| file.exists())
+        let mut folders = fs::read_dir(place).expect("listed").flatten();
+        let has_files = |thread: PathBuf| fs::read_dir(thread).is_ok_and(|mut files| files.next().is_some());
+        folders.any(|folder| has_files(folder.path().join("thread.0")))
     });
     let processes = of_home(home.path());
     signal(&processes, Role::Worker, Signal::STOP);

@@ -221,7 +221,7 @@ fn settings_are_listed_and_explained() {
 #[test]
 fn forms_and_options_that_make_no_sense_are_refused() {
     let home = Home::new();
-    home.seatrial("settings -o csv").script(&good()).run().exits(2).says("table and json");
+    home.seatrial("settings -o csv").script(&good()).run().exits(2).says("table, json");
     home.seatrial("settings --role head=n1").script(&good()).run().exits(2);
     home.seatrial("settings hots").script(&good()).run().exits(2).says("did you mean 'host'?");
 }

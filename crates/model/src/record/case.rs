@@ -84,12 +84,14 @@ impl CaseRecord {
         found.map(|(name, metric)| (name.as_str(), metric))
     }
 
-    /// A record of `case` without numbers: nothing was measured yet, or nothing could be.
+    /// A record of `case` without numbers: nothing was measured yet, or nothing could be. What the plan found speaks about
+    /// numbers, so it is left out.
     pub fn without_numbers(case: &Case, reason: &Reason) -> Self {
         Self {
             outcome: reason.cause.outcome(),
             cause: Some(reason.cause),
             reason: Some(reason.text.clone()),
+            findings: Vec::new(),
             ..Self::measured(case)
         }
     }

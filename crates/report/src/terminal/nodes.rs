@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use seatrial_model::profile::fold;
 use seatrial_model::record::{CaseRecord, Document};
-use seatrial_model::{Outcome, Severity, Subject, Verdict, VerdictRecord};
+use seatrial_model::{Cause, Outcome, Severity, Subject, Verdict, VerdictRecord};
 
 use crate::grid::{self, Column};
 use crate::ink::Ink;
@@ -156,9 +156,11 @@ pub(crate) fn standings(document: &Document) -> Vec<Standing<'_>> {
     all
 }
 
-/// The nodes that a case speaks about: those that were lost in it, or all.
+/// The nodes that a case speaks about: those that were lost in it, or all. When a job ends every node is lost, whichever
+/// was the first to go in this case.
 fn spoken_of(case: &CaseRecord) -> impl Iterator<Item = &String> {
-    case.nodes.iter().filter(|node| case.lost.is_empty() || case.lost.contains(node))
+    let is_about_all = case.lost.is_empty() || case.cause == Some(Cause::Interrupted);
+    case.nodes.iter().filter(move |node| is_about_all || case.lost.contains(node))
 }
 
 /// Where an outcome stands among verdicts: what has numbers is in order.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use seatrial_model::record::Document;
-use seatrial_model::{Cause, Finding, Severity, Subject, Verdict};
+use seatrial_model::{Cause, Finding, Outcome, Severity, Subject, Verdict};
 use seatrial_report::terminal::{Context, render};
 use seatrial_report::{Look, Style};
 
@@ -57,6 +57,19 @@ fn check_of_a_thousand_nodes() {
 #[test]
 fn run_in_which_a_partner_was_lost() {
     golden!("run_in_which_a_partner_was_lost", plain(&fixture::lost_partner()));
+}
+
+#[test]
+fn a_case_that_the_end_of_a_job_interrupted_counts_for_each_of_its_nodes() {
+    let mut document = fixture::lost_partner();
+    document.findings.clear();
+    let lost = &mut document.results[0];
+    (lost.outcome, lost.cause) = (Outcome::Unmeasured, Some(Cause::Interrupted));
+    let text = plain(&document);
+    let row = |node: &str| text.lines().find(|line| line.contains(&format!(" {node} "))).unwrap_or(&text);
+    for (node, measured) in [("n1", "1 of 2"), ("n2", "0 of 1")] {
+        assert!(row(node).contains(measured), "{node}: {text}");
+    }
 }
 
 #[test]

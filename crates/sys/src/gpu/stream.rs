@@ -2,17 +2,26 @@
 #![expect(unsafe_code, reason = "hands addresses to the driver")]
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::{DeviceMemory, Function, Gate, Gpu, GpuError, Span};
 
 /// A queue of work. What it uses is kept until it is finished; on drop its gates are opened and it is finished first.
+///
+/// One thread at a time uses it: what another thread queued while this one waits in [`Stream::finish`] would be let go of
+/// too early.
+///
+/// ```compile_fail,E0277
+/// fn is_shared<T: Sync>() {}
+/// is_shared::<seatrial_sys::gpu::Stream>();
+/// ```
 #[derive(Debug)]
 pub struct Stream {
     gpu: Gpu,
     raw: usize,
-    kept: Mutex<Kept>,
+    kept: RefCell<Kept>,
 }
 
 #[derive(Debug, Default)]
@@ -28,7 +37,7 @@ impl Stream {
     /// When the driver refuses.
     pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
         let raw = gpu.entered()?.stream()?;
-        Ok(Self { gpu: gpu.clone(), raw, kept: Mutex::default() })
+        Ok(Self { gpu: gpu.clone(), raw, kept: RefCell::default() })
     }
 
     /// The device.
@@ -150,22 +159,16 @@ impl Stream {
     /// When anything in it failed, or the device is lost.
     pub fn finish(&self) -> Result<(), GpuError> {
         let driver = self.gpu.entered()?;
-        // Taken out before: what another thread queues meanwhile is not waited for, and must be kept longer.
-        let waited_for = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
         // SAFETY: the stream is ours.
-        let finished = unsafe { driver.finish(self.raw) };
-        if finished.is_err() {
-            // The device may use it still.
-            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.memory.extend(waited_for.memory);
-            kept.gates.extend(waited_for.gates);
-        }
-        finished
+        unsafe { driver.finish(self.raw) }?;
+        // Not after an error: the device may use it still.
+        self.kept.take();
+        Ok(())
     }
 
     /// Keeps a gate that a kernel in this stream waits for.
     pub fn keep_gate(&self, gate: &Arc<Gate>) {
-        let gates = &mut self.kept.lock().unwrap_or_else(PoisonError::into_inner).gates;
+        let gates = &mut self.kept.borrow_mut().gates;
         if !gates.iter().any(|kept| Arc::ptr_eq(kept, gate)) {
             gates.push(Arc::clone(gate));
         }
@@ -176,7 +179,7 @@ impl Stream {
             Span::Device(memory, _) => Arc::clone(memory) as _,
             Span::Pinned(memory, _) => Arc::clone(memory) as _,
         };
-        let kept = &mut self.kept.lock().unwrap_or_else(PoisonError::into_inner).memory;
+        let kept = &mut self.kept.borrow_mut().memory;
         if !kept.iter().any(|other| std::ptr::addr_eq(Arc::as_ptr(other), Arc::as_ptr(&memory))) {
             kept.push(memory);
         }
@@ -185,7 +188,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        let kept = std::mem::take(self.kept.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let kept = self.kept.take();
         // A stream that waits at a gate never ends.
         kept.gates.iter().for_each(|gate| gate.open());
         if let Ok(driver) = self.gpu.entered() {

@@ -116,10 +116,12 @@ impl Copier for Pageable {
         let gate = Gate::new(usize::from(goes_in) + usize::from(goes_out));
         let source = &self.sources[cell.memory].map.as_slice::<u8>()[..size];
         let target = &mut self.targets[cell.memory].map.as_mut_slice::<u8>()[..size];
-        let (inward, outward) = (&self.inward, &self.outward);
+        // A stream belongs to one thread at a time, which `&mut` proves to the other one.
+        let (inward, outward, gate) = (&self.inward, &mut self.outward, &gate);
         let (device_in, device_out) = (&self.device_in, &self.device_out);
-        let into = || timed(copies, &gate, || inward.copy_in(Span::Device(device_in, 0), source));
-        let mut out_of = || timed(copies, &gate, || outward.copy_out(target, Span::Device(device_out, 0)));
+        let into = || timed(copies, gate, || inward.copy_in(Span::Device(device_in, 0), source));
+        let mut out_of =
+            move || timed(copies, gate, || outward.copy_out(target, Span::Device(device_out, 0)));
         let (ins, outs) = match (goes_in, goes_out) {
             (true, true) => thread::scope(|scope| {
                 let other = scope.spawn(out_of);
