@@ -17,7 +17,6 @@ mod pattern;
 mod placement;
 mod probes;
 mod quarantine;
-mod random;
 mod request;
 mod retest;
 mod round;

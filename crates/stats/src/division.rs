@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::input::check_series;
+use crate::random::Random;
 use crate::ranks::midranks;
 
 /// Shortest stretch between two cuts, and before the first and behind the last.
@@ -83,7 +84,7 @@ fn best_cuts(values: &[f64]) -> Vec<Cut> {
 /// How often random orders of `ranks` come as far as `found`; none when that is more often than the level allows.
 fn chance(ranks: &[f64], found: f64, far: impl Fn(&[f64]) -> f64) -> Option<f64> {
     let mut ranks = ranks.to_vec();
-    let mut random = SplitMix(0x5ea7_51a1);
+    let mut random = Random::of(0x5ea7_51a1);
     let mut as_far = 0;
     for order in 1..=MOST_ORDERS {
         random.shuffle(&mut ranks);
@@ -139,37 +140,16 @@ fn furthest(ranks: &[f64]) -> (usize, f64) {
     best
 }
 
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), enough for shuffling.
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// Fisher and Yates; the high half of a product is even enough for so few values (Lemire, 2019).
-    fn shuffle(&mut self, values: &mut [f64]) {
-        for last in (1..values.len()).rev() {
-            let wide = u128::from(self.next()) * (last as u128 + 1);
-            values.swap(last, (wide >> 64) as usize);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// A sum of uniform numbers, near enough to normal, of mean 0 and deviation 1.
-    fn noise(random: &mut SplitMix) -> f64 {
-        (0..12).map(|_| random.next() as f64 / u64::MAX as f64).sum::<f64>() - 6.0
+    fn noise(random: &mut Random) -> f64 {
+        (0..12).map(|_| random.uniform()).sum::<f64>() - 6.0
     }
 
-    fn series(random: &mut SplitMix, levels: &[(usize, f64)]) -> Vec<f64> {
+    fn series(random: &mut Random, levels: &[(usize, f64)]) -> Vec<f64> {
         levels
             .iter()
             .flat_map(|(count, level)| (0..*count).map(|_| level + noise(random)).collect::<Vec<_>>())
@@ -192,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_change_shows_five_values_after_it() {
-        let mut random = SplitMix(7);
+        let mut random = Random::of(7);
         let values = series(&mut random, &[(20, 100.0), (5, 80.0)]);
         assert_eq!(places(&values), [20]);
         assert!(places(&values[..22]).is_empty(), "two values are no level");
@@ -200,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_level_that_was_left_and_came_back_has_two_cuts() {
-        let mut random = SplitMix(9);
+        let mut random = Random::of(9);
         let found = places(&series(&mut random, &[(12, 100.0), (8, 90.0), (15, 100.0)]));
         // The lowest of the values behind it may be counted to it.
         assert!(found.len() == 2 && found[0] == 12 && (20..=21).contains(&found[1]), "{found:?}");
@@ -218,7 +198,7 @@ mod tests {
 
     #[test]
     fn of_a_thousand_series_without_a_change_about_twenty_are_cut() {
-        let mut random = SplitMix(11);
+        let mut random = Random::of(11);
         let cut = (0..1000).filter(|_| !places(&series(&mut random, &[(20, 100.0)])).is_empty()).count();
         // Two tests of 1 % that overlap: binomial with 1000 and 0.02 is beyond 34 once in a thousand times.
         assert!((4..=34).contains(&cut), "{cut}");

@@ -241,6 +241,7 @@ fn natural(name: &str) -> (&str, u64, &str) {
 mod tests {
     use super::*;
     use crate::judge::fixture::{case, metric, no_limit};
+    use seatrial_stats::Random;
 
     fn pair(one: usize, other: usize, value: f64) -> CaseRecord {
         let mut case = case(&format!("n{one}"), &format!("n{one}->n{other}"));
@@ -327,30 +328,17 @@ mod tests {
         assert!(matrix.slow_nodes(2).is_empty());
     }
 
-    /// Numbers that look random and are the same every time (SplitMix64).
-    struct Random(u64);
-
-    impl Random {
-        fn uniform(&mut self) -> f64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut mixed = self.0;
-            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-        }
-
-        /// Of mean 0 and deviation 1 (Box and Muller).
-        fn normal(&mut self) -> f64 {
-            let (radius, angle) = (self.uniform().max(1e-300), self.uniform());
-            (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
-        }
+    /// Of mean 0 and deviation 1 (Box and Muller).
+    fn normal(random: &mut Random) -> f64 {
+        let (radius, angle) = (random.uniform().max(1e-300), random.uniform());
+        (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
     }
 
     /// In how many of 200 fleets of 64 nodes the first one is a suspect that is slow by `slow`, and how many others are,
     /// when a pair's median scatters by `sigma` and there are `rounds`.
     fn found(rounds: usize, sigma: f64, slow: f64) -> (u32, usize) {
         const NODES: usize = 64;
-        let mut random = Random(7);
+        let mut random = Random::of(7);
         let (mut hits, mut others) = (0, 0);
         for _ in 0..200 {
             let mut cells = BTreeMap::new();
@@ -366,7 +354,7 @@ mod tests {
                 }
                 for pair in pairs {
                     let rate = if pair.0 == 0 { 100.0 * (1.0 - slow) } else { 100.0 };
-                    cells.insert(pair, rate * (1.0 + sigma * random.normal()));
+                    cells.insert(pair, rate * (1.0 + sigma * normal(&mut random)));
                 }
             }
             let matrix = Matrix { cells, nodes: vec![String::new(); NODES], ..all_pairs(4, |_, _| None) };

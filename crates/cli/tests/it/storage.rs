@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use seatrial_model::{Cause, Outcome};
+use seatrial_stats::Random;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -221,14 +222,6 @@ fn files_that_cases_share_are_found_by_later_trials_and_gone_with_the_run() {
     assert_eq!(disk.names(), [""; 0]);
 }
 
-/// The next number of a sequence that follows from its seed (SplitMix64).
-fn next(seed: &mut u64) -> u64 {
-    *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (*seed ^ (*seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
-}
-
 #[test]
 fn whatever_is_killed_at_any_moment_leaves_no_byte_of_test_data() {
     let Some(disk) = disk() else { return };
@@ -238,13 +231,14 @@ fn whatever_is_killed_at_any_moment_leaves_no_byte_of_test_data() {
         .map(|rest| line(&disk, rest).replace("-p trials=1 -p max_trials=1", brief));
     let copy = format!("run storage.copy -p from={} -p size=16MiB {brief}", text(&disk.mount()));
     let lines = [&lines[..], &[copy]].concat();
-    for mut seed in 1..=8_u64 {
+    for seed in 1..=8_u64 {
+        let mut random = Random::of(seed);
         let home = Home::new();
         let line = &lines[seed as usize % lines.len()];
         let mut run = home.seatrial(line).start();
         run.wait_for_event("a worker", |event| event["event"] == "case_started");
-        sleep(Duration::from_millis(next(&mut seed) % 1500));
-        let victim = [Role::Main, Role::Agent, Role::Worker][next(&mut seed) as usize % 3];
+        sleep(Duration::from_millis(random.bits() % 1500));
+        let victim = [Role::Main, Role::Agent, Role::Worker][random.bits() as usize % 3];
         for process in of_home(home.path()).iter().filter(|process| process.role == victim) {
             let _ = rustix::process::kill_process(process.pid, Signal::KILL);
         }

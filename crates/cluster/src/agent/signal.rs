@@ -1,45 +1,9 @@
 //! What signals are called.
 
-/// The signals of signal(7) that Linux numbers alike on x86-64 and aarch64, from 1.
-const NAMES: [&str; 31] = [
-    "SIGHUP",
-    "SIGINT",
-    "SIGQUIT",
-    "SIGILL",
-    "SIGTRAP",
-    "SIGABRT",
-    "SIGBUS",
-    "SIGFPE",
-    "SIGKILL",
-    "SIGUSR1",
-    "SIGSEGV",
-    "SIGUSR2",
-    "SIGPIPE",
-    "SIGALRM",
-    "SIGTERM",
-    "SIGSTKFLT",
-    "SIGCHLD",
-    "SIGCONT",
-    "SIGSTOP",
-    "SIGTSTP",
-    "SIGTTIN",
-    "SIGTTOU",
-    "SIGURG",
-    "SIGXCPU",
-    "SIGXFSZ",
-    "SIGVTALRM",
-    "SIGPROF",
-    "SIGWINCH",
-    "SIGIO",
-    "SIGPWR",
-    "SIGSYS",
-];
-
 /// The name of a signal, for example `SIGSEGV`; `signal 40` for one without a name.
 pub fn signal_name(number: i32) -> String {
-    let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-    let name = index.and_then(|index| NAMES.get(index));
-    name.map_or_else(|| format!("signal {number}"), |name| (*name).to_owned())
+    let name = signal_hook::low_level::signal_name(number);
+    name.map_or_else(|| format!("signal {number}"), str::to_owned)
 }
 
 #[cfg(test)]

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::SettingReading;
 use seatrial_model::{Case, Cause, Evidence, Integrity, Phase, Place, Reason, SiteNode};
+use seatrial_stats::mix;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fault::Fault;
 use super::fleet::ScriptedFleet;
 use super::glob::fits;
-use super::pattern::{Pattern, mix};
+use super::pattern::Pattern;
 use super::script::Script;
 
 /// The version of the file's form that this build reads.

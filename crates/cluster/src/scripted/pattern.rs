@@ -1,6 +1,7 @@
 //! Samples written by hand: a list of amounts instead of a list of samples.
 
 use seatrial_model::{Nanos, Params, Quantity, Sample, Unit};
+use seatrial_stats::mix;
 use serde::{Deserialize, Serialize};
 
 /// Samples of one channel, one behind the other.
@@ -80,14 +81,6 @@ impl Pattern {
             Some(Sample { channel, at, start, end: start.plus(self.span), amount })
         })
     }
-}
-
-/// The finaliser of SplitMix64: neighbours in, strangers out (Steele, Lea, Flood, OOPSLA 2014).
-pub(super) const fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }
 
 /// From -1 to 1, by the 53 bits that a number holds exactly.

@@ -9,10 +9,10 @@ mod tests;
 
 use seatrial_bench::Registry;
 use seatrial_model::Case;
+use seatrial_stats::Random;
 
 use crate::pattern::Pattern;
 use crate::placement;
-use crate::random::Random;
 use crate::request::{Ground, Plan, Request, RequestError};
 
 pub use level::BASELINE;

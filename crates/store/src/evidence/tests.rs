@@ -9,6 +9,7 @@ use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use seatrial_model::record::{RunEnd, RunInfo};
+use seatrial_stats::Random;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
@@ -100,14 +101,6 @@ fn sealed(mut body: Vec<u8>) -> Vec<u8> {
     body
 }
 
-/// The next number of a sequence that follows from its seed (SplitMix64).
-fn next(seed: &mut u64) -> u64 {
-    *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (*seed ^ (*seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
-}
-
 #[test]
 fn the_same_run_gives_the_same_bytes_and_nothing_is_wrong_with_them() {
     let (_home, run) = folder();
@@ -145,12 +138,12 @@ fn what_an_older_build_compressed_by_zstd_is_read_and_a_change_of_it_found() {
     assert_eq!(found.faults, []);
     assert_eq!(files.len(), found.manifest.unwrap().files.len());
     assert!(files.contains(&"run.json".to_owned()), "{files:?}");
-    let mut seed = 3;
+    let mut random = Random::of(3);
     for _ in 0..200 {
         let mut changed = OLD.to_vec();
-        changed[next(&mut seed) as usize % OLD.len()] ^= 1 << (next(&mut seed) % 8);
+        changed[random.bits() as usize % OLD.len()] ^= 1 << (random.bits() % 8);
         assert!(!faults(&changed).is_empty());
-        assert!(!faults(&changed[..next(&mut seed) as usize % OLD.len()]).is_empty());
+        assert!(!faults(&changed[..random.bits() as usize % OLD.len()]).is_empty());
         // Whoever can change it can make a new seal.
         let body = changed.len() - Packing::Zstd.seal_bytes();
         let sum = Sha256::digest(&changed[..body]).to_vec();
@@ -175,10 +168,10 @@ fn a_window_that_is_more_memory_than_any_export_needs_is_refused() {
 fn a_changed_byte_anywhere_in_the_file_is_found() {
     let (_home, run) = folder();
     let bytes = exported(&run);
-    let mut seed = 1;
+    let mut random = Random::of(1);
     for position in 0..bytes.len() {
         let mut changed = bytes.clone();
-        changed[position] ^= 1 << (next(&mut seed) % 8);
+        changed[position] ^= 1 << (random.bits() % 8);
         let (looked, files) = looked(&changed);
         assert!(!looked.faults.is_empty(), "byte {position} of {}", bytes.len());
         assert!(files.is_empty(), "byte {position}: nothing is handed out of a file whose seal is broken");
@@ -203,11 +196,11 @@ fn a_changed_byte_of_what_is_in_it_is_found_and_the_file_is_named_though_all_is_
     let (_home, run) = folder();
     let archive = unpacked(&exported(&run));
     assert_eq!(faults(&packed(&archive)), [""; 0], "packing alone changes nothing");
-    let mut seed = 2;
+    let mut random = Random::of(2);
     for _ in 0..1500 {
-        let position = next(&mut seed) as usize % archive.len();
+        let position = random.bits() as usize % archive.len();
         let mut changed = archive.clone();
-        changed[position] ^= 1 << (next(&mut seed) % 8);
+        changed[position] ^= 1 << (random.bits() % 8);
         let found = looked(&packed(&changed)).0;
         let is_found = !found.faults.is_empty() || found.newer.is_some();
         assert!(is_found, "byte {position} of {}", archive.len());
@@ -216,7 +209,7 @@ fn a_changed_byte_of_what_is_in_it_is_found_and_the_file_is_named_though_all_is_
     let text = archive.windows(4).position(|window| window == b"aaaa").unwrap();
     for _ in 0..20 {
         let mut changed = archive.clone();
-        changed[text + (next(&mut seed) % 700) as usize] ^= 1 << (next(&mut seed) % 8);
+        changed[text + (random.bits() % 700) as usize] ^= 1 << (random.bits() % 8);
         let found = faults(&packed(&changed));
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].starts_with("samples/a.json: its contents were changed"), "{found:?}");

@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn wide_and_plain_instructions_agree_and_every_byte_counts() {
-        let words: Vec<u64> = (0..512).map(super::super::mix).collect();
+        let words: Vec<u64> = (0..512).map(seatrial_stats::mix).collect();
         for len in [1, 7, 8, 31, 33, 512, 4064, 4095, 4096] {
             let (mut wide, mut plain) = (vec![0; len], vec![0; len]);
             fill(&mut wide, &words, 99);

@@ -16,6 +16,7 @@ mod tests;
 pub use fault::{Fault, FaultKind};
 pub use permutation::Permutation;
 
+use seatrial_stats::mix;
 use stamp::{STAMP, Stamp};
 
 /// Bytes of a granule. The last one of a block may be shorter.
@@ -131,13 +132,4 @@ impl Payload {
         let stamp_is_right = stamped.is_none_or(|told| *told == stamp.write(self.run, nonce));
         kernel::holds(&content[skip..], &words[skip / 8..], key) && zeros_are_right && stamp_is_right
     }
-}
-
-/// Spreads every bit of a number over all bits: the finish of SplitMix64 (Steele, Lea and Flood, "Fast splittable
-/// pseudorandom number generators", OOPSLA 2014).
-pub const fn mix(number: u64) -> u64 {
-    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }

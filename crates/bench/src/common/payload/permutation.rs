@@ -1,6 +1,6 @@
 //! An order that visits every number once and needs no memory.
 
-use super::mix;
+use seatrial_stats::mix;
 
 /// Rounds of the network. Four make a pseudorandom permutation of good round functions (Luby and Rackoff, "How to
 /// construct pseudorandom permutations from pseudorandom functions", SIAM J. Comput. 17, 1988).

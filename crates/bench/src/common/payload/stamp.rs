@@ -1,6 +1,6 @@
 //! What a granule says of itself, in bytes that look as random as the rest of it.
 
-use super::mix;
+use seatrial_stats::mix;
 
 /// Bytes of a stamp.
 pub(super) const STAMP: usize = 32;

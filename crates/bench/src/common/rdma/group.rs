@@ -8,7 +8,7 @@ use seatrial_sys::verbs::{Gid, GidEntry, GidKind, Membership};
 
 use super::{Pair, preparing};
 use crate::Error;
-use crate::common::payload::mix;
+use seatrial_stats::mix;
 
 /// The bits of an IPv4 group that its Ethernet address has room for (RFC 1112, 6.4).
 const BITS: u64 = (1 << 23) - 1;

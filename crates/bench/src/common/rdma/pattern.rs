@@ -1,6 +1,6 @@
 //! What messages hold: words that follow from the trial, the queue pair, the place and how often it was written.
 
-use crate::common::payload::mix;
+use seatrial_stats::mix;
 
 /// What memory holds into which nothing came yet.
 pub const POISON: u8 = 0xd7;

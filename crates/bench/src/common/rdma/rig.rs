@@ -19,8 +19,8 @@ use super::pattern::{POISON, Stamp};
 use super::queue::{Queue, queues};
 use super::registered::registered;
 use super::{Hand, Layout, PeerPair, Side, Terms, during, preparing};
-use crate::common::payload::mix;
 use crate::{Error, Offer};
+use seatrial_stats::mix;
 
 /// How long nothing that is outstanding may come back before the path counts as silent.
 const SILENCE: Duration = Duration::from_secs(5);

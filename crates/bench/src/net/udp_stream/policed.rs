@@ -5,7 +5,7 @@ use super::ladder::{Border, Came, Ladder, MOST_STEPS, Step, found};
 use super::pace::{CATCH_UP_NS, Pace};
 use super::record::{Sent, SentFlow};
 use super::steps::came;
-use crate::common::payload::mix;
+use seatrial_stats::mix;
 
 /// Bytes of a message, and datagrams of a call.
 const MESSAGE: usize = 1000;

@@ -1,7 +1,8 @@
 //! Which block a thread takes next, what it does with it, and which generation of it must be there.
 
 use super::scheme::{Operation, Scheme};
-use crate::common::payload::{Permutation, mix};
+use crate::common::payload::Permutation;
+use seatrial_stats::mix;
 
 /// The way of a thread through its part, pass after pass. Everything follows from the place on the way, so that no table
 /// of the blocks is kept, however many there are.

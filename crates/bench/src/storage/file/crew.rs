@@ -22,9 +22,10 @@ use super::outcome::{When, error};
 use super::scheme::{Flushed, Scheme, Wanted};
 use super::watch::{Doing, Watch, describe};
 use super::work::{Checked, Hand, Tally, Tools, slots};
-use crate::common::payload::{Payload, mix};
+use crate::common::payload::Payload;
 use crate::common::{Gate, Held, pin};
 use crate::{Error, Stop};
+use seatrial_stats::mix;
 
 /// Descriptors that a thread has open: its file as it was made, its own, that of its engine, and its ring; and for a time
 /// two more, to lay it out by.

@@ -2,7 +2,7 @@
 
 use seatrial_model::{Bytes, Cause, Nanos, Params, Reason, Value};
 
-use crate::common::payload::mix;
+use seatrial_stats::mix;
 
 /// Requests a thread keeps under way where nobody says how many.
 const USUAL_DEPTH: usize = 4;

@@ -13,9 +13,9 @@ use super::path;
 use super::reader::{Job, Slice, Tally, read};
 use super::terms::Terms;
 use super::zones::Zone;
-use crate::common::payload::mix;
 use crate::common::{Gate, Latencies, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
+use seatrial_stats::mix;
 
 /// Channel of a disk that is read by itself.
 pub const ALONE: &str = "alone";

@@ -7,8 +7,9 @@ use seatrial_sys::storage::{Completion, Engine, Operation, Request};
 use super::device::failed;
 use super::zones::Zone;
 use crate::common::Latencies;
-use crate::common::payload::{Permutation, mix};
+use crate::common::payload::Permutation;
 use crate::{Error, Stop};
+use seatrial_stats::mix;
 
 /// A slice lasts this long at least: twenty times what a slow disk takes for a block, and twice the step in which the
 /// kernel's throttle hands out bytes (DFL_THROTL_SLICE in block/blk-throttle.c).
