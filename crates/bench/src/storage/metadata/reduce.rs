@@ -15,17 +15,14 @@ const MICRO: f64 = 1e3;
 
 /// Rates by operation and their mean, latencies by operation.
 pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
-    let rates = by_place(parts, CHANNEL, Sample::per_second);
-    if rates.is_empty() {
-        let text =
-            "not a single operation was done to all files within the time; raise -p time= or lower files=";
+    let means: Vec<Vec<f64>> = parts.iter().map(means).filter(|means| !means.is_empty()).collect();
+    if means.is_empty() {
+        let text = "in no trial was every operation done to all files within the time; raise -p time= or lower -p files=";
         return Err(Reason::new(Cause::TooShort, text));
     }
     let mut measures = Measures::default();
-    let means: Vec<Vec<f64>> = parts.iter().map(means).filter(|means| !means.is_empty()).collect();
-    if !means.is_empty() {
-        measures.metrics.insert("operations".to_owned(), Values { unit: Unit::PerSecond, trials: means });
-    }
+    measures.metrics.insert("operations".to_owned(), Values { unit: Unit::PerSecond, trials: means });
+    let rates = by_place(parts, CHANNEL, Sample::per_second);
     let row = |at: Params, unit, trials| Row { at, values: Values { unit, trials } };
     let rates = rates.into_iter().map(|place| row(place.at, Unit::PerSecond, place.trials));
     measures.series.insert("by_operation".to_owned(), rates.collect());

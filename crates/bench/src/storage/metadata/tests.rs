@@ -95,6 +95,10 @@ fn every_operation_is_counted_checked_and_nothing_is_left() {
             integrity,
             evidence: kept.facts,
         };
+        let mut cut_off = record.clone();
+        cut_off.samples.retain(|sample| sample.at.text("operation") == Ok("create"));
+        let why = Metadata.reduce(&case, &[cut_off]).expect_err("no round is whole");
+        assert!(why.cause == Cause::TooShort && why.text.contains("raise -p time="), "{why}");
         let measures = Metadata.reduce(&case, &[record]).expect("figures");
         assert_eq!(measures.series["by_operation"].len(), Operation::ALL.len());
         assert!(measures.metrics["operations"].trials[0].iter().all(|rate| *rate > 0.0));
