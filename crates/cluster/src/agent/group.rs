@@ -49,7 +49,7 @@ impl Group {
     /// Kills what the leader left of its group, reaps the leader and then the rest, which came to this process as
     /// the nearest reaper. Waits a bounded time: a descendant may be in uninterruptible sleep. With the status, whether
     /// nobody of the group is left.
-    pub(super) fn bury(self, leader: &mut Child) -> io::Result<(ExitStatus, bool)> {
+    pub(super) fn reap(self, leader: &mut Child) -> io::Result<(ExitStatus, bool)> {
         self.signal(Signal::KILL);
         let status = leader.wait()?;
         let deadline = Instant::now() + EMPTYING;

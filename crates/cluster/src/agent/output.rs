@@ -53,7 +53,7 @@ impl Output {
 
     /// What was printed, after waiting for the end of the stream for at most `patience`: a process that was left
     /// behind, or a descendant that escaped, may keep it open for ever.
-    pub(crate) fn last_words(&self, patience: Duration) -> String {
+    pub(crate) fn stderr_tail(&self, patience: Duration) -> String {
         let _ = self.ended.recv_timeout(patience);
         self.tail.lock().unwrap_or_else(PoisonError::into_inner).text()
     }
@@ -85,13 +85,13 @@ mod tests {
     #[test]
     fn short_output_is_kept_whole() {
         let output = Output::drain(&b"one\ntwo \xff\n"[..]).expect("started");
-        assert_eq!(output.last_words(SOON), "one\ntwo \u{fffd}");
+        assert_eq!(output.stderr_tail(SOON), "one\ntwo \u{fffd}");
     }
 
     #[test]
     fn of_a_flood_only_the_end_is_kept() {
         let flood = io::repeat(b'x').take(1 << 20).chain(&b"the end"[..]);
-        let text = Output::drain(flood).expect("started").last_words(SOON);
+        let text = Output::drain(flood).expect("started").stderr_tail(SOON);
         assert!(text.starts_with("[1044487 bytes before] xxx") && text.ends_with("xxxthe end"), "{text}");
         assert!(text.len() < KEPT + 40);
     }
@@ -101,7 +101,7 @@ mod tests {
         let (reader, mut writer) = io::pipe().expect("a pipe");
         io::Write::write_all(&mut writer, b"so far").expect("written");
         let output = Output::drain(reader).expect("started");
-        let seen = std::iter::repeat_with(|| output.last_words(Duration::from_millis(1)))
+        let seen = std::iter::repeat_with(|| output.stderr_tail(Duration::from_millis(1)))
             .find(|text| !text.is_empty());
         assert_eq!(seen.as_deref(), Some("so far"));
         drop(writer);

@@ -27,7 +27,7 @@ use super::spawn::{self, Handle};
 use super::stdio;
 use super::supervise::{Ask, GRACE, PATIENCE};
 use crate::frame::FrameReader;
-use crate::launch::{follow, relay_main};
+use crate::launch::{dial_back, relay_main};
 use crate::message::{Command, EndKind, Hello, PROTOCOL, Report, ToWorker, WorkerEnd, WorkerId};
 use crate::own_program::wrapper;
 
@@ -38,7 +38,7 @@ pub struct AgentOptions {
     pub node: Option<String>,
     /// A tree that stands in for the kernel's files while the machine is looked at.
     pub sysroot: Option<PathBuf>,
-    /// Whether standard input holds an invitation to call the controller, instead of its commands.
+    /// Whether standard input holds a ticket to call the controller, instead of its commands.
     pub meet: bool,
     /// Whether to remove the own file once the controller is reached: it was copied here for this run alone.
     pub remove_self: bool,
@@ -150,7 +150,7 @@ fn streams(options: &AgentOptions) -> Result<stdio::Streams, String> {
     }
     // The address that srun says it can be reached by goes first.
     let first = std::env::var("SLURM_LAUNCH_NODE_IPADDR").ok().and_then(|address| address.parse().ok());
-    let met = follow(std::io::stdin().lock(), first);
+    let met = dial_back(std::io::stdin().lock(), first);
     // A wrapper starts workers by the file's name.
     if options.remove_self
         && wrapper().is_none()
@@ -270,20 +270,20 @@ impl Agent {
                 // The worker cannot have hung up before it was told what to be.
                 let _ = handle.tell.send(ToWorker::Task { case, place, trial });
                 let terminated = Arc::clone(&self.terminated);
-                let see_off = move || {
-                    let (end, after) = supervised.see_off();
+                let supervise = move || {
+                    let (end, after) = supervised.supervise();
                     if !terminated.load(Ordering::Acquire) {
                         report_end(&reports, worker, end);
                     }
                     let removal = after.unwrap_or_else(|left| {
                         let _ = events.send(Event::Gone { worker, abandoned: true });
-                        left.bury()
+                        left.reap()
                     });
                     removal.finish();
                     let _ = events.send(Event::Gone { worker, abandoned: false });
                 };
                 self.workers.insert(worker, handle);
-                self.on_thread(worker, see_off);
+                self.on_thread(worker, supervise);
             }
             Err(why) => {
                 let end = WorkerEnd {

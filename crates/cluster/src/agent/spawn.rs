@@ -91,7 +91,7 @@ fn serve(
         let exited = ask.clone();
         thread::Builder::new().name(format!("wait {}", id.0)).spawn(move || {
             group.wait_for_leader();
-            let _ = exited.send(Ask::Bury);
+            let _ = exited.send(Ask::Reap);
         })?;
         Ok((relay, output))
     };

@@ -39,7 +39,7 @@ pub(super) enum Ask {
     /// End it at once.
     KillNow,
     /// It has ended and is to be reaped.
-    Bury,
+    Reap,
 }
 
 /// A worker with what belongs to it.
@@ -62,16 +62,16 @@ pub(super) struct Abandoned {
 
 impl Supervised {
     /// Waits until the worker has ended, ending it when asked to, begins to remove what it left, and says how it ended.
-    pub(super) fn see_off(mut self) -> (WorkerEnd, Result<Removal, Abandoned>) {
+    pub(super) fn supervise(mut self) -> (WorkerEnd, Result<Removal, Abandoned>) {
         let group = Group::of(&self.child);
         let mut evidence = Evidence::new();
         let dead = match self.asked.recv() {
-            Ok(Ask::Bury) => true,
+            Ok(Ask::Reap) => true,
             Ok(Ask::Kill) => self.terminate(group, &mut evidence),
             Ok(Ask::KillNow) | Err(_) => self.kill(group),
         };
         let (how, is_empty) = match dead {
-            true => group.bury(&mut self.child).map_or_else(lost, |(status, none)| (end_of(status), none)),
+            true => group.reap(&mut self.child).map_or_else(lost, |(status, none)| (end_of(status), none)),
             false => (EndKind::Abandoned, false),
         };
         if !dead {
@@ -83,7 +83,7 @@ impl Supervised {
             Ok(Some(why)) => EndKind::Garbled { why },
             Ok(None) | Err(_) => how,
         };
-        let output = self.output.last_words(LAST_WORDS);
+        let output = self.output.stderr_tail(LAST_WORDS);
         let left = announced(&self.announced);
         let (kept, after) = match (dead, is_empty) {
             (true, true) => {
@@ -122,7 +122,7 @@ impl Supervised {
         let deadline = Instant::now() + limit;
         loop {
             match self.asked.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(Ask::Bury) => return true,
+                Ok(Ask::Reap) => return true,
                 Ok(ask) if Some(ask) == hurry => return false,
                 Ok(_) => {}
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return false,
@@ -133,10 +133,10 @@ impl Supervised {
 
 impl Abandoned {
     /// Reaps the worker when it dies after all, so that no zombie stays, and removes what it left.
-    pub(super) fn bury(mut self) -> Removal {
+    pub(super) fn reap(mut self) -> Removal {
         while let Ok(ask) = self.asked.recv() {
-            if ask == Ask::Bury {
-                let buried = Group::of(&self.child).bury(&mut self.child);
+            if ask == Ask::Reap {
+                let buried = Group::of(&self.child).reap(&mut self.child);
                 let is_empty = buried.is_ok_and(|(_, is_empty)| is_empty);
                 return if is_empty { Removal::start(self.left) } else { Removal::default() };
             }

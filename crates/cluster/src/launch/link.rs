@@ -169,10 +169,10 @@ impl Link {
     }
 
     /// Ends the connection and says what is known of its end.
-    pub(super) fn obituary(&mut self, why: &str) -> String {
+    pub(super) fn exit_report(&mut self, why: &str) -> String {
         self.commands = None;
         match &mut self.near {
-            Near::Process(process) => format!("{why}; {}", process.obituary()),
+            Near::Process(process) => format!("{why}; {}", process.exit_report()),
             Near::Stream(stream, _) => {
                 let _ = stream.shutdown(Shutdown::Both);
                 why.to_owned()

@@ -114,7 +114,7 @@ impl LinkedFleet {
                     Err(loss) => {
                         self.offsets.gone(at);
                         self.lost[at] = true;
-                        let why = self.links[at].obituary(&loss.text());
+                        let why = self.links[at].exit_report(&loss.text());
                         self.early.push_back(Notice::Lost(NodeIndex(at), why));
                     }
                 }
@@ -141,7 +141,7 @@ impl LinkedFleet {
             Err(loss) => loss.text(),
         };
         self.lost[at] = true;
-        let (why, words) = (self.links[at].obituary(&why), self.words_of_step());
+        let (why, words) = (self.links[at].exit_report(&why), self.words_of_step());
         Some(match words {
             Some(words) if (self.recalls)(&words) => {
                 let cause = decisive(&words).unwrap_or_default();

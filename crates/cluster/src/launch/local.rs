@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use super::gathering::{Gathering, Start};
+use super::startup::{AgentStartup, Start};
 use crate::fleet::{Fleet, LaunchError, Launcher};
 use crate::own_program::{RUNNING, own_program};
 
@@ -92,7 +92,7 @@ impl LocalLauncher {
 impl Launcher for LocalLauncher {
     fn launch(&self) -> Result<Box<dyn Fleet>, LaunchError> {
         let label = self.node.clone().unwrap_or_else(|| "this machine".to_owned());
-        let mut gathering = Gathering::new(&self.build, self.hello_within);
+        let mut gathering = AgentStartup::new(&self.build, self.hello_within);
         gathering.start_all(vec![Start::of(label, self.agent())]);
         Ok(Box::new(gathering.finish()?))
     }

@@ -1,25 +1,25 @@
 //! Ways to get an agent running on every node. A launcher is one file here.
 
+mod bulk;
 mod copying;
-mod gathering;
-mod herd;
 mod link;
 mod linked;
 mod local;
-mod meet;
 mod mpirun;
 mod outgoing;
 mod process;
 mod relay;
+mod rendezvous;
 mod slurm;
 mod ssh;
+mod startup;
 mod words;
 
 pub use local::LocalLauncher;
-pub(crate) use meet::follow;
 pub use mpirun::MpirunLauncher;
 pub use relay::envelopes;
 pub(crate) use relay::relay_main;
+pub(crate) use rendezvous::dial_back;
 pub use slurm::{SlurmLauncher, SlurmRequest};
 pub use ssh::SshLauncher;
 

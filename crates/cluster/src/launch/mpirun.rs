@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::process::Command;
 
-use super::herd::{self, Expected};
+use super::bulk::{self, Expected};
 use crate::fleet::{Fleet, LaunchError, Launcher};
 
 /// Starts agents with Open MPI's mpirun.
@@ -40,7 +40,7 @@ impl MpirunLauncher {
         if !self.nodes.is_empty() {
             command.arg("--host").arg(self.nodes.join(","));
         }
-        // One agent a node, bound to nothing. All of them get the invitation, not only the first rank.
+        // One agent a node, bound to nothing. All of them get the ticket, not only the first rank.
         command.args(["--map-by", "ppr:1:node", "--bind-to", "none", "--stdin", "all"]);
         // Not with --preload-binary: Open MPI 4 looks for the copy where it did not put it.
         command.arg(std::env::current_exe()?).args(["agent", "--meet"]);
@@ -56,6 +56,6 @@ impl Launcher for MpirunLauncher {
         })?;
         let count = (!self.nodes.is_empty()).then_some(self.nodes.len());
         let expected = Expected { count, names: self.nodes.clone(), recalls: |_| false };
-        Ok(Box::new(herd::gather("mpirun", &mut command, &self.build, &expected)?))
+        Ok(Box::new(bulk::gather("mpirun", &mut command, &self.build, &expected)?))
     }
 }

@@ -67,19 +67,19 @@ impl Process {
 
     /// Ends the process, waiting a bounded time, and says how it ended and what it said last. The last words are what
     /// a person needs most: "command not found" and "permission denied" arrive there.
-    pub(super) fn obituary(&mut self) -> String {
+    pub(super) fn exit_report(&mut self) -> String {
         let status = self.ended_within(EXITING).or_else(|| self.kill());
         let ended = status.map_or_else(|| "does not die".to_owned(), describe);
-        format!("its process {ended}; {}", self.last_words())
+        format!("its process {ended}; {}", self.stderr_tail())
     }
 
     /// What it printed last on standard error, as it is; waits a moment for words that are on their way.
     pub(super) fn said(&self) -> String {
-        self.stderr.last_words(Duration::from_millis(200))
+        self.stderr.stderr_tail(Duration::from_millis(200))
     }
 
     /// The same in words.
-    pub(super) fn last_words(&self) -> String {
+    pub(super) fn stderr_tail(&self) -> String {
         let words = self.said();
         if words.is_empty() { "it printed nothing".to_owned() } else { format!("its last words: {words}") }
     }

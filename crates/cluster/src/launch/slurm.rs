@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::process::Command;
 
-use super::herd::{self, Expected};
+use super::bulk::{self, Expected};
 use crate::fleet::{Fleet, LaunchError, Launcher};
 
 /// Which nodes, and how they are asked for; what srun(1) calls these.
@@ -97,7 +97,7 @@ impl Launcher for SlurmLauncher {
         // Outside an allocation srun takes one node if none are asked for.
         let in_job = std::env::var_os("SLURM_JOB_ID").is_some();
         let expected = self.expected(if in_job { job_nodes } else { Some(1) });
-        Ok(Box::new(herd::gather("srun", &mut command, &self.build, &expected)?))
+        Ok(Box::new(bulk::gather("srun", &mut command, &self.build, &expected)?))
     }
 }
 

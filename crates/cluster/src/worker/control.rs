@@ -8,7 +8,7 @@ use seatrial_bench::Offer;
 use seatrial_model::{Nanos, Phase};
 use seatrial_sys::tether;
 
-use super::brake::Brake;
+use super::phase_stop::PhaseStop;
 use crate::frame::FrameReader;
 use crate::message::ToWorker;
 
@@ -30,12 +30,12 @@ pub(super) enum Order {
 pub(super) struct Control {
     frames: FrameReader<UnixStream>,
     orders: Sender<Order>,
-    brake: Brake,
+    phase_stop: PhaseStop,
 }
 
 impl Control {
-    pub(super) fn new(frames: FrameReader<UnixStream>, orders: Sender<Order>, brake: Brake) -> Self {
-        Self { frames, orders, brake }
+    pub(super) fn new(frames: FrameReader<UnixStream>, orders: Sender<Order>, phase_stop: PhaseStop) -> Self {
+        Self { frames, orders, phase_stop }
     }
 
     /// Passes orders on until the supervisor is gone, and then ends the process in the middle of whatever it does:
@@ -57,7 +57,7 @@ impl Control {
             ToWorker::Measure { span, at } => self.run(Phase::Measure, span, at),
             ToWorker::Verify => Order::Verify,
             ToWorker::Finish => Order::Finish,
-            ToWorker::Stop => return self.brake.pull(),
+            ToWorker::Stop => return self.phase_stop.stop(),
             // A second task means that the two sides disagree about everything that follows.
             ToWorker::Task { .. } => tether::die_with_group(),
         };
@@ -67,7 +67,7 @@ impl Control {
 
     /// Released here and not by the part's thread, so that a `Stop` right behind the order is not lost.
     fn run(&self, phase: Phase, span: Nanos, at: Option<Nanos>) -> Order {
-        self.brake.release();
+        self.phase_stop.order();
         Order::Run(phase, span.into(), at)
     }
 }

@@ -4,9 +4,9 @@
 //! code; the main thread waits for it. What the part does to itself (crash, hang, panic, leave) is contained in this
 //! process, and the supervisor sees it end.
 
-mod brake;
 mod control;
 mod outbox;
+mod phase_stop;
 mod phases;
 mod run;
 mod sink;

@@ -10,9 +10,9 @@ use seatrial_sys::probe::{Difference, Line, Watch, probe};
 use seatrial_sys::root::SysRoot;
 use serde_json::{Value, json};
 
-use super::brake::Brake;
 use super::control::Order;
 use super::outbox::Outbox;
+use super::phase_stop::PhaseStop;
 use super::sink::PhaseSink;
 use crate::message::FromWorker;
 
@@ -31,7 +31,7 @@ pub(super) fn serve(
     registry: &Registry,
     task: &Task,
     orders: &Receiver<Order>,
-    brake: Brake,
+    phase_stop: PhaseStop,
     outbox: &mut Outbox,
 ) -> Result<(), Reason> {
     let case = &*task.case;
@@ -46,7 +46,7 @@ pub(super) fn serve(
     tracing::debug!(case = %case.id, part = place.part, index = place.index, trial = task.trial, "worker starts");
     let look = case.chosen.get(LOOK_MARK).and_then(|_| bench.look(case, place));
     let mut part = look.map_or_else(|| bench.part(case, place), Ok)?;
-    let mut served = Served { evidence: Evidence::new(), probes: bench.about().probes, brake, outbox };
+    let mut served = Served { evidence: Evidence::new(), probes: bench.about().probes, phase_stop, outbox };
     // The channel ends only with the control thread, which takes the process with it.
     while let Ok(order) = orders.recv() {
         match order {
@@ -63,7 +63,7 @@ pub(super) fn serve(
 struct Served<'a> {
     evidence: Evidence,
     probes: &'static [&'static str],
-    brake: Brake,
+    phase_stop: PhaseStop,
     outbox: &'a mut Outbox,
 }
 
@@ -92,7 +92,7 @@ impl Served<'_> {
             self.evidence.insert("began_ns".to_owned(), json!(clock::now_ns()));
         }
         let mut sink = PhaseSink::new(phase, &mut self.evidence, self.outbox);
-        part.run(phase, &self.brake.start(span), &mut sink)?;
+        part.run(phase, &self.phase_stop.start(span), &mut sink)?;
         // The probes come before the samples are sent, so that they see the phase and not the sending.
         let differences = watched.map(end);
         sink.finish()?;

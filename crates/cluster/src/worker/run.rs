@@ -13,9 +13,9 @@ use seatrial_bench::Registry;
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::{process, tether};
 
-use super::brake::Brake;
 use super::control::{Control, Order};
 use super::outbox::Outbox;
+use super::phase_stop::PhaseStop;
 use super::phases::{Task, serve};
 use crate::frame::FrameReader;
 use crate::message::{FromWorker, ToWorker};
@@ -54,8 +54,8 @@ fn work(registry: Registry, channel: OwnedFd) -> ExitCode {
         Ok(None) | Err(_) => tether::die_with_group(),
     };
     let (orders, inbox) = mpsc::channel();
-    let brake = Brake::default();
-    let control = Control::new(frames, orders, brake.clone());
+    let phase_stop = PhaseStop::default();
+    let control = Control::new(frames, orders, phase_stop.clone());
     let started = thread::Builder::new().name("control".to_owned()).spawn(move || control.listen());
     if let Err(error) = started {
         return refuse(
@@ -66,7 +66,7 @@ fn work(registry: Registry, channel: OwnedFd) -> ExitCode {
     }
     let part = thread::Builder::new()
         .name("part".to_owned())
-        .spawn(move || run_part(&registry, &task, &inbox, brake, outbox));
+        .spawn(move || run_part(&registry, &task, &inbox, phase_stop, outbox));
     match part.map(thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
         // Without a thread for the part there is nobody left who could say so but the exit code.
@@ -95,10 +95,10 @@ fn run_part(
     registry: &Registry,
     task: &Task,
     inbox: &mpsc::Receiver<Order>,
-    brake: Brake,
+    phase_stop: PhaseStop,
     mut outbox: Outbox,
 ) -> ExitCode {
-    let served = catch_unwind(AssertUnwindSafe(|| serve(registry, task, inbox, brake, &mut outbox)));
+    let served = catch_unwind(AssertUnwindSafe(|| serve(registry, task, inbox, phase_stop, &mut outbox)));
     match served {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(Reason { cause, text })) => refuse(&mut outbox, cause, text),

@@ -9,11 +9,11 @@ use std::{io, thread};
 use super::envelope::{Down, Order, Receiver, Sender, Up, Word};
 use crate::fleet::LaunchError;
 use crate::launch::copying::Copying;
-use crate::launch::gathering::{Opening, same_build, tell_renewal};
 use crate::launch::link::{Heard, Loss};
 use crate::launch::outgoing::{BEAT, MOST, Outgoing, Queue, send_all};
 use crate::launch::process::Process;
 use crate::launch::ssh::Share;
+use crate::launch::startup::{Opening, same_build, tell_renewal};
 use crate::launch::words::never_came;
 use crate::message::{Command, PROTOCOL, Report};
 
@@ -151,9 +151,9 @@ impl Shared {
         }
     }
 
-    fn obituary(&self) -> String {
+    fn exit_report(&self) -> String {
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
-        process.as_mut().map_or_else(|| "it was ended".to_owned(), Process::obituary)
+        process.as_mut().map_or_else(|| "it was ended".to_owned(), Process::exit_report)
     }
 }
 
@@ -193,7 +193,8 @@ impl Ear {
                 let why = self.pass_on(receiver);
                 let is_all = self.shared.closed.iter().all(|closed| closed.load(Ordering::Acquire));
                 if !is_all && !self.is_dropped() {
-                    let why = format!("its gateway {} is gone: {why}; {}", self.node, self.shared.obituary());
+                    let why =
+                        format!("its gateway {} is gone: {why}; {}", self.node, self.shared.exit_report());
                     self.lose_all(|_| Loss::Gateway(why.clone()));
                 }
             }
@@ -234,7 +235,7 @@ impl Ear {
     }
 
     fn never_came(&self, why: &str) -> LaunchError {
-        let why = format!("{why}; {}", self.shared.obituary());
+        let why = format!("{why}; {}", self.shared.exit_report());
         never_came(self.node.clone(), why)
     }
 

@@ -14,11 +14,11 @@ use seatrial_sys::process::{leave_with_parent, name_thread};
 use super::envelope::{Down, Order, Receiver, Sender, Up, Word};
 use crate::frame::FrameError;
 use crate::launch::copying::Copying;
-use crate::launch::gathering::{Gathered, Gathering, Start};
 use crate::launch::link::{Heard, Link};
 use crate::launch::local::LocalLauncher;
 use crate::launch::outgoing::{BEAT, Queue};
 use crate::launch::ssh::{Client, HELLO_WITHIN, Share};
+use crate::launch::startup::{AgentStartup, Gathered, Start};
 use crate::message::{Command, PROTOCOL, Report};
 
 /// The way of commands to each child that is there.
@@ -70,7 +70,7 @@ fn relay(
     };
     let telling = thread::Builder::new().name("tell".to_owned()).spawn(tell);
     let telling = telling.map_err(|error| format!("starting a thread that tells of copies: {error}"))?;
-    let mut gathering = Gathering::new(build, HELLO_WITHIN);
+    let mut gathering = AgentStartup::new(build, HELLO_WITHIN);
     gathering.start_all(starts);
     drop::<Sending<()>>(done);
     let mut up = telling.join().map_err(|_| "its thread that tells of copies failed".to_owned())?;
@@ -211,7 +211,7 @@ fn pass_on(
             Err(loss) => {
                 children.lock().unwrap_or_else(PoisonError::into_inner).remove(&child);
                 let why = loss.text();
-                let why = open.remove(&link).map_or(why.clone(), |(_, mut link)| link.obituary(&why));
+                let why = open.remove(&link).map_or(why.clone(), |(_, mut link)| link.exit_report(&why));
                 up.up(&Up::Word(Word::Lost { child, why }))?;
             }
         }

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::boot::{self, Boot, Role};
 use crate::launch::copying::Copying;
-use crate::launch::gathering::{Opening, Start};
 use crate::launch::link::Manner;
+use crate::launch::startup::{Opening, Start};
 
 /// Seconds for the connection to come up.
 const CONNECT_WITHIN: u32 = 15;

@@ -21,8 +21,8 @@ use std::time::Duration;
 
 pub(super) use client::{Child, Client, Share};
 
-use super::gathering::Gathering;
 use super::relay::RelayStart;
+use super::startup::AgentStartup;
 use crate::fleet::{Fleet, LaunchError, Launcher};
 
 /// Time for a connection, and once more, when the binary had to be copied, for sick drivers to be looked at from then on.
@@ -97,7 +97,7 @@ impl Launcher for SshLauncher {
                 why: format!("reading our own binary, which is to be copied: {error}"),
             })?;
         let children = self.children();
-        let mut gathering = Gathering::new(&self.build, HELLO_WITHIN);
+        let mut gathering = AgentStartup::new(&self.build, HELLO_WITHIN);
         gathering.stand_as(&self.nodes);
         if children.len() <= self.fanout {
             gathering.start_all(children.iter().map(|child| client.start(child)).collect());
@@ -116,13 +116,13 @@ impl Launcher for SshLauncher {
             }
         }
         gathering.start_all(alone);
-        let detours = gathering.take_detours();
-        if let Some((_, why)) = detours.first() {
-            let (count, all) = (detours.len(), children.len());
+        let unreached = gathering.take_unreached();
+        if let Some((_, why)) = unreached.first() {
+            let (count, all) = (unreached.len(), children.len());
             tracing::warn!(
                 "{count} of {all} nodes cannot be reached through other nodes and are tried directly; the first: {why}"
             );
-            let is_meant = |child: &&Child| detours.iter().any(|(node, _)| *node == child.node);
+            let is_meant = |child: &&Child| unreached.iter().any(|(node, _)| *node == child.node);
             gathering.start_all(children.iter().filter(is_meant).map(|child| client.start(child)).collect());
         }
         Ok(Box::new(gathering.finish()?))

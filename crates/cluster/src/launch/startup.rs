@@ -51,17 +51,17 @@ impl Start {
 }
 
 /// Agents on their way.
-pub(super) struct Gathering {
+pub(super) struct AgentStartup {
     build: String,
     within: Duration,
     hear: SyncSender<Heard>,
     heard: Receiver<Heard>,
-    guests: Vec<Guest>,
+    pending: Vec<PendingAgent>,
     /// To be started once more, with a fresh copy of the binary.
     renewals: VecDeque<Start>,
     missing: Vec<Missing>,
     /// Nodes that a gateway did not reach, which somebody else may.
-    detours: Vec<(String, LaunchError)>,
+    unreached: Vec<(String, LaunchError)>,
     order: Order,
 }
 
@@ -76,7 +76,7 @@ enum Order {
 }
 
 /// One agent.
-struct Guest {
+struct PendingAgent {
     node: String,
     link: Link,
     deadline: Instant,
@@ -89,7 +89,7 @@ struct Guest {
     more: Option<Duration>,
 }
 
-impl Guest {
+impl PendingAgent {
     /// When something of the binary moved last, on the way to it, or to its gateway or a node behind that.
     fn moved(&self) -> Option<Instant> {
         self.copying.moved().max(self.link.gateway().and_then(|(gateway, _)| gateway.copying().moved()))
@@ -122,7 +122,7 @@ pub(super) struct Here {
     pub(super) link: Link,
 }
 
-impl Gathering {
+impl AgentStartup {
     /// Nobody yet. Agents of another build than `build` are refused; each has `within` to say hello.
     pub(super) fn new(build: &str, within: Duration) -> Self {
         let (hear, heard) = mpsc::sync_channel(WAITING);
@@ -131,10 +131,10 @@ impl Gathering {
             within,
             hear,
             heard,
-            guests: Vec::new(),
+            pending: Vec::new(),
             renewals: VecDeque::new(),
             missing: Vec::new(),
-            detours: Vec::new(),
+            unreached: Vec::new(),
             order: Order::Started,
         }
     }
@@ -144,7 +144,7 @@ impl Gathering {
         let mut waiting: VecDeque<Start> = starts.into();
         loop {
             // Who is behind a gateway costs nothing here.
-            while self.on_the_way().filter(|guest| guest.link.gateway().is_none()).count() < ON_THE_WAY
+            while self.on_the_way().filter(|pending| pending.link.gateway().is_none()).count() < ON_THE_WAY
                 && let Some(start) = self.renewals.pop_front().or_else(|| waiting.pop_front())
             {
                 self.start(start);
@@ -159,7 +159,7 @@ impl Gathering {
     /// Starts a relay; agents are then awaited from all of its share.
     pub(super) fn start_relay(&mut self, start: RelayStart) {
         let nodes: Vec<String> = start.share.children.iter().map(|child| child.node.clone()).collect();
-        match Gateway::start(start, &self.build, self.guests.len(), self.hear.clone()) {
+        match Gateway::start(start, &self.build, self.pending.len(), self.hear.clone()) {
             Ok(gateway) => {
                 let gateway = Arc::new(gateway);
                 // A relay starts as many at a time as we do, and may have to send each a fresh copy.
@@ -167,28 +167,28 @@ impl Gathering {
                 let more = self.within.saturating_mul(turns.saturating_add(1));
                 for (node, child) in nodes.into_iter().zip(0..) {
                     self.seat(node, Link::relayed(Arc::clone(&gateway), child), None, Arc::default());
-                    if let Some(guest) = self.guests.last_mut() {
-                        guest.more = Some(more);
+                    if let Some(pending) = self.pending.last_mut() {
+                        pending.more = Some(more);
                     }
                 }
             }
             Err(error) => {
                 for node in nodes {
                     let why = format!("starting a thread that serves its gateway: {error}");
-                    self.detours.push((node.clone(), LaunchError::Start { node, why }));
+                    self.unreached.push((node.clone(), LaunchError::Start { node, why }));
                 }
             }
         }
     }
 
     /// Nodes that no gateway reached, with the reasons.
-    pub(super) fn take_detours(&mut self) -> Vec<(String, LaunchError)> {
-        std::mem::take(&mut self.detours)
+    pub(super) fn take_unreached(&mut self) -> Vec<(String, LaunchError)> {
+        std::mem::take(&mut self.unreached)
     }
 
     /// Takes in an agent that came by itself. Its name is what it says in its hello.
     pub(super) fn adopt(&mut self, from: &str, stream: TcpStream) {
-        match Link::adopt(self.guests.len(), stream, self.hear.clone()) {
+        match Link::adopt(self.pending.len(), stream, self.hear.clone()) {
             Ok(link) => self.seat(from.to_owned(), link, None, Arc::default()),
             Err(error) => {
                 let why = format!("serving its connection: {error}");
@@ -225,14 +225,14 @@ impl Gathering {
 
     /// Agents that are here.
     pub(super) fn arrived(&self) -> usize {
-        self.guests.iter().filter(|guest| guest.hello.is_some()).count()
+        self.pending.iter().filter(|pending| pending.hello.is_some()).count()
     }
 
     /// Those who are here: what they were known by before they said hello, and their names.
     pub(super) fn present(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.guests
+        self.pending
             .iter()
-            .filter_map(|guest| Some((guest.node.as_str(), guest.hello.as_ref()?.node.as_str())))
+            .filter_map(|pending| Some((pending.node.as_str(), pending.hello.as_ref()?.node.as_str())))
     }
 
     /// How many are known not to come.
@@ -259,7 +259,7 @@ impl Gathering {
                 },
             });
         }
-        let mut agent_of = vec![None; self.guests.len()];
+        let mut agent_of = vec![None; self.pending.len()];
         let Gathered { here, missing, heard, hear } = self.part();
         let mut agents = Vec::new();
         let mut links = Vec::new();
@@ -273,9 +273,11 @@ impl Gathering {
 
     /// Everybody, in order.
     pub(super) fn part(self) -> Gathered {
-        let seats = self.guests.into_iter().enumerate();
+        let seats = self.pending.into_iter().enumerate();
         let mut here: Vec<Here> = seats
-            .filter_map(|(at, Guest { node, link, hello, .. })| Some(Here { at, node, hello: hello?, link }))
+            .filter_map(|(at, PendingAgent { node, link, hello, .. })| {
+                Some(Here { at, node, hello: hello?, link })
+            })
             .collect();
         match &self.order {
             Order::Started => {}
@@ -285,13 +287,13 @@ impl Gathering {
         Gathered { here, missing: self.missing, heard: self.heard, hear: self.hear }
     }
 
-    fn on_the_way(&self) -> impl Iterator<Item = &Guest> {
-        self.guests.iter().filter(|guest| guest.hello.is_none() && !guest.given_up)
+    fn on_the_way(&self) -> impl Iterator<Item = &PendingAgent> {
+        self.pending.iter().filter(|pending| pending.hello.is_none() && !pending.given_up)
     }
 
     fn start(&mut self, start: Start) {
         let Start { node, opening: Opening { mut command, manner, copying }, renewed } = start;
-        match Link::start(self.guests.len(), &mut command, manner, self.hear.clone()) {
+        match Link::start(self.pending.len(), &mut command, manner, self.hear.clone()) {
             Ok(link) => self.seat(node, link, renewed, copying),
             Err(why) => self.miss(LaunchError::Start { node, why }),
         }
@@ -299,21 +301,23 @@ impl Gathering {
 
     fn seat(&mut self, node: String, link: Link, renewed: Option<Opening>, copying: Arc<Copying>) {
         let deadline = Instant::now() + self.within;
-        let guest =
-            Guest { node, link, deadline, hello: None, given_up: false, renewed, copying, more: None };
-        self.guests.push(guest);
+        let pending =
+            PendingAgent { node, link, deadline, hello: None, given_up: false, renewed, copying, more: None };
+        self.pending.push(pending);
     }
 
     /// Waits for the next word, or for the first whose time is up, or until `limit`.
     fn step(&mut self, limit: Option<Instant>) {
-        let Some(first) = self.on_the_way().map(|guest| guest.deadline).chain(limit).min() else { return };
+        let Some(first) = self.on_the_way().map(|pending| pending.deadline).chain(limit).min() else {
+            return;
+        };
         let now = Instant::now();
         if let Ok(heard) = self.heard.recv_timeout(first.saturating_duration_since(now)) {
             return self.hear(heard);
         }
         let now = Instant::now();
-        for at in 0..self.guests.len() {
-            let late = &mut self.guests[at];
+        for at in 0..self.pending.len() {
+            let late = &mut self.pending[at];
             if late.hello.is_some() || late.given_up || late.deadline > now {
                 continue;
             }
@@ -336,15 +340,15 @@ impl Gathering {
 
     fn hear(&mut self, Heard { link: at, said }: Heard) {
         match said {
-            Ok(Report::Hello(hello)) if self.guests[at].hello.is_none() => {
+            Ok(Report::Hello(hello)) if self.pending[at].hello.is_none() => {
                 let (theirs, ours) =
                     ((hello.build.as_str(), hello.protocol), (self.build.as_str(), PROTOCOL));
-                match same_build(theirs, ours, &self.guests[at].node) {
-                    Ok(()) if !self.guests[at].given_up => match self.twin(&hello.node) {
-                        None => self.guests[at].hello = Some(*hello),
+                match same_build(theirs, ours, &self.pending[at].node) {
+                    Ok(()) if !self.pending[at].given_up => match self.twin(&hello.node) {
+                        None => self.pending[at].hello = Some(*hello),
                         Some(twin) => {
-                            let _ = self.guests[at].link.obituary("");
-                            let node = self.guests[at].node.clone();
+                            let _ = self.pending[at].link.exit_report("");
+                            let node = self.pending[at].node.clone();
                             let why = format!(
                                 "its agent calls itself {}, as that of {twin} does: give each node a host name of its own",
                                 hello.node
@@ -354,14 +358,14 @@ impl Gathering {
                     },
                     Ok(()) => {}
                     Err(why) => {
-                        let _ = self.guests[at].link.obituary("");
+                        let _ = self.pending[at].link.exit_report("");
                         self.fail(at, why);
                     }
                 }
             }
             // An agent that came and went before the others were here.
-            Err(loss) if self.guests[at].hello.is_some() => {
-                self.guests[at].hello = None;
+            Err(loss) if self.pending[at].hello.is_some() => {
+                self.pending[at].hello = None;
                 self.give_up(at, &loss.text());
             }
             Ok(other) => self.give_up(at, &format!("its first message is {other:?}")),
@@ -378,33 +382,33 @@ impl Gathering {
     /// Notes that a stream ended without a hello. What a spoilt copy of the binary does is not known before, so one
     /// that was there already is replaced, once.
     fn fall_silent(&mut self, at: usize, why: &str) {
-        let guest = &mut self.guests[at];
-        if !guest.given_up {
-            let why = guest.link.obituary(why);
-            let node = guest.node.clone();
+        let pending = &mut self.pending[at];
+        if !pending.given_up {
+            let why = pending.link.exit_report(why);
+            let node = pending.node.clone();
             self.fail(at, never_came(node, why));
         }
     }
 
     fn give_up(&mut self, at: usize, why: &str) {
-        self.guests[at].renewed = None;
+        self.pending[at].renewed = None;
         self.fall_silent(at, why);
     }
 
     /// Notes why an agent did not come, unless there is something left to try.
     fn fail(&mut self, at: usize, why: LaunchError) {
-        let guest = &mut self.guests[at];
-        if std::mem::replace(&mut guest.given_up, true) {
+        let pending = &mut self.pending[at];
+        if std::mem::replace(&mut pending.given_up, true) {
             return;
         }
         // One that said hello and then something else is not here any more.
-        guest.hello = None;
-        let node = guest.node.clone();
-        if let Some(opening) = guest.renewed.take_if(|_| guest.copying.was_there()) {
+        pending.hello = None;
+        let node = pending.node.clone();
+        if let Some(opening) = pending.renewed.take_if(|_| pending.copying.was_there()) {
             tell_renewal(&node, &why);
             self.renewals.push_back(Start { node, opening, renewed: None });
-        } else if guest.link.gateway().is_some_and(|(gateway, child)| child > 0 || gateway.is_ready()) {
-            self.detours.push((node, why));
+        } else if pending.link.gateway().is_some_and(|(gateway, child)| child > 0 || gateway.is_ready()) {
+            self.unreached.push((node, why));
         } else {
             self.miss(why);
         }
@@ -461,7 +465,7 @@ mod tests {
         let mut start = Start::of("n1".to_owned(), command);
         let copying = Arc::clone(&start.opening.copying);
         start.opening.manner.preamble = Some(Box::new(move |_, _| sends(&copying)));
-        let mut gathering = Gathering::new("1.0+abc", within);
+        let mut gathering = AgentStartup::new("1.0+abc", within);
         gathering.start_all(vec![start]);
         let missing = gathering.part().missing;
         assert_eq!(missing.len(), 1);
@@ -508,8 +512,8 @@ mod tests {
     }
 
     /// Agents that came by themselves, each from an address of its own, and said this.
-    fn adopted(reports: &[Report]) -> Gathering {
-        let mut gathering = Gathering::new("1.0+abc", Duration::from_secs(120));
+    fn adopted(reports: &[Report]) -> AgentStartup {
+        let mut gathering = AgentStartup::new("1.0+abc", Duration::from_secs(120));
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         for (report, number) in reports.iter().zip(1..) {
             let mut stream = TcpStream::connect(listener.local_addr().expect("told")).expect("connects");

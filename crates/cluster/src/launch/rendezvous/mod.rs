@@ -8,8 +8,8 @@
 //!
 //! The port is open only while agents are awaited.
 
-mod door;
-mod invitation;
+mod listener;
+mod ticket;
 
-pub(super) use door::Door;
-pub(crate) use invitation::follow;
+pub(super) use listener::RendezvousListener;
+pub(crate) use ticket::dial_back;

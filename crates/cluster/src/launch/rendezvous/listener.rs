@@ -11,7 +11,7 @@ use std::time::Duration;
 use seatrial_sys::callers::Callers;
 use seatrial_sys::proof::{self, Key, Side, Until};
 
-use super::invitation::{Invitation, keep, with_deadline};
+use super::ticket::{RendezvousTicket, keep, with_deadline};
 
 /// How long a caller may take to prove who it is.
 const PROVE_WITHIN: Duration = Duration::from_secs(5);
@@ -23,20 +23,20 @@ const ASKED_AT_ONCE: usize = 128;
 /// Of these, callers from one address.
 const ASKED_OF_ONE: usize = 64;
 
-/// How often the door looks whether it was closed.
+/// How often the listener looks whether it was closed.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// An open port. Once it is dropped, the port is closed.
-pub(in crate::launch) struct Door {
+pub(in crate::launch) struct RendezvousListener {
     port: u16,
     key: Key,
     closed: Arc<AtomicBool>,
-    guests: Receiver<(SocketAddr, TcpStream)>,
-    turned_away: Arc<AtomicUsize>,
-    keeper: Option<JoinHandle<()>>,
+    callers: Receiver<(SocketAddr, TcpStream)>,
+    rejected: Arc<AtomicUsize>,
+    accepting: Option<JoinHandle<()>>,
 }
 
-impl Door {
+impl RendezvousListener {
     /// Opens a port on every address, since nobody knows yet by which one the nodes reach us.
     ///
     /// # Errors
@@ -49,25 +49,26 @@ impl Door {
         let port = listener.local_addr()?.port();
         let key = Key::random()?;
         let closed = Arc::new(AtomicBool::new(false));
-        let turned_away = Arc::new(AtomicUsize::new(0));
-        let (let_in, guests) = sync_channel(ASKED_AT_ONCE);
-        let keeper = Keeper {
+        let rejected = Arc::new(AtomicUsize::new(0));
+        let (admitted, callers) = sync_channel(ASKED_AT_ONCE);
+        let accepting = AcceptThread {
             listener,
             key: key.clone(),
-            let_in,
+            admitted,
             closed: Arc::clone(&closed),
             asked: Arc::new(Callers::new(ASKED_AT_ONCE, ASKED_OF_ONE)),
-            turned_away: Arc::clone(&turned_away),
+            rejected: Arc::clone(&rejected),
         };
-        let keeper = thread::Builder::new().name("door".to_owned()).spawn(move || keeper.serve())?;
-        Ok(Self { port, key, closed, guests, turned_away, keeper: Some(keeper) })
+        let accepting =
+            thread::Builder::new().name("listener".to_owned()).spawn(move || accepting.serve())?;
+        Ok(Self { port, key, closed, callers, rejected, accepting: Some(accepting) })
     }
 
     /// What the agents must know.
     ///
     /// # Errors
     /// When the kernel does not tell our addresses.
-    pub(in crate::launch) fn invitation(&self) -> io::Result<Invitation> {
+    pub(in crate::launch) fn ticket(&self) -> io::Result<RendezvousTicket> {
         let mut addresses: Vec<IpAddr> = if_addrs::get_if_addrs()?
             .into_iter()
             .filter(if_addrs::Interface::is_oper_up)
@@ -80,41 +81,41 @@ impl Door {
             .collect();
         // An agent on this very machine may have nothing but the loopback; on another it answers nobody with our key.
         addresses.sort_by_key(|address| (address.is_loopback(), address.is_ipv6()));
-        Ok(Invitation::new(addresses, self.port, &self.key))
+        Ok(RendezvousTicket::new(addresses, self.port, &self.key))
     }
 
     /// The next agent that has proved the key.
     pub(in crate::launch) fn next(&self, within: Duration) -> Option<(SocketAddr, TcpStream)> {
-        self.guests.recv_timeout(within).ok()
+        self.callers.recv_timeout(within).ok()
     }
 
     /// Callers that did not know the key, or were too many.
-    pub(in crate::launch) fn turned_away(&self) -> usize {
-        self.turned_away.load(Ordering::Relaxed)
+    pub(in crate::launch) fn rejected(&self) -> usize {
+        self.rejected.load(Ordering::Relaxed)
     }
 }
 
-impl Drop for Door {
+impl Drop for RendezvousListener {
     fn drop(&mut self) {
         self.closed.store(true, Ordering::Relaxed);
         // It looks every few milliseconds; who measures next must find no open port.
-        if let Some(keeper) = self.keeper.take() {
-            let _ = keeper.join();
+        if let Some(accepting) = self.accepting.take() {
+            let _ = accepting.join();
         }
     }
 }
 
 /// The thread behind the port.
-struct Keeper {
+struct AcceptThread {
     listener: TcpListener,
     key: Key,
-    let_in: SyncSender<(SocketAddr, TcpStream)>,
+    admitted: SyncSender<(SocketAddr, TcpStream)>,
     closed: Arc<AtomicBool>,
     asked: Arc<Callers>,
-    turned_away: Arc<AtomicUsize>,
+    rejected: Arc<AtomicUsize>,
 }
 
-impl Keeper {
+impl AcceptThread {
     fn serve(self) {
         while !self.closed.load(Ordering::Relaxed) {
             match self.listener.accept() {
@@ -129,26 +130,26 @@ impl Keeper {
     /// Asks the caller for the key on a thread of its own: strangers that say nothing hold up nobody else.
     fn ask(&self, stream: TcpStream, from: SocketAddr) {
         let Ok(ticket) = self.asked.enter(from.ip(), &stream) else {
-            self.turned_away.fetch_add(1, Ordering::Relaxed);
+            self.rejected.fetch_add(1, Ordering::Relaxed);
             return;
         };
-        let (key, let_in) = (self.key.clone(), self.let_in.clone());
-        let (asked, turned_away) = (Arc::clone(&self.asked), Arc::clone(&self.turned_away));
+        let (key, admitted) = (self.key.clone(), self.admitted.clone());
+        let (asked, rejected) = (Arc::clone(&self.asked), Arc::clone(&self.rejected));
         let asking = move || {
             let met = admit(stream, &key);
             asked.leave(ticket);
             match met {
                 // Nobody waits any more when the fleet is complete.
-                Ok(stream) => _ = let_in.try_send((from, stream)),
+                Ok(stream) => _ = admitted.try_send((from, stream)),
                 Err(error) => {
                     tracing::debug!("a caller from {from} was turned away: {error}");
-                    turned_away.fetch_add(1, Ordering::Relaxed);
+                    rejected.fetch_add(1, Ordering::Relaxed);
                 }
             }
         };
         if thread::Builder::new().name("ask".to_owned()).spawn(asking).is_err() {
             self.asked.leave(ticket);
-            self.turned_away.fetch_add(1, Ordering::Relaxed);
+            self.rejected.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
@@ -163,7 +164,7 @@ fn admit(stream: TcpStream, key: &Key) -> io::Result<TcpStream> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::follow;
+    use super::super::dial_back;
     use super::*;
     use crate::frame::encode;
     use std::io::{Read, Write};
@@ -173,34 +174,34 @@ mod tests {
 
     #[test]
     fn who_was_invited_is_let_in() {
-        let door = Door::open().expect("a port");
-        let text = encode(&door.invitation().expect("addresses")).expect("fits");
-        let calling = thread::spawn(move || follow(&text[..], Some(Ipv4Addr::LOCALHOST.into())));
-        let (_, mut ours) = door.next(SOON).expect("it came");
+        let listener = RendezvousListener::open().expect("a port");
+        let text = encode(&listener.ticket().expect("addresses")).expect("fits");
+        let calling = thread::spawn(move || dial_back(&text[..], Some(Ipv4Addr::LOCALHOST.into())));
+        let (_, mut ours) = listener.next(SOON).expect("it came");
         let mut theirs = calling.join().expect("joined").expect("let in");
         theirs.write_all(b"frames").expect("written");
         let mut heard = [0; 6];
         ours.read_exact(&mut heard).expect("read");
-        assert_eq!((&heard, door.turned_away()), (b"frames", 0));
+        assert_eq!((&heard, listener.rejected()), (b"frames", 0));
     }
 
     #[test]
     fn strangers_are_turned_away_and_hold_up_nobody() {
-        let door = Door::open().expect("a port");
-        let at = SocketAddr::from((Ipv4Addr::LOCALHOST, door.port));
+        let listener = RendezvousListener::open().expect("a port");
+        let at = SocketAddr::from((Ipv4Addr::LOCALHOST, listener.port));
         // Some say nothing, some say the wrong thing, more than are asked at once.
         let silent: Vec<_> = (0..ASKED_AT_ONCE + 40).filter_map(|_| TcpStream::connect(at).ok()).collect();
         let mut wrong = TcpStream::connect(at).expect("connected");
         let _ = wrong.write_all(&[7; 4096]);
         drop(silent);
         drop(wrong);
-        let text = encode(&door.invitation().expect("addresses")).expect("fits");
-        let calling = thread::spawn(move || follow(&text[..], Some(Ipv4Addr::LOCALHOST.into())));
-        assert!(door.next(SOON).is_some(), "the agent got through");
+        let text = encode(&listener.ticket().expect("addresses")).expect("fits");
+        let calling = thread::spawn(move || dial_back(&text[..], Some(Ipv4Addr::LOCALHOST.into())));
+        assert!(listener.next(SOON).is_some(), "the agent got through");
         calling.join().expect("joined").expect("let in");
         // Each of them is asked in a thread of its own, which may get no CPU for a while.
         let until = Instant::now() + SOON;
-        while door.turned_away() == 0 {
+        while listener.rejected() == 0 {
             assert!(Instant::now() < until, "nobody was turned away");
             thread::sleep(LOOK);
         }
@@ -208,15 +209,15 @@ mod tests {
 
     #[test]
     fn a_door_that_is_dropped_is_shut() {
-        let door = Door::open().expect("a port");
-        let at = SocketAddr::from((Ipv4Addr::LOCALHOST, door.port));
-        drop(door);
+        let listener = RendezvousListener::open().expect("a port");
+        let at = SocketAddr::from((Ipv4Addr::LOCALHOST, listener.port));
+        drop(listener);
         assert!(TcpStream::connect(at).is_err(), "the port is still open");
     }
 
     #[test]
     fn what_is_no_invitation_is_told() {
-        assert!(follow(&b""[..], None).unwrap_err().contains("no invitation came"));
-        assert!(follow(&b"hello, world"[..], None).unwrap_err().contains("no invitation:"));
+        assert!(dial_back(&b""[..], None).unwrap_err().contains("no ticket came"));
+        assert!(dial_back(&b"hello, world"[..], None).unwrap_err().contains("no ticket:"));
     }
 }

@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::gathering::Gathering;
 use super::linked::LinkedFleet;
-use super::meet::Door;
 use super::process::Process;
+use super::rendezvous::RendezvousListener;
+use super::startup::AgentStartup;
 use crate::fleet::LaunchError;
 use crate::frame::encode;
 use seatrial_sys::process::leave_with_parent;
@@ -20,7 +20,7 @@ const STRAGGLING: Duration = Duration::from_secs(45);
 /// How long an agent that called may take to look at its machine.
 const HELLO_WITHIN: Duration = Duration::from_secs(30);
 
-/// How long one look at the door takes.
+/// How long one look at the listener takes.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Silence after which what the launcher says is passed on: a job that waits in a queue says so.
@@ -50,22 +50,23 @@ pub(super) fn gather(
     expected: &Expected,
 ) -> Result<LinkedFleet, LaunchError> {
     let failed = |why: String| LaunchError::Launcher { launcher: launcher.to_owned(), why };
-    let door = Door::open().map_err(|error| failed(format!("opening a port for its agents: {error}")))?;
-    let invitation = door
-        .invitation()
+    let listener = RendezvousListener::open()
+        .map_err(|error| failed(format!("opening a port for its agents: {error}")))?;
+    let ticket = listener
+        .ticket()
         .map_err(|error| failed(format!("asking for our own addresses: {error}")))
-        .and_then(|invitation| encode(&invitation).map_err(|error| failed(error.to_string())))?;
+        .and_then(|ticket| encode(&ticket).map_err(|error| failed(error.to_string())))?;
     let (mut step, mut pipes) = Process::start(leave_with_parent(command)).map_err(failed)?;
     // Kept open: an end of file would make some launchers close the agents' input before they have read it.
-    let told = pipes.stdin.write_all(&invitation).and_then(|()| pipes.stdin.flush());
-    let mut gathering = Gathering::new(build, HELLO_WITHIN);
+    let told = pipes.stdin.write_all(&ticket).and_then(|()| pipes.stdin.flush());
+    let mut gathering = AgentStartup::new(build, HELLO_WITHIN);
     gathering.sort_by_name();
     let mut ended = told.err().map(|error| format!("its input is closed: {error}"));
     let started = Instant::now();
     let mut first = None;
     let mut told_why = false;
     while ended.is_none() && !is_complete(&gathering, expected) {
-        if let Some((from, stream)) = door.next(LOOK) {
+        if let Some((from, stream)) = listener.next(LOOK) {
             first.get_or_insert_with(Instant::now);
             gathering.adopt(&label(from), stream);
         }
@@ -73,31 +74,31 @@ pub(super) fn gather(
         match first {
             None if !told_why && started.elapsed() > SILENCE => {
                 told_why = true;
-                tracing::warn!("waiting for {launcher} to start agents; {}", step.last_words());
+                tracing::warn!("waiting for {launcher} to start agents; {}", step.stderr_tail());
             }
             Some(first) if first.elapsed() > STRAGGLING => break,
             _ => {}
         }
         if step.has_ended() {
-            // Agents that called before it ended may still be at the door.
-            while let Some((from, stream)) = door.next(LOOK) {
+            // Agents that called before it ended may still be at the listener.
+            while let Some((from, stream)) = listener.next(LOOK) {
                 gathering.adopt(&label(from), stream);
             }
             ended = Some("it ended before all agents were there".to_owned());
         }
     }
-    if door.turned_away() > 0 {
+    if listener.rejected() > 0 {
         tracing::warn!(
             "{} callers without the key were turned away while agents were awaited",
-            door.turned_away()
+            listener.rejected()
         );
     }
-    drop(door);
+    drop(listener);
     gathering.wait(HELLO_WITHIN);
-    let gone = ended.map(|why| format!("{why}; {}", step.obituary()));
+    let gone = ended.map(|why| format!("{why}; {}", step.exit_report()));
     for node in absent(&gathering, expected) {
         let why = gone.clone().unwrap_or_else(|| {
-            format!("no agent came within {} s of the first; {}", STRAGGLING.as_secs(), step.last_words())
+            format!("no agent came within {} s of the first; {}", STRAGGLING.as_secs(), step.stderr_tail())
         });
         gathering.miss(LaunchError::NoHello { node, why });
     }
@@ -114,13 +115,13 @@ fn label(from: SocketAddr) -> String {
     from.ip().to_string()
 }
 
-fn is_complete(gathering: &Gathering, expected: &Expected) -> bool {
+fn is_complete(gathering: &AgentStartup, expected: &Expected) -> bool {
     let wanted = expected.count.unwrap_or(usize::MAX).max(expected.names.len().max(1));
     gathering.arrived() >= wanted
 }
 
 /// Nodes of which no agent came: by name where we know it, else numbered.
-fn absent(gathering: &Gathering, expected: &Expected) -> Vec<String> {
+fn absent(gathering: &AgentStartup, expected: &Expected) -> Vec<String> {
     if !expected.names.is_empty() {
         let here: Vec<(&str, &str)> = gathering.present().collect();
         return unanswered(&expected.names, &here);

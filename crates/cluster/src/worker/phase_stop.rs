@@ -10,28 +10,28 @@ use seatrial_bench::Stop;
 /// A phase's time starts when the part starts, not when the order for it arrives: the probes are read between the
 /// two. So a stop may come before there is anything to stop, and is kept until then.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Brake(Arc<Mutex<State>>);
+pub(super) struct PhaseStop(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 enum State {
     #[default]
-    Released,
-    Pulled,
+    Ordered,
+    Stopped,
     Running(Stop),
 }
 
-impl Brake {
+impl PhaseStop {
     /// A new phase is ordered: what was said about the one before is void.
-    pub(super) fn release(&self) {
-        *self.state() = State::Released;
+    pub(super) fn order(&self) {
+        *self.state() = State::Ordered;
     }
 
     /// Stops the phase that runs, or the one that was ordered and is about to.
-    pub(super) fn pull(&self) {
+    pub(super) fn stop(&self) {
         let mut state = self.state();
         match &*state {
             State::Running(stop) => stop.raise(),
-            State::Released | State::Pulled => *state = State::Pulled,
+            State::Ordered | State::Stopped => *state = State::Stopped,
         }
     }
 
@@ -39,7 +39,7 @@ impl Brake {
     pub(super) fn start(&self, span: Duration) -> Stop {
         let mut state = self.state();
         let stop = Stop::after(span);
-        if matches!(*state, State::Pulled) {
+        if matches!(*state, State::Stopped) {
             stop.raise();
         }
         *state = State::Running(stop.clone());
@@ -59,31 +59,31 @@ mod tests {
 
     #[test]
     fn stops_the_phase_that_runs() {
-        let brake = Brake::default();
-        let stop = brake.start(LONG);
+        let phase_stop = PhaseStop::default();
+        let stop = phase_stop.start(LONG);
         assert!(!stop.is_over());
-        brake.pull();
+        phase_stop.stop();
         assert!(stop.is_over());
     }
 
     #[test]
     fn stops_a_phase_that_is_about_to_run() {
-        let brake = Brake::default();
-        brake.release();
-        brake.pull();
-        assert!(brake.start(LONG).is_over());
+        let phase_stop = PhaseStop::default();
+        phase_stop.order();
+        phase_stop.stop();
+        assert!(phase_stop.start(LONG).is_over());
     }
 
     #[test]
     fn a_late_stop_does_not_reach_the_next_phase() {
-        let brake = Brake::default();
-        brake.start(LONG);
-        brake.pull();
-        brake.release();
-        assert!(!brake.start(LONG).is_over());
-        brake.pull();
-        brake.pull();
-        brake.release();
-        assert!(!brake.start(LONG).is_over());
+        let phase_stop = PhaseStop::default();
+        phase_stop.start(LONG);
+        phase_stop.stop();
+        phase_stop.order();
+        assert!(!phase_stop.start(LONG).is_over());
+        phase_stop.stop();
+        phase_stop.stop();
+        phase_stop.order();
+        assert!(!phase_stop.start(LONG).is_over());
     }
 }

@@ -20,7 +20,7 @@ const TRY_FOR: Duration = Duration::from_secs(20);
 
 /// The one text that all agents get. Sent as a frame on standard input, never as an argument.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Invitation {
+pub(crate) struct RendezvousTicket {
     /// Addresses of the controller, in the order they are tried.
     addresses: Vec<IpAddr>,
     /// The port.
@@ -29,30 +29,30 @@ pub(crate) struct Invitation {
     key: String,
 }
 
-impl Invitation {
+impl RendezvousTicket {
     pub(super) fn new(addresses: Vec<IpAddr>, port: u16, key: &Key) -> Self {
         Self { addresses, port, key: key.to_hex() }
     }
 }
 
-/// Reads an invitation from `from` and calls. `first` is an address to try before all others: what the launcher says
+/// Reads a ticket from `from` and calls. `first` is an address to try before all others: what the launcher says
 /// the controller is reached by.
 ///
 /// # Errors
 /// What was tried and what the system answered.
-pub(crate) fn follow(from: impl Read, first: Option<IpAddr>) -> Result<TcpStream, String> {
-    let read = FrameReader::new(from).read::<Invitation>();
-    let invitation = match read {
-        Ok(Some(invitation)) => invitation,
-        Ok(None) => return Err("no invitation came on standard input".to_owned()),
-        Err(error) => return Err(format!("standard input holds no invitation: {error}")),
+pub(crate) fn dial_back(from: impl Read, first: Option<IpAddr>) -> Result<TcpStream, String> {
+    let read = FrameReader::new(from).read::<RendezvousTicket>();
+    let ticket = match read {
+        Ok(Some(ticket)) => ticket,
+        Ok(None) => return Err("no ticket came on standard input".to_owned()),
+        Err(error) => return Err(format!("standard input holds no ticket: {error}")),
     };
-    let key = Key::from_hex(&invitation.key).ok_or("the invitation's key is none")?;
+    let key = Key::from_hex(&ticket.key).ok_or("the ticket's key is none")?;
     let deadline = Instant::now() + TRY_FOR;
     loop {
         let mut refusals = Vec::new();
-        for address in first.iter().chain(&invitation.addresses) {
-            let at = SocketAddr::new(*address, invitation.port);
+        for address in first.iter().chain(&ticket.addresses) {
+            let at = SocketAddr::new(*address, ticket.port);
             match call(at, &key) {
                 Ok(stream) => return Ok(stream),
                 Err(error) => refusals.push(format!("{at}: {error}")),
