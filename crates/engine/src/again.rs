@@ -5,9 +5,9 @@ use seatrial_model::record::{CaseRecord, NotMade};
 use seatrial_model::{Case, Cause, Integrity, Outcome, PartRecord, Reason, Site};
 use serde_json::Value;
 
-use crate::active::{MOST_REPEATS, tell_disturbed};
 use crate::disturbance::disturbance;
 use crate::guarded::guarded;
+use crate::running_case::{MOST_REPEATS, tell_disturbed};
 use crate::{placement, probes, summarise};
 
 #[cfg(test)]
@@ -152,7 +152,7 @@ fn counted(
     let mut numbers: Vec<u32> = parts.iter().map(|part| part.trial).collect();
     numbers.sort_unstable();
     numbers.dedup();
-    let told: Vec<String> = match placement::gang(case) {
+    let told: Vec<String> = match placement::co_run_key(case) {
         Some(_) => {
             let list = recorded.evidence.get("disturbed_trials").cloned().unwrap_or_default();
             serde_json::from_value(list).unwrap_or_default()

@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, HashMap};
 use seatrial_model::record::{CaseRecord, NotMade};
 use seatrial_model::{Case, CaseId, Nanos};
 
-use crate::active::Active;
+use crate::running_case::RunningCase;
 
 /// Seconds by which sums of seconds may be wrong.
 const ROUNDING: f64 = 1e-3;
@@ -139,7 +139,7 @@ impl<'a> TimeBudget<'a> {
         &self,
         further: Further,
         standing: impl FnOnce() -> Standing,
-        members: &[(u64, Active)],
+        members: &[(u64, RunningCase)],
         now: Nanos,
     ) -> bool {
         if self.promised.is_none() && further != Further::Repeat {
@@ -155,7 +155,7 @@ impl<'a> TimeBudget<'a> {
     }
 
     /// Whether every node of `members` has time for one more trial of them, with what `is_kept_back` for others or without.
-    fn has_room(&self, is_kept_back: bool, members: &[(u64, Active)], now: Nanos) -> bool {
+    fn has_room(&self, is_kept_back: bool, members: &[(u64, RunningCase)], now: Nanos) -> bool {
         let nodes: BTreeSet<&str> =
             members.iter().flat_map(|(_, active)| distinct(&active.case.nodes)).collect();
         nodes.into_iter().all(|node| {
@@ -165,20 +165,20 @@ impl<'a> TimeBudget<'a> {
             };
             let time = self.nodes.get(node).copied().unwrap_or_default();
             let own = || here().filter_map(|active| self.left.get(&active.case.id));
-            let longest = |seconds: fn(&Active, Nanos) -> f64| {
+            let longest = |seconds: fn(&RunningCase, Nanos) -> f64| {
                 here().map(|active| seconds(active, now)).fold(0.0, f64::max)
             };
-            let trial = longest(Active::trial_seconds);
+            let trial = longest(RunningCase::trial_seconds);
             let others: f64 = time.reserve - own().map(|case| case.reserve).sum::<f64>();
             let reserve = if is_kept_back { others } else { 0.0 };
             match self.promised {
                 Some(promised) => {
                     let left = time.left - own().map(|case| case.seconds).sum::<f64>();
-                    time.spent + longest(Active::seconds) + trial + left + reserve
+                    time.spent + longest(RunningCase::seconds) + trial + left + reserve
                         <= promised.as_secs() + ROUNDING
                 }
                 None => {
-                    let repeats = here().map(Active::repeated).max().unwrap_or(0) + 1;
+                    let repeats = here().map(RunningCase::repeated).max().unwrap_or(0) + 1;
                     time.repeats + trial * f64::from(repeats) + reserve <= time.planned.max(trial) + ROUNDING
                 }
             }

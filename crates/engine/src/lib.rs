@@ -4,7 +4,6 @@
 //! nothing (it tells events). A trial is a state machine without a clock of its own, so that the same code runs
 //! against real agents and against scripted ones.
 
-mod active;
 mod again;
 mod budget;
 mod crowded;
@@ -21,6 +20,7 @@ mod request;
 mod retest;
 mod round;
 mod runner;
+mod running_case;
 mod schedule;
 mod study;
 mod summarise;
@@ -36,7 +36,7 @@ pub use pattern::{ALIASES, Ends, PATTERNS, Partners, Pattern, Step, alias};
 pub use request::{Ground, Plan, Request, RequestError};
 pub use retest::{Retest, Sides, Suspect, Suspects};
 pub use runner::{Finished, LeaveOut, RunError, Runner, Watch, try_all};
-pub use schedule::{Member, Schedule, Waiting};
+pub use schedule::{QueuedCase, QueuedGroup, Schedule};
 pub use study::{Next, Study, Sweep};
 pub use summarise::MOST_SAMPLES_IN_RECORD;
 pub use trial::{Action, Deadlines, Trial, TrialEnd};

@@ -65,7 +65,7 @@ pub struct Tag {
 }
 
 /// What names the cases of a run that are measured at the same time.
-pub type Gang = (String, String, String, String, String);
+pub type CoRunKey = (String, String, String, String, String);
 
 /// Placements, players for whom there is no partner, and cases of nodes that could not be reached.
 #[derive(Debug, Default)]
@@ -205,8 +205,8 @@ impl Tag {
     }
 }
 
-/// With whom `case` is measured at the same time: all that have the same gang.
-pub fn gang(case: &Case) -> Option<Gang> {
+/// With whom `case` is measured at the same time: all that have the same group.
+pub fn co_run_key(case: &Case) -> Option<CoRunKey> {
     let step = case.chosen.get(STEP)?.to_string();
     let pattern = case.chosen.text(PATTERN).ok()?.to_owned();
     Some((case.group.clone(), case.bench.clone(), pattern, step, case.params.to_string()))

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use seatrial_cluster::{NodeIndex, WorkerId};
 use seatrial_model::{Nanos, Reason};
 
-use crate::active::Active;
+use crate::running_case::RunningCase;
 use crate::schedule::Schedule;
 use crate::trial::{Action, TrialEnd};
 
@@ -14,9 +14,9 @@ use crate::trial::{Action, TrialEnd};
 #[derive(Default)]
 pub struct Round {
     pub schedule: Schedule,
-    pub active: HashMap<u64, Active>,
+    pub active: HashMap<u64, RunningCase>,
     /// What was started as one, by number.
-    pub gangs: HashMap<u64, Gang>,
+    pub co_runs: HashMap<u64, CoRun>,
     pub owners: HashMap<WorkerId, u64>,
     pub deadlines: BinaryHeap<Reverse<(Nanos, u64)>>,
     pub lost: HashMap<NodeIndex, Reason>,
@@ -30,11 +30,11 @@ pub struct Round {
 
 /// Cases that were started as one; most often it is a single case.
 #[derive(Default)]
-pub struct Gang {
+pub struct CoRun {
     /// The keys of those whose trial runs.
     pub running: BTreeSet<u64>,
     /// Those whose trial came to its end while others still run.
-    pub rested: Vec<Rested>,
+    pub between_trials: Vec<BetweenTrials>,
     /// The hosts of all of them, taken until the last one is over.
     pub hosts: Vec<NodeIndex>,
     /// Whether their trials are to be measured at one moment.
@@ -42,9 +42,9 @@ pub struct Gang {
 }
 
 /// A case between two trials.
-pub struct Rested {
+pub struct BetweenTrials {
     pub key: u64,
-    pub active: Active,
+    pub active: RunningCase,
     pub end: TrialEnd,
 }
 
@@ -69,25 +69,25 @@ impl Round {
         self.keys
     }
 
-    /// Whether all trials that run in `gang` wait to be let into their next phase, and are to be let in as one.
-    pub fn is_held(&self, gang: u64) -> bool {
-        let Some(gang) = self.gangs.get(&gang) else { return false };
+    /// Whether all trials that run in `co_run` wait to be let into their next phase, and are to be let in as one.
+    pub fn is_held(&self, co_run: u64) -> bool {
+        let Some(co_run) = self.co_runs.get(&co_run) else { return false };
         let is_held = |key: &u64| self.active.get(key).is_some_and(|active| active.trial.held().is_some());
-        gang.at_once && !gang.running.is_empty() && gang.running.iter().all(is_held)
+        co_run.at_once && !co_run.running.is_empty() && co_run.running.iter().all(is_held)
     }
 
     /// Takes out the cases between two trials that have a place on `node`.
-    pub fn rested_on(&mut self, node: NodeIndex) -> Vec<Rested> {
-        let mut numbers: Vec<u64> = self.gangs.keys().copied().collect();
+    pub fn rested_on(&mut self, node: NodeIndex) -> Vec<BetweenTrials> {
+        let mut numbers: Vec<u64> = self.co_runs.keys().copied().collect();
         numbers.sort_unstable();
         let mut found = Vec::new();
         for number in numbers {
-            let gang = self.gangs.get_mut(&number).into_iter();
-            found.extend(
-                gang.flat_map(|gang| {
-                    gang.rested.extract_if(.., |rested| rested.active.nodes.contains(&node))
-                }),
-            );
+            let co_run = self.co_runs.get_mut(&number).into_iter();
+            found.extend(co_run.flat_map(|co_run| {
+                co_run
+                    .between_trials
+                    .extract_if(.., |between_trials| between_trials.active.nodes.contains(&node))
+            }));
         }
         found
     }
@@ -108,7 +108,7 @@ impl Round {
     pub fn with(
         &mut self,
         worker: WorkerId,
-        act: impl FnOnce(&mut Active) -> Vec<Action>,
+        act: impl FnOnce(&mut RunningCase) -> Vec<Action>,
     ) -> Option<(u64, Vec<Action>)> {
         let key = *self.owners.get(&worker)?;
         self.active.get_mut(&key).map(|active| (key, act(active)))

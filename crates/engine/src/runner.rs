@@ -1,6 +1,6 @@
 //! The event loop: studies in, agents driven, records out.
 
-mod gang;
+mod co_run;
 mod look;
 
 use std::cmp::Reverse;
@@ -16,8 +16,8 @@ use seatrial_model::{Case, Cause, Event, Finding, Nanos, Reason, Site};
 use crate::budget::TimeBudget;
 use crate::host;
 use crate::placement;
-use crate::round::{Rested, Round};
-use crate::schedule::{Member, Schedule};
+use crate::round::{BetweenTrials, Round};
+use crate::schedule::{QueuedCase, Schedule};
 use crate::study::{Next, Study};
 use crate::trial::{Action, Deadlines};
 
@@ -136,7 +136,7 @@ impl Runner<'_> {
                 case.places.iter().map(|at| by_name.get(at.node.as_str()).copied()).collect();
             match nodes {
                 Some(nodes) if !nodes.is_empty() => {
-                    placed.push(Member { case, nodes });
+                    placed.push(QueuedCase { case, nodes });
                 }
                 _ => homeless.push(without_agent(&case, |node| by_name.contains_key(node))),
             }
@@ -144,7 +144,7 @@ impl Runner<'_> {
         for record in homeless {
             self.keep(record, finished)?;
         }
-        round.schedule = Schedule::new(gang::waiting(placed, round));
+        round.schedule = Schedule::new(co_run::waiting(placed, round));
         for (node, reason) in round.lost.clone() {
             self.give_up(round, node, &reason, finished)?;
         }
@@ -296,10 +296,10 @@ impl Runner<'_> {
     ) -> Result<(), RunError> {
         self.act(round, key, actions)?;
         let Some(active) = round.active.get(&key) else { return Ok(()) };
-        let gang = active.gang;
+        let co_run = active.co_run;
         if !active.trial.is_over() {
             round.deadlines.push(Reverse((active.trial.deadline(), key)));
-            return self.advance(round, gang, now, finished);
+            return self.advance(round, co_run, now, finished);
         }
         let Some(mut active) = round.active.remove(&key) else { return Ok(()) };
         for worker in active.trial.workers() {
@@ -314,8 +314,8 @@ impl Runner<'_> {
             trial: active.trial_number(),
             parts: end.parts.clone(),
         })?;
-        if let Some(gang) = round.gangs.get_mut(&gang) {
-            gang.running.remove(&key);
+        if let Some(co_run) = round.co_runs.get_mut(&co_run) {
+            co_run.running.remove(&key);
         }
         // What was stopped is not kept in the results: a resumed run measures it anew.
         if !self.is_stopping(round) {
@@ -325,12 +325,12 @@ impl Runner<'_> {
                     self.keep(record, finished)?;
                 }
                 None => {
-                    let rested = Rested { key, active, end };
-                    round.gangs.entry(gang).or_default().rested.push(rested);
+                    let between_trials = BetweenTrials { key, active, end };
+                    round.co_runs.entry(co_run).or_default().between_trials.push(between_trials);
                 }
             }
         }
-        self.advance(round, gang, now, finished)
+        self.advance(round, co_run, now, finished)
     }
 
     fn act(&mut self, round: &Round, key: u64, actions: Vec<Action>) -> Result<(), RunError> {

@@ -12,7 +12,7 @@ use seatrial_model::Case;
 /// Cases that wait for their hosts.
 #[derive(Debug, Default)]
 pub struct Schedule {
-    waiting: Vec<Option<Waiting>>,
+    waiting: Vec<Option<QueuedGroup>>,
     by_host: HashMap<NodeIndex, VecDeque<usize>>,
     busy: HashMap<NodeIndex, bool>,
     left: usize,
@@ -20,16 +20,16 @@ pub struct Schedule {
 
 /// Cases that start as one, most often a single one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Waiting {
+pub struct QueuedGroup {
     /// The cases.
-    pub members: Vec<Member>,
+    pub members: Vec<QueuedCase>,
     /// The hosts of all their nodes, each called by one of its nodes.
     pub hosts: Vec<NodeIndex>,
 }
 
 /// A case and the nodes of its places.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Member {
+pub struct QueuedCase {
     /// The case.
     pub case: Case,
     /// The node of each place.
@@ -38,7 +38,7 @@ pub struct Member {
 
 impl Schedule {
     /// A schedule of `cases`; on each host they start in this order.
-    pub fn new(cases: impl IntoIterator<Item = Waiting>) -> Self {
+    pub fn new(cases: impl IntoIterator<Item = QueuedGroup>) -> Self {
         let mut schedule = Self::default();
         for waiting in cases {
             let position = schedule.waiting.len();
@@ -68,7 +68,7 @@ impl Schedule {
     ///
     /// Only the front of each host's line may start, so that a case of many hosts is not overtaken for ever by cases
     /// of one.
-    pub fn take(&mut self, host: NodeIndex) -> Option<Waiting> {
+    pub fn take(&mut self, host: NodeIndex) -> Option<QueuedGroup> {
         let position = self.front(host)?;
         let hosts = distinct(&self.waiting[position].as_ref()?.hosts);
         for other in &hosts {
@@ -91,7 +91,7 @@ impl Schedule {
     }
 
     /// Takes out all cases that need `node`, which is lost. What was to start with one of them starts without it.
-    pub fn give_up(&mut self, node: NodeIndex) -> Vec<Member> {
+    pub fn give_up(&mut self, node: NodeIndex) -> Vec<QueuedCase> {
         let mut given_up = Vec::new();
         for place in &mut self.waiting {
             let Some(waiting) = place else { continue };
@@ -105,7 +105,7 @@ impl Schedule {
     }
 
     /// Takes out everything that still waits.
-    pub fn drain(&mut self) -> Vec<Waiting> {
+    pub fn drain(&mut self) -> Vec<QueuedGroup> {
         self.left = 0;
         self.waiting.iter_mut().filter_map(Option::take).collect()
     }
@@ -136,7 +136,7 @@ mod tests {
     use proptest::prelude::*;
     use seatrial_model::{Budget, Nanos, Params, Subject};
 
-    fn waiting(name: usize, nodes: &[usize]) -> Waiting {
+    fn waiting(name: usize, nodes: &[usize]) -> QueuedGroup {
         let case = Case {
             id: format!("case{name}").parse().unwrap(),
             bench: String::new(),
@@ -162,17 +162,17 @@ mod tests {
             retry_of: None,
         };
         let nodes: Vec<_> = nodes.iter().copied().map(NodeIndex).collect();
-        Waiting { hosts: nodes.clone(), members: vec![Member { case, nodes }] }
+        QueuedGroup { hosts: nodes.clone(), members: vec![QueuedCase { case, nodes }] }
     }
 
-    fn name(waiting: Option<Waiting>) -> String {
+    fn name(waiting: Option<QueuedGroup>) -> String {
         waiting.expect("something may start").members[0].case.id.to_string()
     }
 
     /// The same with every two nodes in a row on one host.
-    fn paired(name: usize, nodes: &[usize]) -> Waiting {
+    fn paired(name: usize, nodes: &[usize]) -> QueuedGroup {
         let hosts = nodes.iter().map(|node| NodeIndex(node / 2 * 2)).collect();
-        Waiting { hosts, ..waiting(name, nodes) }
+        QueuedGroup { hosts, ..waiting(name, nodes) }
     }
 
     #[test]
@@ -205,7 +205,7 @@ mod tests {
     }
 
     /// Cases of `members` that start as one.
-    fn gang(name: usize, members: &[Vec<usize>]) -> Waiting {
+    fn co_run(name: usize, members: &[Vec<usize>]) -> QueuedGroup {
         let all = members.iter().enumerate().map(|(at, nodes)| paired(100 * name + at, nodes));
         all.reduce(|mut one, other| {
             one.members.extend(other.members);
@@ -217,11 +217,14 @@ mod tests {
 
     #[test]
     fn what_is_to_start_together_waits_for_all_and_goes_on_without_the_lost() {
-        let mut schedule =
-            Schedule::new([waiting(7, &[2]), gang(1, &[vec![0, 2], vec![1, 4], vec![5]]), waiting(8, &[4])]);
+        let mut schedule = Schedule::new([
+            waiting(7, &[2]),
+            co_run(1, &[vec![0, 2], vec![1, 4], vec![5]]),
+            waiting(8, &[4]),
+        ]);
         let busy = schedule.take(NodeIndex(2)).unwrap();
         assert_eq!(schedule.take(NodeIndex(0)), None, "host 2 is busy");
-        assert_eq!(schedule.take(NodeIndex(4)), None, "the gang stands before case 8");
+        assert_eq!(schedule.take(NodeIndex(4)), None, "the group stands before case 8");
         let lost = schedule.give_up(NodeIndex(1));
         assert_eq!(lost.iter().map(|member| member.case.id.as_str()).collect::<Vec<_>>(), ["case101"]);
         schedule.release(&busy.hosts);
@@ -242,8 +245,8 @@ mod tests {
         ) {
             let asked: usize = cases.iter().map(Vec::len).sum();
             let mut schedule =
-                Schedule::new(cases.iter().enumerate().map(|(name, members)| gang(name, members)));
-            let mut running: Vec<Waiting> = Vec::new();
+                Schedule::new(cases.iter().enumerate().map(|(name, members)| co_run(name, members)));
+            let mut running: Vec<QueuedGroup> = Vec::new();
             let mut ids = std::collections::BTreeSet::new();
             let mut done = 0;
             for (pick, lost) in picks {

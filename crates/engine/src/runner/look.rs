@@ -4,9 +4,9 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Cause, Nanos};
 
 use super::{Finished, RunError, Runner};
-use crate::active::Active;
 use crate::quarantine::Look;
 use crate::round::Round;
+use crate::running_case::RunningCase;
 use crate::trial::TrialEnd;
 
 impl Runner<'_> {
@@ -21,14 +21,14 @@ impl Runner<'_> {
         round: &mut Round,
         key: u64,
         look: Look,
-        active: Active,
+        active: RunningCase,
         end: TrialEnd,
         now: Nanos,
         finished: &mut Finished,
     ) -> Result<(), RunError> {
-        let number = active.gang;
-        if let Some(gang) = round.gangs.get_mut(&number) {
-            gang.running.remove(&key);
+        let number = active.co_run;
+        if let Some(co_run) = round.co_runs.get_mut(&number) {
+            co_run.running.remove(&key);
         }
         if !self.is_stopping(round) {
             match &end.reason {

@@ -233,7 +233,7 @@ fn a_node_that_is_lost_takes_its_own_case_along_and_the_next_step_does_without()
 }
 
 #[test]
-fn other_patterns_say_nothing_of_company() {
+fn other_patterns_say_nothing_of_concurrent_cases() {
     let site = site(4);
     let ran = run(&site, plan(&site, "pair", "1", "1"), |_, _, _| steady());
     assert!(ran.records.iter().all(|record| !record.evidence.contains_key("together")));

@@ -1,6 +1,6 @@
 //! A case that runs: its trials so far, and what is decided after each.
 //!
-//! Cases that are measured at the same time (a gang) make as many trials as the one of them that needs most, and repeat
+//! Cases that are measured at the same time (a co-run group) make as many trials as the one of them that needs most, and repeat
 //! one that was disturbed for any: the trials of all are then the same moments.
 
 use std::cell::OnceCell;
@@ -24,7 +24,7 @@ use crate::trial::{Action, Deadlines, Trial, TrialEnd};
 pub const MOST_REPEATS: u32 = Case::MOST_REPEATS;
 
 /// A case that runs.
-pub struct Active {
+pub struct RunningCase {
     /// The case.
     pub case: Case,
     /// The node of each place.
@@ -34,11 +34,11 @@ pub struct Active {
     /// The trial that runs.
     pub trial: Trial,
     /// What it runs with: a number that all of them have.
-    pub gang: u64,
+    pub co_run: u64,
     /// How many cases began to measure with this one, itself included, where that is its point.
-    pub company: Option<u32>,
+    pub concurrent_cases: Option<u32>,
     /// The same of the trials that count, by trial.
-    companies: Vec<(u32, u32)>,
+    concurrent_counts: Vec<(u32, u32)>,
     /// The case that is to run, where this one only looks whether its subject answers.
     pub look: Option<Look>,
     bench: &'static dyn Benchmark,
@@ -54,7 +54,7 @@ pub struct Active {
     measures: OnceCell<Result<Measures, Reason>>,
 }
 
-impl Active {
+impl RunningCase {
     /// Starts the first trial.
     pub fn start(
         bench: &'static dyn Benchmark,
@@ -71,9 +71,9 @@ impl Active {
             nodes,
             clocks,
             trial,
-            gang: 0,
-            company: None,
-            companies: Vec::new(),
+            co_run: 0,
+            concurrent_cases: None,
+            concurrent_counts: Vec::new(),
             look: None,
             bench,
             parts: Vec::new(),
@@ -112,7 +112,7 @@ impl Active {
     pub fn count(&mut self, end: TrialEnd, disturbance: Option<&str>) {
         self.disturbed.extend(disturbance.map(|why| (self.number, why.to_owned())));
         self.parts.extend(end.parts);
-        self.companies.extend(self.company.map(|company| (self.number, company)));
+        self.concurrent_counts.extend(self.concurrent_cases.map(|count| (self.number, count)));
         self.counted += 1;
         self.measures.take();
     }
@@ -149,7 +149,7 @@ impl Active {
     pub fn leave_out_disturbed(&mut self) {
         let Some((number, _)) = self.disturbed.get(self.repeated as usize) else { return };
         self.parts.retain(|part| part.trial != *number);
-        self.companies.retain(|(trial, _)| trial != number);
+        self.concurrent_counts.retain(|(trial, _)| trial != number);
         self.repeated += 1;
         self.counted -= 1;
         self.measures.take();
@@ -201,7 +201,7 @@ impl Active {
         Began::of(&self.parts, &self.clocks)
     }
 
-    /// The record of a case whose trials are over. `together` is how far apart all cases of its gang began.
+    /// The record of a case whose trials are over. `together` is how far apart all cases of its group began.
     pub fn over(&mut self, now: Nanos, site: &Site, together: Option<&Value>) -> CaseRecord {
         let seconds = self.seconds(now);
         self.measures();
@@ -213,9 +213,10 @@ impl Active {
                 return self.without_numbers(&reason, &[], seconds);
             }
         };
-        if !self.companies.is_empty() {
-            let companies: Vec<u32> = self.companies.iter().map(|(_, company)| *company).collect();
-            let mut evidence = json!({ "cases": companies });
+        if !self.concurrent_counts.is_empty() {
+            let concurrent_counts: Vec<u32> =
+                self.concurrent_counts.iter().map(|(_, count)| *count).collect();
+            let mut evidence = json!({ "cases": concurrent_counts });
             if let (Some(Value::Object(skew)), Value::Object(all)) = (together, &mut evidence) {
                 all.extend(skew.clone());
             }

@@ -8,27 +8,27 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, Cause, Nanos, Reason};
 
 use super::{RunError, Runner};
-use crate::active::Active;
 use crate::budget::{Further, Standing};
 use crate::disturbance::disturbance;
 use crate::placement;
 use crate::quarantine::Look;
-use crate::round::{Gang, Rested, Round};
-use crate::schedule::{Member, Waiting};
+use crate::round::{BetweenTrials, CoRun, Round};
+use crate::running_case::RunningCase;
+use crate::schedule::{QueuedCase, QueuedGroup};
 use crate::together::Began;
 
-/// `members` as they are started: each by itself, or with those that it is to share links with. A gang waits where its
+/// `members` as they are started: each by itself, or with those that it is to share links with. A group waits where its
 /// first case stands.
-pub(super) fn waiting(members: Vec<Member>, round: &Round) -> Vec<Waiting> {
-    let mut waiting: Vec<Waiting> = Vec::new();
+pub(super) fn waiting(members: Vec<QueuedCase>, round: &Round) -> Vec<QueuedGroup> {
+    let mut waiting: Vec<QueuedGroup> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for member in members {
-        let place = match placement::gang(&member.case) {
-            Some(gang) => *places.entry(gang).or_insert(waiting.len()),
+        let place = match placement::co_run_key(&member.case) {
+            Some(co_run) => *places.entry(co_run).or_insert(waiting.len()),
             None => waiting.len(),
         };
         if place == waiting.len() {
-            waiting.push(Waiting { members: Vec::new(), hosts: Vec::new() });
+            waiting.push(QueuedGroup { members: Vec::new(), hosts: Vec::new() });
         }
         waiting[place].hosts.extend(round.hosts_of(&member.nodes));
         waiting[place].members.push(member);
@@ -37,10 +37,10 @@ pub(super) fn waiting(members: Vec<Member>, round: &Round) -> Vec<Waiting> {
 }
 
 /// Counts the trials that came to their end together. What disturbed one disturbed all: they share links.
-fn count(rested: Vec<Rested>) -> Vec<(u64, Active)> {
-    let why = rested.iter().find_map(|rested| disturbance(&rested.end.parts));
+fn count(between_trials: Vec<BetweenTrials>) -> Vec<(u64, RunningCase)> {
+    let why = between_trials.iter().find_map(|between_trials| disturbance(&between_trials.end.parts));
     let mut members = Vec::new();
-    for Rested { key, mut active, end } in rested {
+    for BetweenTrials { key, mut active, end } in between_trials {
         active.count(end, why.as_deref());
         members.push((key, active));
     }
@@ -60,7 +60,7 @@ impl Runner<'_> {
             if self.is_stopping(round) {
                 return Ok(());
             }
-            let Some(Waiting { members, hosts }) = round.schedule.take(host) else { continue };
+            let Some(QueuedGroup { members, hosts }) = round.schedule.take(host) else { continue };
             let members = self.wanted(members, finished)?;
             if members.is_empty() {
                 round.schedule.release(&hosts);
@@ -69,11 +69,11 @@ impl Runner<'_> {
             }
             let number = round.new_key();
             let at_once = members.iter().any(|member| placement::is_at_once(&member.case.chosen));
-            round.gangs.insert(number, Gang { at_once, hosts, ..Gang::default() });
-            for Member { case, nodes } in members {
+            round.co_runs.insert(number, CoRun { at_once, hosts, ..CoRun::default() });
+            for QueuedCase { case, nodes } in members {
                 self.start(round, number, case, nodes, finished)?;
             }
-            free.extend(self.dissolve(round, number));
+            free.extend(self.finish_co_run(round, number));
         }
         Ok(())
     }
@@ -81,9 +81,9 @@ impl Runner<'_> {
     /// Those of `members` that are to be tried; the others are recorded with the reason why not.
     fn wanted(
         &mut self,
-        members: Vec<Member>,
+        members: Vec<QueuedCase>,
         finished: &mut super::Finished,
-    ) -> Result<Vec<Member>, RunError> {
+    ) -> Result<Vec<QueuedCase>, RunError> {
         let mut wanted = Vec::new();
         for member in members {
             let missing = self.registry.find(&member.case.bench).is_none().then(|| {
@@ -129,8 +129,8 @@ impl Runner<'_> {
         let first = round.new_workers(nodes.len());
         let now = self.fleet.now();
         let clocks = nodes.iter().map(|node| self.fleet.offset(*node)).collect();
-        let (mut active, actions) = Active::start(bench, case, nodes, clocks, first, now, deadlines);
-        (active.gang, active.look) = (number, look);
+        let (mut active, actions) = RunningCase::start(bench, case, nodes, clocks, first, now, deadlines);
+        (active.co_run, active.look) = (number, look);
         let key = round.new_key();
         round.own(first, active.nodes.len(), key);
         self.follow(round, key, active, actions, number)
@@ -141,13 +141,13 @@ impl Runner<'_> {
         &mut self,
         round: &mut Round,
         key: u64,
-        mut active: Active,
+        mut active: RunningCase,
         actions: Vec<crate::trial::Action>,
         number: u64,
     ) -> Result<(), RunError> {
-        if let Some(gang) = round.gangs.get_mut(&number) {
-            gang.running.insert(key);
-            if gang.at_once {
+        if let Some(co_run) = round.co_runs.get_mut(&number) {
+            co_run.running.insert(key);
+            if co_run.at_once {
                 active.trial.hold();
             }
         }
@@ -156,7 +156,7 @@ impl Runner<'_> {
         self.act(round, key, actions)
     }
 
-    /// Goes on with a gang after something happened to one of its cases.
+    /// Goes on with a group after something happened to one of its cases.
     pub(super) fn advance(
         &mut self,
         round: &mut Round,
@@ -165,13 +165,13 @@ impl Runner<'_> {
         finished: &mut super::Finished,
     ) -> Result<(), RunError> {
         if round.is_held(number) {
-            return self.let_in(round, number, now);
+            return self.release_barrier(round, number, now);
         }
-        let Some(gang) = round.gangs.get_mut(&number).filter(|gang| gang.running.is_empty()) else {
+        let Some(co_run) = round.co_runs.get_mut(&number).filter(|co_run| co_run.running.is_empty()) else {
             return Ok(());
         };
-        let rested = std::mem::take(&mut gang.rested);
-        let mut members = count(rested);
+        let between_trials = std::mem::take(&mut co_run.between_trials);
+        let mut members = count(between_trials);
         if self.is_stopping(round) {
             members.clear();
         }
@@ -184,7 +184,7 @@ impl Runner<'_> {
             }
             return Ok(());
         }
-        let hosts = self.dissolve(round, number);
+        let hosts = self.finish_co_run(round, number);
         let mut began = Began::default();
         members.iter().for_each(|(_, active)| began.join(active.began()));
         let skew = began.skew();
@@ -199,11 +199,11 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Whether the cases of a gang make another trial: one of them wants it, and there is time for it. They note what they
+    /// Whether the cases of a group make another trial: one of them wants it, and there is time for it. They note what they
     /// go without.
-    fn goes_on(&self, members: &mut [(u64, Active)], now: Nanos) -> bool {
+    fn goes_on(&self, members: &mut [(u64, RunningCase)], now: Nanos) -> bool {
         for further in [Further::Planned, Further::Repeat, Further::Precision] {
-            let asking: Vec<&Active> =
+            let asking: Vec<&RunningCase> =
                 members.iter().map(|(_, active)| active).filter(|active| active.wants(further)).collect();
             if asking.is_empty() {
                 continue;
@@ -223,9 +223,9 @@ impl Runner<'_> {
     }
 
     /// How the criteria of cases stand with their trials so far: of the one that depends most on more of them.
-    fn standing(&self, asking: &[&Active]) -> Standing {
+    fn standing(&self, asking: &[&RunningCase]) -> Standing {
         let demand = self.budget.demand;
-        let of = |active: &&&Active| match active.so_far(self.site) {
+        let of = |active: &&&RunningCase| match active.so_far(self.site) {
             _ if !demand.is_judged(&active.case) => Standing::NotJudged,
             Some(record) => demand.standing(&record),
             // Without a number there is no verdict yet.
@@ -234,19 +234,19 @@ impl Runner<'_> {
         asking.iter().map(|active| of(&active)).max().unwrap_or(Standing::NotJudged)
     }
 
-    /// Lets all trials of a gang into the phase that they wait for. Measuring begins at one moment: as late as the slowest
+    /// Lets all trials of a group into the phase that they wait for. Measuring begins at one moment: as late as the slowest
     /// way to any of their nodes wants it.
-    fn let_in(&mut self, round: &mut Round, number: u64, now: Nanos) -> Result<(), RunError> {
-        let keys: Vec<u64> = round.gangs.get(&number).map_or(Vec::new(), |gang| {
+    fn release_barrier(&mut self, round: &mut Round, number: u64, now: Nanos) -> Result<(), RunError> {
+        let keys: Vec<u64> = round.co_runs.get(&number).map_or(Vec::new(), |co_run| {
             // In the order in which they were started.
-            gang.running.iter().copied().collect()
+            co_run.running.iter().copied().collect()
         });
         let leads = keys.iter().filter_map(|key| round.active.get(key)?.trial.lead());
         let at = now.plus(leads.max().unwrap_or_default());
-        let company = u32::try_from(keys.len()).unwrap_or(u32::MAX);
+        let concurrent_cases = u32::try_from(keys.len()).unwrap_or(u32::MAX);
         for key in keys {
             let Some(active) = round.active.get_mut(&key) else { continue };
-            active.company = Some(company);
+            active.concurrent_cases = Some(concurrent_cases);
             let actions = active.trial.go(&active.case, now, at);
             round.deadlines.push(Reverse((active.trial.deadline(), key)));
             self.act(round, key, actions)?;
@@ -254,13 +254,13 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Ends a gang of which nothing is left to run, and frees its hosts.
-    fn dissolve(&mut self, round: &mut Round, number: u64) -> Vec<NodeIndex> {
-        let is_over = |gang: &Gang| gang.running.is_empty() && gang.rested.is_empty();
-        if !round.gangs.get(&number).is_some_and(is_over) {
+    /// Ends a group of which nothing is left to run, and frees its hosts.
+    fn finish_co_run(&mut self, round: &mut Round, number: u64) -> Vec<NodeIndex> {
+        let is_over = |co_run: &CoRun| co_run.running.is_empty() && co_run.between_trials.is_empty();
+        if !round.co_runs.get(&number).is_some_and(is_over) {
             return Vec::new();
         }
-        let hosts = round.gangs.remove(&number).map(|gang| gang.hosts).unwrap_or_default();
+        let hosts = round.co_runs.remove(&number).map(|co_run| co_run.hosts).unwrap_or_default();
         round.schedule.release(&hosts);
         hosts
     }
@@ -276,7 +276,7 @@ impl Runner<'_> {
     ) -> Result<(), RunError> {
         let now = self.fleet.now();
         let name = self.fleet.agents()[node.0].node.clone();
-        for Rested { active, mut end, .. } in round.rested_on(node) {
+        for BetweenTrials { active, mut end, .. } in round.rested_on(node) {
             let vanished = || {
                 let text = format!("the agent of {name} was lost between two trials: {why}");
                 Reason::new(Cause::Vanished, text)
