@@ -7,7 +7,7 @@ use seatrial_model::profile::Profile;
 use seatrial_model::setting::{AuditedSetting, Present, SettingAbout, SettingReading, Wanted};
 use seatrial_model::{Site, Verdict, VerdictRecord};
 
-use crate::judge::{Assignment, Grounds, SettingRuling, judge_settings};
+use crate::judge::{Assignment, JudgeInputs, SettingRuling, judge_settings};
 
 /// Every setting of a site, and how it came out.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,8 +48,9 @@ pub fn audit(profiles: &[Profile], site: &Site, abouts: &[&'static SettingAbout]
     }
     for profile in profiles {
         let nodes = Assignment::new(profile, &names, &BTreeMap::new());
-        let grounds = Grounds { nodes: &nodes, records: &[], reference: None, site, settings: abouts, today };
-        for ruling in judge_settings(profile, &grounds) {
+        let inputs =
+            JudgeInputs { nodes: &nodes, records: &[], reference: None, site, settings: abouts, today };
+        for ruling in judge_settings(profile, &inputs) {
             audit.add(ruling, &profile.id, &places);
         }
     }

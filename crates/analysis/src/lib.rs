@@ -25,7 +25,7 @@ pub use finding::{
     shaped_nodes, suspects, tables,
 };
 pub use fleet::fleet_findings;
-pub use judge::{Assignment, Grounds, Judgement, MissingLimit, judge};
+pub use judge::{Assignment, JudgeInputs, Judgement, MissingLimit, judge};
 pub use limit::BELIEVABLE_PERCENT;
 pub use stated::state_limits;
 pub use trend::{FEWEST_RUNS, Point, Step as TrendStep, Trend, TrendRun, trends};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use seatrial_analysis::{Assignment, Grounds};
+use seatrial_analysis::{Assignment, JudgeInputs};
 use seatrial_engine::{Demand, Standing};
 use seatrial_model::profile::{Profile, Requirement};
 use seatrial_model::record::CaseRecord;
@@ -42,7 +42,7 @@ impl Demand for Demanded<'_> {
     fn standing(&self, record: &CaseRecord) -> Standing {
         let mut records = [record.clone()];
         seatrial_analysis::state_limits(self.profile, &mut records);
-        let grounds = Grounds {
+        let inputs = JudgeInputs {
             nodes: &self.nodes,
             records: &records,
             reference: self.reference,
@@ -50,7 +50,7 @@ impl Demand for Demanded<'_> {
             settings: &[],
             today: judge::day_of(Timestamp::now()),
         };
-        let verdicts = seatrial_analysis::judge(self.profile, &grounds).verdicts;
+        let verdicts = seatrial_analysis::judge(self.profile, &inputs).verdicts;
         let own = verdicts.iter().filter(|verdict| verdict.case.as_deref() == Some(record.case.as_str()));
         own.map(|verdict| match verdict.verdict {
             Verdict::Skip => Standing::NotJudged,

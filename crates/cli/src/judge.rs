@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use seatrial_analysis::{Assignment, Grounds};
+use seatrial_analysis::{Assignment, JudgeInputs};
 use seatrial_model::Site;
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document};
@@ -40,8 +40,9 @@ pub fn judge(
     document.findings.extend(seatrial_analysis::cost_findings(profile, &document.results));
     let settings: Vec<_> = seatrial_settings::registry().abouts().collect();
     let demanded = demanded(&document.results);
-    let grounds = Grounds { nodes: &nodes, records: &demanded, reference, site, settings: &settings, today };
-    let judgement = seatrial_analysis::judge(profile, &grounds);
+    let inputs =
+        JudgeInputs { nodes: &nodes, records: &demanded, reference, site, settings: &settings, today };
+    let judgement = seatrial_analysis::judge(profile, &inputs);
     let advice = judgement.advice(profile);
     document.verdicts = judgement.verdicts;
     document.verdict = judgement.verdict;

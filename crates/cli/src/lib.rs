@@ -12,7 +12,7 @@ mod output;
 mod params;
 mod progress;
 #[doc(hidden)]
-pub mod remade;
+pub mod recomputed;
 mod roles;
 mod samples;
 mod session;

@@ -8,7 +8,7 @@ use seatrial_analysis::Assignment;
 use seatrial_bench::Registry;
 use seatrial_cluster::Fleet;
 use seatrial_engine::{
-    BackOff, Deadlines, Demand, Factors, Finished, Ground, Ladders, NothingJudged, Plan, Request, Retest,
+    BackOff, Deadlines, Demand, Factors, Finished, Ladders, NothingJudged, Plan, PlanInputs, Request, Retest,
     Runner, Sides, Suspect, Suspects, Sweep, TimeBudget,
 };
 use seatrial_model::profile::Profile;
@@ -67,10 +67,10 @@ pub fn run(
     let plays = |node: &str, wanted: &[String]| {
         roles.as_ref().is_none_or(|roles| wanted.is_empty() || roles.plays(node, wanted))
     };
-    let ground = Ground { site: &site, absent: &absent, plays: &plays };
+    let inputs = PlanInputs { site: &site, absent: &absent, plays: &plays };
     let plan = match (&job.factors, job.requests.as_slice()) {
-        (Some(factors), [request]) => factors.plan(request, &registry, ground)?,
-        _ => Plan::new(&job.requests, &registry, ground)?,
+        (Some(factors), [request]) => factors.plan(request, &registry, inputs)?,
+        _ => Plan::new(&job.requests, &registry, inputs)?,
     };
     if args.plan {
         let abouts: Vec<_> = registry.abouts().collect();

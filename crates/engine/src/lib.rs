@@ -33,7 +33,7 @@ pub use factors::{BASELINE, Factors};
 pub use guarded::guarded;
 pub use ladder::{BackOff, Ladders};
 pub use pattern::{ALIASES, Ends, PATTERNS, Partners, Pattern, Step, alias};
-pub use request::{Ground, Plan, Request, RequestError};
+pub use request::{Plan, PlanInputs, Request, RequestError};
 pub use retest::{Retest, Sides, Suspect, Suspects};
 pub use runner::{Finished, LeaveOut, RunError, Runner, Watch, try_all};
 pub use schedule::{QueuedCase, QueuedGroup, Schedule};

@@ -6,7 +6,7 @@ use seatrial_model::name::nearest;
 use seatrial_model::{About, Case, CaseId, Cause, Params, Reason, Site, SiteNode, Value};
 
 use crate::pattern::{ALONE, Ends, PATTERNS, Partners, Pattern, Step};
-use crate::request::{Ground, Request, RequestError};
+use crate::request::{PlanInputs, Request, RequestError};
 
 /// Under what name a case's `chosen` says by which pattern it was placed.
 const PATTERN: &str = "pattern";
@@ -79,13 +79,17 @@ pub struct Placements {
 /// told by itself; one of two parts pair by pair; one of more on all nodes together.
 ///
 /// Nodes that could not be reached are paired as if they were there, so that a run has as many cases whoever was lost.
-pub fn placements(about: &About, request: &Request, ground: &Ground<'_>) -> Result<Placements, RequestError> {
-    let here = &ground.site.nodes;
+pub fn placements(
+    about: &About,
+    request: &Request,
+    inputs: &PlanInputs<'_>,
+) -> Result<Placements, RequestError> {
+    let here = &inputs.site.nodes;
     let names: Vec<&str> = here.iter().map(|node| node.name.as_str()).collect();
-    let names = [names, ground.absent.iter().map(|(name, _)| name.as_str()).collect()].concat();
-    let why_not = |at: usize| at.checked_sub(here.len()).map(|at| ground.absent[at].1.as_str());
+    let names = [names, inputs.absent.iter().map(|(name, _)| name.as_str()).collect()].concat();
+    let why_not = |at: usize| at.checked_sub(here.len()).map(|at| inputs.absent[at].1.as_str());
     let players: Vec<usize> =
-        (0..names.len()).filter(|at| (ground.plays)(names[*at], &request.roles)).collect();
+        (0..names.len()).filter(|at| (inputs.plays)(names[*at], &request.roles)).collect();
     let present = || players.iter().copied().filter(|at| why_not(*at).is_none());
     let site = |nodes: &[usize]| Site { nodes: nodes.iter().map(|at| here[*at].clone()).collect() };
     let plain = |nodes: &[usize]| Placement { site: site(nodes), tag: None, too_few: None };
@@ -110,7 +114,7 @@ pub fn placements(about: &About, request: &Request, ground: &Ground<'_>) -> Resu
         None | Some(ANY) => Vec::new(),
         Some(role) => {
             let role = [role.to_owned()];
-            everybody.iter().copied().filter(|at| (ground.plays)(names[*at], &role)).collect()
+            everybody.iter().copied().filter(|at| (inputs.plays)(names[*at], &role)).collect()
         }
     };
     let partners = request.partner.as_deref().map(|partner| match partner {

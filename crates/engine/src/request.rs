@@ -38,7 +38,7 @@ pub struct Request {
 
 /// What a plan is made for.
 #[derive(Clone, Copy)]
-pub struct Ground<'a> {
+pub struct PlanInputs<'a> {
     /// The nodes whose agents are there.
     pub site: &'a Site,
     /// Nodes that were asked for and could not be reached, with the reason.
@@ -47,7 +47,7 @@ pub struct Ground<'a> {
     pub plays: &'a dyn Fn(&str, &[String]) -> bool,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> PlanInputs<'a> {
     /// A site on which everybody came and roles mean nothing.
     pub fn of(site: &'a Site) -> Self {
         Self { site, absent: &[], plays: &|_, _| true }
@@ -199,12 +199,16 @@ impl Request {
 }
 
 impl Plan {
-    /// The cases that `requests` make on `ground`.
+    /// The cases that `requests` make of `inputs`.
     ///
     /// # Errors
     /// [`RequestError`] for what the user has to mend; what does not apply to the site is settled as skipped, and a
     /// node that could not be reached as never reached.
-    pub fn new(requests: &[Request], registry: &Registry, ground: Ground<'_>) -> Result<Self, RequestError> {
+    pub fn new(
+        requests: &[Request],
+        registry: &Registry,
+        inputs: PlanInputs<'_>,
+    ) -> Result<Self, RequestError> {
         let mut plan = Plan::default();
         let mut seen = HashSet::new();
         for request in requests {
@@ -212,7 +216,7 @@ impl Plan {
                 id: request.bench.clone(),
                 nearest: registry.nearest(&request.bench).map(str::to_owned),
             })?;
-            let placements = placements(bench.about(), request, &ground)?;
+            let placements = placements(bench.about(), request, &inputs)?;
             for params in request.combinations(bench.about())? {
                 let mut cores = Cores::default();
                 let mut step = None;
@@ -361,8 +365,8 @@ mod tests {
             let own = if node.starts_with('h') { "head" } else { "production" };
             roles.is_empty() || roles.iter().any(|role| role == own)
         };
-        let ground = Ground { site: &site, absent: &absent, plays: &plays };
-        Plan::new(std::slice::from_ref(request), &seatrial_bench::registry(), ground).expect("a plan")
+        let inputs = PlanInputs { site: &site, absent: &absent, plays: &plays };
+        Plan::new(std::slice::from_ref(request), &seatrial_bench::registry(), inputs).expect("a plan")
     }
 
     fn plan(here: &[&str], absent: &[&str]) -> Plan {
@@ -495,7 +499,7 @@ mod tests {
             node.machine.cpu.threads = (0..2).map(thread).collect();
         }
         let request = Request { roles: Vec::new(), ..request(Some("incast"), None) };
-        let plan = Plan::new(&[request], &seatrial_bench::registry(), Ground::of(&site)).expect("a plan");
+        let plan = Plan::new(&[request], &seatrial_bench::registry(), PlanInputs::of(&site)).expect("a plan");
         let cpus: Vec<_> = plan.cases.iter().map(|case| case.places[1].seats[0].cpu).collect();
         let shared: Vec<_> =
             plan.cases.iter().map(|case| case.chosen.get("shares_cores").is_some()).collect();
@@ -506,7 +510,7 @@ mod tests {
     fn rounds_are_for_a_pattern_that_has_some() {
         let site = site(&["n1", "n2", "n3", "n4"]);
         let with = |pattern| Request { rounds: Some(2), roles: Vec::new(), ..request(Some(pattern), None) };
-        let plan = |pattern| Plan::new(&[with(pattern)], &seatrial_bench::registry(), Ground::of(&site));
+        let plan = |pattern| Plan::new(&[with(pattern)], &seatrial_bench::registry(), PlanInputs::of(&site));
         assert_eq!(plan("matchings").expect("two rounds").cases.len(), 4);
         let refused = plan("ring").expect_err("no rounds").to_string();
         assert_eq!(refused, "pattern ring has no rounds to be counted; matchings has");

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::Look;
 use crate::grid::{self, Column};
-use crate::ink::{Ink, develop};
+use crate::ink::{Ink, render_colors};
 use crate::words::{clean, count, span, verdict};
 
 /// One run.
@@ -51,7 +51,7 @@ pub fn render(rows: &[Row], look: Look) -> String {
     let remarks: Vec<_> =
         wrong.map(|(id, why)| (Ink::Doubt.on("!"), clean(&format!("{id}: {why}")))).collect();
     text += &grid::paragraphs(&remarks, look.width());
-    develop(&text, look.style)
+    render_colors(&text, look.style)
 }
 
 fn list(rows: &[Row], width: u16) -> String {

@@ -55,7 +55,7 @@ pub fn is_mark(character: char) -> bool {
 }
 
 /// Turns marks into colours, or takes them out; drops blanks at the ends of lines.
-pub fn develop(text: &str, style: Style) -> String {
+pub fn render_colors(text: &str, style: Style) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
         let mut open: Option<Ink> = None;
@@ -87,12 +87,12 @@ mod tests {
 
     #[test]
     fn plain_text_loses_its_marks_and_its_trailing_blanks() {
-        assert_eq!(develop(&format!("a {}  \n", Ink::Bad.on("b")), Style::Plain), "a b\n");
+        assert_eq!(render_colors(&format!("a {}  \n", Ink::Bad.on("b")), Style::Plain), "a b\n");
     }
 
     #[test]
     fn colour_ends_with_its_line() {
-        let text = develop(&format!("{}\nnext", Ink::Strong.on("title")), Style::Coloured);
+        let text = render_colors(&format!("{}\nnext", Ink::Strong.on("title")), Style::Coloured);
         assert_eq!(text, "\u{1b}[1mtitle\u{1b}[0m\nnext\n");
     }
 }

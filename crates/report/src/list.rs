@@ -4,7 +4,7 @@ use seatrial_model::setting::SettingAbout;
 use seatrial_model::{About, Alias, Better, Factor, Interaction, Need, Planned};
 
 use crate::grid;
-use crate::ink::{Ink, develop};
+use crate::ink::{Ink, render_colors};
 use crate::words::{clean, count};
 use crate::{Look, markdown};
 
@@ -68,7 +68,7 @@ pub fn overview(all: &Everything<'_>, look: Look) -> String {
         Ink::Faint.on(hint) + "\n",
     ];
     blocks.retain(|block| !block.is_empty());
-    develop(&blocks.join("\n"), look.style)
+    render_colors(&blocks.join("\n"), look.style)
 }
 
 /// The page of one benchmark: its document, then what can be set, what a study of factors may leave out beside the
@@ -77,7 +77,7 @@ pub fn page(about: &About, factors: &[Factor], look: Look) -> String {
     let mut blocks = vec![markdown::text(about.doc, look.width())];
     blocks.extend(definition(about, factors, look.width()));
     blocks.retain(|block| !block.is_empty());
-    develop(&blocks.join("\n"), look.style)
+    render_colors(&blocks.join("\n"), look.style)
 }
 
 /// The page of a benchmark under a pattern: what it is, how nodes are paired, and all that can be set and comes out.
@@ -98,7 +98,7 @@ pub fn alias_page(
     blocks.push(titled(EXAMPLE, &pattern.example, width));
     blocks.extend(definition(about, factors, width));
     blocks.retain(|block| !block.is_empty());
-    develop(&blocks.join("\n"), look.style)
+    render_colors(&blocks.join("\n"), look.style)
 }
 
 /// The page of one pattern: who is measured with whom, and when.
@@ -113,7 +113,7 @@ pub fn pattern_page(pattern: &PatternPage, look: Look) -> String {
         titled("Names of benchmarks under it", &names, width),
     ];
     blocks.retain(|block| !block.is_empty());
-    develop(&blocks.join("\n"), look.style)
+    render_colors(&blocks.join("\n"), look.style)
 }
 
 /// Over the example of a pattern.

@@ -121,7 +121,7 @@ fn without_stars(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::Style;
-    use crate::ink::develop;
+    use crate::ink::render_colors;
 
     #[test]
     fn emphasis_goes_and_products_stay() {
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn paragraphs_and_items_are_joined_and_wrapped() {
         let page = "# Title\n\none\ntwo\n\n- first\n  goes on\n- second\n\n```\n  code *\n```\n";
-        let text = develop(&text(page, 80), Style::Plain);
+        let text = render_colors(&text(page, 80), Style::Plain);
         assert_eq!(text, "Title\n\n one two\n\n -  first goes on\n -  second\n\n      code *\n");
     }
 
@@ -139,7 +139,7 @@ mod tests {
     fn a_table_fits_the_width() {
         let long = "word ".repeat(30);
         let page = format!("| a | b |\n|---|---|\n| 1 | {long} |\n");
-        let text = develop(&text(&page, 60), Style::Plain);
+        let text = render_colors(&text(&page, 60), Style::Plain);
         assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
         assert!(text.lines().count() > 3, "{text}");
     }

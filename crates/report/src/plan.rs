@@ -7,7 +7,7 @@ use seatrial_model::{About, Case, Interaction, Nanos, Need, Reason};
 
 use crate::Look;
 use crate::grid::{Column, fitted, paragraphs};
-use crate::ink::{Ink, develop};
+use crate::ink::{Ink, render_colors};
 use crate::words::{clean, span};
 
 /// The plan as text for a terminal: `cases` would run, the `settled` ones would not, each with its reason.
@@ -40,7 +40,7 @@ pub fn render(cases: &[Case], settled: &[(Case, Reason)], abouts: &[&About], loo
     }
     text += &warnings(cases, look.width());
     text += &effects(cases, abouts);
-    develop(&text, look.style)
+    render_colors(&text, look.style)
 }
 
 /// An id that may be broken into lines between its parameters, not inside a word.

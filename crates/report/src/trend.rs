@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::Look;
 use crate::grid::{self, Column};
-use crate::ink::{Ink, develop};
+use crate::ink::{Ink, render_colors};
 use crate::labels::{self, Label};
 use crate::notes::Notes;
 use crate::number::{change, decimals};
@@ -43,7 +43,7 @@ pub fn render(trends: &[Trend], look: Look) -> String {
         blocks.push(grid::paragraphs(&[(Ink::Faint.on("·"), text)], width));
     }
     blocks.retain(|block| !block.is_empty());
-    develop(&blocks.join("\n"), look.style)
+    render_colors(&blocks.join("\n"), look.style)
 }
 
 /// One table a benchmark, version, metric and unit, in the order of the first of each.

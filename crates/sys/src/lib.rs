@@ -14,6 +14,7 @@ pub mod fuzz;
 pub mod gpu;
 pub mod isa;
 pub mod libc_info;
+pub mod lifetime;
 pub mod memory;
 pub mod net;
 mod netlink;
@@ -24,7 +25,6 @@ pub mod root;
 pub mod sched;
 pub mod shaping;
 pub mod storage;
-pub mod tether;
 pub mod verbs;
 
 pub use rustix::io::Errno;

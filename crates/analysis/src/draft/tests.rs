@@ -107,7 +107,7 @@ fn several_runs_make_one_spread_and_the_profile_passes_on_each() {
         let assigned = crate::Assignment::new(&found.profile, &names, &BTreeMap::new());
         let judged = crate::judge(
             &found.profile,
-            &crate::Grounds {
+            &crate::JudgeInputs {
                 nodes: &assigned,
                 records: run.results,
                 reference: None,

@@ -8,7 +8,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Outcome, Verdict};
 
 use super::{Draft, DraftRun, Group};
-use crate::judge::{Assignment, Grounds, judge};
+use crate::judge::{Assignment, JudgeInputs, judge};
 
 /// Drafts have no waivers, the only thing that a day matters to.
 const ANY_DAY: Date = Date::constant(2000, 1, 1);
@@ -21,7 +21,7 @@ pub(super) fn keep_what_passes(draft: &mut Draft, runs: &[DraftRun<'_>], groups:
         let records: Vec<CaseRecord> = groups.iter().flat_map(|group| regrouped(run, group)).collect();
         let names: Vec<String> = run.site.nodes.iter().map(|node| node.name.clone()).collect();
         let nodes = Assignment::new(&draft.profile, &names, &BTreeMap::new());
-        let grounds = Grounds {
+        let inputs = JudgeInputs {
             nodes: &nodes,
             records: &records,
             reference: None,
@@ -34,7 +34,7 @@ pub(super) fn keep_what_passes(draft: &mut Draft, runs: &[DraftRun<'_>], groups:
             .filter(|case| case.outcome == Outcome::Measured)
             .map(|case| case.case.as_str())
             .collect();
-        for verdict in judge(&draft.profile, &grounds).verdicts {
+        for verdict in judge(&draft.profile, &inputs).verdicts {
             if !matches!(verdict.verdict, Verdict::Fail | Verdict::Unknown) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! What a fleet says that no node says by itself: who falls behind its sisters, and who differs from them.
+//! What a fleet says that no node says by itself: who falls behind its peers, and who differs from them.
 //!
 //! Nodes are compared within a class. A class is identity only: the role and what was bought (system, processor, GPUs,
 //! cards). Everything that can go wrong with what was bought (a module missing, a link narrower, another firmware, another

@@ -1,4 +1,4 @@
-//! `outlier`: a node whose number falls behind those of its sisters.
+//! `outlier`: a node whose number falls behind those of its peers.
 //!
 //! A node is out when it lies on the bad side of the median by more than [`K`] times the median absolute deviation (MAD)
 //! and by more than [`FLOOR_PERCENT`]. The MAD does not notice the outlier itself, as a standard deviation would (Leys

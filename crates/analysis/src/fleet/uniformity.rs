@@ -1,4 +1,4 @@
-//! `uniformity`: a node that is not as its sisters are.
+//! `uniformity`: a node that is not as its peers are.
 
 use std::collections::BTreeMap;
 

@@ -7,7 +7,7 @@ use seatrial_model::{Outcome, Severity, Unit, Verdict, VerdictRecord};
 
 use super::advice::MissingLimit;
 use super::disturbed::disturbed_by;
-use super::level::{Gap, Matter};
+use super::level::{CriterionContext, Gap};
 use super::measured::{Measured, measured};
 use super::range::Range;
 use super::scope::judged_node;
@@ -47,7 +47,7 @@ impl Ruling {
 }
 
 /// Judges one case by one criterion of `test`.
-pub(super) fn judge_case(test: &Test, matter: Matter<'_>) -> Ruling {
+pub(super) fn judge_case(test: &Test, matter: CriterionContext<'_>) -> Ruling {
     let plain = |verdict, reason: String| Ruling::from(blank(test, &matter, verdict, reason));
     let case = matter.case;
     let why = || case.reason.clone().unwrap_or_else(|| "the record does not say why".to_owned());
@@ -96,7 +96,7 @@ fn requirements(test: &Test, case: &CaseRecord) -> Result<(), String> {
     Ok(())
 }
 
-fn blank(test: &Test, matter: &Matter<'_>, verdict: Verdict, reason: String) -> VerdictRecord {
+fn blank(test: &Test, matter: &CriterionContext<'_>, verdict: Verdict, reason: String) -> VerdictRecord {
     VerdictRecord {
         criterion: matter.criterion.id.clone(),
         test: test.id.clone(),
@@ -113,7 +113,7 @@ fn blank(test: &Test, matter: &Matter<'_>, verdict: Verdict, reason: String) -> 
     }
 }
 
-fn judge_number(test: &Test, matter: &Matter<'_>, found: &Measured<'_>) -> Ruling {
+fn judge_number(test: &Test, matter: &CriterionContext<'_>, found: &Measured<'_>) -> Ruling {
     let criterion = matter.criterion;
     let place = found.at.map(|at| format!("at {at}"));
     let with_place =
@@ -221,7 +221,7 @@ fn noise_words(verdict: Verdict, found: &Measured<'_>) -> String {
 }
 
 /// The values that satisfy the criterion, in the unit of the metric.
-fn range(matter: &Matter<'_>, found: &Measured<'_>) -> Result<Range, Gap> {
+fn range(matter: &CriterionContext<'_>, found: &Measured<'_>) -> Result<Range, Gap> {
     let level = |bar: &Bar| matter.level(bar, found);
     Ok(match &matter.criterion.bounds {
         Bounds::AtLeast(bar) => Range { low: level(bar)?, high: f64::INFINITY },

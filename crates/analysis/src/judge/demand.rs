@@ -3,16 +3,16 @@
 use seatrial_model::profile::Profile;
 use seatrial_model::{Subject, Verdict, VerdictRecord};
 
-use super::Grounds;
+use super::JudgeInputs;
 use super::scope::expect_words;
 
 /// One record a role that too few or too many nodes play.
 pub(super) fn roles<'a>(
     profile: &'a Profile,
-    grounds: &'a Grounds<'a>,
+    inputs: &'a JudgeInputs<'a>,
 ) -> impl Iterator<Item = VerdictRecord> + 'a {
     profile.roles.iter().filter_map(|(name, role)| {
-        let players = grounds.nodes.players(std::slice::from_ref(name)).count();
+        let players = inputs.nodes.players(std::slice::from_ref(name)).count();
         let expect = role.expect.filter(|expect| !expect.met_by(players as u64))?;
         let wanted = expect_words(expect);
         let nodes = if players == 1 { "node of the run plays" } else { "nodes of the run play" };

@@ -4,9 +4,9 @@ use seatrial_model::profile::Profile;
 use seatrial_model::{Verdict, VerdictRecord};
 
 use super::advice::MissingLimit;
+use super::peers::Peers;
 use super::scope::judge_test;
-use super::sisters::Sisters;
-use super::{Grounds, demand, setting, waiver};
+use super::{JudgeInputs, demand, setting, waiver};
 
 /// All verdicts of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,7 +30,7 @@ impl Judgement {
     }
 }
 
-/// Judges what was measured by what `profile` demands. Pure: the same grounds give the same judgement.
+/// Judges what was measured by what `profile` demands. Pure: the same inputs give the same judgement.
 ///
 /// The rules, in the order in which they are tried for one criterion and case:
 /// 1. a failed case is `fail`, an unmeasured one `unknown`, a skipped one `skip`;
@@ -48,9 +48,9 @@ impl Judgement {
 /// A test that found nothing to measure on a node, or less than it expects, is `unknown` there; so is a benchmark
 /// that is only planned. A partner is never judged. A setting that differs is `fail`, one that is not there or could
 /// not be read `unknown`. A waiver turns `fail` into `warn`.
-pub fn judge(profile: &Profile, grounds: &Grounds<'_>) -> Judgement {
-    let sisters = Sisters::new(grounds.records);
-    let rulings = profile.tests.iter().flat_map(|test| judge_test(test, profile, grounds, &sisters));
+pub fn judge(profile: &Profile, inputs: &JudgeInputs<'_>) -> Judgement {
+    let peers = Peers::new(inputs.records);
+    let rulings = profile.tests.iter().flat_map(|test| judge_test(test, profile, inputs, &peers));
     let mut judgement = Judgement::default();
     for ruling in rulings {
         judgement.verdicts.push(ruling.record);
@@ -59,10 +59,10 @@ pub fn judge(profile: &Profile, grounds: &Grounds<'_>) -> Judgement {
     judgement.missing_limits.sort();
     judgement.missing_limits.dedup();
     for record in &mut judgement.verdicts {
-        waiver::apply(record, &profile.waivers, grounds.today);
+        waiver::apply(record, &profile.waivers, inputs.today);
     }
-    judgement.verdicts.extend(setting::judge_settings(profile, grounds).map(|ruling| ruling.record));
-    judgement.verdicts.extend(demand::roles(profile, grounds));
+    judgement.verdicts.extend(setting::judge_settings(profile, inputs).map(|ruling| ruling.record));
+    judgement.verdicts.extend(demand::roles(profile, inputs));
     judgement.verdict = Verdict::roll_up(judgement.verdicts.iter().map(|record| record.verdict));
     judgement
 }

@@ -4,20 +4,20 @@ use seatrial_model::profile::{Bar, Criterion, Profile};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Better, Quantity};
 
-use super::Grounds;
+use super::JudgeInputs;
 use super::measured::{Measured, measured};
-use super::sisters::Sisters;
+use super::peers::Peers;
 use crate::same::{is_same_class, is_same_question, is_same_thing};
 use crate::stated::is_for;
 
 /// One criterion on one case.
 #[derive(Clone, Copy)]
-pub(super) struct Matter<'a> {
+pub(super) struct CriterionContext<'a> {
     pub profile: &'a Profile,
-    pub grounds: &'a Grounds<'a>,
+    pub inputs: &'a JudgeInputs<'a>,
     pub criterion: &'a Criterion,
     pub case: &'a CaseRecord,
-    pub sisters: &'a Sisters<'a>,
+    pub peers: &'a Peers<'a>,
 }
 
 /// Why a bar comes to no number.
@@ -36,7 +36,7 @@ pub(super) struct Ceiling {
     pub source: String,
 }
 
-impl Matter<'_> {
+impl CriterionContext<'_> {
     /// What `bar` comes to for `found`, in its unit.
     pub fn level(&self, bar: &Bar, found: &Measured<'_>) -> Result<f64, Gap> {
         match bar {
@@ -99,13 +99,13 @@ impl Matter<'_> {
 
     /// The median over all nodes that measured the same question on a thing of the same name, this one included.
     fn fleet_median(&self, found: &Measured<'_>) -> Result<f64, String> {
-        self.sisters.median(self.case, self.criterion, found.at, |sister| self.value_in(sister, found))
+        self.peers.median(self.case, self.criterion, found.at, |peer| self.value_in(peer, found))
     }
 
     /// The value of the reference run: of the same thing on the same node, or, when the reference is a single node
     /// (a golden one), of the thing of the same name there.
     fn reference(&self, found: &Measured<'_>) -> Result<f64, String> {
-        let Some(reference) = self.grounds.reference else {
+        let Some(reference) = self.inputs.reference else {
             return Err("no reference run was given; --reference RUN names one".to_owned());
         };
         let alike: Vec<_> = reference.iter().filter(|other| is_same_question(other, self.case)).collect();

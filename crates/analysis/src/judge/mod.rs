@@ -7,20 +7,20 @@ mod demand;
 mod disturbed;
 #[cfg(test)]
 pub(crate) mod fixture;
-mod grounds;
+mod inputs;
 mod judgement;
 mod level;
 mod measured;
+mod peers;
 mod range;
 mod scope;
 mod setting;
-mod sisters;
 #[cfg(test)]
 mod tests;
 mod waiver;
 
 pub use advice::MissingLimit;
 pub use assignment::Assignment;
-pub use grounds::Grounds;
+pub use inputs::JudgeInputs;
 pub use judgement::{Judgement, judge};
 pub(crate) use setting::{SettingRuling, judge_settings};

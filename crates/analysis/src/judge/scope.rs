@@ -6,25 +6,24 @@ use seatrial_model::profile::{Criterion, Expect, Profile, Requirement, Test};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{CaseId, Cause, Outcome, Subject, Verdict, VerdictRecord};
 
-use super::Grounds;
+use super::JudgeInputs;
 use super::case::{Ruling, judge_case};
-use super::level::Matter;
-use super::sisters::Sisters;
+use super::level::CriterionContext;
+use super::peers::Peers;
 
 /// Every ruling on one test: its cases, and nodes on which there should have been some.
 pub(super) fn judge_test<'a>(
     test: &'a Test,
     profile: &'a Profile,
-    grounds: &'a Grounds<'a>,
-    sisters: &'a Sisters<'a>,
+    inputs: &'a JudgeInputs<'a>,
+    peers: &'a Peers<'a>,
 ) -> Vec<Ruling> {
     let criteria: Vec<&Criterion> = profile.criteria_of(&test.id).collect();
     if test.planned {
         let why = format!("{} is planned: this version cannot measure it yet", test.bench);
         return on_each(test, &criteria, None, &why).collect();
     }
-    let own: Vec<&CaseRecord> =
-        grounds.records.iter().filter(|case| is_judged(case, test, grounds)).collect();
+    let own: Vec<&CaseRecord> = inputs.records.iter().filter(|case| is_judged(case, test, inputs)).collect();
     // Of a pair that was never planned, since one of the two was not reached, nobody knows what it would have had.
     let is_chosen = |case: &&CaseRecord| {
         Requirement::selects(&test.on, &case.facts) || (is_unplanned(case) && case.nodes.len() == 2)
@@ -38,7 +37,8 @@ pub(super) fn judge_test<'a>(
         let mut own = stand_ins.iter().filter(|other| other.retry_of.as_ref() == Some(&case.case));
         let stand_in = own.next_back().filter(|_| !case.lost.is_empty());
         for &criterion in criteria.iter().filter(|criterion| is_about(criterion, case)) {
-            let judged = |case| judge_case(test, Matter { profile, grounds, criterion, case, sisters });
+            let judged =
+                |case| judge_case(test, CriterionContext { profile, inputs, criterion, case, peers });
             rulings.push(match stand_in {
                 Some(stand_in) => judged(case).with_stand_in(judged(stand_in), &stand_in.nodes),
                 None => judged(case),
@@ -59,7 +59,7 @@ pub(super) fn judge_test<'a>(
             in_the_way.entry(node).or_default().extend(case.reason.as_deref());
         }
     }
-    for node in grounds.nodes.players(&test.roles) {
+    for node in inputs.nodes.players(&test.roles) {
         match here.get(node) {
             Some(here) => rulings.extend(missing_on(node, test, &criteria, here)),
             None => {
@@ -72,7 +72,7 @@ pub(super) fn judge_test<'a>(
             }
         }
     }
-    if grounds.nodes.players(&test.roles).next().is_none() {
+    if inputs.nodes.players(&test.roles).next().is_none() {
         let why = format!("no node of the run plays {}", test.roles.join(" or "));
         rulings.extend(on_each(test, &criteria, None, &why));
     }
@@ -100,10 +100,10 @@ pub(super) fn judged_node<'a>(test: &Test, case: &'a CaseRecord) -> Option<&'a s
     judged.next().filter(|_| judged.next().is_none()).map(String::as_str)
 }
 
-fn is_judged(case: &CaseRecord, test: &Test, grounds: &Grounds<'_>) -> bool {
+fn is_judged(case: &CaseRecord, test: &Test, inputs: &JudgeInputs<'_>) -> bool {
     case.group == test.id
         && case.bench == test.bench
-        && judged_nodes(test, case).all(|node| grounds.nodes.plays(node, &test.roles))
+        && judged_nodes(test, case).all(|node| inputs.nodes.plays(node, &test.roles))
         && (case.nodes.is_empty() || judged_nodes(test, case).next().is_some())
 }
 

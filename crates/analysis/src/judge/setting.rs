@@ -6,7 +6,7 @@ use seatrial_model::profile::{Profile, Requirement, SettingRule};
 use seatrial_model::setting::{Present, SettingReading};
 use seatrial_model::{Params, Quantity, Subject, Unit, Value, Verdict, VerdictRecord};
 
-use super::{Grounds, waiver};
+use super::{JudgeInputs, waiver};
 
 /// One rule on one subject of one node.
 pub(crate) struct SettingRuling<'a> {
@@ -21,19 +21,19 @@ pub(crate) struct SettingRuling<'a> {
 /// One ruling a rule, node and subject that the rule selects. A rule that selects nothing is unknown.
 pub(crate) fn judge_settings<'a>(
     profile: &'a Profile,
-    grounds: &'a Grounds<'a>,
+    inputs: &'a JudgeInputs<'a>,
 ) -> impl Iterator<Item = SettingRuling<'a>> {
     let by_node: HashMap<&str, &[SettingReading]> =
-        grounds.site.nodes.iter().map(|node| (node.name.as_str(), node.settings.as_slice())).collect();
+        inputs.site.nodes.iter().map(|node| (node.name.as_str(), node.settings.as_slice())).collect();
     profile.settings.iter().flat_map(move |rule| {
-        let of_node = |node| on_node(rule, node, by_node.get(node).copied(), grounds);
-        let mut rulings: Vec<_> = grounds.nodes.players(&rule.roles).flat_map(of_node).collect();
+        let of_node = |node| on_node(rule, node, by_node.get(node).copied(), inputs);
+        let mut rulings: Vec<_> = inputs.nodes.players(&rule.roles).flat_map(of_node).collect();
         if rulings.is_empty() {
             let why = format!("no node of the run plays {}", rule.roles.join(" or "));
             rulings.push(unknown(rule, None, why));
         }
         for ruling in &mut rulings {
-            waiver::apply(&mut ruling.record, &profile.waivers, grounds.today);
+            waiver::apply(&mut ruling.record, &profile.waivers, inputs.today);
         }
         rulings
     })
@@ -43,7 +43,7 @@ fn on_node<'a>(
     rule: &'a SettingRule,
     node: &str,
     settings: Option<&'a [SettingReading]>,
-    grounds: &'a Grounds<'a>,
+    inputs: &'a JudgeInputs<'a>,
 ) -> Vec<SettingRuling<'a>> {
     let Some(settings) = settings else {
         return vec![unknown(rule, Some(node), format!("{node} was not reached"))];
@@ -55,7 +55,7 @@ fn on_node<'a>(
         .filter(is_meant)
         .collect();
     if !chosen.is_empty() {
-        return chosen.into_iter().map(|reading| rule_on(rule, reading, node, grounds)).collect();
+        return chosen.into_iter().map(|reading| rule_on(rule, reading, node, inputs)).collect();
     }
     let why = match readings().next() {
         None if rule.on.is_empty() => "the setting was not read".to_owned(),
@@ -99,7 +99,7 @@ fn rule_on<'a>(
     rule: &'a SettingRule,
     reading: &'a SettingReading,
     node: &str,
-    grounds: &Grounds<'_>,
+    inputs: &JudgeInputs<'_>,
 ) -> SettingRuling<'a> {
     let of = |verdict, reason| {
         let record = record(rule, Some(node), reading.subject.clone(), verdict, reason);
@@ -122,7 +122,7 @@ fn rule_on<'a>(
         }
         Err(why) => of(Verdict::Unknown, Some(why)),
         Ok(false) => {
-            let about = grounds.settings.iter().find(|about| about.id == rule.id);
+            let about = inputs.settings.iter().find(|about| about.id == rule.id);
             let target = rule.target(value).ok();
             let change = about.zip(target).and_then(|(about, target)| about.command(reading, &target));
             let mut reasons = vec![match &reading.note {

@@ -11,7 +11,7 @@ use crate::args::{TableOrJson, VerifyArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
-use crate::remade::{Judged, Remade};
+use crate::recomputed::{Judged, Recomputed};
 
 /// The version of the JSON document's shape.
 const SCHEMA: u32 = 1;
@@ -23,13 +23,13 @@ const MOST_LINES: usize = 20;
 /// records.
 pub fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     let mut contents = Contents::default();
-    let mut remade = Remade::new(seatrial_bench::registry());
+    let mut recomputed = Recomputed::new(seatrial_bench::registry());
     // What foreign samples break is told as the result, not where in the code it broke.
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let looked = look(&args.file, &mut |path, text| {
         if let Some(samples) = contents.take(path, text) {
-            remade.add(&contents, &samples);
+            recomputed.add(&contents, &samples);
         }
     });
     std::panic::set_hook(told);
@@ -39,14 +39,14 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
         faults.extend(strange(&contents, &manifest.run));
     }
     let is_sound = faults.is_empty() && looked.newer.is_none();
-    let (judged, verdict) = if is_sound { remade.judge(&contents) } else { (Judged::Never, None) };
+    let (judged, verdict) = if is_sound { recomputed.judge(&contents) } else { (Judged::Never, None) };
     let found = Found {
         run: looked.manifest.map(|manifest| manifest.run),
         faults,
         newer: looked.newer,
         here: Tool::running(env!("CARGO_PKG_VERSION")).ok(),
         contents,
-        remade,
+        recomputed,
         judged,
         verdict,
     };
@@ -78,7 +78,7 @@ struct Found {
     newer: Option<u32>,
     here: Option<Tool>,
     contents: Contents,
-    remade: Remade,
+    recomputed: Recomputed,
     judged: Judged,
     verdict: Option<Verdict>,
 }
@@ -89,7 +89,7 @@ impl Found {
         if !self.faults.is_empty() {
             return ("changed", Exit::NOT_MET);
         }
-        let differs = !self.remade.discrepancies.is_empty();
+        let differs = !self.recomputed.discrepancies.is_empty();
         if differs && self.is_own_build() {
             return ("contradicts_itself", Exit::NOT_MET);
         }
@@ -97,7 +97,7 @@ impl Found {
             return ("other_build", Exit::INCOMPLETE);
         }
         let is_whole =
-            self.newer.is_none() && self.contents.damage.is_empty() && self.remade.cannot.is_empty();
+            self.newer.is_none() && self.contents.damage.is_empty() && self.recomputed.cannot.is_empty();
         if is_whole { ("verified", Exit::MET) } else { ("incomplete", Exit::INCOMPLETE) }
     }
 
@@ -143,13 +143,13 @@ impl Found {
         }
         lines(&mut text, self.faults.iter().map(ToString::to_string));
         lines(&mut text, self.contents.damage.iter().map(|damage| format!("cannot be read: {damage}")));
-        lines(&mut text, self.remade.discrepancies.iter().map(ToString::to_string));
+        lines(&mut text, self.recomputed.discrepancies.iter().map(ToString::to_string));
         lines(
             &mut text,
-            self.remade.cannot.iter().map(|(case, why)| format!("case {case} was not made again: {why}")),
+            self.recomputed.cannot.iter().map(|(case, why)| format!("case {case} was not made again: {why}")),
         );
         if self.faults.is_empty() && self.newer.is_none() {
-            let (made, kept) = (self.remade.count(), self.remade.as_recorded);
+            let (made, kept) = (self.recomputed.count(), self.recomputed.as_recorded);
             let _ = writeln!(text, "  measured by {}", self.wrote());
             let _ =
                 writeln!(text, "  made again from samples: {made} of {} cases", self.contents.results.len());
@@ -183,12 +183,12 @@ impl Found {
             "faults": self.faults.iter().map(fault).collect::<Vec<_>>(),
             "newer_form": self.newer,
             "damage": self.contents.damage.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "discrepancies": self.remade.discrepancies,
+            "discrepancies": self.recomputed.discrepancies,
             "cases": {
                 "all": self.contents.results.len(),
-                "made_again": self.remade.count(),
-                "as_recorded": self.remade.as_recorded,
-                "not_made_again": self.remade.cannot.iter().map(cannot).collect::<Vec<_>>(),
+                "made_again": self.recomputed.count(),
+                "as_recorded": self.recomputed.as_recorded,
+                "not_made_again": self.recomputed.cannot.iter().map(cannot).collect::<Vec<_>>(),
             },
             "judged": match self.judged {
                 Judged::Never => "never",

@@ -17,7 +17,7 @@ use seatrial_model::machine::Remark;
 use seatrial_model::{Case, Evidence, Nanos};
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::Shelf;
-use seatrial_sys::{clock, process, tether};
+use seatrial_sys::{clock, lifetime, process};
 use signal_hook::consts::SIGTERM;
 
 use super::group::sweep;
@@ -67,7 +67,7 @@ pub(super) enum Event {
 /// it takes over the standard streams.
 pub fn agent_main(options: &AgentOptions) -> ExitCode {
     // Ctrl-C is for the controller; workers inherit this.
-    let ignored = tether::ignore(Signal::INT);
+    let ignored = lifetime::ignore(Signal::INT);
     if options.relay {
         return relay(options);
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use seatrial_bench::Offer;
 use seatrial_model::{Nanos, Phase};
-use seatrial_sys::tether;
+use seatrial_sys::lifetime;
 
 use super::phase_stop::PhaseStop;
 use crate::frame::FrameReader;
@@ -44,7 +44,7 @@ impl Control {
         loop {
             match self.frames.read::<ToWorker>() {
                 Ok(Some(message)) => self.obey(message),
-                Ok(None) | Err(_) => tether::die_with_group(),
+                Ok(None) | Err(_) => lifetime::die_with_group(),
             }
         }
     }
@@ -59,7 +59,7 @@ impl Control {
             ToWorker::Finish => Order::Finish,
             ToWorker::Stop => return self.phase_stop.stop(),
             // A second task means that the two sides disagree about everything that follows.
-            ToWorker::Task { .. } => tether::die_with_group(),
+            ToWorker::Task { .. } => lifetime::die_with_group(),
         };
         // The part may have failed and its thread be gone; the supervisor knows by now.
         let _ = self.orders.send(order);

@@ -3,7 +3,7 @@
 use std::os::unix::net::UnixStream;
 
 use seatrial_model::{Cause, Reason, Sample};
-use seatrial_sys::tether;
+use seatrial_sys::lifetime;
 use serde::Serialize;
 
 use crate::frame::{FrameError, FrameWriter};
@@ -60,7 +60,7 @@ impl Outbox {
 
     fn write(&mut self, message: &impl Serialize) -> Result<(), FrameError> {
         match self.0.write(message) {
-            Err(error) if error.is_hang_up() => tether::die_with_group(),
+            Err(error) if error.is_hang_up() => lifetime::die_with_group(),
             sent => sent,
         }
     }

@@ -11,7 +11,7 @@ use std::thread;
 use rustix::process::{Signal, getppid};
 use seatrial_bench::Registry;
 use seatrial_model::{Cause, Reason};
-use seatrial_sys::{process, tether};
+use seatrial_sys::{lifetime, process};
 
 use super::control::{Control, Order};
 use super::outbox::Outbox;
@@ -51,7 +51,7 @@ fn work(registry: Registry, channel: OwnedFd) -> ExitCode {
         Ok(Some(other)) => {
             return refuse(&mut outbox, Cause::Protocol, format!("the first message is {other:?}"));
         }
-        Ok(None) | Err(_) => tether::die_with_group(),
+        Ok(None) | Err(_) => lifetime::die_with_group(),
     };
     let (orders, inbox) = mpsc::channel();
     let phase_stop = PhaseStop::default();
@@ -79,14 +79,14 @@ fn work(registry: Registry, channel: OwnedFd) -> ExitCode {
 /// not under mpirun, srun or a wrapper.
 fn tie_to_supervisor(channel: &UnixStream) {
     // Ctrl-C reaches every process of the foreground group; what it means is the controller's decision.
-    if let Err(errno) = tether::ignore(Signal::INT) {
+    if let Err(errno) = lifetime::ignore(Signal::INT) {
         tracing::warn!("cannot ignore SIGINT: {errno}");
     }
     let supervisor = rustix::net::sockopt::socket_peercred(channel).ok().map(|peer| peer.pid);
     if let Some(parent) = getppid().filter(|parent| Some(*parent) == supervisor)
-        && tether::tie_group_to_parent(parent).is_err()
+        && lifetime::tie_group_to_parent(parent).is_err()
     {
-        tether::die_with_group();
+        lifetime::die_with_group();
     }
     let _ = process::name_thread("seatrial-worker");
 }

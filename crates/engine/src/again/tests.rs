@@ -5,7 +5,7 @@ use seatrial_model::{Evidence, Nanos, Params, Place, Quantity, Sample, SiteNode,
 use serde_json::json;
 
 use super::*;
-use crate::{Ground, Plan, Request};
+use crate::{Plan, PlanInputs, Request};
 
 fn case() -> (Case, Site) {
     let thread = CpuThread { core: Some(0), online: true, allowed: true, ..CpuThread::default() };
@@ -29,7 +29,7 @@ fn case() -> (Case, Site) {
         rounds: None,
         links: None,
     };
-    let plan = Plan::new(&[request], &seatrial_bench::registry(), Ground::of(&site)).expect("a plan");
+    let plan = Plan::new(&[request], &seatrial_bench::registry(), PlanInputs::of(&site)).expect("a plan");
     let case = plan.cases.into_iter().next();
     (case.unwrap_or_else(|| panic!("{:?}", plan.settled)), site)
 }

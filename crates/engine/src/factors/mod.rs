@@ -13,7 +13,7 @@ use seatrial_stats::Random;
 
 use crate::pattern::Pattern;
 use crate::placement;
-use crate::request::{Ground, Plan, Request, RequestError};
+use crate::request::{Plan, PlanInputs, Request, RequestError};
 
 pub use level::BASELINE;
 
@@ -43,7 +43,7 @@ impl Factors {
         &self,
         request: &Request,
         registry: &Registry,
-        ground: Ground<'_>,
+        inputs: PlanInputs<'_>,
     ) -> Result<Plan, RequestError> {
         let bench = registry.find(&request.bench).ok_or_else(|| RequestError::UnknownBenchmark {
             id: request.bench.clone(),
@@ -55,7 +55,7 @@ impl Factors {
         let (mut plan, mut of_levels) = (Plan::default(), Vec::new());
         for level in &levels {
             let own =
-                Plan::new(&[level.request(request)], registry, ground).map_err(|error| match error {
+                Plan::new(&[level.request(request)], registry, inputs).map_err(|error| match error {
                     RequestError::Contradiction(text) => {
                         RequestError::Contradiction(format!("{} of --factors: {text}", level.label))
                     }

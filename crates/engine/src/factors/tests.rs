@@ -32,7 +32,7 @@ fn planned(params: &[(&str, &str)], typed: &str, seed: u64) -> Result<Plan, Requ
     let typed = typed.split_whitespace().map(str::to_owned).collect();
     let site = site(&["n1", "n2"]);
     let study = Factors { typed, repeats: 4, seed };
-    study.plan(&request(params, None), &seatrial_bench::registry(), Ground::of(&site))
+    study.plan(&request(params, None), &seatrial_bench::registry(), PlanInputs::of(&site))
 }
 
 fn labels(plan: &Plan, repeat: usize) -> Vec<&str> {
@@ -119,8 +119,10 @@ fn what_cannot_be_held_against_one_baseline_is_refused_with_what_to_do() {
     let site = site(&["n1", "n2"]);
     let study = Factors { typed: vec!["nodelay".to_owned()], repeats: 2, seed: 1 };
     let trunk = request(&[], Some("trunk"));
-    let text =
-        study.plan(&trunk, &seatrial_bench::registry(), Ground::of(&site)).expect_err("a trunk").to_string();
+    let text = study
+        .plan(&trunk, &seatrial_bench::registry(), PlanInputs::of(&site))
+        .expect_err("a trunk")
+        .to_string();
     assert!(text.contains("measured one by one"), "{text}");
 }
 

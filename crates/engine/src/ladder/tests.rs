@@ -12,7 +12,7 @@ use seatrial_model::{
 };
 
 use super::*;
-use crate::{Deadlines, Finished, Ground, Plan, Request, Runner, Sweep};
+use crate::{Deadlines, Finished, Plan, PlanInputs, Request, Runner, Sweep};
 
 /// A benchmark with two loads, of which the first that is swept counts.
 struct Toy;
@@ -98,7 +98,7 @@ fn plan(params: &[(&str, &str)]) -> Vec<Case> {
         rounds: None,
         links: None,
     };
-    Plan::new(&[request], &REGISTRY, Ground::of(&site())).expect("a plan").cases
+    Plan::new(&[request], &REGISTRY, PlanInputs::of(&site())).expect("a plan").cases
 }
 
 /// What goes wrong with so many threads.

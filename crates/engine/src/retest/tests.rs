@@ -10,7 +10,7 @@ use seatrial_model::machine::{Cpu, CpuThread, Known, Machine};
 use seatrial_model::{Event, Nanos, Outcome, Params, Phase, Quantity, Sample, SiteNode, Unit};
 
 use super::*;
-use crate::{Deadlines, Finished, Ground, Plan, Request, Runner, Sweep};
+use crate::{Deadlines, Finished, Plan, PlanInputs, Request, Runner, Sweep};
 
 /// Nodes `n1` and on, `shared` of which run on one kernel each time.
 fn site(count: usize, shared: usize) -> Site {
@@ -39,7 +39,7 @@ fn plan(site: &Site, pattern: &str) -> Vec<Case> {
         rounds: None,
         links: None,
     };
-    Plan::new(&[request], &seatrial_bench::registry(), Ground::of(site)).expect("a plan").cases
+    Plan::new(&[request], &seatrial_bench::registry(), PlanInputs::of(site)).expect("a plan").cases
 }
 
 fn round_trip() -> Script {
@@ -272,9 +272,9 @@ fn who_was_to_be_measured_with_a_node_that_was_never_reached_is_measured_with_an
         rounds: None,
         links: None,
     };
-    let ground = Ground { absent: &absent, ..Ground::of(&site) };
+    let inputs = PlanInputs { absent: &absent, ..PlanInputs::of(&site) };
     let plan =
-        Plan::new(std::slice::from_ref(&request), &seatrial_bench::registry(), ground).expect("a plan");
+        Plan::new(std::slice::from_ref(&request), &seatrial_bench::registry(), inputs).expect("a plan");
     let ran = run_from(&site, plan.cases.clone(), plan.records(&absent), Sides::Both, Losses::new());
     let found = ran.by_nodes();
     assert_eq!(found["n3+n4"], is(Outcome::Unmeasured, "n4", false), "{found:?}");
@@ -283,8 +283,8 @@ fn who_was_to_be_measured_with_a_node_that_was_never_reached_is_measured_with_an
     // Nobody is left for n1: a partner's test has to tell why, one of both nodes has told it.
     let alone = Site { nodes: site.nodes[..1].to_vec() };
     let absent = [("n2".to_owned(), "no route".to_owned())];
-    let ground = Ground { absent: &absent, ..Ground::of(&alone) };
-    let plan = Plan::new(&[request], &seatrial_bench::registry(), ground).expect("a plan");
+    let inputs = PlanInputs { absent: &absent, ..PlanInputs::of(&alone) };
+    let plan = Plan::new(&[request], &seatrial_bench::registry(), inputs).expect("a plan");
     for (sides, count) in [(Sides::Both, 1), (Sides::First, 2)] {
         let ran = run_from(&alone, plan.cases.clone(), plan.records(&absent), sides, Losses::new());
         assert_eq!(ran.finished.records.len(), count, "{sides:?}: {:?}", ran.by_nodes());

@@ -14,7 +14,7 @@ use super::*;
 mod defects;
 mod time;
 
-use crate::{Ground, Plan, Request, Sweep};
+use crate::{Plan, PlanInputs, Request, Sweep};
 
 fn site(count: usize) -> Site {
     let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
@@ -39,7 +39,7 @@ fn request(pattern: &str, trials: &str, most: &str) -> Request {
 
 fn plan(site: &Site, pattern: &str, trials: &str, most: &str) -> Vec<Case> {
     let request = request(pattern, trials, most);
-    Plan::new(&[request], &seatrial_bench::registry(), Ground::of(site)).expect("a plan").cases
+    Plan::new(&[request], &seatrial_bench::registry(), PlanInputs::of(site)).expect("a plan").cases
 }
 
 /// Six round trips of so many nanoseconds, one slice of the measuring time each.

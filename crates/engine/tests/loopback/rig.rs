@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use seatrial_cluster::{Fleet, Launcher, LocalLauncher};
-use seatrial_engine::{Deadlines, Finished, Ground, Plan, Request, RunError, Runner, Sweep, try_all};
+use seatrial_engine::{Deadlines, Finished, Plan, PlanInputs, Request, RunError, Runner, Sweep, try_all};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Event, Nanos, Params, Site, SiteNode};
 
@@ -48,7 +48,7 @@ pub fn run(
     mut watch: impl FnMut(&Event) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
 ) -> Result<Finished, RunError> {
     let site = Site { nodes: fleet.agents().iter().map(SiteNode::from).collect() };
-    let plan = Plan::new(requests, &REGISTRY, Ground::of(&site)).expect("a plan");
+    let plan = Plan::new(requests, &REGISTRY, PlanInputs::of(&site)).expect("a plan");
     // Far more than anything here takes: nothing is waited for until then.
     let long = Nanos::secs(120);
     let deadlines = Deadlines { grace: long, connect: long, kill: long };

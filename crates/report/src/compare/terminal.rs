@@ -7,7 +7,7 @@ use seatrial_model::{Better, Unit};
 use super::{Call, Names, beside, counts, interval, test, why, worst_first};
 use crate::Look;
 use crate::grid::{self, Column};
-use crate::ink::{Ink, develop};
+use crate::ink::{Ink, render_colors};
 use crate::labels::{self, Label};
 use crate::notes::Notes;
 use crate::number::{self, decimals};
@@ -36,7 +36,7 @@ pub fn render(names: Names<'_>, comparison: &Comparison, look: Look) -> String {
     let how: Vec<_> = test(comparison).map(|test| (Ink::Faint.on("·"), test)).into_iter().collect();
     blocks.push(grid::paragraphs(&how, width));
     blocks.retain(|block| !block.is_empty());
-    develop(&blocks.join("\n"), look.style)
+    render_colors(&blocks.join("\n"), look.style)
 }
 
 fn headline(names: Names<'_>, comparison: &Comparison) -> String {

@@ -7,14 +7,14 @@ use super::table::{Cell, Head, Row, Table};
 use super::words::{Badge, of_outcome, of_severity, of_verdict, quantity, text};
 use crate::notes::Notes;
 use crate::number::signed_share;
-use crate::terminal::{Standing, Worst, is_only_found, standings};
+use crate::terminal::{NodeSummary, Worst, is_only_found, summaries};
 
 /// The nodes, the worst first.
 pub fn table(shown: &Shown<'_>) -> Table {
     let is_judged = !shown.document.verdicts.is_empty();
     let mut notes = Notes::default();
-    let standings = standings(shown.document);
-    let rows = standings.iter().map(|standing| row(shown, standing, is_judged, &mut notes)).collect();
+    let summaries = summaries(shown.document);
+    let rows = summaries.iter().map(|summary| row(shown, summary, is_judged, &mut notes)).collect();
     let heads = vec![
         Head::words("node"),
         Head::words("role"),
@@ -30,22 +30,22 @@ pub fn table(shown: &Shown<'_>) -> Table {
     Table { notes: notes.take(), ..table.tidy() }
 }
 
-fn row(shown: &Shown<'_>, standing: &Standing<'_>, is_judged: bool, notes: &mut Notes) -> Row {
-    let badge = match is_only_found(standing, is_judged) {
+fn row(shown: &Shown<'_>, summary: &NodeSummary<'_>, is_judged: bool, notes: &mut Notes) -> Row {
+    let badge = match is_only_found(summary, is_judged) {
         true => of_severity(Severity::Problem),
-        false => badge(standing.verdict, is_judged),
+        false => badge(summary.verdict, is_judged),
     };
     let mut cells = vec![
-        Cell::new(text(standing.node)),
-        Cell::new(shown.roles_of(standing.node)),
+        Cell::new(text(summary.node)),
+        Cell::new(shown.roles_of(summary.node)),
         Cell::badge(Some(badge)),
-        Cell::new(format!("{} of {}", standing.met, standing.all)),
+        Cell::new(format!("{} of {}", summary.met, summary.all)),
     ];
     let named = |name: &str, subject: &Subject| match subject.as_str() {
         "node" => text(name),
         subject => text(&format!("{name} {subject}")),
     };
-    let worst = match standing.worst {
+    let worst = match summary.worst {
         Some(Worst::Judged(record)) if record.verdict != Verdict::Pass => {
             let to = record.case.as_deref().map_or(String::new(), |case| shown.place(case));
             let value = record.measured.map(|value| quantity(value.value(), value.unit()));
@@ -66,8 +66,8 @@ fn row(shown: &Shown<'_>, standing: &Standing<'_>, is_judged: bool, notes: &mut 
         _ => Default::default(),
     };
     cells.extend(worst);
-    cells.push(Cell::new(text(&standing.found.join(", "))));
-    Row { id: String::new(), filter: shown.filter_of([standing.node], badge.class), cells }
+    cells.push(Cell::new(text(&summary.found.join(", "))));
+    Row { id: String::new(), filter: shown.filter_of([summary.node], badge.class), cells }
 }
 
 /// The verdict; of a run that is not judged, how its cases ended.

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::Look;
 use crate::grid::{self, Column};
-use crate::ink::{Ink, develop};
+use crate::ink::{Ink, render_colors};
 use crate::notes::Notes;
 use crate::number::plain;
 use crate::words::{clean, count};
@@ -39,7 +39,7 @@ pub(crate) struct Part {
 /// The nodes as text for a terminal.
 pub fn render(nodes: &[Node], look: Look) -> String {
     let blocks: Vec<String> = nodes.iter().map(|node| block(node, look.width())).collect();
-    develop(&blocks.join("\n"), look.style)
+    render_colors(&blocks.join("\n"), look.style)
 }
 
 fn block(node: &Node, width: u16) -> String {

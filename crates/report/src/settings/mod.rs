@@ -10,7 +10,7 @@ use seatrial_model::setting::{SettingAbout, SettingsDocument};
 pub use page::page;
 
 use crate::Look;
-use crate::ink::{Ink, develop};
+use crate::ink::{Ink, render_colors};
 use crate::notes::Notes;
 use crate::words::{clean, count, ink, sign};
 
@@ -37,7 +37,7 @@ pub fn render(document: &SettingsDocument, abouts: &[&SettingAbout], look: Look)
         // The first line has scrolled away, and it is the one that matters.
         text += &format!("\n{}\n", text.lines().next().unwrap_or_default());
     }
-    develop(&text, look.style)
+    render_colors(&text, look.style)
 }
 
 /// How it came out, and of what.

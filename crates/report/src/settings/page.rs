@@ -4,7 +4,7 @@ use seatrial_model::setting::SettingAbout;
 
 use crate::Look;
 use crate::grid;
-use crate::ink::{Ink, develop};
+use crate::ink::{Ink, render_colors};
 
 /// Everything that is known of a setting without looking at a host.
 pub fn page(about: &SettingAbout, look: Look) -> String {
@@ -33,5 +33,5 @@ pub fn page(about: &SettingAbout, look: Look) -> String {
         let spelling = if spelling.is_empty() { spelling } else { Ink::Faint.on(&format!("  # {spelling}")) };
         text += &format!("     {command}{spelling}\n");
     }
-    develop(&text, look.style)
+    render_colors(&text, look.style)
 }

@@ -81,7 +81,7 @@ mod tests {
 
     use super::*;
     use crate::Style;
-    use crate::ink::develop;
+    use crate::ink::render_colors;
 
     fn worth(name: &str, with: u64, without: u64, gain: Option<(f64, f64)>) -> Worth {
         let one = |value: u64| -> Params { [(name.to_owned(), value.into())].into_iter().collect() };
@@ -134,6 +134,6 @@ net.tcp_stream · n1->n2 of n1+n2 · throughput in Gbit/s · what each factor is
  whose order was drawn by lot (seed 1)
  [1]  reset by peer
 ";
-        assert_eq!(develop(&text, Style::Plain), expected);
+        assert_eq!(render_colors(&text, Style::Plain), expected);
     }
 }

@@ -15,7 +15,7 @@ mod verdicts;
 pub(crate) use findings::{grouped, place};
 pub(crate) use headline::said;
 pub(crate) use measured::tables;
-pub(crate) use nodes::{Standing, Worst, is_only_found, shortfall, standings};
+pub(crate) use nodes::{NodeSummary, Worst, is_only_found, shortfall, summaries};
 pub(crate) use pairs::columns as columns_of_steps;
 
 use std::borrow::Cow;
@@ -25,7 +25,7 @@ use std::path::Path;
 use seatrial_model::record::{CaseRecord, Document};
 
 use crate::Look;
-use crate::ink::develop;
+use crate::ink::render_colors;
 use crate::notes::Notes;
 
 /// Lines that a terminal surely shows at once.
@@ -85,5 +85,5 @@ pub fn render(document: &Document, context: &Context<'_>, look: Look) -> String 
         // The first line has scrolled away, and it is the one that matters.
         text += &format!("\n{}\n", text.lines().next().unwrap_or_default());
     }
-    develop(&text, look.style)
+    render_colors(&text, look.style)
 }

@@ -24,7 +24,7 @@ pub fn is_fleet(document: &Document) -> bool {
 }
 
 /// How one node came out.
-pub(crate) struct Standing<'a> {
+pub(crate) struct NodeSummary<'a> {
     /// Its name.
     pub(crate) node: &'a str,
     /// The roll-up; none when nothing was measured or judged there.
@@ -51,22 +51,22 @@ pub fn block(document: &Document, notes: &mut Notes, width: u16) -> String {
     if !is_fleet(document) {
         return String::new();
     }
-    let standings = standings(document);
-    let is_listed = |standing: &&Standing<'_>| {
-        standings.len() <= MOST_ROWS
-            || standing.verdict > Some(Verdict::Pass)
-            || standing.verdict.is_none()
-            || standing.has_problem
+    let summaries = summaries(document);
+    let is_listed = |summary: &&NodeSummary<'_>| {
+        summaries.len() <= MOST_ROWS
+            || summary.verdict > Some(Verdict::Pass)
+            || summary.verdict.is_none()
+            || summary.has_problem
     };
-    let (listed, folded): (Vec<_>, Vec<_>) = standings.iter().partition(is_listed);
+    let (listed, folded): (Vec<_>, Vec<_>) = summaries.iter().partition(is_listed);
     let shown = &listed[..listed.len().min(MOST_ROWS)];
-    let mut text = format!("{}\n", Ink::Strong.on(&title(document, &standings)));
+    let mut text = format!("{}\n", Ink::Strong.on(&title(document, &summaries)));
     if !shown.is_empty() {
         text += &table(shown, notes, width);
     }
     let mut rest: BTreeMap<std::cmp::Reverse<Option<Verdict>>, Vec<&str>> = BTreeMap::new();
-    for standing in listed[shown.len()..].iter().chain(&folded) {
-        rest.entry(std::cmp::Reverse(standing.verdict)).or_default().push(standing.node);
+    for summary in listed[shown.len()..].iter().chain(&folded) {
+        rest.entry(std::cmp::Reverse(summary.verdict)).or_default().push(summary.node);
     }
     let judged = !document.verdicts.is_empty();
     let rows: Vec<_> = rest
@@ -90,19 +90,19 @@ fn set(nodes: &[&str], more: bool) -> String {
 }
 
 /// `20 nodes: 1 fail, 1 unknown, 18 pass`.
-fn title(document: &Document, standings: &[Standing<'_>]) -> String {
+fn title(document: &Document, summaries: &[NodeSummary<'_>]) -> String {
     let judged = !document.verdicts.is_empty();
     let mut numbers: BTreeMap<std::cmp::Reverse<Option<Verdict>>, usize> = BTreeMap::new();
-    for standing in standings {
-        *numbers.entry(std::cmp::Reverse(standing.verdict)).or_default() += 1;
+    for summary in summaries {
+        *numbers.entry(std::cmp::Reverse(summary.verdict)).or_default() += 1;
     }
     let told = numbers.iter().map(|(verdict, number)| format!("{number} {}", bare(verdict.0, judged)));
-    let problems = standings.iter().filter(|standing| standing.has_problem).count();
+    let problems = summaries.iter().filter(|summary| summary.has_problem).count();
     let problems = (problems > 0).then(|| format!("{problems} with a problem"));
-    format!("{}: {}", count(standings.len(), "node"), told.chain(problems).collect::<Vec<_>>().join(", "))
+    format!("{}: {}", count(summaries.len(), "node"), told.chain(problems).collect::<Vec<_>>().join(", "))
 }
 
-pub(crate) fn standings(document: &Document) -> Vec<Standing<'_>> {
+pub(crate) fn summaries(document: &Document) -> Vec<NodeSummary<'_>> {
     let mut order: Vec<&str> = document.run.nodes.iter().map(String::as_str).collect();
     let mut places: HashMap<&str, usize> = order.iter().enumerate().map(|(at, node)| (*node, at)).collect();
     for node in document.results.iter().flat_map(|case| &case.nodes) {
@@ -111,10 +111,10 @@ pub(crate) fn standings(document: &Document) -> Vec<Standing<'_>> {
             order.len() - 1
         });
     }
-    let mut all: Vec<Standing<'_>> = order.iter().map(|node| Standing::new(node)).collect();
+    let mut all: Vec<NodeSummary<'_>> = order.iter().map(|node| NodeSummary::new(node)).collect();
     let mut add = |node: &str, verdict: Verdict, what| {
-        if let Some(standing) = places.get(node).and_then(|at| all.get_mut(*at)) {
-            standing.take(verdict, what);
+        if let Some(summary) = places.get(node).and_then(|at| all.get_mut(*at)) {
+            summary.take(verdict, what);
         }
     };
     if document.verdicts.is_empty() {
@@ -139,19 +139,19 @@ pub(crate) fn standings(document: &Document) -> Vec<Standing<'_>> {
         }
     }
     for finding in document.findings.iter().filter(|finding| finding.severity > Severity::Info) {
-        let standing =
+        let summary =
             finding.node.as_deref().and_then(|node| places.get(node)).and_then(|at| all.get_mut(*at));
-        if let Some(standing) = standing {
-            standing.has_problem |= finding.severity == Severity::Problem;
-            if !standing.found.contains(&finding.kind.as_str()) {
-                standing.found.push(&finding.kind);
+        if let Some(summary) = summary {
+            summary.has_problem |= finding.severity == Severity::Problem;
+            if !summary.found.contains(&finding.kind.as_str()) {
+                summary.found.push(&finding.kind);
             }
         }
     }
     // Stable: nodes that are as bad stay in the order of the run.
-    let bad = |standing: &Standing<'_>| standing.verdict.max(standing.has_problem.then_some(Verdict::Fail));
-    all.sort_by_key(|standing| {
-        (std::cmp::Reverse(bad(standing)), std::cmp::Reverse(standing.verdict), standing.margin())
+    let bad = |summary: &NodeSummary<'_>| summary.verdict.max(summary.has_problem.then_some(Verdict::Fail));
+    all.sort_by_key(|summary| {
+        (std::cmp::Reverse(bad(summary)), std::cmp::Reverse(summary.verdict), summary.margin())
     });
     all
 }
@@ -173,7 +173,7 @@ fn of_outcome(outcome: Outcome) -> Verdict {
     }
 }
 
-impl<'a> Standing<'a> {
+impl<'a> NodeSummary<'a> {
     fn new(node: &'a str) -> Self {
         Self { node, verdict: None, met: 0, all: 0, worst: None, found: Vec::new(), has_problem: false }
     }
@@ -210,17 +210,17 @@ pub(crate) fn shortfall(record: &VerdictRecord) -> i64 {
     }
 }
 
-fn table(shown: &[&Standing<'_>], notes: &mut Notes, width: u16) -> String {
-    let judged = shown.iter().any(|standing| matches!(standing.worst, Some(Worst::Judged(_))));
-    let cells = |text: &dyn Fn(&Standing<'_>) -> String| {
-        shown.iter().map(|standing| text(standing)).collect::<Vec<_>>()
+fn table(shown: &[&NodeSummary<'_>], notes: &mut Notes, width: u16) -> String {
+    let judged = shown.iter().any(|summary| matches!(summary.worst, Some(Worst::Judged(_))));
+    let cells = |text: &dyn Fn(&NodeSummary<'_>) -> String| {
+        shown.iter().map(|summary| text(summary)).collect::<Vec<_>>()
     };
-    let record = |standing: &Standing<'_>, text: &dyn Fn(&VerdictRecord) -> String| match standing.worst {
+    let record = |summary: &NodeSummary<'_>, text: &dyn Fn(&VerdictRecord) -> String| match summary.worst {
         Some(Worst::Judged(record)) if record.verdict != Verdict::Pass => text(record),
         _ => String::new(),
     };
-    let mut why = |standing: &&Standing<'_>| {
-        let texts: [Option<&str>; 2] = match standing.worst {
+    let mut why = |summary: &&NodeSummary<'_>| {
+        let texts: [Option<&str>; 2] = match summary.worst {
             Some(Worst::Judged(record)) if record.verdict != Verdict::Pass => {
                 [record.reason.as_deref(), record.waiver.as_deref()]
             }
@@ -234,21 +234,21 @@ fn table(shown: &[&Standing<'_>], notes: &mut Notes, width: u16) -> String {
     let mut columns = vec![
         Column::words(
             head,
-            cells(&|standing| match is_only_found(standing, judged) {
+            cells(&|summary| match is_only_found(summary, judged) {
                 true => words::severity(Severity::Problem),
-                false => word(standing.verdict, judged),
+                false => word(summary.verdict, judged),
             }),
         ),
-        Column::words("node", cells(&|standing| clean(standing.node))).unbroken(),
+        Column::words("node", cells(&|summary| clean(summary.node))).unbroken(),
         Column::numbers(
             if judged { "met" } else { "measured" },
-            cells(&|standing| format!("{} of {}", standing.met, standing.all)),
+            cells(&|summary| format!("{} of {}", summary.met, summary.all)),
         ),
         Column::words("worst", cells(&worst)),
         Column::numbers(
             "value",
-            cells(&|standing| {
-                record(standing, &|record| {
+            cells(&|summary| {
+                record(summary, &|record| {
                     let value = record.measured;
                     value.map_or(String::new(), |value| format!("{} {}", plain(value.value()), value.unit()))
                 })
@@ -256,29 +256,29 @@ fn table(shown: &[&Standing<'_>], notes: &mut Notes, width: u16) -> String {
         ),
         Column::numbers(
             "margin",
-            cells(&|standing| {
-                record(standing, &|record| record.margin_percent.map_or(String::new(), signed_share))
+            cells(&|summary| {
+                record(summary, &|record| record.margin_percent.map_or(String::new(), signed_share))
             }),
         ),
         Column::words("why", why),
-        Column::words("found", cells(&|standing| clean(&standing.found.join(", ")))),
+        Column::words("found", cells(&|summary| clean(&summary.found.join(", ")))),
     ];
     columns.retain(|column| !column.is_empty());
     grid::fitted(&columns, width)
 }
 
 /// Whether nothing is wrong with a node but what was found: its cases have numbers, and nobody judged them.
-pub(crate) fn is_only_found(standing: &Standing<'_>, judged: bool) -> bool {
-    !judged && standing.has_problem && standing.verdict <= Some(Verdict::Pass)
+pub(crate) fn is_only_found(summary: &NodeSummary<'_>, judged: bool) -> bool {
+    !judged && summary.has_problem && summary.verdict <= Some(Verdict::Pass)
 }
 
 /// What came out worst on a node, by name.
-fn worst(standing: &Standing<'_>) -> String {
+fn worst(summary: &NodeSummary<'_>) -> String {
     let named = |name: &str, subject: &Subject| match subject.as_str() {
         "node" => clean(name),
         subject => clean(&format!("{name} {subject}")),
     };
-    match standing.worst {
+    match summary.worst {
         Some(Worst::Judged(record)) if record.verdict != Verdict::Pass => {
             named(&record.criterion, &record.subject)
         }

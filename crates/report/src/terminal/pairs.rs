@@ -181,10 +181,10 @@ mod tests {
 
     use super::*;
     use crate::Style;
-    use crate::ink::develop;
+    use crate::ink::render_colors;
 
     fn shown(text: &str) -> String {
-        let text = develop(text, Style::Plain);
+        let text = render_colors(text, Style::Plain);
         for line in text.lines() {
             assert!(line.chars().count() <= 80, "{line}");
         }

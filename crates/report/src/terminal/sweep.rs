@@ -106,7 +106,7 @@ mod tests {
 
     use super::*;
     use crate::Style;
-    use crate::ink::develop;
+    use crate::ink::render_colors;
 
     fn cell(value: Result<f64, Cause>) -> Cell {
         Cell {
@@ -169,6 +169,6 @@ storage.file · fs:/gpfs of mercury · pattern=random · throughput in MB/s
  JSON forms
  [1]  it did not answer
 ";
-        assert_eq!(develop(&shown, Style::Plain), expected);
+        assert_eq!(render_colors(&shown, Style::Plain), expected);
     }
 }

@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rustix::fs::{MemfdFlags, memfd_create};
-use seatrial::remade::Remade;
+use seatrial::recomputed::Recomputed;
 use seatrial_store::{Contents, look};
 
 use crate::{Target, files};
@@ -47,24 +47,24 @@ fn pack(archive: &[u8]) -> Vec<u8> {
 fn records(input: &[u8]) {
     let mut verified = Verified::default();
     files::files(input).for_each(|(path, text)| verified.take(path, text.to_vec()));
-    let _ = verified.remade.judge(&verified.contents);
+    let _ = verified.recomputed.judge(&verified.contents);
 }
 
 struct Verified {
     contents: Contents,
-    remade: Remade,
+    recomputed: Recomputed,
 }
 
 impl Default for Verified {
     fn default() -> Self {
-        Self { contents: Contents::default(), remade: Remade::new(seatrial_bench::registry()) }
+        Self { contents: Contents::default(), recomputed: Recomputed::new(seatrial_bench::registry()) }
     }
 }
 
 impl Verified {
     fn take(&mut self, path: &str, text: Vec<u8>) {
         if let Some(samples) = self.contents.take(path, text) {
-            self.remade.add(&self.contents, &samples);
+            self.recomputed.add(&self.contents, &samples);
         }
     }
 }

@@ -171,7 +171,7 @@ fn a_reference_is_the_same_thing_or_a_golden_node() {
     let nodes = Assignment::new(&profile, &["n1".to_owned()], &BTreeMap::new());
     let records = [measured("n1")];
     let against =
-        |reference: Option<&[CaseRecord]>| only(&judge(&profile, &grounds(&nodes, &records, reference)));
+        |reference: Option<&[CaseRecord]>| only(&judge(&profile, &inputs(&nodes, &records, reference)));
     assert_eq!(against(None).3, "no reference run was given; --reference RUN names one");
     assert_eq!(against(Some(&[])).3, "the reference run has no case like it");
     let reference = |node: &str, median: f64| {

@@ -15,7 +15,7 @@ use seatrial_model::profile::{Bar, Bounds, Criterion, Profile, Statistic, Test, 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Site, Verdict};
 
-use super::{Assignment, Grounds, Judgement, judge};
+use super::{Assignment, JudgeInputs, Judgement, judge};
 
 const TODAY: Date = date(2026, 3, 1);
 
@@ -70,14 +70,14 @@ fn profile(bounds: Bounds) -> Profile {
     }
 }
 
-/// Grounds without any setting.
-fn grounds<'a>(
+/// Inputs without any setting.
+fn inputs<'a>(
     nodes: &'a Assignment,
     records: &'a [CaseRecord],
     reference: Option<&'a [CaseRecord]>,
-) -> Grounds<'a> {
+) -> JudgeInputs<'a> {
     const NOWHERE: &Site = &Site { nodes: Vec::new() };
-    Grounds { nodes, records, reference, site: NOWHERE, settings: &[], today: TODAY }
+    JudgeInputs { nodes, records, reference, site: NOWHERE, settings: &[], today: TODAY }
 }
 
 /// Judges `records` of the nodes that occur in them, and of `n1` at least.
@@ -87,7 +87,7 @@ fn judged(profile: &Profile, records: &[CaseRecord]) -> Judgement {
     nodes.sort();
     nodes.dedup();
     let nodes = Assignment::new(profile, &nodes, &BTreeMap::new());
-    judge(profile, &grounds(&nodes, records, None))
+    judge(profile, &inputs(&nodes, records, None))
 }
 
 /// The verdict, measured number, bound and reason of the only record.

@@ -49,7 +49,7 @@ fn verdicts(profile: &Profile, nodes: Vec<SiteNode>) -> Judgement {
     let names: Vec<String> = nodes.iter().map(|node| node.name.clone()).collect();
     let assignment = Assignment::new(profile, &names, &BTreeMap::new());
     let site = Site { nodes };
-    judge(profile, &Grounds { site: &site, settings: &[&MTU], ..grounds(&assignment, &[], None) })
+    judge(profile, &JudgeInputs { site: &site, settings: &[&MTU], ..inputs(&assignment, &[], None) })
 }
 
 fn wanting(rule: SettingRule) -> Profile {

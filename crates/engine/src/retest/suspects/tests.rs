@@ -7,7 +7,7 @@ use seatrial_model::machine::{Cpu, CpuThread, Machine};
 use seatrial_model::{Event, Nanos, Params, Quantity, Sample, SiteNode, Unit};
 
 use super::*;
-use crate::{Deadlines, Ground, Plan, Request, Runner, Sweep};
+use crate::{Deadlines, Plan, PlanInputs, Request, Runner, Sweep};
 
 fn site(count: usize) -> Site {
     let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
@@ -28,7 +28,7 @@ fn plan(site: &Site) -> Vec<Case> {
         rounds: None,
         links: None,
     };
-    Plan::new(&[request], &seatrial_bench::registry(), Ground::of(site)).expect("a plan").cases
+    Plan::new(&[request], &seatrial_bench::registry(), PlanInputs::of(site)).expect("a plan").cases
 }
 
 fn script(nanos: u64) -> Script {

@@ -12,7 +12,7 @@ use seatrial_store::{Contents, Samples, judged_text};
 use crate::judge;
 
 /// What is made again of a run, case by case as its samples are read.
-pub struct Remade {
+pub struct Recomputed {
     registry: Registry,
     site: Option<Site>,
     cases: HashMap<CaseId, Case>,
@@ -40,7 +40,7 @@ pub enum Judged {
     Otherwise,
 }
 
-impl Remade {
+impl Recomputed {
     /// Nothing yet.
     pub fn new(registry: Registry) -> Self {
         Self {

@@ -13,7 +13,7 @@ use crate::same::class_of;
 /// Fewer nodes are no fleet: the median of two is half the node that is judged.
 const FEWEST_NODES: usize = 3;
 
-/// Cases of one key are sisters: test, benchmark, parameters, subject without node names.
+/// Cases of one key are peers: test, benchmark, parameters, subject without node names.
 type Key = (String, String, String, String);
 
 /// Which median: the criterion, the key, and the place on a series.
@@ -21,13 +21,13 @@ type Question = (String, Key, Option<String>);
 
 /// The records of a run by what they ask. Every median is computed once, however many nodes are held against it, so that
 /// the cost a node does not grow with the fleet.
-pub(super) struct Sisters<'a> {
+pub(super) struct Peers<'a> {
     records: &'a [CaseRecord],
     by_key: RefCell<Option<HashMap<Key, Vec<&'a CaseRecord>>>>,
     medians: RefCell<HashMap<Question, Result<f64, String>>>,
 }
 
-impl<'a> Sisters<'a> {
+impl<'a> Peers<'a> {
     /// Of `records`, which are sorted when the first median is asked for.
     pub fn new(records: &'a [CaseRecord]) -> Self {
         Self { records, by_key: RefCell::new(None), medians: RefCell::new(HashMap::new()) }
@@ -68,13 +68,13 @@ fn key_of(case: &CaseRecord) -> Key {
     (case.group.clone(), case.bench.clone(), case.params.to_string(), class_of(case))
 }
 
-fn median_of(sisters: &[&CaseRecord], value: impl Fn(&CaseRecord) -> Option<f64>) -> Result<f64, String> {
+fn median_of(peers: &[&CaseRecord], value: impl Fn(&CaseRecord) -> Option<f64>) -> Result<f64, String> {
     let mut values = Vec::new();
     let mut nodes = BTreeSet::new();
-    for sister in sisters {
-        if let Some(value) = value(sister) {
+    for peer in peers {
+        if let Some(value) = value(peer) {
             values.push(value);
-            nodes.insert(&sister.nodes);
+            nodes.insert(&peer.nodes);
         }
     }
     if nodes.len() < FEWEST_NODES {

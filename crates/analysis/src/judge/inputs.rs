@@ -9,7 +9,7 @@ use super::Assignment;
 
 /// What a judgement rests on, besides the profile.
 #[derive(Clone, Copy, Debug)]
-pub struct Grounds<'a> {
+pub struct JudgeInputs<'a> {
     /// The nodes of the run and their roles.
     pub nodes: &'a Assignment,
     /// What was measured.
