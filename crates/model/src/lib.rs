@@ -34,7 +34,7 @@ pub use limit::{Bound, Limit, LimitRecord, Limits};
 pub use metric::{AxisSpec, Better, MetricSpec, SeriesSpec};
 pub use outcome::{Cause, Outcome, Reason};
 pub use param::{Factor, Kind, ParamError, ParamSpec, Params, Value};
-pub use place::{Place, Seat};
+pub use place::{Binding, Place};
 pub use sample::{Evidence, Integrity, Measures, PartRecord, Row, Sample, Values};
 pub use site::{Site, SiteNode};
 pub use subject::Subject;

@@ -12,13 +12,13 @@ pub struct Place {
     /// The node.
     pub node: String,
     /// The threads, each with its own CPU; empty when the part takes what it gets.
-    pub seats: Vec<Seat>,
+    pub seats: Vec<Binding>,
 }
 
 /// Where one thread runs and its memory lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Seat {
-    /// The hardware thread the seat is pinned to.
+pub struct Binding {
+    /// The hardware thread the thread is pinned to.
     pub cpu: u32,
     /// The NUMA node of that hardware thread.
     pub node: u32,

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use seatrial_model::machine::{Known, Machine, Nic, NicKind};
 use seatrial_model::{
-    About, Budget, Case, Cause, Kind, ParamSpec, Params, Place, Reason, Seat, Site, SiteNode, Subject,
+    About, Binding, Budget, Case, Cause, Kind, ParamSpec, Params, Place, Reason, Site, SiteNode, Subject,
 };
 
 /// The interface of both ends.
@@ -22,8 +22,8 @@ const OF_FIRST: &str = INTERFACE.name;
 /// The same of the second end.
 const OF_SECOND: &str = "peer_interface";
 
-/// The first two nodes of a site: which two these are is the pattern's decision. A site of one node talks to itself over
-/// the loopback, which measures the protocol stack without a wire.
+/// The first two nodes of a site: which two these are is the pattern's decision. A site of one node talks to itself
+/// over the loopback, which measures the protocol stack without a wire.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends<'a> {
     first: &'a SiteNode,
@@ -118,13 +118,13 @@ impl<'a> Ends<'a> {
     }
 
     /// The two places of a case whose parts are `parts`, in the order of the ends.
-    pub fn places(&self, parts: &[&str], [first, second]: [Vec<Seat>; 2]) -> Vec<Place> {
+    pub fn places(&self, parts: &[&str], [first, second]: [Vec<Binding>; 2]) -> Vec<Place> {
         let ends = [(self.first, first), (self.second, second)];
-        let place = |(index, (part, (node, seats))): (usize, (&&str, (&SiteNode, Vec<Seat>)))| Place {
+        let place = |(index, (part, (node, bindings))): (usize, (&&str, (&SiteNode, Vec<Binding>)))| Place {
             part: (*part).to_owned(),
             index: index as u32,
             node: node.name.clone(),
-            seats,
+            seats: bindings,
         };
         parts.iter().zip(ends).enumerate().map(place).collect()
     }

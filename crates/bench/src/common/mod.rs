@@ -1,6 +1,8 @@
-//! What several benchmarks share: parameters, budgets, seats, pinned threads, memory at a place, samples by place.
+//! What several benchmarks share: parameters, budgets, bindings, pinned threads, memory at a place, samples by place.
 
+pub mod affinity;
 mod answering;
+mod bindings;
 mod by_place;
 pub mod carry;
 mod curve;
@@ -21,8 +23,6 @@ pub mod rdma;
 #[cfg(test)]
 pub mod rig;
 pub mod search;
-pub mod seating;
-mod seats;
 mod serving;
 mod sliced;
 pub mod space;
@@ -30,6 +30,7 @@ mod stream;
 mod unstated;
 
 pub use answering::{Answering, Answers};
+pub use bindings::{core_bindings, matrix_nodes, memory_for, memory_nodes, own_memory, remote_memory, room};
 pub use by_place::{AtPlace, by_place};
 pub use curve::{Curve, common_window};
 pub use each_node::each_node;
@@ -41,7 +42,6 @@ pub use look::Look;
 pub use misplaced::misplaced;
 pub use moved::Moved;
 pub use pin::pin;
-pub use seats::{matrix_nodes, memory_for, memory_nodes, own_memory, remote_memory, room, seats};
 pub use serving::Serving;
 pub use sliced::Sliced;
 pub use stream::{Accepted, Endpoint, Listening, Reach, beside, interface_of};

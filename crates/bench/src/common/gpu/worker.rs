@@ -1,5 +1,5 @@
-//! The part that all benchmarks of GPUs share: it makes a rig, warms it up until it is steady, and goes round for as long as
-//! the phase lasts, while the GPUs' own counters are watched.
+//! The part that all benchmarks of GPUs share: it makes a rig, warms it up until it is steady, and goes round for as
+//! long as the phase lasts, while the GPUs' own counters are watched.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ const LONGER: Duration = Duration::from_secs(3);
 
 /// What a benchmark made ready, and goes round on.
 pub trait Rig: Send {
-    /// Everything that is measured once. Samples go to `out`, where there is one; then `stop` ends the round early. Gives
-    /// the sum of all rates, in any unit, so that rounds can be compared.
+    /// Everything that is measured once. Samples go to `out`, where there is one; then `stop` ends the round early.
+    /// Gives the sum of all rates, in any unit, so that rounds can be compared.
     ///
     /// # Errors
     /// When the driver refuses, and no other GPU is there to go on with.
@@ -110,8 +110,8 @@ fn unprepared() -> Error {
 
 impl Part for Worker {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        if let Some(seat) = self.place.seats.first() {
-            pin(seat.cpu)?;
+        if let Some(binding) = self.place.seats.first() {
+            pin(binding.cpu)?;
         }
         self.nvml = Opened::nvml(self.library.as_deref());
         self.rig = Some((self.make)(self.library.as_deref())?);

@@ -32,7 +32,7 @@ pub use fault::{CAUSE_AFTER, during, is_flush, preparing};
 pub use hand::{Hand, PeerPair};
 pub use memory::{Layout, Side};
 pub use pairs::QKEY;
-pub use ports::{End, PEER_PORT, PORT, first_pair, note, plan_ports, ports_of, seated};
+pub use ports::{End, PEER_PORT, PORT, first_pair, note, place_threads, plan_ports, ports_of};
 pub use queue::wait;
 pub use rig::{Pair, Rig, drained};
 pub use several::verified;

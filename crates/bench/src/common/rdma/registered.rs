@@ -29,7 +29,7 @@ pub fn registered(
     pages: &[Pages],
 ) -> Result<Memory, Error> {
     let label = terms.label();
-    let node = terms.seats.first().and_then(|seat| seat.memory);
+    let node = terms.bindings.first().and_then(|binding| binding.memory);
     let take = |bytes: usize| {
         Held::take(bytes, pages, node)
             .map_err(|error| Error::new(Cause::NoSpace, format!("memory for messages: {error}")))

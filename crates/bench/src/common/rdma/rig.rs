@@ -204,10 +204,10 @@ impl Rig {
                     our_psn: psn(self.nonce, pair.number),
                     their_psn: peer.psn,
                     mtu,
-                    // As perftest has it: 67 ms, which cards may stretch up to four times, and seven times more before a
-                    // silent path is given up. Soft-RoCE takes 7 for as often as need be (Linux drivers/infiniband/sw/
-                    // rxe/rxe_comp.c), so that who waits looks at the clock too. A receiver that is late is waited for,
-                    // up to the end of the phase.
+                    // As perftest has it: 67 ms, which cards may stretch up to four times, and seven times more before
+                    // a silent path is given up. Soft-RoCE takes 7 for as often as need be (Linux
+                    // drivers/infiniband/sw/ rxe/rxe_comp.c), so that who waits looks at the clock too. A receiver that
+                    // is late is waited for, up to the end of the phase.
                     retry: Retry { rnr_retries: 7, ..Retry::default() },
                     reads_out,
                     reads_in: about.max_reads_in,
@@ -302,8 +302,8 @@ impl Rig {
         Stamp { nonce, pair: pair as u64, slot, generation }
     }
 
-    /// Writes the content of this generation into the first `slots` that each queue pair of this end sends from; `of` says
-    /// of which slot's content.
+    /// Writes the content of this generation into the first `slots` that each queue pair of this end sends from; `of`
+    /// says of which slot's content.
     ///
     /// # Errors
     /// When the layout is wrong, which it is not.
@@ -354,8 +354,8 @@ impl Rig {
 
 impl Drop for Rig {
     fn drop(&mut self) {
-        // All of them before the first is destroyed: over a dead path each of the others would go on sending again what is
-        // outstanding, and where software plays the device, with the time that destroying takes.
+        // All of them before the first is destroyed: over a dead path each of the others would go on sending again what
+        // is outstanding, and where software plays the device, with the time that destroying takes.
         for pair in &self.pairs {
             let _ = pair.qp.fail();
         }
@@ -383,7 +383,7 @@ pub fn pages_of(params: &seatrial_model::Params) -> Result<Vec<Pages>, Error> {
     }
 }
 
-/// Pins the calling thread where the plan has seated it.
+/// Pins the calling thread where the plan has placed it.
 ///
 /// # Errors
 /// When the system refuses.

@@ -1,6 +1,6 @@
 //! What both ends of a case know from its parameters.
 
-use seatrial_model::{Bytes, Case, Cause, Params, Place, Seat, Value};
+use seatrial_model::{Binding, Bytes, Case, Cause, Params, Place, Value};
 use seatrial_sys::verbs::{Mtu, Transport, VerbKind};
 
 use super::params::{
@@ -103,7 +103,7 @@ pub struct Terms {
     /// 0 for the first end, 1 for the second.
     pub index: u32,
     /// Where its threads run.
-    pub seats: Vec<Seat>,
+    pub bindings: Vec<Binding>,
     /// Where the library and the kernel's files are.
     pub system: System,
     moderation: Option<u64>,
@@ -118,7 +118,7 @@ impl Terms {
         Ok(Self::all(method, case, place)?.swap_remove(0))
     }
 
-    /// Those of the end at `place`, for each of its ports; at least one. The seats are dealt out to them.
+    /// Those of the end at `place`, for each of its ports; at least one. They share the bindings.
     ///
     /// # Errors
     /// As [`Self::of`].
@@ -127,13 +127,19 @@ impl Terms {
         let labels = ports::ports_of(case, place.index).ok_or_else(missing)?;
         let each = place.seats.len() / labels.len().max(1);
         let one = |(at, label): (usize, &str)| {
-            let seats = place.seats[at * each..(at + 1) * each].to_vec();
-            Self::on(method, case, place.index, label, seats)
+            let bindings = place.seats[at * each..(at + 1) * each].to_vec();
+            Self::on(method, case, place.index, label, bindings)
         };
         labels.into_iter().enumerate().map(one).collect()
     }
 
-    fn on(method: Method, case: &Case, index: u32, label: &str, seats: Vec<Seat>) -> Result<Self, Error> {
+    fn on(
+        method: Method,
+        case: &Case,
+        index: u32,
+        label: &str,
+        bindings: Vec<Binding>,
+    ) -> Result<Self, Error> {
         let params = &case.params;
         let missing = |what: &str| Error::new(Cause::Protocol, format!("the case carries no {what}"));
         let (device, port) = ports::parse(label).ok_or_else(|| missing("device and port"))?;
@@ -165,7 +171,7 @@ impl Terms {
             device: device.to_owned(),
             port,
             index,
-            seats,
+            bindings,
             system: System::live(),
             moderation: count(params, MODERATION.name),
         })
@@ -219,7 +225,7 @@ impl Terms {
 
     /// The place of a thread; none where nobody is pinned.
     pub fn cpu(&self, thread: usize) -> Option<u32> {
-        (!self.seats.is_empty()).then(|| self.seats[thread % self.seats.len()].cpu)
+        (!self.bindings.is_empty()).then(|| self.bindings[thread % self.bindings.len()].cpu)
     }
 
     /// Port and device in one word.
@@ -236,8 +242,8 @@ fn count(params: &Params, name: &str) -> Option<u64> {
     }
 }
 
-/// The sizes that a case asks for: one, or a ladder that doubles and ends with its largest. Where none can be asked for it
-/// is that of a word.
+/// The sizes that a case asks for: one, or a ladder that doubles and ends with its largest. Where none can be asked for
+/// it is that of a word.
 pub fn sizes(params: &Params) -> Result<Vec<u64>, Error> {
     if params.get(SIZE.name).is_none() {
         return Ok(vec![WORD]);

@@ -26,7 +26,8 @@ const NOTHING: Pattern = Pattern::of(23);
 const DIRECTIONS: [(&str, bool, bool); 3] =
     [("h2d", true, false), ("d2h", false, true), ("both", true, true)];
 
-/// Blocks of a device's memory at most: all of them are queued at once, which a driver has room for, with a mark after some.
+/// Blocks of a device's memory at most: all of them are queued at once, which a driver has room for, with a mark after
+/// some.
 const MOST_BLOCKS: usize = 640;
 
 /// What a case asks for.
@@ -119,10 +120,10 @@ impl Wanted {
     }
 
     fn end(&self, driver: &Arc<dyn Driver>, number: usize, address: &str) -> Result<End, Error> {
-        let node = self.place.seats.get(number).and_then(|seat| seat.memory);
+        let node = self.place.seats.get(number).and_then(|binding| binding.memory);
         // Memory without a node of its own lies next to the thread that touches it.
-        if let Some(seat) = self.place.seats.get(number) {
-            pin(seat.cpu)?;
+        if let Some(binding) = self.place.seats.get(number) {
+            pin(binding.cpu)?;
         }
         let opened = Opened::at(driver, address)?;
         let refused = |what: &'static str| preparing(address, what);

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use seatrial_model::{Cause, Integrity, Nanos, Seat};
+use seatrial_model::{Binding, Cause, Integrity, Nanos};
 use seatrial_sys::clock;
 
 use super::piece::{Piece, Recipe};
@@ -28,8 +28,8 @@ enum Answer {
 /// One thread's work in one slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ran {
-    /// The seat, by index.
-    pub seat: usize,
+    /// The thread, by index.
+    pub thread: usize,
     /// Start on the monotonic clock.
     pub start: Nanos,
     /// End on the same clock.
@@ -40,7 +40,7 @@ pub struct Ran {
 
 type Pieces = Arc<Vec<Mutex<Option<Piece>>>>;
 
-/// Threads, one a seat, and the pieces they work on.
+/// Threads, one for each binding, and the pieces they work on.
 pub struct Crew {
     orders: Vec<Sender<Order>>,
     answers: Receiver<Answer>,
@@ -49,17 +49,17 @@ pub struct Crew {
 }
 
 impl Crew {
-    /// Starts and pins a thread a seat, with room for `spots` pieces.
+    /// Starts and pins a thread for each binding, with room for `spots` pieces.
     ///
     /// # Errors
     /// When a thread cannot be started or pinned.
-    pub fn start(seats: &[Seat], spots: usize) -> Result<Self, Error> {
+    pub fn start(bindings: &[Binding], spots: usize) -> Result<Self, Error> {
         let pieces: Pieces = Arc::new((0..spots).map(|_| Mutex::new(None)).collect());
         let (answer, answers) = channel();
         let mut crew = Self { orders: Vec::new(), answers, threads: Vec::new(), pieces };
-        for (index, seat) in seats.iter().enumerate() {
+        for (index, binding) in bindings.iter().enumerate() {
             let (order, orders) = channel();
-            let (cpu, answer, pieces) = (seat.cpu, answer.clone(), Arc::clone(&crew.pieces));
+            let (cpu, answer, pieces) = (binding.cpu, answer.clone(), Arc::clone(&crew.pieces));
             let name = format!("cpu{cpu}");
             let thread = std::thread::Builder::new()
                 .name(name)
@@ -76,7 +76,7 @@ impl Crew {
             crew.threads.push(thread);
             crew.orders.push(order);
         }
-        crew.gather_made(seats.len())?;
+        crew.gather_made(bindings.len())?;
         Ok(crew)
     }
 
@@ -86,21 +86,21 @@ impl Crew {
     /// When memory cannot be had.
     pub fn make(&self, recipes: Vec<(usize, Recipe)>) -> Result<(), Error> {
         let count = recipes.len();
-        for (spot, (seat, recipe)) in recipes.into_iter().enumerate() {
-            self.tell(seat, Order::Make { spot, recipe })?;
+        for (spot, (thread, recipe)) in recipes.into_iter().enumerate() {
+            self.tell(thread, Order::Make { spot, recipe })?;
         }
         self.gather_made(count)
     }
 
-    /// Lets `crew` (seat and spot by index) run together for `span`.
+    /// Lets `crew` (thread and spot by index) run together for `span`.
     ///
     /// # Errors
     /// When a thread is gone.
     pub fn slice(&self, crew: &[(usize, usize)], span: Nanos, stop: &Stop) -> Result<Vec<Ran>, Error> {
         let gate = Arc::new(Gate::new(crew.len()));
-        for (seat, spot) in crew {
+        for (thread, spot) in crew {
             self.tell(
-                *seat,
+                *thread,
                 Order::Slice { spot: *spot, gate: Arc::clone(&gate), span, stop: stop.clone() },
             )?;
         }
@@ -110,18 +110,18 @@ impl Crew {
                 all.push(ran);
             }
         }
-        all.sort_unstable_by_key(|ran| ran.seat);
+        all.sort_unstable_by_key(|ran| ran.thread);
         Ok(all)
     }
 
-    /// Checks all pieces, `seats` saying who checks which spot.
+    /// Checks all pieces, `threads` saying who checks which spot.
     ///
     /// # Errors
     /// When a thread is gone.
-    pub fn verify(&self, seats: impl IntoIterator<Item = usize>) -> Result<Vec<Integrity>, Error> {
+    pub fn verify(&self, threads: impl IntoIterator<Item = usize>) -> Result<Vec<Integrity>, Error> {
         let mut count = 0;
-        for (spot, seat) in seats.into_iter().enumerate() {
-            self.tell(seat, Order::Verify { spot })?;
+        for (spot, thread) in threads.into_iter().enumerate() {
+            self.tell(thread, Order::Verify { spot })?;
             count += 1;
         }
         let mut all = Vec::with_capacity(count);
@@ -156,8 +156,8 @@ impl Crew {
         first
     }
 
-    fn tell(&self, seat: usize, order: Order) -> Result<(), Error> {
-        self.orders[seat].send(order).map_err(|_| gone())
+    fn tell(&self, thread: usize, order: Order) -> Result<(), Error> {
+        self.orders[thread].send(order).map_err(|_| gone())
     }
 
     fn hear(&self) -> Result<Answer, Error> {
@@ -179,7 +179,7 @@ fn gone() -> Error {
     Error::new(Cause::Crash, "a measuring thread is gone")
 }
 
-fn work(seat: usize, orders: &Receiver<Order>, answer: &Sender<Answer>, pieces: &Pieces) {
+fn work(thread: usize, orders: &Receiver<Order>, answer: &Sender<Answer>, pieces: &Pieces) {
     while let Ok(order) = orders.recv() {
         let lock = |spot: usize| pieces[spot].lock().unwrap_or_else(PoisonError::into_inner);
         let said = match order {
@@ -195,7 +195,7 @@ fn work(seat: usize, orders: &Receiver<Order>, answer: &Sender<Answer>, pieces: 
             Order::Slice { spot, gate, span, stop } => {
                 let mut guard = lock(spot);
                 gate.pass();
-                Answer::Ran(run(seat, guard.as_mut(), span, &stop))
+                Answer::Ran(run(thread, guard.as_mut(), span, &stop))
             }
             Order::Verify { spot } => {
                 let nothing = || Integrity::Unverified { why: "the piece was never made".to_owned() };
@@ -208,9 +208,9 @@ fn work(seat: usize, orders: &Receiver<Order>, answer: &Sender<Answer>, pieces: 
     }
 }
 
-fn run(seat: usize, piece: Option<&mut Piece>, span: Nanos, stop: &Stop) -> Ran {
+fn run(thread: usize, piece: Option<&mut Piece>, span: Nanos, stop: &Stop) -> Ran {
     let start = Nanos(clock::now_ns());
-    let mut ran = Ran { seat, start, end: start, bytes: 0 };
+    let mut ran = Ran { thread, start, end: start, bytes: 0 };
     let Some(piece) = piece else { return ran };
     loop {
         ran.bytes += piece.step();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::{Params, Place, Seat, Value};
+use seatrial_model::{Binding, Params, Place, Value};
 
 /// All threads of a L3 domain; `all` among the chosen values.
 pub const ALL: u32 = u32::MAX;
@@ -13,9 +13,9 @@ pub const MEMORY_NODES: &str = "memory_nodes";
 /// A piece of every array, on one NUMA node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
-    /// The seat that maps and first touches it.
-    pub seat: usize,
-    /// The node it is bound to; `None` leaves it where the seat is.
+    /// The thread that maps and first touches it.
+    pub thread: usize,
+    /// The node it is bound to; `None` leaves it where the thread is.
     pub memory: Option<u32>,
 }
 
@@ -24,7 +24,7 @@ pub struct Spot {
 pub struct Cell {
     /// Its place on the axes of the series.
     pub at: Params,
-    /// Who works on what: seat and spot, by index.
+    /// Who works on what: thread and spot, by index.
     pub crew: Vec<(usize, usize)>,
 }
 
@@ -39,10 +39,10 @@ pub struct Layout {
 
 impl Layout {
     /// Cells that differ in the number of threads a L3 domain: those of `levels`, cut to what a domain has.
-    pub fn levels(seats: &[Seat], levels: &[usize]) -> Self {
+    pub fn levels(bindings: &[Binding], levels: &[usize]) -> Self {
         let mut domains: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (index, seat) in seats.iter().enumerate() {
-            domains.entry(seat.domain).or_default().push(index);
+        for (index, binding) in bindings.iter().enumerate() {
+            domains.entry(binding.domain).or_default().push(index);
         }
         let mut cells: Vec<Cell> = Vec::new();
         for level in levels {
@@ -51,19 +51,22 @@ impl Layout {
             if cells.iter().all(|cell| cell.crew.len() != crew.len()) {
                 let mut at = Params::default();
                 at.set("threads", crew.len() as u64);
-                cells.push(Cell { at, crew: crew.into_iter().map(|seat| (seat, seat)).collect() });
+                cells.push(Cell { at, crew: crew.into_iter().map(|thread| (thread, thread)).collect() });
             }
         }
-        let spots =
-            seats.iter().enumerate().map(|(seat, place)| Spot { seat, memory: place.memory }).collect();
+        let spots = bindings
+            .iter()
+            .enumerate()
+            .map(|(thread, binding)| Spot { thread, memory: binding.memory })
+            .collect();
         Self { spots, cells }
     }
 
     /// One cell for every node with cores and every node with memory in `memories`.
-    pub fn matrix(seats: &[Seat], memories: &[u32]) -> Self {
+    pub fn matrix(bindings: &[Binding], memories: &[u32]) -> Self {
         let mut crews: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (index, seat) in seats.iter().enumerate() {
-            crews.entry(seat.node).or_default().push(index);
+        for (index, binding) in bindings.iter().enumerate() {
+            crews.entry(binding.node).or_default().push(index);
         }
         let largest = crews.values().max_by_key(|crew| crew.len()).cloned().unwrap_or_default();
         let mut layout = Self { spots: Vec::new(), cells: Vec::new() };
@@ -71,12 +74,12 @@ impl Layout {
             // Touched by the node's own cores where it has as many as the largest crew; bound in any case.
             let own = crews.get(memory).filter(|crew| crew.len() == largest.len()).unwrap_or(&largest);
             let first = layout.spots.len();
-            layout.spots.extend(own.iter().map(|seat| Spot { seat: *seat, memory: Some(*memory) }));
+            layout.spots.extend(own.iter().map(|thread| Spot { thread: *thread, memory: Some(*memory) }));
             for (cpus, crew) in &crews {
                 let mut at = Params::default();
                 at.set("cpu_node", u64::from(*cpus));
                 at.set("memory_node", u64::from(*memory));
-                let crew = crew.iter().enumerate().map(|(nth, seat)| (*seat, first + nth)).collect();
+                let crew = crew.iter().enumerate().map(|(nth, thread)| (*thread, first + nth)).collect();
                 layout.cells.push(Cell { at, crew });
             }
         }
@@ -105,14 +108,14 @@ impl Layout {
 mod tests {
     use super::*;
 
-    fn seat(cpu: u32, node: u32, domain: u32) -> Seat {
-        Seat { cpu, node, domain, memory: Some(node) }
+    fn binding(cpu: u32, node: u32, domain: u32) -> Binding {
+        Binding { cpu, node, domain, memory: Some(node) }
     }
 
     #[test]
     fn levels_spread_over_domains_and_repeat_no_thread_count() {
-        let seats: Vec<_> = (0..8).map(|cpu| seat(cpu, 0, cpu / 4)).collect();
-        let layout = Layout::levels(&seats, &[1, 2, 4, usize::MAX]);
+        let bindings: Vec<_> = (0..8).map(|cpu| binding(cpu, 0, cpu / 4)).collect();
+        let layout = Layout::levels(&bindings, &[1, 2, 4, usize::MAX]);
         let counts: Vec<_> = layout.cells.iter().map(|cell| cell.crew.len()).collect();
         assert_eq!(counts, [2, 4, 8]);
         assert_eq!(layout.cells[0].crew, [(0, 0), (4, 4)]);
@@ -121,8 +124,8 @@ mod tests {
 
     #[test]
     fn a_matrix_has_a_cell_for_every_pair_and_memory_without_cores() {
-        let seats = [seat(0, 0, 0), seat(1, 0, 0), seat(2, 1, 1)];
-        let layout = Layout::matrix(&seats, &[0, 1, 2]);
+        let bindings = [binding(0, 0, 0), binding(1, 0, 0), binding(2, 1, 1)];
+        let layout = Layout::matrix(&bindings, &[0, 1, 2]);
         assert_eq!(layout.cells.len(), 6);
         assert_eq!(layout.spots.len(), 6);
         let far = &layout.cells[5];

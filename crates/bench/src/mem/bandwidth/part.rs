@@ -83,7 +83,7 @@ impl Worker {
                 for ran in all {
                     let mut at = cell.at.clone();
                     at.set("slice", self.slices);
-                    at.set("thread", ran.seat as u64);
+                    at.set("thread", ran.thread as u64);
                     let amount = Quantity::new(ran.bytes as f64, Unit::Byte)
                         .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
                     let channel = "slice".to_owned();
@@ -102,14 +102,14 @@ impl Worker {
     /// it and no page is touched for the first time.
     fn run_through(&self, stop: &Stop) -> Result<(), Error> {
         let everyone: Vec<_> =
-            self.layout.spots.iter().enumerate().map(|(at, spot)| (spot.seat, at)).collect();
+            self.layout.spots.iter().enumerate().map(|(at, spot)| (spot.thread, at)).collect();
         while self.crew()?.look(Piece::passes).contains(&0) {
             let mut rest = everyone.as_slice();
             while !rest.is_empty() {
-                // A seat that owns several spots takes them one after the other.
+                // A thread that owns several spots takes them one after the other.
                 let mut batch: Vec<(usize, usize)> = Vec::new();
                 while let Some((next, tail)) = rest.split_first() {
-                    if batch.iter().any(|(seat, _)| *seat == next.0) {
+                    if batch.iter().any(|(thread, _)| *thread == next.0) {
                         break;
                     }
                     batch.push(*next);
@@ -146,7 +146,7 @@ impl Part for Worker {
             pages: self.pages.clone(),
             memory,
         };
-        crew.make(self.layout.spots.iter().map(|spot| (spot.seat, recipe(spot.memory))).collect())?;
+        crew.make(self.layout.spots.iter().map(|spot| (spot.thread, recipe(spot.memory))).collect())?;
         self.crew = Some(crew);
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }
@@ -175,7 +175,7 @@ impl Part for Worker {
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
-        let all = self.crew()?.verify(self.layout.spots.iter().map(|spot| spot.seat))?;
+        let all = self.crew()?.verify(self.layout.spots.iter().map(|spot| spot.thread))?;
         let mut checked_in_all = 0;
         for integrity in all {
             match integrity {

@@ -129,7 +129,7 @@ fn one_thread_a_core_and_only_where_we_are_allowed() {
     narrow.cpu.threads[0].allowed = false;
     narrow.cpu.threads[2].core = Some(1);
     let case = plan(narrow, &[]).unwrap();
-    let cpus: Vec<u32> = case.places[0].seats.iter().map(|seat| seat.cpu).collect();
+    let cpus: Vec<u32> = case.places[0].seats.iter().map(|binding| binding.cpu).collect();
     assert_eq!(cpus, [1, 3]);
 }
 

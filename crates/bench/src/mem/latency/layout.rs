@@ -1,6 +1,6 @@
 //! Which rings lie in which memory, and who chases along them in which order.
 
-use seatrial_model::{Bytes, Params, Place, Seat, Value};
+use seatrial_model::{Binding, Bytes, Params, Place, Value};
 
 use super::chase::POINTER;
 use super::ladder;
@@ -53,21 +53,22 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// One ring of `size` bytes, chased from `seat`.
-    pub fn single(seat: Seat, size: u64) -> Self {
+    /// One ring of `size` bytes, chased from `binding`.
+    pub fn single(binding: Binding, size: u64) -> Self {
         Self {
-            blocks: vec![Block { memory: seat.memory, bytes: size }],
+            blocks: vec![Block { memory: binding.memory, bytes: size }],
             rings: vec![Loop { block: 0, first: 0, bytes: size }],
-            cells: vec![Cell { at: at_size(size), cpu: seat.cpu, ring: 0, swept: false }],
+            cells: vec![Cell { at: at_size(size), cpu: binding.cpu, ring: 0, swept: false }],
         }
     }
 
-    /// A ring for every size of the ladder that ends at `top`, over lines of `line` bytes, chased from `seat`.
+    /// A ring for every size of the ladder that ends at `top`, over lines of `line` bytes, chased from `binding`.
     ///
     /// The rings above half of `top` have memory of their own and are never swept: what the other rings bring into the
     /// caches between two visits drives their lines out, and a visit is much shorter than a lap, so that hardly a hop
-    /// hits a cache. They come first in a round, since one of them is the headline. The smaller ones are swept, and share memory: in each line there is room for one pointer of several.
-    pub fn ladder(seat: Seat, top: u64, line: u64) -> Self {
+    /// hits a cache. They come first in a round, since one of them is the headline. The smaller ones are swept, and
+    /// share memory: in each line there is room for one pointer of several.
+    pub fn ladder(binding: Binding, top: u64, line: u64) -> Self {
         let sizes = ladder::sizes(top);
         let (shared, apart): (Vec<u64>, Vec<u64>) = sizes.iter().partition(|size| **size <= top / 2);
         let slots = (line as usize / POINTER).max(1);
@@ -83,15 +84,15 @@ impl Layout {
         }
         layout.rings.reverse();
         if end > 0 {
-            layout.blocks.push(Block { memory: seat.memory, bytes: end });
+            layout.blocks.push(Block { memory: binding.memory, bytes: end });
         }
         for size in apart {
             layout.rings.push(Loop { block: layout.blocks.len(), first: 0, bytes: size });
-            layout.blocks.push(Block { memory: seat.memory, bytes: size });
+            layout.blocks.push(Block { memory: binding.memory, bytes: size });
         }
         let cell = |(ring, size): (usize, &u64)| Cell {
             at: at_size(*size),
-            cpu: seat.cpu,
+            cpu: binding.cpu,
             ring,
             swept: *size <= top / 2,
         };
@@ -99,19 +100,19 @@ impl Layout {
         layout
     }
 
-    /// A ring of `size` bytes on every node in `memories`, chased from each of `seats`, one a node of cores.
-    pub fn matrix(seats: &[Seat], memories: &[u32], size: u64) -> Self {
+    /// A ring of `size` bytes on every node in `memories`, chased from each of `bindings`, one a node of cores.
+    pub fn matrix(bindings: &[Binding], memories: &[u32], size: u64) -> Self {
         let mut layout = Self::default();
         for (ring, memory) in memories.iter().enumerate() {
             layout.blocks.push(Block { memory: Some(*memory), bytes: size });
             layout.rings.push(Loop { block: ring, first: 0, bytes: size });
         }
-        for seat in seats {
+        for binding in bindings {
             for (ring, memory) in memories.iter().enumerate() {
                 let mut at = Params::default();
-                at.set("cpu_node", u64::from(seat.node));
+                at.set("cpu_node", u64::from(binding.node));
                 at.set("memory_node", u64::from(*memory));
-                layout.cells.push(Cell { at, cpu: seat.cpu, ring, swept: false });
+                layout.cells.push(Cell { at, cpu: binding.cpu, ring, swept: false });
             }
         }
         layout
@@ -121,7 +122,7 @@ impl Layout {
     /// makes sense.
     pub fn of(params: &Params, chosen: &Params, place: &Place) -> Option<Self> {
         let size = chosen.bytes("size").ok()??.get();
-        let seat = *place.seats.first()?;
+        let binding = *place.seats.first()?;
         if let Some(nodes) = chosen.get("memory_nodes") {
             let nodes: Option<Vec<u32>> =
                 nodes.to_string().split(' ').map(|word| word.parse().ok()).collect();
@@ -129,9 +130,9 @@ impl Layout {
         }
         Some(match params.get("size") {
             Some(word) if *word == Value::from("auto") => {
-                Self::ladder(seat, size, chosen.bytes("line").ok()??.get())
+                Self::ladder(binding, size, chosen.bytes("line").ok()??.get())
             }
-            _ => Self::single(seat, size),
+            _ => Self::single(binding, size),
         })
     }
 
@@ -153,12 +154,12 @@ mod tests {
 
     const KIB: u64 = 1 << 10;
     const MIB: u64 = 1 << 20;
-    const SEAT: Seat = Seat { cpu: 5, node: 0, domain: 0, memory: Some(0) };
+    const BINDING: Binding = Binding { cpu: 5, node: 0, domain: 0, memory: Some(0) };
 
     #[test]
     fn no_two_pointers_of_a_ladder_stand_in_the_same_place() {
         for line in [64, 128, 256] {
-            let layout = Layout::ladder(SEAT, MIB, line);
+            let layout = Layout::ladder(BINDING, MIB, line);
             let mut taken = std::collections::BTreeSet::new();
             for ring in &layout.rings {
                 for number in 0..ring.bytes / line {
@@ -172,7 +173,7 @@ mod tests {
 
     #[test]
     fn rings_above_half_of_the_largest_have_their_own_memory_and_are_never_swept() {
-        let layout = Layout::ladder(SEAT, 128 * MIB, 64);
+        let layout = Layout::ladder(BINDING, 128 * MIB, 64);
         let apart: Vec<u64> = layout
             .cells
             .iter()
@@ -187,7 +188,7 @@ mod tests {
 
     #[test]
     fn rings_rise_in_size_and_are_visited_from_the_largest_down() {
-        let layout = Layout::ladder(SEAT, 128 * MIB, 64);
+        let layout = Layout::ladder(BINDING, 128 * MIB, 64);
         assert!(layout.rings.windows(2).all(|pair| pair[0].bytes < pair[1].bytes), "{layout:?}");
         let cells: Vec<usize> = layout.cells.iter().map(|cell| cell.ring).collect();
         assert_eq!(cells, (0..layout.rings.len()).rev().collect::<Vec<_>>());
@@ -196,8 +197,8 @@ mod tests {
 
     #[test]
     fn a_matrix_chases_every_memory_from_every_node_of_cores() {
-        let seats = [SEAT, Seat { cpu: 9, node: 1, domain: 1, memory: Some(1) }];
-        let layout = Layout::matrix(&seats, &[0, 1, 4], MIB);
+        let bindings = [BINDING, Binding { cpu: 9, node: 1, domain: 1, memory: Some(1) }];
+        let layout = Layout::matrix(&bindings, &[0, 1, 4], MIB);
         let cells: Vec<_> =
             layout.cells.iter().map(|cell| (cell.cpu, layout.blocks[cell.ring].memory)).collect();
         assert_eq!(

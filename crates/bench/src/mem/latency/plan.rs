@@ -2,7 +2,7 @@
 
 use seatrial_model::machine::Known;
 use seatrial_model::{
-    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Reason, Seat, Severity, Site,
+    About, Binding, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Reason, Severity, Site,
     SiteNode, Subject, Value,
 };
 
@@ -10,7 +10,7 @@ use super::ladder::{self, Level};
 use super::layout::Layout;
 use super::sizing::{self, TIMES_CACHE};
 use crate::common;
-use crate::common::{matrix_nodes, remote_memory, room, seats};
+use crate::common::{core_bindings, matrix_nodes, remote_memory, room};
 
 /// Part of the available memory that the rings together may take, as a divisor.
 const SHARE: u64 = 2;
@@ -39,10 +39,10 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
 fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason> {
     let machine = &node.machine;
     let budget = common::budget(params)?;
-    let all = seats(machine)?;
+    let all = core_bindings(machine)?;
     let matrix = params.text("scope").is_ok_and(|scope| scope == "matrix");
     let places = if matrix { first_of_each_node(&all) } else { vec![all[0]] };
-    let cpus: Vec<u32> = places.iter().map(|seat| seat.cpu).collect();
+    let cpus: Vec<u32> = places.iter().map(|binding| binding.cpu).collect();
     let cache = sizing::cache(machine, &cpus);
 
     let mut case = Case::new(about, &node.name, Subject::node(), params, budget);
@@ -112,15 +112,15 @@ fn time(case: &mut Case, layout: &Layout, line: u64) {
     case.budget.prepare = Nanos::secs(30).plus(Nanos(work.saturating_mul(20)));
 }
 
-/// One seat for each node that has cores of ours.
-fn first_of_each_node(seats: &[Seat]) -> Vec<Seat> {
-    let mut first: Vec<Seat> = Vec::new();
-    for seat in seats {
-        if first.iter().all(|known| known.node != seat.node) {
-            first.push(*seat);
+/// One binding for each node that has cores of ours.
+fn first_of_each_node(bindings: &[Binding]) -> Vec<Binding> {
+    let mut first: Vec<Binding> = Vec::new();
+    for binding in bindings {
+        if first.iter().all(|known| known.node != binding.node) {
+            first.push(*binding);
         }
     }
-    first.sort_by_key(|seat| seat.node);
+    first.sort_by_key(|binding| binding.node);
     first
 }
 

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use seatrial_model::{Cause, Integrity, Seat};
+use seatrial_model::{Binding, Cause, Integrity};
 use seatrial_sys::clock::now_ns;
 
 use super::load::{Load, Recipe};
@@ -16,9 +16,9 @@ use crate::common::pin;
 /// Elements between two looks at the pace when flat out: 256 KiB of each array, so that the looks cost nothing.
 pub const FLAT_BLOCK: usize = (256 << 10) / size_of::<f64>();
 
-/// Elements of a paced block: 64 KiB of each array. Long against the start and the end of the loop, where the memory is not
-/// kept busy (blocks of 16 KiB read half as fast as one long run); short, so that a paced load is a stream and not a row of
-/// bursts with silence between them.
+/// Elements of a paced block: 64 KiB of each array. Long against the start and the end of the loop, where the memory is
+/// not kept busy (blocks of 16 KiB read half as fast as one long run); short, so that a paced load is a stream and not
+/// a row of bursts with silence between them.
 pub const PACED_BLOCK: usize = (64 << 10) / size_of::<f64>();
 
 /// What a loader is told.
@@ -57,11 +57,11 @@ pub struct Crew {
 }
 
 impl Crew {
-    /// Starts and pins a thread a seat, each with the arrays of its recipe.
+    /// Starts and pins a thread for each binding, each with the arrays of its recipe.
     ///
     /// # Errors
     /// When a thread cannot be started or pinned, or memory cannot be had.
-    pub fn start(loaders: Vec<(Seat, Recipe)>) -> Result<Self, Error> {
+    pub fn start(loaders: Vec<(Binding, Recipe)>) -> Result<Self, Error> {
         let shared = Arc::new(Shared {
             pace: PaceCell::new(Pace::Pause),
             moved: loaders.iter().map(|_| Counter::default()).collect(),
@@ -70,9 +70,9 @@ impl Crew {
         let (answer, answers) = channel();
         let mut crew = Self { shared, orders: Vec::new(), answers, threads: Vec::new(), is_loading: false };
         let count = loaders.len();
-        for (index, (seat, recipe)) in loaders.into_iter().enumerate() {
+        for (index, (binding, recipe)) in loaders.into_iter().enumerate() {
             let (order, orders) = channel();
-            let (answer, shared, cpu) = (answer.clone(), Arc::clone(&crew.shared), seat.cpu);
+            let (answer, shared, cpu) = (answer.clone(), Arc::clone(&crew.shared), binding.cpu);
             let body = move || {
                 let ready = pin(cpu).and_then(|()| make(&shared, index, &recipe));
                 let failed = ready.is_err();

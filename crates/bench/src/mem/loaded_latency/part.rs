@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Seat, Unit};
+use seatrial_model::{Binding, Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
 use seatrial_sys::clock::{Calibration, now_ns};
 use serde_json::json;
 
@@ -87,7 +87,7 @@ impl Worker {
         })
     }
 
-    fn chaser(&self) -> Result<(Seat, &[Seat]), Error> {
+    fn chaser(&self) -> Result<(Binding, &[Binding]), Error> {
         let split = self.place.seats.split_first().filter(|(_, loaders)| !loaders.is_empty());
         let (chaser, loaders) =
             split.ok_or_else(|| Error::new(Cause::Protocol, "the case has no seat for a loader"))?;
@@ -95,10 +95,10 @@ impl Worker {
     }
 
     fn take_ring(&mut self) -> Result<(), Error> {
-        let (seat, _) = self.chaser()?;
-        common::pin(seat.cpu)?;
+        let (binding, _) = self.chaser()?;
+        common::pin(binding.cpu)?;
         let held =
-            Held::take(self.ring_bytes as usize, &self.recipe.pages, seat.memory).map_err(|error| {
+            Held::take(self.ring_bytes as usize, &self.recipe.pages, binding.memory).map_err(|error| {
                 Error::new(Cause::NoSpace, format!("cannot take memory for the chaser's ring: {error}"))
             })?;
         let mut rings = Rings::new(held, self.line as usize);
@@ -139,8 +139,8 @@ impl Worker {
         Ok(Window { ran, start, end, moved: after - before })
     }
 
-    /// Lets every loader go through its arrays once, so that the check of the data covers all of them, and finds out what
-    /// they move when flat out.
+    /// Lets every loader go through its arrays once, so that the check of the data covers all of them, and finds out
+    /// what they move when flat out.
     fn find_full_rate(&mut self, stop: &Stop) -> Result<(), Error> {
         let (_, _, crew) = self.parts()?;
         crew.halt()?;
@@ -149,8 +149,8 @@ impl Worker {
         while crew.moved().any(|moved| moved < whole) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        // The best run counts: it only sets what the steps aim at, and a run in which a loader was held up would set all of
-        // them too low.
+        // The best run counts: it only sets what the steps aim at, and a run in which a loader was held up would set
+        // all of them too low.
         let (mut runs, mut full) = (0, 0.0_f64);
         while runs < FLAT_RUNS || !stop.is_over() {
             let window = self.window(Pace::FlatOut)?;
@@ -226,8 +226,9 @@ impl Part for Worker {
         let wanted = (arrays * loaders.len()) as u64 + self.ring_bytes + order;
         common::require_room(wanted, "the ring and the arrays take", "free memory")?;
         self.take_ring()?;
-        let recipe = |seat: Seat| Recipe { memory: seat.memory, ..self.recipe.clone() };
-        self.crew = Some(Crew::start(loaders.into_iter().map(|seat| (seat, recipe(seat))).collect())?);
+        let recipe = |binding: Binding| Recipe { memory: binding.memory, ..self.recipe.clone() };
+        self.crew =
+            Some(Crew::start(loaders.into_iter().map(|binding| (binding, recipe(binding))).collect())?);
         self.calibration = Some(Calibration::measure());
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }

@@ -231,10 +231,10 @@ fn behind(places: &[Place], settings: &Settings, trials: &[Trial<'_>]) -> Option
 
 /// Time that the threads ran on the CPUs of the node where they ran most, in percent: the median of the trials.
 fn cpu_percent(places: &[Place], trials: &[Trial<'_>]) -> Option<f64> {
-    let seats = &places.first()?.seats;
+    let bindings = &places.first()?.seats;
     let of_trial = |trial: &Trial<'_>| {
         let percent = |node: u64| {
-            let cpus = seats.iter().filter(|seat| u64::from(seat.node) == node).count();
+            let cpus = bindings.iter().filter(|binding| u64::from(binding.node) == node).count();
             Some(100.0 * trial.sum("cpus", |at| is_on(node, at))? / cpus.max(1) as f64)
         };
         trial.nodes().into_iter().filter_map(percent).reduce(f64::max)

@@ -90,8 +90,8 @@ fn once(interface: Option<&str>, at: SocketAddr, number: Option<u64>) -> io::Res
 
 impl Part for Client {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        if let Some(seat) = self.place.seats.first() {
-            pin(seat.cpu)?;
+        if let Some(binding) = self.place.seats.first() {
+            pin(binding.cpu)?;
         }
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }

@@ -35,7 +35,7 @@ const ABOUT: About = About {
             word: None,
             default: "false",
         },
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         common::ends::INTERFACE,
         ParamSpec { default: "1 s", ..common::TIME },
         common::TRIALS,
@@ -71,7 +71,7 @@ impl Benchmark for Connect {
     }
 
     fn factors(&self) -> &'static [Factor] {
-        &[common::seating::UNPINNED]
+        &[common::affinity::UNPINNED]
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {

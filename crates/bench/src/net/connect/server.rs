@@ -36,7 +36,7 @@ struct Shared {
 
 impl Server {
     pub fn at(place: &Place, terms: Terms) -> Answering<Self> {
-        let cpu = place.seats.first().map(|seat| seat.cpu);
+        let cpu = place.seats.first().map(|binding| binding.cpu);
         Answering::new(place, Self { terms, cpu, shared: Arc::default() })
     }
 }

@@ -32,7 +32,7 @@ const ABOUT: About = About {
         stream::BUFFER,
         stream::PACING,
         stream::THREADS,
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         stream::PORT,
         common::ends::INTERFACE,
         ParamSpec { default: "6 s", ..common::TIME },
@@ -55,7 +55,7 @@ impl Benchmark for EthReceive {
     }
 
     fn factors(&self) -> &'static [Factor] {
-        &[common::seating::UNPINNED]
+        &[common::affinity::UNPINNED]
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {

@@ -71,8 +71,8 @@ impl Leading {
 
 impl Part for Leading {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        if let Some(seat) = self.common.place.seats.first() {
-            pin(seat.cpu)?;
+        if let Some(binding) = self.common.place.seats.first() {
+            pin(binding.cpu)?;
         }
         let hand = self.common.prepare()?;
         Ok(Offer::new(&self.common.place, hand))
@@ -136,7 +136,8 @@ impl Part for Following {
         let Ready { rig, receives, buffers } = self.common.ready()?;
         // Before the thread: when this returns, the leader may write.
         let transport = ByVerbs::connect(rig, receives, &theirs, control, &buffers)?;
-        let (cpu, counter) = (self.common.place.seats.first().map(|seat| seat.cpu), Arc::clone(&self.served));
+        let (cpu, counter) =
+            (self.common.place.seats.first().map(|binding| binding.cpu), Arc::clone(&self.served));
         let follow = move |_: &AtomicBool| Follower::new(transport, buffers).serve(&counter);
         self.serving = Some(Serving::start(vec![own], cpu, follow)?);
         Ok(())

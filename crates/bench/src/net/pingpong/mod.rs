@@ -78,7 +78,7 @@ const ABOUT: About = About {
             word: Some("auto"),
             default: "auto",
         },
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         common::ends::INTERFACE,
         ParamSpec { default: "2 s", ..common::TIME },
         common::TRIALS,
@@ -134,7 +134,7 @@ impl Benchmark for PingPong {
     }
 
     fn factors(&self) -> &'static [Factor] {
-        &[common::seating::UNPINNED]
+        &[common::affinity::UNPINNED]
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {

@@ -47,7 +47,7 @@ pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
     Ok(match place.part.as_str() {
         "leader" => Box::new(Leading { terms, place: place.clone(), buffers: None, leader: None }),
         _ => {
-            let cpu = place.seats.first().map(|seat| seat.cpu);
+            let cpu = place.seats.first().map(|binding| binding.cpu);
             let end = Following { terms, cpu, buffers: None, served: Arc::default() };
             Box::new(Answering::new(place, end))
         }
@@ -96,8 +96,8 @@ impl Leading {
 
 impl Part for Leading {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        if let Some(seat) = self.place.seats.first() {
-            pin(seat.cpu)?;
+        if let Some(binding) = self.place.seats.first() {
+            pin(binding.cpu)?;
         }
         self.buffers = Some(self.terms.buffers()?);
         Ok(Offer::new(&self.place, serde_json::Value::Null))

@@ -8,9 +8,9 @@ use seatrial_model::{
 use seatrial_sys::verbs::VerbKind;
 
 use crate::Error;
+use crate::common::affinity::place_threads;
 use crate::common::pingpong::{Mode, sizes};
 use crate::common::rdma::{self, End};
-use crate::common::seating::seating;
 use crate::common::{self, Ends, carry, room};
 
 /// Memory of a machine that does not tell its caches through which messages walk that are to come from elsewhere.
@@ -51,15 +51,15 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     if region > 0 {
         case.chosen.set("region", Bytes(region));
     }
-    let seating = match is_by_verbs(params) {
+    let placement = match is_by_verbs(params) {
         true => {
             let pair = by_verbs(&mut case, params, site)?;
-            rdma::seated(site, params, pair, 1)?
+            rdma::place_threads(site, params, pair, 1)?
         }
-        false => seating(&ends, site, params, 1)?,
+        false => place_threads(&ends, site, params, 1)?,
     };
-    seating.note(&mut case);
-    case.places = ends.places(about.parts, seating.seats);
+    placement.note(&mut case);
+    case.places = ends.places(about.parts, placement.bindings);
     case.budget.overhead = Nanos::millis(200);
     Ok(vec![case])
 }

@@ -50,8 +50,8 @@ impl Client {
 
 impl Part for Client {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        if let Some(seat) = self.place.seats.first() {
-            pin(seat.cpu)?;
+        if let Some(binding) = self.place.seats.first() {
+            pin(binding.cpu)?;
         }
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }
@@ -63,7 +63,7 @@ impl Part for Client {
         self.connection = json!({ "interface": interface_of(&stream), "ends": ends });
         if let Some(load) = self.terms.load {
             let beside = reach.connect(&self.terms.endpoint(), 1)?;
-            let cpu = self.place.seats.get(1).map(|seat| seat.cpu);
+            let cpu = self.place.seats.get(1).map(|binding| binding.cpu);
             self.load = Some(Stream::begin(beside, load == Load::Forward, cpu)?);
         }
         self.asking = Some(Asking::new(self.wire(stream)?, self.terms.request, self.terms.response));

@@ -29,7 +29,7 @@ pub struct Server {
 
 impl Server {
     pub fn at(place: &Place, terms: Terms) -> Answering<Self> {
-        let cpus = [0, 1].map(|seat| place.seats.get(seat).map(|seat| seat.cpu));
+        let cpus = [0, 1].map(|binding| place.seats.get(binding).map(|binding| binding.cpu));
         Answering::new(place, Self { terms, cpus, served: Arc::default(), load: None })
     }
 }
@@ -84,8 +84,8 @@ impl Answers for Server {
     }
 }
 
-/// Answers until the client closes or nobody wants it any more. Every byte of a request is checked: the first ones number
-/// it, so that a lost or repeated one is noticed too.
+/// Answers until the client closes or nobody wants it any more. Every byte of a request is checked: the first ones
+/// number it, so that a lost or repeated one is noticed too.
 fn serve(mut wire: Wire, terms: &Terms, served: &AtomicU64, over: &AtomicBool) -> Result<(), Error> {
     let mut request = vec![0; terms.request];
     let mut response = vec![0; terms.response];

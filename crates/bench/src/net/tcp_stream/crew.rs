@@ -54,9 +54,9 @@ impl Crew {
             let copy =
                 stream.try_clone().map_err(|error| failed("a second handle to a connection", error))?;
             crew.flows.push((*name, copy));
-            let seat = (!terms.seats.is_empty()).then(|| terms.seats[number % terms.seats.len()]);
+            let binding = (!terms.bindings.is_empty()).then(|| terms.bindings[number % terms.bindings.len()]);
             let (orders, reports) = (Arc::clone(&crew.orders), report.clone());
-            let flow = Flow { name: *name, stream, seat, orders, reports, number };
+            let flow = Flow { name: *name, stream, binding, orders, reports, number };
             let (terms, source) = (terms.clone(), Arc::clone(&source));
             let thread = std::thread::Builder::new()
                 .name(format!("flow-{number}"))

@@ -1,11 +1,12 @@
-//! The thread of one end of one flow: moves data as it is ordered to, and reports of each order when the next one comes.
+//! The thread of one end of one flow: moves data as it is ordered to, and reports of each order when the next one
+//! comes.
 
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use seatrial_model::{Cause, Integrity, Seat};
+use seatrial_model::{Binding, Cause, Integrity};
 use seatrial_sys::Errno;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::{Pull, Push, Source, ThreadTime, tcp_info};
@@ -47,7 +48,7 @@ pub struct Lap {
 pub struct Flow {
     pub name: Name,
     pub stream: TcpStream,
-    pub seat: Option<Seat>,
+    pub binding: Option<Binding>,
     pub orders: Arc<Orders>,
     /// Reports go here, with the thread's number.
     pub reports: Sender<(usize, Result<Report, Error>)>,
@@ -82,8 +83,8 @@ impl Flow {
     }
 
     fn serve(self, terms: &Terms, source: Arc<Source>) -> Result<(), Error> {
-        if let Some(seat) = self.seat {
-            pin(seat.cpu)?;
+        if let Some(binding) = self.binding {
+            pin(binding.cpu)?;
         }
         let mut side = if terms.sends(self.name) {
             Side::Sender { source, push: None, total: 0 }
@@ -154,7 +155,7 @@ impl Flow {
             flow: self.name.flow,
             sends: matches!(side, Side::Sender { .. }),
             method: side.method().to_owned(),
-            cpu: self.seat.map(|seat| seat.cpu),
+            cpu: self.binding.map(|binding| binding.cpu),
             window_ns: end_ns - start_ns,
             bytes: side.total() - bytes,
             user_ns: 0,

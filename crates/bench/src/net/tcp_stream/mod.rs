@@ -122,7 +122,7 @@ const ABOUT: About = About {
             word: Some("auto"),
             default: "auto",
         },
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         ParamSpec {
             name: "protocol",
             doc: "What carries the data: TCP, or another protocol of streams where the kernel has it.",
@@ -202,7 +202,7 @@ const ABOUT: About = About {
 
 /// What no rule finds by itself.
 const FACTORS: &[Factor] = &[
-    common::seating::UNPINNED,
+    common::affinity::UNPINNED,
     Factor {
         name: "method",
         doc: "Plain write and read in place of the fastest ways of the kernel.",

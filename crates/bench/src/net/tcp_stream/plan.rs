@@ -5,8 +5,8 @@ use seatrial_model::{About, Case, Cause, Limit, Limits, Nanos, Params, Reason, S
 use super::rails;
 use super::terms::Way;
 use super::trials;
+use crate::common::affinity::{place_threads, place_threads_over};
 use crate::common::ends::Ends;
-use crate::common::seating::{seating, seating_over};
 use crate::common::{self, carry};
 
 /// One case between the two ends of the site.
@@ -16,14 +16,14 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     let ways = Way::of(params.text("direction").unwrap_or("forward")).len();
     let flows = params.count("flows").unwrap_or(1) as usize;
     let rails = rails::of(params);
-    let seating = match rails.as_slice() {
-        [] => seating(&ends, site, params, flows * ways)?,
+    let placement = match rails.as_slice() {
+        [] => place_threads(&ends, site, params, flows * ways)?,
         rails => {
             let nics = rails::interfaces(rails, params, site)?;
             let way_of: Vec<usize> = (0..flows * ways)
                 .map(|thread| rails::rail_of((thread % flows) as u32, rails.len()))
                 .collect();
-            seating_over(&ends, site, params, &nics, &way_of)?
+            place_threads_over(&ends, site, params, &nics, &way_of)?
         }
     };
     let mut budget = common::budget(params)?;
@@ -38,8 +38,8 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
             case.chosen.set(end, rails.join("+").as_str());
         }
     }
-    seating.note(&mut case);
-    case.places = ends.places(about.parts, seating.seats);
+    placement.note(&mut case);
+    case.places = ends.places(about.parts, placement.bindings);
     Ok(vec![case])
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use seatrial_model::{Case, Cause, Place, Seat, Value};
+use seatrial_model::{Binding, Case, Cause, Place, Value};
 use seatrial_sys::net;
 use serde::{Deserialize, Serialize};
 use socket2::SockRef;
@@ -92,10 +92,10 @@ pub struct Terms {
     pub receive: Option<Receiving>,
     pub protocol: String,
     pub interface: Option<String>,
-    /// The interfaces over which the flows are dealt; empty where there is one way.
+    /// The interfaces over which the flows are distributed; empty where there is one way.
     pub rails: Vec<String>,
     pub alone: bool,
-    pub seats: Vec<Seat>,
+    pub bindings: Vec<Binding>,
     /// Shortest time of a slice.
     pub slice_ns: u64,
     /// Slices in a trial, with room for a trial that ends late.
@@ -140,7 +140,7 @@ impl Terms {
             interface: ends::interface_for(case, place.index),
             rails: rails::of(&case.params),
             alone: case.nodes.len() == 1,
-            seats: place.seats.clone(),
+            bindings: place.seats.clone(),
             slice_ns,
             slices: (case.budget.measure.get() / slice_ns) as usize * 2 + 64,
             rest: Duration::ZERO,

@@ -219,7 +219,7 @@ const ABOUT: About = About {
         BUFFER,
         PACING,
         THREADS,
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         FRAGMENT,
         PORT,
         common::ends::INTERFACE,
@@ -245,7 +245,7 @@ impl Benchmark for UdpStream {
     }
 
     fn factors(&self) -> &'static [Factor] {
-        &[common::seating::UNPINNED]
+        &[common::affinity::UNPINNED]
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {

@@ -135,7 +135,7 @@ impl Terms {
             direction,
             flows,
             threads: chosen("threads")?,
-            cpus: place.seats.iter().map(|seat| seat.cpu).collect(),
+            cpus: place.seats.iter().map(|binding| binding.cpu).collect(),
             rate,
             step,
             message: case.params.bytes("message")?.map(|bytes| bytes.get() as usize),

@@ -55,7 +55,7 @@ const ABOUT: About = About {
         p::TRAFFIC_CLASS,
         p::PKEY_INDEX,
         p::GID_INDEX,
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         ParamSpec { default: "1 s", ..common::TIME },
         common::TRIALS,
         common::MAX_TRIALS,
@@ -100,7 +100,7 @@ impl Benchmark for Atomic {
     }
 
     fn factors(&self) -> &'static [Factor] {
-        &[common::seating::UNPINNED]
+        &[common::affinity::UNPINNED]
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {

@@ -28,7 +28,7 @@ const ABOUT: About = About {
         p::TRAFFIC_CLASS,
         p::PKEY_INDEX,
         p::GID_INDEX,
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         ParamSpec { default: "1 s", ..common::TIME },
         common::TRIALS,
         common::MAX_TRIALS,

@@ -41,7 +41,7 @@ const ABOUT: About = About {
         p::PKEY_INDEX,
         p::GID_INDEX,
         common::PAGES,
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         ParamSpec { default: "1 s", ..common::TIME },
         common::TRIALS,
         common::MAX_TRIALS,

@@ -133,8 +133,8 @@ fn pieces(size: u64) -> impl Iterator<Item = (u64, usize)> {
 
 impl Part for Worker {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        if let Some(seat) = self.place.seats.first() {
-            pin(seat.cpu)?;
+        if let Some(binding) = self.place.seats.first() {
+            pin(binding.cpu)?;
         }
         let (from, at) = opened(&self.from)?;
         let (to, sink) =

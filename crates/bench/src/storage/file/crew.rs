@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags, fdatasync, open};
-use seatrial_model::{Cause, Nanos, Seat};
+use seatrial_model::{Binding, Cause, Nanos};
 use seatrial_sys::clock;
 use seatrial_sys::memory::Pages;
 use seatrial_sys::process::{Resource, limit as rlimit, set_soft_limit};
@@ -26,8 +26,8 @@ use crate::common::payload::{Payload, mix};
 use crate::common::{Gate, Held, pin};
 use crate::{Error, Stop};
 
-/// Descriptors that a thread has open: its file as it was made, its own, that of its engine, and its ring; and for a time
-/// two more, to lay it out by.
+/// Descriptors that a thread has open: its file as it was made, its own, that of its engine, and its ring; and for a
+/// time two more, to lay it out by.
 const FILES_A_THREAD: u64 = 6;
 
 /// What a thread is told to do.
@@ -94,12 +94,12 @@ pub struct Crew {
 }
 
 impl Crew {
-    /// Starts a thread for each part of the scheme, pinned to the seats in turn; without seats nobody is pinned. `run` is
-    /// a number that no other run has.
+    /// Starts a thread for each part of the scheme, pinned to the bindings in turn; without bindings nobody is pinned.
+    /// `run` is a number that no other run has.
     ///
     /// # Errors
     /// When a thread cannot be started.
-    pub fn start(scheme: &Arc<Scheme>, seats: &[Seat], run: u64) -> Result<Self, Error> {
+    pub fn start(scheme: &Arc<Scheme>, bindings: &[Binding], run: u64) -> Result<Self, Error> {
         allow_files(scheme.threads as u64);
         let payload = Arc::new(Payload::new(run, scheme.compressible));
         let shared = Arc::new(Shared {
@@ -114,14 +114,14 @@ impl Crew {
         for number in 0..scheme.threads {
             let (order, orders) = channel();
             let watch = Watch::new(number, scheme.place_of(number).0, most);
-            let seat = seats.get(number % seats.len().max(1)).copied();
+            let binding = bindings.get(number % bindings.len().max(1)).copied();
             let (shared, seen) = (Arc::clone(&crew.shared), Arc::clone(&watch));
             let answer = answer.clone();
             std::thread::Builder::new()
                 .name(format!("io{number}"))
                 .spawn(move || {
                     // Made here, since a ring belongs to the thread that makes it.
-                    let thread = Thread { number, seat, shared, watch: seen, hand: None };
+                    let thread = Thread { number, binding, shared, watch: seen, hand: None };
                     thread.serve(&orders, &answer);
                 })
                 .map_err(|error| {
@@ -145,8 +145,8 @@ impl Crew {
         }
     }
 
-    /// Gives every thread its file, has it set up and the part laid out where it is to be read. The first `covered` bytes
-    /// of each file are laid out already.
+    /// Gives every thread its file, has it set up and the part laid out where it is to be read. The first `covered`
+    /// bytes of each file are laid out already.
     ///
     /// # Errors
     /// As [`Self::make`].
@@ -245,7 +245,7 @@ impl Crew {
 
 struct Thread {
     number: usize,
-    seat: Option<Seat>,
+    binding: Option<Binding>,
     shared: Arc<Shared>,
     watch: Arc<Watch>,
     hand: Option<Hand>,
@@ -254,7 +254,7 @@ struct Thread {
 impl Thread {
     fn serve(mut self, orders: &Receiver<Order>, answer: &Sender<Result<Said, Error>>) {
         self.watch.here();
-        let mut pinned = self.seat.map_or(Ok(()), |seat| pin(seat.cpu));
+        let mut pinned = self.binding.map_or(Ok(()), |binding| pin(binding.cpu));
         while let Ok(order) = orders.recv() {
             let said = match std::mem::replace(&mut pinned, Ok(())) {
                 // A thread that dies silently would look like one that hangs.
@@ -362,7 +362,7 @@ impl Thread {
         // Where that is refused, a file system that keeps these times is measured with them.
         let _ = without_access_times(&file);
         let bytes = Buffers::needed(scheme.block, slots(depth));
-        let memory = self.seat.and_then(|seat| seat.memory);
+        let memory = self.binding.and_then(|binding| binding.memory);
         let held = Held::take(bytes, &[Pages::Transparent, Pages::Base], memory).map_err(|error| {
             Error::new(
                 Cause::NoSpace,
@@ -412,16 +412,16 @@ impl Thread {
     }
 }
 
-/// The file once more, where its own descriptor waits for the medium with every write: small blocks would be laid out for
-/// hours that way. One flush behind all of them does as well. None where it cannot be opened again.
+/// The file once more, where its own descriptor waits for the medium with every write: small blocks would be laid out
+/// for hours that way. One flush behind all of them does as well. None where it cannot be opened again.
 fn undurable(scheme: &Scheme, file: &OwnedFd) -> Option<OwnedFd> {
     let waits = scheme.flushed == Flushed::Each && scheme.operation.writes();
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     waits.then(|| open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).ok()).flatten()
 }
 
-/// Raises our own limit on open files as far as it may be: the usual 1024 is too few for some hundreds of threads. What it
-/// does not allow is refused later, where the files are opened.
+/// Raises our own limit on open files as far as it may be: the usual 1024 is too few for some hundreds of threads. What
+/// it does not allow is refused later, where the files are opened.
 fn allow_files(threads: u64) {
     let needed = threads * FILES_A_THREAD + 64;
     let limit = rlimit(Resource::OpenFiles);

@@ -1,17 +1,17 @@
 //! What is measured where, and how long it may take, decided from the inventory alone.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::{About, Bytes, Case, Cause, Nanos, Params, Place, Reason, Seat, Site, SiteNode};
+use seatrial_model::{About, Binding, Bytes, Case, Cause, Nanos, Params, Place, Reason, Site, SiteNode};
 
 use super::directory::Directory;
 use super::scheme::{Operation, Scheme};
 use super::work::slots;
 use crate::common;
 use crate::common::space::{lacking, room_of};
-use crate::common::{each_node, room, seats};
+use crate::common::{core_bindings, each_node, room};
 
-/// A rate that is reckoned with where time limits are set: slower storage is given up as hanging when it has to move all
-/// of the files in one phase. In bytes a second.
+/// A rate that is reckoned with where time limits are set: slower storage is given up as hanging when it has to move
+/// all of the files in one phase. In bytes a second.
 const SLOWEST: u64 = 20_000_000;
 
 /// A usual rate, for estimates.
@@ -31,7 +31,7 @@ pub fn plan_node(
     node: &SiteNode,
 ) -> Result<Vec<Case>, Reason> {
     let machine = &node.machine;
-    let cores = seats(machine)?;
+    let cores = core_bindings(machine)?;
     require_memory(scheme, machine)?;
     let writes = if scheme.operation == Operation::Read { "make files to read" } else { "write" };
     let mut cases = Vec::new();
@@ -56,7 +56,7 @@ pub fn plan_node(
             part: "worker".to_owned(),
             index: 0,
             node: node.name.clone(),
-            seats: seating(&cores, near, scheme.threads),
+            seats: place_threads(&cores, near, scheme.threads),
         }];
         let total = scheme.total_bytes();
         let all_of_it = |rate: u64| Nanos(total.saturating_mul(1_000) / (rate / 1_000_000).max(1));
@@ -80,10 +80,10 @@ pub fn plan_node(
 }
 
 /// A core each, those next to the disk first, in turn where threads are more.
-pub fn seating(cores: &[Seat], near: Option<u32>, threads: usize) -> Vec<Seat> {
+pub fn place_threads(cores: &[Binding], near: Option<u32>, threads: usize) -> Vec<Binding> {
     let mut cores = cores.to_vec();
     if let Some(node) = near {
-        cores.sort_by_key(|seat| seat.node != node);
+        cores.sort_by_key(|binding| binding.node != node);
     }
     (0..threads).map(|number| cores[number % cores.len()]).collect()
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, Mutex, PoisonError};
 use std::thread;
 
-use seatrial_model::{Cause, Nanos, Seat};
+use seatrial_model::{Binding, Cause, Nanos};
 use seatrial_sys::clock::now_ns;
 
 use super::work::{Files, Operation, Pass};
@@ -36,7 +36,7 @@ pub struct Together {
 /// The first refusal of the file system.
 pub fn run(
     crew: &mut [Files],
-    seats: &[Seat],
+    bindings: &[Binding],
     most: u64,
     stop: &Stop,
     latencies: &mut ByOperation,
@@ -48,8 +48,8 @@ pub fn run(
     };
     let has_failed = || failed.lock().unwrap_or_else(PoisonError::into_inner).is_some();
     let serve = |number: usize, files: &mut Files| {
-        if let Some(seat) = seats.get(number % seats.len().max(1))
-            && let Err(error) = pin(seat.cpu)
+        if let Some(binding) = bindings.get(number % bindings.len().max(1))
+            && let Err(error) = pin(binding.cpu)
         {
             lock(error);
         }

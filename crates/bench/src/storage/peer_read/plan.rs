@@ -3,8 +3,8 @@
 use seatrial_model::{About, Case, Cause, Finding, Params, Place, Reason, Severity, Site, SiteNode, Subject};
 
 use super::{READER, whole};
-use crate::common::seats;
-use crate::storage::file::plan::{plan_node, seating};
+use crate::common::core_bindings;
+use crate::storage::file::plan::{place_threads, plan_node};
 use crate::storage::file::scheme::Scheme;
 
 /// One case: the first node of the site reads, the second writes. A node by itself does both, in two processes.
@@ -24,7 +24,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     let mut cases = plan_node(about, params, &scheme, wanted, reader)?;
     for case in &mut cases {
         case.places[0].part = READER.to_owned();
-        let threads = seating(&seats(&writer.machine)?, None, scheme.threads);
+        let threads = place_threads(&core_bindings(&writer.machine)?, None, scheme.threads);
         let part = about.parts[1].to_owned();
         case.places.push(Place { part, index: 1, node: writer.name.clone(), seats: threads });
         case.chosen.set("written_on", writer.name.as_str());

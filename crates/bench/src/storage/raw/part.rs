@@ -57,13 +57,13 @@ impl Worker {
     /// Reads zones of some disks at once, each for its part of the time from now; slices by disk and zone.
     fn read(&mut self, jobs: &[(usize, Vec<Zone>)], span: Nanos, stop: &Stop) -> Result<Vec<Found>, Error> {
         let gate = Gate::new(jobs.len());
-        let (disks, terms, seats) = (&self.disks, &self.terms, &self.place.seats);
+        let (disks, terms, bindings) = (&self.disks, &self.terms, &self.place.seats);
         self.key = mix(self.key ^ now_ns());
         let key = self.key;
         let work = |number: usize, zones: &[Zone]| {
             let disk = &disks[number];
-            let ready = match seats.get(number % seats.len().max(1)) {
-                Some(seat) => pin(seat.cpu),
+            let ready = match bindings.get(number % bindings.len().max(1)) {
+                Some(binding) => pin(binding.cpu),
                 None => Ok(()),
             };
             let ready = ready.and_then(|()| disk.engine(terms));

@@ -1,4 +1,5 @@
-//! Memory that is registered for one message and given back after it, as a program without a cache of registrations does.
+//! Memory that is registered for one message and given back after it, as a program without a cache of registrations
+//! does.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ impl Fresh {
     /// # Errors
     /// When there is not so much memory.
     pub fn new(rig: &Rig, pair: &Pair, bytes: u32) -> Result<Self, Error> {
-        let node = rig.terms.seats.first().and_then(|seat| seat.memory);
+        let node = rig.terms.bindings.first().and_then(|binding| binding.memory);
         let stamp = rig.stamp(true, pair.number, 0, check::FIRST);
         // Small pages: one of 2 MiB for each message would be far more memory than the plan has left free.
         let piece = || -> Result<Mapping, Error> {

@@ -1,7 +1,7 @@
 //! Streams of messages: as many as a queue pair holds are under way, and the end that sees them through counts them.
 //!
-//! Writes and reads are counted where they were posted: a completion says that the far end has the data, or has given it.
-//! Sends, and writes over an unreliable connection, are counted where they arrive.
+//! Writes and reads are counted where they were posted: a completion says that the far end has the data, or has given
+//! it. Sends, and writes over an unreliable connection, are counted where they arrive.
 
 mod check;
 pub mod counts;
@@ -33,7 +33,7 @@ impl Benchmark for Stream {
     }
 
     fn factors(&self) -> &'static [Factor] {
-        &[common::seating::UNPINNED]
+        &[common::affinity::UNPINNED]
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {

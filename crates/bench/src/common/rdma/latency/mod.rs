@@ -1,8 +1,8 @@
 //! One message at a time: how long it takes until it is answered, or done.
 //!
-//! Where the far end takes notice, it sends a message of the same size back, and the figure is half of the round trip. Where
-//! its card does everything, the figure is the time from posting the request to its completion. Over several ports one
-//! conversation goes on over each at the same time, so that a card shows whose ports disturb one another.
+//! Where the far end takes notice, it sends a message of the same size back, and the figure is half of the round trip.
+//! Where its card does everything, the figure is the time from posting the request to its completion. Over several
+//! ports one conversation goes on over each at the same time, so that a card shows whose ports disturb one another.
 
 mod answer;
 mod ask;
@@ -32,7 +32,7 @@ impl Benchmark for Exchange {
     }
 
     fn factors(&self) -> &'static [Factor] {
-        &[common::seating::UNPINNED]
+        &[common::affinity::UNPINNED]
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {

@@ -55,12 +55,12 @@ pub fn pair_of_nodes(changed: &[(&str, &str)]) -> Case {
 }
 
 /// The case with a CPU of its own for each end, where there are two that we may use.
-pub fn seated(mut case: Case) -> Case {
+pub fn placed(mut case: Case) -> Case {
     let allowed: Vec<u32> =
         seatrial_sys::affinity::allowed().map_or_else(|_| Vec::new(), |cpus| cpus.iter().collect());
     if let [first, .., last] = allowed.as_slice() {
         for (place, cpu) in case.places.iter_mut().zip([*first, *last]) {
-            place.seats = vec![seatrial_model::Seat { cpu, node: 0, domain: 0, memory: None }];
+            place.seats = vec![seatrial_model::Binding { cpu, node: 0, domain: 0, memory: None }];
         }
     }
     case

@@ -7,15 +7,15 @@ use super::super::super::limited::{Factor, Shares, limited};
 use super::super::super::record::End;
 use super::super::super::terms::Terms;
 use super::super::delayed::{Delayed, INTERFACE};
-use super::super::rig::{Both, Enter, alone, pair_of_nodes, seated};
+use super::super::rig::{Both, Enter, alone, pair_of_nodes, placed};
 use super::super::space::{Net, Pair};
 use crate::starved::Watch;
 
 /// Runs of each kind; the number of the run is the seed of its figures.
 const SEEDS: u64 = 20;
 
-/// Share of the time that an end may have waited for a CPU in a run that says something. A machine that others keep busy
-/// takes CPUs away, and then the flow is limited by that: such a run is made again.
+/// Share of the time that an end may have waited for a CPU in a run that says something. A machine that others keep
+/// busy takes CPUs away, and then the flow is limited by that: such a run is made again.
 const DISTURBED: f64 = 0.1;
 
 /// The same of CPUs that were not there: a hypervisor takes them from whoever runs, and nobody is told to have waited.
@@ -56,8 +56,8 @@ fn assert_named(what: &str, enter: Option<[&Enter<'_>; 2]>, wanted: &[Factor], m
         for tried in 1.. {
             let change = |terms: &mut Terms| change(terms, seed);
             let both = match enter {
-                Some(enter) => Both::connected_in(seated(pair_of_nodes(&changed)), change, enter),
-                None => Both::connected(seated(alone(&changed)), change),
+                Some(enter) => Both::connected_in(placed(pair_of_nodes(&changed)), change, enter),
+                None => Both::connected(placed(alone(&changed)), change),
             };
             let watch = Watch::begin();
             let records = both.measured(SPAN);
@@ -102,7 +102,8 @@ fn namespaces() -> Option<Pair> {
     Pair::new(&Net { four: true, six: false, mtu: 1500 })
 }
 
-/// The congestion control that every user may choose (`tcp_allowed_congestion_control` of linux/Documentation/networking/ip-sysctl.rst).
+/// The congestion control that every user may choose (`tcp_allowed_congestion_control` of
+/// linux/Documentation/networking/ip-sysctl.rst).
 const UNPRIVILEGED: &str = "reno";
 
 #[test]

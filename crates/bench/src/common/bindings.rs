@@ -3,25 +3,26 @@
 use std::collections::BTreeSet;
 
 use seatrial_model::machine::{CpuThread, Machine, NumaNode};
-use seatrial_model::{Cause, Finding, Reason, Seat, Severity, Subject};
+use seatrial_model::{Binding, Cause, Finding, Reason, Severity, Subject};
 
-/// One seat a core that we may use, with the memory of its own node or, where a cpuset leaves that out, the nearest.
+/// One binding per core that we may use, with the memory of its own node or, where a cpuset leaves that out, the
+/// nearest.
 ///
 /// # Errors
 /// When no CPU is known that we may run on.
-pub fn seats(machine: &Machine) -> Result<Vec<Seat>, Reason> {
-    let seats: Vec<Seat> = machine.cpu.one_per_core().map(|thread| seat(machine, thread)).collect();
-    if seats.is_empty() {
+pub fn core_bindings(machine: &Machine) -> Result<Vec<Binding>, Reason> {
+    let bindings: Vec<Binding> = machine.cpu.one_per_core().map(|thread| binding(machine, thread)).collect();
+    if bindings.is_empty() {
         return Err(Reason::new(Cause::Missing, "no CPU is known that this process may run on"));
     }
-    Ok(seats)
+    Ok(bindings)
 }
 
-/// The seat on this CPU, with memory as [`seats`] chooses it.
-pub fn seat(machine: &Machine, thread: &CpuThread) -> Seat {
+/// The binding on this CPU, with memory as [`core_bindings`] chooses it.
+pub fn binding(machine: &Machine, thread: &CpuThread) -> Binding {
     let node = thread.node.unwrap_or(0);
     let memory = own_memory(machine, node).and_then(|node| memory_for(machine, node));
-    Seat { cpu: thread.id, node, domain: domain(thread), memory }
+    Binding { cpu: thread.id, node, domain: domain(thread), memory }
 }
 
 /// The node itself, where it may have memory.
@@ -51,9 +52,10 @@ pub fn memory_for(machine: &Machine, wanted: u32) -> Option<u32> {
 }
 
 /// What to say when these cores work on memory of another node than their own, since a cpuset leaves out theirs.
-pub fn remote_memory(seats: &[Seat]) -> Option<Finding> {
-    let pair = |seat: &Seat| Some((seat.node, seat.memory.filter(|memory| *memory != seat.node)?));
-    let pairs: BTreeSet<(u32, u32)> = seats.iter().filter_map(pair).collect();
+pub fn remote_memory(bindings: &[Binding]) -> Option<Finding> {
+    let pair =
+        |binding: &Binding| Some((binding.node, binding.memory.filter(|memory| *memory != binding.node)?));
+    let pairs: BTreeSet<(u32, u32)> = bindings.iter().filter_map(pair).collect();
     let told: Vec<String> =
         pairs.iter().map(|(cores, memory)| format!("those of node {cores} on node {memory}")).collect();
     if told.is_empty() {
@@ -160,7 +162,7 @@ mod tests {
     }
 
     fn memory(machine: &Machine) -> Vec<Option<u32>> {
-        seats(machine).unwrap().iter().map(|seat| seat.memory).collect()
+        core_bindings(machine).unwrap().iter().map(|binding| binding.memory).collect()
     }
 
     #[test]
@@ -182,7 +184,7 @@ mod tests {
 
     #[test]
     fn memory_from_afar_is_told_by_node() {
-        let told = |ours| remote_memory(&seats(&row(ours)).unwrap()).map(|finding| finding.text);
+        let told = |ours| remote_memory(&core_bindings(&row(ours)).unwrap()).map(|finding| finding.text);
         assert_eq!(told(None), None);
         assert_eq!(told(Some(&[0, 1, 2, 3, 4])), None);
         let text = told(Some(&[0, 3])).unwrap();
@@ -201,8 +203,12 @@ mod tests {
         for bench in crate::registry().benchmarks.iter().filter(|bench| bench.about().id.starts_with("mem."))
         {
             for case in plan(*bench, &[], row(Some(&[2]))).expect("a plan") {
-                let seats = &case.places[0].seats;
-                assert!(seats.iter().all(|seat| seat.memory == Some(2)), "{}: {seats:?}", case.bench);
+                let bindings = &case.places[0].seats;
+                assert!(
+                    bindings.iter().all(|binding| binding.memory == Some(2)),
+                    "{}: {bindings:?}",
+                    case.bench
+                );
                 let is_told = case.findings.iter().any(|finding| finding.kind == "remote-memory");
                 assert!(is_told, "{}: {:?}", case.bench, case.findings);
                 seen += 1;

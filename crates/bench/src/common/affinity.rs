@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::machine::{Cpu, CpuThread, Machine, Nic};
-use seatrial_model::{Case, Cause, Factor, Kind, ParamSpec, Params, Reason, Seat, Site, Value};
+use seatrial_model::{Binding, Case, Cause, Factor, Kind, ParamSpec, Params, Reason, Site, Value};
 use seatrial_sys::cpuset::CpuSet;
 
 use super::Ends;
-use super::seats::{domain, seat, seats};
+use super::bindings::{binding, core_bindings, domain};
 
 /// The CPUs of the threads.
 pub const AFFINITY: ParamSpec = ParamSpec {
@@ -35,17 +35,17 @@ const SAME_LLC: &str = "same_llc";
 /// How far bonds and VLANs are followed down to the cards that carry them.
 const DEEPEST: u32 = 4;
 
-/// Seats of both ends, and how they lie to the cards' interrupts.
+/// Bindings of the threads of both ends, and how they lie to the cards' interrupts.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seating {
+pub struct ThreadPlacement {
     /// By end; empty where nobody is pinned.
-    pub seats: [Vec<Seat>; 2],
+    pub bindings: [Vec<Binding>; 2],
     /// None where nobody is pinned, or it is not known of both ends which CPUs serve the interrupts.
     off_irq_cores: Option<bool>,
     same_llc: Option<bool>,
 }
 
-impl Seating {
+impl ThreadPlacement {
     /// Notes in the case how its threads lie to the cards' interrupts, as far as that is known.
     pub fn note(&self, case: &mut Case) {
         for (name, told) in [(OFF_IRQ_CORES, self.off_irq_cores), (SAME_LLC, self.same_llc)] {
@@ -56,13 +56,19 @@ impl Seating {
     }
 }
 
-/// Seats for `count` threads at each end, as the parameter [`AFFINITY`] wants them; none leaves them to the scheduler.
+/// Bindings for `count` threads at each end, as the parameter [`AFFINITY`] wants them; none leaves them to the
+/// scheduler.
 ///
 /// # Errors
 /// When an end has no such CPUs.
-pub fn seating(ends: &Ends<'_>, site: &Site, params: &Params, count: usize) -> Result<Seating, Reason> {
+pub fn place_threads(
+    ends: &Ends<'_>,
+    site: &Site,
+    params: &Params,
+    count: usize,
+) -> Result<ThreadPlacement, Reason> {
     let nics = ends.way().map_or([None, None], |way| [Some(way.first), Some(way.second)]);
-    seating_over(ends, site, params, &[nics], &vec![0; count])
+    place_threads_over(ends, site, params, &[nics], &vec![0; count])
 }
 
 /// The same where each thread works for one of several ways, which begin and end at these interfaces: `way_of` has the
@@ -70,13 +76,13 @@ pub fn seating(ends: &Ends<'_>, site: &Site, params: &Params, count: usize) -> R
 ///
 /// # Errors
 /// When an end has no such CPUs.
-pub fn seating_over(
+pub fn place_threads_over(
     ends: &Ends<'_>,
     site: &Site,
     params: &Params,
     nics: &[[Option<&Nic>; 2]],
     way_of: &[usize],
-) -> Result<Seating, Reason> {
+) -> Result<ThreadPlacement, Reason> {
     let affinity = params.text(AFFINITY.name).unwrap_or("auto");
     let machines: Vec<&Machine> = site.nodes.iter().take(2).map(|node| &node.machine).collect();
     let (Some(first), Some(second)) = (machines.first(), machines.last()) else {
@@ -91,39 +97,39 @@ pub fn seating_over(
     }
     // Where nobody is pinned CPUs must be known all the same: an empty machine has no plan.
     if affinity == "none" {
-        return Ok(Seating::default());
+        return Ok(ThreadPlacement::default());
     }
-    let mut seats: [Vec<Seat>; 2] = [Vec::new(), Vec::new()];
+    let mut bindings: [Vec<Binding>; 2] = [Vec::new(), Vec::new()];
     for end in 0..2 {
-        let liked = sides[end].iter().map(|side| side.liked(affinity)).collect::<Result<Vec<_>, _>>()?;
+        let candidates =
+            sides[end].iter().map(|side| side.candidates(affinity)).collect::<Result<Vec<_>, _>>()?;
         // Ends that have the same cores are kept apart as far as there are enough.
         let others: Vec<u32> = match ends.on_one_kernel() {
-            true => seats[..end].iter().flatten().map(|seat| seat.cpu).collect(),
+            true => bindings[..end].iter().flatten().map(|binding| binding.cpu).collect(),
             false => Vec::new(),
         };
-        seats[end] = dealt(&liked, way_of, &others);
+        bindings[end] = assigned(&candidates, way_of, &others);
     }
-    let both = |of: &dyn Fn(&Side<'_>, &Seat) -> Option<bool>| {
-        let told = sides
-            .iter()
-            .zip(&seats)
-            .flat_map(|(sides, seats)| seats.iter().zip(way_of).map(|(seat, way)| of(&sides[*way], seat)));
+    let both = |of: &dyn Fn(&Side<'_>, &Binding) -> Option<bool>| {
+        let told = sides.iter().zip(&bindings).flat_map(|(sides, bindings)| {
+            bindings.iter().zip(way_of).map(|(binding, way)| of(&sides[*way], binding))
+        });
         told.collect::<Option<Vec<bool>>>().map(|told| told.into_iter().all(|yes| yes))
     };
-    let off_irq_cores = both(&|side, seat| side.irqs.is_ok().then(|| !side.serves(seat)));
-    let same_llc = both(&|side, seat| side.irqs.is_ok().then(|| side.is_beside(seat)));
-    Ok(Seating { seats, off_irq_cores, same_llc })
+    let off_irq_cores = both(&|side, binding| side.irqs.is_ok().then(|| !side.serves(binding)));
+    let same_llc = both(&|side, binding| side.irqs.is_ok().then(|| side.is_beside(binding)));
+    Ok(ThreadPlacement { bindings, off_irq_cores, same_llc })
 }
 
-/// A seat for each thread, from the list of the way that it works for, the best first. A seat goes to one thread until all
-/// of the list are taken; then they go round again. Those that the other end has come last.
-fn dealt(liked: &[Vec<Seat>], way_of: &[usize], others: &[u32]) -> Vec<Seat> {
+/// A binding for each thread, from the list of the way that it works for, the best first. A CPU goes to one thread
+/// until all of the list are taken; then they go round again. Those that the other end has come last.
+fn assigned(candidates: &[Vec<Binding>], way_of: &[usize], others: &[u32]) -> Vec<Binding> {
     let mut times: BTreeMap<u32, usize> = others.iter().map(|cpu| (*cpu, 1)).collect();
     let mut take = |way: &usize| {
-        let taken = |seat: &&Seat| times.get(&seat.cpu).copied().unwrap_or(0);
-        let seat = *liked.get(*way)?.iter().min_by_key(taken)?;
-        *times.entry(seat.cpu).or_default() += 1;
-        Some(seat)
+        let taken = |binding: &&Binding| times.get(&binding.cpu).copied().unwrap_or(0);
+        let binding = *candidates.get(*way)?.iter().min_by_key(taken)?;
+        *times.entry(binding.cpu).or_default() += 1;
+        Some(binding)
     };
     way_of.iter().filter_map(&mut take).collect()
 }
@@ -140,8 +146,8 @@ fn off_each_other(mut sides: Vec<Side<'_>>) -> Vec<Side<'_>> {
 /// What an end has to choose from.
 struct Side<'a> {
     machine: &'a Machine,
-    /// One a core.
-    seats: Vec<Seat>,
+    /// One per core.
+    bindings: Vec<Binding>,
     /// The NUMA node of the card.
     node: Option<u32>,
     /// CPUs that serve its interrupts, or why that is not known.
@@ -158,7 +164,7 @@ impl<'a> Side<'a> {
         };
         let nodes = cards.iter().copied().chain(nic);
         let node = nodes.filter_map(|nic| nic.numa_node().known().copied()).next();
-        Ok(Self { machine, seats: seats(machine)?, node, irqs })
+        Ok(Self { machine, bindings: core_bindings(machine)?, node, irqs })
     }
 
     /// Threads of the cores that serve interrupts; none when it is not known which these are.
@@ -167,33 +173,34 @@ impl<'a> Side<'a> {
         served.iter().filter_map(|id| self.machine.cpu.thread(*id))
     }
 
-    /// Whether a thread of the seat's core serves an interrupt.
-    fn serves(&self, seat: &Seat) -> bool {
-        let core = core(&self.machine.cpu, seat.cpu);
-        self.irq_threads().any(|thread| thread.id == seat.cpu || core.is_some() && thread.core == core)
+    /// Whether a thread of the binding's core serves an interrupt.
+    fn serves(&self, binding: &Binding) -> bool {
+        let core = core(&self.machine.cpu, binding.cpu);
+        self.irq_threads().any(|thread| thread.id == binding.cpu || core.is_some() && thread.core == core)
     }
 
-    /// Whether the seat shares the last-level cache with a core that serves interrupts.
-    fn is_beside(&self, seat: &Seat) -> bool {
-        self.irq_threads().any(|thread| domain(thread) == seat.domain)
+    /// Whether the binding shares the last-level cache with a core that serves interrupts.
+    fn is_beside(&self, binding: &Binding) -> bool {
+        self.irq_threads().any(|thread| domain(thread) == binding.domain)
     }
 
-    /// One seat a core: those on the card's NUMA node first; of these, those that serve no interrupt, since a core that
-    /// does has less time for us; of these, those that find in their cache what an interrupt's core has put there.
-    fn near(&self) -> Vec<Seat> {
-        let mut all = self.seats.clone();
-        all.sort_by_key(|seat| {
-            let is_elsewhere = self.node.is_some_and(|node| seat.node != node);
-            (is_elsewhere, self.serves(seat), !self.is_beside(seat))
+    /// One binding per core: those on the card's NUMA node first; of these, those that serve no interrupt, since a core
+    /// that does has less time for us; of these, those that find in their cache what an interrupt's core has put there.
+    fn near(&self) -> Vec<Binding> {
+        let mut all = self.bindings.clone();
+        all.sort_by_key(|binding| {
+            let is_elsewhere = self.node.is_some_and(|node| binding.node != node);
+            (is_elsewhere, self.serves(binding), !self.is_beside(binding))
         });
         all
     }
 
-    /// One seat a core on other NUMA nodes than the card's.
-    fn far(&self) -> Result<Vec<Seat>, Reason> {
+    /// One binding per core on other NUMA nodes than the card's.
+    fn far(&self) -> Result<Vec<Binding>, Reason> {
         let refuse = |text: &str| Reason::new(Cause::Inapplicable, format!("affinity=far: {text}"));
         let node = self.node.ok_or_else(|| refuse("no NUMA node is known that the interface is next to"))?;
-        let all: Vec<Seat> = self.seats.iter().filter(|seat| seat.node != node).copied().collect();
+        let all: Vec<Binding> =
+            self.bindings.iter().filter(|binding| binding.node != node).copied().collect();
         if all.is_empty() {
             return Err(refuse(&format!(
                 "no CPU is on another NUMA node than the interface, which is on {node}"
@@ -203,11 +210,12 @@ impl<'a> Side<'a> {
     }
 
     /// The CPUs that serve the card's interrupts.
-    fn on_irqs(&self) -> Result<Vec<Seat>, Reason> {
+    fn on_irqs(&self) -> Result<Vec<Binding>, Reason> {
         let refuse = |text: &str| Reason::new(Cause::Inapplicable, format!("affinity=irq: {text}"));
         let served = self.irqs.as_ref().map_err(|why| refuse(why))?;
         let usable = |id: &u32| self.machine.cpu.thread(*id).filter(|thread| thread.usable());
-        let all: Vec<Seat> = served.iter().filter_map(usable).map(|it| seat(self.machine, it)).collect();
+        let all: Vec<Binding> =
+            served.iter().filter_map(usable).map(|it| binding(self.machine, it)).collect();
         if all.is_empty() {
             let cpus: CpuSet = served.iter().copied().collect();
             return Err(refuse(&format!("the card's interrupts go to CPUs {cpus}, which we may not use")));
@@ -216,7 +224,7 @@ impl<'a> Side<'a> {
     }
 
     /// The CPUs of a list, in the order of their numbers.
-    fn listed(&self, list: &str) -> Result<Vec<Seat>, Reason> {
+    fn listed(&self, list: &str) -> Result<Vec<Binding>, Reason> {
         let refuse = |text: String| Reason::new(Cause::Contradiction, format!("affinity={list}: {text}"));
         // A comma on the command line would be a sweep over several values.
         let cpus: CpuSet = list
@@ -226,17 +234,17 @@ impl<'a> Side<'a> {
         let one = |id: u32| {
             let thread = self.machine.cpu.thread(id).filter(|thread| thread.usable());
             let thread = thread.ok_or_else(|| refuse(format!("there is no CPU {id} that we may use")))?;
-            Ok(seat(self.machine, thread))
+            Ok(binding(self.machine, thread))
         };
-        let seats: Vec<Seat> = cpus.iter().map(one).collect::<Result<_, Reason>>()?;
-        if seats.is_empty() {
+        let bindings: Vec<Binding> = cpus.iter().map(one).collect::<Result<_, Reason>>()?;
+        if bindings.is_empty() {
             return Err(refuse("it names no CPU".to_owned()));
         }
-        Ok(seats)
+        Ok(bindings)
     }
 
-    /// The seats that a way of placing likes, the best first; none of the lists is empty.
-    fn liked(&self, affinity: &str) -> Result<Vec<Seat>, Reason> {
+    /// The bindings that the value of `affinity` allows, the best first; none of the lists is empty.
+    fn candidates(&self, affinity: &str) -> Result<Vec<Binding>, Reason> {
         match affinity {
             "auto" => Ok(self.near()),
             "far" => self.far(),
@@ -306,38 +314,38 @@ mod tests {
         Site { nodes: vec![node("n1", vec![nic.clone()]), node("n2", vec![nic.clone()])] }
     }
 
-    fn seated(site: &Site, affinity: &str, count: usize) -> Result<Seating, Reason> {
+    fn placed(site: &Site, affinity: &str, count: usize) -> Result<ThreadPlacement, Reason> {
         let asked = [("interface", "auto"), ("affinity", affinity)];
         let params: Params = asked.map(|(name, value)| (name.to_owned(), value.into())).into_iter().collect();
-        seating(&Ends::of(site, &params)?, site, &params, count)
+        place_threads(&Ends::of(site, &params)?, site, &params, count)
     }
 
-    fn cpus(seats: &[Seat]) -> Vec<u32> {
-        seats.iter().map(|seat| seat.cpu).collect()
+    fn cpus(bindings: &[Binding]) -> Vec<u32> {
+        bindings.iter().map(|binding| binding.cpu).collect()
     }
 
     #[test]
     fn threads_sit_next_to_the_card_off_its_interrupts_and_in_their_cache() {
         // Interrupts on the sibling of CPU 6: cores 4 to 7 are the card's node, and 6 and 7 share a cache.
         let site = pair(&card("eth0", 1, Some(&[14])));
-        let one = seated(&site, "auto", 1).expect("seats");
-        assert_eq!(cpus(&one.seats[0]), [7]);
+        let one = placed(&site, "auto", 1).expect("bindings");
+        assert_eq!(cpus(&one.bindings[0]), [7]);
         assert_eq!((one.off_irq_cores, one.same_llc), (Some(true), Some(true)));
-        let three = seated(&site, "auto", 3).expect("seats");
-        assert_eq!(cpus(&three.seats[1]), [7, 4, 5]);
+        let three = placed(&site, "auto", 3).expect("bindings");
+        assert_eq!(cpus(&three.bindings[1]), [7, 4, 5]);
         assert_eq!((three.off_irq_cores, three.same_llc), (Some(true), Some(false)));
-        let five = seated(&site, "auto", 5).expect("seats");
-        assert_eq!(cpus(&five.seats[0]), [7, 4, 5, 6, 0], "the card's node before the other one");
+        let five = placed(&site, "auto", 5).expect("bindings");
+        assert_eq!(cpus(&five.bindings[0]), [7, 4, 5, 6, 0], "the card's node before the other one");
         assert_eq!(five.off_irq_cores, Some(false));
     }
 
     #[test]
     fn the_cost_of_interrupts_can_be_shown_on_their_own_cores() {
         let site = pair(&card("eth0", 0, Some(&[1, 9])));
-        let seating = seated(&site, "irq", 2).expect("seats");
-        assert_eq!(cpus(&seating.seats[0]), [1, 9]);
-        assert_eq!((seating.off_irq_cores, seating.same_llc), (Some(false), Some(true)));
-        let reason = seated(&pair(&card("eth0", 0, None)), "irq", 1).expect_err("not known");
+        let placement = placed(&site, "irq", 2).expect("bindings");
+        assert_eq!(cpus(&placement.bindings[0]), [1, 9]);
+        assert_eq!((placement.off_irq_cores, placement.same_llc), (Some(false), Some(true)));
+        let reason = placed(&pair(&card("eth0", 0, None)), "irq", 1).expect_err("not known");
         assert_eq!(reason.cause, Cause::Inapplicable);
         assert!(
             reason.text.contains("affinity=irq") && reason.text.contains("/x does not exist"),
@@ -347,11 +355,11 @@ mod tests {
 
     #[test]
     fn where_the_interrupts_are_not_known_nothing_is_said_of_them() {
-        let seating = seated(&pair(&card("eth0", 1, None)), "auto", 2).expect("seats");
-        assert_eq!(cpus(&seating.seats[0]), [4, 5]);
-        assert_eq!((seating.off_irq_cores, seating.same_llc), (None, None));
-        let none = seated(&pair(&card("eth0", 1, Some(&[0]))), "none", 2).expect("none");
-        assert_eq!(none, Seating::default());
+        let placement = placed(&pair(&card("eth0", 1, None)), "auto", 2).expect("bindings");
+        assert_eq!(cpus(&placement.bindings[0]), [4, 5]);
+        assert_eq!((placement.off_irq_cores, placement.same_llc), (None, None));
+        let none = placed(&pair(&card("eth0", 1, Some(&[0]))), "none", 2).expect("none");
+        assert_eq!(none, ThreadPlacement::default());
     }
 
     #[test]
@@ -363,36 +371,36 @@ mod tests {
         let other = Nic { name: "eth1".to_owned(), irq_cpus: Known::Known(vec![6]), ..member.clone() };
         let nics = vec![bond, member, other];
         let site = Site { nodes: vec![node("n1", nics.clone()), node("n2", nics)] };
-        let seating = seated(&site, "auto", 1).expect("seats");
-        assert_eq!((cpus(&seating.seats[0]), seating.off_irq_cores), (vec![7], Some(true)));
+        let placement = placed(&site, "auto", 1).expect("bindings");
+        assert_eq!((cpus(&placement.bindings[0]), placement.off_irq_cores), (vec![7], Some(true)));
     }
 
     #[test]
     fn where_there_is_no_card_cores_are_taken_in_their_order_and_again_when_there_are_too_few() {
         let site = Site { nodes: vec![node("n1", Vec::new())] };
-        let alone = seated(&site, "auto", 1).expect("seats");
+        let alone = placed(&site, "auto", 1).expect("bindings");
         assert_eq!(
-            alone.seats.map(|seats| cpus(&seats)),
+            alone.bindings.map(|bindings| cpus(&bindings)),
             [vec![0], vec![1]],
             "ends of one node are kept apart"
         );
         let pair = Site { nodes: vec![node("n1", Vec::new()), node("n2", Vec::new())] };
-        let ten = seated(&pair, "auto", 10).expect("seats");
+        let ten = placed(&pair, "auto", 10).expect("bindings");
         let wanted = vec![0, 1, 2, 3, 4, 5, 6, 7, 0, 1];
-        assert_eq!(ten.seats.map(|seats| cpus(&seats)), [wanted.clone(), wanted]);
-        assert!(seated(&Site { nodes: vec![SiteNode::new("n1", Machine::default())] }, "auto", 1).is_err());
+        assert_eq!(ten.bindings.map(|bindings| cpus(&bindings)), [wanted.clone(), wanted]);
+        assert!(placed(&Site { nodes: vec![SiteNode::new("n1", Machine::default())] }, "auto", 1).is_err());
     }
 
     #[test]
     fn far_is_another_node_and_a_list_is_taken_as_it_is() {
         let site = pair(&card("eth0", 1, Some(&[4])));
-        let far = seated(&site, "far", 5).expect("seats");
-        assert_eq!(cpus(&far.seats[0]), [0, 1, 2, 3, 0]);
+        let far = placed(&site, "far", 5).expect("bindings");
+        assert_eq!(cpus(&far.bindings[0]), [0, 1, 2, 3, 0]);
         assert_eq!(far.same_llc, Some(false));
-        let listed = seated(&site, "12+4", 2).expect("seats");
-        assert_eq!((cpus(&listed.seats[0]), listed.off_irq_cores), (vec![4, 12], Some(false)));
+        let listed = placed(&site, "12+4", 2).expect("bindings");
+        assert_eq!((cpus(&listed.bindings[0]), listed.off_irq_cores), (vec![4, 12], Some(false)));
         for (wrong, why) in [("16", "no CPU 16"), ("near", "it is auto"), ("", "names no CPU")] {
-            let reason = seated(&site, wrong, 1).expect_err("refused");
+            let reason = placed(&site, wrong, 1).expect_err("refused");
             assert!(reason.cause == Cause::Contradiction && reason.text.contains(why), "{reason}");
         }
     }
@@ -401,12 +409,12 @@ mod tests {
     fn ends_of_one_kernel_are_kept_apart_though_they_like_the_same_cores() {
         let mut site = pair(&card("eth0", 1, Some(&[4])));
         site.nodes.iter_mut().for_each(|node| node.machine.boot_id = Known::Known("a".to_owned()));
-        let seating = seated(&site, "auto", 2).expect("seats");
-        assert_eq!(seating.seats.map(|seats| cpus(&seats)), [vec![5, 6], vec![7, 4]]);
+        let placement = placed(&site, "auto", 2).expect("bindings");
+        assert_eq!(placement.bindings.map(|bindings| cpus(&bindings)), [vec![5, 6], vec![7, 4]]);
     }
 
     #[test]
-    fn every_benchmark_between_nodes_seats_its_threads_so_and_says_it() {
+    fn every_benchmark_between_nodes_places_its_threads_so_and_says_it() {
         let site = pair(&card("eth0", 1, Some(&[4])));
         let all =
             ["net.tcp_stream", "net.udp_stream", "net.eth_receive", "net.rr", "net.connect", "net.pingpong"];
