@@ -2,8 +2,8 @@
 //! pinned memory at a place, what the GPU's own counters saw.
 
 mod choose;
-mod crew;
 mod fault;
+mod group;
 mod host;
 mod integrity;
 mod kernel;
@@ -22,8 +22,8 @@ mod window;
 mod worker;
 
 pub use choose::{GPU, address_of, both_ways, chosen, measured, near, node_of};
-pub use crew::{Crew, End};
 pub use fault::{during, preparing};
+pub use group::{End, GpuGroup};
 pub use host::Block;
 pub use integrity::Checks;
 pub use kernel::{Arrays, Kernels, Ring, Tally};

@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use super::plan::{ROUNDS, SLICE};
 use crate::common::gpu::pattern::{Pattern, Wrong};
 use crate::common::gpu::{
-    self, Block, Checks, Crew, Lane, LaneError, MOST_QUEUED, Opened, Rig, Starter, Tally, Watches, Worker,
-    address_of, preparing,
+    self, Block, Checks, GpuGroup, Lane, LaneError, MOST_QUEUED, Opened, Rig, Starter, Tally, Watches,
+    Worker, address_of, preparing,
 };
 use crate::common::{self, pin};
 use crate::{Error, Sink, Stop};
@@ -41,7 +41,7 @@ struct Wanted {
 }
 
 struct Ready {
-    crew: Crew<End>,
+    group: GpuGroup<End>,
     directions: Vec<(&'static str, bool, bool)>,
     block: usize,
     covers: bool,
@@ -102,10 +102,10 @@ impl Wanted {
             "the copies need",
             "free memory or lower -p block=",
         )?;
-        let crew = Crew::gather(library, &self.addresses, 1, |driver, number, address| {
+        let group = GpuGroup::gather(library, &self.addresses, 1, |driver, number, address| {
             self.end(driver, number, address)
         })?;
-        let first = &crew.ends()[0].opened;
+        let first = &group.ends()[0].opened;
         let starter = Starter::new(&first.gpu).map_err(preparing(&first.address, "making a gate"))?;
         Ok(Ready {
             directions: self.directions.clone(),
@@ -115,7 +115,7 @@ impl Wanted {
             copies: vec![1; self.directions.len()],
             slices: 0,
             checks: Checks::default(),
-            crew,
+            group,
         })
     }
 
@@ -173,7 +173,7 @@ impl Rig for Ready {
                 match self.slice(direction, index, watches) {
                     Ok(ran) => break ran,
                     // The others are measured without it.
-                    Err(LaneError { lane, error }) => self.crew.lose(lane, error, direction.0)?,
+                    Err(LaneError { lane, error }) => self.group.lose(lane, error, direction.0)?,
                 }
             };
             rates += ran
@@ -203,7 +203,7 @@ impl Rig for Ready {
     }
 
     fn forget(&mut self) -> Result<(), Error> {
-        self.crew.ends_mut().iter_mut().try_for_each(|end| {
+        self.group.ends_mut().iter_mut().try_for_each(|end| {
             end.written = false;
             end.target.fill(NOTHING)
         })
@@ -211,15 +211,15 @@ impl Rig for Ready {
 
     fn evidence(&self, out: &mut dyn Sink) {
         let places =
-            self.crew.ends().iter().map(|end| (end.opened.address.clone(), end.target.place.clone()));
+            self.group.ends().iter().map(|end| (end.opened.address.clone(), end.target.place.clone()));
         out.evidence("places", Value::Object(places.collect::<Map<String, Value>>()));
         out.evidence("held_by", json!(self.starter.way()));
-        self.crew.evidence(out);
+        self.group.evidence(out);
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
-        let Self { crew, checks, .. } = self;
-        for end in crew.ends_mut().iter_mut().filter(|end| end.written) {
+        let Self { group, checks, .. } = self;
+        for end in group.ends_mut().iter_mut().filter(|end| end.written) {
             let words = end.target.memory.len() / 8;
             let Wrong { count, first } = end.target.check_first(OUT, words)?.unwrap_or_default();
             checks.note(8 * words as u64, count, || {
@@ -242,13 +242,13 @@ impl Ready {
     ) -> Result<Ran, LaneError> {
         let (block, covers) = (self.block, self.covers);
         let copies = match covers {
-            true => self.crew.ends().iter().map(|end| end.device.len() / block).max().unwrap_or(1),
+            true => self.group.ends().iter().map(|end| end.device.len() / block).max().unwrap_or(1),
             false => self.copies[index],
         };
         // Copies between two marks.
         let each = copies.div_ceil(MOST_QUEUED);
         let pieces = copies.div_ceil(each);
-        for end in self.crew.ends() {
+        for end in self.group.ends() {
             let at = |error| LaneError { lane: end.number, error };
             if goes_in {
                 end.overwrite().map_err(at)?;
@@ -259,7 +259,7 @@ impl Ready {
         // The lanes of all, those of one GPU side by side, and what each of them copies.
         let mut lanes: Vec<&mut Lane> = Vec::new();
         let mut works = Vec::new();
-        for end in self.crew.ends_mut() {
+        for end in self.group.ends_mut() {
             let End { lanes: [inward, outward], source, target, device, device_out, number, .. } = end;
             let count = if covers { device.len() / block } else { copies };
             let from = device_out.as_ref().unwrap_or(device);
@@ -309,8 +309,8 @@ impl Ready {
 
     /// Every word on the devices that something went to.
     fn after(&mut self, name: &str, goes_in: bool, goes_out: bool) -> Result<(), LaneError> {
-        let Self { crew, checks, block, .. } = self;
-        for end in crew.ends_mut() {
+        let Self { group, checks, block, .. } = self;
+        for end in group.ends_mut() {
             end.written |= goes_out;
             if !goes_in {
                 continue;

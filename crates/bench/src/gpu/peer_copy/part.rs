@@ -12,7 +12,7 @@ use super::cell::{Cell, Flow};
 use super::plan::{PROCESSORS, SLICE, wanted};
 use crate::common::gpu::pattern::{Pattern, Wrong};
 use crate::common::gpu::{
-    self, Checks, Crew, Lane, LaneError, MOST_QUEUED, Opened, Rig, Ring, Starter, Tally, Watches, Worker,
+    self, Checks, GpuGroup, Lane, LaneError, MOST_QUEUED, Opened, Rig, Ring, Starter, Tally, Watches, Worker,
     address_of, preparing,
 };
 use crate::{Error, Sink, Stop};
@@ -38,7 +38,7 @@ struct Wanted {
 }
 
 struct Ready {
-    crew: Crew<End>,
+    group: GpuGroup<End>,
     cells: Vec<Cell>,
     size: usize,
     by_kernel: bool,
@@ -94,18 +94,18 @@ pub fn worker(case: &Case, place: &Place) -> Result<Worker, Error> {
 
 impl Wanted {
     fn ready(&self, library: Option<&Path>) -> Result<Ready, Error> {
-        let crew = Crew::gather(library, &self.addresses, 2, |driver, number, address| {
+        let group = GpuGroup::gather(library, &self.addresses, 2, |driver, number, address| {
             let opened = Opened::at(driver, address)?;
             // A source, and a target for each of the others.
             opened.require((self.size * self.addresses.len()) as u64)?;
             End::new(number, opened, self.size).map_err(preparing(address, "taking memory of the device"))
         })?;
         let refused = |end: &End| preparing(&end.opened.address, "reaching another GPU");
-        let first = &crew.ends()[0];
+        let first = &group.ends()[0];
         let starter = Starter::new(&first.opened.gpu).map_err(refused(first))?;
         let (mut targets, mut lanes, mut apart) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
-        for from in crew.ends() {
-            for to in crew.ends().iter().filter(|to| to.number != from.number) {
+        for from in group.ends() {
+            for to in group.ends().iter().filter(|to| to.number != from.number) {
                 if !from.opened.gpu.reach(&to.opened.gpu).map_err(refused(from))? {
                     apart.push((from.number, to.number));
                 }
@@ -129,7 +129,7 @@ impl Wanted {
             turn: 0,
             apart,
             checks: Checks::default(),
-            crew,
+            group,
         })
     }
 }
@@ -153,7 +153,7 @@ impl Rig for Ready {
             let ran = match self.slice(cell, index, watches) {
                 Ok(ran) => ran,
                 Err(LaneError { lane, error }) => {
-                    self.crew.lose(lane, error, cell.operation)?;
+                    self.group.lose(lane, error, cell.operation)?;
                     continue;
                 }
             };
@@ -186,7 +186,7 @@ impl Rig for Ready {
                         at.set("from", of as u64);
                         emit(&mut out, channel, at, span, (loads as f64, Unit::Count))?;
                     }
-                    Err(LaneError { lane, error }) => self.crew.lose(lane, error, "a chase")?,
+                    Err(LaneError { lane, error }) => self.group.lose(lane, error, "a chase")?,
                 }
             }
         }
@@ -194,7 +194,7 @@ impl Rig for Ready {
     }
 
     fn evidence(&self, out: &mut dyn Sink) {
-        self.crew.evidence(out);
+        self.group.evidence(out);
         out.evidence("apart", json!(self.apart));
         out.evidence("held_by", json!(self.starter.way()));
     }
@@ -242,7 +242,7 @@ const fn pattern(number: usize) -> Pattern {
 
 impl Ready {
     fn end(&self, number: usize) -> Option<&End> {
-        self.crew.find(number)
+        self.group.find(number)
     }
 
     /// Whether all GPUs of the cell are there, and kernels reach where they must.
@@ -272,11 +272,11 @@ impl Ready {
         let wanted: Vec<_> = flows.iter().map(key).collect();
         let mut lanes: Vec<&mut Lane> =
             self.lanes.iter_mut().filter(|(key, _)| wanted.contains(key)).map(|(_, lane)| lane).collect();
-        let (crew, targets) = (&self.crew, &self.targets);
+        let (group, targets) = (&self.group, &self.targets);
         let queue = |lane: usize, stream: &Stream, _: usize| {
             let flow = flows[lane];
             let target = &targets[&(flow.from, flow.to)];
-            let (Some(from), Some(by)) = (crew.find(flow.from), crew.find(flow.by())) else {
+            let (Some(from), Some(by)) = (group.find(flow.from), group.find(flow.by())) else {
                 return Err(GpuError::Stranger { what: "the flow" });
             };
             (0..each).try_for_each(|_| match by_kernel {
@@ -308,14 +308,14 @@ impl Ready {
 
     /// Every word of a target, on the GPU that holds it.
     fn check(&mut self, flow: Flow, operation: &str) -> Result<(), GpuError> {
-        let Self { crew, lanes, targets, checks, size, .. } = self;
-        let Some(to) = crew.find(flow.to) else { return Ok(()) };
+        let Self { group, lanes, targets, checks, size, .. } = self;
+        let Some(to) = group.find(flow.to) else { return Ok(()) };
         let stream = &lanes[&(flow.from, flow.to, true)].stream;
         let at = Span::Device(&targets[&(flow.from, flow.to)], 0);
         let wrong = to.opened.kernels.check(stream, &to.tally, at, *size / 8, pattern(flow.from))?;
         let Wrong { count, first } = wrong.unwrap_or_default();
         checks.note(*size as u64, count, || {
-            let from = crew.find(flow.from).map_or("?", |end| &end.opened.address);
+            let from = group.find(flow.from).map_or("?", |end| &end.opened.address);
             let (to, at) = (&to.opened.address, 8 * first);
             format!("{operation}: GPU {from} to GPU {to}: the first wrong word is at byte {at}")
         });
@@ -325,9 +325,9 @@ impl Ready {
     /// GPU `by` follows the ring in the memory of `of`: after a first time round, so that the cache of `of` holds what
     /// is followed; or after that cache was filled with something else.
     fn chase(&mut self, by: usize, of: usize, cached: bool) -> Result<((Nanos, Nanos), u64), LaneError> {
-        let Self { crew, lanes, starter, turn, .. } = self;
+        let Self { group, lanes, starter, turn, .. } = self;
         let stranger = || LaneError { lane: by, error: GpuError::Stranger { what: "the ring" } };
-        let find = |number: usize| crew.find(number).ok_or_else(stranger);
+        let find = |number: usize| group.find(number).ok_or_else(stranger);
         let (worker, holder) = (find(by)?, find(of)?);
         if !cached {
             let (stream, flush) = (&holder.stream, &holder.flush);

@@ -25,7 +25,7 @@ pub struct Cell {
     /// Its place on the axes of the series.
     pub at: Params,
     /// Who works on what: thread and spot, by index.
-    pub crew: Vec<(usize, usize)>,
+    pub threads: Vec<(usize, usize)>,
 }
 
 /// All cells of a case and the memory they need.
@@ -46,12 +46,13 @@ impl Layout {
         }
         let mut cells: Vec<Cell> = Vec::new();
         for level in levels {
-            let crew: Vec<_> =
+            let threads: Vec<_> =
                 domains.values().flat_map(|domain| domain.iter().take(*level)).copied().collect();
-            if cells.iter().all(|cell| cell.crew.len() != crew.len()) {
+            if cells.iter().all(|cell| cell.threads.len() != threads.len()) {
                 let mut at = Params::default();
-                at.set("threads", crew.len() as u64);
-                cells.push(Cell { at, crew: crew.into_iter().map(|thread| (thread, thread)).collect() });
+                at.set("threads", threads.len() as u64);
+                cells
+                    .push(Cell { at, threads: threads.into_iter().map(|thread| (thread, thread)).collect() });
             }
         }
         let spots = bindings
@@ -64,23 +65,24 @@ impl Layout {
 
     /// One cell for every node with cores and every node with memory in `memories`.
     pub fn matrix(bindings: &[Binding], memories: &[u32]) -> Self {
-        let mut crews: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        let mut by_node: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (index, binding) in bindings.iter().enumerate() {
-            crews.entry(binding.node).or_default().push(index);
+            by_node.entry(binding.node).or_default().push(index);
         }
-        let largest = crews.values().max_by_key(|crew| crew.len()).cloned().unwrap_or_default();
+        let largest = by_node.values().max_by_key(|threads| threads.len()).cloned().unwrap_or_default();
         let mut layout = Self { spots: Vec::new(), cells: Vec::new() };
         for memory in memories {
-            // Touched by the node's own cores where it has as many as the largest crew; bound in any case.
-            let own = crews.get(memory).filter(|crew| crew.len() == largest.len()).unwrap_or(&largest);
+            // Touched by the node's own cores where it has as many as the node with the most; bound in any case.
+            let own =
+                by_node.get(memory).filter(|threads| threads.len() == largest.len()).unwrap_or(&largest);
             let first = layout.spots.len();
             layout.spots.extend(own.iter().map(|thread| Spot { thread: *thread, memory: Some(*memory) }));
-            for (cpus, crew) in &crews {
+            for (cpus, own) in &by_node {
                 let mut at = Params::default();
                 at.set("cpu_node", u64::from(*cpus));
                 at.set("memory_node", u64::from(*memory));
-                let crew = crew.iter().enumerate().map(|(nth, thread)| (*thread, first + nth)).collect();
-                layout.cells.push(Cell { at, crew });
+                let threads = own.iter().enumerate().map(|(nth, thread)| (*thread, first + nth)).collect();
+                layout.cells.push(Cell { at, threads });
             }
         }
         layout
@@ -116,9 +118,9 @@ mod tests {
     fn levels_spread_over_domains_and_repeat_no_thread_count() {
         let bindings: Vec<_> = (0..8).map(|cpu| binding(cpu, 0, cpu / 4)).collect();
         let layout = Layout::levels(&bindings, &[1, 2, 4, usize::MAX]);
-        let counts: Vec<_> = layout.cells.iter().map(|cell| cell.crew.len()).collect();
+        let counts: Vec<_> = layout.cells.iter().map(|cell| cell.threads.len()).collect();
         assert_eq!(counts, [2, 4, 8]);
-        assert_eq!(layout.cells[0].crew, [(0, 0), (4, 4)]);
+        assert_eq!(layout.cells[0].threads, [(0, 0), (4, 4)]);
         assert_eq!(layout.spots.len(), 8);
     }
 
@@ -130,7 +132,7 @@ mod tests {
         assert_eq!(layout.spots.len(), 6);
         let far = &layout.cells[5];
         assert_eq!(far.at.to_string(), "cpu_node=1,memory_node=2");
-        assert_eq!(far.crew, [(2, 4)]);
+        assert_eq!(far.threads, [(2, 4)]);
         assert_eq!(layout.spots[4].memory, Some(2));
     }
 }

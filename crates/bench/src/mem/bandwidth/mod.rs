@@ -1,12 +1,12 @@
 //! `mem.bandwidth`: how fast this machine's cores move data to and from memory.
 
-mod crew;
 pub mod kernel;
 mod layout;
 mod part;
 mod piece;
 mod plan;
 mod reduce;
+mod team;
 #[cfg(test)]
 mod tests;
 

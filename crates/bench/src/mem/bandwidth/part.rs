@@ -5,11 +5,11 @@ use seatrial_sys::clock::Calibration;
 use seatrial_sys::memory::Pages;
 use serde_json::json;
 
-use super::crew::Crew;
 use super::kernel::{ELEMENTS_MULTIPLE, Isa, Kernel, Pass, Store};
 use super::layout::Layout;
 use super::piece::{Piece, Recipe};
 use super::plan::SLICE;
+use super::team::BandwidthTeam;
 use crate::common;
 use crate::{Error, Offer, Part, Sink, Stop};
 
@@ -21,7 +21,7 @@ pub struct Worker {
     pass: Pass,
     elements: usize,
     pages: Vec<Pages>,
-    crew: Option<Crew>,
+    team: Option<BandwidthTeam>,
     calibration: Option<Calibration>,
     slices: u64,
 }
@@ -49,7 +49,7 @@ impl Worker {
             Error::new(Cause::Missing, text)
         })?;
         let array = case.chosen.bytes("array")?.unwrap_or_default();
-        let pieces = layout.cells.iter().map(|cell| cell.crew.len()).max().unwrap_or(1).max(1);
+        let pieces = layout.cells.iter().map(|cell| cell.threads.len()).max().unwrap_or(1).max(1);
         let elements = array.get() as usize / pieces / size_of::<f64>();
         let pages = common::pages(&case.params)?;
         Ok(Self {
@@ -59,14 +59,14 @@ impl Worker {
             pass,
             elements: elements / ELEMENTS_MULTIPLE * ELEMENTS_MULTIPLE,
             pages,
-            crew: None,
+            team: None,
             calibration: None,
             slices: 0,
         })
     }
 
-    fn crew(&self) -> Result<&Crew, Error> {
-        self.crew
+    fn team(&self) -> Result<&BandwidthTeam, Error> {
+        self.team
             .as_ref()
             .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was told to prepare"))
     }
@@ -76,7 +76,7 @@ impl Worker {
         let shortest = self.calibration.as_ref().map_or(0, Calibration::shortest_ns);
         for index in 0..self.layout.cells.len() {
             let cell = &self.layout.cells[index];
-            let all = self.crew()?.slice(&cell.crew, SLICE, stop)?;
+            let all = self.team()?.slice(&cell.threads, SLICE, stop)?;
             // A slice cut short by the end of the phase is no sample: it may hold a single block.
             let whole = all.iter().all(|ran| ran.end.since(ran.start) >= Nanos(SLICE.get().max(shortest)));
             if let (Some(out), true) = (out.as_deref_mut(), whole) {
@@ -103,7 +103,7 @@ impl Worker {
     fn run_through(&self, stop: &Stop) -> Result<(), Error> {
         let everyone: Vec<_> =
             self.layout.spots.iter().enumerate().map(|(at, spot)| (spot.thread, at)).collect();
-        while self.crew()?.look(Piece::passes).contains(&0) {
+        while self.team()?.look(Piece::passes).contains(&0) {
             let mut rest = everyone.as_slice();
             while !rest.is_empty() {
                 // A thread that owns several spots takes them one after the other.
@@ -115,15 +115,15 @@ impl Worker {
                     batch.push(*next);
                     rest = tail;
                 }
-                self.crew()?.slice(&batch, Nanos::millis(5), stop)?;
+                self.team()?.slice(&batch, Nanos::millis(5), stop)?;
             }
         }
         Ok(())
     }
 
     fn tell_place(&self, out: &mut dyn Sink) -> Result<(), Error> {
-        let crew = self.crew()?;
-        crew.look_at_all(|pieces| {
+        let team = self.team()?;
+        team.look_at_all(|pieces| {
             let held = || pieces.iter().flat_map(|piece| piece.held());
             out.evidence("place", common::evidence_of_place(held()));
             out.evidence("pages", common::evidence_of_pages(held()));
@@ -139,15 +139,15 @@ impl Part for Worker {
         common::require_room(wanted as u64, "the arrays take", "free memory or set -p array=")?;
         let calibration = Calibration::measure();
         self.calibration = Some(calibration);
-        let crew = Crew::start(&self.place.seats, self.layout.spots.len())?;
+        let team = BandwidthTeam::start(&self.place.seats, self.layout.spots.len())?;
         let recipe = |memory| Recipe {
             elements: self.elements,
             pass: self.pass.clone(),
             pages: self.pages.clone(),
             memory,
         };
-        crew.make(self.layout.spots.iter().map(|spot| (spot.thread, recipe(spot.memory))).collect())?;
-        self.crew = Some(crew);
+        team.make(self.layout.spots.iter().map(|spot| (spot.thread, recipe(spot.memory))).collect())?;
+        self.team = Some(team);
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }
 
@@ -175,7 +175,7 @@ impl Part for Worker {
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
-        let all = self.crew()?.verify(self.layout.spots.iter().map(|spot| spot.thread))?;
+        let all = self.team()?.verify(self.layout.spots.iter().map(|spot| spot.thread))?;
         let mut checked_in_all = 0;
         for integrity in all {
             match integrity {

@@ -164,8 +164,8 @@ fn largest_domain(bindings: &[Binding]) -> usize {
 
 /// How often every array exists: once, or once a memory node.
 fn pools(layout: &Layout) -> u64 {
-    let crew = layout.cells.iter().map(|cell| cell.crew.len()).max().unwrap_or(1).max(1);
-    (layout.spots.len() / crew).max(1) as u64
+    let team = layout.cells.iter().map(|cell| cell.threads.len()).max().unwrap_or(1).max(1);
+    (layout.spots.len() / team).max(1) as u64
 }
 
 /// The size of each array, over all spots of one pool.

@@ -1,11 +1,11 @@
 //! `mem.loaded_latency`: how the latency of memory grows with the bandwidth that others draw from it.
 
-mod crew;
 mod load;
 mod pace;
 mod part;
 mod plan;
 mod reduce;
+mod team;
 #[cfg(test)]
 mod tests;
 

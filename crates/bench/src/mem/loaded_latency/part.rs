@@ -6,10 +6,10 @@ use seatrial_model::{Binding, Case, Cause, Integrity, Nanos, Params, Phase, Plac
 use seatrial_sys::clock::{Calibration, now_ns};
 use serde_json::json;
 
-use super::crew::{Crew, PACED_BLOCK};
 use super::load::Recipe;
 use super::pace::Pace;
 use super::plan::{SLICE, kernel};
+use super::team::{LoadTeam, PACED_BLOCK};
 use crate::common::{self, Held};
 use crate::mem::bandwidth::kernel::{ELEMENTS_MULTIPLE, Isa, Pass};
 use crate::mem::latency::chase::{Chaser, Order, Ran, Rings};
@@ -32,7 +32,7 @@ pub struct Worker {
     ring_bytes: u64,
     recipe: Recipe,
     rings: Option<(Rings, Chaser)>,
-    crew: Option<Crew>,
+    team: Option<LoadTeam>,
     /// What the loaders move when flat out, in bytes a nanosecond.
     full: f64,
     calibration: Option<Calibration>,
@@ -81,7 +81,7 @@ impl Worker {
             ring_bytes: bytes("ring")?,
             recipe,
             rings: None,
-            crew: None,
+            team: None,
             full: 0.0,
             calibration: None,
         })
@@ -115,38 +115,38 @@ impl Worker {
         order
     }
 
-    fn parts(&mut self) -> Result<(&Rings, &mut Chaser, &mut Crew), Error> {
-        match (&mut self.rings, &mut self.crew) {
-            (Some((rings, chaser)), Some(crew)) => Ok((rings, chaser, crew)),
+    fn parts(&mut self) -> Result<(&Rings, &mut Chaser, &mut LoadTeam), Error> {
+        match (&mut self.rings, &mut self.team) {
+            (Some((rings, chaser)), Some(team)) => Ok((rings, chaser, team)),
             _ => Err(Error::new(Cause::Protocol, "told to run before it was told to prepare")),
         }
     }
 
     /// One run at `pace`, behind a stretch that is not timed, in which the loaders find their pace.
     fn window(&mut self, pace: Pace) -> Result<Window, Error> {
-        let (rings, chaser, crew) = self.parts()?;
-        crew.load(pace)?;
+        let (rings, chaser, team) = self.parts()?;
+        team.load(pace)?;
         let hop_ns = chaser.settle(rings);
         // Reading the counters of many loaders takes a while: the middle of it stands for the moment.
-        let moment = |crew: &Crew| {
+        let moment = |team: &LoadTeam| {
             let before = now_ns();
-            let moved: u64 = crew.moved().sum();
+            let moved: u64 = team.moved().sum();
             (Nanos(before.midpoint(now_ns())), moved)
         };
-        let (start, before) = moment(crew);
+        let (start, before) = moment(team);
         let ran = chaser.run_for(rings, SLICE, hop_ns);
-        let (end, after) = moment(crew);
+        let (end, after) = moment(team);
         Ok(Window { ran, start, end, moved: after - before })
     }
 
     /// Lets every loader go through its arrays once, so that the check of the data covers all of them, and finds out
     /// what they move when flat out.
     fn find_full_rate(&mut self, stop: &Stop) -> Result<(), Error> {
-        let (_, _, crew) = self.parts()?;
-        crew.halt()?;
-        let whole = crew.look(|loads| loads.iter().map(|load| load.bytes()).max().unwrap_or(0));
-        crew.load(Pace::FlatOut)?;
-        while crew.moved().any(|moved| moved < whole) {
+        let (_, _, team) = self.parts()?;
+        team.halt()?;
+        let whole = team.look(|loads| loads.iter().map(|load| load.bytes()).max().unwrap_or(0));
+        team.load(Pace::FlatOut)?;
+        while team.moved().any(|moved| moved < whole) {
             std::thread::sleep(Duration::from_millis(1));
         }
         // The best run counts: it only sets what the steps aim at, and a run in which a loader was held up would set
@@ -195,13 +195,13 @@ impl Worker {
 
     fn tell(&mut self, out: &mut dyn Sink) -> Result<(), Error> {
         let full = self.full;
-        let (rings, _, crew) = self.parts()?;
-        crew.look(|loads| {
+        let (rings, _, team) = self.parts()?;
+        team.look(|loads| {
             let held = || std::iter::once(rings.held()).chain(loads.iter().flat_map(|load| load.held()));
             out.evidence("place", common::evidence_of_place(held()));
             out.evidence("pages", common::evidence_of_pages(held()));
         });
-        out.evidence("loaders", json!({ "count": crew.len(), "flat_out_gb_per_s": full }));
+        out.evidence("loaders", json!({ "count": team.len(), "flat_out_gb_per_s": full }));
         out.evidence("isa", json!(self.recipe.pass.isa().name()));
         if let Some(calibration) = &self.calibration {
             out.evidence("clock", json!({ "cost_ns": calibration.cost_ns, "step_ns": calibration.step_ns }));
@@ -211,9 +211,9 @@ impl Worker {
 
     /// What a test needs to plant a fault.
     #[cfg(test)]
-    pub fn innards(&mut self) -> (&mut Rings, &mut Crew) {
+    pub fn innards(&mut self) -> (&mut Rings, &mut LoadTeam) {
         let (rings, _) = self.rings.as_mut().expect("prepared");
-        (rings, self.crew.as_mut().expect("prepared"))
+        (rings, self.team.as_mut().expect("prepared"))
     }
 }
 
@@ -227,8 +227,8 @@ impl Part for Worker {
         common::require_room(wanted, "the ring and the arrays take", "free memory")?;
         self.take_ring()?;
         let recipe = |binding: Binding| Recipe { memory: binding.memory, ..self.recipe.clone() };
-        self.crew =
-            Some(Crew::start(loaders.into_iter().map(|binding| (binding, recipe(binding))).collect())?);
+        self.team =
+            Some(LoadTeam::start(loaders.into_iter().map(|binding| (binding, recipe(binding))).collect())?);
         self.calibration = Some(Calibration::measure());
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }
@@ -251,7 +251,7 @@ impl Part for Worker {
 
     fn verify(&mut self) -> Result<Integrity, Error> {
         let order = self.order();
-        let (rings, chaser, crew) = self.parts()?;
+        let (rings, chaser, team) = self.parts()?;
         let lines = chaser.lines() as u64;
         if let Some(wrong) = rings.compare(chaser.ring(), order.next()) {
             let first = format!("in the chaser's ring, {}", wrong.first);
@@ -265,7 +265,7 @@ impl Part for Worker {
             });
         }
         let mut checked_in_all = lines * size_of::<u64>() as u64;
-        for integrity in crew.verify()? {
+        for integrity in team.verify()? {
             match integrity {
                 Integrity::Verified { checked } => checked_in_all += checked,
                 other => return Ok(other),

@@ -7,7 +7,7 @@ use seatrial_model::{
     SiteNode, Subject,
 };
 
-use super::crew::FLAT_BLOCK;
+use super::team::FLAT_BLOCK;
 use crate::common;
 use crate::common::{core_bindings, remote_memory, room};
 use crate::mem::bandwidth::kernel::{Isa, Kernel, Store};

@@ -10,8 +10,8 @@ use seatrial_model::{
 };
 use seatrial_sys::affinity;
 
-use super::crew::FLAT_BLOCK;
 use super::part::{CHASE, LOAD, Worker};
+use super::team::FLAT_BLOCK;
 use super::{ABOUT, LoadedLatency};
 use crate::mem::bandwidth::kernel::Isa;
 use crate::{Benchmark, Part, Sink, Stop};

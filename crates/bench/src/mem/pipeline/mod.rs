@@ -1,6 +1,5 @@
 //! `mem.pipeline`: whether a machine keeps the pace of many memory operations at once, and how much faster it could.
 
-mod crew;
 #[cfg(test)]
 mod fixture;
 mod lateness;
@@ -17,6 +16,7 @@ pub mod scenario;
 mod settings;
 mod shared;
 mod stream;
+mod team;
 #[cfg(test)]
 mod tests;
 mod window;

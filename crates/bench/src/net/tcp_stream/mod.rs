@@ -2,7 +2,6 @@
 
 mod advice;
 mod closing;
-mod crew;
 mod flow;
 mod kernel;
 mod limited;
@@ -18,6 +17,7 @@ mod rails;
 mod record;
 mod reduce;
 mod rest;
+mod team;
 mod terms;
 #[cfg(test)]
 mod tests;

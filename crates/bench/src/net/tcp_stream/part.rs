@@ -10,11 +10,11 @@ use seatrial_sys::net::{HostTime, host_time, tcp_info};
 use seatrial_sys::root::SysRoot;
 use serde_json::json;
 
-use super::crew::Crew;
 use super::flow::Lap;
 use super::method::{Method, Receiving, Sending};
 use super::queued::Queue;
 use super::record::ENDS;
+use super::team::FlowTeam;
 use super::terms::{Name, Terms};
 use super::trials;
 use super::unsent::Looks;
@@ -41,14 +41,14 @@ pub struct TcpEnd {
     place: Place,
     listening: Vec<Listening>,
     strangers: usize,
-    crew: Option<Crew>,
+    team: Option<FlowTeam>,
     methods: (Sending, Receiving),
 }
 
 impl TcpEnd {
     pub fn new(terms: Terms, place: &Place) -> Self {
         let methods = (terms.send.unwrap_or(Sending::ALL[0]), terms.receive.unwrap_or(Receiving::ALL[0]));
-        Self { terms, place: place.clone(), listening: Vec::new(), strangers: 0, crew: None, methods }
+        Self { terms, place: place.clone(), listening: Vec::new(), strangers: 0, team: None, methods }
     }
 
     fn call(&self, peers: &[Offer]) -> Result<Vec<TcpStream>, Error> {
@@ -71,8 +71,8 @@ impl TcpEnd {
         Ok(self.terms.in_order(streams))
     }
 
-    fn crew(&mut self) -> Result<&mut Crew, Error> {
-        self.crew.as_mut().ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))
+    fn team(&mut self) -> Result<&mut FlowTeam, Error> {
+        self.team.as_mut().ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))
     }
 
     fn measure(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
@@ -80,30 +80,30 @@ impl TcpEnd {
         let mut times: Vec<(Name, u64, u32)> = Vec::new();
         let mut looks = Looks::default();
         let terms = self.terms.clone();
-        let crew = self.crew()?;
+        let team = self.team()?;
         let span = (stop.left() / LOOKS).max(LOOK);
         let mut next = Instant::now() + span;
-        let sends = crew.flows().iter().filter(|(name, _)| terms.sends(*name));
+        let sends = team.flows().iter().filter(|(name, _)| terms.sends(*name));
         // The first flow of each rail tells its interface.
         let firsts = sends.take(terms.rails.len().max(1));
         let queues: Vec<Queue> = firsts.filter_map(|(_, stream)| Queue::of(stream)).collect();
         let before = host_time(&SysRoot::live());
         let start_ns = now_ns();
-        crew.turn(send, receive, true)?;
+        team.turn(send, receive, true)?;
         let far = Instant::now() + stop.left() + Duration::from_secs(1);
-        crew.wait(far, stop, |crew| {
+        team.wait(far, stop, |team| {
             if Instant::now() >= next {
                 next = Instant::now() + span;
-                times.extend(round_trips(crew, &mut looks));
+                times.extend(round_trips(team, &mut looks));
             }
         })?;
         // Data keeps moving until all parts have measured: an end would be seen by those that still do.
-        let mut laps = crew.turn(send, receive, false)?;
+        let mut laps = team.turn(send, receive, false)?;
         let window_ns = now_ns() - start_ns;
         let queues: Vec<serde_json::Value> =
             queues.iter().filter_map(|before| Some(before.again()?.since(before))).collect();
         let host = before.and_then(|before| Ok(host_time(&SysRoot::live())?.since(&before)));
-        let mut interfaces: Vec<String> = crew
+        let mut interfaces: Vec<String> = team
             .flows()
             .iter()
             .take(terms.rails.len().max(1))
@@ -158,7 +158,7 @@ impl Part for TcpEnd {
         for (name, stream) in self.terms.flows.iter().zip(&streams) {
             self.terms.set_up(*name, stream)?;
         }
-        self.crew = Some(Crew::start(&self.terms, streams)?);
+        self.team = Some(FlowTeam::start(&self.terms, streams)?);
         Ok(())
     }
 
@@ -167,7 +167,7 @@ impl Part for TcpEnd {
             Phase::Measure => self.measure(stop, out),
             _ => {
                 let terms = self.terms.clone();
-                let found = trials::go(self.crew()?, &terms, stop)?;
+                let found = trials::go(self.team()?, &terms, stop)?;
                 self.methods = (found.send, found.receive);
                 out.evidence("methods", found.shown);
                 Ok(())
@@ -177,7 +177,7 @@ impl Part for TcpEnd {
 
     fn verify(&mut self) -> Result<Integrity, Error> {
         let mut seen = 0;
-        for integrity in self.crew()?.end()? {
+        for integrity in self.team()?.end()? {
             match integrity {
                 Integrity::Verified { checked } => seen += checked,
                 other => return Ok(other),
@@ -188,7 +188,7 @@ impl Part for TcpEnd {
 }
 
 /// The smoothed round trip times of the flows that send here. What they have left to send is looked at as well.
-fn round_trips(crew: &Crew, looks: &mut Looks) -> Vec<(Name, u64, u32)> {
+fn round_trips(team: &FlowTeam, looks: &mut Looks) -> Vec<(Name, u64, u32)> {
     let at = now_ns();
     let ask = |(name, stream): &(Name, TcpStream)| {
         let info = tcp_info(stream).ok()?;
@@ -199,7 +199,7 @@ fn round_trips(crew: &Crew, looks: &mut Looks) -> Vec<(Name, u64, u32)> {
         let sends = info.data_segs_out.is_some_and(|count| count > 100);
         info.rtt_us.filter(|us| *us > 0 && sends).map(|us| (*name, at, us))
     };
-    crew.flows().iter().filter_map(ask).collect()
+    team.flows().iter().filter_map(ask).collect()
 }
 
 /// The median of a flow's smoothed round trip times, in microseconds. The last one alone may be that of a moment at which

@@ -11,9 +11,9 @@ use seatrial_model::{Cause, Nanos};
 use seatrial_sys::Errno;
 use serde_json::{Value, json};
 
-use super::crew::Crew;
 use super::flow::Lap;
 use super::method::{Method, Receiving, Sending, choose};
+use super::team::FlowTeam;
 use super::terms::Terms;
 use crate::{Error, Stop};
 
@@ -49,24 +49,24 @@ pub struct Found {
 ///
 /// # Errors
 /// Of a flow that fails, and when a way that was asked for cannot be taken.
-pub fn go(crew: &mut Crew, terms: &Terms, stop: &Stop) -> Result<Found, Error> {
+pub fn go(team: &mut FlowTeam, terms: &Terms, stop: &Stop) -> Result<Found, Error> {
     let mut send = terms.send.unwrap_or(Sending::ALL[0]);
     let mut receive = terms.receive.unwrap_or(Receiving::ALL[0]);
     let mut clock = Instant::now();
-    crew.turn(send, receive, false)?;
+    team.turn(send, receive, false)?;
     clock += RAMP;
-    crew.wait(clock, stop, |_| {})?;
+    team.wait(clock, stop, |_| {})?;
     let mut shown = json!({});
     let mut laps = Vec::new();
     if terms.send.is_none() {
         let mut moved = Moved::<Sending>::new();
         for method in moved.turns() {
-            laps = crew.turn(method, receive, false)?;
+            laps = team.turn(method, receive, false)?;
             moved.note(&laps, true);
             clock += TURN;
-            crew.wait(clock, stop, |_| {})?;
+            team.wait(clock, stop, |_| {})?;
         }
-        laps = crew.turn(send, receive, false)?;
+        laps = team.turn(send, receive, false)?;
         moved.note(&laps, true);
         send = moved.chosen();
         shown["send"] = moved.shown();
@@ -74,19 +74,19 @@ pub fn go(crew: &mut Crew, terms: &Terms, stop: &Stop) -> Result<Found, Error> {
     if terms.receive.is_none() {
         let mut moved = Moved::<Receiving>::new();
         for method in moved.turns() {
-            laps = crew.turn(send, method, false)?;
+            laps = team.turn(send, method, false)?;
             moved.note(&laps, false);
             clock += TURN;
-            crew.wait(clock, stop, |_| {})?;
+            team.wait(clock, stop, |_| {})?;
         }
-        laps = crew.turn(send, receive, false)?;
+        laps = team.turn(send, receive, false)?;
         moved.note(&laps, false);
         receive = moved.chosen();
         shown["receive"] = moved.shown();
     }
-    laps.extend(crew.turn(send, receive, false)?);
+    laps.extend(team.turn(send, receive, false)?);
     while !stop.is_over() {
-        crew.wait(Instant::now() + SETTLE, stop, |_| {})?;
+        team.wait(Instant::now() + SETTLE, stop, |_| {})?;
     }
     let asked = (terms.send.map(Method::word), terms.receive.map(Method::word));
     Ok(Found {

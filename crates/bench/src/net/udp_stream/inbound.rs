@@ -120,14 +120,14 @@ pub struct Inbound {
 }
 
 /// A thread that receives.
-pub struct Crew {
+pub struct ReceiveThread {
     pub flows: Vec<Inbound>,
     pub sockets: Vec<UdpSocket>,
     pub incoming: Incoming,
 }
 
-impl Crew {
-    /// A crew for each of `count` threads, among which the flows are dealt.
+impl ReceiveThread {
+    /// One for each of the threads, to which the flows are distributed in turn.
     ///
     /// # Errors
     /// When the system does not tell the ports.
@@ -137,14 +137,14 @@ impl Crew {
         } else {
             (message, terms.batch)
         };
-        let crew =
+        let thread =
             |_| Self { flows: Vec::new(), sockets: Vec::new(), incoming: Incoming::new(piece, pieces) };
-        let mut crews: Vec<Self> = (0..terms.threads).map(crew).collect();
+        let mut threads: Vec<Self> = (0..terms.threads).map(thread).collect();
         for (number, (socket, port)) in
             ports.numbers()?.into_iter().zip(ports.sockets).map(|(a, b)| (b, a)).enumerate()
         {
-            let crew = &mut crews[number % terms.threads];
-            crew.flows.push(Inbound {
+            let thread = &mut threads[number % terms.threads];
+            thread.flows.push(Inbound {
                 number: number as u16,
                 window: Window::default(),
                 slices: Slices::new(time, terms.slice),
@@ -154,9 +154,9 @@ impl Crew {
                 jitter_ns: 0.0,
                 last: None,
             });
-            crew.sockets.push(socket);
+            thread.sockets.push(socket);
         }
-        Ok(crews)
+        Ok(threads)
     }
 
     /// Before a phase.

@@ -3,7 +3,6 @@
 mod bursts;
 mod closed;
 mod control;
-mod crew;
 mod findings;
 mod header;
 mod inbound;
@@ -26,6 +25,7 @@ mod talk;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod window;
 
 use seatrial_model::{

@@ -39,7 +39,7 @@ pub struct Outbound {
 }
 
 /// A thread that sends.
-pub struct Crew {
+pub struct SendThread {
     pub flows: Vec<Outbound>,
     pub out: Outgoing,
 }
@@ -64,7 +64,7 @@ pub fn open(
     own: IpAddr,
     peer: IpAddr,
     ports: &[u16],
-) -> Result<(Sending, Vec<Crew>), Error> {
+) -> Result<(Sending, Vec<SendThread>), Error> {
     if terms.pacing == Pacing::Kernel {
         paced_by_kernel(interface)?;
     }
@@ -87,8 +87,8 @@ pub fn open(
     let cookie = cookie()?;
     let pattern = Pattern::new(cookie, message, terms.batch);
     let layout = Layout { message, slots: terms.batch, segments };
-    let crew = |_| Crew { flows: Vec::new(), out: filled(layout, &pattern) };
-    let mut crews: Vec<Crew> = (0..terms.threads).map(crew).collect();
+    let thread = |_| SendThread { flows: Vec::new(), out: filled(layout, &pattern) };
+    let mut threads: Vec<SendThread> = (0..terms.threads).map(thread).collect();
     for (number, (socket, to)) in sockets.into_iter().enumerate() {
         if let (Pacing::Kernel, Some(rate)) = (terms.pacing, terms.rate) {
             let on_wire = rate * (message + headers) as f64 / message as f64 * CATCHING_UP;
@@ -96,7 +96,7 @@ pub fn open(
                 Error::new(Cause::Missing, format!("pacing=kernel: the kernel answers {error}"))
             })?;
         }
-        crews[number % terms.threads].flows.push(Outbound {
+        threads[number % terms.threads].flows.push(Outbound {
             number: number as u16,
             socket,
             to,
@@ -110,7 +110,7 @@ pub fn open(
             may_be_uncut: segments > 1 && terms.offload == Offload::Auto,
         });
     }
-    Ok((Sending { cookie, message, headers, path_mtu, pattern }, crews))
+    Ok((Sending { cookie, message, headers, path_mtu, pattern }, threads))
 }
 
 /// Only the queueing discipline `fq` heeds the rate of a UDP socket (tc-fq(8)).
@@ -218,7 +218,7 @@ fn cookie() -> Result<u64, Error> {
         .ok_or_else(|| failed("a key is shorter than it should be".to_owned()))
 }
 
-impl Crew {
+impl SendThread {
     /// Before a phase. Flows begin one after the other over the time between two datagrams, so that they do not go in
     /// step.
     pub fn begin(&mut self, terms: &Terms, message: usize) {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::control::{Control, Said};
 use super::header::Pattern;
-use super::inbound::{self, Ports};
+use super::inbound::{Ports, ReceiveThread};
 use super::outbound::{self, Sending};
 use super::phase::{Ran, Stage, WARM_UP};
 use super::record::{RECEIVED, Received, SENT, STEPS, Tally};
@@ -93,10 +93,10 @@ impl Part for End {
         let (own, peer) = (control.own()?, control.peer()?);
         let mut sending = None;
         if self.terms.sends() {
-            let (common, crews) =
+            let (common, threads) =
                 outbound::open(&self.terms, interface.as_deref(), own, peer, &invitation.ports)?;
             control.say(&Said::Offered { cookie: common.cookie, message: common.message })?;
-            sending = Some((common, crews));
+            sending = Some((common, threads));
         }
         let mut receiving = None;
         if let Some(ports) = self.ports.take() {
@@ -118,7 +118,7 @@ impl Part for End {
                 interface: interface.clone(),
                 ..Received::default()
             };
-            let crews = inbound::Crew::of(ports, &self.terms, message, self.time)?;
+            let threads = ReceiveThread::of(ports, &self.terms, message, self.time)?;
             let common = Sending {
                 cookie,
                 message,
@@ -126,7 +126,7 @@ impl Part for End {
                 path_mtu: None,
                 pattern,
             };
-            receiving = Some((common, about, crews));
+            receiving = Some((common, about, threads));
         }
         self.stage = Some(Stage { control, peer, interface, sending, receiving, silent: None });
         Ok(())

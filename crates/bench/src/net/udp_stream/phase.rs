@@ -12,14 +12,14 @@ use seatrial_sys::root::SysRoot;
 
 use super::closed::{nothing, refused};
 use super::control::Control;
-use super::crew::{Running, Took, effort, join, start};
+use super::inbound::ReceiveThread;
 use super::kernel::{self, Rules};
-use super::outbound::Sending;
+use super::outbound::{SendThread, Sending};
 use super::record::{Effort, Received, Sent};
 use super::shared::Shared;
 use super::talk::Talk;
 use super::terms::Terms;
-use super::{inbound, outbound};
+use super::threads::{Running, Took, effort, join, start};
 use crate::{Error, Stop};
 
 /// How long after the end of a phase the other end may take to say that it has ended. Shorter than the grace that the
@@ -37,8 +37,8 @@ pub struct Stage {
     pub control: Control,
     pub peer: IpAddr,
     pub interface: Option<String>,
-    pub sending: Option<(Sending, Vec<outbound::Crew>)>,
-    pub receiving: Option<(Sending, Received, Vec<inbound::Crew>)>,
+    pub sending: Option<(Sending, Vec<SendThread>)>,
+    pub receiving: Option<(Sending, Received, Vec<ReceiveThread>)>,
     /// Since the other end did not answer.
     pub silent: Option<String>,
 }
@@ -91,8 +91,8 @@ impl Stage {
             )
         });
         self.silent.clone_from(&silent);
-        let sent = self.sending.as_ref().map(|(common, crews)| {
-            let mut flows: Vec<_> = crews.iter().flat_map(outbound::Crew::end).collect();
+        let sent = self.sending.as_ref().map(|(common, senders)| {
+            let mut flows: Vec<_> = senders.iter().flat_map(SendThread::end).collect();
             flows.sort_by_key(|(number, _)| *number);
             let queues = interface.and_then(|name| qdiscs(name).ok()).unwrap_or_default();
             Sent {
@@ -100,7 +100,7 @@ impl Stage {
                 rate: terms.rate,
                 path_mtu: common.path_mtu,
                 headers: common.headers,
-                segments: crews.iter().map(|crew| crew.out.layout().segments).min().unwrap_or(1),
+                segments: senders.iter().map(|thread| thread.out.layout().segments).min().unwrap_or(1),
                 queues: queues.into_iter().filter(|queue| queue.is_root).map(|queue| queue.kind).collect(),
                 interface: self.interface.clone(),
                 flows: flows.into_iter().map(|(_, flow)| flow).collect(),
@@ -111,10 +111,10 @@ impl Stage {
         });
         let mut samples = Vec::new();
         let mut received = None;
-        if let Some((_, about, crews)) = &mut self.receiving {
-            let mut flows: Vec<_> = crews.iter_mut().flat_map(|crew| crew.end(&shared)).collect();
+        if let Some((_, about, receivers)) = &mut self.receiving {
+            let mut flows: Vec<_> = receivers.iter_mut().flat_map(|thread| thread.end(&shared)).collect();
             flows.sort_by_key(|(number, _)| *number);
-            for flow in crews.iter().flat_map(|crew| &crew.flows) {
+            for flow in receivers.iter().flat_map(|thread| &thread.flows) {
                 samples.extend(flow.slices.samples(flow.number)?);
             }
             let found = Received {
@@ -146,12 +146,12 @@ impl Stage {
         let mut talk = Talk::new(control, number, until);
         thread::scope(|scope| {
             let mut receivers: Vec<Running<'_, ()>> = Vec::new();
-            if let Some((common, _, crews)) = receiving {
+            if let Some((common, _, threads)) = receiving {
                 let rules = rules(common, number);
-                for (at, crew) in crews.iter_mut().enumerate() {
-                    crew.begin();
+                for (at, thread) in threads.iter_mut().enumerate() {
+                    thread.begin();
                     let receive = move || {
-                        let inbound::Crew { flows, sockets, incoming } = crew;
+                        let ReceiveThread { flows, sockets, incoming } = thread;
                         kernel::receive(flows, sockets, incoming, rules, shared).map_err(|error| {
                             Error::new(Cause::IoError, format!("receiving from {peer}: {error}"))
                         })
@@ -171,12 +171,12 @@ impl Stage {
                 }
                 let mut senders: Vec<Running<'_, Vec<(u16, u64)>>> = Vec::new();
                 // Moved and not borrowed: its threads go on behind this block.
-                if let Some((common, crews)) = { sending } {
+                if let Some((common, threads)) = { sending } {
                     let (rules, pacing) = (rules(common, number), terms.pacing);
-                    for (at, crew) in crews.iter_mut().enumerate() {
-                        crew.begin(terms, rules.message);
+                    for (at, thread) in threads.iter_mut().enumerate() {
+                        thread.begin(terms, rules.message);
                         let send = move || {
-                            let outbound::Crew { flows, out } = crew;
+                            let SendThread { flows, out } = thread;
                             // Without it sleeps are 50 us longer, which the schedule makes up for.
                             let _ = fine_timers();
                             let sent = kernel::send(flows, out, rules, pacing, stop, shared);

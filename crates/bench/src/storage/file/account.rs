@@ -6,9 +6,9 @@ use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::{Device, Moved, moved_by_device, moved_by_process, throttle};
 use serde_json::{Value, json};
 
-use super::crew::{Prepared, Ran};
 use super::files::Made;
 use super::scheme::Scheme;
+use super::team::{Prepared, Ran};
 use crate::common::Latencies;
 
 /// Readings before and after a phase.

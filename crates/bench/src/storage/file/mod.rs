@@ -2,7 +2,6 @@
 
 mod account;
 mod course;
-pub(in crate::storage) mod crew;
 pub(in crate::storage) mod directory;
 pub(crate) mod files;
 mod fixture;
@@ -15,6 +14,7 @@ mod rounds;
 pub(in crate::storage) mod scheme;
 pub(in crate::storage) mod specs;
 mod steady;
+pub(in crate::storage) mod team;
 #[cfg(test)]
 mod tests;
 mod watch;

@@ -12,12 +12,12 @@ use seatrial_sys::storage::{Device, Hiding, Purpose, Shelf, polls};
 use serde_json::json;
 
 use super::account::{self, Account};
-use super::crew::{Crew, Prepared, Ran, flushes};
 use super::files::{Made, Source};
 use super::fixture::{self, Found};
 use super::rounds::Round;
 use super::scheme::Scheme;
 use super::steady::Course;
+use super::team::{IoTeam, Prepared, Ran, flushes};
 use super::work::Checked;
 use crate::{Error, Offer, Part, Sink, Stop};
 
@@ -44,7 +44,7 @@ pub struct Worker {
     scheme: Arc<Scheme>,
     directory: String,
     budget: Budget,
-    crew: Option<Crew>,
+    team: Option<IoTeam>,
     made: Option<Made>,
     prepared: Vec<Prepared>,
     /// Where files stand for later trials; none outside of an agent.
@@ -65,7 +65,7 @@ impl Worker {
             scheme: Arc::new(scheme),
             directory: case.chosen.text("directory")?.to_owned(),
             budget: case.budget,
-            crew: None,
+            team: None,
             made: None,
             prepared: Vec::new(),
             shelf: Shelf::lent(Purpose::Files),
@@ -79,12 +79,12 @@ impl Worker {
     /// # Errors
     /// What the system answers, or that it does not before `deadline`.
     pub fn set_up(&mut self, source: Source, run: u64, covered: u64, deadline: Nanos) -> Result<(), Error> {
-        let crew = Crew::start(&self.scheme, &self.place.seats, run)?;
-        let made = crew.make(source, deadline)?;
+        let team = IoTeam::start(&self.scheme, &self.place.seats, run)?;
+        let made = team.make(source, deadline)?;
         let polled = self.scheme.direct && polls(&SysRoot::live(), made.device).unwrap_or(false);
-        self.prepared = crew.prepare(&made.files, covered, polled, deadline)?;
+        self.prepared = team.prepare(&made.files, covered, polled, deadline)?;
         self.covered = covered;
-        (self.made, self.crew) = (Some(made), Some(crew));
+        (self.made, self.team) = (Some(made), Some(team));
         Ok(())
     }
 
@@ -98,7 +98,7 @@ impl Worker {
             (false, false) => (self.scheme.time, self.budget.measure),
             (false, true) => (self.budget.measure, self.budget.measure),
         };
-        let ran = self.crew()?.run(
+        let ran = self.team()?.run(
             stop,
             start.plus(time),
             self.slice(),
@@ -125,8 +125,8 @@ impl Worker {
         Ok(moved as f64 / took)
     }
 
-    fn crew(&self) -> Result<&Crew, Error> {
-        self.crew
+    fn team(&self) -> Result<&IoTeam, Error> {
+        self.team
             .as_ref()
             .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was told to prepare"))
     }
@@ -254,7 +254,7 @@ impl Part for Worker {
     fn verify(&mut self) -> Result<Integrity, Error> {
         let most = (READ_BACK_BYTES / self.scheme.block as u64).max(1);
         let until = Nanos(clock::now_ns()).plus(READ_BACK);
-        let all = self.crew()?.read_back(most, until, self.deadline())?;
+        let all = self.team()?.read_back(most, until, self.deadline())?;
         let integrity = integrity(&all);
         if let Some(shelf) = self.shelf.filter(|_| matches!(integrity, Integrity::Corrupt { .. })) {
             // Whether the next trial finds what it writes itself is another question than whether these are still wrong.

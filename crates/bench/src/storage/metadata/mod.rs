@@ -1,11 +1,11 @@
 //! `storage.metadata`: how fast a file system makes, finds, lists and removes files.
 
-mod crew;
 pub(in crate::storage) mod folder;
 mod part;
 pub(in crate::storage) mod place;
 mod plan;
 pub(in crate::storage) mod reduce;
+mod team;
 #[cfg(test)]
 mod tests;
 mod work;

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::ABOUT;
-use crate::storage::file::crew::Crew;
 use crate::storage::file::files::Source;
 use crate::storage::file::files::opened;
 use crate::storage::file::part::{Worker, random};
 use crate::storage::file::scheme::Scheme;
+use crate::storage::file::team::IoTeam;
 use crate::storage::metadata::folder::{Folder, Leftovers};
 use crate::{Error, Offer, Part, Sink, Stop};
 
@@ -65,11 +65,11 @@ impl Part for Writer {
         self.left = Leftovers::remove(&path);
         let folder = Folder::new(&path, ABOUT.id)?;
         let run = random()?;
-        let crew = Crew::start(&self.scheme, &self.place.seats, run)?;
-        let made = crew.make(Source::Named(folder.path().to_owned()), deadline)?;
+        let team = IoTeam::start(&self.scheme, &self.place.seats, run)?;
+        let made = team.make(Source::Named(folder.path().to_owned()), deadline)?;
         // Filled, flushed, and out of this node's cache; closed with the threads, which is when a file system of the
         // network lets others see it.
-        crew.prepare(&made.files, 0, false, deadline)?;
+        team.prepare(&made.files, 0, false, deadline)?;
         let written = Written { folder: folder.path().to_owned(), run };
         self.folder = Some(folder);
         Ok(Offer::new(&self.place, json!(written)))

@@ -86,14 +86,14 @@ struct Shared {
 }
 
 /// Threads, to be told what to do. They are not waited for when this goes: one may be stuck for ever.
-pub struct Crew {
+pub struct IoTeam {
     orders: Vec<Sender<Order>>,
     answers: Receiver<Result<Said, Error>>,
     watches: Vec<Arc<Watch>>,
     shared: Arc<Shared>,
 }
 
-impl Crew {
+impl IoTeam {
     /// Starts a thread for each part of the scheme, pinned to the bindings in turn; without bindings nobody is pinned.
     /// `run` is a number that no other run has.
     ///
@@ -109,13 +109,13 @@ impl Crew {
             failed: AtomicBool::new(false),
         });
         let (answer, answers) = channel();
-        let mut crew = Self { orders: Vec::new(), answers, watches: Vec::new(), shared };
+        let mut team = Self { orders: Vec::new(), answers, watches: Vec::new(), shared };
         let most = slots(scheme.depth_with(true));
         for number in 0..scheme.threads {
             let (order, orders) = channel();
             let watch = Watch::new(number, scheme.place_of(number).0, most);
             let binding = bindings.get(number % bindings.len().max(1)).copied();
-            let (shared, seen) = (Arc::clone(&crew.shared), Arc::clone(&watch));
+            let (shared, seen) = (Arc::clone(&team.shared), Arc::clone(&watch));
             let answer = answer.clone();
             std::thread::Builder::new()
                 .name(format!("io{number}"))
@@ -127,10 +127,10 @@ impl Crew {
                 .map_err(|error| {
                     Error::new(Cause::Denied, format!("cannot start thread {number}: {error}"))
                 })?;
-            crew.orders.push(order);
-            crew.watches.push(watch);
+            team.orders.push(order);
+            team.watches.push(watch);
         }
-        Ok(crew)
+        Ok(team)
     }
 
     /// Has the first thread make the files.

@@ -41,14 +41,14 @@ pub struct Ran {
 type Pieces = Arc<Vec<Mutex<Option<Piece>>>>;
 
 /// Threads, one for each binding, and the pieces they work on.
-pub struct Crew {
+pub struct BandwidthTeam {
     orders: Vec<Sender<Order>>,
     answers: Receiver<Answer>,
     threads: Vec<JoinHandle<()>>,
     pieces: Pieces,
 }
 
-impl Crew {
+impl BandwidthTeam {
     /// Starts and pins a thread for each binding, with room for `spots` pieces.
     ///
     /// # Errors
@@ -56,10 +56,10 @@ impl Crew {
     pub fn start(bindings: &[Binding], spots: usize) -> Result<Self, Error> {
         let pieces: Pieces = Arc::new((0..spots).map(|_| Mutex::new(None)).collect());
         let (answer, answers) = channel();
-        let mut crew = Self { orders: Vec::new(), answers, threads: Vec::new(), pieces };
+        let mut team = Self { orders: Vec::new(), answers, threads: Vec::new(), pieces };
         for (index, binding) in bindings.iter().enumerate() {
             let (order, orders) = channel();
-            let (cpu, answer, pieces) = (binding.cpu, answer.clone(), Arc::clone(&crew.pieces));
+            let (cpu, answer, pieces) = (binding.cpu, answer.clone(), Arc::clone(&team.pieces));
             let name = format!("cpu{cpu}");
             let thread = std::thread::Builder::new()
                 .name(name)
@@ -73,11 +73,11 @@ impl Crew {
                 .map_err(|error| {
                     Error::new(Cause::Denied, format!("cannot start a thread for CPU {cpu}: {error}"))
                 })?;
-            crew.threads.push(thread);
-            crew.orders.push(order);
+            team.threads.push(thread);
+            team.orders.push(order);
         }
-        crew.gather_made(bindings.len())?;
-        Ok(crew)
+        team.gather_made(bindings.len())?;
+        Ok(team)
     }
 
     /// Makes all pieces, each by the thread that touches it first.
@@ -92,20 +92,20 @@ impl Crew {
         self.gather_made(count)
     }
 
-    /// Lets `crew` (thread and spot by index) run together for `span`.
+    /// Lets `team` (thread and spot by index) run together for `span`.
     ///
     /// # Errors
     /// When a thread is gone.
-    pub fn slice(&self, crew: &[(usize, usize)], span: Nanos, stop: &Stop) -> Result<Vec<Ran>, Error> {
-        let gate = Arc::new(Gate::new(crew.len()));
-        for (thread, spot) in crew {
+    pub fn slice(&self, team: &[(usize, usize)], span: Nanos, stop: &Stop) -> Result<Vec<Ran>, Error> {
+        let gate = Arc::new(Gate::new(team.len()));
+        for (thread, spot) in team {
             self.tell(
                 *thread,
                 Order::Slice { spot: *spot, gate: Arc::clone(&gate), span, stop: stop.clone() },
             )?;
         }
-        let mut all = Vec::with_capacity(crew.len());
-        for _ in crew {
+        let mut all = Vec::with_capacity(team.len());
+        for _ in team {
             if let Answer::Ran(ran) = self.hear()? {
                 all.push(ran);
             }
@@ -165,7 +165,7 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
+impl Drop for BandwidthTeam {
     fn drop(&mut self) {
         // Threads end when nobody can give them orders any more.
         self.orders.clear();

@@ -17,13 +17,13 @@ type Task = Box<dyn FnOnce() -> Result<(), Error> + Send>;
 /// A number of threads, each bound to CPUs of its own.
 ///
 /// No thread ever waits for another: there is no barrier that could stay closed, however few threads there are.
-pub struct Crew {
+pub struct ThreadTeam {
     tasks: Vec<Sender<Task>>,
     done: Receiver<Result<(), Error>>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Crew {
+impl ThreadTeam {
     /// Starts a thread for each of `places`, binds it there, and sees that `class` may be had.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl Crew {
     pub fn start(places: Vec<CpuSet>, class: Class) -> Result<Self, Error> {
         let wanted = places.len();
         let (tell, done) = channel();
-        let mut crew = Self { tasks: Vec::new(), done, threads: Vec::new() };
+        let mut team = Self { tasks: Vec::new(), done, threads: Vec::new() };
         for (index, place) in places.into_iter().enumerate() {
             let (task, tasks) = channel::<Task>();
             let tell = tell.clone();
@@ -46,11 +46,11 @@ impl Crew {
             };
             let name = format!("mem{index}");
             let started = std::thread::Builder::new().name(name).stack_size(256 << 10).spawn(serve);
-            crew.threads.push(started.map_err(|error| too_few(index, wanted, &error))?);
-            crew.tasks.push(task);
+            team.threads.push(started.map_err(|error| too_few(index, wanted, &error))?);
+            team.tasks.push(task);
         }
-        crew.hear()?;
-        Ok(crew)
+        team.hear()?;
+        Ok(team)
     }
 
     /// How many there are.
@@ -81,7 +81,7 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
+impl Drop for ThreadTeam {
     fn drop(&mut self) {
         // Threads end when nobody can give them tasks any more.
         self.tasks.clear();
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn many_threads_on_one_cpu_all_do_their_task() {
-        let crew = Crew::start(vec![only(); 40], Class::Other).expect("threads");
+        let team = ThreadTeam::start(vec![only(); 40], Class::Other).expect("threads");
         let sum = Arc::new(AtomicUsize::new(0));
         let task = |index: usize| {
             let sum = Arc::clone(&sum);
@@ -165,19 +165,19 @@ mod tests {
                 Ok(())
             }
         };
-        crew.all(task).expect("done");
-        crew.all(task).expect("done again");
-        assert_eq!((crew.len(), sum.load(Ordering::Relaxed)), (40, 2 * 780));
+        team.all(task).expect("done");
+        team.all(task).expect("done again");
+        assert_eq!((team.len(), sum.load(Ordering::Relaxed)), (40, 2 * 780));
     }
 
     #[test]
     fn one_that_fails_or_panics_is_told_and_none_is_waited_for() {
-        let crew = Crew::start(vec![here(); 3], Class::Other).expect("threads");
-        let failed = crew.all(|index| {
+        let team = ThreadTeam::start(vec![here(); 3], Class::Other).expect("threads");
+        let failed = team.all(|index| {
             move || if index == 1 { Err(Error::new(Cause::NoSpace, "no room")) } else { Ok(()) }
         });
         assert_eq!(failed.map_err(|error| error.text), Err("no room".to_owned()));
-        let panicked = crew.all(|index| {
+        let panicked = team.all(|index| {
             move || {
                 assert!(index != 2, "on purpose");
                 Ok(())
@@ -192,7 +192,8 @@ mod tests {
 
     #[test]
     fn a_cpu_that_is_not_ours_is_denied() {
-        let error = Crew::start(vec![only(), CpuSet::of(60_000)], Class::Other).err().expect("no such CPU");
+        let error =
+            ThreadTeam::start(vec![only(), CpuSet::of(60_000)], Class::Other).err().expect("no such CPU");
         assert_eq!(error.cause, Cause::Denied);
         assert!(error.text.starts_with("cannot bind a thread to CPUs 60000"), "{error}");
     }

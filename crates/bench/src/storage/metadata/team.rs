@@ -35,13 +35,13 @@ pub struct Together {
 /// # Errors
 /// The first refusal of the file system.
 pub fn run(
-    crew: &mut [Files],
+    by_thread: &mut [Files],
     bindings: &[Binding],
     most: u64,
     stop: &Stop,
     latencies: &mut ByOperation,
 ) -> Result<Vec<Together>, Error> {
-    let (barrier, goes_on) = (Barrier::new(crew.len()), AtomicBool::new(true));
+    let (barrier, goes_on) = (Barrier::new(by_thread.len()), AtomicBool::new(true));
     let (failed, latencies) = (Mutex::new(None), Mutex::new(latencies));
     let lock = |error: Error| {
         failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -84,7 +84,7 @@ pub fn run(
     };
     let all: Vec<Vec<Vec<Pass>>> = thread::scope(|scope| {
         let serve = &serve;
-        let threads: Vec<_> = crew
+        let threads: Vec<_> = by_thread
             .iter_mut()
             .enumerate()
             .map(|(number, files)| scope.spawn(move || serve(number, files)))

@@ -27,7 +27,7 @@ const ENDED_WITHIN: Duration = Duration::from_secs(28);
 const LOOK: Duration = Duration::from_millis(10);
 
 /// The threads, with a second handle to each of their connections.
-pub struct Crew {
+pub struct FlowTeam {
     orders: Arc<Orders>,
     reports: Receiver<(usize, Result<Report, Error>)>,
     threads: Vec<JoinHandle<()>>,
@@ -36,7 +36,7 @@ pub struct Crew {
     running: bool,
 }
 
-impl Crew {
+impl FlowTeam {
     /// Starts a thread for each connection; `streams` are in the order of the terms' flows.
     ///
     /// # Errors
@@ -48,23 +48,23 @@ impl Crew {
         let source = Source::new(&pattern::bytes(PERIOD + terms.message));
         let source = Arc::new(source.map_err(|error| failed("the data to send", error))?);
         let (report, reports) = channel();
-        let mut crew =
+        let mut team =
             Self { orders: Arc::default(), reports, threads: Vec::new(), flows: Vec::new(), running: false };
         for (number, (name, stream)) in terms.flows.iter().zip(streams).enumerate() {
             let copy =
                 stream.try_clone().map_err(|error| failed("a second handle to a connection", error))?;
-            crew.flows.push((*name, copy));
+            team.flows.push((*name, copy));
             let binding = (!terms.bindings.is_empty()).then(|| terms.bindings[number % terms.bindings.len()]);
-            let (orders, reports) = (Arc::clone(&crew.orders), report.clone());
+            let (orders, reports) = (Arc::clone(&team.orders), report.clone());
             let flow = Flow { name: *name, stream, binding, orders, reports, number };
             let (terms, source) = (terms.clone(), Arc::clone(&source));
             let thread = std::thread::Builder::new()
                 .name(format!("flow-{number}"))
                 .spawn(move || flow.run(&terms, source))
                 .map_err(|error| failed("a thread for a flow", error))?;
-            crew.threads.push(thread);
+            team.threads.push(thread);
         }
-        Ok(crew)
+        Ok(team)
     }
 
     /// The flows with their connections.
@@ -146,7 +146,7 @@ fn gone() -> Error {
     Error::new(Cause::Crash, "a thread of a flow ended without a word")
 }
 
-impl Drop for Crew {
+impl Drop for FlowTeam {
     fn drop(&mut self) {
         self.orders.give(Order::Leave);
         for (_, stream) in &self.flows {

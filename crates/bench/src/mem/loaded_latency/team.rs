@@ -48,7 +48,7 @@ struct Shared {
 }
 
 /// All loaders.
-pub struct Crew {
+pub struct LoadTeam {
     shared: Arc<Shared>,
     orders: Vec<Sender<Order>>,
     answers: Receiver<Answer>,
@@ -56,7 +56,7 @@ pub struct Crew {
     is_loading: bool,
 }
 
-impl Crew {
+impl LoadTeam {
     /// Starts and pins a thread for each binding, each with the arrays of its recipe.
     ///
     /// # Errors
@@ -68,11 +68,11 @@ impl Crew {
             loads: loaders.iter().map(|_| Mutex::new(None)).collect(),
         });
         let (answer, answers) = channel();
-        let mut crew = Self { shared, orders: Vec::new(), answers, threads: Vec::new(), is_loading: false };
+        let mut team = Self { shared, orders: Vec::new(), answers, threads: Vec::new(), is_loading: false };
         let count = loaders.len();
         for (index, (binding, recipe)) in loaders.into_iter().enumerate() {
             let (order, orders) = channel();
-            let (answer, shared, cpu) = (answer.clone(), Arc::clone(&crew.shared), binding.cpu);
+            let (answer, shared, cpu) = (answer.clone(), Arc::clone(&team.shared), binding.cpu);
             let body = move || {
                 let ready = pin(cpu).and_then(|()| make(&shared, index, &recipe));
                 let failed = ready.is_err();
@@ -81,18 +81,18 @@ impl Crew {
                 }
             };
             let thread = std::thread::Builder::new().name(format!("cpu{cpu}")).spawn(body);
-            crew.threads.push(thread.map_err(|error| {
+            team.threads.push(thread.map_err(|error| {
                 Error::new(Cause::Denied, format!("cannot start a thread for CPU {cpu}: {error}"))
             })?);
-            crew.orders.push(order);
+            team.orders.push(order);
         }
         let mut first = Ok(());
         for _ in 0..count {
-            if let Answer::Ready(ready) = crew.hear()? {
+            if let Answer::Ready(ready) = team.hear()? {
                 first = first.and(ready);
             }
         }
-        first.map(|()| crew)
+        first.map(|()| team)
     }
 
     /// Loaders.
@@ -171,7 +171,7 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
+impl Drop for LoadTeam {
     fn drop(&mut self) {
         self.shared.pace.set(Pace::Over);
         // Threads end when nobody can give them orders any more.

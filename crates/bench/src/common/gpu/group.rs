@@ -21,7 +21,7 @@ pub trait End {
 
 /// The GPUs that work.
 #[derive(Debug)]
-pub struct Crew<E> {
+pub struct GpuGroup<E> {
     ends: Vec<E>,
     /// How many there must be for anything to be measured.
     least: usize,
@@ -29,7 +29,7 @@ pub struct Crew<E> {
     about: Map<String, Value>,
 }
 
-impl<E: End> Crew<E> {
+impl<E: End> GpuGroup<E> {
     /// Makes an end on every GPU. One on which that fails is noted and left out.
     ///
     /// # Errors
@@ -41,25 +41,25 @@ impl<E: End> Crew<E> {
         make: impl Fn(&Arc<dyn Driver>, usize, &str) -> Result<E, Error>,
     ) -> Result<Self, Error> {
         let driver = Opened::driver(library)?;
-        let mut crew = Self { ends: Vec::new(), least, missing: Map::new(), about: Map::new() };
+        let mut group = Self { ends: Vec::new(), least, missing: Map::new(), about: Map::new() };
         let mut first = None;
         for (number, address) in addresses.iter().enumerate() {
             match make(&driver, number, address) {
                 Ok(end) => {
-                    crew.about.insert(address.clone(), end.opened().evidence(&driver));
-                    crew.ends.push(end);
+                    group.about.insert(address.clone(), end.opened().evidence(&driver));
+                    group.ends.push(end);
                 }
                 Err(error) => {
-                    crew.missing.insert(address.clone(), json!(error.text));
+                    group.missing.insert(address.clone(), json!(error.text));
                     first.get_or_insert(error);
                 }
             }
         }
-        if crew.ends.len() < least {
+        if group.ends.len() < least {
             let too_few = || Error::new(Cause::Protocol, format!("the case names fewer than {least} GPUs"));
             return Err(first.unwrap_or_else(too_few));
         }
-        Ok(crew)
+        Ok(group)
     }
 
     /// Those that work.
