@@ -7,7 +7,7 @@ use seatrial_model::{About, Bound, Case, Limit, Limits, Quantity, Site};
 use seatrial_sys::verbs::{Transport, VerbKind};
 
 use super::params::{MTU, TRANSPORT_ALL};
-use super::{End, Method, Way, ports, terms, transport};
+use super::{End, Method, Way, config, ports, transport};
 use crate::common::{self, carry};
 
 /// The largest packet that there is, in bytes of payload.
@@ -16,7 +16,7 @@ const LARGEST_MTU: u32 = 4096;
 /// Limits of a benchmark of streams: the tighter of both ends' ports, for throughput; none for the rest, each with the
 /// reason.
 pub fn capacity(about: &About, method: Method, case: &Case, site: &Site) -> Limits {
-    let largest = terms::sizes(&case.params).ok().and_then(|sizes| sizes.last().copied()).unwrap_or(1);
+    let largest = config::sizes(&case.params).ok().and_then(|sizes| sizes.last().copied()).unwrap_or(1);
     let one_way = one_way(method.verb, largest, case, site);
     let ways = Way::of(case.params.text("direction").unwrap_or("forward")).len();
     let limit = |metric: &str| match (metric, &one_way) {

@@ -8,6 +8,7 @@
 
 pub mod bandwidth;
 mod bounds;
+mod config;
 mod fault;
 mod group;
 mod hand;
@@ -23,11 +24,11 @@ mod registered;
 pub mod rig;
 mod several;
 mod system;
-mod terms;
 #[cfg(test)]
 mod tests;
 
 pub use bounds::{capacity, one_way};
+pub use config::{RdmaConfig, Way};
 pub use fault::{CAUSE_AFTER, during, is_flush, preparing};
 pub use hand::{Hand, PeerPair};
 pub use memory::{Layout, Side};
@@ -36,7 +37,6 @@ pub use ports::{End, PEER_PORT, PORT, first_pair, note, place_threads, plan_port
 pub use queue::wait;
 pub use rig::{Pair, Rig, drained};
 pub use several::verified;
-pub use terms::{Terms, Way};
 
 use seatrial_sys::verbs::{Transport, VerbKind};
 

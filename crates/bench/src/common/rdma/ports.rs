@@ -5,7 +5,7 @@ use seatrial_model::{About, Bytes, Case, Cause, Nanos, Params, Reason, Site, Sit
 
 use super::memory::BESIDE;
 use super::params::{BUFFERS, DEVICE, FENCE_PUT, PEER, THREADS, TRANSPORT_ALL, UP_TO};
-use super::{Layout, params, several, terms};
+use super::{Layout, config, params, several};
 use crate::common::affinity::{ThreadPlacement, place_threads_over};
 use crate::common::{self, Ends, room};
 
@@ -283,7 +283,7 @@ fn case(about: &About, params: &Params, site: &Site, pairs: &[[End<'_>; 2]]) -> 
     let mut budget = common::budget(params)?;
     budget.overhead = Nanos::millis(300);
     // Sizes of a ladder share the time: each must get some of it.
-    let sizes = terms::sizes(params)?.len() as u64;
+    let sizes = config::sizes(params)?.len() as u64;
     budget.measure = budget.measure.max(Nanos::millis(60 * sizes));
     budget.warm_up = budget.warm_up.max(Nanos::millis(20 * sizes));
     let [own, other] = pairs[0];
@@ -307,7 +307,7 @@ fn case(about: &About, params: &Params, site: &Site, pairs: &[[End<'_>; 2]]) -> 
     if region > 0 {
         case.chosen.set("region", Bytes(region));
     }
-    let largest = terms::sizes(params)?.last().copied().unwrap_or(1);
+    let largest = config::sizes(params)?.last().copied().unwrap_or(1);
     // More beside each message makes larger slots, but perhaps fewer.
     let queue_pairs = params.count("queue_pairs").unwrap_or(1);
     let [bare, wide] = [0, BESIDE].map(|beside| Layout::new(queue_pairs, largest, beside, region).bytes());
@@ -369,7 +369,7 @@ pub fn first_pair<'a>(params: &'a Params, site: &'a Site) -> Result<[End<'a>; 2]
 fn contradictions(params: &Params) -> Result<(), Reason> {
     let refuse = |text: String| Err(Reason::new(Cause::Contradiction, text));
     let transport = params.text(TRANSPORT_ALL.name).unwrap_or("rc");
-    let last = terms::sizes(params)?.last().copied().unwrap_or(1);
+    let last = config::sizes(params)?.last().copied().unwrap_or(1);
     let asked = params.bytes(params::SIZE.name).ok().flatten().map_or(1, Bytes::get);
     let up_to = params.bytes(UP_TO.name).ok().flatten().map_or(asked, Bytes::get);
     if up_to < asked {

@@ -18,7 +18,7 @@ use super::pairs::queue_pair;
 use super::pattern::{POISON, Stamp};
 use super::queue::{Queue, queues};
 use super::registered::registered;
-use super::{Hand, Layout, PeerPair, Side, Terms, during, preparing};
+use super::{Hand, Layout, PeerPair, RdmaConfig, Side, during, preparing};
 use crate::common::payload::mix;
 use crate::{Error, Offer};
 
@@ -42,7 +42,7 @@ pub struct Pair {
 /// An end.
 pub struct Rig {
     /// What it is for.
-    pub terms: Terms,
+    pub config: RdmaConfig,
     /// The memory.
     pub region: Arc<MemoryRegion>,
     /// How it is cut.
@@ -76,31 +76,31 @@ impl Rig {
     ///
     /// # Errors
     /// When the library, the device, or what is asked of it cannot be had.
-    pub fn open(terms: &Terms, pages: &[Pages]) -> Result<Self, Error> {
-        let label = terms.label();
+    pub fn open(config: &RdmaConfig, pages: &[Pages]) -> Result<Self, Error> {
+        let label = config.label();
         let failed = |what: &'static str| preparing(&label, what);
-        let verbs = terms.system.verbs().map_err(failed("opening libibverbs"))?;
-        let device = verbs.open_device(&terms.device).map_err(failed("opening the device"))?;
-        let port = device.port(terms.port).map_err(failed("asking for the port"))?;
-        port.require_active(&terms.device, terms.port).map_err(failed("looking at the port"))?;
-        if terms.method.verb == VerbKind::Atomic {
+        let verbs = config.system.verbs().map_err(failed("opening libibverbs"))?;
+        let device = verbs.open_device(&config.device).map_err(failed("opening the device"))?;
+        let port = device.port(config.port).map_err(failed("asking for the port"))?;
+        port.require_active(&config.device, config.port).map_err(failed("looking at the port"))?;
+        if config.method.verb == VerbKind::Atomic {
             device.require_atomics().map_err(failed("asking for atomics"))?;
         }
         // Devices of iWARP, which have no partitions, tell a table of none.
-        if terms.pkey_index > 0 && terms.pkey_index >= port.pkeys {
-            let (asked, there) = (terms.pkey_index, port.pkeys);
+        if config.pkey_index > 0 && config.pkey_index >= port.pkeys {
+            let (asked, there) = (config.pkey_index, port.pkeys);
             let text = format!("pkey_index={asked}: the port has {there} partition keys, counted from 0");
             return Err(Error::new(Cause::Missing, format!("{label}: {text}")));
         }
-        if terms.multicast && port.link_layer != LinkLayer::Ethernet {
+        if config.multicast && port.link_layer != LinkLayer::Ethernet {
             return Err(group::no_manager(&label));
         }
-        if let Some(mtu) = terms.mtu.filter(|mtu| *mtu > port.active_mtu) {
+        if let Some(mtu) = config.mtu.filter(|mtu| *mtu > port.active_mtu) {
             let text = format!("mtu={mtu}: the port has {} active", port.active_mtu);
             return Err(Error::new(Cause::Contradiction, format!("{label}: {text}")));
         }
-        let table = device.gids(&terms.system.root, terms.port).map_err(failed("reading its GIDs"))?;
-        let gids = match terms.gid_index {
+        let table = device.gids(&config.system.root, config.port).map_err(failed("reading its GIDs"))?;
+        let gids = match config.gid_index {
             Some(index) => {
                 let entry = table.asked(index).map_err(|error| {
                     Error::new(Cause::Missing, format!("{label}: gid_index={index}: {error}"))
@@ -110,11 +110,11 @@ impl Rig {
             None => table.entries.clone(),
         };
         let pd = ProtectionDomain::new(&device).map_err(failed("making a protection domain"))?;
-        let layout = Layout::of(terms);
-        let (region, registrations, facts) = registered(terms, &pd, &layout, pages)?;
-        let (sends, receives) = queues(terms, &device)?;
+        let layout = Layout::of(config);
+        let (region, registrations, facts) = registered(config, &pd, &layout, pages)?;
+        let (sends, receives) = queues(config, &device)?;
         let mut rig = Self {
-            terms: terms.clone(),
+            config: config.clone(),
             region,
             layout,
             sends,
@@ -131,9 +131,9 @@ impl Rig {
             pd,
             gids,
         };
-        for number in 0..terms.queue_pairs {
-            let thread = number % terms.threads;
-            let qp = queue_pair(terms, &rig.pd, &rig.sends[thread], &rig.receives[thread])?;
+        for number in 0..config.queue_pairs {
+            let thread = number % config.threads;
+            let qp = queue_pair(config, &rig.pd, &rig.sends[thread], &rig.receives[thread])?;
             rig.pairs.push(Pair { number, qp, handle: None });
         }
         let about = rig.device.about();
@@ -171,21 +171,21 @@ impl Rig {
     /// # Errors
     /// When the two have no address in common, or the device refuses.
     pub fn connect(&mut self, theirs: &Hand) -> Result<(), Error> {
-        let label = self.terms.label();
+        let label = self.config.label();
         let theirs_mtu = Mtu::of_bytes(theirs.mtu).unwrap_or(Mtu::B256);
         let mtu = self.port.active_mtu.min(theirs_mtu);
-        if let Some(asked) = self.terms.mtu.filter(|asked| *asked > mtu) {
+        if let Some(asked) = self.config.mtu.filter(|asked| *asked > mtu) {
             let text = format!("{label}: mtu={asked}: the other end has {theirs_mtu} active");
             return Err(Error::new(Cause::Contradiction, text));
         }
-        let mtu = self.terms.mtu.unwrap_or(mtu);
-        if self.terms.transport == Transport::Ud && self.terms.largest() > u64::from(mtu.bytes()) {
+        let mtu = self.config.mtu.unwrap_or(mtu);
+        if self.config.transport == Transport::Ud && self.config.largest() > u64::from(mtu.bytes()) {
             let text = format!("{label}: a datagram holds {mtu} bytes at most on this path: lower -p size=");
             return Err(Error::new(Cause::Contradiction, text));
         }
         let (path, own) = self.path(theirs)?;
         let about = self.device.about();
-        let asked = self.terms.outstanding.unwrap_or(u8::MAX);
+        let asked = self.config.outstanding.unwrap_or(u8::MAX);
         let reads_out = about.max_reads_out.min(theirs.reads_in).min(asked);
         if theirs.pairs.len() != self.pairs.len() {
             let text = format!("the peer has {} queue pairs, not {}", theirs.pairs.len(), self.pairs.len());
@@ -215,8 +215,8 @@ impl Rig {
             };
             connected.map_err(preparing(&label, "connecting a queue pair"))?;
         }
-        if let (true, Some(own)) = (self.terms.multicast && self.terms.answers(), own) {
-            let root = &self.terms.system.root;
+        if let (true, Some(own)) = (self.config.multicast && self.config.answers(), own) {
+            let root = &self.config.system.root;
             let (groups, told) = Groups::join(&self.pairs, self.nonce, &own, root, &label)?;
             self.groups = groups;
             let first = group::of(self.nonce, 0, own.gid).to_string();
@@ -225,7 +225,7 @@ impl Rig {
         self.remote = Remote { address: theirs.address, key: theirs.key };
         self.their_nonce = theirs.nonce;
         self.facts.insert("mtu".to_owned(), json!(mtu.bytes()));
-        if matches!(self.terms.method.verb, VerbKind::Read | VerbKind::Atomic) {
+        if matches!(self.config.method.verb, VerbKind::Read | VerbKind::Atomic) {
             self.facts.insert("outstanding".to_owned(), json!(reads_out));
         }
         Ok(())
@@ -233,14 +233,14 @@ impl Rig {
 
     /// Where the datagrams of each queue pair go to; none for a connection.
     fn handles(&self, theirs: &Hand, path: Path) -> Result<Vec<(Arc<AddressHandle>, u32)>, Error> {
-        if self.terms.transport != Transport::Ud {
+        if self.config.transport != Transport::Ud {
             return Ok(Vec::new());
         }
-        let label = self.terms.label();
+        let label = self.config.label();
         let to = |path: &Path| {
             AddressHandle::new(&self.pd, path).map_err(preparing(&label, "making an address handle"))
         };
-        let Some(global) = path.global.filter(|_| self.terms.multicast) else {
+        let Some(global) = path.global.filter(|_| self.config.multicast) else {
             let handle = to(&path)?;
             return Ok(theirs.pairs.iter().map(|peer| (Arc::clone(&handle), peer.number)).collect());
         };
@@ -254,7 +254,7 @@ impl Rig {
     /// The way to the peer: by GIDs on Ethernet, and where one was asked for; else by the local identifier. And our own
     /// GID, where one is used.
     fn path(&mut self, theirs: &Hand) -> Result<(Path, Option<GidEntry>), Error> {
-        let label = self.terms.label();
+        let label = self.config.label();
         let ethernet = self.port.link_layer == LinkLayer::Ethernet;
         if ethernet != theirs.ethernet {
             let text = format!("{label}: one end is a port of Ethernet and the other of InfiniBand");
@@ -265,8 +265,8 @@ impl Rig {
         // InfiniBand needs the global header only between subnets, which have prefixes of their own.
         let prefix = |gids: &[GidEntry]| gids.first().map(|entry| entry.gid.prefix());
         let is_routed = prefix(ours) != prefix(&others);
-        if ethernet || is_routed || self.terms.gid_index.is_some() {
-            let own_first = self.terms.index == 0;
+        if ethernet || is_routed || self.config.gid_index.is_some() {
+            let own_first = self.config.index == 0;
             let (first, second) = if own_first { (ours, &others) } else { (&others, ours) };
             let choice = choose(first, second).map_err(|error| {
                 Error::new(
@@ -278,21 +278,21 @@ impl Rig {
                 if own_first { (&choice.first, &choice.second) } else { (&choice.second, &choice.first) };
             let gid = json!({ "index": own.index, "gid": own.gid.to_string(), "kind": own.kind.name(), "why": choice.why });
             self.facts.insert("gid".to_owned(), gid);
-            let traffic_class = self.terms.traffic_class;
+            let traffic_class = self.config.traffic_class;
             let source_index = u8::try_from(own.index).unwrap_or(u8::MAX);
             global =
                 Some(Global { source_index, to: other.gid, traffic_class, flow_label: 0, hop_limit: 64 });
             source = Some(own.clone());
-        } else if self.terms.traffic_class > 0 {
+        } else if self.config.traffic_class > 0 {
             let text = format!(
                 "{label}: traffic_class={} stands in the global header, which packets inside a subnet of InfiniBand do \
                  without; gid_index= puts one in, service_level= needs none",
-                self.terms.traffic_class
+                self.config.traffic_class
             );
             return Err(Error::new(Cause::Contradiction, text));
         }
         let to_lid = if ethernet { 0 } else { theirs.lid };
-        let path = Path { port: self.terms.port, service_level: self.terms.service_level, to_lid, global };
+        let path = Path { port: self.config.port, service_level: self.config.service_level, to_lid, global };
         Ok((path, source))
     }
 
@@ -337,7 +337,7 @@ impl Rig {
     }
 
     fn put(&self, at: u64, bytes: &[u8]) -> Result<(), Error> {
-        self.region.write(at as usize, bytes).map_err(during(&self.terms.label(), "writing to its memory"))
+        self.region.write(at as usize, bytes).map_err(during(&self.config.label(), "writing to its memory"))
     }
 
     /// The bytes of a slot that came to this end, behind the first `skip`.
@@ -347,7 +347,7 @@ impl Rig {
     pub fn came(&self, pair: usize, slot: u64, skip: usize, bytes: usize) -> Result<Vec<u8>, Error> {
         let mut found = vec![0; bytes];
         let at = self.layout.at(pair, Side::In, slot) as usize + skip;
-        self.region.read(at, &mut found).map_err(during(&self.terms.label(), "reading its memory"))?;
+        self.region.read(at, &mut found).map_err(during(&self.config.label(), "reading its memory"))?;
         Ok(found)
     }
 }
@@ -387,8 +387,8 @@ pub fn pages_of(params: &seatrial_model::Params) -> Result<Vec<Pages>, Error> {
 ///
 /// # Errors
 /// When the system refuses.
-pub fn pin(terms: &Terms, thread: usize) -> Result<(), Error> {
-    terms.cpu(thread).map_or(Ok(()), crate::common::pin)
+pub fn pin(config: &RdmaConfig, thread: usize) -> Result<(), Error> {
+    config.cpu(thread).map_or(Ok(()), crate::common::pin)
 }
 
 /// What the part at `place` tells the other: how each of its ports is reached, in their order.

@@ -12,13 +12,13 @@ pub const NUMBER: usize = 8;
 
 /// What is asked for, and where connections go.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct ConnectConfig {
     pub exchange: bool,
     pub interface: Option<String>,
     pub alone: bool,
 }
 
-impl Terms {
+impl ConnectConfig {
     pub fn endpoint(&self) -> Endpoint<'_> {
         Endpoint::tcp(self.interface.as_deref(), self.alone)
     }
@@ -26,13 +26,13 @@ impl Terms {
 
 /// The part of `case` at `place`.
 pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
-    let terms = Terms {
+    let config = ConnectConfig {
         exchange: case.params.get("exchange") == Some(&Value::Flag(true)),
         interface: ends::interface_for(case, place.index),
         alone: case.nodes.len() == 1,
     };
     Ok(match place.part.as_str() {
-        "client" => Box::new(Client::new(terms, place)),
-        _ => Box::new(Server::at(place, terms)),
+        "client" => Box::new(Client::new(config, place)),
+        _ => Box::new(Server::at(place, config)),
     })
 }

@@ -11,7 +11,7 @@ use seatrial_model::{Cause, Integrity, Place};
 use serde_json::json;
 use socket2::{Domain, Socket, Type};
 
-use super::part::{NUMBER, Terms};
+use super::part::{ConnectConfig, NUMBER};
 use crate::common::{Answering, Answers, Listening, Serving};
 use crate::{Error, Sink};
 
@@ -23,7 +23,7 @@ const BACKLOG: i32 = 4096;
 
 /// The accepting end.
 pub struct Server {
-    terms: Terms,
+    config: ConnectConfig,
     cpu: Option<u32>,
     shared: Arc<Shared>,
 }
@@ -35,15 +35,15 @@ struct Shared {
 }
 
 impl Server {
-    pub fn at(place: &Place, terms: Terms) -> Answering<Self> {
+    pub fn at(place: &Place, config: ConnectConfig) -> Answering<Self> {
         let cpu = place.seats.first().map(|binding| binding.cpu);
-        Answering::new(place, Self { terms, cpu, shared: Arc::default() })
+        Answering::new(place, Self { config, cpu, shared: Arc::default() })
     }
 }
 
 impl Answers for Server {
     fn listen(&mut self) -> Result<Listening, Error> {
-        Listening::open(&self.terms.endpoint())
+        Listening::open(&self.config.endpoint())
     }
 
     fn begin(&mut self, listening: Listening) -> Result<Serving, Error> {

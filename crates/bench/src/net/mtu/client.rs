@@ -11,7 +11,7 @@ use socket2::SockRef;
 
 use super::control::Message;
 use super::datagram::Datagrams;
-use super::part::{Terms, meet, own_mtu};
+use super::part::{MtuConfig, meet, own_mtu};
 use super::search::{Fate, Found, search};
 use crate::common::{Reach, beside, interface_of};
 use crate::{Error, Offer, Part, Sink, Stop};
@@ -36,7 +36,7 @@ enum Way {
 
 /// The asking part.
 pub struct Client {
-    terms: Terms,
+    config: MtuConfig,
     place: Place,
     path: Option<(TcpStream, Datagrams)>,
     sent: u64,
@@ -45,8 +45,8 @@ pub struct Client {
 }
 
 impl Client {
-    pub fn new(terms: Terms, place: &Place) -> Self {
-        Self { terms, place: place.clone(), path: None, sent: 0, bytes: 0, corrupt: None }
+    pub fn new(config: MtuConfig, place: &Place) -> Self {
+        Self { config, place: place.clone(), path: None, sent: 0, bytes: 0, corrupt: None }
     }
 
     /// One size, as often as it takes.
@@ -126,7 +126,7 @@ impl Part for Client {
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let mut stream = Reach::of(peers, "server")?.connect(&self.terms.endpoint(), 0)?;
+        let mut stream = Reach::of(peers, "server")?.connect(&self.config.endpoint(), 0)?;
         stream
             .set_read_timeout(Some(PATIENCE))
             .map_err(|error| Error::new(Cause::IoError, format!("setting up the connection: {error}")))?;

@@ -15,12 +15,12 @@ use crate::{Error, Part};
 
 /// Where the connection goes.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct MtuConfig {
     pub interface: Option<String>,
     pub alone: bool,
 }
 
-impl Terms {
+impl MtuConfig {
     pub fn endpoint(&self) -> Endpoint<'_> {
         Endpoint::tcp(self.interface.as_deref(), self.alone)
     }
@@ -28,10 +28,11 @@ impl Terms {
 
 /// The part of `case` at `place`.
 pub fn part(case: &Case, place: &Place) -> Box<dyn Part> {
-    let terms = Terms { interface: ends::interface_for(case, place.index), alone: case.nodes.len() == 1 };
+    let config =
+        MtuConfig { interface: ends::interface_for(case, place.index), alone: case.nodes.len() == 1 };
     match place.part.as_str() {
-        "client" => Box::new(Client::new(terms, place)),
-        _ => Box::new(Server::at(place, terms)),
+        "client" => Box::new(Client::new(config, place)),
+        _ => Box::new(Server::at(place, config)),
     }
 }
 

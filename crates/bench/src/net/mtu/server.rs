@@ -8,25 +8,25 @@ use serde_json::json;
 
 use super::control::Message;
 use super::datagram::Datagrams;
-use super::part::{Terms, meet, own_mtu};
+use super::part::{MtuConfig, meet, own_mtu};
 use super::search::Fate;
 use crate::common::{Answering, Answers, Listening, Serving};
 use crate::{Error, Sink};
 
 /// The answering end.
 pub struct Server {
-    terms: Terms,
+    config: MtuConfig,
 }
 
 impl Server {
-    pub fn at(place: &Place, terms: Terms) -> Answering<Self> {
-        Answering::new(place, Self { terms })
+    pub fn at(place: &Place, config: MtuConfig) -> Answering<Self> {
+        Answering::new(place, Self { config })
     }
 }
 
 impl Answers for Server {
     fn listen(&mut self) -> Result<Listening, Error> {
-        Listening::open(&self.terms.endpoint())
+        Listening::open(&self.config.endpoint())
     }
 
     fn begin(&mut self, listening: Listening) -> Result<Serving, Error> {

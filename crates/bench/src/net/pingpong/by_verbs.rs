@@ -7,7 +7,7 @@ use seatrial_model::{Case, Cause, Integrity, Phase, Place};
 use seatrial_sys::verbs::ReceiveList;
 use serde_json::json;
 
-use super::part::{Terms, followed, led};
+use super::part::{PingPongConfig, followed, led};
 use super::verbs::{ByVerbs, open};
 use crate::common::pingpong::{Buffers, Follower, Leader};
 use crate::common::rdma::{Hand, Rig};
@@ -23,20 +23,20 @@ struct Ready {
 
 /// One of the two ends.
 pub struct Common {
-    terms: Terms,
+    config: PingPongConfig,
     place: Place,
     case: Case,
     ready: Option<Ready>,
 }
 
 impl Common {
-    pub fn new(terms: Terms, case: &Case, place: &Place) -> Self {
-        Self { terms, place: place.clone(), case: case.clone(), ready: None }
+    pub fn new(config: PingPongConfig, case: &Case, place: &Place) -> Self {
+        Self { config, place: place.clone(), case: case.clone(), ready: None }
     }
 
     /// Makes everything up to the connection; the offer.
     fn prepare(&mut self) -> Result<serde_json::Value, Error> {
-        let (rig, buffers) = open(&self.case, &self.place, self.terms.largest(), self.terms.region)?;
+        let (rig, buffers) = open(&self.case, &self.place, self.config.largest(), self.config.region)?;
         let receives = ByVerbs::listen(&rig)?;
         let hand = json!(rig.hand());
         self.ready = Some(Ready { rig, receives, buffers });
@@ -49,7 +49,7 @@ impl Common {
 
     /// The connection beside the queue pair only tells when an end is gone; it takes the way of the run's own.
     fn endpoint(&self) -> Endpoint<'_> {
-        Endpoint::tcp(None, self.terms.alone)
+        Endpoint::tcp(None, self.config.alone)
     }
 }
 
@@ -85,7 +85,8 @@ impl Part for Leading {
         let control = Reach::read(&offer.data["reach"])?.connect(&self.common.endpoint(), 0)?;
         let Ready { rig, receives, buffers } = self.common.ready()?;
         let transport = ByVerbs::connect(rig, receives, &theirs, control, &buffers)?;
-        self.leader = Some(Leader::new(transport, buffers, self.common.terms.mode, &self.common.terms.sizes));
+        self.leader =
+            Some(Leader::new(transport, buffers, self.common.config.mode, &self.common.config.sizes));
         Ok(())
     }
 

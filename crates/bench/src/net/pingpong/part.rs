@@ -17,7 +17,7 @@ use crate::{Error, Offer, Part, Sink, Stop};
 
 /// What both ends know.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct PingPongConfig {
     pub mode: Mode,
     pub sizes: Vec<u64>,
     pub region: usize,
@@ -29,7 +29,7 @@ pub struct Terms {
 /// The part of `case` at `place`.
 pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
     let region = case.chosen.bytes("region").ok().flatten();
-    let terms = Terms {
+    let config = PingPongConfig {
         mode: plan::mode(case)?,
         sizes: plan::sizes_of(case)?,
         region: region.map_or(0, |bytes| bytes.get() as usize),
@@ -38,23 +38,23 @@ pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
         alone: case.nodes.len() == 1,
     };
     if plan::is_by_verbs(&case.params) {
-        let common = by_verbs::Common::new(terms, case, place);
+        let common = by_verbs::Common::new(config, case, place);
         return Ok(match place.part.as_str() {
             "leader" => Box::new(by_verbs::Leading::new(common)),
             _ => Box::new(by_verbs::Following::new(common)),
         });
     }
     Ok(match place.part.as_str() {
-        "leader" => Box::new(Leading { terms, place: place.clone(), buffers: None, leader: None }),
+        "leader" => Box::new(Leading { config, place: place.clone(), buffers: None, leader: None }),
         _ => {
             let cpu = place.seats.first().map(|binding| binding.cpu);
-            let end = Following { terms, cpu, buffers: None, served: Arc::default() };
+            let end = Following { config, cpu, buffers: None, served: Arc::default() };
             Box::new(Answering::new(place, end))
         }
     })
 }
 
-impl Terms {
+impl PingPongConfig {
     fn endpoint<'a>(&'a self, options: &'a dyn Fn(SockRef<'_>) -> io::Result<()>) -> Endpoint<'a> {
         Endpoint { options, ..Endpoint::tcp(self.interface.as_deref(), self.alone) }
     }
@@ -82,7 +82,7 @@ impl Terms {
 }
 
 struct Leading {
-    terms: Terms,
+    config: PingPongConfig,
     place: Place,
     buffers: Option<Buffers>,
     leader: Option<Leader<Tcp>>,
@@ -99,19 +99,19 @@ impl Part for Leading {
         if let Some(binding) = self.place.seats.first() {
             pin(binding.cpu)?;
         }
-        self.buffers = Some(self.terms.buffers()?);
+        self.buffers = Some(self.config.buffers()?);
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
         let reach = Reach::of(peers, "follower")?;
-        let set = |socket: SockRef<'_>| self.terms.set_buffers(&socket);
-        let endpoint = self.terms.endpoint(&set);
+        let set = |socket: SockRef<'_>| self.config.set_buffers(&socket);
+        let endpoint = self.config.endpoint(&set);
         let connect = |number: usize| reach.connect(&endpoint, number as u32);
-        let streams = (0..self.terms.connections()).map(connect).collect::<Result<Vec<_>, _>>()?;
+        let streams = (0..self.config.connections()).map(connect).collect::<Result<Vec<_>, _>>()?;
         let buffers = self.buffers.take().ok_or_else(without_memory)?;
         let transport = Tcp::new(streams)?;
-        self.leader = Some(Leader::new(transport, buffers, self.terms.mode, &self.terms.sizes));
+        self.leader = Some(Leader::new(transport, buffers, self.config.mode, &self.config.sizes));
         Ok(())
     }
 
@@ -152,7 +152,7 @@ pub fn led<T: Transport>(leader: &mut Leader<T>) -> Result<Integrity, Error> {
 }
 
 struct Following {
-    terms: Terms,
+    config: PingPongConfig,
     cpu: Option<u32>,
     buffers: Option<Buffers>,
     served: Arc<AtomicU64>,
@@ -160,15 +160,15 @@ struct Following {
 
 impl Answers for Following {
     fn listen(&mut self) -> Result<Listening, Error> {
-        let set = |socket: SockRef<'_>| self.terms.set_buffers(&socket);
-        let listening = Listening::open(&self.terms.endpoint(&set))?;
-        self.buffers = Some(self.terms.buffers()?);
+        let set = |socket: SockRef<'_>| self.config.set_buffers(&socket);
+        let listening = Listening::open(&self.config.endpoint(&set))?;
+        self.buffers = Some(self.config.buffers()?);
         Ok(listening)
     }
 
     fn begin(&mut self, listening: Listening) -> Result<Serving, Error> {
         let buffers = self.buffers.take().ok_or_else(without_memory)?;
-        let streams = listening.accept(self.terms.connections())?.streams;
+        let streams = listening.accept(self.config.connections())?.streams;
         let own = streams.iter().map(TcpStream::try_clone).collect::<io::Result<Vec<_>>>();
         let own = own.map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
         let counter = Arc::clone(&self.served);

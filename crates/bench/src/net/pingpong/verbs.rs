@@ -17,7 +17,7 @@ use seatrial_sys::verbs::{
 
 use crate::Error;
 use crate::common::pingpong::{Buffers, Transport};
-use crate::common::rdma::{Hand, Method, Notice, Rig, Terms, during, preparing, wait};
+use crate::common::rdma::{Hand, Method, Notice, RdmaConfig, Rig, during, preparing, wait};
 
 /// Bytes at the end of the memory through which the ends tell each other what is no message: as many to send from, and
 /// as many to receive into.
@@ -43,15 +43,15 @@ const METHOD: Method = Method { verb: VerbKind::Write, notice: Notice::Completio
 /// # Errors
 /// When it cannot be had.
 pub fn open(case: &Case, place: &Place, largest: usize, region: usize) -> Result<(Rig, Buffers), Error> {
-    let mut terms = Terms::of(METHOD, case, place)?;
+    let mut config = RdmaConfig::of(METHOD, case, place)?;
     let rotate = region > 0;
     let bytes = Buffers::bytes(largest, region, rotate);
-    terms.transport = Kind::Rc;
-    terms.sizes = vec![largest as u64];
-    terms.memory = Some((bytes + 2 * WORDS) as u64);
-    terms.inline = None;
-    terms.receives = RECEIVES;
-    let rig = Rig::open(&terms, &seatrial_sys::memory::Pages::LARGEST_FIRST)?;
+    config.transport = Kind::Rc;
+    config.sizes = vec![largest as u64];
+    config.memory = Some((bytes + 2 * WORDS) as u64);
+    config.inline = None;
+    config.receives = RECEIVES;
+    let rig = Rig::open(&config, &seatrial_sys::memory::Pages::LARGEST_FIRST)?;
     let buffers = Buffers::registered(Arc::clone(&rig.region), largest, region, rotate)?;
     Ok((rig, buffers))
 }
@@ -83,7 +83,7 @@ impl ByVerbs {
     /// # Errors
     /// When the device refuses.
     pub fn listen(rig: &Rig) -> Result<ReceiveList, Error> {
-        let label = rig.terms.label();
+        let label = rig.config.label();
         // Nothing is received into it: a write says where it goes.
         let work = ReceiveWork { id: 0, memory: &rig.region, offset: 0, bytes: 1 };
         let mut list = ReceiveList::new(&[work]).map_err(preparing(&label, "preparing receives"))?;
@@ -106,7 +106,7 @@ impl ByVerbs {
         buffers: &Buffers,
     ) -> Result<Self, Error> {
         rig.connect(theirs)?;
-        let label = rig.terms.label();
+        let label = rig.config.label();
         let failed =
             |error: std::io::Error| Error::new(Cause::IoError, format!("setting up a connection: {error}"));
         control.set_nonblocking(true).map_err(failed)?;
@@ -144,7 +144,7 @@ impl ByVerbs {
     #[inline]
     fn write(&mut self, from: usize, to: usize, bytes: usize) -> Result<(), Error> {
         let mut deadline = None;
-        while self.posted - self.completed >= self.rig.terms.depth as u64 {
+        while self.posted - self.completed >= self.rig.config.depth as u64 {
             self.reap()?;
             self.in_time(*deadline.get_or_insert_with(|| Instant::now() + PATIENCE))?;
         }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::asking::{Asking, LOST_AFTER, PATIENCE};
 use super::load::Stream;
-use super::part::{Load, Terms};
+use super::part::{Load, RrConfig};
 use super::wire::{Wait, Wire};
 use crate::common::{Reach, Sliced, interface_of, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
@@ -16,7 +16,7 @@ pub const CHANNELS: [&str; 2] = ["round_trips", "median"];
 
 /// The asking part.
 pub struct Client {
-    terms: Terms,
+    config: RrConfig,
     place: Place,
     asking: Option<Asking>,
     load: Option<Stream>,
@@ -26,9 +26,9 @@ pub struct Client {
 }
 
 impl Client {
-    pub fn new(terms: Terms, place: &Place) -> Self {
+    pub fn new(config: RrConfig, place: &Place) -> Self {
         Self {
-            terms,
+            config,
             place: place.clone(),
             asking: None,
             load: None,
@@ -38,9 +38,9 @@ impl Client {
     }
 
     fn wire(&self, stream: std::net::TcpStream) -> Result<Wire, Error> {
-        let wire = if self.terms.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };
+        let wire = if self.config.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };
         // At a set rate the moment of sending must not be slept through.
-        let wait = if self.terms.rate.is_some() { Wait::Spin } else { self.terms.wait };
+        let wait = if self.config.rate.is_some() { Wait::Spin } else { self.config.wait };
         let patience = if wire.is_udp() { LOST_AFTER } else { PATIENCE };
         wire.set_wait(wait, patience)
             .map_err(|error| Error::new(Cause::IoError, format!("setting up the connection: {error}")))?;
@@ -58,15 +58,15 @@ impl Part for Client {
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
         let reach = Reach::of(peers, "server")?;
-        let stream = reach.connect(&self.terms.endpoint(), 0)?;
+        let stream = reach.connect(&self.config.endpoint(), 0)?;
         let ends = (stream.local_addr().ok(), stream.peer_addr().ok());
         self.connection = json!({ "interface": interface_of(&stream), "ends": ends });
-        if let Some(load) = self.terms.load {
-            let beside = reach.connect(&self.terms.endpoint(), 1)?;
+        if let Some(load) = self.config.load {
+            let beside = reach.connect(&self.config.endpoint(), 1)?;
             let cpu = self.place.seats.get(1).map(|binding| binding.cpu);
             self.load = Some(Stream::begin(beside, load == Load::Forward, cpu)?);
         }
-        self.asking = Some(Asking::new(self.wire(stream)?, self.terms.request, self.terms.response));
+        self.asking = Some(Asking::new(self.wire(stream)?, self.config.request, self.config.response));
         Ok(())
     }
 
@@ -79,7 +79,7 @@ impl Part for Client {
         let start = Nanos(now_ns());
         let latencies = &mut self.latencies;
         latencies.begin(start);
-        match self.terms.rate {
+        match self.config.rate {
             Some(rate) => asking.at_rate(rate, stop, &mut |latency, now| latencies.add(latency, now, out))?,
             None => {
                 while !stop.is_over() {
@@ -95,11 +95,11 @@ impl Part for Client {
             out.evidence("round_trips", latencies.all().to_evidence());
             out.evidence("asked", json!(asking.sent() - before.0));
             out.evidence("connection", self.connection.clone());
-            if self.terms.udp {
+            if self.config.udp {
                 out.evidence("lost", json!(asking.lost - before.1));
                 out.evidence("late", json!(asking.late));
             }
-            if self.terms.rate.is_some() {
+            if self.config.rate.is_some() {
                 out.evidence("behind_ns", json!(asking.behind.get()));
             }
             if let Some(load) = &self.load {

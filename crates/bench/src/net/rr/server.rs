@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::load::Stream;
 use super::message::{fill, first_wrong, is_before, number_after};
-use super::part::{Load, Terms};
+use super::part::{Load, RrConfig};
 use super::wire::{Received, Wire};
 use crate::common::{Answering, Answers, Listening, Serving};
 use crate::{Error, Sink};
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The answering end.
 pub struct Server {
-    terms: Terms,
+    config: RrConfig,
     /// Of the requests, and of the stream beside them.
     cpus: [Option<u32>; 2],
     served: Arc<AtomicU64>,
@@ -28,37 +28,37 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn at(place: &Place, terms: Terms) -> Answering<Self> {
+    pub fn at(place: &Place, config: RrConfig) -> Answering<Self> {
         let cpus = [0, 1].map(|binding| place.seats.get(binding).map(|binding| binding.cpu));
-        Answering::new(place, Self { terms, cpus, served: Arc::default(), load: None })
+        Answering::new(place, Self { config, cpus, served: Arc::default(), load: None })
     }
 }
 
 impl Answers for Server {
     fn listen(&mut self) -> Result<Listening, Error> {
-        Listening::open(&self.terms.endpoint())
+        Listening::open(&self.config.endpoint())
     }
 
     fn begin(&mut self, listening: Listening) -> Result<Serving, Error> {
         let failed =
             |error: std::io::Error| Error::new(Cause::IoError, format!("setting up the connection: {error}"));
-        let mut streams = listening.accept(self.terms.connections())?.streams.into_iter();
+        let mut streams = listening.accept(self.config.connections())?.streams.into_iter();
         let stream =
             streams.next().ok_or_else(|| Error::new(Cause::Protocol, "no connection was asked for"))?;
-        if let (Some(load), Some(beside)) = (self.terms.load, streams.next()) {
+        if let (Some(load), Some(beside)) = (self.config.load, streams.next()) {
             self.load = Some(Stream::begin(beside, load == Load::Reverse, self.cpus[1])?);
         }
         let control = stream.try_clone().map_err(failed)?;
-        let wire = if self.terms.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };
-        wire.set_wait(self.terms.wait, PATIENCE).map_err(failed)?;
-        let (terms, served) = (self.terms.clone(), Arc::clone(&self.served));
-        let work = move |over: &AtomicBool| serve(wire, &terms, &served, over);
+        let wire = if self.config.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };
+        wire.set_wait(self.config.wait, PATIENCE).map_err(failed)?;
+        let (config, served) = (self.config.clone(), Arc::clone(&self.served));
+        let work = move |over: &AtomicBool| serve(wire, &config, &served, over);
         Serving::start(vec![control], self.cpus[0], work)
     }
 
     /// A server of datagrams does not notice that its client is gone.
     fn is_deaf(&self) -> bool {
-        self.terms.udp
+        self.config.udp
     }
 
     fn tell(&self, _: &Serving, out: &mut dyn Sink) {
@@ -71,7 +71,7 @@ impl Answers for Server {
         let Some(serving) = serving else {
             return Ok(Integrity::Unverified { why: "there was no connection".to_owned() });
         };
-        let checked = self.served.load(Ordering::Relaxed) * self.terms.request as u64;
+        let checked = self.served.load(Ordering::Relaxed) * self.config.request as u64;
         if serving.is_finished() {
             match serving.end() {
                 Err(error) if error.cause == Cause::CorruptData => {
@@ -86,9 +86,9 @@ impl Answers for Server {
 
 /// Answers until the client closes or nobody wants it any more. Every byte of a request is checked: the first ones
 /// number it, so that a lost or repeated one is noticed too.
-fn serve(mut wire: Wire, terms: &Terms, served: &AtomicU64, over: &AtomicBool) -> Result<(), Error> {
-    let mut request = vec![0; terms.request];
-    let mut response = vec![0; terms.response];
+fn serve(mut wire: Wire, config: &RrConfig, served: &AtomicU64, over: &AtomicBool) -> Result<(), Error> {
+    let mut request = vec![0; config.request];
+    let mut response = vec![0; config.response];
     let mut number = 0_u64;
     loop {
         let bytes =

@@ -8,7 +8,7 @@ use seatrial_sys::clock::now_ns;
 use super::RequestResponse;
 use super::asking::Asking;
 use super::client::CHANNELS;
-use super::part::Terms;
+use super::part::RrConfig;
 use super::tests::unpinned;
 use super::wire::{Wait, Wire};
 use crate::common::rig::Kept;
@@ -80,7 +80,7 @@ fn percentiles_of_any_distribution_are_those_of_the_sorted_raw_samples() {
 #[test]
 fn percentiles_of_real_round_trips_are_those_of_the_sorted_raw_samples() {
     let case = unpinned(&[]);
-    let terms = Terms::of(&case, &case.places[0]).expect("terms");
+    let config = RrConfig::of(&case, &case.places[0]).expect("config");
     let mut server = RequestResponse.part(&case, &case.places[1]).expect("a server");
     let offer = server.prepare().expect("listening");
     let reach = Reach::read(&offer.data).expect("told");
@@ -89,9 +89,9 @@ fn percentiles_of_real_round_trips_are_those_of_the_sorted_raw_samples() {
         let serving = scope.spawn(|| {
             server.connect(&[]).and_then(|()| server.run(Phase::Measure, &stop, &mut Kept::default()))
         });
-        let wire = Wire::tcp(reach.connect(&terms.endpoint(), 0).expect("connected"));
+        let wire = Wire::tcp(reach.connect(&config.endpoint(), 0).expect("connected"));
         wire.set_wait(Wait::Spin, Duration::from_secs(5)).expect("set");
-        let mut asking = Asking::new(wire, terms.request, terms.response);
+        let mut asking = Asking::new(wire, config.request, config.response);
         let begun = now_ns();
         let mut raw = Vec::new();
         // Enough for the quantiles, or what a busy machine comes to in ten seconds.

@@ -336,8 +336,8 @@ fn is_drained(sender: &End) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::advice::advice;
+    use super::super::config::Way;
     use super::super::record::{Socket, Tcp};
-    use super::super::terms::Way;
     use super::*;
 
     /// An end over one second; times in percent of it.

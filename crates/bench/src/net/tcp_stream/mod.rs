@@ -2,6 +2,7 @@
 
 mod advice;
 mod closing;
+mod config;
 mod flow;
 mod kernel;
 mod limited;
@@ -18,7 +19,6 @@ mod record;
 mod reduce;
 mod rest;
 mod team;
-mod terms;
 #[cfg(test)]
 mod tests;
 mod trials;

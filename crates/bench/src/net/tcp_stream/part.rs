@@ -10,12 +10,12 @@ use seatrial_sys::net::{HostTime, host_time, tcp_info};
 use seatrial_sys::root::SysRoot;
 use serde_json::json;
 
+use super::config::{Name, TcpStreamConfig};
 use super::flow::Lap;
 use super::method::{Method, Receiving, Sending};
 use super::queued::Queue;
 use super::record::ENDS;
 use super::team::FlowTeam;
-use super::terms::{Name, Terms};
 use super::trials;
 use super::unsent::Looks;
 use crate::common::{Listening, Reach, interface_of};
@@ -32,12 +32,12 @@ const LOOK: Duration = Duration::from_millis(20);
 /// # Errors
 /// When the case was not planned by the same version.
 pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
-    Ok(Box::new(TcpEnd::new(Terms::of(case, place)?, place)))
+    Ok(Box::new(TcpEnd::new(TcpStreamConfig::of(case, place)?, place)))
 }
 
 /// One end of all flows.
 pub struct TcpEnd {
-    terms: Terms,
+    config: TcpStreamConfig,
     place: Place,
     listening: Vec<Listening>,
     strangers: usize,
@@ -46,16 +46,16 @@ pub struct TcpEnd {
 }
 
 impl TcpEnd {
-    pub fn new(terms: Terms, place: &Place) -> Self {
-        let methods = (terms.send.unwrap_or(Sending::ALL[0]), terms.receive.unwrap_or(Receiving::ALL[0]));
-        Self { terms, place: place.clone(), listening: Vec::new(), strangers: 0, team: None, methods }
+    pub fn new(config: TcpStreamConfig, place: &Place) -> Self {
+        let methods = (config.send.unwrap_or(Sending::ALL[0]), config.receive.unwrap_or(Receiving::ALL[0]));
+        Self { config, place: place.clone(), listening: Vec::new(), strangers: 0, team: None, methods }
     }
 
     fn call(&self, peers: &[Offer]) -> Result<Vec<TcpStream>, Error> {
         let offer = peers.iter().find(|offer| offer.part == "server");
         let offer = offer.ok_or_else(|| Error::new(Cause::Protocol, "no server among the peers"))?;
         let offered = offer.data.as_array().map(Vec::as_slice).unwrap_or_default();
-        let ways = self.terms.ways();
+        let ways = self.config.ways();
         if offered.len() != ways.len() {
             let text = format!("the peer offers {} ways, and there should be {}", offered.len(), ways.len());
             return Err(Error::new(Cause::Protocol, text));
@@ -64,11 +64,11 @@ impl TcpEnd {
         // Way by way, as the peer takes them in.
         for ((interface, count), reach) in ways.into_iter().zip(offered) {
             let reach = Reach::read(reach)?;
-            streams.push(self.terms.with_endpoint(interface, |endpoint| {
+            streams.push(self.config.with_endpoint(interface, |endpoint| {
                 (0..count as u32).map(|number| reach.connect(endpoint, number)).collect::<Result<Vec<_>, _>>()
             })?);
         }
-        Ok(self.terms.in_order(streams))
+        Ok(self.config.in_order(streams))
     }
 
     fn team(&mut self) -> Result<&mut FlowTeam, Error> {
@@ -79,13 +79,13 @@ impl TcpEnd {
         let (send, receive) = self.methods;
         let mut times: Vec<(Name, u64, u32)> = Vec::new();
         let mut looks = Looks::default();
-        let terms = self.terms.clone();
+        let config = self.config.clone();
         let team = self.team()?;
         let span = (stop.left() / LOOKS).max(LOOK);
         let mut next = Instant::now() + span;
-        let sends = team.flows().iter().filter(|(name, _)| terms.sends(*name));
+        let sends = team.flows().iter().filter(|(name, _)| config.sends(*name));
         // The first flow of each rail tells its interface.
-        let firsts = sends.take(terms.rails.len().max(1));
+        let firsts = sends.take(config.rails.len().max(1));
         let queues: Vec<Queue> = firsts.filter_map(|(_, stream)| Queue::of(stream)).collect();
         let before = host_time(&SysRoot::live());
         let start_ns = now_ns();
@@ -106,11 +106,11 @@ impl TcpEnd {
         let mut interfaces: Vec<String> = team
             .flows()
             .iter()
-            .take(terms.rails.len().max(1))
+            .take(config.rails.len().max(1))
             .filter_map(|(_, stream)| interface_of(stream))
             .collect();
         interfaces.dedup();
-        trials::require(&self.terms, &laps)?;
+        trials::require(&self.config, &laps)?;
         for lap in laps.iter_mut().filter(|lap| lap.end.sends) {
             lap.end.drained = looks.drained(lap.end.name());
             lap.end.tcp.rtt_us = usual(&times, lap.end.name()).or(lap.end.tcp.rtt_us);
@@ -132,33 +132,33 @@ impl TcpEnd {
 
 impl Part for TcpEnd {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        self.terms.require_congestion_control()?;
-        if self.terms.client {
+        self.config.require_congestion_control()?;
+        if self.config.client {
             return Ok(Offer::new(&self.place, serde_json::Value::Null));
         }
-        for (interface, _) in self.terms.ways() {
-            self.listening.push(self.terms.with_endpoint(interface, Listening::open)?);
+        for (interface, _) in self.config.ways() {
+            self.listening.push(self.config.with_endpoint(interface, Listening::open)?);
         }
         let reaches = self.listening.iter().map(Listening::reach).collect::<Result<Vec<_>, _>>()?;
         Ok(Offer::new(&self.place, json!(reaches)))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let streams = if self.terms.client {
+        let streams = if self.config.client {
             self.call(peers)?
         } else {
             let mut streams = Vec::new();
-            for (listening, (_, count)) in self.listening.drain(..).zip(self.terms.ways()) {
+            for (listening, (_, count)) in self.listening.drain(..).zip(self.config.ways()) {
                 let accepted = listening.accept(count)?;
                 self.strangers += accepted.strangers;
                 streams.push(accepted.streams);
             }
-            self.terms.in_order(streams)
+            self.config.in_order(streams)
         };
-        for (name, stream) in self.terms.flows.iter().zip(&streams) {
-            self.terms.set_up(*name, stream)?;
+        for (name, stream) in self.config.flows.iter().zip(&streams) {
+            self.config.set_up(*name, stream)?;
         }
-        self.team = Some(FlowTeam::start(&self.terms, streams)?);
+        self.team = Some(FlowTeam::start(&self.config, streams)?);
         Ok(())
     }
 
@@ -166,8 +166,8 @@ impl Part for TcpEnd {
         match phase {
             Phase::Measure => self.measure(stop, out),
             _ => {
-                let terms = self.terms.clone();
-                let found = trials::go(self.team()?, &terms, stop)?;
+                let config = self.config.clone();
+                let found = trials::go(self.team()?, &config, stop)?;
                 self.methods = (found.send, found.receive);
                 out.evidence("methods", found.shown);
                 Ok(())
@@ -240,7 +240,7 @@ fn tell_host(host: Option<&HostTime>, window_ns: u64) -> serde_json::Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::terms::Way;
+    use super::super::config::Way;
     use super::*;
 
     #[test]

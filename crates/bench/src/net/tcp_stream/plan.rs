@@ -2,8 +2,8 @@
 
 use seatrial_model::{About, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site};
 
+use super::config::Way;
 use super::rails;
-use super::terms::Way;
 use super::trials;
 use crate::common::affinity::{place_threads, place_threads_over};
 use crate::common::ends::Ends;

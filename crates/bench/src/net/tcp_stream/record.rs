@@ -7,7 +7,7 @@ use seatrial_sys::net::{TcpInfo, ThreadTime, ZeroCopied};
 use serde::{Deserialize, Serialize};
 use socket2::SockRef;
 
-use super::terms::{Name, Way};
+use super::config::{Name, Way};
 
 /// Under what name the list of [`End`]s stands.
 pub const ENDS: &str = "ends";

@@ -8,10 +8,10 @@ use seatrial_model::{
 use serde_json::json;
 
 use super::advice::advice;
+use super::config::{Name, Way};
 use super::limited::{Factor, Shares, limited};
 use super::rails;
 use super::record::End;
-use super::terms::{Name, Way};
 use crate::common::{Curve, Moved, common_window};
 
 /// A sample of the throughput is of this time at least, in nanoseconds.

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use seatrial_model::{Cause, Integrity};
 use seatrial_sys::net::Source;
 
+use super::config::{Name, TcpStreamConfig};
 use super::flow::{Flow, Lap, Report};
 use super::method::{Receiving, Sending};
 use super::orders::{Order, Orders};
 use super::pattern::{self, PERIOD};
-use super::terms::{Name, Terms};
 use crate::{Error, Stop};
 
 /// How long a thread may take to obey, on a machine whose CPUs do other things: its calls last 10 ms at most.
@@ -37,30 +37,31 @@ pub struct FlowTeam {
 }
 
 impl FlowTeam {
-    /// Starts a thread for each connection; `streams` are in the order of the terms' flows.
+    /// Starts a thread for each connection; `streams` are in the order of the configuration's flows.
     ///
     /// # Errors
     /// When the system gives no memory, descriptors or threads.
-    pub fn start(terms: &Terms, streams: Vec<TcpStream>) -> Result<Self, Error> {
+    pub fn start(config: &TcpStreamConfig, streams: Vec<TcpStream>) -> Result<Self, Error> {
         let failed = |what: &str, error: std::io::Error| {
             Error::new(Cause::Denied, format!("cannot make {what}: {error}"))
         };
-        let source = Source::new(&pattern::bytes(PERIOD + terms.message));
+        let source = Source::new(&pattern::bytes(PERIOD + config.message));
         let source = Arc::new(source.map_err(|error| failed("the data to send", error))?);
         let (report, reports) = channel();
         let mut team =
             Self { orders: Arc::default(), reports, threads: Vec::new(), flows: Vec::new(), running: false };
-        for (number, (name, stream)) in terms.flows.iter().zip(streams).enumerate() {
+        for (number, (name, stream)) in config.flows.iter().zip(streams).enumerate() {
             let copy =
                 stream.try_clone().map_err(|error| failed("a second handle to a connection", error))?;
             team.flows.push((*name, copy));
-            let binding = (!terms.bindings.is_empty()).then(|| terms.bindings[number % terms.bindings.len()]);
+            let binding =
+                (!config.bindings.is_empty()).then(|| config.bindings[number % config.bindings.len()]);
             let (orders, reports) = (Arc::clone(&team.orders), report.clone());
             let flow = Flow { name: *name, stream, binding, orders, reports, number };
-            let (terms, source) = (terms.clone(), Arc::clone(&source));
+            let (config, source) = (config.clone(), Arc::clone(&source));
             let thread = std::thread::Builder::new()
                 .name(format!("flow-{number}"))
-                .spawn(move || flow.run(&terms, source))
+                .spawn(move || flow.run(&config, source))
                 .map_err(|error| failed("a thread for a flow", error))?;
             team.threads.push(thread);
         }

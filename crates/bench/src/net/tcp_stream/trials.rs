@@ -11,10 +11,10 @@ use seatrial_model::{Cause, Nanos};
 use seatrial_sys::Errno;
 use serde_json::{Value, json};
 
+use super::config::TcpStreamConfig;
 use super::flow::Lap;
 use super::method::{Method, Receiving, Sending, choose};
 use super::team::FlowTeam;
-use super::terms::Terms;
 use crate::{Error, Stop};
 
 /// For connections to get up to speed.
@@ -49,16 +49,16 @@ pub struct Found {
 ///
 /// # Errors
 /// Of a flow that fails, and when a way that was asked for cannot be taken.
-pub fn go(team: &mut FlowTeam, terms: &Terms, stop: &Stop) -> Result<Found, Error> {
-    let mut send = terms.send.unwrap_or(Sending::ALL[0]);
-    let mut receive = terms.receive.unwrap_or(Receiving::ALL[0]);
+pub fn go(team: &mut FlowTeam, config: &TcpStreamConfig, stop: &Stop) -> Result<Found, Error> {
+    let mut send = config.send.unwrap_or(Sending::ALL[0]);
+    let mut receive = config.receive.unwrap_or(Receiving::ALL[0]);
     let mut clock = Instant::now();
     team.turn(send, receive, false)?;
     clock += RAMP;
     team.wait(clock, stop, |_| {})?;
     let mut shown = json!({});
     let mut laps = Vec::new();
-    if terms.send.is_none() {
+    if config.send.is_none() {
         let mut moved = Moved::<Sending>::new();
         for method in moved.turns() {
             laps = team.turn(method, receive, false)?;
@@ -71,7 +71,7 @@ pub fn go(team: &mut FlowTeam, terms: &Terms, stop: &Stop) -> Result<Found, Erro
         send = moved.chosen();
         shown["send"] = moved.shown();
     }
-    if terms.receive.is_none() {
+    if config.receive.is_none() {
         let mut moved = Moved::<Receiving>::new();
         for method in moved.turns() {
             laps = team.turn(send, method, false)?;
@@ -88,7 +88,7 @@ pub fn go(team: &mut FlowTeam, terms: &Terms, stop: &Stop) -> Result<Found, Erro
     while !stop.is_over() {
         team.wait(Instant::now() + SETTLE, stop, |_| {})?;
     }
-    let asked = (terms.send.map(Method::word), terms.receive.map(Method::word));
+    let asked = (config.send.map(Method::word), config.receive.map(Method::word));
     Ok(Found {
         send,
         receive,
@@ -160,12 +160,12 @@ impl<M: Method> Moved<M> {
 ///
 /// # Errors
 /// With the parameter, and what the kernel answered.
-pub fn require(terms: &Terms, laps: &[Lap]) -> Result<(), Error> {
+pub fn require(config: &TcpStreamConfig, laps: &[Lap]) -> Result<(), Error> {
     let Some((lap, error)) = laps.iter().find_map(|lap| Some((lap, lap.refused?))) else { return Ok(()) };
     let (parameter, word) = if lap.end.sends {
-        ("send", terms.send.map_or("auto", Method::word))
+        ("send", config.send.map_or("auto", Method::word))
     } else {
-        ("receive", terms.receive.map_or("auto", Method::word))
+        ("receive", config.receive.map_or("auto", Method::word))
     };
     let cause = if matches!(error, Errno::PERM | Errno::ACCESS) { Cause::Denied } else { Cause::Missing };
     let text = format!("{parameter}={word}: the kernel refuses: {error}; choose another, or auto");

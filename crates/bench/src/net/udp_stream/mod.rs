@@ -2,6 +2,7 @@
 
 mod bursts;
 mod closed;
+mod config;
 mod control;
 mod findings;
 mod header;
@@ -22,7 +23,6 @@ mod shared;
 mod slices;
 mod steps;
 mod talk;
-mod terms;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -33,11 +33,11 @@ use seatrial_model::{
     ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
 };
 
+pub(super) use config::Direction;
+use config::{HEADER, MOST_MESSAGE};
 pub(super) use part::part;
 pub(super) use plan::{between, limits};
 pub(super) use reduce::reduce;
-pub(super) use terms::Direction;
-use terms::{HEADER, MOST_MESSAGE};
 
 use crate::{Benchmark, Error, Part, common};
 

@@ -11,6 +11,7 @@ use seatrial_sys::net::host_time;
 use seatrial_sys::root::SysRoot;
 
 use super::closed::{nothing, refused};
+use super::config::UdpStreamConfig;
 use super::control::Control;
 use super::inbound::ReceiveThread;
 use super::kernel::{self, Rules};
@@ -18,7 +19,6 @@ use super::outbound::{SendThread, Sending};
 use super::record::{Effort, Received, Sent};
 use super::shared::Shared;
 use super::talk::Talk;
-use super::terms::Terms;
 use super::threads::{Running, Took, effort, join, start};
 use crate::{Error, Stop};
 
@@ -63,7 +63,7 @@ impl Stage {
     ///
     /// # Errors
     /// When the other end is gone, the system refuses, or nothing arrives.
-    pub fn run(&mut self, terms: &Terms, number: u16, stop: &Stop) -> Result<Ran, Error> {
+    pub fn run(&mut self, config: &UdpStreamConfig, number: u16, stop: &Stop) -> Result<Ran, Error> {
         if let Some(why) = &self.silent {
             return Err(Error::new(Cause::IoError, why.clone()));
         }
@@ -71,8 +71,8 @@ impl Stage {
         let interface = self.interface.clone();
         let interface = interface.as_deref();
         let before = (Counters::read(&root, interface), host_time(&root).ok());
-        let (shared, began_ns) = (Shared::new(terms.flows), now_ns());
-        let threads = self.threads(terms, number, stop, &shared)?;
+        let (shared, began_ns) = (Shared::new(config.flows), now_ns());
+        let threads = self.threads(config, number, stop, &shared)?;
         let machine = host_time(&root).ok().zip(before.1).map(|(now, then)| now.since(&then));
         let counters = Counters::read(&root, interface).since(&before.0);
         let phase_ns = now_ns() - began_ns;
@@ -97,7 +97,7 @@ impl Stage {
             let queues = interface.and_then(|name| qdiscs(name).ok()).unwrap_or_default();
             Sent {
                 message: common.message,
-                rate: terms.rate,
+                rate: config.rate,
                 path_mtu: common.path_mtu,
                 headers: common.headers,
                 segments: senders.iter().map(|thread| thread.out.layout().segments).min().unwrap_or(1),
@@ -135,7 +135,7 @@ impl Stage {
     /// The threads of a phase, and the talk beside them.
     fn threads(
         &mut self,
-        terms: &Terms,
+        config: &UdpStreamConfig,
         number: u16,
         stop: &Stop,
         shared: &Shared,
@@ -156,7 +156,7 @@ impl Stage {
                             Error::new(Cause::IoError, format!("receiving from {peer}: {error}"))
                         })
                     };
-                    let started = start(scope, "receive", terms.receiving_cpu(at), receive);
+                    let started = start(scope, "receive", config.receiving_cpu(at), receive);
                     // Without the halt those that run would go on for ever.
                     receivers.push(started.inspect_err(|_| shared.halt())?);
                 }
@@ -172,9 +172,9 @@ impl Stage {
                 let mut senders: Vec<Running<'_, Vec<(u16, u64)>>> = Vec::new();
                 // Moved and not borrowed: its threads go on behind this block.
                 if let Some((common, threads)) = { sending } {
-                    let (rules, pacing) = (rules(common, number), terms.pacing);
+                    let (rules, pacing) = (rules(common, number), config.pacing);
                     for (at, thread) in threads.iter_mut().enumerate() {
-                        thread.begin(terms, rules.message);
+                        thread.begin(config, rules.message);
                         let send = move || {
                             let SendThread { flows, out } = thread;
                             // Without it sleeps are 50 us longer, which the schedule makes up for.
@@ -187,7 +187,7 @@ impl Stage {
                             })?;
                             Ok(flows.iter().map(|flow| (flow.number, flow.sent)).collect())
                         };
-                        senders.push(start(scope, "send", terms.sending_cpu(at), send)?);
+                        senders.push(start(scope, "send", config.sending_cpu(at), send)?);
                     }
                 }
                 let is_over = || senders.iter().all(ScopedJoinHandle::is_finished);

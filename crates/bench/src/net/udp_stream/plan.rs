@@ -4,8 +4,8 @@ use seatrial_model::{
     About, Binding, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site, Value,
 };
 
+use super::config::{Direction, MOST_MESSAGE, SEARCH, rate};
 use super::steps::search_time;
-use super::terms::{Direction, MOST_MESSAGE, SEARCH, rate};
 use crate::common::affinity::place_threads;
 use crate::common::ends::Ends;
 use crate::common::goodput::{Goodput, Ip, Transport};

@@ -5,10 +5,10 @@ use seatrial_model::{
 };
 use serde_json::json;
 
+use super::config::{SEARCH, UdpStreamConfig};
 use super::findings::findings;
 use super::record::{Effort, Trial, Way, trials};
 use super::searched;
-use super::terms::{SEARCH, Terms};
 use crate::common::Moved;
 
 /// Bytes a nanosecond are 8 Gbit/s.
@@ -35,8 +35,8 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     }
     trials.iter().flat_map(|trial| &trial.ways).try_for_each(is_told)?;
     let (trials, late) = offered_as_asked(trials)?;
-    let slice_ns = case.places.first().and_then(|place| Terms::of(case, place).ok());
-    let slice_ns = slice_ns.map_or(10e6, |terms| terms.slice.get() as f64);
+    let slice_ns = case.places.first().and_then(|place| UdpStreamConfig::of(case, place).ok());
+    let slice_ns = slice_ns.map_or(10e6, |config| config.slice.get() as f64);
     let mut measures = Measures::default();
     let common: Vec<Vec<Common>> =
         trials.iter().map(|trial| common(&trial.ways, slice_ns)).collect::<Option<_>>().ok_or_else(|| {

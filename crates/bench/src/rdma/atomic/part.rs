@@ -12,7 +12,7 @@ use super::run::{Operation, Words};
 use crate::common::Sliced;
 use crate::common::rdma::bandwidth::counts::{Tally, between_looks, moved, samplers};
 use crate::common::rdma::rig::{facts, met, offer, pin, too_early};
-use crate::common::rdma::{Method, Rig, Side, Terms, Way, verified};
+use crate::common::rdma::{Method, RdmaConfig, Rig, Side, Way, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// Bytes of a word.
@@ -30,14 +30,14 @@ pub fn part(method: Method, case: &Case, place: &Place) -> Result<Box<dyn Part>,
         "compare_swap" => Operation::CompareSwap,
         _ => Operation::FetchAdd,
     };
-    let terms = Terms::all(method, case, place)?;
-    Ok(Box::new(Counting { place: place.clone(), terms, operation, words: Vec::new(), rigs: Vec::new() }))
+    let config = RdmaConfig::all(method, case, place)?;
+    Ok(Box::new(Counting { place: place.clone(), config, operation, words: Vec::new(), rigs: Vec::new() }))
 }
 
 struct Counting {
     place: Place,
     /// By port; at least one.
-    terms: Vec<Terms>,
+    config: Vec<RdmaConfig>,
     operation: Operation,
     /// By port and thread; none at the end that rests.
     words: Vec<Vec<Words>>,
@@ -47,9 +47,9 @@ struct Counting {
 
 impl Part for Counting {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        pin(&self.terms[0], 0)?;
-        for terms in &self.terms {
-            let rig = Rig::open(terms, &[Pages::Base])?;
+        pin(&self.config[0], 0)?;
+        for config in &self.config {
+            let rig = Rig::open(config, &[Pages::Base])?;
             for pair in 0..rig.pairs.len() {
                 rig.region.set_word(rig.layout.at(pair, Side::In, 0) as usize, 0);
             }
@@ -60,8 +60,8 @@ impl Part for Counting {
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
         met(self.rigs.iter_mut(), &self.place, peers)?;
-        for rig in self.rigs.iter().filter(|rig| rig.terms.initiates()) {
-            let words = (0..rig.terms.threads).map(|thread| Words::new(rig, self.operation, thread));
+        for rig in self.rigs.iter().filter(|rig| rig.config.initiates()) {
+            let words = (0..rig.config.threads).map(|thread| Words::new(rig, self.operation, thread));
             self.words.push(words.collect::<Result<_, _>>()?);
         }
         Ok(())
@@ -128,7 +128,7 @@ fn many(
             for (number, (words, tally)) in words.iter_mut().zip(tallies).enumerate() {
                 let stop = stop.clone();
                 threads.push(scope.spawn(move || {
-                    let done = pin(&rig.terms, number).and_then(|()| words.many(rig, &stop, until, tally));
+                    let done = pin(&rig.config, number).and_then(|()| words.many(rig, &stop, until, tally));
                     if done.is_err() {
                         stop.raise();
                     }

@@ -56,8 +56,8 @@ impl Words {
     /// # Errors
     /// When the device refuses.
     pub fn new(rig: &Rig, operation: Operation, thread: usize) -> Result<Self, Error> {
-        let label = rig.terms.label();
-        let depth = rig.terms.depth;
+        let label = rig.config.label();
+        let depth = rig.config.depth;
         let lane = |(number, pair): (usize, &Pair)| -> Result<Lane, VerbsError> {
             let word = rig.layout.at(pair.number, Side::In, 0);
             let remote = Remote { address: rig.remote.address + word, key: rig.remote.key };
@@ -75,7 +75,7 @@ impl Words {
                 .collect();
             Ok(Lane { pair: pair.clone(), list: SendList::new(&works)?, posted: 0, seen: 0 })
         };
-        let own = rig.pairs.iter().filter(|pair| pair.number % rig.terms.threads == thread);
+        let own = rig.pairs.iter().filter(|pair| pair.number % rig.config.threads == thread);
         let lanes = own.enumerate().map(lane).collect::<Result<Vec<_>, _>>();
         Ok(Self {
             operation,
@@ -135,7 +135,7 @@ impl Words {
         while self.reap(rig)? == 0 {
             looks = looks.wrapping_add(1);
             // A look by events sleeps.
-            if (rig.terms.event || looks.is_multiple_of(4096)) && now_ns() - start > 5_000_000_000 {
+            if (rig.config.event || looks.is_multiple_of(4096)) && now_ns() - start > 5_000_000_000 {
                 return Err(self.silent());
             }
         }

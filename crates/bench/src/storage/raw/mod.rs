@@ -1,12 +1,12 @@
 //! `storage.raw`: how fast whole disks are read, by place, each alone and all at once. Nothing is ever written.
 
+mod config;
 mod device;
 mod part;
 pub(in crate::storage) mod path;
 mod plan;
 mod reader;
 mod reduce;
-mod terms;
 #[cfg(test)]
 mod tests;
 mod zones;
@@ -154,11 +154,11 @@ impl Benchmark for Raw {
     }
 
     fn look(&self, case: &Case, place: &Place) -> Option<Box<dyn Part>> {
-        let terms = terms::Terms::of(case).ok()?;
+        let config = config::RawConfig::of(case).ok()?;
         let look = common::Look::new(place, move || {
             let root = SysRoot::live();
             // Opening one reads a block of it.
-            terms.disks.iter().try_for_each(|name| device::Disk::open(&root, name, &terms).map(drop))
+            config.disks.iter().try_for_each(|name| device::Disk::open(&root, name, &config).map(drop))
         });
         Some(Box::new(look))
     }

@@ -9,7 +9,7 @@ use seatrial_model::{
     Subject, Value,
 };
 
-use super::terms;
+use super::config;
 use crate::common::{self, core_bindings, each_node};
 use crate::storage::file::limit::in_blocks;
 
@@ -24,14 +24,14 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
 fn plan_node(about: &About, params: &Params, node: &SiteNode, budget: Budget) -> Result<Vec<Case>, Reason> {
     let together = params.flag("together").unwrap_or(false);
     let disks = wanted(params, &node.machine, together)?;
-    if together && terms::is_random(params) {
+    if together && config::is_random(params) {
         let text =
             "together=true reads each disk at its beginning, pattern=random all over it: leave out either";
         return Err(Reason::new(Cause::Contradiction, text));
     }
     let chosen = |case: &mut Case, names: &str| {
         case.chosen.set("disks", names);
-        case.chosen.set("block", Bytes(terms::block(params)));
+        case.chosen.set("block", Bytes(config::block(params)));
     };
     let place = |bindings: Vec<Binding>| {
         let (part, node) = ("worker".to_owned(), node.name.clone());
@@ -146,14 +146,15 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         machine.disks.known()?.iter().find(|disk| disk.name == name)
     });
     let of_disk = match disk {
-        Some(disk) if !together => {
-            disk_limit_under(disk, DiskLoad { reads: true, writes: false, block: terms::block(&case.params) })
-        }
+        Some(disk) if !together => disk_limit_under(
+            disk,
+            DiskLoad { reads: true, writes: false, block: config::block(&case.params) },
+        ),
         _ => unknown("which parts of their way these disks share is not known"),
     };
     let limit = |metric: &str| match metric {
         "throughput" | "first" | "last" => of_disk.clone(),
-        "iops" => in_blocks(&of_disk, terms::block(&case.params) as f64),
+        "iops" => in_blocks(&of_disk, config::block(&case.params) as f64),
         "latency" | "p99" | "slowest" => unknown("no hardware fact bounds how long a request takes"),
         "alone" => unknown("a sum over disks of different kinds; see each disk's own case"),
         _ => unknown("a ratio of two measurements has no limit in the hardware"),

@@ -5,9 +5,9 @@ use seatrial_model::{
 };
 use seatrial_stats::Sorted;
 
+use super::config::{block, is_random};
 use super::part::{ALONE, RANDOM, TOGETHER};
 use super::path;
-use super::terms::{block, is_random};
 use crate::common::{AtPlace, Latencies, by_place};
 
 const MEGA: f64 = 1e6;

@@ -31,19 +31,19 @@ struct Seen {
 /// # Errors
 /// When the memory cannot be read, which it can.
 pub fn came(rig: &Rig) -> Result<Integrity, Error> {
-    let terms = &rig.terms;
-    let is_reliable = terms.transport == Transport::Rc;
-    let skip = if terms.transport == Transport::Ud { GRH_BYTES } else { 0 };
-    let bytes = terms.largest() as usize;
+    let config = &rig.config;
+    let is_reliable = config.transport == Transport::Rc;
+    let skip = if config.transport == Transport::Ud { GRH_BYTES } else { 0 };
+    let bytes = config.largest() as usize;
     let mut seen = Seen::default();
     for pair in 0..rig.pairs.len() {
         for slot in 0..rig.layout.slots {
             let found = rig.came(pair, slot, skip, bytes)?;
-            let stamp = |generation| rig.stamp(false, pair, source(terms.method.verb, slot), generation);
+            let stamp = |generation| rig.stamp(false, pair, source(config.method.verb, slot), generation);
             seen.slots += 1;
             let wrong = if is_reliable {
                 let (last, all) = (rig.layout.last_slots(), rig.layout.slots);
-                match terms.method.verb {
+                match config.method.verb {
                     // What is read was written once, before the trial.
                     VerbKind::Read if slot < last => whole(stamp(FIRST), &found),
                     // What is sent goes to whichever slot is next: to all of them, or to any.

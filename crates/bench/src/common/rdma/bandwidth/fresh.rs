@@ -28,7 +28,7 @@ impl Fresh {
     /// # Errors
     /// When there is not so much memory.
     pub fn new(rig: &Rig, pair: &Pair, bytes: u32) -> Result<Self, Error> {
-        let node = rig.terms.bindings.first().and_then(|binding| binding.memory);
+        let node = rig.config.bindings.first().and_then(|binding| binding.memory);
         let stamp = rig.stamp(true, pair.number, 0, check::FIRST);
         // Small pages: one of 2 MiB for each message would be far more memory than the plan has left free.
         let piece = || -> Result<Mapping, Error> {
@@ -38,8 +38,8 @@ impl Fresh {
             stamp.fill(&mut map.as_mut_slice::<u8>()[..bytes as usize]);
             Ok(map)
         };
-        let idle = (0..rig.terms.depth).map(|_| piece()).collect::<Result<_, _>>()?;
-        Ok(Self { bytes, idle, busy: VecDeque::with_capacity(rig.terms.depth) })
+        let idle = (0..rig.config.depth).map(|_| piece()).collect::<Result<_, _>>()?;
+        Ok(Self { bytes, idle, busy: VecDeque::with_capacity(rig.config.depth) })
     }
 
     /// Registers a piece and posts a message from it, or into it.

@@ -14,7 +14,7 @@ use super::counts::{Sampler, Tally, between_looks, moved, samplers};
 use super::pump::{Orders, Pump};
 use super::taker::Takers;
 use crate::common::rdma::rig::{facts, met, offer, pages_of, pin, too_early};
-use crate::common::rdma::{CAUSE_AFTER, Method, Rig, Terms, Way, is_flush, verified};
+use crate::common::rdma::{CAUSE_AFTER, Method, RdmaConfig, Rig, Way, is_flush, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How often another queue is looked at for the cause of an error.
@@ -31,15 +31,15 @@ const QUIET_LOOKS: u32 = 40;
 /// # Errors
 /// When the case was not planned by the same version.
 pub fn part(method: Method, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
-    let terms = Terms::all(method, case, place)?;
+    let config = RdmaConfig::all(method, case, place)?;
     let pages = pages_of(&case.params)?;
-    Ok(Box::new(Streaming { place: place.clone(), terms, pages, lines: Vec::new(), sent: 0 }))
+    Ok(Box::new(Streaming { place: place.clone(), config, pages, lines: Vec::new(), sent: 0 }))
 }
 
 struct Streaming {
     place: Place,
     /// By port; at least one.
-    terms: Vec<Terms>,
+    config: Vec<RdmaConfig>,
     pages: Vec<Pages>,
     /// By port; empty before they are prepared.
     lines: Vec<Line>,
@@ -55,11 +55,11 @@ struct Line {
 }
 
 impl Line {
-    fn open(terms: &Terms, pages: &[Pages]) -> Result<Self, Error> {
-        let rig = Rig::open(terms, pages)?;
+    fn open(config: &RdmaConfig, pages: &[Pages]) -> Result<Self, Error> {
+        let rig = Rig::open(config, pages)?;
         rig.poison_in()?;
         fill(&rig, check::FIRST, rig.layout.slots)?;
-        let takes = terms.answers() && terms.is_counted_there();
+        let takes = config.answers() && config.is_counted_there();
         let takers = takes.then(|| Takers::prepare(&rig)).transpose()?;
         Ok(Self { takers, rig })
     }
@@ -74,8 +74,8 @@ impl Line {
                 other => other?,
             }
         }
-        let terms = &self.rig.terms;
-        let comes = if terms.method.verb == VerbKind::Read { terms.initiates() } else { terms.answers() };
+        let config = &self.rig.config;
+        let comes = if config.method.verb == VerbKind::Read { config.initiates() } else { config.answers() };
         if comes {
             return check::came(&self.rig);
         }
@@ -85,9 +85,9 @@ impl Line {
 
 impl Part for Streaming {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        pin(&self.terms[0], 0)?;
-        for terms in &self.terms {
-            self.lines.push(Line::open(terms, &self.pages)?);
+        pin(&self.config[0], 0)?;
+        for config in &self.config {
+            self.lines.push(Line::open(config, &self.pages)?);
         }
         Ok(offer(self.lines.iter().map(|line| &line.rig), &self.place))
     }
@@ -99,27 +99,27 @@ impl Part for Streaming {
 
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
         let lines = &self.lines;
-        let terms = &lines.first().ok_or_else(too_early)?.rig.terms;
-        let sizes = terms.sizes.len();
+        let config = &lines.first().ok_or_else(too_early)?.rig.config;
+        let sizes = config.sizes.len();
         let tally = |_| Arc::new(Tally::new(sizes));
         // By port and thread.
         let pumped: Vec<Vec<Arc<Tally>>> =
-            lines.iter().map(|_| (0..terms.threads).map(tally).collect()).collect();
+            lines.iter().map(|_| (0..config.threads).map(tally).collect()).collect();
         let mut all = Vec::new();
-        let (own, far) = (terms.own_way(), opposite(terms.own_way()));
-        if terms.initiates() && !terms.is_counted_there() {
-            let grouped: Vec<u64> = terms.sizes.iter().map(|size| terms.moderation(*size) as u64).collect();
-            all.extend(samplers(own, &terms.sizes, &grouped, &pumped));
+        let (own, far) = (config.own_way(), opposite(config.own_way()));
+        if config.initiates() && !config.is_counted_there() {
+            let grouped: Vec<u64> = config.sizes.iter().map(|size| config.moderation(*size) as u64).collect();
+            all.extend(samplers(own, &config.sizes, &grouped, &pumped));
         }
         let taken: Vec<Vec<Arc<Tally>>> =
             lines.iter().filter_map(|line| Some(line.takers.as_ref()?.tallies().to_vec())).collect();
         if !taken.is_empty() {
-            all.extend(samplers(far, &terms.sizes, &vec![1; sizes], &taken));
+            all.extend(samplers(far, &config.sizes, &vec![1; sizes], &taken));
         }
         self.sent += move_messages(lines, &pumped, &mut all, stop, out)?;
         all.iter_mut().for_each(|sampler| sampler.end(out));
         if phase == Phase::Measure {
-            if terms.initiates() {
+            if config.initiates() {
                 self.sent += lines.iter().map(|line| last_pass(&line.rig)).sum::<Result<u64, Error>>()?;
             }
             if !taken.is_empty() {
@@ -152,7 +152,7 @@ const fn opposite(way: Way) -> Way {
 
 /// Writes the content of this pass into the first `slots` that each queue pair sends from, or is read from.
 fn fill(rig: &Rig, generation: u64, slots: u64) -> Result<(), Error> {
-    rig.fill_out(generation, slots, |slot| check::source(rig.terms.method.verb, slot))
+    rig.fill_out(generation, slots, |slot| check::source(rig.config.method.verb, slot))
 }
 
 /// Lets all threads of this end work until the phase is over; how many messages they sent.
@@ -165,14 +165,14 @@ fn move_messages(
 ) -> Result<u64, Error> {
     let orders = Orders::default();
     let span = stop.left().max(Duration::from_nanos(1));
-    let sizes = lines[0].rig.terms.sizes.len();
+    let sizes = lines[0].rig.config.sizes.len();
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
-        for (line, tallies) in lines.iter().zip(tallies).filter(|(line, _)| line.rig.terms.initiates()) {
+        for (line, tallies) in lines.iter().zip(tallies).filter(|(line, _)| line.rig.config.initiates()) {
             for (thread, tally) in tallies.iter().enumerate() {
                 let (rig, orders, stop) = (&line.rig, &orders, stop.clone());
                 threads.push(scope.spawn(move || {
-                    pin(&rig.terms, thread)?;
+                    pin(&rig.config, thread)?;
                     let sent = Pump::new(rig, thread).run(orders, &stop, tally);
                     if sent.is_err() {
                         stop.raise();
@@ -232,12 +232,12 @@ fn received(lines: &[Line]) -> u64 {
 /// Sends over all memory once more, or over as much of it as is not too much, with new content: what arrives now cannot have
 /// been there before. What is read keeps its content, and the memory that it comes to is marked first.
 fn last_pass(rig: &Rig) -> Result<u64, Error> {
-    if rig.terms.method.verb == VerbKind::Read {
+    if rig.config.method.verb == VerbKind::Read {
         rig.poison_in()?;
     } else {
         fill(rig, check::LAST, rig.layout.last_slots())?;
     }
-    (0..rig.terms.threads).map(|thread| Pump::new(rig, thread).once()).sum()
+    (0..rig.config.threads).map(|thread| Pump::new(rig, thread).once()).sum()
 }
 
 /// Waits until nothing comes any more, so that what was received can be held against what was sent.

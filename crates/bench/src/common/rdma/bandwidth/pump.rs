@@ -62,9 +62,9 @@ pub struct Pump<'a> {
 impl<'a> Pump<'a> {
     /// The pump of the thread with this number.
     pub fn new(rig: &'a Rig, thread: usize) -> Self {
-        let threads = rig.terms.threads;
+        let threads = rig.config.threads;
         let pairs = rig.pairs.iter().filter(|pair| pair.number % threads == thread).collect();
-        let proves = rig.terms.fence && rig.terms.method.verb == VerbKind::Write;
+        let proves = rig.config.fence && rig.config.method.verb == VerbKind::Write;
         Self {
             rig,
             queue: &rig.sends[thread],
@@ -82,7 +82,7 @@ impl<'a> Pump<'a> {
     /// # Errors
     /// When the device or the path does not deliver.
     pub fn run(&mut self, orders: &Orders, stop: &Stop, tally: &Tally) -> Result<u64, Error> {
-        let label = self.rig.terms.label();
+        let label = self.rig.config.label();
         let mut size = usize::MAX;
         let mut sent = 0;
         let mut turn = 0_u32;
@@ -106,7 +106,7 @@ impl<'a> Pump<'a> {
                 sent += self.finish(size, tally)?;
                 size = ordered;
                 self.prepare(size).map_err(during(&label, "preparing requests"))?;
-                if self.rig.terms.fresh {
+                if self.rig.config.fresh {
                     self.refresh(size)?;
                 }
             }
@@ -122,13 +122,13 @@ impl<'a> Pump<'a> {
     /// # Errors
     /// As [`Self::run`].
     pub fn once(&mut self) -> Result<u64, Error> {
-        let label = self.rig.terms.label();
-        let last = self.rig.terms.sizes.len() - 1;
-        let tally = Tally::new(self.rig.terms.sizes.len());
+        let label = self.rig.config.label();
+        let last = self.rig.config.sizes.len() - 1;
+        let tally = Tally::new(self.rig.config.sizes.len());
         self.prepare(last).map_err(during(&label, "preparing requests"))?;
         for _ in 0..self.rig.layout.last_slots() {
             for lane in 0..self.lanes.len() {
-                self.wait_for(last, &tally, |pump| pump.lanes[lane].room(pump.rig.terms.depth) > 0)?;
+                self.wait_for(last, &tally, |pump| pump.lanes[lane].room(pump.rig.config.depth) > 0)?;
                 self.post(lane, 1, false).map_err(during(&label, "posting requests"))?;
             }
         }
@@ -137,8 +137,8 @@ impl<'a> Pump<'a> {
 
     /// Makes the requests for messages of the size with this index.
     fn prepare(&mut self, size: usize) -> Result<(), VerbsError> {
-        let bytes = self.rig.terms.sizes[size];
-        self.moderation = self.rig.terms.moderation(bytes);
+        let bytes = self.rig.config.sizes[size];
+        self.moderation = self.rig.config.moderation(bytes);
         self.lanes.clear();
         for pair in &self.pairs {
             let list = self.list(pair, bytes as u32)?;
@@ -149,7 +149,7 @@ impl<'a> Pump<'a> {
 
     /// Gives every queue pair memory to register for each message.
     fn refresh(&mut self, size: usize) -> Result<(), Error> {
-        let bytes = self.rig.terms.sizes[size] as u32;
+        let bytes = self.rig.config.sizes[size] as u32;
         for lane in &mut self.lanes {
             lane.fresh = Some(Fresh::new(self.rig, lane.pair, bytes)?);
         }
@@ -157,8 +157,8 @@ impl<'a> Pump<'a> {
     }
 
     fn list(&self, pair: &Pair, bytes: u32) -> Result<SendList, VerbsError> {
-        let (rig, terms) = (self.rig, &self.rig.terms);
-        let (own, far) = sides(terms.method.verb);
+        let (rig, config) = (self.rig, &self.rig.config);
+        let (own, far) = sides(config.method.verb);
         let own_at = rig.layout.at(pair.number, own, 0) as usize;
         let message = message(rig, pair, bytes, &rig.region, own_at);
         // What it reads lies behind the message, where nobody looks.
@@ -169,7 +169,7 @@ impl<'a> Pump<'a> {
             ..Work::new(Verb::Read, &rig.region, behind, PROOF)
         };
         let mut works = Vec::new();
-        for _ in 0..terms.post_list {
+        for _ in 0..config.post_list {
             works.push(Work { ..message });
             if self.each == 2 {
                 works.push(proof());
@@ -181,7 +181,7 @@ impl<'a> Pump<'a> {
     /// Posts lists until no queue pair has room for another one.
     #[inline]
     fn fill(&mut self) -> Result<(), VerbsError> {
-        let (depth, list) = (self.rig.terms.depth, self.rig.terms.post_list);
+        let (depth, list) = (self.rig.config.depth, self.rig.config.post_list);
         for lane in 0..self.lanes.len() {
             while self.lanes[lane].room(depth) >= list {
                 self.post(lane, list, false)?;
@@ -201,7 +201,7 @@ impl<'a> Pump<'a> {
         for at in 0..count {
             let entry = at * self.each;
             if layout.slots > 1 {
-                let (own, far) = sides(self.rig.terms.method.verb);
+                let (own, far) = sides(self.rig.config.method.verb);
                 let own = layout.at(lane.pair.number, own, lane.slot) as usize;
                 let far = far_at(self.rig, lane.pair, far, lane.slot).address;
                 lane.list.aim(entry, own, far);
@@ -247,7 +247,7 @@ impl<'a> Pump<'a> {
 
     /// Waits until all that was posted is done; how many messages that were since they were prepared.
     fn finish(&mut self, size: usize, tally: &Tally) -> Result<u64, Error> {
-        let label = self.rig.terms.label();
+        let label = self.rig.config.label();
         for lane in 0..self.lanes.len() {
             if self.lanes[lane].since > 0 {
                 // One more that asks for a completion, which tells of all before it.
@@ -260,7 +260,7 @@ impl<'a> Pump<'a> {
 
     /// Takes completions until `done`; gives up when none comes for so long that none will.
     fn wait_for(&mut self, size: usize, tally: &Tally, done: impl Fn(&Self) -> bool) -> Result<(), Error> {
-        let label = self.rig.terms.label();
+        let label = self.rig.config.label();
         let mut deadline = drained();
         while !done(self) {
             let before: u64 = self.lanes.iter().map(|lane| lane.completed).sum();
@@ -291,30 +291,30 @@ pub fn message<'a>(
     memory: &'a Arc<MemoryRegion>,
     offset: usize,
 ) -> Work<'a> {
-    let terms = &rig.terms;
-    let verb = match (terms.method.verb, terms.notice()) {
+    let config = &rig.config;
+    let verb = match (config.method.verb, config.notice()) {
         (VerbKind::Write, Notice::Completion) => Verb::WriteImmediate(0),
         (VerbKind::Write, _) => Verb::Write,
         (VerbKind::Read, _) => Verb::Read,
         _ => Verb::Send,
     };
-    let (_, far) = sides(terms.method.verb);
-    let is_local = matches!(terms.method.verb, VerbKind::Send);
+    let (_, far) = sides(config.method.verb);
+    let is_local = matches!(config.method.verb, VerbKind::Send);
     let to = pair.handle.as_ref().map(|(handle, qp_number)| Datagram {
         handle,
         qp_number: *qp_number,
         qkey: QKEY,
     });
-    let inline = terms.method.verb != VerbKind::Read
+    let inline = config.method.verb != VerbKind::Read
         && bytes <= pair.qp.inline_bytes()
-        && terms.inline.is_none_or(|most| u64::from(bytes) <= most);
+        && config.inline.is_none_or(|most| u64::from(bytes) <= most);
     Work {
         remote: (!is_local).then(|| far_at(rig, pair, far, 0)),
         to,
         inline,
         signalled: false,
-        fence: terms.fence,
-        solicited: terms.event,
+        fence: config.fence,
+        solicited: config.event,
         ..Work::new(verb, memory, offset, bytes)
     }
 }

@@ -15,7 +15,7 @@ use super::counts::Tally;
 use crate::Error;
 use crate::common::rdma::queue::Queue;
 use crate::common::rdma::rig::pin;
-use crate::common::rdma::{Layout, Pair, Rig, Side, Terms, during, preparing, wait};
+use crate::common::rdma::{Layout, Pair, RdmaConfig, Rig, Side, during, preparing, wait};
 
 /// Receives that are posted with one call.
 const LIST: usize = 16;
@@ -31,7 +31,7 @@ struct Lane {
 
 /// What one thread needs.
 struct Work {
-    terms: Terms,
+    config: RdmaConfig,
     thread: usize,
     layout: Layout,
     region: Arc<MemoryRegion>,
@@ -59,22 +59,22 @@ impl Takers {
         let over = Arc::new(AtomicBool::new(false));
         let mut takers =
             Self { work: Vec::new(), threads: Vec::new(), tallies: Vec::new(), over, failed: Arc::default() };
-        for thread in 0..rig.terms.threads {
-            let tally = Arc::new(Tally::new(rig.terms.sizes.len()));
+        for thread in 0..rig.config.threads {
+            let tally = Arc::new(Tally::new(rig.config.sizes.len()));
             takers.tallies.push(Arc::clone(&tally));
-            let own = rig.pairs.iter().filter(|pair| pair.number % rig.terms.threads == thread);
+            let own = rig.pairs.iter().filter(|pair| pair.number % rig.config.threads == thread);
             let lanes = own.map(|pair| Lane::new(rig, pair)).collect::<Result<Vec<_>, VerbsError>>();
             let mut work = Work {
-                terms: rig.terms.clone(),
+                config: rig.config.clone(),
                 thread,
                 layout: rig.layout,
                 region: Arc::clone(&rig.region),
                 queue: rig.receives[thread].clone(),
-                lanes: lanes.map_err(preparing(&rig.terms.label(), "preparing receives"))?,
+                lanes: lanes.map_err(preparing(&rig.config.label(), "preparing receives"))?,
                 tally,
                 over: Arc::clone(&takers.over),
             };
-            work.post_all().map_err(preparing(&rig.terms.label(), "posting receives"))?;
+            work.post_all().map_err(preparing(&rig.config.label(), "posting receives"))?;
             takers.work.push(work);
         }
         Ok(takers)
@@ -133,7 +133,7 @@ impl Drop for Takers {
 impl Lane {
     fn new(rig: &Rig, pair: &Pair) -> Result<Self, VerbsError> {
         let at = rig.layout.at(pair.number, Side::In, 0) as usize;
-        let (id, bytes) = ((pair.number / rig.terms.threads) as u64, rig.layout.stride as u32);
+        let (id, bytes) = ((pair.number / rig.config.threads) as u64, rig.layout.stride as u32);
         let work = || ReceiveWork { id, memory: &rig.region, offset: at, bytes };
         let list = ReceiveList::new(&(0..LIST).map(|_| work()).collect::<Vec<_>>())?;
         Ok(Self { pair: pair.clone(), list, slot: 0, due: 0 })
@@ -154,7 +154,7 @@ impl Lane {
 impl Work {
     fn post_all(&mut self) -> Result<(), VerbsError> {
         for lane in &mut self.lanes {
-            let mut left = self.terms.receives;
+            let mut left = self.config.receives;
             while left > 0 {
                 let count = left.min(LIST);
                 lane.post(&self.layout, count)?;
@@ -165,11 +165,11 @@ impl Work {
     }
 
     fn run(mut self) -> Result<(), Error> {
-        pin(&self.terms, self.thread)?;
-        let label = self.terms.label();
-        let list = LIST.min(self.terms.receives / 2).max(1);
-        let header = if self.terms.transport == Transport::Ud { GRH_BYTES as u64 } else { 0 };
-        let mut counts = vec![0_u64; self.terms.sizes.len()];
+        pin(&self.config, self.thread)?;
+        let label = self.config.label();
+        let list = LIST.min(self.config.receives / 2).max(1);
+        let header = if self.config.transport == Transport::Ud { GRH_BYTES as u64 } else { 0 };
+        let mut counts = vec![0_u64; self.config.sizes.len()];
         let mut completions = [Completion::default(); 32];
         let mut misses = 0;
         while !self.over.load(Ordering::Relaxed) {
@@ -178,7 +178,7 @@ impl Work {
             for completion in &completions[..count] {
                 completion.check().map_err(during(&label, "taking messages"))?;
                 let bytes = u64::from(completion.bytes()).saturating_sub(header);
-                let Ok(size) = self.terms.sizes.binary_search(&bytes) else {
+                let Ok(size) = self.config.sizes.binary_search(&bytes) else {
                     let text = format!("{label}: a message of {bytes} B came, which nobody sent");
                     return Err(Error::new(Cause::CorruptData, text));
                 };

@@ -11,7 +11,7 @@ use super::voice::Voice;
 use crate::Error;
 use crate::common::rdma::pattern::POISON;
 use crate::common::rdma::rig::pin;
-use crate::common::rdma::{Notice, Terms};
+use crate::common::rdma::{Notice, RdmaConfig};
 
 /// The answering thread.
 pub struct Answering {
@@ -26,16 +26,16 @@ impl Answering {
     ///
     /// # Errors
     /// When the system gives no thread.
-    pub fn start(voice: Voice, terms: &Terms) -> Result<Self, Error> {
+    pub fn start(voice: Voice, config: &RdmaConfig) -> Result<Self, Error> {
         let (over, served, failed) =
             (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)), Arc::default());
         let own = (Arc::clone(&over), Arc::clone(&served), Arc::clone(&failed));
-        let terms = terms.clone();
+        let config = config.clone();
         let thread = std::thread::Builder::new().name("answer".to_owned()).spawn(move || {
             let (over, served, failed): (_, _, Arc<Mutex<Option<Error>>>) = own;
-            let answered = pin(&terms, 0).and_then(|()| match terms.notice() {
-                Notice::Memory => by_memory(voice, terms.largest(), &over, &served),
-                _ => by_completion(voice, terms.largest(), &over, &served),
+            let answered = pin(&config, 0).and_then(|()| match config.notice() {
+                Notice::Memory => by_memory(voice, config.largest(), &over, &served),
+                _ => by_completion(voice, config.largest(), &over, &served),
             });
             if let Err(error) = answered {
                 *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);

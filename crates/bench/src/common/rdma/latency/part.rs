@@ -12,7 +12,7 @@ use super::ask::Asking;
 use super::voice::Voice;
 use crate::common::rdma::pattern::POISON;
 use crate::common::rdma::rig::{facts, met, offer, pages_of, pin, too_early};
-use crate::common::rdma::{Method, Notice, Rig, Terms, verified};
+use crate::common::rdma::{Method, Notice, RdmaConfig, Rig, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How often the answering end looks whether its threads have failed. They may have this processor too, and what wakes beside
@@ -31,15 +31,15 @@ pub const PORT: &str = "port";
 /// # Errors
 /// When the case was not planned by the same version.
 pub fn part(method: Method, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
-    let terms = Terms::all(method, case, place)?;
+    let config = RdmaConfig::all(method, case, place)?;
     let pages = pages_of(&case.params)?;
-    Ok(Box::new(Talking { place: place.clone(), terms, pages, lines: Vec::new() }))
+    Ok(Box::new(Talking { place: place.clone(), config, pages, lines: Vec::new() }))
 }
 
 struct Talking {
     place: Place,
     /// By port; at least one.
-    terms: Vec<Terms>,
+    config: Vec<RdmaConfig>,
     pages: Vec<Pages>,
     /// By port; empty before they are prepared.
     lines: Vec<Line>,
@@ -55,26 +55,26 @@ struct Line {
 }
 
 impl Line {
-    fn open(terms: &Terms, pages: &[Pages]) -> Result<Self, Error> {
-        let rig = Rig::open(terms, pages)?;
+    fn open(config: &RdmaConfig, pages: &[Pages]) -> Result<Self, Error> {
+        let rig = Rig::open(config, pages)?;
         rig.poison_in()?;
         rig.fill_out(FIRST, rig.layout.slots, |slot| slot)?;
-        let hears = terms.notice() == Notice::Completion;
+        let hears = config.notice() == Notice::Completion;
         let receives = hears.then(|| Voice::listen(&rig)).transpose()?;
         Ok(Self { asking: None, answering: None, receives, rig })
     }
 
     /// Begins to answer, or is ready to ask.
     fn begin(&mut self) -> Result<(), Error> {
-        let terms = &self.rig.terms;
+        let config = &self.rig.config;
         let mut voice = Voice::new(&self.rig)?;
         if let Some(receives) = self.receives.take() {
             voice.hear_with(receives);
         }
-        if terms.initiates() {
-            self.asking = Some(Asking::new(voice, terms.notice(), &terms.sizes));
-        } else if terms.notice() != Notice::Nothing {
-            self.answering = Some(Answering::start(voice, terms)?);
+        if config.initiates() {
+            self.asking = Some(Asking::new(voice, config.notice(), &config.sizes));
+        } else if config.notice() != Notice::Nothing {
+            self.answering = Some(Answering::start(voice, config)?);
         }
         Ok(())
     }
@@ -88,7 +88,7 @@ impl Line {
     fn last(&mut self) -> Result<(), Error> {
         let rig = &self.rig;
         rig.poison_in()?;
-        if rig.terms.method.verb != VerbKind::Read {
+        if rig.config.method.verb != VerbKind::Read {
             rig.fill_out(LAST, rig.layout.slots, |slot| slot)?;
         }
         self.asking.as_mut().ok_or_else(too_early)?.last()
@@ -119,9 +119,9 @@ impl Line {
 
 impl Part for Talking {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        pin(&self.terms[0], 0)?;
-        for terms in &self.terms {
-            self.lines.push(Line::open(terms, &self.pages)?);
+        pin(&self.config[0], 0)?;
+        for config in &self.config {
+            self.lines.push(Line::open(config, &self.pages)?);
         }
         Ok(offer(self.lines.iter().map(|line| &line.rig), &self.place))
     }
@@ -135,7 +135,7 @@ impl Part for Talking {
         if self.lines.is_empty() {
             return Err(too_early());
         }
-        if self.terms[0].initiates() {
+        if self.config[0].initiates() {
             let before = counts(&self.lines);
             let histograms = match self.lines.as_mut_slice() {
                 [line] => line.ask(stop, out)?,
@@ -202,7 +202,7 @@ type Asked = (Vec<Value>, Vec<Sample>);
 
 fn ask_over(port: u64, line: &mut Line, stop: &Stop) -> Result<Asked, Error> {
     let mut kept = OfPort { port, samples: Vec::new() };
-    let told = pin(&line.rig.terms, 0).and_then(|()| line.ask(stop, &mut kept));
+    let told = pin(&line.rig.config, 0).and_then(|()| line.ask(stop, &mut kept));
     if told.is_err() {
         stop.raise();
     }
@@ -228,9 +228,9 @@ impl Sink for OfPort {
 
 /// Looks at the last message, which was one of the largest size.
 fn came(rig: &Rig, pass: u64) -> Result<Integrity, Error> {
-    let (terms, largest, stride) = (&rig.terms, rig.terms.largest() as usize, rig.layout.stride as usize);
+    let (config, largest, stride) = (&rig.config, rig.config.largest() as usize, rig.layout.stride as usize);
     // Where the far end looks at memory, the content ends with a mark, which was looked at in every round.
-    let (skip, from, bytes) = match (terms.notice(), terms.transport) {
+    let (skip, from, bytes) = match (config.notice(), config.transport) {
         (Notice::Memory, _) => (0, stride - largest, stride - 1),
         (_, Transport::Ud) => (GRH_BYTES, 0, largest),
         _ => (0, 0, largest),
@@ -242,7 +242,7 @@ fn came(rig: &Rig, pass: u64) -> Result<Integrity, Error> {
     if found[from..] == wanted[from..] {
         return Ok(Integrity::Verified { checked: (largest as u64).max(1) });
     }
-    if terms.transport != Transport::Rc && found[from..].iter().all(|byte| *byte == POISON) {
+    if config.transport != Transport::Rc && found[from..].iter().all(|byte| *byte == POISON) {
         return Ok(Integrity::Unverified { why: "the last message was lost".to_owned() });
     }
     let wrong = |(found, wanted): (&u8, &u8)| found != wanted;

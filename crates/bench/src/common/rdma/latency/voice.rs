@@ -12,7 +12,7 @@ use seatrial_sys::verbs::{
 use crate::Error;
 use crate::common::rdma::queue::Queue;
 use crate::common::rdma::{
-    CAUSE_AFTER, Layout, Notice, Pair, QKEY, Rig, Side, Terms, during, is_flush, preparing, wait,
+    CAUSE_AFTER, Layout, Notice, Pair, QKEY, RdmaConfig, Rig, Side, during, is_flush, preparing, wait,
 };
 
 /// Every so many messages one asks for a completion, so that the send queue does not fill up.
@@ -57,13 +57,13 @@ pub struct Came {
 
 /// One end of a conversation.
 pub struct Voice {
-    terms: Terms,
+    config: RdmaConfig,
     label: String,
     pair: Pair,
     region: Arc<MemoryRegion>,
     layout: Layout,
     remote: Remote,
-    /// How the far end learns of a message: fixed by the terms, and asked for with every message.
+    /// How the far end learns of a message: fixed by the configuration, and asked for with every message.
     notice: Notice,
     /// Where messages of memory are looked at: their last byte.
     watched: usize,
@@ -90,22 +90,22 @@ impl Voice {
     /// # Errors
     /// When the device refuses.
     pub fn new(rig: &Rig) -> Result<Self, Error> {
-        let label = rig.terms.label();
+        let label = rig.config.label();
         let failed = || preparing(&label, "preparing requests");
         let pair = rig.pairs.first().ok_or_else(|| Error::new(Cause::Protocol, "no queue pair was made"))?;
         let lists = [list(rig, pair, true).map_err(failed())?, list(rig, pair, false).map_err(failed())?];
-        let sizes = match rig.terms.notice() {
+        let sizes = match rig.config.notice() {
             Notice::Memory => Some(size_list(rig, pair).map_err(failed())?),
             _ => None,
         };
         Ok(Self {
-            terms: rig.terms.clone(),
-            label: rig.terms.label(),
+            config: rig.config.clone(),
+            label: rig.config.label(),
             pair: pair.clone(),
             region: Arc::clone(&rig.region),
             layout: rig.layout,
             remote: rig.remote,
-            notice: rig.terms.notice(),
+            notice: rig.config.notice(),
             watched: (rig.layout.at(0, Side::In, 0) + rig.layout.stride) as usize - 1,
             sends: rig.sends[0].clone(),
             receives: rig.receives[0].clone(),
@@ -126,11 +126,11 @@ impl Voice {
     /// # Errors
     /// When the device refuses.
     pub fn listen(rig: &Rig) -> Result<ReceiveList, Error> {
-        let label = rig.terms.label();
+        let label = rig.config.label();
         let at = rig.layout.at(0, Side::In, 0) as usize;
         let work = ReceiveWork { id: 0, memory: &rig.region, offset: at, bytes: rig.layout.stride as u32 };
         let mut list = ReceiveList::new(&[work]).map_err(preparing(&label, "preparing receives"))?;
-        for _ in 0..rig.terms.receives {
+        for _ in 0..rig.config.receives {
             let posted = rig.pairs[0].qp.post_receive(&mut list, 0..1).map_err(VerbsError::from);
             posted.map_err(preparing(&label, "posting receives"))?;
         }
@@ -144,7 +144,7 @@ impl Voice {
 
     /// Whether a message may get lost.
     pub fn is_unreliable(&self) -> bool {
-        self.terms.transport != Transport::Rc
+        self.config.transport != Transport::Rc
     }
 
     /// Sends a message of so many bytes with a number, or asks for so many.
@@ -153,7 +153,7 @@ impl Voice {
     /// When the device or the path fails.
     #[inline]
     pub fn say(&mut self, bytes: u64, number: u32) -> Result<(), Error> {
-        while self.posted - self.completed >= self.terms.depth as u64 {
+        while self.posted - self.completed >= self.config.depth as u64 {
             self.reap()?;
         }
         if self.aimed.1 != bytes {
@@ -199,7 +199,7 @@ impl Voice {
     }
 
     fn inline(&self) -> u32 {
-        match (self.terms.method.verb, self.terms.inline) {
+        match (self.config.method.verb, self.config.inline) {
             (VerbKind::Read, _) => 0,
             (_, Some(most)) => self.pair.qp.inline_bytes().min(most as u32),
             (_, None) => self.pair.qp.inline_bytes(),
@@ -209,7 +209,7 @@ impl Voice {
     /// Where a message of so many bytes lies here and there. Where the far end looks at memory, its last byte is always in
     /// the same place, at the end of the slot.
     fn places(&self, bytes: u64) -> (usize, u64) {
-        let (own, far) = match self.terms.method.verb {
+        let (own, far) = match self.config.method.verb {
             VerbKind::Read => (Side::In, Side::Out),
             _ => (Side::Out, Side::In),
         };
@@ -248,7 +248,7 @@ impl Voice {
             }
             looks += 1;
             // A look by events sleeps.
-            if (self.terms.event || looks.is_multiple_of(LOOKS)) && silence.is_over(SILENCE) {
+            if (self.config.event || looks.is_multiple_of(LOOKS)) && silence.is_over(SILENCE) {
                 return Err(self.silent());
             }
         }
@@ -268,7 +268,7 @@ impl Voice {
                 return Ok(Some(came));
             }
             looks += 1;
-            if self.terms.event || looks.is_multiple_of(LOOKS) {
+            if self.config.event || looks.is_multiple_of(LOOKS) {
                 self.reap()?;
                 if silence.is_over(self.longest_silence()) {
                     return if self.is_unreliable() { Ok(None) } else { Err(self.silent()) };
@@ -292,7 +292,7 @@ impl Voice {
             let error = during(&self.label, "taking a message")(error);
             return Err(self.cause(error));
         }
-        let header = if self.terms.transport == Transport::Ud { GRH_BYTES as u64 } else { 0 };
+        let header = if self.config.transport == Transport::Ud { GRH_BYTES as u64 } else { 0 };
         let came = Came {
             bytes: u64::from(completion.bytes()).saturating_sub(header),
             number: completion.immediate(),
@@ -390,30 +390,30 @@ impl Voice {
 }
 
 fn list(rig: &Rig, pair: &Pair, inline: bool) -> Result<SendList, VerbsError> {
-    let terms = &rig.terms;
-    let verb = match (terms.method.verb, terms.notice(), terms.transport) {
+    let config = &rig.config;
+    let verb = match (config.method.verb, config.notice(), config.transport) {
         (VerbKind::Write, Notice::Completion, _) => Verb::WriteImmediate(0),
         (VerbKind::Write, ..) => Verb::Write,
         (VerbKind::Read, ..) => Verb::Read,
         (VerbKind::Send, _, Transport::Rc) => Verb::Send,
         _ => Verb::SendImmediate(0),
     };
-    let reads = terms.method.verb == VerbKind::Read;
+    let reads = config.method.verb == VerbKind::Read;
     let (own, far) = if reads { (Side::In, Side::Out) } else { (Side::Out, Side::In) };
     let address = rig.remote.address + rig.layout.at(0, far, 0);
-    let is_aimed = terms.method.verb != VerbKind::Send;
+    let is_aimed = config.method.verb != VerbKind::Send;
     let remote = is_aimed.then_some(Remote { address, key: rig.remote.key });
     let to = pair.handle.as_ref().map(|(handle, qp_number)| Datagram {
         handle,
         qp_number: *qp_number,
         qkey: QKEY,
     });
-    let bytes = if inline { 1 } else { terms.largest() as u32 };
+    let bytes = if inline { 1 } else { config.largest() as u32 };
     let work = Work {
         remote,
         to,
         inline: inline && !reads && pair.qp.inline_bytes() > 0,
-        solicited: terms.event,
+        solicited: config.event,
         ..Work::new(verb, &rig.region, rig.layout.at(0, own, 0) as usize, bytes)
     };
     SendList::new(&[work])

@@ -7,8 +7,8 @@ use seatrial_model::machine::{Known, Nic, NicKind};
 use seatrial_model::{Case, Integrity, Measures, Params, PartRecord, Phase, Site, SiteNode};
 
 use super::super::TcpStream;
+use super::super::config::TcpStreamConfig;
 use super::super::part::TcpEnd;
-use super::super::terms::Terms;
 use crate::common::rig;
 pub use crate::common::rig::Kept;
 use crate::{Benchmark, Error, Offer, Part, Stop};
@@ -74,8 +74,8 @@ pub struct Both {
 }
 
 impl Both {
-    /// Connected; `change` may alter the terms of either.
-    pub fn connected(case: Case, change: impl Fn(&mut Terms)) -> Self {
+    /// Connected; `change` may alter the configuration of either.
+    pub fn connected(case: Case, change: impl Fn(&mut TcpStreamConfig)) -> Self {
         Self::connected_in(case, change, [&|| (), &|| ()])
     }
 
@@ -85,21 +85,21 @@ impl Both {
     }
 
     /// The same between two namespaces. Connections stay where they were made, whatever thread uses them.
-    pub fn connected_in(case: Case, change: impl Fn(&mut Terms), enter: [&Enter<'_>; 2]) -> Self {
+    pub fn connected_in(case: Case, change: impl Fn(&mut TcpStreamConfig), enter: [&Enter<'_>; 2]) -> Self {
         Self::connected_with(case, change, enter, |_| ())
     }
 
     fn connected_with(
         case: Case,
-        change: impl Fn(&mut Terms),
+        change: impl Fn(&mut TcpStreamConfig),
         enter: [&Enter<'_>; 2],
         meddle: impl Fn(&Offer),
     ) -> Self {
         let end = |at: usize| {
             let place = &case.places[at];
-            let mut terms = Terms::of(&case, place).expect("terms");
-            change(&mut terms);
-            TcpEnd::new(terms, place)
+            let mut config = TcpStreamConfig::of(&case, place).expect("config");
+            change(&mut config);
+            TcpEnd::new(config, place)
         };
         let (mut client, mut server) = (end(0), end(1));
         let ready = |end: &mut TcpEnd, at: usize| {

@@ -11,7 +11,7 @@ mod kernel;
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 
-use super::terms::Name;
+use super::config::Name;
 
 /// Looks without which a share says nothing.
 const FEWEST: u32 = 5;
@@ -52,7 +52,7 @@ impl Looks {
 
 #[cfg(test)]
 mod tests {
-    use super::super::terms::Way;
+    use super::super::config::Way;
     use super::*;
     use std::io::Write;
     use std::net::{TcpListener, TcpStream};

@@ -82,7 +82,7 @@ pub enum Pacing {
 
 /// The parameters of a case, for one of its ends.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct UdpStreamConfig {
     /// Which end: 0 or 1.
     pub index: u32,
     pub direction: Direction,
@@ -112,7 +112,7 @@ pub struct Terms {
     pub alone: bool,
 }
 
-impl Terms {
+impl UdpStreamConfig {
     /// Of the part of `case` at `place`.
     ///
     /// # Errors

@@ -17,9 +17,9 @@ const DEPTH: usize = 4;
 const RANDOM_BLOCK: u64 = 4 << 10;
 const RANDOM_DEPTH: usize = 32;
 
-/// The terms of a case.
+/// The parameters of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct RawConfig {
     /// The kernel's names of the disks.
     pub disks: Vec<String>,
     /// Whether the page cache is left out.
@@ -38,7 +38,7 @@ pub struct Terms {
     pub time: Nanos,
 }
 
-impl Terms {
+impl RawConfig {
     /// Reads a case.
     ///
     /// # Errors

@@ -49,9 +49,9 @@ impl Way {
     }
 }
 
-/// One end's share of a case.
+/// The parameters of a case for one port of an end.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct RdmaConfig {
     /// What the benchmark does.
     pub method: Method,
     /// Over what.
@@ -109,7 +109,7 @@ pub struct Terms {
     moderation: Option<u64>,
 }
 
-impl Terms {
+impl RdmaConfig {
     /// Those of the end at `place`, on the first of its ports.
     ///
     /// # Errors

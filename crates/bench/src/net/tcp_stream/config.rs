@@ -74,7 +74,7 @@ impl fmt::Display for Name {
 
 /// A case as a part needs it.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct TcpStreamConfig {
     pub client: bool,
     pub flows: Vec<Name>,
     pub message: usize,
@@ -104,8 +104,8 @@ pub struct Terms {
     pub rest: Duration,
 }
 
-impl Terms {
-    /// The terms of `case` for the part at `place`.
+impl TcpStreamConfig {
+    /// The configuration of `case` for the part at `place`.
     ///
     /// # Errors
     /// When the case was not planned by the same version.
