@@ -67,12 +67,12 @@ pub fn place_threads(
     params: &Params,
     count: usize,
 ) -> Result<ThreadPlacement, Reason> {
-    let nics = ends.way().map_or([None, None], |way| [Some(way.first), Some(way.second)]);
+    let nics = ends.interfaces().map_or([None, None], |both| [Some(both.first), Some(both.second)]);
     place_threads_over(ends, site, params, &[nics], &vec![0; count])
 }
 
-/// The same where each thread works for one of several ways, which begin and end at these interfaces: `way_of` has the
-/// number of the way for each thread.
+/// The same where each thread works for one of several paths, which begin and end at these interfaces: `way_of` has the
+/// number of the path for each thread.
 ///
 /// # Errors
 /// When an end has no such CPUs.
@@ -81,7 +81,7 @@ pub fn place_threads_over(
     site: &Site,
     params: &Params,
     nics: &[[Option<&Nic>; 2]],
-    way_of: &[usize],
+    path_of: &[usize],
 ) -> Result<ThreadPlacement, Reason> {
     let affinity = params.text(AFFINITY.name).unwrap_or("auto");
     let machines: Vec<&Machine> = site.nodes.iter().take(2).map(|node| &node.machine).collect();
@@ -89,7 +89,7 @@ pub fn place_threads_over(
         return Err(Reason::new(Cause::Inapplicable, "there is no node to measure on"));
     };
     let of = |machine, end: usize| {
-        nics.iter().map(|way| Side::of(machine, way[end])).collect::<Result<Vec<_>, _>>()
+        nics.iter().map(|path| Side::of(machine, path[end])).collect::<Result<Vec<_>, _>>()
     };
     let mut sides = [of(first, 0)?, of(second, 1)?];
     if affinity != "irq" {
@@ -108,11 +108,11 @@ pub fn place_threads_over(
             true => bindings[..end].iter().flatten().map(|binding| binding.cpu).collect(),
             false => Vec::new(),
         };
-        bindings[end] = assigned(&candidates, way_of, &others);
+        bindings[end] = assigned(&candidates, path_of, &others);
     }
     let both = |of: &dyn Fn(&Side<'_>, &Binding) -> Option<bool>| {
         let told = sides.iter().zip(&bindings).flat_map(|(sides, bindings)| {
-            bindings.iter().zip(way_of).map(|(binding, way)| of(&sides[*way], binding))
+            bindings.iter().zip(path_of).map(|(binding, path)| of(&sides[*path], binding))
         });
         told.collect::<Option<Vec<bool>>>().map(|told| told.into_iter().all(|yes| yes))
     };
@@ -121,20 +121,20 @@ pub fn place_threads_over(
     Ok(ThreadPlacement { bindings, off_irq_cores, same_llc })
 }
 
-/// A binding for each thread, from the list of the way that it works for, the best first. A CPU goes to one thread
+/// A binding for each thread, from the list of the path that it works for, the best first. A CPU goes to one thread
 /// until all of the list are taken; then they go round again. Those that the other end has come last.
-fn assigned(candidates: &[Vec<Binding>], way_of: &[usize], others: &[u32]) -> Vec<Binding> {
+fn assigned(candidates: &[Vec<Binding>], path_of: &[usize], others: &[u32]) -> Vec<Binding> {
     let mut times: BTreeMap<u32, usize> = others.iter().map(|cpu| (*cpu, 1)).collect();
-    let mut take = |way: &usize| {
+    let mut take = |path: &usize| {
         let taken = |binding: &&Binding| times.get(&binding.cpu).copied().unwrap_or(0);
-        let binding = *candidates.get(*way)?.iter().min_by_key(taken)?;
+        let binding = *candidates.get(*path)?.iter().min_by_key(taken)?;
         *times.entry(binding.cpu).or_default() += 1;
         Some(binding)
     };
-    way_of.iter().filter_map(&mut take).collect()
+    path_of.iter().filter_map(&mut take).collect()
 }
 
-/// Where all ways are known to have interrupts, each keeps off those of the others too.
+/// Where all paths are known to have interrupts, each keeps off those of the others too.
 fn off_each_other(mut sides: Vec<Side<'_>>) -> Vec<Side<'_>> {
     let all: Option<Vec<Vec<u32>>> = sides.iter().map(|side| side.irqs.clone().ok()).collect();
     if let Some(all) = all.map(|all| all.concat()) {

@@ -23,16 +23,17 @@ pub fn bounds(
     if case.nodes.len() == 1 {
         return Err("the loopback has no wire that would limit it: CPU and memory do".to_owned());
     }
-    let Some(way) = ends::way(case, site) else {
+    let Some(interfaces) = ends::interfaces(case, site) else {
         return Err(format!("it is not known which interfaces {who}; name them with -p interface="));
     };
-    let mtu = [way.first, way.second].into_iter().map(|nic| nic.mtu.known().copied()).min().flatten();
+    let mtu =
+        [interfaces.first, interfaces.second].into_iter().map(|nic| nic.mtu.known().copied()).min().flatten();
     let mtu = mtu.ok_or("the MTU of an interface is not known")?;
     // Somebody may have asked for smaller packets.
     let mtu = case.params.count("mtu").map_or(mtu, |asked| mtu.min(asked));
-    let ip = if speaks_ipv4(way.first) && speaks_ipv4(way.second) { Ip::V4 } else { Ip::V6 };
-    let ends = [End::of(case, site, 0, way.first), End::of(case, site, 1, way.second)];
-    let goodput = goodput(framing(way.first, ends[0].all), ip, mtu)?;
+    let ip = if speaks_ipv4(interfaces.first) && speaks_ipv4(interfaces.second) { Ip::V4 } else { Ip::V6 };
+    let ends = [End::of(case, site, 0, interfaces.first), End::of(case, site, 1, interfaces.second)];
+    let goodput = goodput(framing(interfaces.first, ends[0].all), ip, mtu)?;
     let flows = case.params.count("flows").ok();
     let direction = case.params.text("direction").or(case.chosen.text("direction")).unwrap_or("forward");
     let mut bounds = Vec::new();
@@ -44,7 +45,7 @@ pub fn bounds(
         };
         let named =
             |payload: Bound| Bound { formula: format!("{}: {}", end.name, payload.formula), ..payload };
-        // A way is as wide as its narrowest end, so that the other end alone still bounds it.
+        // A path is as wide as its narrowest end, so that the other end alone still bounds it.
         if let Limit::Chain(chain) = nic_limit_under(end.nic, end.all, Load { flows, sends }) {
             let payload = |bound: &Bound| goodput.within(bound, bound.provenance.starts_with("pcie"));
             bounds.extend(chain.iter().map(payload).map(named));
@@ -67,8 +68,8 @@ pub fn bounds(
             .into_iter()
             .collect(),
     });
-    match (bounds.is_empty(), nic_limit_under(way.first, ends[0].all, Load { flows, sends: None })) {
-        (true, Limit::Unknown { reason }) => Err(format!("{}: {reason}", way.first.name)),
+    match (bounds.is_empty(), nic_limit_under(interfaces.first, ends[0].all, Load { flows, sends: None })) {
+        (true, Limit::Unknown { reason }) => Err(format!("{}: {reason}", interfaces.first.name)),
         _ => Ok(bounds),
     }
 }
@@ -157,14 +158,14 @@ fn widest(bounds: Vec<Bound>) -> Option<Bound> {
 }
 
 /// The same of so many directions together.
-pub fn times(bounds: &[Bound], ways: usize) -> Vec<Bound> {
+pub fn times(bounds: &[Bound], directions: usize) -> Vec<Bound> {
     let twice = |bound: &Bound| Bound {
-        value: Quantity::new(bound.value.value() * ways as f64, bound.value.unit())
+        value: Quantity::new(bound.value.value() * directions as f64, bound.value.unit())
             .expect("a finite number times a small one"),
-        formula: format!("{ways} directions x {}", bound.formula),
+        formula: format!("{directions} directions x {}", bound.formula),
         provenance: bound.provenance.clone(),
     };
-    if ways == 1 { bounds.to_vec() } else { bounds.iter().map(twice).collect() }
+    if directions == 1 { bounds.to_vec() } else { bounds.iter().map(twice).collect() }
 }
 
 /// Connections are tried by IPv4 first. An end of which no networks are known may have it: the bound is then the wider.

@@ -21,10 +21,10 @@ impl Moved {
         put(case, measures, self.rows(case, None));
     }
 
-    /// The same of each of several ways between the two ends, which begin and end at the interface of that name: each must
-    /// have carried its own part.
-    pub fn tell_by_interface(ways: &[(String, Self)], case: &Case, measures: &mut Measures) {
-        let rows = ways.iter().flat_map(|(name, moved)| moved.rows(case, Some(name)));
+    /// The same of each of several paths between the two ends, which begin and end at the interface of that name: each
+    /// must have carried its own part.
+    pub fn tell_by_interface(paths: &[(String, Self)], case: &Case, measures: &mut Measures) {
+        let rows = paths.iter().flat_map(|(name, moved)| moved.rows(case, Some(name)));
         put(case, measures, rows.collect());
     }
 
@@ -75,8 +75,8 @@ mod tests {
         let wanted = json!([{ "from": "n1", "to": "n2", "bytes": 5, "buffered": 2 }]);
         assert_eq!(measures.evidence["moved"], wanted);
         let both = Moved { forward: 7, reverse: 3, buffered: 0 };
-        let ways = [("eth0".to_owned(), moved), ("eth1".to_owned(), both)];
-        Moved::tell_by_interface(&ways, &case(vec![node("n1"), node("n2")]), &mut measures);
+        let paths = [("eth0".to_owned(), moved), ("eth1".to_owned(), both)];
+        Moved::tell_by_interface(&paths, &case(vec![node("n1"), node("n2")]), &mut measures);
         let wanted = json!([
             { "from": "n1", "to": "n2", "bytes": 5, "buffered": 2, "interface": "eth0" },
             { "from": "n1", "to": "n2", "bytes": 7, "buffered": 0, "interface": "eth1" },

@@ -1,7 +1,7 @@
 //! What the driver of a card tells through ethtool: rings, interrupt moderation, flow control, queues, offloads.
 
 use seatrial_model::machine::{Machine, Nic};
-use seatrial_model::setting::{Privilege, SettingAbout, SettingReading, Way};
+use seatrial_model::setting::{Privilege, SettingAbout, SettingReading, ApplyCommand};
 use seatrial_model::{Kind, Value};
 use seatrial_sys::ethtool::{Ethtool, Offload};
 use seatrial_sys::root::{ReadError, SysRoot};
@@ -30,7 +30,7 @@ const ABOUT: SettingAbout = SettingAbout {
     subject: "nic",
     facts: FACTS,
     source: "ethtool -g NAME",
-    ways: &[Way::always("ethtool -G {name} rx {value}")],
+    apply: &[ApplyCommand::always("ethtool -G {name} rx {value}")],
     privilege: Privilege::NetAdmin,
     traps: "Most drivers take the link down for a moment. Very long rings can make a single stream slower, as its data \
             no longer stays in the cache. Lost at the next boot.",
@@ -49,7 +49,7 @@ pub static TX_RING: OfDriver = OfDriver {
         title: "packets to send that a card can hold",
         doc: "Descriptors of the ring between the kernel's queue and the card. A full one makes packets wait in the \
               queueing discipline above it, which knows better what to do with them.",
-        ways: &[Way::always("ethtool -G {name} tx {value}")],
+        apply: &[ApplyCommand::always("ethtool -G {name} tx {value}")],
         ..ABOUT
     },
     ask: |driver| driver.rings().map(|rings| Value::Count(rings.send.into())),
@@ -66,7 +66,7 @@ pub static RX_USECS: OfDriver = OfDriver {
         kind: Kind::Time(seatrial_model::Nanos(0), seatrial_model::Nanos::secs(1)),
         unit: "",
         source: "ethtool -c NAME",
-        ways: &[Way::always("ethtool -C {name} adaptive-rx off rx-usecs {value}")],
+        apply: &[ApplyCommand::always("ethtool -C {name} adaptive-rx off rx-usecs {value}")],
         traps: "Has no effect while nic.adaptive_rx is on. Lost at the next boot.",
         ..ABOUT
     },
@@ -83,7 +83,7 @@ pub static TX_USECS: OfDriver = OfDriver {
         kind: Kind::Time(seatrial_model::Nanos(0), seatrial_model::Nanos::secs(1)),
         unit: "",
         source: "ethtool -c NAME",
-        ways: &[Way::always("ethtool -C {name} adaptive-tx off tx-usecs {value}")],
+        apply: &[ApplyCommand::always("ethtool -C {name} adaptive-tx off tx-usecs {value}")],
         traps: "Has no effect while the card chooses by itself (adaptive-tx). Lost at the next boot.",
         ..ABOUT
     },
@@ -100,7 +100,7 @@ pub static ADAPTIVE_RX: OfDriver = OfDriver {
         kind: Kind::Flag,
         unit: "",
         source: "ethtool -c NAME",
-        ways: &[Way { by: "", command: "ethtool -C {name} adaptive-rx {value}", words: SWITCH }],
+        apply: &[ApplyCommand { by: "", command: "ethtool -C {name} adaptive-rx {value}", words: SWITCH }],
         traps: "Lost at the next boot.",
         ..ABOUT
     },
@@ -116,7 +116,7 @@ pub static CHANNELS: OfDriver = OfDriver {
               the work of all of them. More queues than cores of the card's NUMA node bring the work to far cores.",
         unit: "queues",
         source: "ethtool -l NAME",
-        ways: &[Way::always("ethtool -L {name} combined {value}")],
+        apply: &[ApplyCommand::always("ethtool -L {name} combined {value}")],
         traps: "Most drivers take the link down for a moment, and interrupts get new numbers. Lost at the next boot.",
         ..ABOUT
     },
@@ -132,7 +132,7 @@ const PAUSE: SettingAbout = SettingAbout {
     kind: Kind::Flag,
     unit: "",
     source: "ethtool -a NAME",
-    ways: &[Way { by: "", command: "ethtool -A {name} rx {value}", words: SWITCH }],
+    apply: &[ApplyCommand { by: "", command: "ethtool -A {name} rx {value}", words: SWITCH }],
     traps: "The switch port must be set alike. Priority flow control (802.1Qbb) is another thing. Lost at the next boot.",
     ..ABOUT
 };
@@ -147,7 +147,7 @@ pub static TX_PAUSE: OfDriver = OfDriver {
         id: "nic.tx_pause",
         title: "a card sends pause frames",
         doc: "The card asks the switch to stop for a moment when its ring is full, instead of dropping. See nic.rx_pause.",
-        ways: &[Way { by: "", command: "ethtool -A {name} tx {value}", words: SWITCH }],
+        apply: &[ApplyCommand { by: "", command: "ethtool -A {name} tx {value}", words: SWITCH }],
         ..PAUSE
     },
     ask: |driver| driver.pause().map(|pause| Value::Flag(pause.send)),
@@ -161,7 +161,7 @@ const OFFLOAD: SettingAbout = SettingAbout {
     kind: Kind::Flag,
     unit: "",
     source: "ethtool -k NAME",
-    ways: &[Way { by: "", command: "ethtool -K {name} tso {value}", words: SWITCH }],
+    apply: &[ApplyCommand { by: "", command: "ethtool -K {name} tso {value}", words: SWITCH }],
     traps: "Off is a common cure for a broken driver that outlives the driver. Lost at the next boot.",
     ..ABOUT
 };
@@ -175,7 +175,7 @@ pub static GSO: OfDriver = OfDriver {
         id: "nic.gso",
         title: "the kernel cuts data into packets late",
         doc: "What nic.tso is for cards that cannot: one pass through the stack for many packets, of UDP too.",
-        ways: &[Way { by: "", command: "ethtool -K {name} gso {value}", words: SWITCH }],
+        apply: &[ApplyCommand { by: "", command: "ethtool -K {name} gso {value}", words: SWITCH }],
         ..OFFLOAD
     },
     ask: |driver| flag(driver, Offload::GenericSegmentation),
@@ -188,7 +188,7 @@ pub static GRO: OfDriver = OfDriver {
         title: "the kernel joins received packets",
         doc: "Packets of one connection that come together pass the stack as one: at 10 Gbit/s and more the receiver's \
               core cannot keep up without it.",
-        ways: &[Way { by: "", command: "ethtool -K {name} gro {value}", words: SWITCH }],
+        apply: &[ApplyCommand { by: "", command: "ethtool -K {name} gro {value}", words: SWITCH }],
         ..OFFLOAD
     },
     ask: |driver| flag(driver, Offload::GenericReceive),
@@ -200,7 +200,7 @@ pub static LRO: OfDriver = OfDriver {
         id: "nic.lro",
         title: "a card joins received packets",
         doc: "As nic.gro, by the card instead of the kernel, and without keeping what is needed to send them on.",
-        ways: &[Way { by: "", command: "ethtool -K {name} lro {value}", words: SWITCH }],
+        apply: &[ApplyCommand { by: "", command: "ethtool -K {name} lro {value}", words: SWITCH }],
         traps: "Must be off on routers and bridges: packets that were joined this way cannot be sent on. Lost at the \
                 next boot.",
         ..OFFLOAD
@@ -214,7 +214,7 @@ pub static RX_CHECKSUM: OfDriver = OfDriver {
         id: "nic.rx_checksum",
         title: "a card checks received checksums",
         doc: "Otherwise a core reads every byte once more, and packets cannot be joined (nic.gro).",
-        ways: &[Way { by: "", command: "ethtool -K {name} rx {value}", words: SWITCH }],
+        apply: &[ApplyCommand { by: "", command: "ethtool -K {name} rx {value}", words: SWITCH }],
         ..OFFLOAD
     },
     ask: |driver| flag(driver, Offload::ReceiveChecksum),
@@ -226,7 +226,7 @@ pub static TX_CHECKSUM: OfDriver = OfDriver {
         id: "nic.tx_checksum",
         title: "a card computes the checksums it sends",
         doc: "Otherwise a core reads every byte once more before it is sent, and nic.tso is off as well.",
-        ways: &[Way { by: "", command: "ethtool -K {name} tx {value}", words: SWITCH }],
+        apply: &[ApplyCommand { by: "", command: "ethtool -K {name} tx {value}", words: SWITCH }],
         ..OFFLOAD
     },
     ask: |driver| flag(driver, Offload::SendChecksum),

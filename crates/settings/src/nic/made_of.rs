@@ -1,7 +1,7 @@
 //! What the inventory already knows of an interface: its queue, its interrupts, its bond, its mode over InfiniBand.
 
 use seatrial_model::machine::{Bond, Known, Machine, Nic, NicKind};
-use seatrial_model::setting::{Privilege, SettingAbout, SettingReading, Way};
+use seatrial_model::setting::{Privilege, SettingAbout, SettingReading, ApplyCommand};
 use seatrial_model::{Kind, Nanos, Value};
 use seatrial_sys::root::SysRoot;
 
@@ -31,7 +31,7 @@ const ABOUT: SettingAbout = SettingAbout {
     subject: "nic",
     facts: FACTS,
     source: "tc qdisc show dev NAME",
-    ways: &[Way::always("tc qdisc replace dev {name} root {value}")],
+    apply: &[ApplyCommand::always("tc qdisc replace dev {name} root {value}")],
     privilege: Privilege::NetAdmin,
     traps: "Packets that wait are lost. In the place of mq it makes all queues share one lock: set \
             net.core.default_qdisc and make the interface anew instead. Lost at the next boot.",
@@ -70,7 +70,7 @@ pub static IRQ_LOCAL: MadeOf = MadeOf {
               and which CPUs they are changes from boot to boot, or every ten seconds with irqbalance.",
         kind: Kind::Flag,
         source: "/proc/irq/N/effective_affinity_list of the interrupts of /sys/class/net/NAME/device/msi_irqs",
-        ways: &[Way {
+        apply: &[ApplyCommand {
             by: "",
             command: "cd /sys/class/net/{name}/device && for irq in $(ls msi_irqs); do cat {value} > \
                       /proc/irq/$irq/smp_affinity_list; done",
@@ -123,7 +123,7 @@ pub static IPOIB_MODE: MadeOf = MadeOf {
               queues, which newer cards are faster with, and loses nothing with UDP and multicast.",
         kind: Kind::Choice(&["datagram", "connected"]),
         source: "/sys/class/net/NAME/mode",
-        ways: &[Way::always("echo {value} > /sys/class/net/{name}/mode")],
+        apply: &[ApplyCommand::always("echo {value} > /sys/class/net/{name}/mode")],
         privilege: Privilege::Root,
         traps: "Both ends must agree; set nic.mtu afterwards. Enhanced IPoIB (ipoib_enhanced=1 of mlx5) knows datagram \
                 only. Lost at the next boot.",
@@ -154,7 +154,7 @@ const BOND: SettingAbout = SettingAbout {
         "balance-alb",
     ]),
     source: "/sys/class/net/NAME/bonding/mode",
-    ways: &[Way::always("ip link set dev {name} type bond mode {value}")],
+    apply: &[ApplyCommand::always("ip link set dev {name} type bond mode {value}")],
     traps: "Only of a bond that is down and has no members. 802.3ad needs a group of the same ports on the switch. Lost at \
             the next boot unless the configuration of the interface says it.",
     ..ABOUT
@@ -180,7 +180,7 @@ pub static BOND_HASH_POLICY: MadeOf = MadeOf {
               back is spread by the switch, which has a policy of its own.",
         kind: Kind::Choice(&["layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4", "vlan+srcmac"]),
         source: "/sys/class/net/NAME/bonding/xmit_hash_policy",
-        ways: &[Way::always("ip link set dev {name} type bond xmit_hash_policy {value}")],
+        apply: &[ApplyCommand::always("ip link set dev {name} type bond xmit_hash_policy {value}")],
         traps: "Has no effect in balance-rr, active-backup and broadcast. Flows that are under way may be reordered once. \
                 Lost at the next boot unless the configuration of the interface says it.",
         ..BOND
@@ -199,7 +199,7 @@ pub static BOND_MIIMON: MadeOf = MadeOf {
               good; 100 ms is usual. It costs next to nothing.",
         kind: Kind::Time(Nanos(0), Nanos::secs(60)),
         source: "/sys/class/net/NAME/bonding/miimon",
-        ways: &[Way::always("echo $(({value} / 1000)) > /sys/class/net/{name}/bonding/miimon")],
+        apply: &[ApplyCommand::always("echo $(({value} / 1000)) > /sys/class/net/{name}/bonding/miimon")],
         traps: "Switches ARP monitoring off. Lost at the next boot unless the configuration of the interface says it.",
         ..BOND
     },

@@ -89,7 +89,7 @@ impl Starter {
     }
 
     /// How streams are held, for the record.
-    pub const fn way(&self) -> &'static str {
+    pub const fn hold_method(&self) -> &'static str {
         if self.by_kernel { "kernel" } else { "stream wait value" }
     }
 

@@ -10,6 +10,7 @@ mod kernel;
 mod lanes;
 mod open;
 pub mod pattern;
+mod pcie_route;
 mod ptx;
 #[cfg(test)]
 pub mod rig;
@@ -17,7 +18,6 @@ mod slices;
 mod steady;
 mod told;
 mod watch;
-mod way;
 mod window;
 mod worker;
 

@@ -23,15 +23,15 @@ const FEW: u64 = 64;
 
 /// From which end requests come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
+pub enum Direction {
     /// From the first.
     Forward,
     /// From the second.
     Reverse,
 }
 
-impl Way {
-    /// The ways of a value of the parameter `direction`.
+impl Direction {
+    /// The directions of a value of the parameter `direction`.
     pub fn of(word: &str) -> &'static [Self] {
         match word {
             "both" => &[Self::Forward, Self::Reverse],
@@ -59,7 +59,7 @@ pub struct RdmaConfig {
     /// Whether datagrams go to a group.
     pub multicast: bool,
     /// Which ends begin.
-    pub ways: &'static [Way],
+    pub directions: &'static [Direction],
     /// Sizes of messages, rising; at least one.
     pub sizes: Vec<u64>,
     /// Queue pairs in each direction.
@@ -149,7 +149,7 @@ impl RdmaConfig {
             method,
             transport: params.text(TRANSPORT_ALL.name).map_or(Transport::Rc, transport),
             multicast: params.flag(MULTICAST.name).unwrap_or(false),
-            ways: Way::of(params.text(DIRECTION.name).unwrap_or("forward")),
+            directions: Direction::of(params.text(DIRECTION.name).unwrap_or("forward")),
             sizes: sizes(params)?,
             queue_pairs,
             threads: (count(params, THREADS.name).unwrap_or(1) as usize).min(queue_pairs),
@@ -177,19 +177,19 @@ impl RdmaConfig {
         })
     }
 
-    /// The way whose requests this end posts.
-    pub fn own_way(&self) -> Way {
-        if self.index == 0 { Way::Forward } else { Way::Reverse }
+    /// The direction whose requests this end posts.
+    pub fn own_direction(&self) -> Direction {
+        if self.index == 0 { Direction::Forward } else { Direction::Reverse }
     }
 
     /// Whether this end posts requests.
     pub fn initiates(&self) -> bool {
-        self.ways.contains(&self.own_way())
+        self.directions.contains(&self.own_direction())
     }
 
     /// Whether the other end does.
     pub fn answers(&self) -> bool {
-        self.ways.iter().any(|way| *way != self.own_way())
+        self.directions.iter().any(|direction| *direction != self.own_direction())
     }
 
     /// The largest message.

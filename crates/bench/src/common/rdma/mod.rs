@@ -28,7 +28,7 @@ mod system;
 mod tests;
 
 pub use bounds::{capacity, one_way};
-pub use config::{RdmaConfig, Way};
+pub use config::{Direction, RdmaConfig};
 pub use fault::{CAUSE_AFTER, during, is_flush, preparing};
 pub use hand::{Hand, PeerPair};
 pub use memory::{Layout, Side};

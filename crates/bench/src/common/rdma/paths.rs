@@ -18,8 +18,8 @@ pub fn tell(by_port: &[Moved], case: &Case, measures: &mut Measures) {
     };
     let mut rows = Vec::new();
     for (number, moved) in by_port.iter().enumerate() {
-        let ways = [([first, second], [0, 1], moved.forward), ([second, first], [1, 0], moved.reverse)];
-        for ([from, to], ends, bytes) in ways.into_iter().filter(|(.., bytes)| *bytes > 0) {
+        let directions = [([first, second], [0, 1], moved.forward), ([second, first], [1, 0], moved.reverse)];
+        for ([from, to], ends, bytes) in directions.into_iter().filter(|(.., bytes)| *bytes > 0) {
             let mut row = json!({ "from": from, "to": to, "bytes": bytes, "buffered": moved.buffered });
             for (name, end) in ["sender", "receiver"].into_iter().zip(ends) {
                 if let Some(point) = point(case, end, number) {

@@ -344,9 +344,9 @@ fn place_threads_of_pairs(
 ) -> Result<ThreadPlacement, Reason> {
     let ends = Ends::of(site, params)?;
     let nics: Vec<[Nic; 2]> = pairs.iter().map(|[own, other]| [own.nic(), other.nic()]).collect();
-    let ways: Vec<[Option<&Nic>; 2]> = nics.iter().map(|[own, other]| [Some(own), Some(other)]).collect();
-    let way_of: Vec<usize> = (0..pairs.len() * threads).map(|thread| thread / threads).collect();
-    place_threads_over(&ends, site, params, &ways, &way_of)
+    let paths: Vec<[Option<&Nic>; 2]> = nics.iter().map(|[own, other]| [Some(own), Some(other)]).collect();
+    let path_of: Vec<usize> = (0..pairs.len() * threads).map(|thread| thread / threads).collect();
+    place_threads_over(&ends, site, params, &paths, &path_of)
 }
 
 /// The first pair of active ports between the nodes of a site, for a benchmark that has one case between two nodes;

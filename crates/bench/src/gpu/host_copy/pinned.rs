@@ -205,7 +205,7 @@ impl Copier for Pinned {
             of_node.map(|(source, target)| least_right([&source.place, &target.place])).collect();
         out.evidence("place", evidence_of_nodes(&self.grid, &of_node));
         out.evidence("pages", self.sources[0].pages.clone());
-        out.evidence("held_by", json!(self.starter.way()));
+        out.evidence("held_by", json!(self.starter.hold_method()));
     }
 }
 

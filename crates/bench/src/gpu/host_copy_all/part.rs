@@ -213,7 +213,7 @@ impl Rig for Ready {
         let places =
             self.group.ends().iter().map(|end| (end.opened.address.clone(), end.target.place.clone()));
         out.evidence("places", Value::Object(places.collect::<Map<String, Value>>()));
-        out.evidence("held_by", json!(self.starter.way()));
+        out.evidence("held_by", json!(self.starter.hold_method()));
         self.group.evidence(out);
     }
 

@@ -135,7 +135,7 @@ impl Rig for Ready {
 
     fn evidence(&self, out: &mut dyn Sink) {
         out.evidence("gpu", self.about.clone());
-        out.evidence("held_by", json!(self.starter.way()));
+        out.evidence("held_by", json!(self.starter.hold_method()));
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {

@@ -196,7 +196,7 @@ impl Rig for Ready {
     fn evidence(&self, out: &mut dyn Sink) {
         self.group.evidence(out);
         out.evidence("apart", json!(self.apart));
-        out.evidence("held_by", json!(self.starter.way()));
+        out.evidence("held_by", json!(self.starter.hold_method()));
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {

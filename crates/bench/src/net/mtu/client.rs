@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Which way packets go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Direction {
     Forward,
     Reverse,
 }
@@ -50,10 +50,10 @@ impl Client {
     }
 
     /// One size, as often as it takes.
-    fn send(&mut self, way: Way, size: u32) -> Result<Fate, Error> {
+    fn send(&mut self, direction: Direction, size: u32) -> Result<Fate, Error> {
         for wait_ms in WAITS_MS {
             let fate = self
-                .try_once(way, size, wait_ms)
+                .try_once(direction, size, wait_ms)
                 .map_err(|error| beside(&format!("a packet of {size} B"), &error))?;
             if fate != Fate::Lost {
                 return Ok(fate);
@@ -62,12 +62,12 @@ impl Client {
         Ok(Fate::Lost)
     }
 
-    fn try_once(&mut self, way: Way, size: u32, wait_ms: u32) -> io::Result<Fate> {
+    fn try_once(&mut self, direction: Direction, size: u32, wait_ms: u32) -> io::Result<Fate> {
         let number = self.sent;
         self.sent += 1;
         let (stream, datagrams) = self.path.as_mut().ok_or_else(|| io::Error::other("not connected"))?;
-        let arrived = match way {
-            Way::Forward => {
+        let arrived = match direction {
+            Direction::Forward => {
                 match datagrams.send(number, size)? {
                     Fate::Arrived => {}
                     other => return Ok(other),
@@ -78,7 +78,7 @@ impl Client {
                     _ => Ok(false),
                 }
             }
-            Way::Reverse => {
+            Direction::Reverse => {
                 Message::Send { number, size }.write(stream)?;
                 match Message::read(stream)? {
                     Message::Yes => datagrams.arrives(number, size, wait_ms)?,
@@ -100,7 +100,7 @@ impl Client {
         })
     }
 
-    fn search(&mut self, way: Way) -> Result<Found, Error> {
+    fn search(&mut self, direction: Direction) -> Result<Found, Error> {
         let (stream, datagrams) = self
             .path
             .as_ref()
@@ -109,8 +109,8 @@ impl Client {
         let ends = format!("{:?} and {:?}", stream.local_addr().ok(), stream.peer_addr().ok());
         // The far end's interface may take more than ours: what it refuses to send costs a question only, and what it sends
         // and we do not take is a fault of the way that would else go unseen.
-        let most = if way == Way::Reverse { MOST } else { most };
-        search(least, most, |size| self.send(way, size))?.ok_or_else(|| {
+        let most = if direction == Direction::Reverse { MOST } else { most };
+        search(least, most, |size| self.send(direction, size))?.ok_or_else(|| {
             let text = format!(
                 "no packet of UDP gets through between {ends}, not even {least} B, while TCP does: look for a \
                  firewall"
@@ -143,9 +143,9 @@ impl Part for Client {
         }
         loop {
             let mut found = Vec::new();
-            for (way, channel) in [(Way::Forward, "forward"), (Way::Reverse, "reverse")] {
+            for (direction, channel) in [(Direction::Forward, "forward"), (Direction::Reverse, "reverse")] {
                 let start = Nanos(now_ns());
-                let one = self.search(way)?;
+                let one = self.search(direction)?;
                 let amount = Quantity::new(f64::from(one.largest), Unit::Byte)
                     .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
                 let end = Nanos(now_ns());

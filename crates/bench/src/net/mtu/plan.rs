@@ -17,7 +17,9 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     let mut case = ends.case(about, params, common::budget(params)?);
     case.places = ends.places(about.parts, place_threads(&ends, site, params, 1)?.bindings);
     // A path that loses packets is asked many times, each with a wait.
-    let lost = ends.way().and_then(|way| Some(lost(*way.first.mtu.known()?, *way.second.mtu.known()?)));
+    let lost = ends
+        .interfaces()
+        .and_then(|interfaces| Some(lost(*interfaces.first.mtu.known()?, *interfaces.second.mtu.known()?)));
     let wait_ms: u32 = WAITS_MS.iter().sum();
     case.budget.overhead = Nanos::millis(300 + u64::from(lost.unwrap_or(0)) * u64::from(wait_ms));
     Ok(vec![case])
@@ -53,10 +55,10 @@ const ROOM_FOR_TAG: u64 = 4;
 
 /// The MTUs of both interfaces: the smaller one binds. An end sends no more than its MTU, and takes in a little more.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
-    let nics: Vec<(&str, &Nic)> = match ends::way(case, site) {
-        Some(way) => {
+    let nics: Vec<(&str, &Nic)> = match ends::interfaces(case, site) {
+        Some(interfaces) => {
             let names = case.nodes.iter().map(String::as_str);
-            names.zip([way.first, way.second]).collect()
+            names.zip([interfaces.first, interfaces.second]).collect()
         }
         None if case.nodes.len() == 1 => {
             let node = case.nodes[0].as_str();

@@ -122,11 +122,11 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
 /// for the one before may be no more than that.
 fn throughput(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
     let mode = mode(case).map_err(|error| error.to_string())?;
-    let ways = if mode == Mode::Both { 2 } else { 1 };
+    let directions = if mode == Mode::Both { 2 } else { 1 };
     if is_by_verbs(&case.params) {
         let largest = range(&case.params).map_err(|error| error.to_string())?.1;
         let bounds = rdma::one_way(VerbKind::Write, largest.get(), case, site)?;
-        return Ok(carry::times(&bounds, ways));
+        return Ok(carry::times(&bounds, directions));
     }
     let mut of_one = case.clone();
     of_one.params.set("flows", 1_u64);
@@ -136,7 +136,7 @@ fn throughput(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
     if bounds.is_empty() {
         return Err("only a shaper bounds the way, and lets bursts through faster than its rate".to_owned());
     }
-    Ok(carry::times(&bounds, ways))
+    Ok(carry::times(&bounds, directions))
 }
 
 fn unreadable(error: ParamError) -> Reason {

@@ -175,10 +175,10 @@ fn failed(name: Name, doing: &str, patience: Duration, error: &std::io::Error) -
 mod tests {
     use std::net::TcpListener;
 
-    use super::super::config::Way;
+    use super::super::config::Direction;
     use super::*;
 
-    const NAME: Name = Name { way: Way::Forward, flow: 0 };
+    const NAME: Name = Name { direction: Direction::Forward, flow: 0 };
     const SHORT: Duration = Duration::from_millis(200);
 
     #[test]

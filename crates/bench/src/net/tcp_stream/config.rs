@@ -31,14 +31,14 @@ const SLICES: u64 = 1000;
 /// Which way the bytes of a flow go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Way {
+pub enum Direction {
     /// From the client to the server.
     Forward,
     /// From the server to the client.
     Reverse,
 }
 
-impl Way {
+impl Direction {
     /// The word for it.
     pub const fn word(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl Way {
         }
     }
 
-    /// The ways that the parameter `direction` names.
+    /// The directions that the parameter `direction` names.
     pub fn of(direction: &str) -> Vec<Self> {
         match direction {
             "reverse" => vec![Self::Reverse],
@@ -60,15 +60,15 @@ impl Way {
 /// A flow of the case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
-    /// Which way.
-    pub way: Way,
+    /// Which way its bytes go.
+    pub direction: Direction,
     /// Its number among those that go this way, from 0.
     pub flow: u32,
 }
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "flow {} {}", self.flow, self.way.word())
+        write!(f, "flow {} {}", self.flow, self.direction.word())
     }
 }
 
@@ -92,7 +92,7 @@ pub struct TcpStreamConfig {
     pub receive: Option<Receiving>,
     pub protocol: String,
     pub interface: Option<String>,
-    /// The interfaces over which the flows are distributed; empty where there is one way.
+    /// The interfaces over which the flows are distributed; empty where there is one path.
     pub rails: Vec<String>,
     pub alone: bool,
     pub bindings: Vec<Binding>,
@@ -115,7 +115,7 @@ impl TcpStreamConfig {
         let protocol = params.text("protocol")?.to_owned();
         let tcp = protocol == "tcp";
         let flows = params.count("flows")? as u32;
-        let ways = Way::of(params.text("direction")?).into_iter();
+        let directions = Direction::of(params.text("direction")?).into_iter();
         let message = params.bytes("message")?.map_or(MESSAGE, |bytes| bytes.get() as usize);
         let pacing = match params.get("pacing") {
             Some(Value::Number(mbit)) => Some((mbit * 125_000.0) as u64),
@@ -125,7 +125,9 @@ impl TcpStreamConfig {
         let slice_ns = (case.budget.measure.get() / SLICES).max(SLICE_NS);
         Ok(Self {
             client: place.part == "client",
-            flows: ways.flat_map(|way| (0..flows).map(move |flow| Name { way, flow })).collect(),
+            flows: directions
+                .flat_map(|direction| (0..flows).map(move |flow| Name { direction, flow }))
+                .collect(),
             message,
             room: message.max(ROOM),
             buffer: params.bytes("buffer")?.map(|bytes| bytes.get() as usize),
@@ -149,11 +151,11 @@ impl TcpStreamConfig {
 
     /// Whether this end sends the bytes of a flow.
     pub fn sends(&self, name: Name) -> bool {
-        (name.way == Way::Forward) == self.client
+        (name.direction == Direction::Forward) == self.client
     }
 
-    /// The interfaces of all ways, and how many flows each has.
-    pub fn ways(&self) -> Vec<(Option<&str>, usize)> {
+    /// The interfaces of all paths, and how many flows each has.
+    pub fn paths(&self) -> Vec<(Option<&str>, usize)> {
         if self.rails.is_empty() {
             return vec![(self.interface.as_deref(), self.flows.len())];
         }
@@ -161,18 +163,18 @@ impl TcpStreamConfig {
         self.rails.iter().enumerate().map(|(rail, name)| (Some(name.as_str()), count(rail))).collect()
     }
 
-    /// The number of the way that a flow takes.
+    /// The number of the path that a flow takes.
     pub fn rail_of(&self, name: Name) -> usize {
         rails::rail_of(name.flow, self.rails.len())
     }
 
-    /// In the order of the flows, what was made way by way.
-    pub fn in_order<T>(&self, by_way: Vec<Vec<T>>) -> Vec<T> {
-        let mut by_way: Vec<_> = by_way.into_iter().map(Vec::into_iter).collect();
-        self.flows.iter().filter_map(|name| by_way.get_mut(self.rail_of(*name))?.next()).collect()
+    /// In the order of the flows, what was made path by path.
+    pub fn in_order<T>(&self, by_path: Vec<Vec<T>>) -> Vec<T> {
+        let mut by_path: Vec<_> = by_path.into_iter().map(Vec::into_iter).collect();
+        self.flows.iter().filter_map(|name| by_path.get_mut(self.rail_of(*name))?.next()).collect()
     }
 
-    /// Opens or calls on a way, with the options that must be set before a connection is there.
+    /// Opens or calls on a path, with the options that must be set before a connection is there.
     pub fn with_endpoint<T>(
         &self,
         interface: Option<&str>,

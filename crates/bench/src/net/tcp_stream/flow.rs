@@ -151,7 +151,7 @@ impl Flow {
             Left::Failed(error) => return Err(self.failed(error)),
         }
         let mut end = End {
-            way: self.name.way,
+            way: self.name.direction,
             flow: self.name.flow,
             sends: matches!(side, Side::Sender { .. }),
             method: side.method().to_owned(),

@@ -55,14 +55,14 @@ impl TcpEnd {
         let offer = peers.iter().find(|offer| offer.part == "server");
         let offer = offer.ok_or_else(|| Error::new(Cause::Protocol, "no server among the peers"))?;
         let offered = offer.data.as_array().map(Vec::as_slice).unwrap_or_default();
-        let ways = self.config.ways();
-        if offered.len() != ways.len() {
-            let text = format!("the peer offers {} ways, and there should be {}", offered.len(), ways.len());
+        let paths = self.config.paths();
+        if offered.len() != paths.len() {
+            let text = format!("the peer offers {} ways, and there should be {}", offered.len(), paths.len());
             return Err(Error::new(Cause::Protocol, text));
         }
         let mut streams = Vec::new();
-        // Way by way, as the peer takes them in.
-        for ((interface, count), reach) in ways.into_iter().zip(offered) {
+        // Direction by way, as the peer takes them in.
+        for ((interface, count), reach) in paths.into_iter().zip(offered) {
             let reach = Reach::read(reach)?;
             streams.push(self.config.with_endpoint(interface, |endpoint| {
                 (0..count as u32).map(|number| reach.connect(endpoint, number)).collect::<Result<Vec<_>, _>>()
@@ -136,7 +136,7 @@ impl Part for TcpEnd {
         if self.config.client {
             return Ok(Offer::new(&self.place, serde_json::Value::Null));
         }
-        for (interface, _) in self.config.ways() {
+        for (interface, _) in self.config.paths() {
             self.listening.push(self.config.with_endpoint(interface, Listening::open)?);
         }
         let reaches = self.listening.iter().map(Listening::reach).collect::<Result<Vec<_>, _>>()?;
@@ -148,7 +148,7 @@ impl Part for TcpEnd {
             self.call(peers)?
         } else {
             let mut streams = Vec::new();
-            for (listening, (_, count)) in self.listening.drain(..).zip(self.config.ways()) {
+            for (listening, (_, count)) in self.listening.drain(..).zip(self.config.paths()) {
                 let accepted = listening.accept(count)?;
                 self.strangers += accepted.strangers;
                 streams.push(accepted.streams);
@@ -222,7 +222,7 @@ fn sample(channel: &str, name: Name, span: (u64, u64), amount: f64, unit: Unit) 
     let amount =
         Quantity::new(amount, unit).map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
     let mut at = Params::default();
-    at.set("direction", name.way.word());
+    at.set("direction", name.direction.word());
     at.set("flow", u64::from(name.flow));
     Ok(Sample { channel: channel.to_owned(), at, start: Nanos(span.0), end: Nanos(span.1), amount })
 }
@@ -240,12 +240,12 @@ fn tell_host(host: Option<&HostTime>, window_ns: u64) -> serde_json::Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::config::Way;
+    use super::super::config::Direction;
     use super::*;
 
     #[test]
     fn the_usual_round_trip_is_not_that_of_a_moment() {
-        let flow = |flow| Name { way: Way::Forward, flow };
+        let flow = |flow| Name { direction: Direction::Forward, flow };
         let looks = [(0, 90), (0, 110), (1, 7), (0, 3_819)].map(|(number, us)| (flow(number), 0, us));
         assert_eq!(usual(&looks, flow(0)), Some(110));
         assert_eq!(usual(&looks, flow(2)), None);

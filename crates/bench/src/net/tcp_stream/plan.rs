@@ -2,7 +2,7 @@
 
 use seatrial_model::{About, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site};
 
-use super::config::Way;
+use super::config::Direction;
 use super::rails;
 use super::trials;
 use crate::common::affinity::{place_threads, place_threads_over};
@@ -13,17 +13,17 @@ use crate::common::{self, carry};
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
     contradictions(params)?;
-    let ways = Way::of(params.text("direction").unwrap_or("forward")).len();
+    let directions = Direction::of(params.text("direction").unwrap_or("forward")).len();
     let flows = params.count("flows").unwrap_or(1) as usize;
     let rails = rails::of(params);
     let placement = match rails.as_slice() {
-        [] => place_threads(&ends, site, params, flows * ways)?,
+        [] => place_threads(&ends, site, params, flows * directions)?,
         rails => {
             let nics = rails::interfaces(rails, params, site)?;
-            let way_of: Vec<usize> = (0..flows * ways)
+            let path_of: Vec<usize> = (0..flows * directions)
                 .map(|thread| rails::rail_of((thread % flows) as u32, rails.len()))
                 .collect();
-            place_threads_over(&ends, site, params, &nics, &way_of)?
+            place_threads_over(&ends, site, params, &nics, &path_of)?
         }
     };
     let mut budget = common::budget(params)?;
@@ -66,7 +66,7 @@ fn contradictions(params: &Params) -> Result<(), Reason> {
 
 /// The tightest of both cards' bounds, times what headers and gaps leave of them.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
-    let one_way = match rails::of(&case.params) {
+    let one_direction = match rails::of(&case.params) {
         rails if rails.is_empty() => carry::tcp(case, site),
         rails => {
             let of = |rail: String| {
@@ -76,10 +76,10 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
             rails::sum(rails.into_iter().map(of).collect())
         }
     };
-    let ways = Way::of(case.params.text("direction").unwrap_or("forward")).len();
-    let limit = |metric: &str| match (metric, &one_way) {
-        ("throughput" | "slowest", Ok(bounds)) => Limit::Chain(carry::times(bounds, ways)),
-        ("forward" | "reverse", Ok(bounds)) if ways > 1 => Limit::Chain(bounds.clone()),
+    let directions = Direction::of(case.params.text("direction").unwrap_or("forward")).len();
+    let limit = |metric: &str| match (metric, &one_direction) {
+        ("throughput" | "slowest", Ok(bounds)) => Limit::Chain(carry::times(bounds, directions)),
+        ("forward" | "reverse", Ok(bounds)) if directions > 1 => Limit::Chain(bounds.clone()),
         ("throughput" | "slowest" | "forward" | "reverse", Err(reason)) => {
             Limit::Unknown { reason: reason.clone() }
         }

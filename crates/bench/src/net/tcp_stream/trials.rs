@@ -48,7 +48,7 @@ pub struct Found {
 /// Goes through the warm-up.
 ///
 /// # Errors
-/// Of a flow that fails, and when a way that was asked for cannot be taken.
+/// Of a flow that fails, and when a method that was asked for cannot be taken.
 pub fn go(team: &mut FlowTeam, config: &TcpStreamConfig, stop: &Stop) -> Result<Found, Error> {
     let mut send = config.send.unwrap_or(Sending::ALL[0]);
     let mut receive = config.receive.unwrap_or(Receiving::ALL[0]);
@@ -59,7 +59,7 @@ pub fn go(team: &mut FlowTeam, config: &TcpStreamConfig, stop: &Stop) -> Result<
     let mut shown = json!({});
     let mut laps = Vec::new();
     if config.send.is_none() {
-        let mut moved = Moved::<Sending>::new();
+        let mut moved = MethodProbe::<Sending>::new();
         for method in moved.turns() {
             laps = team.turn(method, receive, false)?;
             moved.note(&laps, true);
@@ -72,7 +72,7 @@ pub fn go(team: &mut FlowTeam, config: &TcpStreamConfig, stop: &Stop) -> Result<
         shown["send"] = moved.shown();
     }
     if config.receive.is_none() {
-        let mut moved = Moved::<Receiving>::new();
+        let mut moved = MethodProbe::<Receiving>::new();
         for method in moved.turns() {
             laps = team.turn(send, method, false)?;
             moved.note(&laps, false);
@@ -96,18 +96,18 @@ pub fn go(team: &mut FlowTeam, config: &TcpStreamConfig, stop: &Stop) -> Result<
     })
 }
 
-/// Bytes and time by way, over its turns.
-struct Moved<M> {
-    ways: Vec<(M, Option<u64>, u64, Option<Errno>)>,
+/// Bytes and time by method, over its turns.
+struct MethodProbe<M> {
+    tried: Vec<(M, Option<u64>, u64, Option<Errno>)>,
     turn: usize,
 }
 
-impl<M: Method> Moved<M> {
+impl<M: Method> MethodProbe<M> {
     fn new() -> Self {
-        Self { ways: M::ALL.map(|method| (method, None, 0, None)).to_vec(), turn: 0 }
+        Self { tried: M::ALL.map(|method| (method, None, 0, None)).to_vec(), turn: 0 }
     }
 
-    /// Every way forth and back.
+    /// Every method forth and back.
     fn turns(&self) -> Vec<M> {
         M::ALL.into_iter().chain(M::ALL.into_iter().rev()).collect()
     }
@@ -119,44 +119,44 @@ impl<M: Method> Moved<M> {
         let Some(method) = turn.checked_sub(1).and_then(|turn| self.turns().get(turn).copied()) else {
             return;
         };
-        let Some(way) = self.ways.iter_mut().find(|(other, ..)| *other == method) else { return };
+        let Some(tally) = self.tried.iter_mut().find(|(other, ..)| *other == method) else { return };
         for lap in laps.iter().filter(|lap| lap.end.sends == sends) {
             match lap.refused {
-                Some(error) => way.3 = Some(error),
+                Some(error) => tally.3 = Some(error),
                 None => {
-                    *way.1.get_or_insert(0) += lap.end.bytes;
-                    way.2 += lap.end.window_ns;
+                    *tally.1.get_or_insert(0) += lap.end.bytes;
+                    tally.2 += lap.end.window_ns;
                 }
             }
         }
     }
 
     /// Rates are compared, as turns are not exactly equally long.
-    fn rate(way: &(M, Option<u64>, u64, Option<Errno>)) -> Option<u64> {
-        let (bytes, ns) = (way.1?, way.2.max(1));
-        way.3.is_none().then(|| (bytes as f64 / ns as f64 * 1e9) as u64)
+    fn rate(tally: &(M, Option<u64>, u64, Option<Errno>)) -> Option<u64> {
+        let (bytes, ns) = (tally.1?, tally.2.max(1));
+        tally.3.is_none().then(|| (bytes as f64 / ns as f64 * 1e9) as u64)
     }
 
     fn chosen(&self) -> M {
-        choose(&self.ways.iter().map(|way| (way.0, Self::rate(way))).collect::<Vec<_>>())
+        choose(&self.tried.iter().map(|tally| (tally.0, Self::rate(tally))).collect::<Vec<_>>())
     }
 
     fn shown(&self) -> Value {
-        let show = |way: &(M, Option<u64>, u64, Option<Errno>)| {
-            let told = match way.3 {
+        let show = |tally: &(M, Option<u64>, u64, Option<Errno>)| {
+            let told = match tally.3 {
                 Some(error) => json!({ "refused": error.to_string() }),
                 // Each flow by itself: bytes over the time that it had.
-                None => json!({ "gbit_s_a_flow": Self::rate(way).map(|rate| rate as f64 * 8e-9) }),
+                None => json!({ "gbit_s_a_flow": Self::rate(tally).map(|rate| rate as f64 * 8e-9) }),
             };
-            (way.0.word().to_owned(), told)
+            (tally.0.word().to_owned(), told)
         };
         // An end that has no flows of this side has nothing to show.
-        let told = self.ways.iter().filter(|way| way.1.is_some() || way.3.is_some());
+        let told = self.tried.iter().filter(|tally| tally.1.is_some() || tally.3.is_some());
         Value::Object(told.map(show).collect())
     }
 }
 
-/// The refusal of a way that somebody asked for, if there is one.
+/// The refusal of a method that somebody asked for, if there is one.
 ///
 /// # Errors
 /// With the parameter, and what the kernel answered.

@@ -43,7 +43,7 @@ impl Direction {
     }
 
     /// How many ways the datagrams go.
-    pub fn ways(self) -> usize {
+    pub fn count(self) -> usize {
         if self == Self::Both { 2 } else { 1 }
     }
 

@@ -31,7 +31,7 @@ pub fn between(
     direction: Direction,
 ) -> Result<Case, Reason> {
     contradictions(params)?;
-    let roles = direction.ways();
+    let roles = direction.count();
     let flows = params.count("flows").unwrap_or(1) as usize;
     let cores = cores(site)?;
     // A core for each thread of both ends, as far as there are as many.
@@ -138,10 +138,10 @@ fn pacing(bindings: &[Vec<Binding>; 2], alone: bool) -> &'static str {
 /// The tightest of both cards' bounds, times what headers and gaps leave of them.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let bounds = bounds(case, site);
-    let ways = Direction::of_case(case).ways();
+    let directions = Direction::of_case(case).count();
     let limit = |metric: &str| match (metric, &bounds) {
-        ("throughput" | "loss_free", Ok(bounds)) => Limit::Chain(carry::times(bounds, ways)),
-        ("forward" | "reverse", Ok(bounds)) if ways > 1 => Limit::Chain(bounds.clone()),
+        ("throughput" | "loss_free", Ok(bounds)) => Limit::Chain(carry::times(bounds, directions)),
+        ("forward" | "reverse", Ok(bounds)) if directions > 1 => Limit::Chain(bounds.clone()),
         ("throughput" | "loss_free" | "forward" | "reverse", Err(reason)) => {
             Limit::Unknown { reason: reason.clone() }
         }

@@ -12,7 +12,7 @@ use super::run::{Operation, Words};
 use crate::common::Sliced;
 use crate::common::rdma::bandwidth::counts::{Tally, between_looks, moved, samplers};
 use crate::common::rdma::rig::{facts, met, offer, pin, too_early};
-use crate::common::rdma::{Method, RdmaConfig, Rig, Side, Way, verified};
+use crate::common::rdma::{Direction, Method, RdmaConfig, Rig, Side, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// Bytes of a word.
@@ -121,7 +121,7 @@ fn many(
 ) -> Result<Vec<u64>, Error> {
     let tallies: Vec<Vec<Arc<Tally>>> =
         words.iter().map(|own| own.iter().map(|_| Arc::new(Tally::new(1))).collect()).collect();
-    let mut all = samplers(Way::Forward, &[WORD], &[1], &tallies);
+    let mut all = samplers(Direction::Forward, &[WORD], &[1], &tallies);
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
         for ((rig, words), tallies) in rigs.iter().zip(words).zip(&tallies) {
@@ -149,5 +149,5 @@ fn many(
         Ok::<(), Error>(())
     })?;
     all.iter_mut().for_each(|sampler| sampler.end(out));
-    Ok(moved(&all, Way::Forward, rigs.len()))
+    Ok(moved(&all, Direction::Forward, rigs.len()))
 }

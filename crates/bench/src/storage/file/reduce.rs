@@ -140,12 +140,15 @@ impl<'a> Trial<'a> {
         (window.0 < window.1 && !threads.is_empty()).then_some(Self { part, threads, window })
     }
 
-    fn bytes(&self, ways: &[usize], from: u64, to: u64) -> f64 {
-        self.threads.iter().flat_map(|one| ways.iter().map(|way| one[*way].between(from, to))).sum()
+    fn bytes(&self, operations: &[usize], from: u64, to: u64) -> f64 {
+        self.threads
+            .iter()
+            .flat_map(|one| operations.iter().map(|operation| one[*operation].between(from, to)))
+            .sum()
     }
 
     /// The window in equal intervals: `unit` bytes a second in each.
-    fn intervals(&self, ways: &[usize], unit: f64) -> Vec<f64> {
+    fn intervals(&self, operations: &[usize], unit: f64) -> Vec<f64> {
         let (start, end) = self.window;
         let count = ((end - start) / INTERVAL).clamp(1, MOST_INTERVALS);
         let at =
@@ -153,7 +156,7 @@ impl<'a> Trial<'a> {
         (0..count)
             .map(|number| {
                 let (from, to) = (at(number), at(number + 1));
-                self.bytes(ways, from, to) / unit / ((to - from).max(1) as f64 / 1e9)
+                self.bytes(operations, from, to) / unit / ((to - from).max(1) as f64 / 1e9)
             })
             .collect()
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustix::fs::{Advice, fadvise};
 use seatrial_model::{Cause, Nanos};
 use seatrial_sys::clock;
-use seatrial_sys::storage::{Completion, Engine, Operation as Way, Request};
+use seatrial_sys::storage::{Completion, Engine, Operation as IoOperation, Request};
 
 use super::course::{Course, Step};
 use super::outcome::{When, error};
@@ -309,7 +309,7 @@ impl Hand {
             let offset = self.offset(step.block);
             self.flying[slot] = Some(Flying { step, since: Nanos(0) });
             self.queued.push(slot);
-            let operation = if step.write { Way::Write } else { Way::Read };
+            let operation = if step.write { IoOperation::Write } else { IoOperation::Read };
             let bytes = self.tools.scheme.block;
             self.tools.engine.queue(Request { slot, file: 0, operation, offset, bytes });
         }

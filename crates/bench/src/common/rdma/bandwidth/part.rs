@@ -14,7 +14,7 @@ use super::counts::{Sampler, Tally, between_looks, moved, samplers};
 use super::pump::{Orders, Pump};
 use super::taker::Takers;
 use crate::common::rdma::rig::{facts, met, offer, pages_of, pin, too_early};
-use crate::common::rdma::{CAUSE_AFTER, Method, RdmaConfig, Rig, Way, is_flush, verified};
+use crate::common::rdma::{CAUSE_AFTER, Direction, Method, RdmaConfig, Rig, is_flush, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How often another queue is looked at for the cause of an error.
@@ -106,7 +106,7 @@ impl Part for Streaming {
         let pumped: Vec<Vec<Arc<Tally>>> =
             lines.iter().map(|_| (0..config.threads).map(tally).collect()).collect();
         let mut all = Vec::new();
-        let (own, far) = (config.own_way(), opposite(config.own_way()));
+        let (own, far) = (config.own_direction(), opposite(config.own_direction()));
         if config.initiates() && !config.is_counted_there() {
             let grouped: Vec<u64> = config.sizes.iter().map(|size| config.moderation(*size) as u64).collect();
             all.extend(samplers(own, &config.sizes, &grouped, &pumped));
@@ -127,8 +127,11 @@ impl Part for Streaming {
                 out.evidence("received", json!(received(lines)));
             }
             out.evidence("sent", json!(self.sent));
-            for way in [own, far] {
-                out.evidence(&format!("moved_{}", way.word()), json!(moved(&all, way, lines.len())));
+            for direction in [own, far] {
+                out.evidence(
+                    &format!("moved_{}", direction.word()),
+                    json!(moved(&all, direction, lines.len())),
+                );
             }
             let took = lines.iter().flat_map(|line| &line.rig.registrations);
             let micros: Vec<f64> = took.map(|took| took.as_secs_f64() * 1e6).collect();
@@ -143,10 +146,10 @@ impl Part for Streaming {
     }
 }
 
-const fn opposite(way: Way) -> Way {
-    match way {
-        Way::Forward => Way::Reverse,
-        Way::Reverse => Way::Forward,
+const fn opposite(direction: Direction) -> Direction {
+    match direction {
+        Direction::Forward => Direction::Reverse,
+        Direction::Reverse => Direction::Forward,
     }
 }
 

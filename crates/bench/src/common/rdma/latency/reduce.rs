@@ -19,8 +19,8 @@ const MICRO: f64 = 1e3;
 pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let by_port: Vec<PartRecord> = parts.iter().filter(|part| part.index == 0).cloned().collect();
     let clients: Vec<PartRecord> = by_port.iter().map(of_all_ports).collect();
-    let ways = if method.notice == Notice::Nothing { 1.0 } else { 2.0 };
-    let unit = MICRO * ways;
+    let messages = if method.notice == Notice::Nothing { 1.0 } else { 2.0 };
+    let unit = MICRO * messages;
     let median = |sample: &Sample| Some(sample.amount.value() / unit);
     let mut sizes = by_place(&clients, CHANNELS[1], median);
     sizes.sort_by_key(bytes);

@@ -25,10 +25,10 @@ fn cards_of_infiniband_reach_each_other_by_local_identifiers_over_all_ports_of_a
         ("rdma.send_bw", [("direction", "both"), ("queue_pairs", "2")]),
     ] {
         let case = case(id, &[&changed[..], &[("device", "mlx5_0+mlx5_1")]].concat());
-        let ways = if changed.contains(&("direction", "both")) { 2 } else { 1 };
+        let directions = if changed.contains(&("direction", "both")) { 2 } else { 1 };
         // Every port told of every way.
         let (records, measures) =
-            cards.measured(&case, |_, measures| measures.series["by_port"].len() == 2 * ways);
+            cards.measured(&case, |_, measures| measures.series["by_port"].len() == 2 * directions);
         is_verified(&records);
         let facts = &records[0].evidence["device"];
         assert_eq!((&facts[0]["port"], &facts[1]["port"]), (&"mlx5_0/1".into(), &"mlx5_1/1".into()));

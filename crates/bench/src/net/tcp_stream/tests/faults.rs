@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use seatrial_model::{Cause, Integrity, Phase};
 
 use super::super::closing::{TAIL, receive_end, send_end};
-use super::super::config::{Name, Way};
+use super::super::config::{Direction, Name};
 use super::super::pattern::{Check, PERIOD, bytes};
 use super::rig::{Both, Kept, alone, metrics};
 use crate::{Part, Stop};
@@ -86,7 +86,7 @@ fn pair() -> (Socket, Socket) {
     (ours, theirs)
 }
 
-const NAME: Name = Name { way: Way::Forward, flow: 0 };
+const NAME: Name = Name { direction: Direction::Forward, flow: 0 };
 
 /// The end of a stream of 100 bytes: what both sides find when `meddle` has handled what the sender sends.
 fn ending(meddle: impl Fn(Vec<u8>) -> Vec<u8> + Sync) -> (Integrity, Integrity) {

@@ -8,9 +8,9 @@ use seatrial_model::machine::Known;
 use seatrial_sys::root::SysRoot;
 use serde_json::{Value, json};
 
-/// The way of one GPU.
+/// The PCIe links between one GPU and the processor.
 #[derive(Debug)]
-pub(super) struct Way {
+pub(super) struct PcieRoute {
     root: SysRoot,
     address: String,
     /// By link: its name, and every state below what both its ends can do that it was seen in.
@@ -19,7 +19,7 @@ pub(super) struct Way {
     unreadable: Option<String>,
 }
 
-impl Way {
+impl PcieRoute {
     pub fn of(root: &SysRoot, address: &str) -> Self {
         let (root, address) = (root.clone(), address.to_owned());
         Self { root, address, links: Vec::new(), looks: 0, unreadable: None }
@@ -106,22 +106,22 @@ mod tests {
     #[test]
     fn a_narrow_link_above_a_switch_is_seen_although_the_gpu_s_own_is_sound() {
         let (_dir, root) = tree();
-        let mut way = Way::of(&root, "0000:03:00.0");
-        way.look();
-        way.look();
-        let told = reduced(&way.evidence());
+        let mut route = PcieRoute::of(&root, "0000:03:00.0");
+        route.look();
+        route.look();
+        let told = reduced(&route.evidence());
         let expected = "link 0000:01:00.0 - 0000:00:01.0 on the way to the processor ran at 32 GT/s x8, both its ends can do \
                         32 GT/s x16 under load: reseat the cards, look at risers and the firmware's settings";
         assert_eq!(told, [expected]);
-        assert_eq!(way.evidence().as_array().map(Vec::len), Some(2));
+        assert_eq!(route.evidence().as_array().map(Vec::len), Some(2));
     }
 
     #[test]
     fn a_gpu_that_no_file_shows_says_so() {
         let (_dir, root) = tree();
-        let mut way = Way::of(&root, "0000:99:00.0");
-        way.look();
-        assert!(way.evidence()["unreadable"].as_str().is_some_and(|why| why.contains("0000:99:00.0")));
-        assert!(reduced(&way.evidence()).is_empty());
+        let mut route = PcieRoute::of(&root, "0000:99:00.0");
+        route.look();
+        assert!(route.evidence()["unreadable"].as_str().is_some_and(|why| why.contains("0000:99:00.0")));
+        assert!(reduced(&route.evidence()).is_empty());
     }
 }
