@@ -34,4 +34,4 @@ pub use slices::{Lost, Slice, Trials, by_slice, median};
 pub use told::{missing, tell};
 pub use watch::Watches;
 pub use window::{Rate, common_rates, whole_rate};
-pub use worker::{Rig, Worker};
+pub use worker::{GpuWorkload, Worker};

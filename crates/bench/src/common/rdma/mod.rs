@@ -9,9 +9,10 @@
 pub mod bandwidth;
 mod bounds;
 mod config;
+mod connection_info;
+pub mod endpoint;
 mod fault;
 mod group;
-mod hand;
 pub mod latency;
 mod memory;
 mod pairs;
@@ -21,7 +22,6 @@ pub mod pattern;
 mod ports;
 pub mod queue;
 mod registered;
-pub mod rig;
 mod several;
 mod system;
 #[cfg(test)]
@@ -29,13 +29,13 @@ mod tests;
 
 pub use bounds::{capacity, one_way};
 pub use config::{Direction, RdmaConfig};
+pub use connection_info::{ConnectionInfo, PeerPair};
+pub use endpoint::{Pair, RdmaEndpoint, drained};
 pub use fault::{CAUSE_AFTER, during, is_flush, preparing};
-pub use hand::{Hand, PeerPair};
 pub use memory::{Layout, Side};
 pub use pairs::QKEY;
 pub use ports::{End, PEER_PORT, PORT, first_pair, note, place_threads, plan_ports, ports_of};
 pub use queue::wait;
-pub use rig::{Pair, Rig, drained};
 pub use several::verified;
 
 use seatrial_sys::verbs::{Transport, VerbKind};

@@ -1,4 +1,4 @@
-//! The rig: all GPUs, each with blocks of the host next to it, let go together.
+//! The workload: all GPUs, each with blocks of the host next to it, let go together.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use super::plan::{ROUNDS, SLICE};
 use crate::common::gpu::pattern::{Pattern, Wrong};
 use crate::common::gpu::{
-    self, Block, Checks, GpuGroup, Lane, LaneError, MOST_QUEUED, Opened, Rig, Starter, Tally, Watches,
-    Worker, address_of, preparing,
+    self, Block, Checks, GpuGroup, GpuWorkload, Lane, LaneError, MOST_QUEUED, Opened, Starter, Tally,
+    Watches, Worker, address_of, preparing,
 };
 use crate::common::{self, pin};
 use crate::{Error, Sink, Stop};
@@ -156,7 +156,7 @@ impl Wanted {
     }
 }
 
-impl Rig for Ready {
+impl GpuWorkload for Ready {
     /// Every direction once.
     fn round(
         &mut self,

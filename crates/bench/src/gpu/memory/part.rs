@@ -1,4 +1,4 @@
-//! The rig: arrays on the device, kernels over them in turn, every word checked after every slice.
+//! The workload: arrays on the device, kernels over them in turn, every word checked after every slice.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::plan::SLICE;
 use super::variant::{Variant, variants};
 use crate::common::gpu::pattern::{Pattern, Wrong};
 use crate::common::gpu::{
-    self, Arrays, Checks, Lane, MOST_QUEUED, Op, Opened, Rig, SUMS, Starter, Tally, Watches, Worker,
+    self, Arrays, Checks, GpuWorkload, Lane, MOST_QUEUED, Op, Opened, SUMS, Starter, Tally, Watches, Worker,
 };
 use crate::{Error, Sink, Stop};
 
@@ -98,7 +98,7 @@ fn ready(address: &str, array: usize, variants: &[Variant], library: Option<&Pat
     Ok(ready)
 }
 
-impl Rig for Ready {
+impl GpuWorkload for Ready {
     /// Every variant for a slice.
     fn round(
         &mut self,

@@ -1,4 +1,4 @@
-//! The rig: all GPUs, a source on each, a target for every pair, cells in turn.
+//! The workload: all GPUs, a source on each, a target for every pair, cells in turn.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,8 +12,8 @@ use super::cell::{Cell, Flow};
 use super::plan::{PROCESSORS, SLICE, wanted};
 use crate::common::gpu::pattern::{Pattern, Wrong};
 use crate::common::gpu::{
-    self, Checks, GpuGroup, Lane, LaneError, MOST_QUEUED, Opened, Rig, Ring, Starter, Tally, Watches, Worker,
-    address_of, preparing,
+    self, Checks, GpuGroup, GpuWorkload, Lane, LaneError, MOST_QUEUED, Opened, Ring, Starter, Tally, Watches,
+    Worker, address_of, preparing,
 };
 use crate::{Error, Sink, Stop};
 
@@ -134,7 +134,7 @@ impl Wanted {
     }
 }
 
-impl Rig for Ready {
+impl GpuWorkload for Ready {
     /// Every cell once, and every pair's latency.
     fn round(
         &mut self,

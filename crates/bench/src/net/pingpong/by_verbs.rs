@@ -10,13 +10,13 @@ use serde_json::json;
 use super::part::{PingPongConfig, followed, led};
 use super::verbs::{ByVerbs, open};
 use crate::common::pingpong::{Buffers, Follower, Leader};
-use crate::common::rdma::{Hand, Rig};
+use crate::common::rdma::{ConnectionInfo, RdmaEndpoint};
 use crate::common::{Endpoint, Listening, Reach, Serving, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// What an end has made before it is connected.
 struct Ready {
-    rig: Rig,
+    endpoint: RdmaEndpoint,
     receives: ReceiveList,
     buffers: Buffers,
 }
@@ -36,11 +36,11 @@ impl Common {
 
     /// Makes everything up to the connection; the offer.
     fn prepare(&mut self) -> Result<serde_json::Value, Error> {
-        let (rig, buffers) = open(&self.case, &self.place, self.config.largest(), self.config.region)?;
-        let receives = ByVerbs::listen(&rig)?;
-        let hand = json!(rig.hand());
-        self.ready = Some(Ready { rig, receives, buffers });
-        Ok(hand)
+        let (endpoint, buffers) = open(&self.case, &self.place, self.config.largest(), self.config.region)?;
+        let receives = ByVerbs::listen(&endpoint)?;
+        let info = json!(endpoint.connection_info());
+        self.ready = Some(Ready { endpoint, receives, buffers });
+        Ok(info)
     }
 
     fn ready(&mut self) -> Result<Ready, Error> {
@@ -74,17 +74,17 @@ impl Part for Leading {
         if let Some(binding) = self.common.place.seats.first() {
             pin(binding.cpu)?;
         }
-        let hand = self.common.prepare()?;
-        Ok(Offer::new(&self.common.place, hand))
+        let info = self.common.prepare()?;
+        Ok(Offer::new(&self.common.place, info))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let theirs = Hand::read(peers, 1)?;
+        let theirs = ConnectionInfo::read(peers, 1)?;
         let offer = peers.iter().find(|offer| offer.part == "follower");
         let offer = offer.ok_or_else(|| Error::new(Cause::Protocol, "no follower among the peers"))?;
         let control = Reach::read(&offer.data["reach"])?.connect(&self.common.endpoint(), 0)?;
-        let Ready { rig, receives, buffers } = self.common.ready()?;
-        let transport = ByVerbs::connect(rig, receives, &theirs, control, &buffers)?;
+        let Ready { endpoint, receives, buffers } = self.common.ready()?;
+        let transport = ByVerbs::connect(endpoint, receives, &theirs, control, &buffers)?;
         self.leader =
             Some(Leader::new(transport, buffers, self.common.config.mode, &self.common.config.sizes));
         Ok(())
@@ -121,22 +121,22 @@ impl Following {
 impl Part for Following {
     fn prepare(&mut self) -> Result<Offer, Error> {
         let listening = Listening::open(&self.common.endpoint())?;
-        let mut hand = self.common.prepare()?;
-        hand["reach"] = json!(listening.reach()?);
+        let mut info = self.common.prepare()?;
+        info["reach"] = json!(listening.reach()?);
         self.listening = Some(listening);
-        Ok(Offer::new(&self.common.place, hand))
+        Ok(Offer::new(&self.common.place, info))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let theirs = Hand::read(peers, 0)?;
+        let theirs = ConnectionInfo::read(peers, 0)?;
         let listening = self.listening.take();
         let listening =
             listening.ok_or_else(|| Error::new(Cause::Protocol, "told to connect before it listened"))?;
         let control = listening.accept(1)?.only()?;
         let own = control.try_clone().map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
-        let Ready { rig, receives, buffers } = self.common.ready()?;
+        let Ready { endpoint, receives, buffers } = self.common.ready()?;
         // Before the thread: when this returns, the leader may write.
-        let transport = ByVerbs::connect(rig, receives, &theirs, control, &buffers)?;
+        let transport = ByVerbs::connect(endpoint, receives, &theirs, control, &buffers)?;
         let (cpu, counter) =
             (self.common.place.seats.first().map(|binding| binding.cpu), Arc::clone(&self.served));
         let follow = move |_: &AtomicBool| Follower::new(transport, buffers).serve(&counter);

@@ -11,8 +11,8 @@ use serde_json::json;
 use super::run::{Operation, Words};
 use crate::common::Sliced;
 use crate::common::rdma::bandwidth::counts::{Tally, between_looks, moved, samplers};
-use crate::common::rdma::rig::{facts, met, offer, pin, too_early};
-use crate::common::rdma::{Direction, Method, RdmaConfig, Rig, Side, verified};
+use crate::common::rdma::endpoint::{facts, met, offer, pin, too_early};
+use crate::common::rdma::{Direction, Method, RdmaConfig, RdmaEndpoint, Side, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// Bytes of a word.
@@ -31,7 +31,13 @@ pub fn part(method: Method, case: &Case, place: &Place) -> Result<Box<dyn Part>,
         _ => Operation::FetchAdd,
     };
     let config = RdmaConfig::all(method, case, place)?;
-    Ok(Box::new(Counting { place: place.clone(), config, operation, words: Vec::new(), rigs: Vec::new() }))
+    Ok(Box::new(Counting {
+        place: place.clone(),
+        config,
+        operation,
+        words: Vec::new(),
+        endpoints: Vec::new(),
+    }))
 }
 
 struct Counting {
@@ -42,45 +48,46 @@ struct Counting {
     /// By port and thread; none at the end that rests.
     words: Vec<Vec<Words>>,
     /// By port; empty before they are prepared.
-    rigs: Vec<Rig>,
+    endpoints: Vec<RdmaEndpoint>,
 }
 
 impl Part for Counting {
     fn prepare(&mut self) -> Result<Offer, Error> {
         pin(&self.config[0], 0)?;
         for config in &self.config {
-            let rig = Rig::open(config, &[Pages::Base])?;
-            for pair in 0..rig.pairs.len() {
-                rig.region.set_word(rig.layout.at(pair, Side::In, 0) as usize, 0);
+            let endpoint = RdmaEndpoint::open(config, &[Pages::Base])?;
+            for pair in 0..endpoint.pairs.len() {
+                endpoint.region.set_word(endpoint.layout.at(pair, Side::In, 0) as usize, 0);
             }
-            self.rigs.push(rig);
+            self.endpoints.push(endpoint);
         }
-        Ok(offer(self.rigs.iter(), &self.place))
+        Ok(offer(self.endpoints.iter(), &self.place))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        met(self.rigs.iter_mut(), &self.place, peers)?;
-        for rig in self.rigs.iter().filter(|rig| rig.config.initiates()) {
-            let words = (0..rig.config.threads).map(|thread| Words::new(rig, self.operation, thread));
+        met(self.endpoints.iter_mut(), &self.place, peers)?;
+        for endpoint in self.endpoints.iter().filter(|endpoint| endpoint.config.initiates()) {
+            let words =
+                (0..endpoint.config.threads).map(|thread| Words::new(endpoint, self.operation, thread));
             self.words.push(words.collect::<Result<_, _>>()?);
         }
         Ok(())
     }
 
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let rig = self.rigs.first().ok_or_else(too_early)?;
+        let endpoint = self.endpoints.first().ok_or_else(too_early)?;
         if self.words.is_empty() {
             stop.rest(stop.left());
             return Ok(());
         }
         // Half of the time with many under way, half with one.
         let until = now_ns() + stop.left().as_nanos() as u64 / 2;
-        let mut moved = many(&self.rigs, &mut self.words, stop, until, out)?;
+        let mut moved = many(&self.endpoints, &mut self.words, stop, until, out)?;
         let first = &mut self.words[0][0];
         let mut latencies = Sliced::new(ONE);
         latencies.begin(Nanos(now_ns()));
         while !stop.is_over() {
-            let (start, end) = first.one(rig)?;
+            let (start, end) = first.one(endpoint)?;
             latencies.add(Nanos(end - start), Nanos(end), out);
         }
         latencies.end(Nanos(now_ns()), out);
@@ -88,7 +95,7 @@ impl Part for Counting {
             moved[0] += WORD * latencies.all().count();
             out.evidence("moved", json!(moved));
             out.evidence("one_by_one", latencies.all().to_evidence());
-            out.evidence("device", facts(self.rigs.iter()));
+            out.evidence("device", facts(self.endpoints.iter()));
         }
         Ok(())
     }
@@ -113,7 +120,7 @@ impl Part for Counting {
 /// Lets all threads of all ports keep their queue pairs full until the phase is over or the clock reads `until`; the bytes
 /// that results had, by port.
 fn many(
-    rigs: &[Rig],
+    endpoints: &[RdmaEndpoint],
     words: &mut [Vec<Words>],
     stop: &Stop,
     until: u64,
@@ -124,11 +131,12 @@ fn many(
     let mut all = samplers(Direction::Forward, &[WORD], &[1], &tallies);
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
-        for ((rig, words), tallies) in rigs.iter().zip(words).zip(&tallies) {
+        for ((endpoint, words), tallies) in endpoints.iter().zip(words).zip(&tallies) {
             for (number, (words, tally)) in words.iter_mut().zip(tallies).enumerate() {
                 let stop = stop.clone();
                 threads.push(scope.spawn(move || {
-                    let done = pin(&rig.config, number).and_then(|()| words.many(rig, &stop, until, tally));
+                    let done = pin(&endpoint.config, number)
+                        .and_then(|()| words.many(endpoint, &stop, until, tally));
                     if done.is_err() {
                         stop.raise();
                     }
@@ -149,5 +157,5 @@ fn many(
         Ok::<(), Error>(())
     })?;
     all.iter_mut().for_each(|sampler| sampler.end(out));
-    Ok(moved(&all, Direction::Forward, rigs.len()))
+    Ok(moved(&all, Direction::Forward, endpoints.len()))
 }

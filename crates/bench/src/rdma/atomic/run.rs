@@ -12,7 +12,7 @@ use seatrial_sys::verbs::{Completion, Remote, SendList, Verb, VerbsError, Work};
 
 use crate::common::rdma::bandwidth::counts::Tally;
 use crate::common::rdma::queue::Queue;
-use crate::common::rdma::{Pair, Rig, Side, drained, during, wait};
+use crate::common::rdma::{Pair, RdmaEndpoint, Side, drained, during, wait};
 use crate::{Error, Stop};
 
 /// Turns between two looks at the stop.
@@ -51,17 +51,17 @@ pub struct Words {
 }
 
 impl Words {
-    /// Those of the thread with this number of `rig`, which is connected.
+    /// Those of the thread with this number of `endpoint`, which is connected.
     ///
     /// # Errors
     /// When the device refuses.
-    pub fn new(rig: &Rig, operation: Operation, thread: usize) -> Result<Self, Error> {
-        let label = rig.config.label();
-        let depth = rig.config.depth;
+    pub fn new(endpoint: &RdmaEndpoint, operation: Operation, thread: usize) -> Result<Self, Error> {
+        let label = endpoint.config.label();
+        let depth = endpoint.config.depth;
         let lane = |(number, pair): (usize, &Pair)| -> Result<Lane, VerbsError> {
-            let word = rig.layout.at(pair.number, Side::In, 0);
-            let remote = Remote { address: rig.remote.address + word, key: rig.remote.key };
-            let results = rig.layout.at(pair.number, Side::Out, 0) as usize;
+            let word = endpoint.layout.at(pair.number, Side::In, 0);
+            let remote = Remote { address: endpoint.remote.address + word, key: endpoint.remote.key };
+            let results = endpoint.layout.at(pair.number, Side::Out, 0) as usize;
             let verb = match operation {
                 Operation::FetchAdd => Verb::FetchAdd { add: 1 },
                 Operation::CompareSwap => Verb::CompareSwap { compare: 0, swap: 1 },
@@ -70,16 +70,16 @@ impl Words {
                 .map(|at| Work {
                     id: number as u64,
                     remote: Some(remote),
-                    ..Work::new(verb, &rig.region, results + 8 * at, 8)
+                    ..Work::new(verb, &endpoint.region, results + 8 * at, 8)
                 })
                 .collect();
             Ok(Lane { pair: pair.clone(), list: SendList::new(&works)?, posted: 0, seen: 0 })
         };
-        let own = rig.pairs.iter().filter(|pair| pair.number % rig.config.threads == thread);
+        let own = endpoint.pairs.iter().filter(|pair| pair.number % endpoint.config.threads == thread);
         let lanes = own.enumerate().map(lane).collect::<Result<Vec<_>, _>>();
         Ok(Self {
             operation,
-            queue: rig.sends[thread].clone(),
+            queue: endpoint.sends[thread].clone(),
             lanes: lanes.map_err(during(&label, "preparing requests"))?,
             label,
             depth: depth as u64,
@@ -94,7 +94,13 @@ impl Words {
     ///
     /// # Errors
     /// When the device or the path does not deliver.
-    pub fn many(&mut self, rig: &Rig, stop: &Stop, until: u64, tally: &Tally) -> Result<(), Error> {
+    pub fn many(
+        &mut self,
+        endpoint: &RdmaEndpoint,
+        stop: &Stop,
+        until: u64,
+        tally: &Tally,
+    ) -> Result<(), Error> {
         let mut turn = 0_u32;
         loop {
             turn = turn.wrapping_add(1);
@@ -106,14 +112,14 @@ impl Words {
                     self.post(lane)?;
                 }
             }
-            let count = self.reap(rig)?;
+            let count = self.reap(endpoint)?;
             if count > 0 {
                 tally.add(0, count, now_ns());
             }
         }
         let deadline = drained();
         while self.lanes.iter().any(|lane| lane.seen < lane.posted) {
-            let count = self.reap(rig)?;
+            let count = self.reap(endpoint)?;
             if count > 0 {
                 tally.add(0, count, now_ns());
             }
@@ -128,14 +134,14 @@ impl Words {
     ///
     /// # Errors
     /// As [`Self::many`].
-    pub fn one(&mut self, rig: &Rig) -> Result<(u64, u64), Error> {
+    pub fn one(&mut self, endpoint: &RdmaEndpoint) -> Result<(u64, u64), Error> {
         let start = now_ns();
         self.post(0)?;
         let mut looks = 0_u32;
-        while self.reap(rig)? == 0 {
+        while self.reap(endpoint)? == 0 {
             looks = looks.wrapping_add(1);
             // A look by events sleeps.
-            if (rig.config.event || looks.is_multiple_of(4096)) && now_ns() - start > 5_000_000_000 {
+            if (endpoint.config.event || looks.is_multiple_of(4096)) && now_ns() - start > 5_000_000_000 {
                 return Err(self.silent());
             }
         }
@@ -161,15 +167,15 @@ impl Words {
 
     /// Takes results and looks at them; how many there were.
     #[inline]
-    fn reap(&mut self, rig: &Rig) -> Result<u64, Error> {
+    fn reap(&mut self, endpoint: &RdmaEndpoint) -> Result<u64, Error> {
         let count = wait(&self.queue, &mut self.completions, &mut self.misses);
         let count = count.map_err(during(&self.label, "taking results"))?;
         for completion in &self.completions[..count] {
             completion.check().map_err(during(&self.label, "an atomic"))?;
             let lane = &mut self.lanes[completion.id() as usize];
             let at = lane.seen % self.depth;
-            let place = rig.layout.at(lane.pair.number, Side::Out, 0) + 8 * at;
-            let found = rig.region.word(place as usize);
+            let place = endpoint.layout.at(lane.pair.number, Side::Out, 0) + 8 * at;
+            let found = endpoint.region.word(place as usize);
             if found != lane.seen {
                 self.wrong += 1;
                 let text = format!(

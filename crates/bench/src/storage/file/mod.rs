@@ -1,17 +1,17 @@
 //! `storage.file`: how fast files are read and written in a directory, by threads, block size and queue depth.
 
+mod access_pattern;
 mod account;
-mod course;
 pub(in crate::storage) mod directory;
 pub(crate) mod files;
 mod fixture;
+pub(in crate::storage) mod job;
 pub(in crate::storage) mod limit;
 pub(crate) mod outcome;
 pub(in crate::storage) mod part;
 pub(in crate::storage) mod plan;
 pub(in crate::storage) mod reduce;
 mod rounds;
-pub(in crate::storage) mod scheme;
 pub(in crate::storage) mod specs;
 mod steady;
 pub(in crate::storage) mod team;

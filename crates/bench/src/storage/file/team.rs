@@ -18,10 +18,10 @@ use seatrial_sys::storage::{
 };
 
 use super::files::{Made, Source, make};
+use super::job::{Flushed, JobSpec, Wanted};
 use super::outcome::{When, error};
-use super::scheme::{Flushed, Scheme, Wanted};
 use super::watch::{Doing, Watch, describe};
-use super::work::{Checked, Hand, Tally, Tools, slots};
+use super::work::{Checked, IoQueue, Tally, Tools, slots};
 use crate::common::payload::{Payload, mix};
 use crate::common::{Gate, Held, pin};
 use crate::{Error, Stop};
@@ -78,7 +78,7 @@ pub struct Ran {
 
 /// What all threads share.
 struct Shared {
-    scheme: Arc<Scheme>,
+    job: Arc<JobSpec>,
     payload: Arc<Payload>,
     key: u64,
     /// Raised when one of them failed: the others need not go on.
@@ -94,26 +94,22 @@ pub struct IoTeam {
 }
 
 impl IoTeam {
-    /// Starts a thread for each part of the scheme, pinned to the bindings in turn; without bindings nobody is pinned.
+    /// Starts a thread for each part of the job, pinned to the bindings in turn; without bindings nobody is pinned.
     /// `run` is a number that no other run has.
     ///
     /// # Errors
     /// When a thread cannot be started.
-    pub fn start(scheme: &Arc<Scheme>, bindings: &[Binding], run: u64) -> Result<Self, Error> {
-        allow_files(scheme.threads as u64);
-        let payload = Arc::new(Payload::new(run, scheme.compressible));
-        let shared = Arc::new(Shared {
-            scheme: Arc::clone(scheme),
-            payload,
-            key: mix(run),
-            failed: AtomicBool::new(false),
-        });
+    pub fn start(job: &Arc<JobSpec>, bindings: &[Binding], run: u64) -> Result<Self, Error> {
+        allow_files(job.threads as u64);
+        let payload = Arc::new(Payload::new(run, job.compressible));
+        let shared =
+            Arc::new(Shared { job: Arc::clone(job), payload, key: mix(run), failed: AtomicBool::new(false) });
         let (answer, answers) = channel();
         let mut team = Self { orders: Vec::new(), answers, watches: Vec::new(), shared };
-        let most = slots(scheme.depth_with(true));
-        for number in 0..scheme.threads {
+        let most = slots(job.depth_with(true));
+        for number in 0..job.threads {
             let (order, orders) = channel();
-            let watch = Watch::new(number, scheme.place_of(number).0, most);
+            let watch = Watch::new(number, job.place_of(number).0, most);
             let binding = bindings.get(number % bindings.len().max(1)).copied();
             let (shared, seen) = (Arc::clone(&team.shared), Arc::clone(&watch));
             let answer = answer.clone();
@@ -121,7 +117,7 @@ impl IoTeam {
                 .name(format!("io{number}"))
                 .spawn(move || {
                     // Made here, since a ring belongs to the thread that makes it.
-                    let thread = Thread { number, binding, shared, watch: seen, hand: None };
+                    let thread = Thread { number, binding, shared, watch: seen, queue: None };
                     thread.serve(&orders, &answer);
                 })
                 .map_err(|error| {
@@ -158,7 +154,7 @@ impl IoTeam {
         deadline: Nanos,
     ) -> Result<Vec<Prepared>, Error> {
         for number in 0..self.orders.len() {
-            let (file, _) = self.shared.scheme.place_of(number);
+            let (file, _) = self.shared.job.place_of(number);
             let file = files[file].try_clone().map_err(|error| {
                 Error::new(Cause::Denied, format!("cannot share a file with thread {number}: {error}"))
             })?;
@@ -248,7 +244,7 @@ struct Thread {
     binding: Option<Binding>,
     shared: Arc<Shared>,
     watch: Arc<Watch>,
-    hand: Option<Hand>,
+    queue: Option<IoQueue>,
 }
 
 impl Thread {
@@ -274,7 +270,7 @@ impl Thread {
         match order {
             Order::Make { source } => {
                 self.watch.doing(Doing::Making);
-                Ok(Said::Made(Box::new(make(&self.shared.scheme, source)?)))
+                Ok(Said::Made(Box::new(make(&self.shared.job, source)?)))
             }
             Order::Prepare { file, covered, polled } => {
                 self.prepare(file, covered, polled).map(Said::Prepared)
@@ -287,53 +283,53 @@ impl Thread {
         }
     }
 
-    fn hand(&mut self) -> Result<&mut Hand, Error> {
-        self.hand
+    fn queue(&mut self) -> Result<&mut IoQueue, Error> {
+        self.queue
             .as_mut()
             .ok_or_else(|| Error::new(Cause::Protocol, "told to work before it was told to prepare"))
     }
 
     fn prepare(&mut self, file: OwnedFd, covered: u64, polled: bool) -> Result<Prepared, Error> {
-        let scheme = Arc::clone(&self.shared.scheme);
-        let (first, mut refused) = ring(&scheme, polled)?;
-        let depth = scheme.depth_with(first.is_some());
-        let (mut engine, mut word, mut setup) = self.engine(&scheme, &file, first, depth)?;
+        let job = Arc::clone(&self.shared.job);
+        let (first, mut refused) = ring(&job, polled)?;
+        let depth = job.depth_with(first.is_some());
+        let (mut engine, mut word, mut setup) = self.engine(&job, &file, first, depth)?;
         let mut answers = || {
             // Seen by others, for the case that no answer ever comes.
             self.watch.begins(0, false, 0, Nanos(clock::now_ns()));
-            let takes = takes_polled(&mut *engine, scheme.block);
+            let takes = takes_polled(&mut *engine, job.block);
             self.watch.ends(0);
             takes
         };
-        if word == "polled" && scheme.engine == Wanted::Auto && !answers() {
+        if word == "polled" && job.engine == Wanted::Auto && !answers() {
             refused = Some("the device has queues to poll, the file system does not use them".to_owned());
-            (engine, word, setup) = self.engine(&scheme, &file, ring(&scheme, false)?.0, depth)?;
+            (engine, word, setup) = self.engine(&job, &file, ring(&job, false)?.0, depth)?;
         }
         let key = mix(self.shared.key ^ self.number as u64);
-        let quick = undurable(&scheme, &file).filter(|_| scheme.is_laid_out());
+        let quick = undurable(&job, &file).filter(|_| job.is_laid_out());
         let is_laid_out = quick.is_some();
         if let Some(quick) = quick {
-            let (engine, ..) = self.engine(&scheme, &quick, None, 1)?;
-            self.lay_out(&mut Hand::new(self.tools(quick, engine, 1), key), covered)?;
+            let (engine, ..) = self.engine(&job, &quick, None, 1)?;
+            self.lay_out(&mut IoQueue::new(self.tools(quick, engine, 1), key), covered)?;
         }
-        let mut hand = Hand::new(self.tools(file, engine, depth), key);
-        if scheme.is_laid_out() {
+        let mut queue = IoQueue::new(self.tools(file, engine, depth), key);
+        if job.is_laid_out() {
             if !is_laid_out {
-                self.lay_out(&mut hand, covered)?;
+                self.lay_out(&mut queue, covered)?;
             }
             self.watch.doing(Doing::Forgetting);
-            forget(hand.file())
+            forget(queue.file())
                 .map_err(|errno| error(When::Making, "emptying the page cache of a new file", errno))?;
         }
-        let told = resident(hand.file(), scheme.file_bytes());
+        let told = resident(queue.file(), job.file_bytes());
         let resident = told.map(|told| (told.bytes, told.method)).map_err(|errno| errno.to_string());
-        self.hand = Some(hand);
+        self.queue = Some(queue);
         Ok(Prepared { engine: word, setup, refused, depth, resident })
     }
 
     fn tools(&self, file: OwnedFd, engine: Box<dyn Engine>, depth: usize) -> Tools {
         Tools {
-            scheme: Arc::clone(&self.shared.scheme),
+            job: Arc::clone(&self.shared.job),
             payload: Arc::clone(&self.shared.payload),
             watch: Arc::clone(&self.watch),
             number: self.number,
@@ -343,15 +339,15 @@ impl Thread {
         }
     }
 
-    fn lay_out(&self, hand: &mut Hand, covered: u64) -> Result<(), Error> {
-        let laid = self.shared.scheme.laid_out_of(self.number, covered);
-        hand.lay_out(laid, &|_| self.shared.failed.load(Ordering::Relaxed))
+    fn lay_out(&self, queue: &mut IoQueue, covered: u64) -> Result<(), Error> {
+        let laid = self.shared.job.laid_out_of(self.number, covered);
+        queue.lay_out(laid, &|_| self.shared.failed.load(Ordering::Relaxed))
     }
 
     #[expect(clippy::type_complexity, reason = "the three parts of one thing, taken apart at once")]
     fn engine(
         &self,
-        scheme: &Scheme,
+        job: &JobSpec,
         file: &OwnedFd,
         ring: Option<Ring>,
         depth: usize,
@@ -361,7 +357,7 @@ impl Thread {
             .map_err(|error| Error::new(Cause::Denied, format!("cannot open a file again: {error}")))?;
         // Where that is refused, a file system that keeps these times is measured with them.
         let _ = without_access_times(&file);
-        let bytes = Buffers::needed(scheme.block, slots(depth));
+        let bytes = Buffers::needed(job.block, slots(depth));
         let memory = self.binding.and_then(|binding| binding.memory);
         let held = Held::take(bytes, &[Pages::Transparent, Pages::Base], memory).map_err(|error| {
             Error::new(
@@ -369,7 +365,7 @@ impl Thread {
                 format!("cannot take memory for the blocks: {error}; lower depth= or block="),
             )
         })?;
-        let buffers = Buffers::new(held.map, scheme.block);
+        let buffers = Buffers::new(held.map, job.block);
         Ok(match ring {
             Some(ring) => {
                 let engine = Uring::new(ring, vec![file], buffers);
@@ -383,13 +379,13 @@ impl Thread {
     fn run(&mut self, stop: &Stop, until: Nanos, span: Nanos, flush: bool) -> Result<Ran, Error> {
         let (thread, shared, watch) = (self.number, Arc::clone(&self.shared), Arc::clone(&self.watch));
         let over = |now: Nanos| now >= until || stop.is_over() || shared.failed.load(Ordering::Relaxed);
-        let hand = self.hand()?;
-        let tally = hand.work(&over, span)?;
+        let queue = self.queue()?;
+        let tally = queue.work(&over, span)?;
         let mut flushed = None;
         if flush {
             let start = clock::now_ns();
             watch.doing(Doing::Flushing);
-            fdatasync(hand.file()).map_err(|errno| error(When::Using, "flushing a file", errno))?;
+            fdatasync(queue.file()).map_err(|errno| error(When::Using, "flushing a file", errno))?;
             flushed = Some(Nanos(clock::now_ns() - start));
         }
         Ok(Ran { thread, tally, flush: flushed })
@@ -397,25 +393,25 @@ impl Thread {
 
     fn read_back(&mut self, most: u64, until: Nanos) -> Result<Checked, Error> {
         let watch = Arc::clone(&self.watch);
-        let (direct, writes) = (self.shared.scheme.direct, self.shared.scheme.operation.writes());
-        let hand = self.hand()?;
+        let (direct, writes) = (self.shared.job.direct, self.shared.job.operation.writes());
+        let queue = self.queue()?;
         if writes {
             if !direct {
                 // Otherwise the cache would be checked instead of the storage.
                 watch.doing(Doing::Forgetting);
-                forget(hand.file()).map_err(|errno| error(When::Using, "flushing a file", errno))?;
+                forget(queue.file()).map_err(|errno| error(When::Using, "flushing a file", errno))?;
                 watch.doing(Doing::Nothing);
             }
-            hand.read_back(most, &|now| now >= until)?;
+            queue.read_back(most, &|now| now >= until)?;
         }
-        Ok(hand.checked().clone())
+        Ok(queue.checked().clone())
     }
 }
 
 /// The file once more, where its own descriptor waits for the medium with every write: small blocks would be laid out
 /// for hours that way. One flush behind all of them does as well. None where it cannot be opened again.
-fn undurable(scheme: &Scheme, file: &OwnedFd) -> Option<OwnedFd> {
-    let waits = scheme.flushed == Flushed::Each && scheme.operation.writes();
+fn undurable(job: &JobSpec, file: &OwnedFd) -> Option<OwnedFd> {
+    let waits = job.flushed == Flushed::Each && job.operation.writes();
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     waits.then(|| open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).ok()).flatten()
 }
@@ -430,15 +426,15 @@ fn allow_files(threads: u64) {
     }
 }
 
-/// The ring that the scheme asks for, or none and why where it makes do without.
-fn ring(scheme: &Scheme, polled: bool) -> Result<(Option<Ring>, Option<String>), Error> {
-    let slots = slots(scheme.depth_with(true));
+/// The ring that the job asks for, or none and why where it makes do without.
+fn ring(job: &JobSpec, polled: bool) -> Result<(Option<Ring>, Option<String>), Error> {
+    let slots = slots(job.depth_with(true));
     let refuse = |word: &str, errno| {
         let text = format!("{word} is refused: {errno}; see kernel.io_uring_disabled, or use engine=sync");
         let cause = if errno == seatrial_sys::Errno::NOSYS { Cause::Missing } else { Cause::Denied };
         Error::new(cause, text)
     };
-    match scheme.engine {
+    match job.engine {
         Wanted::Sync => return Ok((None, None)),
         Wanted::Polled => {
             let ring = Ring::new(slots, true).map_err(|errno| refuse("engine=polled", errno))?;
@@ -447,7 +443,7 @@ fn ring(scheme: &Scheme, polled: bool) -> Result<(Option<Ring>, Option<String>),
         Wanted::Uring | Wanted::Auto => {}
     }
     if polled
-        && scheme.engine == Wanted::Auto
+        && job.engine == Wanted::Auto
         && let Ok(ring) = Ring::new(slots, true)
     {
         return Ok((Some(ring), None));
@@ -455,7 +451,7 @@ fn ring(scheme: &Scheme, polled: bool) -> Result<(Option<Ring>, Option<String>),
     match Ring::new(slots, false) {
         Ok(ring) => Ok((Some(ring), None)),
         // One at a time is what was asked for, or nobody said.
-        Err(errno) if scheme.engine == Wanted::Auto && scheme.depth.is_none_or(|depth| depth == 1) => {
+        Err(errno) if job.engine == Wanted::Auto && job.depth.is_none_or(|depth| depth == 1) => {
             Ok((None, Some(format!("io_uring is refused: {errno}"))))
         }
         Err(errno) => Err(refuse("io_uring", errno)),
@@ -469,7 +465,7 @@ fn takes_polled(engine: &mut dyn Engine, bytes: usize) -> bool {
     engine.wait(1, &mut done).is_ok() && done.iter().all(|one| one.result.is_ok())
 }
 
-/// Whether a phase of the scheme ends with a flush.
-pub fn flushes(scheme: &Scheme) -> bool {
-    scheme.operation.writes() && scheme.flushed == Flushed::End
+/// Whether a phase of the job ends with a flush.
+pub fn flushes(job: &JobSpec) -> bool {
+    job.operation.writes() && job.flushed == Flushed::End
 }

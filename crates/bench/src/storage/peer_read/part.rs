@@ -11,8 +11,8 @@ use serde_json::json;
 use super::ABOUT;
 use crate::storage::file::files::Source;
 use crate::storage::file::files::opened;
+use crate::storage::file::job::JobSpec;
 use crate::storage::file::part::{Worker, random};
-use crate::storage::file::scheme::Scheme;
 use crate::storage::file::team::IoTeam;
 use crate::storage::metadata::folder::{Folder, Leftovers};
 use crate::{Error, Offer, Part, Sink, Stop};
@@ -33,7 +33,7 @@ struct Written {
 /// The part that writes.
 pub struct Writer {
     place: Place,
-    scheme: Arc<Scheme>,
+    job: Arc<JobSpec>,
     directory: String,
     budget: Budget,
     folder: Option<Folder>,
@@ -46,10 +46,10 @@ impl Writer {
     /// # Errors
     /// When the case was not planned by the same version.
     pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
-        let scheme = Scheme::of(&case.params).map_err(|reason| Error::new(Cause::Protocol, reason.text))?;
+        let job = JobSpec::of(&case.params).map_err(|reason| Error::new(Cause::Protocol, reason.text))?;
         Ok(Self {
             place: place.clone(),
-            scheme: Arc::new(scheme),
+            job: Arc::new(job),
             directory: case.chosen.text("directory")?.to_owned(),
             budget: case.budget,
             folder: None,
@@ -65,7 +65,7 @@ impl Part for Writer {
         self.left = Leftovers::remove(&path);
         let folder = Folder::new(&path, ABOUT.id)?;
         let run = random()?;
-        let team = IoTeam::start(&self.scheme, &self.place.seats, run)?;
+        let team = IoTeam::start(&self.job, &self.place.seats, run)?;
         let made = team.make(Source::Named(folder.path().to_owned()), deadline)?;
         // Filled, flushed, and out of this node's cache; closed with the threads, which is when a file system of the
         // network lets others see it.

@@ -12,7 +12,7 @@ use super::check;
 use super::pump::message;
 use crate::Error;
 use crate::common::Held;
-use crate::common::rdma::{Pair, Rig};
+use crate::common::rdma::{Pair, RdmaEndpoint};
 
 /// The memory of one queue pair: as many pieces as messages may be under way.
 pub struct Fresh {
@@ -27,9 +27,9 @@ impl Fresh {
     ///
     /// # Errors
     /// When there is not so much memory.
-    pub fn new(rig: &Rig, pair: &Pair, bytes: u32) -> Result<Self, Error> {
-        let node = rig.config.bindings.first().and_then(|binding| binding.memory);
-        let stamp = rig.stamp(true, pair.number, 0, check::FIRST);
+    pub fn new(endpoint: &RdmaEndpoint, pair: &Pair, bytes: u32) -> Result<Self, Error> {
+        let node = endpoint.config.bindings.first().and_then(|binding| binding.memory);
+        let stamp = endpoint.stamp(true, pair.number, 0, check::FIRST);
         // Small pages: one of 2 MiB for each message would be far more memory than the plan has left free.
         let piece = || -> Result<Mapping, Error> {
             let held = Held::take(bytes as usize, &[Pages::Base], node)
@@ -38,19 +38,19 @@ impl Fresh {
             stamp.fill(&mut map.as_mut_slice::<u8>()[..bytes as usize]);
             Ok(map)
         };
-        let idle = (0..rig.config.depth).map(|_| piece()).collect::<Result<_, _>>()?;
-        Ok(Self { bytes, idle, busy: VecDeque::with_capacity(rig.config.depth) })
+        let idle = (0..endpoint.config.depth).map(|_| piece()).collect::<Result<_, _>>()?;
+        Ok(Self { bytes, idle, busy: VecDeque::with_capacity(endpoint.config.depth) })
     }
 
     /// Registers a piece and posts a message from it, or into it.
     ///
     /// # Errors
     /// When the card does not take the memory or the request.
-    pub fn post(&mut self, rig: &Rig, pair: &Pair, id: u64) -> Result<(), VerbsError> {
+    pub fn post(&mut self, endpoint: &RdmaEndpoint, pair: &Pair, id: u64) -> Result<(), VerbsError> {
         let map =
             self.idle.pop().ok_or_else(|| broken("more messages are under way than there are pieces"))?;
-        let region = Arc::new(MemoryRegion::register(rig.pd(), map, Access::default())?);
-        let work = Work { id, signalled: true, ..message(rig, pair, self.bytes, &region, 0) };
+        let region = Arc::new(MemoryRegion::register(endpoint.pd(), map, Access::default())?);
+        let work = Work { id, signalled: true, ..message(endpoint, pair, self.bytes, &region, 0) };
         let mut list = SendList::new(&[work])?;
         pair.qp.post_send(&mut list, 0..1)?;
         self.busy.push_back((list, region));

@@ -13,8 +13,8 @@ use super::check;
 use super::counts::{Sampler, Tally, between_looks, moved, samplers};
 use super::pump::{Orders, Pump};
 use super::taker::Takers;
-use crate::common::rdma::rig::{facts, met, offer, pages_of, pin, too_early};
-use crate::common::rdma::{CAUSE_AFTER, Direction, Method, RdmaConfig, Rig, is_flush, verified};
+use crate::common::rdma::endpoint::{facts, met, offer, pages_of, pin, too_early};
+use crate::common::rdma::{CAUSE_AFTER, Direction, Method, RdmaConfig, RdmaEndpoint, is_flush, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How often another queue is looked at for the cause of an error.
@@ -49,19 +49,19 @@ struct Streaming {
 
 /// One port of this end.
 struct Line {
-    // Before the rig, so that its threads are gone when the queue pairs are.
+    // Before the endpoint, so that its threads are gone when the queue pairs are.
     takers: Option<Takers>,
-    rig: Rig,
+    endpoint: RdmaEndpoint,
 }
 
 impl Line {
     fn open(config: &RdmaConfig, pages: &[Pages]) -> Result<Self, Error> {
-        let rig = Rig::open(config, pages)?;
-        rig.poison_in()?;
-        fill(&rig, check::FIRST, rig.layout.slots)?;
+        let endpoint = RdmaEndpoint::open(config, pages)?;
+        endpoint.poison_in()?;
+        fill(&endpoint, check::FIRST, endpoint.layout.slots)?;
         let takes = config.answers() && config.is_counted_there();
-        let takers = takes.then(|| Takers::prepare(&rig)).transpose()?;
-        Ok(Self { takers, rig })
+        let takers = takes.then(|| Takers::prepare(&endpoint)).transpose()?;
+        Ok(Self { takers, endpoint })
     }
 
     /// Whether what came over this port is what was sent.
@@ -74,10 +74,10 @@ impl Line {
                 other => other?,
             }
         }
-        let config = &self.rig.config;
+        let config = &self.endpoint.config;
         let comes = if config.method.verb == VerbKind::Read { config.initiates() } else { config.answers() };
         if comes {
-            return check::came(&self.rig);
+            return check::came(&self.endpoint);
         }
         Ok(Integrity::Unverified { why: "what this end sent is looked at where it came to".to_owned() })
     }
@@ -89,17 +89,17 @@ impl Part for Streaming {
         for config in &self.config {
             self.lines.push(Line::open(config, &self.pages)?);
         }
-        Ok(offer(self.lines.iter().map(|line| &line.rig), &self.place))
+        Ok(offer(self.lines.iter().map(|line| &line.endpoint), &self.place))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        met(self.lines.iter_mut().map(|line| &mut line.rig), &self.place, peers)?;
+        met(self.lines.iter_mut().map(|line| &mut line.endpoint), &self.place, peers)?;
         self.lines.iter_mut().filter_map(|line| line.takers.as_mut()).try_for_each(Takers::start)
     }
 
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
         let lines = &self.lines;
-        let config = &lines.first().ok_or_else(too_early)?.rig.config;
+        let config = &lines.first().ok_or_else(too_early)?.endpoint.config;
         let sizes = config.sizes.len();
         let tally = |_| Arc::new(Tally::new(sizes));
         // By port and thread.
@@ -120,7 +120,8 @@ impl Part for Streaming {
         all.iter_mut().for_each(|sampler| sampler.end(out));
         if phase == Phase::Measure {
             if config.initiates() {
-                self.sent += lines.iter().map(|line| last_pass(&line.rig)).sum::<Result<u64, Error>>()?;
+                self.sent +=
+                    lines.iter().map(|line| last_pass(&line.endpoint)).sum::<Result<u64, Error>>()?;
             }
             if !taken.is_empty() {
                 until_quiet(lines)?;
@@ -133,10 +134,10 @@ impl Part for Streaming {
                     json!(moved(&all, direction, lines.len())),
                 );
             }
-            let took = lines.iter().flat_map(|line| &line.rig.registrations);
+            let took = lines.iter().flat_map(|line| &line.endpoint.registrations);
             let micros: Vec<f64> = took.map(|took| took.as_secs_f64() * 1e6).collect();
             out.evidence("registration_us", json!(micros));
-            out.evidence("device", facts(lines.iter().map(|line| &line.rig)));
+            out.evidence("device", facts(lines.iter().map(|line| &line.endpoint)));
         }
         Ok(())
     }
@@ -154,8 +155,8 @@ const fn opposite(direction: Direction) -> Direction {
 }
 
 /// Writes the content of this pass into the first `slots` that each queue pair sends from, or is read from.
-fn fill(rig: &Rig, generation: u64, slots: u64) -> Result<(), Error> {
-    rig.fill_out(generation, slots, |slot| check::source(rig.config.method.verb, slot))
+fn fill(endpoint: &RdmaEndpoint, generation: u64, slots: u64) -> Result<(), Error> {
+    endpoint.fill_out(generation, slots, |slot| check::source(endpoint.config.method.verb, slot))
 }
 
 /// Lets all threads of this end work until the phase is over; how many messages they sent.
@@ -168,15 +169,16 @@ fn move_messages(
 ) -> Result<u64, Error> {
     let orders = Orders::default();
     let span = stop.left().max(Duration::from_nanos(1));
-    let sizes = lines[0].rig.config.sizes.len();
+    let sizes = lines[0].endpoint.config.sizes.len();
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
-        for (line, tallies) in lines.iter().zip(tallies).filter(|(line, _)| line.rig.config.initiates()) {
+        for (line, tallies) in lines.iter().zip(tallies).filter(|(line, _)| line.endpoint.config.initiates())
+        {
             for (thread, tally) in tallies.iter().enumerate() {
-                let (rig, orders, stop) = (&line.rig, &orders, stop.clone());
+                let (endpoint, orders, stop) = (&line.endpoint, &orders, stop.clone());
                 threads.push(scope.spawn(move || {
-                    pin(&rig.config, thread)?;
-                    let sent = Pump::new(rig, thread).run(orders, &stop, tally);
+                    pin(&endpoint.config, thread)?;
+                    let sent = Pump::new(endpoint, thread).run(orders, &stop, tally);
                     if sent.is_err() {
                         stop.raise();
                     }
@@ -234,13 +236,13 @@ fn received(lines: &[Line]) -> u64 {
 
 /// Sends over all memory once more, or over as much of it as is not too much, with new content: what arrives now cannot have
 /// been there before. What is read keeps its content, and the memory that it comes to is marked first.
-fn last_pass(rig: &Rig) -> Result<u64, Error> {
-    if rig.config.method.verb == VerbKind::Read {
-        rig.poison_in()?;
+fn last_pass(endpoint: &RdmaEndpoint) -> Result<u64, Error> {
+    if endpoint.config.method.verb == VerbKind::Read {
+        endpoint.poison_in()?;
     } else {
-        fill(rig, check::LAST, rig.layout.last_slots())?;
+        fill(endpoint, check::LAST, endpoint.layout.last_slots())?;
     }
-    (0..rig.config.threads).map(|thread| Pump::new(rig, thread).once()).sum()
+    (0..endpoint.config.threads).map(|thread| Pump::new(endpoint, thread).once()).sum()
 }
 
 /// Waits until nothing comes any more, so that what was received can be held against what was sent.

@@ -13,7 +13,7 @@ use seatrial_sys::verbs::{
 use super::counts::Tally;
 use super::fresh::Fresh;
 use crate::common::rdma::queue::Queue;
-use crate::common::rdma::{Notice, Pair, QKEY, Rig, Side, drained, during, wait};
+use crate::common::rdma::{Notice, Pair, QKEY, RdmaEndpoint, Side, drained, during, wait};
 use crate::{Error, Stop};
 
 /// Turns of the loop between two looks at the stop.
@@ -48,7 +48,7 @@ struct Lane<'a> {
 
 /// The queue pairs of one thread.
 pub struct Pump<'a> {
-    rig: &'a Rig,
+    endpoint: &'a RdmaEndpoint,
     queue: &'a Queue,
     pairs: Vec<&'a Pair>,
     lanes: Vec<Lane<'a>>,
@@ -61,13 +61,13 @@ pub struct Pump<'a> {
 
 impl<'a> Pump<'a> {
     /// The pump of the thread with this number.
-    pub fn new(rig: &'a Rig, thread: usize) -> Self {
-        let threads = rig.config.threads;
-        let pairs = rig.pairs.iter().filter(|pair| pair.number % threads == thread).collect();
-        let proves = rig.config.fence && rig.config.method.verb == VerbKind::Write;
+    pub fn new(endpoint: &'a RdmaEndpoint, thread: usize) -> Self {
+        let threads = endpoint.config.threads;
+        let pairs = endpoint.pairs.iter().filter(|pair| pair.number % threads == thread).collect();
+        let proves = endpoint.config.fence && endpoint.config.method.verb == VerbKind::Write;
         Self {
-            rig,
-            queue: &rig.sends[thread],
+            endpoint,
+            queue: &endpoint.sends[thread],
             pairs,
             lanes: Vec::new(),
             each: if proves { 2 } else { 1 },
@@ -82,7 +82,7 @@ impl<'a> Pump<'a> {
     /// # Errors
     /// When the device or the path does not deliver.
     pub fn run(&mut self, orders: &Orders, stop: &Stop, tally: &Tally) -> Result<u64, Error> {
-        let label = self.rig.config.label();
+        let label = self.endpoint.config.label();
         let mut size = usize::MAX;
         let mut sent = 0;
         let mut turn = 0_u32;
@@ -106,7 +106,7 @@ impl<'a> Pump<'a> {
                 sent += self.finish(size, tally)?;
                 size = ordered;
                 self.prepare(size).map_err(during(&label, "preparing requests"))?;
-                if self.rig.config.fresh {
+                if self.endpoint.config.fresh {
                     self.refresh(size)?;
                 }
             }
@@ -122,13 +122,13 @@ impl<'a> Pump<'a> {
     /// # Errors
     /// As [`Self::run`].
     pub fn once(&mut self) -> Result<u64, Error> {
-        let label = self.rig.config.label();
-        let last = self.rig.config.sizes.len() - 1;
-        let tally = Tally::new(self.rig.config.sizes.len());
+        let label = self.endpoint.config.label();
+        let last = self.endpoint.config.sizes.len() - 1;
+        let tally = Tally::new(self.endpoint.config.sizes.len());
         self.prepare(last).map_err(during(&label, "preparing requests"))?;
-        for _ in 0..self.rig.layout.last_slots() {
+        for _ in 0..self.endpoint.layout.last_slots() {
             for lane in 0..self.lanes.len() {
-                self.wait_for(last, &tally, |pump| pump.lanes[lane].room(pump.rig.config.depth) > 0)?;
+                self.wait_for(last, &tally, |pump| pump.lanes[lane].room(pump.endpoint.config.depth) > 0)?;
                 self.post(lane, 1, false).map_err(during(&label, "posting requests"))?;
             }
         }
@@ -137,8 +137,8 @@ impl<'a> Pump<'a> {
 
     /// Makes the requests for messages of the size with this index.
     fn prepare(&mut self, size: usize) -> Result<(), VerbsError> {
-        let bytes = self.rig.config.sizes[size];
-        self.moderation = self.rig.config.moderation(bytes);
+        let bytes = self.endpoint.config.sizes[size];
+        self.moderation = self.endpoint.config.moderation(bytes);
         self.lanes.clear();
         for pair in &self.pairs {
             let list = self.list(pair, bytes as u32)?;
@@ -149,24 +149,24 @@ impl<'a> Pump<'a> {
 
     /// Gives every queue pair memory to register for each message.
     fn refresh(&mut self, size: usize) -> Result<(), Error> {
-        let bytes = self.rig.config.sizes[size] as u32;
+        let bytes = self.endpoint.config.sizes[size] as u32;
         for lane in &mut self.lanes {
-            lane.fresh = Some(Fresh::new(self.rig, lane.pair, bytes)?);
+            lane.fresh = Some(Fresh::new(self.endpoint, lane.pair, bytes)?);
         }
         Ok(())
     }
 
     fn list(&self, pair: &Pair, bytes: u32) -> Result<SendList, VerbsError> {
-        let (rig, config) = (self.rig, &self.rig.config);
+        let (endpoint, config) = (self.endpoint, &self.endpoint.config);
         let (own, far) = sides(config.method.verb);
-        let own_at = rig.layout.at(pair.number, own, 0) as usize;
-        let message = message(rig, pair, bytes, &rig.region, own_at);
+        let own_at = endpoint.layout.at(pair.number, own, 0) as usize;
+        let message = message(endpoint, pair, bytes, &endpoint.region, own_at);
         // What it reads lies behind the message, where nobody looks.
-        let behind = own_at + rig.layout.stride as usize - PROOF as usize;
+        let behind = own_at + endpoint.layout.stride as usize - PROOF as usize;
         let proof = || Work {
-            remote: Some(far_at(rig, pair, far, 0)),
+            remote: Some(far_at(endpoint, pair, far, 0)),
             signalled: false,
-            ..Work::new(Verb::Read, &rig.region, behind, PROOF)
+            ..Work::new(Verb::Read, &endpoint.region, behind, PROOF)
         };
         let mut works = Vec::new();
         for _ in 0..config.post_list {
@@ -181,7 +181,7 @@ impl<'a> Pump<'a> {
     /// Posts lists until no queue pair has room for another one.
     #[inline]
     fn fill(&mut self) -> Result<(), VerbsError> {
-        let (depth, list) = (self.rig.config.depth, self.rig.config.post_list);
+        let (depth, list) = (self.endpoint.config.depth, self.endpoint.config.post_list);
         for lane in 0..self.lanes.len() {
             while self.lanes[lane].room(depth) >= list {
                 self.post(lane, list, false)?;
@@ -192,18 +192,18 @@ impl<'a> Pump<'a> {
 
     #[inline]
     fn post(&mut self, number: usize, count: usize, ends_group: bool) -> Result<(), VerbsError> {
-        let layout = &self.rig.layout;
+        let layout = &self.endpoint.layout;
         let lane = &mut self.lanes[number];
         if let Some(fresh) = &mut lane.fresh {
             lane.posted += 1;
-            return fresh.post(self.rig, lane.pair, (number as u64) << 32 | 1);
+            return fresh.post(self.endpoint, lane.pair, (number as u64) << 32 | 1);
         }
         for at in 0..count {
             let entry = at * self.each;
             if layout.slots > 1 {
-                let (own, far) = sides(self.rig.config.method.verb);
+                let (own, far) = sides(self.endpoint.config.method.verb);
                 let own = layout.at(lane.pair.number, own, lane.slot) as usize;
-                let far = far_at(self.rig, lane.pair, far, lane.slot).address;
+                let far = far_at(self.endpoint, lane.pair, far, lane.slot).address;
                 lane.list.aim(entry, own, far);
                 if self.each == 2 {
                     lane.list.aim(entry + 1, own + layout.stride as usize - PROOF as usize, far);
@@ -247,7 +247,7 @@ impl<'a> Pump<'a> {
 
     /// Waits until all that was posted is done; how many messages that were since they were prepared.
     fn finish(&mut self, size: usize, tally: &Tally) -> Result<u64, Error> {
-        let label = self.rig.config.label();
+        let label = self.endpoint.config.label();
         for lane in 0..self.lanes.len() {
             if self.lanes[lane].since > 0 {
                 // One more that asks for a completion, which tells of all before it.
@@ -260,7 +260,7 @@ impl<'a> Pump<'a> {
 
     /// Takes completions until `done`; gives up when none comes for so long that none will.
     fn wait_for(&mut self, size: usize, tally: &Tally, done: impl Fn(&Self) -> bool) -> Result<(), Error> {
-        let label = self.rig.config.label();
+        let label = self.endpoint.config.label();
         let mut deadline = drained();
         while !done(self) {
             let before: u64 = self.lanes.iter().map(|lane| lane.completed).sum();
@@ -285,13 +285,13 @@ impl Lane<'_> {
 
 /// A message of `bytes` from `offset` of this memory on, or for a read into it.
 pub fn message<'a>(
-    rig: &Rig,
+    endpoint: &RdmaEndpoint,
     pair: &'a Pair,
     bytes: u32,
     memory: &'a Arc<MemoryRegion>,
     offset: usize,
 ) -> Work<'a> {
-    let config = &rig.config;
+    let config = &endpoint.config;
     let verb = match (config.method.verb, config.notice()) {
         (VerbKind::Write, Notice::Completion) => Verb::WriteImmediate(0),
         (VerbKind::Write, _) => Verb::Write,
@@ -309,7 +309,7 @@ pub fn message<'a>(
         && bytes <= pair.qp.inline_bytes()
         && config.inline.is_none_or(|most| u64::from(bytes) <= most);
     Work {
-        remote: (!is_local).then(|| far_at(rig, pair, far, 0)),
+        remote: (!is_local).then(|| far_at(endpoint, pair, far, 0)),
         to,
         inline,
         signalled: false,
@@ -328,9 +328,9 @@ fn sides(verb: VerbKind) -> (Side, Side) {
 }
 
 /// A slot of the other end.
-fn far_at(rig: &Rig, pair: &Pair, side: Side, slot: u64) -> Remote {
-    let at = rig.layout.at(pair.number, side, slot);
-    Remote { address: rig.remote.address + at, key: rig.remote.key }
+fn far_at(endpoint: &RdmaEndpoint, pair: &Pair, side: Side, slot: u64) -> Remote {
+    let at = endpoint.layout.at(pair.number, side, slot);
+    Remote { address: endpoint.remote.address + at, key: endpoint.remote.key }
 }
 
 fn in_time(deadline: Instant, label: &str) -> Result<(), Error> {

@@ -13,9 +13,9 @@ use seatrial_sys::verbs::{
 
 use super::counts::Tally;
 use crate::Error;
+use crate::common::rdma::endpoint::pin;
 use crate::common::rdma::queue::Queue;
-use crate::common::rdma::rig::pin;
-use crate::common::rdma::{Layout, Pair, RdmaConfig, Rig, Side, during, preparing, wait};
+use crate::common::rdma::{Layout, Pair, RdmaConfig, RdmaEndpoint, Side, during, preparing, wait};
 
 /// Receives that are posted with one call.
 const LIST: usize = 16;
@@ -51,30 +51,30 @@ pub struct Takers {
 }
 
 impl Takers {
-    /// Posts all receives of `rig`.
+    /// Posts all receives of `endpoint`.
     ///
     /// # Errors
     /// When the device refuses.
-    pub fn prepare(rig: &Rig) -> Result<Self, Error> {
+    pub fn prepare(endpoint: &RdmaEndpoint) -> Result<Self, Error> {
         let over = Arc::new(AtomicBool::new(false));
         let mut takers =
             Self { work: Vec::new(), threads: Vec::new(), tallies: Vec::new(), over, failed: Arc::default() };
-        for thread in 0..rig.config.threads {
-            let tally = Arc::new(Tally::new(rig.config.sizes.len()));
+        for thread in 0..endpoint.config.threads {
+            let tally = Arc::new(Tally::new(endpoint.config.sizes.len()));
             takers.tallies.push(Arc::clone(&tally));
-            let own = rig.pairs.iter().filter(|pair| pair.number % rig.config.threads == thread);
-            let lanes = own.map(|pair| Lane::new(rig, pair)).collect::<Result<Vec<_>, VerbsError>>();
+            let own = endpoint.pairs.iter().filter(|pair| pair.number % endpoint.config.threads == thread);
+            let lanes = own.map(|pair| Lane::new(endpoint, pair)).collect::<Result<Vec<_>, VerbsError>>();
             let mut work = Work {
-                config: rig.config.clone(),
+                config: endpoint.config.clone(),
                 thread,
-                layout: rig.layout,
-                region: Arc::clone(&rig.region),
-                queue: rig.receives[thread].clone(),
-                lanes: lanes.map_err(preparing(&rig.config.label(), "preparing receives"))?,
+                layout: endpoint.layout,
+                region: Arc::clone(&endpoint.region),
+                queue: endpoint.receives[thread].clone(),
+                lanes: lanes.map_err(preparing(&endpoint.config.label(), "preparing receives"))?,
                 tally,
                 over: Arc::clone(&takers.over),
             };
-            work.post_all().map_err(preparing(&rig.config.label(), "posting receives"))?;
+            work.post_all().map_err(preparing(&endpoint.config.label(), "posting receives"))?;
             takers.work.push(work);
         }
         Ok(takers)
@@ -131,10 +131,10 @@ impl Drop for Takers {
 }
 
 impl Lane {
-    fn new(rig: &Rig, pair: &Pair) -> Result<Self, VerbsError> {
-        let at = rig.layout.at(pair.number, Side::In, 0) as usize;
-        let (id, bytes) = ((pair.number / rig.config.threads) as u64, rig.layout.stride as u32);
-        let work = || ReceiveWork { id, memory: &rig.region, offset: at, bytes };
+    fn new(endpoint: &RdmaEndpoint, pair: &Pair) -> Result<Self, VerbsError> {
+        let at = endpoint.layout.at(pair.number, Side::In, 0) as usize;
+        let (id, bytes) = ((pair.number / endpoint.config.threads) as u64, endpoint.layout.stride as u32);
+        let work = || ReceiveWork { id, memory: &endpoint.region, offset: at, bytes };
         let list = ReceiveList::new(&(0..LIST).map(|_| work()).collect::<Vec<_>>())?;
         Ok(Self { pair: pair.clone(), list, slot: 0, due: 0 })
     }

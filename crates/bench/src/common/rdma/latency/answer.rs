@@ -9,8 +9,8 @@ use seatrial_model::Cause;
 
 use super::voice::Voice;
 use crate::Error;
+use crate::common::rdma::endpoint::pin;
 use crate::common::rdma::pattern::POISON;
-use crate::common::rdma::rig::pin;
 use crate::common::rdma::{Notice, RdmaConfig};
 
 /// The answering thread.

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use super::answer::Answering;
 use super::ask::Asking;
 use super::voice::Voice;
+use crate::common::rdma::endpoint::{facts, met, offer, pages_of, pin, too_early};
 use crate::common::rdma::pattern::POISON;
-use crate::common::rdma::rig::{facts, met, offer, pages_of, pin, too_early};
-use crate::common::rdma::{Method, Notice, RdmaConfig, Rig, verified};
+use crate::common::rdma::{Method, Notice, RdmaConfig, RdmaEndpoint, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How often the answering end looks whether its threads have failed. They may have this processor too, and what wakes beside
@@ -47,27 +47,27 @@ struct Talking {
 
 /// One port of this end. Where its card does everything, it neither asks nor answers.
 struct Line {
-    // Before the rig, so that their threads are gone when the queue pair is.
+    // Before the endpoint, so that their threads are gone when the queue pair is.
     asking: Option<Asking>,
     answering: Option<Answering>,
     receives: Option<ReceiveList>,
-    rig: Rig,
+    endpoint: RdmaEndpoint,
 }
 
 impl Line {
     fn open(config: &RdmaConfig, pages: &[Pages]) -> Result<Self, Error> {
-        let rig = Rig::open(config, pages)?;
-        rig.poison_in()?;
-        rig.fill_out(FIRST, rig.layout.slots, |slot| slot)?;
+        let endpoint = RdmaEndpoint::open(config, pages)?;
+        endpoint.poison_in()?;
+        endpoint.fill_out(FIRST, endpoint.layout.slots, |slot| slot)?;
         let hears = config.notice() == Notice::Completion;
-        let receives = hears.then(|| Voice::listen(&rig)).transpose()?;
-        Ok(Self { asking: None, answering: None, receives, rig })
+        let receives = hears.then(|| Voice::listen(&endpoint)).transpose()?;
+        Ok(Self { asking: None, answering: None, receives, endpoint })
     }
 
     /// Begins to answer, or is ready to ask.
     fn begin(&mut self) -> Result<(), Error> {
-        let config = &self.rig.config;
-        let mut voice = Voice::new(&self.rig)?;
+        let config = &self.endpoint.config;
+        let mut voice = Voice::new(&self.endpoint)?;
         if let Some(receives) = self.receives.take() {
             voice.hear_with(receives);
         }
@@ -86,10 +86,10 @@ impl Line {
 
     /// Sends what is looked at after the clock.
     fn last(&mut self) -> Result<(), Error> {
-        let rig = &self.rig;
-        rig.poison_in()?;
-        if rig.config.method.verb != VerbKind::Read {
-            rig.fill_out(LAST, rig.layout.slots, |slot| slot)?;
+        let endpoint = &self.endpoint;
+        endpoint.poison_in()?;
+        if endpoint.config.method.verb != VerbKind::Read {
+            endpoint.fill_out(LAST, endpoint.layout.slots, |slot| slot)?;
         }
         self.asking.as_mut().ok_or_else(too_early)?.last()
     }
@@ -113,7 +113,7 @@ impl Line {
         }
         // The answers are as they were from the beginning; what asks was written anew for the last message.
         let pass = if self.asking.is_some() { FIRST } else { LAST };
-        came(&self.rig, pass)
+        came(&self.endpoint, pass)
     }
 }
 
@@ -123,11 +123,11 @@ impl Part for Talking {
         for config in &self.config {
             self.lines.push(Line::open(config, &self.pages)?);
         }
-        Ok(offer(self.lines.iter().map(|line| &line.rig), &self.place))
+        Ok(offer(self.lines.iter().map(|line| &line.endpoint), &self.place))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        met(self.lines.iter_mut().map(|line| &mut line.rig), &self.place, peers)?;
+        met(self.lines.iter_mut().map(|line| &mut line.endpoint), &self.place, peers)?;
         self.lines.iter_mut().try_for_each(Line::begin)
     }
 
@@ -159,7 +159,7 @@ impl Part for Talking {
             }
         }
         if phase == Phase::Measure {
-            out.evidence("device", facts(self.lines.iter().map(|line| &line.rig)));
+            out.evidence("device", facts(self.lines.iter().map(|line| &line.endpoint)));
         }
         Ok(())
     }
@@ -202,7 +202,7 @@ type Asked = (Vec<Value>, Vec<Sample>);
 
 fn ask_over(port: u64, line: &mut Line, stop: &Stop) -> Result<Asked, Error> {
     let mut kept = OfPort { port, samples: Vec::new() };
-    let told = pin(&line.rig.config, 0).and_then(|()| line.ask(stop, &mut kept));
+    let told = pin(&line.endpoint.config, 0).and_then(|()| line.ask(stop, &mut kept));
     if told.is_err() {
         stop.raise();
     }
@@ -227,16 +227,17 @@ impl Sink for OfPort {
 }
 
 /// Looks at the last message, which was one of the largest size.
-fn came(rig: &Rig, pass: u64) -> Result<Integrity, Error> {
-    let (config, largest, stride) = (&rig.config, rig.config.largest() as usize, rig.layout.stride as usize);
+fn came(endpoint: &RdmaEndpoint, pass: u64) -> Result<Integrity, Error> {
+    let (config, largest, stride) =
+        (&endpoint.config, endpoint.config.largest() as usize, endpoint.layout.stride as usize);
     // Where the far end looks at memory, the content ends with a mark, which was looked at in every round.
     let (skip, from, bytes) = match (config.notice(), config.transport) {
         (Notice::Memory, _) => (0, stride - largest, stride - 1),
         (_, Transport::Ud) => (GRH_BYTES, 0, largest),
         _ => (0, 0, largest),
     };
-    let found = rig.came(0, 0, skip, bytes)?;
-    let stamp = rig.stamp(false, 0, 0, pass);
+    let found = endpoint.came(0, 0, skip, bytes)?;
+    let stamp = endpoint.stamp(false, 0, 0, pass);
     let mut wanted = vec![0; bytes];
     stamp.fill(&mut wanted);
     if found[from..] == wanted[from..] {

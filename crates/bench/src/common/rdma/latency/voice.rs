@@ -12,7 +12,8 @@ use seatrial_sys::verbs::{
 use crate::Error;
 use crate::common::rdma::queue::Queue;
 use crate::common::rdma::{
-    CAUSE_AFTER, Layout, Notice, Pair, QKEY, RdmaConfig, Rig, Side, during, is_flush, preparing, wait,
+    CAUSE_AFTER, Layout, Notice, Pair, QKEY, RdmaConfig, RdmaEndpoint, Side, during, is_flush, preparing,
+    wait,
 };
 
 /// Every so many messages one asks for a completion, so that the send queue does not fill up.
@@ -85,30 +86,32 @@ pub struct Voice {
 }
 
 impl Voice {
-    /// That of the first queue pair of `rig`, which is connected.
+    /// That of the first queue pair of `endpoint`, which is connected.
     ///
     /// # Errors
     /// When the device refuses.
-    pub fn new(rig: &Rig) -> Result<Self, Error> {
-        let label = rig.config.label();
+    pub fn new(endpoint: &RdmaEndpoint) -> Result<Self, Error> {
+        let label = endpoint.config.label();
         let failed = || preparing(&label, "preparing requests");
-        let pair = rig.pairs.first().ok_or_else(|| Error::new(Cause::Protocol, "no queue pair was made"))?;
-        let lists = [list(rig, pair, true).map_err(failed())?, list(rig, pair, false).map_err(failed())?];
-        let sizes = match rig.config.notice() {
-            Notice::Memory => Some(size_list(rig, pair).map_err(failed())?),
+        let pair =
+            endpoint.pairs.first().ok_or_else(|| Error::new(Cause::Protocol, "no queue pair was made"))?;
+        let lists =
+            [list(endpoint, pair, true).map_err(failed())?, list(endpoint, pair, false).map_err(failed())?];
+        let sizes = match endpoint.config.notice() {
+            Notice::Memory => Some(size_list(endpoint, pair).map_err(failed())?),
             _ => None,
         };
         Ok(Self {
-            config: rig.config.clone(),
-            label: rig.config.label(),
+            config: endpoint.config.clone(),
+            label: endpoint.config.label(),
             pair: pair.clone(),
-            region: Arc::clone(&rig.region),
-            layout: rig.layout,
-            remote: rig.remote,
-            notice: rig.config.notice(),
-            watched: (rig.layout.at(0, Side::In, 0) + rig.layout.stride) as usize - 1,
-            sends: rig.sends[0].clone(),
-            receives: rig.receives[0].clone(),
+            region: Arc::clone(&endpoint.region),
+            layout: endpoint.layout,
+            remote: endpoint.remote,
+            notice: endpoint.config.notice(),
+            watched: (endpoint.layout.at(0, Side::In, 0) + endpoint.layout.stride) as usize - 1,
+            sends: endpoint.sends[0].clone(),
+            receives: endpoint.receives[0].clone(),
             lists,
             aimed: (0, 0),
             sizes,
@@ -125,13 +128,14 @@ impl Voice {
     ///
     /// # Errors
     /// When the device refuses.
-    pub fn listen(rig: &Rig) -> Result<ReceiveList, Error> {
-        let label = rig.config.label();
-        let at = rig.layout.at(0, Side::In, 0) as usize;
-        let work = ReceiveWork { id: 0, memory: &rig.region, offset: at, bytes: rig.layout.stride as u32 };
+    pub fn listen(endpoint: &RdmaEndpoint) -> Result<ReceiveList, Error> {
+        let label = endpoint.config.label();
+        let at = endpoint.layout.at(0, Side::In, 0) as usize;
+        let work =
+            ReceiveWork { id: 0, memory: &endpoint.region, offset: at, bytes: endpoint.layout.stride as u32 };
         let mut list = ReceiveList::new(&[work]).map_err(preparing(&label, "preparing receives"))?;
-        for _ in 0..rig.config.receives {
-            let posted = rig.pairs[0].qp.post_receive(&mut list, 0..1).map_err(VerbsError::from);
+        for _ in 0..endpoint.config.receives {
+            let posted = endpoint.pairs[0].qp.post_receive(&mut list, 0..1).map_err(VerbsError::from);
             posted.map_err(preparing(&label, "posting receives"))?;
         }
         Ok(list)
@@ -389,8 +393,8 @@ impl Voice {
     }
 }
 
-fn list(rig: &Rig, pair: &Pair, inline: bool) -> Result<SendList, VerbsError> {
-    let config = &rig.config;
+fn list(endpoint: &RdmaEndpoint, pair: &Pair, inline: bool) -> Result<SendList, VerbsError> {
+    let config = &endpoint.config;
     let verb = match (config.method.verb, config.notice(), config.transport) {
         (VerbKind::Write, Notice::Completion, _) => Verb::WriteImmediate(0),
         (VerbKind::Write, ..) => Verb::Write,
@@ -400,9 +404,9 @@ fn list(rig: &Rig, pair: &Pair, inline: bool) -> Result<SendList, VerbsError> {
     };
     let reads = config.method.verb == VerbKind::Read;
     let (own, far) = if reads { (Side::In, Side::Out) } else { (Side::Out, Side::In) };
-    let address = rig.remote.address + rig.layout.at(0, far, 0);
+    let address = endpoint.remote.address + endpoint.layout.at(0, far, 0);
     let is_aimed = config.method.verb != VerbKind::Send;
-    let remote = is_aimed.then_some(Remote { address, key: rig.remote.key });
+    let remote = is_aimed.then_some(Remote { address, key: endpoint.remote.key });
     let to = pair.handle.as_ref().map(|(handle, qp_number)| Datagram {
         handle,
         qp_number: *qp_number,
@@ -414,18 +418,18 @@ fn list(rig: &Rig, pair: &Pair, inline: bool) -> Result<SendList, VerbsError> {
         to,
         inline: inline && !reads && pair.qp.inline_bytes() > 0,
         solicited: config.event,
-        ..Work::new(verb, &rig.region, rig.layout.at(0, own, 0) as usize, bytes)
+        ..Work::new(verb, &endpoint.region, endpoint.layout.at(0, own, 0) as usize, bytes)
     };
     SendList::new(&[work])
 }
 
 /// Writes the word at the beginning of what is sent to the beginning of what comes there.
-fn size_list(rig: &Rig, pair: &Pair) -> Result<SendList, VerbsError> {
-    let address = rig.remote.address + rig.layout.at(0, Side::In, 0);
+fn size_list(endpoint: &RdmaEndpoint, pair: &Pair) -> Result<SendList, VerbsError> {
+    let address = endpoint.remote.address + endpoint.layout.at(0, Side::In, 0);
     let work = Work {
-        remote: Some(Remote { address, key: rig.remote.key }),
+        remote: Some(Remote { address, key: endpoint.remote.key }),
         inline: pair.qp.inline_bytes() >= 8,
-        ..Work::new(Verb::Write, &rig.region, rig.layout.at(0, Side::Out, 0) as usize, 8)
+        ..Work::new(Verb::Write, &endpoint.region, endpoint.layout.at(0, Side::Out, 0) as usize, 8)
     };
     SendList::new(&[work])
 }

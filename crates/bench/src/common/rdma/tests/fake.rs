@@ -10,7 +10,7 @@ use seatrial_sys::verbs::VerbKind;
 
 use super::device::Kept;
 use super::rack::{Rack, case, is_verified};
-use crate::common::rdma::rig::Rig;
+use crate::common::rdma::endpoint::RdmaEndpoint;
 use crate::common::rdma::system::System;
 use crate::common::rdma::{Method, Notice, RdmaConfig};
 use crate::{Error, Stop};
@@ -65,7 +65,7 @@ fn what_a_card_cannot_do_or_a_port_that_is_down_is_told_before_anything_moves() 
         let method = Method { verb, notice: Notice::Nothing };
         let mut config = RdmaConfig::of(method, &case, &case.places[0]).expect("config");
         config.system = cards.system(0);
-        Rig::open(&config, &[Pages::Base]).map(drop)
+        RdmaEndpoint::open(&config, &[Pages::Base]).map(drop)
     };
     assert_eq!(opened("", VerbKind::Atomic, "rdma.atomic", &[]), Ok(()));
     let uc = &[("transport", "uc")][..];

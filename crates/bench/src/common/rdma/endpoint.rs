@@ -12,13 +12,13 @@ use seatrial_sys::verbs::{
 };
 use serde_json::json;
 
+use super::connection_info::GidInfo;
 use super::group::{self, Groups};
-use super::hand::HandGid;
 use super::pairs::queue_pair;
 use super::pattern::{POISON, Stamp};
 use super::queue::{Queue, queues};
 use super::registered::registered;
-use super::{Hand, Layout, PeerPair, RdmaConfig, Side, during, preparing};
+use super::{ConnectionInfo, Layout, PeerPair, RdmaConfig, Side, during, preparing};
 use crate::common::payload::mix;
 use crate::{Error, Offer};
 
@@ -39,8 +39,8 @@ pub struct Pair {
     pub handle: Option<(Arc<AddressHandle>, u32)>,
 }
 
-/// An end.
-pub struct Rig {
+/// The opened device of one port of an end, with its memory and queue pairs.
+pub struct RdmaEndpoint {
     /// What it is for.
     pub config: RdmaConfig,
     /// The memory.
@@ -71,7 +71,7 @@ pub struct Rig {
     gids: Vec<GidEntry>,
 }
 
-impl Rig {
+impl RdmaEndpoint {
     /// Opens the device and makes everything up to the connection.
     ///
     /// # Errors
@@ -113,7 +113,7 @@ impl Rig {
         let layout = Layout::of(config);
         let (region, registrations, facts) = registered(config, &pd, &layout, pages)?;
         let (sends, receives) = queues(config, &device)?;
-        let mut rig = Self {
+        let mut endpoint = Self {
             config: config.clone(),
             region,
             layout,
@@ -133,15 +133,15 @@ impl Rig {
         };
         for number in 0..config.queue_pairs {
             let thread = number % config.threads;
-            let qp = queue_pair(config, &rig.pd, &rig.sends[thread], &rig.receives[thread])?;
-            rig.pairs.push(Pair { number, qp, handle: None });
+            let qp = queue_pair(config, &endpoint.pd, &endpoint.sends[thread], &endpoint.receives[thread])?;
+            endpoint.pairs.push(Pair { number, qp, handle: None });
         }
-        let about = rig.device.about();
-        let granted = rig.pairs.first().map(|pair| pair.qp.inline_bytes());
-        rig.facts.insert("port".to_owned(), json!(label));
-        rig.facts.insert("firmware".to_owned(), json!(about.firmware));
-        rig.facts.insert("inline".to_owned(), json!(granted));
-        Ok(rig)
+        let about = endpoint.device.about();
+        let granted = endpoint.pairs.first().map(|pair| pair.qp.inline_bytes());
+        endpoint.facts.insert("port".to_owned(), json!(label));
+        endpoint.facts.insert("firmware".to_owned(), json!(about.firmware));
+        endpoint.facts.insert("inline".to_owned(), json!(granted));
+        Ok(endpoint)
     }
 
     /// Where its memory is registered.
@@ -150,15 +150,15 @@ impl Rig {
     }
 
     /// What the other end must know.
-    pub fn hand(&self) -> Hand {
+    pub fn connection_info(&self) -> ConnectionInfo {
         let here = self.region.remote(0);
         let pair = |pair: &Pair| PeerPair { number: pair.qp.number(), psn: psn(self.nonce, pair.number) };
-        Hand {
+        ConnectionInfo {
             lid: self.port.lid,
             ethernet: self.port.link_layer == LinkLayer::Ethernet,
             mtu: self.port.active_mtu.bytes(),
             reads_in: self.device.about().max_reads_in,
-            gids: self.gids.iter().map(HandGid::from).collect(),
+            gids: self.gids.iter().map(GidInfo::from).collect(),
             nonce: self.nonce,
             address: here.address,
             key: here.key,
@@ -170,7 +170,7 @@ impl Rig {
     ///
     /// # Errors
     /// When the two have no address in common, or the device refuses.
-    pub fn connect(&mut self, theirs: &Hand) -> Result<(), Error> {
+    pub fn connect(&mut self, theirs: &ConnectionInfo) -> Result<(), Error> {
         let label = self.config.label();
         let theirs_mtu = Mtu::of_bytes(theirs.mtu).unwrap_or(Mtu::B256);
         let mtu = self.port.active_mtu.min(theirs_mtu);
@@ -232,7 +232,7 @@ impl Rig {
     }
 
     /// Where the datagrams of each queue pair go to; none for a connection.
-    fn handles(&self, theirs: &Hand, path: Path) -> Result<Vec<(Arc<AddressHandle>, u32)>, Error> {
+    fn handles(&self, theirs: &ConnectionInfo, path: Path) -> Result<Vec<(Arc<AddressHandle>, u32)>, Error> {
         if self.config.transport != Transport::Ud {
             return Ok(Vec::new());
         }
@@ -253,7 +253,7 @@ impl Rig {
 
     /// The way to the peer: by GIDs on Ethernet, and where one was asked for; else by the local identifier. And our own
     /// GID, where one is used.
-    fn path(&mut self, theirs: &Hand) -> Result<(Path, Option<GidEntry>), Error> {
+    fn path(&mut self, theirs: &ConnectionInfo) -> Result<(Path, Option<GidEntry>), Error> {
         let label = self.config.label();
         let ethernet = self.port.link_layer == LinkLayer::Ethernet;
         if ethernet != theirs.ethernet {
@@ -352,7 +352,7 @@ impl Rig {
     }
 }
 
-impl Drop for Rig {
+impl Drop for RdmaEndpoint {
     fn drop(&mut self) {
         // All of them before the first is destroyed: over a dead path each of the others would go on sending again what
         // is outstanding, and where software plays the device, with the time that destroying takes.
@@ -392,9 +392,9 @@ pub fn pin(config: &RdmaConfig, thread: usize) -> Result<(), Error> {
 }
 
 /// What the part at `place` tells the other: how each of its ports is reached, in their order.
-pub fn offer<'a>(rigs: impl Iterator<Item = &'a Rig>, place: &Place) -> Offer {
-    let hands: Vec<Hand> = rigs.map(Rig::hand).collect();
-    Offer::new(place, json!(hands))
+pub fn offer<'a>(endpoints: impl Iterator<Item = &'a RdmaEndpoint>, place: &Place) -> Offer {
+    let infos: Vec<ConnectionInfo> = endpoints.map(RdmaEndpoint::connection_info).collect();
+    Offer::new(place, json!(infos))
 }
 
 /// Connects what the part at `place` has prepared, port by port, with the other part of the case.
@@ -402,24 +402,24 @@ pub fn offer<'a>(rigs: impl Iterator<Item = &'a Rig>, place: &Place) -> Offer {
 /// # Errors
 /// When nothing was prepared, the other's offer is none, or two ports cannot be connected.
 pub fn met<'a>(
-    rigs: impl ExactSizeIterator<Item = &'a mut Rig>,
+    endpoints: impl ExactSizeIterator<Item = &'a mut RdmaEndpoint>,
     place: &Place,
     peers: &[Offer],
 ) -> Result<(), Error> {
-    let theirs = Hand::read_all(peers, 1 - place.index.min(1))?;
-    if rigs.len() == 0 {
+    let theirs = ConnectionInfo::read_all(peers, 1 - place.index.min(1))?;
+    if endpoints.len() == 0 {
         return Err(too_early());
     }
-    if theirs.len() != rigs.len() {
-        let text = format!("the peer has {} ports, not {}", theirs.len(), rigs.len());
+    if theirs.len() != endpoints.len() {
+        let text = format!("the peer has {} ports, not {}", theirs.len(), endpoints.len());
         return Err(Error::new(Cause::Protocol, text));
     }
-    rigs.zip(&theirs).try_for_each(|(rig, theirs)| rig.connect(theirs))
+    endpoints.zip(&theirs).try_for_each(|(endpoint, theirs)| endpoint.connect(theirs))
 }
 
 /// For the record: what is known of each port, by itself where there is one.
-pub fn facts<'a>(rigs: impl Iterator<Item = &'a Rig>) -> serde_json::Value {
-    let mut all: Vec<serde_json::Value> = rigs.map(|rig| json!(rig.facts)).collect();
+pub fn facts<'a>(endpoints: impl Iterator<Item = &'a RdmaEndpoint>) -> serde_json::Value {
+    let mut all: Vec<serde_json::Value> = endpoints.map(|endpoint| json!(endpoint.facts)).collect();
     if all.len() == 1 { all.swap_remove(0) } else { json!(all) }
 }
 

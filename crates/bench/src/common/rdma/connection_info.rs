@@ -1,4 +1,4 @@
-//! What an end tells the other before they connect, as it stands in its offer.
+//! What an end tells the other before they connect, as its offer carries it.
 
 use seatrial_model::Cause;
 use seatrial_sys::verbs::{Gid, GidEntry, GidKind};
@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Offer};
 
-/// An end as the other must know it.
+/// The address, memory and queue pairs of an end, as the other needs them to connect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Hand {
+pub struct ConnectionInfo {
     /// Its local identifier in the subnet; 0 on Ethernet.
     pub lid: u16,
     /// Whether its port is one of Ethernet.
@@ -19,7 +19,7 @@ pub struct Hand {
     /// Reads that a queue pair of it answers at the same time.
     pub reads_in: u8,
     /// Its GIDs, or the one that was asked for.
-    pub gids: Vec<HandGid>,
+    pub gids: Vec<GidInfo>,
     /// What its messages are made of.
     pub nonce: u64,
     /// Where its memory begins.
@@ -41,7 +41,7 @@ pub struct PeerPair {
 
 /// An entry of a table of GIDs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HandGid {
+pub struct GidInfo {
     index: u32,
     gid: String,
     kind: String,
@@ -51,7 +51,7 @@ pub struct HandGid {
 
 const KINDS: [GidKind; 4] = [GidKind::InfiniBand, GidKind::RoceV1, GidKind::RoceV2, GidKind::Other];
 
-impl From<&GidEntry> for HandGid {
+impl From<&GidEntry> for GidInfo {
     fn from(entry: &GidEntry) -> Self {
         Self {
             index: entry.index,
@@ -63,7 +63,7 @@ impl From<&GidEntry> for HandGid {
     }
 }
 
-impl HandGid {
+impl GidInfo {
     fn entry(&self) -> Option<GidEntry> {
         Some(GidEntry {
             index: self.index,
@@ -75,7 +75,7 @@ impl HandGid {
     }
 }
 
-impl Hand {
+impl ConnectionInfo {
     /// That of the part at `index`, from its offer.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ impl Hand {
     /// # Errors
     /// When one of them is none.
     pub fn entries(&self) -> Result<Vec<GidEntry>, Error> {
-        let read = |gid: &HandGid| {
+        let read = |gid: &GidInfo| {
             gid.entry()
                 .ok_or_else(|| Error::new(Cause::Protocol, format!("'{}' is no GID of a peer", gid.gid)))
         };
@@ -118,7 +118,7 @@ fn read<T: DeserializeOwned>(peers: &[Offer], index: u32) -> Result<T, Error> {
 mod tests {
     use super::*;
 
-    fn hand() -> Hand {
+    fn connection_info() -> ConnectionInfo {
         let entry = GidEntry {
             index: 3,
             gid: "0000:0000:0000:0000:0000:ffff:0a4d:0001".parse().expect("a GID"),
@@ -126,12 +126,12 @@ mod tests {
             netdev: Some("eth0".to_owned()),
             prefix_bits: Some(24),
         };
-        Hand {
+        ConnectionInfo {
             lid: 0,
             ethernet: true,
             mtu: 1024,
             reads_in: 16,
-            gids: vec![HandGid::from(&entry)],
+            gids: vec![GidInfo::from(&entry)],
             nonce: u64::MAX,
             address: 0x7f00_dead_beef_0000,
             key: u32::MAX,
@@ -140,22 +140,22 @@ mod tests {
     }
 
     #[test]
-    fn a_hand_survives_the_wire_with_all_of_its_numbers() {
+    fn connection_info_survives_the_wire_with_all_of_its_numbers() {
         let place =
             seatrial_model::Place { part: "server".into(), index: 1, node: "n2".into(), seats: Vec::new() };
-        let offer = Offer::new(&place, serde_json::to_value(hand()).expect("serialises"));
+        let offer = Offer::new(&place, serde_json::to_value(connection_info()).expect("serialises"));
         let wire = serde_json::to_string(&offer).expect("serialises");
         let offers = [serde_json::from_str(&wire).expect("reads")];
-        let read = Hand::read(&offers, 1).expect("a hand");
-        assert_eq!(read, hand());
+        let read = ConnectionInfo::read(&offers, 1).expect("connection info");
+        assert_eq!(read, connection_info());
         let entries = read.entries().expect("entries");
         assert_eq!((entries[0].index, entries[0].kind.name()), (3, GidKind::RoceV2.name()));
     }
 
     #[test]
-    fn what_is_no_hand_is_told() {
-        assert_eq!(Hand::read(&[], 0).expect_err("none").cause, Cause::Protocol);
-        let mut odd = hand();
+    fn what_is_no_connection_info_is_told() {
+        assert_eq!(ConnectionInfo::read(&[], 0).expect_err("none").cause, Cause::Protocol);
+        let mut odd = connection_info();
         odd.gids[0].gid = "not a gid".to_owned();
         assert!(odd.entries().expect_err("none").text.contains("not a gid"));
     }

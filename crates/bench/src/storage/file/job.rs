@@ -62,7 +62,7 @@ pub enum Flushed {
 
 /// All of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scheme {
+pub struct JobSpec {
     /// What is done.
     pub operation: Operation,
     /// Whether files that are only written are filled before as well.
@@ -95,7 +95,7 @@ pub struct Scheme {
     pub rounds: u64,
 }
 
-impl Scheme {
+impl JobSpec {
     /// Reads the parameters of a case.
     ///
     /// # Errors
@@ -228,7 +228,8 @@ impl Scheme {
         self.operation.reads() || self.overwrite
     }
 
-    /// Blocks at the beginning of a thread's part that are filled already, where the first `covered` bytes of its file are.
+    /// Blocks at the beginning of a thread's part that are filled already, where the first `covered` bytes of its file
+    /// are.
     pub fn laid_out_of(&self, thread: usize, covered: u64) -> u64 {
         let (_, start) = self.place_of(thread);
         covered.saturating_sub(start).min(self.part_bytes()) / self.block as u64

@@ -2,25 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use super::super::course::Course;
-use super::super::scheme::Scheme;
+use super::super::access_pattern::AccessPattern;
+use super::super::job::JobSpec;
 use super::rig::params;
 
-fn scheme(changed: &[(&str, &str)]) -> Scheme {
+fn job(changed: &[(&str, &str)]) -> JobSpec {
     let mut all = vec![("size", "100 KiB"), ("block", "1 KiB")];
     all.extend_from_slice(changed);
-    Scheme::of(&params(&all)).expect("a scheme")
+    JobSpec::of(&params(&all)).expect("a job")
 }
 
 #[test]
 fn every_block_comes_once_in_each_pass_and_in_another_order() {
     for (pattern, is_sorted) in [("seq", true), ("random", false)] {
-        let mut course = Course::new(&scheme(&[("pattern", pattern)]), 5);
+        let mut access = AccessPattern::new(&job(&[("pattern", pattern)]), 5);
         let mut orders = BTreeSet::new();
         for pass in 1..=3 {
-            let steps: Vec<_> = (0..100).map(|_| course.advance()).collect();
-            assert!(steps.iter().all(|step| step.pass == pass));
-            let order: Vec<u64> = steps.iter().map(|step| step.block).collect();
+            let steps: Vec<_> = (0..100).map(|_| access.advance()).collect();
+            assert!(steps.iter().all(|io| io.pass == pass));
+            let order: Vec<u64> = steps.iter().map(|io| io.block).collect();
             assert_eq!(order.is_sorted(), is_sorted);
             assert_eq!(order.iter().copied().collect::<BTreeSet<_>>(), (0..100).collect());
             orders.insert(order);
@@ -33,19 +33,19 @@ fn every_block_comes_once_in_each_pass_and_in_another_order() {
 fn generations_are_those_of_a_table() {
     for operation in ["read", "write", "mixed"] {
         for pattern in ["seq", "random"] {
-            let mut course = Course::new(&scheme(&[("pattern", pattern), ("operation", operation)]), 9);
+            let mut access = AccessPattern::new(&job(&[("pattern", pattern), ("operation", operation)]), 9);
             let mut table = vec![0; 100];
             for _ in 0..1234 {
-                let step = course.advance();
-                let entry = &mut table[step.block as usize];
-                if step.write {
-                    *entry = step.pass;
+                let io = access.advance();
+                let entry = &mut table[io.block as usize];
+                if io.write {
+                    *entry = io.pass;
                 }
-                assert_eq!(step.generation, *entry, "{operation} {pattern} {step:?}");
-                assert_eq!(course.generation(step.block), *entry);
+                assert_eq!(io.generation, *entry, "{operation} {pattern} {io:?}");
+                assert_eq!(access.generation(io.block), *entry);
             }
             for (block, generation) in (0..).zip(&table) {
-                assert_eq!(course.generation(block), *generation, "{operation} {pattern} {block}");
+                assert_eq!(access.generation(block), *generation, "{operation} {pattern} {block}");
             }
         }
     }
@@ -54,8 +54,8 @@ fn generations_are_those_of_a_table() {
 #[test]
 fn a_mix_reads_the_share_that_was_asked_for() {
     for percent in ["0", "25", "100"] {
-        let mut course = Course::new(&scheme(&[("operation", "mixed"), ("reads", percent)]), 3);
-        let reads = (0..20_000).filter(|_| !course.advance().write).count();
+        let mut access = AccessPattern::new(&job(&[("operation", "mixed"), ("reads", percent)]), 3);
+        let reads = (0..20_000).filter(|_| !access.advance().write).count();
         let wanted: f64 = percent.parse().expect("a number");
         // Four standard deviations of a binomial distribution are 1.3 %.
         assert!((reads as f64 / 200.0 - wanted).abs() < 1.3, "{percent}: {reads}");

@@ -1,22 +1,22 @@
 //! Which block a thread takes next, what it does with it, and which generation of it must be there.
 
-use super::scheme::{Operation, Scheme};
+use super::job::{JobSpec, Operation};
 use crate::common::payload::{Permutation, mix};
 
-/// The way of a thread through its part, pass after pass. Everything follows from the place on the way, so that no table
-/// of the blocks is kept, however many there are.
+/// The order in which a thread goes through its part, pass after pass. Everything follows from the position in it, so
+/// that no table of the blocks is kept, however many there are.
 #[derive(Clone, Debug)]
-pub struct Course {
-    scheme: Scheme,
+pub struct AccessPattern {
+    job: JobSpec,
     key: u64,
     pass: u64,
     position: u64,
     order: Permutation,
 }
 
-/// One step.
+/// A request for one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct BlockIo {
     /// The block, by number.
     pub block: u64,
     /// The pass it belongs to, from 1.
@@ -27,11 +27,11 @@ pub struct Step {
     pub generation: u64,
 }
 
-impl Course {
-    /// A way that follows from `key`.
-    pub fn new(scheme: &Scheme, key: u64) -> Self {
-        let order = Permutation::new(scheme.blocks, mix(key ^ 1));
-        Self { scheme: scheme.clone(), key, pass: 1, position: 0, order }
+impl AccessPattern {
+    /// A pattern that follows from `key`.
+    pub fn new(job: &JobSpec, key: u64) -> Self {
+        let order = Permutation::new(job.blocks, mix(key ^ 1));
+        Self { job: job.clone(), key, pass: 1, position: 0, order }
     }
 
     /// Passes begun.
@@ -39,23 +39,23 @@ impl Course {
         self.pass
     }
 
-    /// The next step. A block's generation is the pass that wrote it last, and 0 before any did.
-    pub fn advance(&mut self) -> Step {
-        let block = if self.scheme.random { self.order.at(self.position) } else { self.position };
-        let (pass, write) = (self.pass, self.scheme.is_written(self.key, self.pass, block));
+    /// The next request. A block's generation is the pass that wrote it last, and 0 before any did.
+    pub fn advance(&mut self) -> BlockIo {
+        let block = if self.job.random { self.order.at(self.position) } else { self.position };
+        let (pass, write) = (self.pass, self.job.is_written(self.key, self.pass, block));
         let generation = if write { pass } else { self.written_before(block, pass) };
         self.position += 1;
-        if self.position == self.scheme.blocks {
+        if self.position == self.job.blocks {
             self.position = 0;
             self.pass += 1;
-            self.order = Permutation::new(self.scheme.blocks, mix(self.key ^ self.pass));
+            self.order = Permutation::new(self.job.blocks, mix(self.key ^ self.pass));
         }
-        Step { block, pass, write, generation }
+        BlockIo { block, pass, write, generation }
     }
 
-    /// The generation that a block is of when all steps given so far are done.
+    /// The generation that a block is of when all requests given so far are done.
     pub fn generation(&self, block: u64) -> u64 {
-        let position = if self.scheme.random { self.order.position_of(block) } else { block };
+        let position = if self.job.random { self.order.position_of(block) } else { block };
         let passes = if position < self.position { self.pass + 1 } else { self.pass };
         self.written_before(block, passes)
     }
@@ -63,11 +63,11 @@ impl Course {
     /// The last pass before `pass` that wrote a block. Only a mix has to search: it asks the hash that decided then,
     /// which takes as many looks on average as one write comes on blocks.
     fn written_before(&self, block: u64, pass: u64) -> u64 {
-        match self.scheme.operation {
+        match self.job.operation {
             Operation::Read => 0,
             Operation::Write => pass - 1,
             Operation::Mixed(_) => {
-                let wrote = |earlier: &u64| self.scheme.is_written(self.key, *earlier, block);
+                let wrote = |earlier: &u64| self.job.is_written(self.key, *earlier, block);
                 (1..pass).rev().find(wrote).unwrap_or(0)
             }
         }
