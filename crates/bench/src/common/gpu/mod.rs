@@ -2,6 +2,7 @@
 //! pinned memory at a place, what the GPU's own counters saw.
 
 mod choose;
+mod evidence;
 mod fault;
 mod group;
 mod host;
@@ -16,12 +17,12 @@ mod ptx;
 pub mod rig;
 mod slices;
 mod steady;
-mod told;
 mod watch;
 mod window;
 mod worker;
 
 pub use choose::{GPU, address_of, both_ways, chosen, measured, near, node_of};
+pub use evidence::{missing, tell};
 pub use fault::{during, preparing};
 pub use group::{End, GpuGroup};
 pub use host::Block;
@@ -31,7 +32,6 @@ pub use lanes::{Lane, LaneError, MOST_QUEUED, Run, Starter};
 pub use open::Opened;
 pub use ptx::{Hint, Op, SUMS, Shape, Walk};
 pub use slices::{Lost, Slice, Trials, by_slice, median};
-pub use told::{missing, tell};
 pub use watch::Watches;
 pub use window::{Rate, common_rates, whole_rate};
 pub use worker::{GpuWorkload, Worker};

@@ -8,7 +8,7 @@ use seatrial_sys::verbs::{Transport, VerbKind};
 
 use super::params::{MTU, TRANSPORT_ALL};
 use super::{Direction, End, Method, config, ports, transport};
-use crate::common::{self, carry};
+use crate::common::{self, link_limits};
 
 /// The largest packet that there is, in bytes of payload.
 const LARGEST_MTU: u32 = 4096;
@@ -20,14 +20,14 @@ pub fn capacity(about: &About, method: Method, case: &Case, site: &Site) -> Limi
     let one_way = one_way(method.verb, largest, case, site);
     let directions = Direction::of(case.params.text("direction").unwrap_or("forward")).len();
     let limit = |metric: &str| match (metric, &one_way) {
-        ("throughput", Ok(bounds)) => Limit::Chain(carry::times(bounds, directions)),
+        ("throughput", Ok(bounds)) => Limit::Chain(link_limits::times(bounds, directions)),
         ("forward" | "reverse", Ok(bounds)) if directions > 1 => Limit::Chain(bounds.clone()),
         ("forward" | "reverse", Ok(_)) => unknown("only told where both nodes post at once"),
         ("throughput" | "forward" | "reverse", Err(why)) => unknown(why),
         ("messages", _) => unknown("no card states how many messages it handles"),
         ("loss", _) => unknown("none is best, and nothing says how much a path must lose"),
         ("registration", _) => unknown("no part of the machine states how long it takes"),
-        _ => common::unstated(),
+        _ => common::no_limit(),
     };
     about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
 }

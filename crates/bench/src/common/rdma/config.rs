@@ -9,7 +9,7 @@ use super::params::{
     TRANSPORT_ALL, UP_TO,
 };
 use super::system::System;
-use super::{Method, Notice, ports, transport};
+use super::{Method, RemoteCompletion, ports, transport};
 use crate::Error;
 
 /// Below this a completion costs so much beside the message that not every message asks for one.
@@ -199,15 +199,15 @@ impl RdmaConfig {
 
     /// Whether the far end counts the messages, by its completions.
     pub fn is_counted_there(&self) -> bool {
-        self.notice() == Notice::Completion
+        self.remote_completion() == RemoteCompletion::Cqe
     }
 
-    /// How the far end takes notice. Over an unreliable connection nothing tells the near end what came of a write, so
-    /// that each of them carries an immediate value, which the far end sees.
-    pub fn notice(&self) -> Notice {
-        match (self.method.notice, self.method.verb, self.transport) {
-            (Notice::Nothing, VerbKind::Write, Transport::Uc) => Notice::Completion,
-            (notice, ..) => notice,
+    /// How the far end learns of a message. Over an unreliable connection nothing tells the near end what came of a
+    /// write, so that each of them carries an immediate value, which the far end sees.
+    pub fn remote_completion(&self) -> RemoteCompletion {
+        match (self.method.remote_completion, self.method.verb, self.transport) {
+            (RemoteCompletion::None, VerbKind::Write, Transport::Uc) => RemoteCompletion::Cqe,
+            (remote_completion, ..) => remote_completion,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use seatrial_sys::verbs::{GRH_BYTES, Transport, VerbKind};
 
-use super::{Notice, RdmaConfig};
+use super::{RdmaConfig, RemoteCompletion};
 
 /// Where a slot begins: at a cache line.
 const LINE: u64 = 64;
@@ -81,11 +81,11 @@ impl Layout {
 
 /// Bytes that a slot has beside its message.
 fn beside(config: &RdmaConfig) -> u64 {
-    match (config.transport, config.notice()) {
+    match (config.transport, config.remote_completion()) {
         // The global header, in front of a datagram.
         (Transport::Ud, _) => GRH_BYTES as u64,
         // How large the messages are, where the far end looks at memory; what was read to prove that one came.
-        (_, Notice::Memory) => WORD,
+        (_, RemoteCompletion::Polled) => WORD,
         _ if config.fence => WORD,
         _ => 0,
     }

@@ -45,19 +45,19 @@ use seatrial_sys::verbs::{Transport, VerbKind};
 pub struct Method {
     /// The verb.
     pub verb: VerbKind,
-    /// How the far end takes notice of a message.
-    pub notice: Notice,
+    /// How the far end learns of a message.
+    pub remote_completion: RemoteCompletion,
 }
 
-/// How the far end takes notice of a message.
+/// How the far end learns of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Notice {
-    /// It does not: its card does everything.
-    Nothing,
-    /// Its completion queue says so.
-    Completion,
-    /// Its processor looks at the memory that is written to.
-    Memory,
+pub enum RemoteCompletion {
+    /// Not at all: its card does everything.
+    None,
+    /// From a completion queue entry.
+    Cqe,
+    /// Its processor polls the memory that is written to.
+    Polled,
 }
 
 /// The transport of that word.

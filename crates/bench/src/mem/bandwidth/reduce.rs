@@ -7,7 +7,7 @@ use seatrial_stats::Sorted;
 use serde_json::json;
 
 use super::kernel::{Kernel, Store};
-use crate::common::misplaced;
+use crate::common::numa_check;
 
 /// Least part of the longest thread's time that all threads must have run together.
 const LEAST_OVERLAP: f64 = 0.5;
@@ -54,7 +54,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         }
     }
     measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
-    measures.findings.extend(parts.first().and_then(|part| misplaced(&part.evidence)));
+    measures.findings.extend(parts.first().and_then(|part| numa_check(&part.evidence)));
     Ok(measures)
 }
 

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::chase::hop_ns;
 use super::part::CHANNEL;
 use super::plateau;
-use crate::common::{AtPlace, by_place, misplaced};
+use crate::common::{AtPlace, by_place, numa_check};
 
 /// Share of the memory that must be in huge pages, in percent, before the figure is said to hold misses of translation.
 const MOSTLY_HUGE: f64 = 90.0;
@@ -57,7 +57,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         }
     }
     measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
-    measures.findings.extend(parts.iter().find_map(|part| misplaced(&part.evidence)));
+    measures.findings.extend(parts.iter().find_map(|part| numa_check(&part.evidence)));
     measures.findings.extend(parts.iter().find_map(|part| in_base_pages(case, part)));
     Ok(measures)
 }

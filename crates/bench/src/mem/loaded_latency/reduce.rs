@@ -8,7 +8,7 @@ use seatrial_stats::{Bend, Sorted, knee};
 use serde_json::json;
 
 use super::part::{CHASE, LOAD};
-use crate::common::{AtPlace, by_place, misplaced};
+use crate::common::{AtPlace, by_place, numa_check};
 use crate::mem::latency::chase::hop_ns;
 
 /// Growth of the latency, as a factor of the idle one, that makes a bend worth the name: the bend of a curve is found at any
@@ -59,7 +59,7 @@ pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         }
     }
     measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
-    measures.findings.extend(parts.iter().find_map(|part| misplaced(&part.evidence)));
+    measures.findings.extend(parts.iter().find_map(|part| numa_check(&part.evidence)));
     Ok(measures)
 }
 

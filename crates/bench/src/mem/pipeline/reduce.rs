@@ -52,7 +52,7 @@ pub(super) fn of(settings: &Settings, places: &[Place], parts: &[PartRecord]) ->
     tables(&mut measures, settings, &trials);
     support(&mut measures, &trials, parts);
     measures.findings.extend(behind(places, settings, &trials));
-    measures.findings.extend(parts.first().and_then(|part| common::misplaced(&part.evidence)));
+    measures.findings.extend(parts.first().and_then(|part| common::numa_check(&part.evidence)));
     measures.findings.extend(unfinished(settings, parts));
     Ok(measures)
 }

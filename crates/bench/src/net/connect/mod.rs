@@ -79,7 +79,7 @@ impl Benchmark for Connect {
     }
 
     fn limits(&self, _: &Case, _: &Site) -> Limits {
-        common::all_unstated(&ABOUT)
+        common::no_limits(&ABOUT)
     }
 
     fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {

@@ -2,12 +2,12 @@
 
 mod advice;
 mod by_verbs;
-mod moved;
 mod part;
 mod plan;
 mod tcp;
 #[cfg(test)]
 mod tests;
+mod transferred;
 mod verbs;
 
 use seatrial_model::{
@@ -153,7 +153,7 @@ impl Benchmark for PingPong {
         let curve = Curve::of(parts);
         let mode = plan::mode(case)?;
         let mut measures = curve.measures(mode)?;
-        moved::moved(parts, mode, plan::is_by_verbs(&case.params)).tell(case, &mut measures);
+        transferred::transferred(parts, mode, plan::is_by_verbs(&case.params)).tell(case, &mut measures);
         if let Some(connection) = parts.iter().find_map(|part| part.evidence.get("connection")) {
             measures.findings.extend(advice::window(&curve, connection));
             measures.evidence.insert("connection".to_owned(), connection.clone());

@@ -11,7 +11,7 @@ use crate::Error;
 use crate::common::affinity::place_threads;
 use crate::common::pingpong::{Mode, sizes};
 use crate::common::rdma::{self, End};
-use crate::common::{self, Ends, carry, room};
+use crate::common::{self, Ends, link_limits, room};
 
 /// Memory of a machine that does not tell its caches through which messages walk that are to come from elsewhere.
 const REGION: u64 = 256 << 20;
@@ -112,7 +112,7 @@ pub fn mode(case: &Case) -> Result<Mode, Error> {
 
 /// Of the throughput what the way lets through of one connection; of times nothing.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
-    let mut limits = common::all_unstated(about);
+    let mut limits = common::no_limits(about);
     let limit = throughput(case, site).map_or_else(|reason| Limit::Unknown { reason }, Limit::Chain);
     limits.insert("throughput".to_owned(), limit);
     limits
@@ -126,17 +126,17 @@ fn throughput(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
     if is_by_verbs(&case.params) {
         let largest = range(&case.params).map_err(|error| error.to_string())?.1;
         let bounds = rdma::one_way(VerbKind::Write, largest.get(), case, site)?;
-        return Ok(carry::times(&bounds, directions));
+        return Ok(link_limits::times(&bounds, directions));
     }
     let mut of_one = case.clone();
     of_one.params.set("flows", 1_u64);
     of_one.chosen.set("direction", if mode == Mode::Stream { "forward" } else { "both" });
-    let mut bounds = carry::tcp(&of_one, site)?;
+    let mut bounds = link_limits::tcp(&of_one, site)?;
     bounds.retain(|bound| !bound.provenance.starts_with("qdisc"));
     if bounds.is_empty() {
         return Err("only a shaper bounds the way, and lets bursts through faster than its rate".to_owned());
     }
-    Ok(carry::times(&bounds, directions))
+    Ok(link_limits::times(&bounds, directions))
 }
 
 fn unreadable(error: ParamError) -> Reason {

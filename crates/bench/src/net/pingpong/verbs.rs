@@ -18,7 +18,7 @@ use seatrial_sys::verbs::{
 use crate::Error;
 use crate::common::pingpong::{Buffers, Transport};
 use crate::common::rdma::{
-    ConnectionInfo, Method, Notice, RdmaConfig, RdmaEndpoint, during, preparing, wait,
+    ConnectionInfo, Method, RdmaConfig, RdmaEndpoint, RemoteCompletion, during, preparing, wait,
 };
 
 /// Bytes at the end of the memory through which the ends tell each other what is no message: as many to send from, and
@@ -38,7 +38,7 @@ const GROUP: u64 = 16;
 const RECEIVES: usize = 512;
 
 /// What it does: writes that the far end's completion queue tells of.
-const METHOD: Method = Method { verb: VerbKind::Write, notice: Notice::Completion };
+const METHOD: Method = Method { verb: VerbKind::Write, remote_completion: RemoteCompletion::Cqe };
 
 /// The device of this end, with memory for the messages.
 ///

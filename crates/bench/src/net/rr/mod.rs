@@ -127,7 +127,7 @@ impl Benchmark for RequestResponse {
     }
 
     fn limits(&self, _: &Case, _: &Site) -> Limits {
-        common::all_unstated(&ABOUT)
+        common::no_limits(&ABOUT)
     }
 
     fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {

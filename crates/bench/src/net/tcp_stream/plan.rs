@@ -7,7 +7,7 @@ use super::rails;
 use super::trials;
 use crate::common::affinity::{place_threads, place_threads_over};
 use crate::common::ends::Ends;
-use crate::common::{self, carry};
+use crate::common::{self, link_limits};
 
 /// One case between the two ends of the site.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -67,10 +67,10 @@ fn contradictions(params: &Params) -> Result<(), Reason> {
 /// The tightest of both cards' bounds, times what headers and gaps leave of them.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let one_direction = match rails::of(&case.params) {
-        rails if rails.is_empty() => carry::tcp(case, site),
+        rails if rails.is_empty() => link_limits::tcp(case, site),
         rails => {
             let of = |rail: String| {
-                let bounds = carry::tcp(&rails::only(case, &rail), site);
+                let bounds = link_limits::tcp(&rails::only(case, &rail), site);
                 (rail, bounds)
             };
             rails::sum(rails.into_iter().map(of).collect())
@@ -78,7 +78,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     };
     let directions = Direction::of(case.params.text("direction").unwrap_or("forward")).len();
     let limit = |metric: &str| match (metric, &one_direction) {
-        ("throughput" | "slowest", Ok(bounds)) => Limit::Chain(carry::times(bounds, directions)),
+        ("throughput" | "slowest", Ok(bounds)) => Limit::Chain(link_limits::times(bounds, directions)),
         ("forward" | "reverse", Ok(bounds)) if directions > 1 => Limit::Chain(bounds.clone()),
         ("throughput" | "slowest" | "forward" | "reverse", Err(reason)) => {
             Limit::Unknown { reason: reason.clone() }
@@ -92,7 +92,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         ("retransmits", _) => {
             Limit::Unknown { reason: "none is best, and nothing says how many a path must have".to_owned() }
         }
-        _ => common::unstated(),
+        _ => common::no_limit(),
     };
     about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
 }

@@ -12,7 +12,7 @@ use super::config::{Direction, Name};
 use super::limited::{Factor, Shares, limited};
 use super::rails;
 use super::record::End;
-use crate::common::{Curve, Moved, common_window};
+use crate::common::{Curve, Transferred, common_window};
 
 /// A sample of the throughput is of this time at least, in nanoseconds.
 pub const INTERVAL_NS: u64 = 100_000_000;
@@ -266,7 +266,7 @@ fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Mea
     let mut factors = Factors::new();
     let mut last = Vec::new();
     let rails = rails::of(&case.params);
-    let mut paths = vec![Moved::default(); rails.len().max(1)];
+    let mut paths = vec![Transferred::default(); rails.len().max(1)];
     for trial in trials {
         last.clear();
         let ends = ends(trial);
@@ -295,7 +295,9 @@ fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Mea
     }
     match rails.is_empty() {
         true => paths[0].tell(case, measures),
-        false => Moved::tell_by_interface(&rails.into_iter().zip(paths).collect::<Vec<_>>(), case, measures),
+        false => {
+            Transferred::tell_by_interface(&rails.into_iter().zip(paths).collect::<Vec<_>>(), case, measures);
+        }
     }
     let counts: BTreeMap<&str, usize> =
         factors.iter().map(|(factor, flows)| (factor.word(), flows.len())).collect();

@@ -9,7 +9,7 @@ use super::steps::search_time;
 use crate::common::affinity::place_threads;
 use crate::common::ends::Ends;
 use crate::common::goodput::{Goodput, Ip, Transport};
-use crate::common::{self, carry, core_bindings};
+use crate::common::{self, core_bindings, link_limits};
 
 /// What a receive buffer takes when nothing else is asked for: 20 ms of 3 Gbit/s, so that a receiver that is kept from
 /// its CPU for a moment loses nothing.
@@ -140,7 +140,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let bounds = bounds(case, site);
     let directions = Direction::of_case(case).count();
     let limit = |metric: &str| match (metric, &bounds) {
-        ("throughput" | "loss_free", Ok(bounds)) => Limit::Chain(carry::times(bounds, directions)),
+        ("throughput" | "loss_free", Ok(bounds)) => Limit::Chain(link_limits::times(bounds, directions)),
         ("forward" | "reverse", Ok(bounds)) if directions > 1 => Limit::Chain(bounds.clone()),
         ("throughput" | "loss_free" | "forward" | "reverse", Err(reason)) => {
             Limit::Unknown { reason: reason.clone() }
@@ -154,7 +154,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         ("loss" | "duplicates" | "reordered", _) => {
             Limit::Unknown { reason: "none is best, and nothing says how many a path must have".to_owned() }
         }
-        _ => common::unstated(),
+        _ => common::no_limit(),
     };
     about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
 }
@@ -162,7 +162,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
 /// Bounds on the payload that gets one way. Packets smaller than the path takes carry fewer bytes for the same headers.
 /// Larger ones go in fragments, of which those of a full packet are the best case.
 fn bounds(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
-    carry::bounds(case, site, "the datagrams take", |framing, ip, mtu| {
+    link_limits::bounds(case, site, "the datagrams take", |framing, ip, mtu| {
         let headers = 8 + if ip == Ip::V4 { 20 } else { 40 };
         let message = case.params.bytes("message").ok().flatten().map(|bytes| bytes.get() + headers);
         let packet = message.unwrap_or(mtu).min(mtu);

@@ -9,7 +9,7 @@ use super::config::{SEARCH, UdpStreamConfig};
 use super::findings::findings;
 use super::record::{DirectionRecord, Effort, Trial, trials};
 use super::searched;
-use crate::common::Moved;
+use crate::common::Transferred;
 
 /// Bytes a nanosecond are 8 Gbit/s.
 const GIGABITS: f64 = 8.0;
@@ -50,7 +50,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     effort(&mut measures, &trials);
     series(&mut measures, &trials, &common);
     evidence(&mut measures, &trials);
-    moved(&trials).tell(case, &mut measures);
+    transferred(&trials).tell(case, &mut measures);
     measures.findings = findings(case, &trials);
     measures.findings.extend((!late.is_empty()).then(|| left_out(case, &late)));
     Ok(measures)
@@ -296,8 +296,8 @@ fn series(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>])
 }
 
 /// Payload that came to each end. Each phase ends when nothing is on the way any more.
-fn moved(trials: &[Trial<'_>]) -> Moved {
-    let mut moved = Moved::default();
+fn transferred(trials: &[Trial<'_>]) -> Transferred {
+    let mut moved = Transferred::default();
     for direction in trials.iter().flat_map(|trial| &trial.directions) {
         let bytes = direction.received.total(|flow| flow.received) * direction.received.message as u64;
         *(if direction.part.index == 0 { &mut moved.reverse } else { &mut moved.forward }) += bytes;

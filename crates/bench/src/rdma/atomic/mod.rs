@@ -11,13 +11,13 @@ use seatrial_model::{
 };
 use seatrial_sys::verbs::VerbKind;
 
-use crate::common::rdma::{self, Method, Notice, params as p};
+use crate::common::rdma::{self, Method, RemoteCompletion, params as p};
 use crate::{Benchmark, Error, Part, common};
 
 /// The benchmark.
 pub struct Atomic;
 
-const METHOD: Method = Method { verb: VerbKind::Atomic, notice: Notice::Nothing };
+const METHOD: Method = Method { verb: VerbKind::Atomic, remote_completion: RemoteCompletion::None };
 
 /// What is done to a word.
 const OPERATION: ParamSpec = ParamSpec {
@@ -108,7 +108,7 @@ impl Benchmark for Atomic {
     }
 
     fn limits(&self, _: &Case, _: &Site) -> Limits {
-        let mut limits = common::all_unstated(&ABOUT);
+        let mut limits = common::no_limits(&ABOUT);
         let reason = "no card states how many atomics it does".to_owned();
         limits.insert("rate".to_owned(), Limit::Unknown { reason });
         limits

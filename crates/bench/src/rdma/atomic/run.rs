@@ -26,7 +26,7 @@ pub enum Operation {
 }
 
 /// A queue pair and its word.
-struct Lane {
+struct AtomicQp {
     pair: Pair,
     /// One request for each place of a result.
     list: SendList,
@@ -43,7 +43,7 @@ pub struct Words {
     /// Where results are told.
     queue: Queue,
     depth: u64,
-    lanes: Vec<Lane>,
+    qps: Vec<AtomicQp>,
     wrong: u64,
     first: Option<String>,
     completions: [Completion; 32],
@@ -58,7 +58,7 @@ impl Words {
     pub fn new(endpoint: &RdmaEndpoint, operation: Operation, thread: usize) -> Result<Self, Error> {
         let label = endpoint.config.label();
         let depth = endpoint.config.depth;
-        let lane = |(number, pair): (usize, &Pair)| -> Result<Lane, VerbsError> {
+        let qp = |(number, pair): (usize, &Pair)| -> Result<AtomicQp, VerbsError> {
             let word = endpoint.layout.at(pair.number, Side::In, 0);
             let remote = Remote { address: endpoint.remote.address + word, key: endpoint.remote.key };
             let results = endpoint.layout.at(pair.number, Side::Out, 0) as usize;
@@ -73,14 +73,14 @@ impl Words {
                     ..Work::new(verb, &endpoint.region, results + 8 * at, 8)
                 })
                 .collect();
-            Ok(Lane { pair: pair.clone(), list: SendList::new(&works)?, posted: 0, seen: 0 })
+            Ok(AtomicQp { pair: pair.clone(), list: SendList::new(&works)?, posted: 0, seen: 0 })
         };
         let own = endpoint.pairs.iter().filter(|pair| pair.number % endpoint.config.threads == thread);
-        let lanes = own.enumerate().map(lane).collect::<Result<Vec<_>, _>>();
+        let qps = own.enumerate().map(qp).collect::<Result<Vec<_>, _>>();
         Ok(Self {
             operation,
             queue: endpoint.sends[thread].clone(),
-            lanes: lanes.map_err(during(&label, "preparing requests"))?,
+            qps: qps.map_err(during(&label, "preparing requests"))?,
             label,
             depth: depth as u64,
             wrong: 0,
@@ -107,9 +107,9 @@ impl Words {
             if turn.is_multiple_of(TURNS) && (stop.is_over() || now_ns() >= until) {
                 break;
             }
-            for lane in 0..self.lanes.len() {
-                while self.lanes[lane].posted - self.lanes[lane].seen < self.depth {
-                    self.post(lane)?;
+            for qp in 0..self.qps.len() {
+                while self.qps[qp].posted - self.qps[qp].seen < self.depth {
+                    self.post(qp)?;
                 }
             }
             let count = self.reap(endpoint)?;
@@ -118,7 +118,7 @@ impl Words {
             }
         }
         let deadline = drained();
-        while self.lanes.iter().any(|lane| lane.seen < lane.posted) {
+        while self.qps.iter().any(|qp| qp.seen < qp.posted) {
             let count = self.reap(endpoint)?;
             if count > 0 {
                 tally.add(0, count, now_ns());
@@ -155,13 +155,13 @@ impl Words {
 
     #[inline]
     fn post(&mut self, number: usize) -> Result<(), Error> {
-        let lane = &mut self.lanes[number];
-        let at = (lane.posted % self.depth) as usize;
+        let qp = &mut self.qps[number];
+        let at = (qp.posted % self.depth) as usize;
         if self.operation == Operation::CompareSwap {
-            lane.list.set_operands(at, lane.posted, lane.posted + 1);
+            qp.list.set_operands(at, qp.posted, qp.posted + 1);
         }
-        lane.posted += 1;
-        let posted = lane.pair.qp.post_send(&mut lane.list, at..at + 1);
+        qp.posted += 1;
+        let posted = qp.pair.qp.post_send(&mut qp.list, at..at + 1);
         posted.map_err(VerbsError::from).map_err(during(&self.label, "posting an atomic"))
     }
 
@@ -172,25 +172,25 @@ impl Words {
         let count = count.map_err(during(&self.label, "taking results"))?;
         for completion in &self.completions[..count] {
             completion.check().map_err(during(&self.label, "an atomic"))?;
-            let lane = &mut self.lanes[completion.id() as usize];
-            let at = lane.seen % self.depth;
-            let place = endpoint.layout.at(lane.pair.number, Side::Out, 0) + 8 * at;
+            let qp = &mut self.qps[completion.id() as usize];
+            let at = qp.seen % self.depth;
+            let place = endpoint.layout.at(qp.pair.number, Side::Out, 0) + 8 * at;
             let found = endpoint.region.word(place as usize);
-            if found != lane.seen {
+            if found != qp.seen {
                 self.wrong += 1;
                 let text = format!(
                     "operation {} on the word of queue pair {} found {found}, not what the one before had left",
-                    lane.seen, lane.pair.number
+                    qp.seen, qp.pair.number
                 );
                 self.first.get_or_insert(text);
             }
-            lane.seen += 1;
+            qp.seen += 1;
         }
         Ok(count as u64)
     }
 
     /// Operations done, wrong results, and the first of these.
     pub fn results(&self) -> (u64, u64, Option<&str>) {
-        (self.lanes.iter().map(|lane| lane.seen).sum(), self.wrong, self.first.as_deref())
+        (self.qps.iter().map(|qp| qp.seen).sum(), self.wrong, self.first.as_deref())
     }
 }

@@ -7,12 +7,12 @@ use crate::common;
 use crate::common::rdma::bandwidth::{
     BY_PORT, BY_SIZE, FORWARD, MESSAGES, REGISTRATION, REVERSE, Stream, THROUGHPUT,
 };
-use crate::common::rdma::{Method, Notice, params as p};
+use crate::common::rdma::{Method, RemoteCompletion, params as p};
 
 /// The benchmark.
 pub static READ_BANDWIDTH: Stream = Stream { about: &ABOUT, method: METHOD };
 
-const METHOD: Method = Method { verb: VerbKind::Read, notice: Notice::Nothing };
+const METHOD: Method = Method { verb: VerbKind::Read, remote_completion: RemoteCompletion::None };
 
 const ABOUT: About = About {
     id: "rdma.read_bw",

@@ -8,8 +8,8 @@ use seatrial_model::machine::{FileSystem, Machine, Medium, Nic};
 use seatrial_model::{About, Bound, Case, Limit, Limits, Quantity, Site, Unit};
 
 use super::job::JobSpec;
-use crate::common::carry::framing;
 use crate::common::goodput::{Goodput, Ip, Transport};
+use crate::common::link_limits::framing;
 use crate::storage::metadata::place::file_system_of;
 
 /// Limits of all metrics of `about`.

@@ -5,11 +5,11 @@
 
 mod check;
 pub mod counts;
-mod fresh;
+mod on_demand_mr;
 mod part;
-mod pump;
+mod receiver;
 mod reduce;
-mod taker;
+mod send_loop;
 
 use seatrial_model::{
     About, AxisSpec, Better, Case, Factor, Limits, Measures, MetricSpec, Params, PartRecord, Place, Reason,
@@ -23,7 +23,7 @@ use crate::{Benchmark, Error, Part, common};
 pub struct Stream {
     /// What it is.
     pub about: &'static About,
-    /// The verb, and how the far end takes notice.
+    /// The verb, and how the far end learns of a message.
     pub method: Method,
 }
 

@@ -8,7 +8,7 @@ use seatrial_sys::verbs::VerbKind;
 use serde_json::{Value, json};
 
 use super::counts::{CHANNEL, PORT};
-use crate::common::Moved;
+use crate::common::Transferred;
 use crate::common::rdma::{Direction, Method, paths, ports_of};
 
 /// Gbit/s of bytes a second.
@@ -160,7 +160,8 @@ fn tell(method: Method, case: &Case, parts: &[PartRecord], ports: usize, measure
     let largest = measures.series.get("by_size").and_then(|rows| rows.last()?.at.bytes("size").ok()?);
     let under_way =
         count("queue_pairs").saturating_mul(count("depth")).saturating_mul(largest.map_or(0, Bytes::get));
-    let none = Moved { buffered: under_way.saturating_mul(2 * trials.len() as u64), ..Moved::default() };
+    let none =
+        Transferred { buffered: under_way.saturating_mul(2 * trials.len() as u64), ..Transferred::default() };
     let mut by_port = vec![none; ports.max(1)];
     for part in parts {
         // What is read goes the other way than the requests.
@@ -207,10 +208,10 @@ fn why_not(parts: &[PartRecord], directions: &[Direction], rates: &Rates) -> Rea
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::common::rdma::Notice;
+    use crate::common::rdma::RemoteCompletion;
     use seatrial_model::{Integrity, Nanos};
 
-    const WRITE: Method = Method { verb: VerbKind::Write, notice: Notice::Nothing };
+    const WRITE: Method = Method { verb: VerbKind::Write, remote_completion: RemoteCompletion::None };
 
     fn case(changed: &[(&str, &str)]) -> Case {
         let bench = crate::registry().find("rdma.write_bw").expect("there");

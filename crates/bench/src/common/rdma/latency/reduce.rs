@@ -6,10 +6,10 @@ use seatrial_model::{Bytes, Case, Cause, Measures, Params, PartRecord, Reason, R
 use seatrial_sys::verbs::VerbKind;
 use serde_json::{Value, json};
 
-use super::ask::CHANNELS;
 use super::part::PORT;
-use crate::common::rdma::{Method, Notice, paths, ports_of};
-use crate::common::{AtPlace, Latencies, Moved, by_place};
+use super::requester::CHANNELS;
+use crate::common::rdma::{Method, RemoteCompletion, paths, ports_of};
+use crate::common::{AtPlace, Latencies, Transferred, by_place};
 
 /// Nanoseconds of a microsecond.
 const MICRO: f64 = 1e3;
@@ -19,7 +19,7 @@ const MICRO: f64 = 1e3;
 pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let by_port: Vec<PartRecord> = parts.iter().filter(|part| part.index == 0).cloned().collect();
     let clients: Vec<PartRecord> = by_port.iter().map(of_all_ports).collect();
-    let messages = if method.notice == Notice::Nothing { 1.0 } else { 2.0 };
+    let messages = if method.remote_completion == RemoteCompletion::None { 1.0 } else { 2.0 };
     let unit = MICRO * messages;
     let median = |sample: &Sample| Some(sample.amount.value() / unit);
     let mut sizes = by_place(&clients, CHANNELS[1], median);
@@ -72,8 +72,8 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
         };
         measures.series.insert("by_port".to_owned(), (0..).zip(&ports).filter_map(of).collect());
     }
-    let moved: Vec<Moved> =
-        (0..ports.len().max(1)).map(|port| moved(method, &clients, &sizes, port)).collect();
+    let moved: Vec<Transferred> =
+        (0..ports.len().max(1)).map(|port| transferred(method, &clients, &sizes, port)).collect();
     paths::tell(&moved, case, &mut measures);
     let rows = sizes.into_iter().map(|at| row(at.at, at.trials)).collect();
     measures.series.insert("by_size".to_owned(), rows);
@@ -116,16 +116,20 @@ fn histogram(part: &PartRecord, bytes: u64, port: Option<usize>) -> Option<Laten
 
 /// What went over the port with this number: a message there and where it is answered one back, and of what is read only
 /// that.
-fn moved(method: Method, clients: &[PartRecord], sizes: &[AtPlace], port: usize) -> Moved {
+fn transferred(method: Method, clients: &[PartRecord], sizes: &[AtPlace], port: usize) -> Transferred {
     let of_size = |size: u64| -> u64 {
         let counted = clients.iter().filter_map(|part| histogram(part, size, Some(port)));
         counted.map(|own| own.count()).sum::<u64>().saturating_mul(size)
     };
     let all = sizes.iter().map(|at| of_size(bytes(at))).fold(0, u64::saturating_add);
     let largest = sizes.last().map_or(0, bytes);
-    Moved {
+    Transferred {
         forward: if method.verb == VerbKind::Read { 0 } else { all },
-        reverse: if method.verb == VerbKind::Read || method.notice != Notice::Nothing { all } else { 0 },
+        reverse: if method.verb == VerbKind::Read || method.remote_completion != RemoteCompletion::None {
+            all
+        } else {
+            0
+        },
         buffered: largest.saturating_mul(2 * clients.len() as u64),
     }
 }
@@ -162,7 +166,7 @@ mod tests {
     use seatrial_model::{Integrity, Nanos, Params, Subject};
     use seatrial_sys::verbs::VerbKind;
 
-    const SEND: Method = Method { verb: VerbKind::Send, notice: Notice::Completion };
+    const SEND: Method = Method { verb: VerbKind::Send, remote_completion: RemoteCompletion::Cqe };
 
     fn case(transport: &str) -> Case {
         let about = crate::registry().find("rdma.send_lat").expect("there").about();
@@ -200,7 +204,7 @@ mod tests {
         let halves = reduce(SEND, &case("rc"), &parts).expect("reduced");
         assert_eq!(halves.metrics["latency"].trials, [[5.0, 6.0]]);
         assert_eq!(halves.series["by_size"][1].values.trials, [[15.0]]);
-        let read = Method { verb: VerbKind::Read, notice: Notice::Nothing };
+        let read = Method { verb: VerbKind::Read, remote_completion: RemoteCompletion::None };
         assert_eq!(
             reduce(read, &case("rc"), &parts).expect("reduced").metrics["latency"].trials,
             [[10.0, 12.0]]

@@ -12,7 +12,7 @@ use super::device::Kept;
 use super::rack::{Rack, case, is_verified};
 use crate::common::rdma::endpoint::RdmaEndpoint;
 use crate::common::rdma::system::System;
-use crate::common::rdma::{Method, Notice, RdmaConfig};
+use crate::common::rdma::{Method, RdmaConfig, RemoteCompletion};
 use crate::{Error, Stop};
 
 #[test]
@@ -62,7 +62,7 @@ fn what_a_card_cannot_do_or_a_port_that_is_down_is_told_before_anything_moves() 
     let opened = |words: &str, verb: VerbKind, id: &str, changed: &[(&str, &str)]| {
         let case = case(id, changed);
         let cards = Rack::new(words);
-        let method = Method { verb, notice: Notice::Nothing };
+        let method = Method { verb, remote_completion: RemoteCompletion::None };
         let mut config = RdmaConfig::of(method, &case, &case.places[0]).expect("config");
         config.system = cards.system(0);
         RdmaEndpoint::open(&config, &[Pages::Base]).map(drop)

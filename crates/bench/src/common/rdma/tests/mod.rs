@@ -14,7 +14,7 @@ use seatrial_model::{Better, Case, Cause, Limit, Params, Reason, Site, SiteNode,
 
 use seatrial_sys::verbs::VerbKind;
 
-use super::{Method, Notice, RdmaConfig};
+use super::{Method, RdmaConfig, RemoteCompletion};
 use crate::{Benchmark, registry};
 
 fn port(number: u32, state: &str, layer: &str) -> HcaPort {
@@ -254,7 +254,7 @@ fn several_ports_are_one_case_with_threads_next_to_each_and_the_sum_of_their_lim
     assert!(case.facts.text("name").is_err(), "a requirement on a port is none on several");
     let cpus = |end: usize| case.places[end].seats.iter().map(|binding| binding.cpu).collect::<Vec<_>>();
     assert_eq!((cpus(0), cpus(1)), (vec![0, 1, 4, 5], vec![0, 1, 4, 5]));
-    let method = Method { verb: VerbKind::Write, notice: Notice::Nothing };
+    let method = Method { verb: VerbKind::Write, remote_completion: RemoteCompletion::None };
     let config = RdmaConfig::all(method, case, &case.places[1]).expect("config");
     let told: Vec<(String, u32)> =
         config.iter().map(|config| (config.label(), config.bindings[0].cpu)).collect();

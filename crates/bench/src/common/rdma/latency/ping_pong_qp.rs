@@ -12,8 +12,8 @@ use seatrial_sys::verbs::{
 use crate::Error;
 use crate::common::rdma::queue::Queue;
 use crate::common::rdma::{
-    CAUSE_AFTER, Layout, Notice, Pair, QKEY, RdmaConfig, RdmaEndpoint, Side, during, is_flush, preparing,
-    wait,
+    CAUSE_AFTER, Layout, Pair, QKEY, RdmaConfig, RdmaEndpoint, RemoteCompletion, Side, during, is_flush,
+    preparing, wait,
 };
 
 /// Every so many messages one asks for a completion, so that the send queue does not fill up.
@@ -49,15 +49,15 @@ impl Silence {
 
 /// A message as it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Came {
+pub struct Received {
     /// Bytes.
     pub bytes: u64,
     /// Its number, where it carries one.
     pub number: Option<u32>,
 }
 
-/// One end of a conversation.
-pub struct Voice {
+/// The queue pair of one end of a ping-pong.
+pub struct PingPongQp {
     config: RdmaConfig,
     label: String,
     pair: Pair,
@@ -65,7 +65,7 @@ pub struct Voice {
     layout: Layout,
     remote: Remote,
     /// How the far end learns of a message: fixed by the configuration, and asked for with every message.
-    notice: Notice,
+    remote_completion: RemoteCompletion,
     /// Where messages of memory are looked at: their last byte.
     watched: usize,
     sends: Queue,
@@ -73,7 +73,7 @@ pub struct Voice {
     /// For messages that are put into the request, and for others.
     lists: [SendList; 2],
     /// The list for messages of the size that was sent last, and that size.
-    aimed: (usize, u64),
+    target: (usize, u64),
     /// Tells the far end the size, where it looks at memory.
     sizes: Option<SendList>,
     posts: Option<ReceiveList>,
@@ -85,8 +85,8 @@ pub struct Voice {
     misses: u32,
 }
 
-impl Voice {
-    /// That of the first queue pair of `endpoint`, which is connected.
+impl PingPongQp {
+    /// The first queue pair of `endpoint`, which is connected.
     ///
     /// # Errors
     /// When the device refuses.
@@ -97,8 +97,8 @@ impl Voice {
             endpoint.pairs.first().ok_or_else(|| Error::new(Cause::Protocol, "no queue pair was made"))?;
         let lists =
             [list(endpoint, pair, true).map_err(failed())?, list(endpoint, pair, false).map_err(failed())?];
-        let sizes = match endpoint.config.notice() {
-            Notice::Memory => Some(size_list(endpoint, pair).map_err(failed())?),
+        let sizes = match endpoint.config.remote_completion() {
+            RemoteCompletion::Polled => Some(size_list(endpoint, pair).map_err(failed())?),
             _ => None,
         };
         Ok(Self {
@@ -108,12 +108,12 @@ impl Voice {
             region: Arc::clone(&endpoint.region),
             layout: endpoint.layout,
             remote: endpoint.remote,
-            notice: endpoint.config.notice(),
+            remote_completion: endpoint.config.remote_completion(),
             watched: (endpoint.layout.at(0, Side::In, 0) + endpoint.layout.stride) as usize - 1,
             sends: endpoint.sends[0].clone(),
             receives: endpoint.receives[0].clone(),
             lists,
-            aimed: (0, 0),
+            target: (0, 0),
             sizes,
             posts: None,
             owed: 0,
@@ -128,7 +128,7 @@ impl Voice {
     ///
     /// # Errors
     /// When the device refuses.
-    pub fn listen(endpoint: &RdmaEndpoint) -> Result<ReceiveList, Error> {
+    pub fn post_receives(endpoint: &RdmaEndpoint) -> Result<ReceiveList, Error> {
         let label = endpoint.config.label();
         let at = endpoint.layout.at(0, Side::In, 0) as usize;
         let work =
@@ -141,8 +141,8 @@ impl Voice {
         Ok(list)
     }
 
-    /// Takes over the receives that [`Self::listen`] posted.
-    pub fn hear_with(&mut self, list: ReceiveList) {
+    /// Takes over the receives that [`Self::post_receives`] posted.
+    pub fn receive_with(&mut self, list: ReceiveList) {
         self.posts = Some(list);
     }
 
@@ -156,28 +156,31 @@ impl Voice {
     /// # Errors
     /// When the device or the path fails.
     #[inline]
-    pub fn say(&mut self, bytes: u64, number: u32) -> Result<(), Error> {
+    pub fn post_send(&mut self, bytes: u64, number: u32) -> Result<(), Error> {
         while self.posted - self.completed >= self.config.depth as u64 {
             self.reap()?;
         }
-        if self.aimed.1 != bytes {
-            self.aim(bytes);
+        if self.target.1 != bytes {
+            self.set_target(bytes);
         }
-        let list = &mut self.lists[self.aimed.0];
-        if self.notice == Notice::Completion {
+        let list = &mut self.lists[self.target.0];
+        if self.remote_completion == RemoteCompletion::Cqe {
             list.set_immediate(0, number);
         }
         self.posted += 1;
         // Where the far end does not answer, the completion is all that tells of the end.
-        list.set_signalled(0, self.notice == Notice::Nothing || self.posted.is_multiple_of(GROUP));
+        list.set_signalled(
+            0,
+            self.remote_completion == RemoteCompletion::None || self.posted.is_multiple_of(GROUP),
+        );
         list.set_id(0, self.posted);
         let posted = self.pair.qp.post_send(list, 0..1).map_err(VerbsError::from);
         posted.map_err(during(&self.label, "posting a request"))?;
         self.replenish()
     }
 
-    /// Posts the receives that messages took: while the next message is under way, so that no answer waits for it. What was
-    /// posted beforehand takes what comes meanwhile.
+    /// Posts the receives that messages took: while the next message is under way, so that no answer waits for it. What
+    /// was posted beforehand takes what comes meanwhile.
     #[inline]
     fn replenish(&mut self) -> Result<(), Error> {
         if let Some(list) = &mut self.posts {
@@ -191,11 +194,11 @@ impl Voice {
     }
 
     /// Makes a request of so many bytes.
-    fn aim(&mut self, bytes: u64) {
+    fn set_target(&mut self, bytes: u64) {
         let is_inline = bytes <= u64::from(self.inline());
         let (local, remote) = self.places(bytes);
-        self.aimed = (usize::from(!is_inline), bytes);
-        let list = &mut self.lists[self.aimed.0];
+        self.target = (usize::from(!is_inline), bytes);
+        let list = &mut self.lists[self.target.0];
         // At no step may it reach beyond the memory, whatever it was before.
         list.set_bytes(0, 1);
         list.aim(0, local, remote);
@@ -210,14 +213,15 @@ impl Voice {
         }
     }
 
-    /// Where a message of so many bytes lies here and there. Where the far end looks at memory, its last byte is always in
-    /// the same place, at the end of the slot.
+    /// Where a message of so many bytes lies here and there. Where the far end looks at memory, its last byte is always
+    /// in the same place, at the end of the slot.
     fn places(&self, bytes: u64) -> (usize, u64) {
         let (own, far) = match self.config.method.verb {
             VerbKind::Read => (Side::In, Side::Out),
             _ => (Side::Out, Side::In),
         };
-        let into = if self.notice == Notice::Memory { self.layout.stride - bytes } else { 0 };
+        let into =
+            if self.remote_completion == RemoteCompletion::Polled { self.layout.stride - bytes } else { 0 };
         let far = self.remote.address + self.layout.at(0, far, 0) + into;
         ((self.layout.at(0, own, 0) + into) as usize, far)
     }
@@ -264,12 +268,12 @@ impl Voice {
     /// # Errors
     /// When the device or the path fails, or stays silent.
     #[inline]
-    pub fn hear(&mut self) -> Result<Option<Came>, Error> {
+    pub fn wait_recv(&mut self) -> Result<Option<Received>, Error> {
         let mut silence = Silence::default();
         let mut looks = 0_u32;
         loop {
-            if let Some(came) = self.listened()? {
-                return Ok(Some(came));
+            if let Some(received) = self.poll_recv()? {
+                return Ok(Some(received));
             }
             looks += 1;
             if self.config.event || looks.is_multiple_of(LOOKS) {
@@ -286,7 +290,7 @@ impl Voice {
     /// # Errors
     /// When the device fails.
     #[inline]
-    pub fn listened(&mut self) -> Result<Option<Came>, Error> {
+    pub fn poll_recv(&mut self) -> Result<Option<Received>, Error> {
         let count = wait(&self.receives, &mut self.completions[..1], &mut self.misses);
         if count.map_err(during(&self.label, "taking a message"))? == 0 {
             return Ok(None);
@@ -297,16 +301,16 @@ impl Voice {
             return Err(self.cause(error));
         }
         let header = if self.config.transport == Transport::Ud { GRH_BYTES as u64 } else { 0 };
-        let came = Came {
+        let received = Received {
             bytes: u64::from(completion.bytes()).saturating_sub(header),
             number: completion.immediate(),
         };
         self.owed += u32::from(self.posts.is_some());
-        Ok(Some(came))
+        Ok(Some(received))
     }
 
-    /// What an error follows from. A receive that is flushed was in nobody's way: the cause stands among the requests, or
-    /// the other end tells it in the meantime.
+    /// What an error follows from. A receive that is flushed was in nobody's way: the cause stands among the requests,
+    /// or the other end tells it in the meantime.
     #[cold]
     fn cause(&mut self, error: Error) -> Error {
         let deadline = Instant::now() + CAUSE_AFTER;
@@ -332,8 +336,8 @@ impl Voice {
         self.region.byte(self.watched)
     }
 
-    /// Looks at that mark until it is the wanted one; none after so many looks in vain that the processor is to be offered
-    /// to others.
+    /// Looks at that mark until it is the wanted one; none after so many looks in vain that the processor is to be
+    /// offered to others.
     #[inline]
     pub fn look(&self, is_wanted: impl Fn(u8) -> bool) -> Option<u8> {
         (0..self.sends.patience * MEMORY_LOOKS).map(|_| self.seen()).find(|seen| is_wanted(*seen))
@@ -360,7 +364,7 @@ impl Voice {
     ///
     /// # Errors
     /// When the device or the path fails.
-    pub fn tell_size(&mut self, bytes: u64) -> Result<(), Error> {
+    pub fn send_size(&mut self, bytes: u64) -> Result<(), Error> {
         if let Some(list) = &mut self.sizes {
             self.region.set_word(self.layout.at(0, Side::Out, 0) as usize, bytes);
             self.posted += 1;
@@ -373,8 +377,8 @@ impl Voice {
         Ok(())
     }
 
-    /// What the far end told by [`Self::tell_size`].
-    pub fn told_size(&self) -> u64 {
+    /// What the far end told by [`Self::send_size`].
+    pub fn received_size(&self) -> u64 {
         self.region.word(self.layout.at(0, Side::In, 0) as usize)
     }
 
@@ -395,8 +399,8 @@ impl Voice {
 
 fn list(endpoint: &RdmaEndpoint, pair: &Pair, inline: bool) -> Result<SendList, VerbsError> {
     let config = &endpoint.config;
-    let verb = match (config.method.verb, config.notice(), config.transport) {
-        (VerbKind::Write, Notice::Completion, _) => Verb::WriteImmediate(0),
+    let verb = match (config.method.verb, config.remote_completion(), config.transport) {
+        (VerbKind::Write, RemoteCompletion::Cqe, _) => Verb::WriteImmediate(0),
         (VerbKind::Write, ..) => Verb::Write,
         (VerbKind::Read, ..) => Verb::Read,
         (VerbKind::Send, _, Transport::Rc) => Verb::Send,

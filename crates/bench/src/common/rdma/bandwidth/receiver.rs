@@ -1,5 +1,5 @@
-//! The threads of the end that messages come to: they count them and keep receives posted, from the connection to the end
-//! of the trial, so that no message finds none between two phases.
+//! The threads of the end that messages come to: they count them and keep receives posted, from the connection to the
+//! end of the trial, so that no message finds none between two phases.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +21,7 @@ use crate::common::rdma::{Layout, Pair, RdmaConfig, RdmaEndpoint, Side, during, 
 const LIST: usize = 16;
 
 /// A queue pair with its prepared receives.
-struct Lane {
+struct ReceiveQp {
     pair: Pair,
     list: ReceiveList,
     slot: u64,
@@ -36,13 +36,13 @@ struct Work {
     layout: Layout,
     region: Arc<MemoryRegion>,
     queue: Queue,
-    lanes: Vec<Lane>,
+    qps: Vec<ReceiveQp>,
     tally: Arc<Tally>,
     over: Arc<AtomicBool>,
 }
 
 /// The threads, or before they are started their work.
-pub struct Takers {
+pub struct ReceiverThreads {
     work: Vec<Work>,
     threads: Vec<JoinHandle<()>>,
     tallies: Vec<Arc<Tally>>,
@@ -50,34 +50,34 @@ pub struct Takers {
     failed: Arc<Mutex<Option<Error>>>,
 }
 
-impl Takers {
+impl ReceiverThreads {
     /// Posts all receives of `endpoint`.
     ///
     /// # Errors
     /// When the device refuses.
     pub fn prepare(endpoint: &RdmaEndpoint) -> Result<Self, Error> {
         let over = Arc::new(AtomicBool::new(false));
-        let mut takers =
+        let mut receivers =
             Self { work: Vec::new(), threads: Vec::new(), tallies: Vec::new(), over, failed: Arc::default() };
         for thread in 0..endpoint.config.threads {
             let tally = Arc::new(Tally::new(endpoint.config.sizes.len()));
-            takers.tallies.push(Arc::clone(&tally));
+            receivers.tallies.push(Arc::clone(&tally));
             let own = endpoint.pairs.iter().filter(|pair| pair.number % endpoint.config.threads == thread);
-            let lanes = own.map(|pair| Lane::new(endpoint, pair)).collect::<Result<Vec<_>, VerbsError>>();
+            let qps = own.map(|pair| ReceiveQp::new(endpoint, pair)).collect::<Result<Vec<_>, VerbsError>>();
             let mut work = Work {
                 config: endpoint.config.clone(),
                 thread,
                 layout: endpoint.layout,
                 region: Arc::clone(&endpoint.region),
                 queue: endpoint.receives[thread].clone(),
-                lanes: lanes.map_err(preparing(&endpoint.config.label(), "preparing receives"))?,
+                qps: qps.map_err(preparing(&endpoint.config.label(), "preparing receives"))?,
                 tally,
-                over: Arc::clone(&takers.over),
+                over: Arc::clone(&receivers.over),
             };
             work.post_all().map_err(preparing(&endpoint.config.label(), "posting receives"))?;
-            takers.work.push(work);
+            receivers.work.push(work);
         }
-        Ok(takers)
+        Ok(receivers)
     }
 
     /// Starts the threads.
@@ -121,7 +121,7 @@ impl Takers {
     }
 }
 
-impl Drop for Takers {
+impl Drop for ReceiverThreads {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
         for thread in self.threads.drain(..) {
@@ -130,7 +130,7 @@ impl Drop for Takers {
     }
 }
 
-impl Lane {
+impl ReceiveQp {
     fn new(endpoint: &RdmaEndpoint, pair: &Pair) -> Result<Self, VerbsError> {
         let at = endpoint.layout.at(pair.number, Side::In, 0) as usize;
         let (id, bytes) = ((pair.number / endpoint.config.threads) as u64, endpoint.layout.stride as u32);
@@ -153,11 +153,11 @@ impl Lane {
 
 impl Work {
     fn post_all(&mut self) -> Result<(), VerbsError> {
-        for lane in &mut self.lanes {
+        for qp in &mut self.qps {
             let mut left = self.config.receives;
             while left > 0 {
                 let count = left.min(LIST);
-                lane.post(&self.layout, count)?;
+                qp.post(&self.layout, count)?;
                 left -= count;
             }
         }
@@ -183,11 +183,11 @@ impl Work {
                     return Err(Error::new(Cause::CorruptData, text));
                 };
                 counts[size] += 1;
-                let lane = &mut self.lanes[completion.id() as usize];
-                lane.due += 1;
-                if lane.due >= list {
-                    lane.due = 0;
-                    lane.post(&self.layout, list).map_err(during(&label, "posting receives"))?;
+                let qp = &mut self.qps[completion.id() as usize];
+                qp.due += 1;
+                if qp.due >= list {
+                    qp.due = 0;
+                    qp.post(&self.layout, list).map_err(during(&label, "posting receives"))?;
                 }
             }
             if count > 0 {

@@ -1,11 +1,12 @@
-//! What a case moved between its ends, as the proof of its path wants it: the counters of the interfaces must show it.
+//! Bytes that a case transferred between its ends, for the proof of its path: the counters of the interfaces must show
+//! them.
 
 use seatrial_model::{Case, Measures};
 use serde_json::{Value, json};
 
 /// Bytes of a case over all of its trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moved {
+pub struct Transferred {
     /// Payload that came to the second end.
     pub forward: u64,
     /// Payload that came to the first end.
@@ -15,7 +16,7 @@ pub struct Moved {
     pub buffered: u64,
 }
 
-impl Moved {
+impl Transferred {
     /// Puts it down as `moved` in the evidence. A case on one node alone has no path.
     pub fn tell(&self, case: &Case, measures: &mut Measures) {
         put(case, measures, self.rows(case, None));
@@ -67,16 +68,16 @@ mod tests {
             let budget = crate::common::budget(&params).expect("a budget");
             ends.case(about, &params, budget)
         };
-        let moved = Moved { forward: 5, reverse: 0, buffered: 2 };
+        let moved = Transferred { forward: 5, reverse: 0, buffered: 2 };
         let mut measures = Measures::default();
         moved.tell(&case(vec![node("n1")]), &mut measures);
         assert_eq!(measures.evidence.get("moved"), None);
         moved.tell(&case(vec![node("n1"), node("n2")]), &mut measures);
         let wanted = json!([{ "from": "n1", "to": "n2", "bytes": 5, "buffered": 2 }]);
         assert_eq!(measures.evidence["moved"], wanted);
-        let both = Moved { forward: 7, reverse: 3, buffered: 0 };
+        let both = Transferred { forward: 7, reverse: 3, buffered: 0 };
         let paths = [("eth0".to_owned(), moved), ("eth1".to_owned(), both)];
-        Moved::tell_by_interface(&paths, &case(vec![node("n1"), node("n2")]), &mut measures);
+        Transferred::tell_by_interface(&paths, &case(vec![node("n1"), node("n2")]), &mut measures);
         let wanted = json!([
             { "from": "n1", "to": "n2", "bytes": 5, "buffered": 2, "interface": "eth0" },
             { "from": "n1", "to": "n2", "bytes": 7, "buffered": 0, "interface": "eth1" },

@@ -9,20 +9,20 @@ use seatrial_sys::memory::{Mapping, Pages};
 use seatrial_sys::verbs::{Access, MemoryRegion, SendList, VerbsError, Work};
 
 use super::check;
-use super::pump::message;
+use super::send_loop::message;
 use crate::Error;
 use crate::common::Held;
 use crate::common::rdma::{Pair, RdmaEndpoint};
 
 /// The memory of one queue pair: as many pieces as messages may be under way.
-pub struct Fresh {
+pub struct OnDemandMr {
     bytes: u32,
     idle: Vec<Mapping>,
     /// In the order in which they were posted, which is that of their completions.
     busy: VecDeque<(SendList, Arc<MemoryRegion>)>,
 }
 
-impl Fresh {
+impl OnDemandMr {
     /// Takes the memory for messages of so many bytes and fills it; nothing is registered yet.
     ///
     /// # Errors

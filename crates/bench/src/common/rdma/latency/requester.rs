@@ -4,19 +4,19 @@ use seatrial_model::{Bytes, Nanos, Params, Sample};
 use seatrial_sys::clock::now_ns;
 use serde_json::{Value, json};
 
-use super::voice::Voice;
+use super::ping_pong_qp::PingPongQp;
 use crate::common::Sliced;
-use crate::common::rdma::Notice;
+use crate::common::rdma::RemoteCompletion;
 use crate::common::rdma::pattern::POISON;
 use crate::{Error, Sink, Stop};
 
 /// Channels of the samples: how many round trips a slice has, and their median.
 pub const CHANNELS: [&str; 2] = ["round_trips", "median"];
 
-/// Asks, size by size.
-pub struct Asking {
-    voice: Voice,
-    notice: Notice,
+/// Sends requests and times the answers, size by size.
+pub struct Requester {
+    qp: PingPongQp,
+    remote_completion: RemoteCompletion,
     sizes: Vec<u64>,
     latencies: Sliced,
     number: u32,
@@ -43,11 +43,11 @@ impl Sink for OfSize<'_> {
     }
 }
 
-impl Asking {
+impl Requester {
     /// For messages of these sizes.
-    pub fn new(voice: Voice, notice: Notice, sizes: &[u64]) -> Self {
+    pub fn new(qp: PingPongQp, remote_completion: RemoteCompletion, sizes: &[u64]) -> Self {
         let latencies = Sliced::new(CHANNELS);
-        Self { voice, notice, sizes: sizes.to_vec(), latencies, number: 0, asked: 0, lost: 0 }
+        Self { qp, remote_completion, sizes: sizes.to_vec(), latencies, number: 0, asked: 0, lost: 0 }
     }
 
     /// Asks until `stop`, each size for an equal part of the time; the histograms of all.
@@ -60,7 +60,7 @@ impl Asking {
         let mut told = Vec::new();
         for (index, size) in (1_u32..).zip(self.sizes.clone()) {
             let until = begin.get() + (each * index).as_nanos() as u64;
-            self.voice.tell_size(size)?;
+            self.qp.send_size(size)?;
             let mut sink = OfSize { size, out };
             self.latencies.begin(Nanos(now_ns()));
             while !stop.is_over() {
@@ -86,31 +86,31 @@ impl Asking {
     pub fn once(&mut self, size: u64) -> Result<Option<(u64, u64)>, Error> {
         self.number = self.number.wrapping_add(1);
         self.asked += 1;
-        let start = match self.notice {
-            Notice::Memory => {
+        let start = match self.remote_completion {
+            RemoteCompletion::Polled => {
                 let mark = mark(self.number);
-                self.voice.mark(mark);
+                self.qp.mark(mark);
                 let start = now_ns();
-                self.voice.say(size, 0)?;
-                if !self.voice.await_mark(mark)? {
+                self.qp.post_send(size, 0)?;
+                if !self.qp.await_mark(mark)? {
                     return Ok(self.missed());
                 }
                 start
             }
-            Notice::Nothing => {
+            RemoteCompletion::None => {
                 let start = now_ns();
-                self.voice.say(size, 0)?;
-                self.voice.done()?;
+                self.qp.post_send(size, 0)?;
+                self.qp.done()?;
                 start
             }
-            Notice::Completion => {
+            RemoteCompletion::Cqe => {
                 let start = now_ns();
-                self.voice.say(size, self.number)?;
+                self.qp.post_send(size, self.number)?;
                 loop {
-                    match self.voice.hear()? {
+                    match self.qp.wait_recv()? {
                         None => return Ok(self.missed()),
                         // The answer to one that was given up.
-                        Some(came) if came.number.is_some_and(|number| number != self.number) => {}
+                        Some(received) if received.number.is_some_and(|number| number != self.number) => {}
                         Some(_) => break,
                     }
                 }
@@ -136,7 +136,7 @@ impl Asking {
     /// As [`Self::run`].
     pub fn last(&mut self) -> Result<(), Error> {
         let largest = self.sizes.last().copied().unwrap_or(1);
-        self.voice.tell_size(largest)?;
+        self.qp.send_size(largest)?;
         // Over an unreliable connection it may be lost; then another one.
         for _ in 0..8 {
             if self.once(largest)?.is_some() {

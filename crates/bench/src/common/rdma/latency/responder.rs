@@ -1,5 +1,5 @@
-//! The end that answers, from a thread of its own from the connection to the end of the trial, so that no message finds it
-//! between two phases.
+//! The end that answers, from a thread of its own from the connection to the end of the trial, so that no message finds
+//! it between two phases.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,35 +7,35 @@ use std::thread::JoinHandle;
 
 use seatrial_model::Cause;
 
-use super::voice::Voice;
+use super::ping_pong_qp::PingPongQp;
 use crate::Error;
 use crate::common::rdma::endpoint::pin;
 use crate::common::rdma::pattern::POISON;
-use crate::common::rdma::{Notice, RdmaConfig};
+use crate::common::rdma::{RdmaConfig, RemoteCompletion};
 
-/// The answering thread.
-pub struct Answering {
+/// The thread that answers.
+pub struct Responder {
     over: Arc<AtomicBool>,
     served: Arc<AtomicU64>,
     failed: Arc<Mutex<Option<Error>>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Answering {
+impl Responder {
     /// Starts it.
     ///
     /// # Errors
     /// When the system gives no thread.
-    pub fn start(voice: Voice, config: &RdmaConfig) -> Result<Self, Error> {
+    pub fn start(qp: PingPongQp, config: &RdmaConfig) -> Result<Self, Error> {
         let (over, served, failed) =
             (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)), Arc::default());
         let own = (Arc::clone(&over), Arc::clone(&served), Arc::clone(&failed));
         let config = config.clone();
         let thread = std::thread::Builder::new().name("answer".to_owned()).spawn(move || {
             let (over, served, failed): (_, _, Arc<Mutex<Option<Error>>>) = own;
-            let answered = pin(&config, 0).and_then(|()| match config.notice() {
-                Notice::Memory => by_memory(voice, config.largest(), &over, &served),
-                _ => by_completion(voice, config.largest(), &over, &served),
+            let answered = pin(&config, 0).and_then(|()| match config.remote_completion() {
+                RemoteCompletion::Polled => by_memory(qp, config.largest(), &over, &served),
+                _ => by_completion(qp, config.largest(), &over, &served),
             });
             if let Err(error) = answered {
                 *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
@@ -64,7 +64,7 @@ impl Answering {
     }
 }
 
-impl Drop for Answering {
+impl Drop for Responder {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -73,24 +73,29 @@ impl Drop for Answering {
     }
 }
 
-fn by_completion(mut voice: Voice, largest: u64, over: &AtomicBool, served: &AtomicU64) -> Result<(), Error> {
+fn by_completion(
+    mut qp: PingPongQp,
+    largest: u64,
+    over: &AtomicBool,
+    served: &AtomicU64,
+) -> Result<(), Error> {
     while !over.load(Ordering::Relaxed) {
-        let Some(came) = voice.listened()? else { continue };
-        if came.bytes == 0 || came.bytes > largest {
-            let text = format!("a message of {} B came, which nobody sent", came.bytes);
+        let Some(received) = qp.poll_recv()? else { continue };
+        if received.bytes == 0 || received.bytes > largest {
+            let text = format!("a message of {} B came, which nobody sent", received.bytes);
             return Err(Error::new(Cause::CorruptData, text));
         }
-        voice.say(came.bytes, came.number.unwrap_or(0))?;
+        qp.post_send(received.bytes, received.number.unwrap_or(0))?;
         served.fetch_add(1, Ordering::Relaxed);
     }
     Ok(())
 }
 
-fn by_memory(mut voice: Voice, largest: u64, over: &AtomicBool, served: &AtomicU64) -> Result<(), Error> {
+fn by_memory(mut qp: PingPongQp, largest: u64, over: &AtomicBool, served: &AtomicU64) -> Result<(), Error> {
     // What was there before anything came; it may be there already when this thread begins.
     let mut last = POISON;
     loop {
-        let Some(mark) = voice.look(|mark| mark != last) else {
+        let Some(mark) = qp.look(|mark| mark != last) else {
             // The orders are looked at where nothing else was for long.
             if over.load(Ordering::Relaxed) {
                 return Ok(());
@@ -99,13 +104,13 @@ fn by_memory(mut voice: Voice, largest: u64, over: &AtomicBool, served: &AtomicU
             continue;
         };
         last = mark;
-        let bytes = voice.told_size();
+        let bytes = qp.received_size();
         if bytes == 0 || bytes > largest {
             let text = format!("a message of {bytes} B was announced, which nobody sends");
             return Err(Error::new(Cause::CorruptData, text));
         }
-        voice.mark(mark);
-        voice.say(bytes, 0)?;
+        qp.mark(mark);
+        qp.post_send(bytes, 0)?;
         served.fetch_add(1, Ordering::Relaxed);
     }
 }

@@ -111,8 +111,8 @@ impl<'a> End<'a> {
         Self { name: format!("{node}/{}", nic.name), nic, all }
     }
 
-    /// What the shapers let through that packets of so many flows pass on their way out: that of the interface, and of what
-    /// it stands on.
+    /// What the shapers let through that packets of so many flows pass on their way out: that of the interface, and of
+    /// what it stands on.
     fn shapers(&self, goodput: &Goodput, flows: Option<u64>) -> Vec<Bound> {
         let mut found = Vec::new();
         for nic in chain(self.nic, self.all) {

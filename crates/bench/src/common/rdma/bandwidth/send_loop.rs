@@ -11,9 +11,9 @@ use seatrial_sys::verbs::{
 };
 
 use super::counts::Tally;
-use super::fresh::Fresh;
+use super::on_demand_mr::OnDemandMr;
 use crate::common::rdma::queue::Queue;
-use crate::common::rdma::{Notice, Pair, QKEY, RdmaEndpoint, Side, drained, during, wait};
+use crate::common::rdma::{Pair, QKEY, RdmaEndpoint, RemoteCompletion, Side, drained, during, wait};
 use crate::{Error, Stop};
 
 /// Turns of the loop between two looks at the stop.
@@ -34,7 +34,7 @@ impl Orders {
 }
 
 /// A queue pair with its prepared requests.
-struct Lane<'a> {
+struct SendQp<'a> {
     pair: &'a Pair,
     list: SendList,
     slot: u64,
@@ -43,15 +43,15 @@ struct Lane<'a> {
     /// Messages since one asked for a completion.
     since: usize,
     /// Where each message has memory of its own.
-    fresh: Option<Fresh>,
+    on_demand: Option<OnDemandMr>,
 }
 
 /// The queue pairs of one thread.
-pub struct Pump<'a> {
+pub struct SendLoop<'a> {
     endpoint: &'a RdmaEndpoint,
     queue: &'a Queue,
     pairs: Vec<&'a Pair>,
-    lanes: Vec<Lane<'a>>,
+    qps: Vec<SendQp<'a>>,
     /// Requests of a message: itself, and what proves its arrival.
     each: usize,
     moderation: usize,
@@ -59,8 +59,8 @@ pub struct Pump<'a> {
     misses: u32,
 }
 
-impl<'a> Pump<'a> {
-    /// The pump of the thread with this number.
+impl<'a> SendLoop<'a> {
+    /// The loop of the thread with this number.
     pub fn new(endpoint: &'a RdmaEndpoint, thread: usize) -> Self {
         let threads = endpoint.config.threads;
         let pairs = endpoint.pairs.iter().filter(|pair| pair.number % threads == thread).collect();
@@ -69,7 +69,7 @@ impl<'a> Pump<'a> {
             endpoint,
             queue: &endpoint.sends[thread],
             pairs,
-            lanes: Vec::new(),
+            qps: Vec::new(),
             each: if proves { 2 } else { 1 },
             moderation: 1,
             completions: [Completion::default(); 32],
@@ -92,8 +92,8 @@ impl<'a> Pump<'a> {
                 if stop.is_over() {
                     break;
                 }
-                // Not every device gives a dead path up by itself. Fewer misses than turns: something came since the last
-                // look.
+                // Not every device gives a dead path up by itself. Fewer misses than turns: something came since the
+                // last look.
                 if self.misses < TURNS {
                     silent = None;
                 } else {
@@ -117,7 +117,8 @@ impl<'a> Pump<'a> {
         Ok(sent)
     }
 
-    /// Sends one message of the largest size for every slot, or for as many as are not too much, and waits until all are done.
+    /// Sends one message of the largest size for every slot, or for as many as are not too much, and waits until all
+    /// are done.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -127,9 +128,9 @@ impl<'a> Pump<'a> {
         let tally = Tally::new(self.endpoint.config.sizes.len());
         self.prepare(last).map_err(during(&label, "preparing requests"))?;
         for _ in 0..self.endpoint.layout.last_slots() {
-            for lane in 0..self.lanes.len() {
-                self.wait_for(last, &tally, |pump| pump.lanes[lane].room(pump.endpoint.config.depth) > 0)?;
-                self.post(lane, 1, false).map_err(during(&label, "posting requests"))?;
+            for qp in 0..self.qps.len() {
+                self.wait_for(last, &tally, |sender| sender.qps[qp].room(sender.endpoint.config.depth) > 0)?;
+                self.post(qp, 1, false).map_err(during(&label, "posting requests"))?;
             }
         }
         self.finish(last, &tally)
@@ -139,10 +140,10 @@ impl<'a> Pump<'a> {
     fn prepare(&mut self, size: usize) -> Result<(), VerbsError> {
         let bytes = self.endpoint.config.sizes[size];
         self.moderation = self.endpoint.config.moderation(bytes);
-        self.lanes.clear();
+        self.qps.clear();
         for pair in &self.pairs {
             let list = self.list(pair, bytes as u32)?;
-            self.lanes.push(Lane { pair, list, slot: 0, posted: 0, completed: 0, since: 0, fresh: None });
+            self.qps.push(SendQp { pair, list, slot: 0, posted: 0, completed: 0, since: 0, on_demand: None });
         }
         Ok(())
     }
@@ -150,8 +151,8 @@ impl<'a> Pump<'a> {
     /// Gives every queue pair memory to register for each message.
     fn refresh(&mut self, size: usize) -> Result<(), Error> {
         let bytes = self.endpoint.config.sizes[size] as u32;
-        for lane in &mut self.lanes {
-            lane.fresh = Some(Fresh::new(self.endpoint, lane.pair, bytes)?);
+        for qp in &mut self.qps {
+            qp.on_demand = Some(OnDemandMr::new(self.endpoint, qp.pair, bytes)?);
         }
         Ok(())
     }
@@ -182,9 +183,9 @@ impl<'a> Pump<'a> {
     #[inline]
     fn fill(&mut self) -> Result<(), VerbsError> {
         let (depth, list) = (self.endpoint.config.depth, self.endpoint.config.post_list);
-        for lane in 0..self.lanes.len() {
-            while self.lanes[lane].room(depth) >= list {
-                self.post(lane, list, false)?;
+        for qp in 0..self.qps.len() {
+            while self.qps[qp].room(depth) >= list {
+                self.post(qp, list, false)?;
             }
         }
         Ok(())
@@ -193,34 +194,34 @@ impl<'a> Pump<'a> {
     #[inline]
     fn post(&mut self, number: usize, count: usize, ends_group: bool) -> Result<(), VerbsError> {
         let layout = &self.endpoint.layout;
-        let lane = &mut self.lanes[number];
-        if let Some(fresh) = &mut lane.fresh {
-            lane.posted += 1;
-            return fresh.post(self.endpoint, lane.pair, (number as u64) << 32 | 1);
+        let qp = &mut self.qps[number];
+        if let Some(on_demand) = &mut qp.on_demand {
+            qp.posted += 1;
+            return on_demand.post(self.endpoint, qp.pair, (number as u64) << 32 | 1);
         }
         for at in 0..count {
             let entry = at * self.each;
             if layout.slots > 1 {
                 let (own, far) = sides(self.endpoint.config.method.verb);
-                let own = layout.at(lane.pair.number, own, lane.slot) as usize;
-                let far = far_at(self.endpoint, lane.pair, far, lane.slot).address;
-                lane.list.aim(entry, own, far);
+                let own = layout.at(qp.pair.number, own, qp.slot) as usize;
+                let far = far_at(self.endpoint, qp.pair, far, qp.slot).address;
+                qp.list.aim(entry, own, far);
                 if self.each == 2 {
-                    lane.list.aim(entry + 1, own + layout.stride as usize - PROOF as usize, far);
+                    qp.list.aim(entry + 1, own + layout.stride as usize - PROOF as usize, far);
                 }
-                lane.slot = (lane.slot + 1) % layout.slots;
+                qp.slot = (qp.slot + 1) % layout.slots;
             }
-            lane.since += 1;
-            let signalled = ends_group || lane.since >= self.moderation;
+            qp.since += 1;
+            let signalled = ends_group || qp.since >= self.moderation;
             let last = entry + self.each - 1;
-            lane.list.set_signalled(last, signalled);
-            lane.list.set_id(last, (number as u64) << 32 | lane.since as u64);
+            qp.list.set_signalled(last, signalled);
+            qp.list.set_id(last, (number as u64) << 32 | qp.since as u64);
             if signalled {
-                lane.since = 0;
+                qp.since = 0;
             }
         }
-        lane.pair.qp.post_send(&mut lane.list, 0..count * self.each)?;
-        lane.posted += count as u64;
+        qp.pair.qp.post_send(&mut qp.list, 0..count * self.each)?;
+        qp.posted += count as u64;
         Ok(())
     }
 
@@ -232,11 +233,11 @@ impl<'a> Pump<'a> {
         for completion in &self.completions[..count] {
             completion.check()?;
             let group = completion.id() & u64::from(u32::MAX);
-            let lane = &mut self.lanes[(completion.id() >> 32) as usize];
-            lane.completed += group;
+            let qp = &mut self.qps[(completion.id() >> 32) as usize];
+            qp.completed += group;
             messages += group;
-            if let Some(fresh) = &mut lane.fresh {
-                fresh.done(group)?;
+            if let Some(on_demand) = &mut qp.on_demand {
+                on_demand.done(group)?;
             }
         }
         if messages > 0 {
@@ -248,14 +249,14 @@ impl<'a> Pump<'a> {
     /// Waits until all that was posted is done; how many messages that were since they were prepared.
     fn finish(&mut self, size: usize, tally: &Tally) -> Result<u64, Error> {
         let label = self.endpoint.config.label();
-        for lane in 0..self.lanes.len() {
-            if self.lanes[lane].since > 0 {
+        for qp in 0..self.qps.len() {
+            if self.qps[qp].since > 0 {
                 // One more that asks for a completion, which tells of all before it.
-                self.post(lane, 1, true).map_err(during(&label, "posting requests"))?;
+                self.post(qp, 1, true).map_err(during(&label, "posting requests"))?;
             }
         }
-        self.wait_for(size, tally, |pump| pump.lanes.iter().all(|lane| lane.completed == lane.posted))?;
-        Ok(self.lanes.iter().map(|lane| lane.posted).sum())
+        self.wait_for(size, tally, |sender| sender.qps.iter().all(|qp| qp.completed == qp.posted))?;
+        Ok(self.qps.iter().map(|qp| qp.posted).sum())
     }
 
     /// Takes completions until `done`; gives up when none comes for so long that none will.
@@ -263,9 +264,9 @@ impl<'a> Pump<'a> {
         let label = self.endpoint.config.label();
         let mut deadline = drained();
         while !done(self) {
-            let before: u64 = self.lanes.iter().map(|lane| lane.completed).sum();
+            let before: u64 = self.qps.iter().map(|qp| qp.completed).sum();
             self.reap(size, tally).map_err(during(&label, "moving messages"))?;
-            let now: u64 = self.lanes.iter().map(|lane| lane.completed).sum();
+            let now: u64 = self.qps.iter().map(|qp| qp.completed).sum();
             if now > before {
                 deadline = drained();
             } else {
@@ -276,7 +277,7 @@ impl<'a> Pump<'a> {
     }
 }
 
-impl Lane<'_> {
+impl SendQp<'_> {
     /// Messages that may still be posted.
     fn room(&self, depth: usize) -> usize {
         depth.saturating_sub((self.posted - self.completed) as usize)
@@ -292,8 +293,8 @@ pub fn message<'a>(
     offset: usize,
 ) -> Work<'a> {
     let config = &endpoint.config;
-    let verb = match (config.method.verb, config.notice()) {
-        (VerbKind::Write, Notice::Completion) => Verb::WriteImmediate(0),
+    let verb = match (config.method.verb, config.remote_completion()) {
+        (VerbKind::Write, RemoteCompletion::Cqe) => Verb::WriteImmediate(0),
         (VerbKind::Write, _) => Verb::Write,
         (VerbKind::Read, _) => Verb::Read,
         _ => Verb::Send,

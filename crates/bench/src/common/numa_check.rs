@@ -1,4 +1,4 @@
-//! What to say when memory is not where it was to be.
+//! Whether memory is on the NUMA node that it was bound to, by the evidence of a part.
 
 use seatrial_model::{Evidence, Finding, Severity, Subject};
 
@@ -7,7 +7,7 @@ const ENOUGH: f64 = 99.0;
 
 /// A finding when the evidence of [`evidence_of_place`](super::evidence_of_place) says that pages are not where they
 /// were bound, or that nobody could tell.
-pub fn misplaced(evidence: &Evidence) -> Option<Finding> {
+pub fn numa_check(evidence: &Evidence) -> Option<Finding> {
     let place = evidence.get("place")?;
     let share = place.get("right_percent").and_then(serde_json::Value::as_f64);
     let (kind, text) = match (share, place.get("denied")) {
@@ -36,7 +36,7 @@ mod tests {
     use serde_json::json;
 
     fn kind(place: serde_json::Value) -> Option<String> {
-        misplaced(&Evidence::from([("place".to_owned(), place)])).map(|finding| finding.kind)
+        numa_check(&Evidence::from([("place".to_owned(), place)])).map(|finding| finding.kind)
     }
 
     #[test]
@@ -44,6 +44,6 @@ mod tests {
         assert_eq!(kind(json!({ "right_percent": 100.0 })), None);
         assert_eq!(kind(json!({ "right_percent": 98.9 })).as_deref(), Some("misplaced-memory"));
         assert_eq!(kind(json!({ "denied": "EPERM" })).as_deref(), Some("placement-unverified"));
-        assert_eq!(misplaced(&Evidence::new()), None);
+        assert_eq!(numa_check(&Evidence::new()), None);
     }
 }

@@ -6,7 +6,7 @@ use seatrial_model::{Case, Evidence, Finding, Measures, PartRecord, Severity, Su
 use serde_json::{Value, json};
 
 use super::watch::findings_of;
-use crate::common::misplaced;
+use crate::common::numa_check;
 
 /// What of the last part's evidence stands in the case's.
 const KEPT: [&str; 10] =
@@ -54,10 +54,10 @@ fn add_others(kept: Option<&mut Value>, (address, seen): (&String, &Value)) {
 fn elsewhere(part: &PartRecord) -> Vec<Finding> {
     let each = part.evidence.get("places").and_then(Value::as_object).into_iter().flatten();
     let each = each.filter_map(|(address, place)| {
-        let finding = misplaced(&Evidence::from([("place".to_owned(), place.clone())]))?;
+        let finding = numa_check(&Evidence::from([("place".to_owned(), place.clone())]))?;
         Some(Finding { subject: Subject::device("gpu", address), ..finding })
     });
-    misplaced(&part.evidence).into_iter().chain(each).collect()
+    numa_check(&part.evidence).into_iter().chain(each).collect()
 }
 
 /// GPUs that any trial had to do without, and why.

@@ -2,16 +2,16 @@
 
 use seatrial_model::{Bytes, PartRecord, Sample};
 
-use crate::common::Moved;
+use crate::common::Transferred;
 use crate::common::pingpong::{CHANNEL, Mode};
 
 /// Headers of IPv4 and TCP without options. Back and forth, a message has a segment of its own at least.
 const HEADERS: u64 = 40;
 
 /// The messages of all slices that were timed. What verbs carry has other headers, and its counters may leave them out.
-pub fn moved(parts: &[PartRecord], mode: Mode, is_by_verbs: bool) -> Moved {
+pub fn transferred(parts: &[PartRecord], mode: Mode, is_by_verbs: bool) -> Transferred {
     let headers = if is_by_verbs { 0 } else { HEADERS };
-    let mut moved = Moved::default();
+    let mut moved = Transferred::default();
     let slices = parts.iter().flat_map(|part| &part.samples).filter(|sample| sample.channel == CHANNEL);
     for slice in slices {
         let (size, messages) = (size(slice), slice.amount.value() as u64);
@@ -56,10 +56,10 @@ mod tests {
         };
         let each = 10 * 41 + 2 * 1040;
         for mode in [Mode::PingPong, Mode::Both] {
-            let wanted = Moved { forward: each, reverse: each, buffered: 0 };
-            assert_eq!(moved(std::slice::from_ref(&part), mode, false), wanted);
+            let wanted = Transferred { forward: each, reverse: each, buffered: 0 };
+            assert_eq!(transferred(std::slice::from_ref(&part), mode, false), wanted);
         }
-        let wanted = Moved { forward: 20 + 4000, reverse: 0, buffered: 0 };
-        assert_eq!(moved(&[part], Mode::Stream, false), wanted);
+        let wanted = Transferred { forward: 20 + 4000, reverse: 0, buffered: 0 };
+        assert_eq!(transferred(&[part], Mode::Stream, false), wanted);
     }
 }
