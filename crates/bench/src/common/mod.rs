@@ -1,7 +1,6 @@
 //! What several benchmarks share: parameters, budgets, bindings, pinned threads, memory at a place, samples by place.
 
 pub mod affinity;
-mod answering;
 mod bindings;
 mod by_place;
 mod curve;
@@ -23,13 +22,13 @@ pub mod rdma;
 #[cfg(test)]
 pub mod rig;
 pub mod search;
-mod serving;
+mod server_part;
+mod server_thread;
 mod sliced;
 pub mod space;
 mod stream;
 mod transferred;
 
-pub use answering::{Answering, Answers};
 pub use bindings::{core_bindings, matrix_nodes, memory_for, memory_nodes, own_memory, remote_memory, room};
 pub use by_place::{AtPlace, by_place};
 pub use curve::{Curve, common_window};
@@ -42,9 +41,10 @@ pub use look::Look;
 pub use no_limit::{no_limit, no_limits};
 pub use numa_check::numa_check;
 pub use pin::pin;
-pub use serving::Serving;
+pub use server_part::{ServerPart, ServerSide};
+pub use server_thread::ServerThread;
 pub use sliced::Sliced;
-pub use stream::{Accepted, Endpoint, Listening, Reach, beside, interface_of};
+pub use stream::{Accepted, Endpoint, Listener, PeerAddress, beside, interface_of};
 pub use transferred::Transferred;
 
 use seatrial_model::{Budget, Cause, Kind, Nanos, ParamSpec, Params, Reason, Value};

@@ -1,7 +1,7 @@
 //! `cpu.boost`: clocks above the nominal one. Two files of the kernel tell it, with opposite meanings.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, ApplyCommand};
+use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Value};
 use seatrial_sys::root::{ReadError, SysRoot};
 
@@ -40,7 +40,11 @@ const ABOUT: SettingAbout = SettingAbout {
             command: "echo {value} > /sys/devices/system/cpu/intel_pstate/no_turbo",
             words: &[("true", "0"), ("false", "1")],
         },
-        ApplyCommand { by: "cpufreq", command: "echo {value} > /sys/devices/system/cpu/cpufreq/boost", words: &[] },
+        ApplyCommand {
+            by: "cpufreq",
+            command: "echo {value} > /sys/devices/system/cpu/cpufreq/boost",
+            words: &[],
+        },
     ],
     privilege: Privilege::Root,
     traps: "The two files have opposite meanings. The firmware may forbid what the file allows; the clock that \

@@ -1,7 +1,7 @@
 //! `cpu.dma_latency`: the time to wake that programs on this host ask for.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, UNLIMITED, ApplyCommand};
+use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading, UNLIMITED};
 use seatrial_model::{Kind, Nanos, Value};
 use seatrial_sys::root::{ReadError, SysRoot};
 

@@ -1,7 +1,7 @@
 //! `cpu.energy_performance_preference`: what a processor that chooses its own clock is told to prefer.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Privilege, SettingAbout, SettingReading, ApplyCommand};
+use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Value};
 use seatrial_sys::root::SysRoot;
 

@@ -1,7 +1,7 @@
 //! `cpu.cstates` and `cpu.idle_driver`: how deep idle CPUs sleep, and who decides it.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, ApplyCommand};
+use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Nanos, Value};
 use seatrial_sys::cpuset::CpuSet;
 use seatrial_sys::root::{ReadError, SysRoot};

@@ -1,7 +1,7 @@
 //! `cpu.smt`: whether cores run several hardware threads.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, ApplyCommand};
+use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Value};
 use seatrial_sys::root::{ReadError, SysRoot};
 

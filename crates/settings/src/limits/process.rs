@@ -1,7 +1,7 @@
 //! `limits.rtprio` and `limits.memlock`: what a program that is started here may take.
 
 use seatrial_model::machine::{Known, Machine, ProcessLimit};
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, UNLIMITED, ApplyCommand};
+use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading, UNLIMITED};
 use seatrial_model::{Bytes, Kind, Value};
 use seatrial_sys::root::SysRoot;
 

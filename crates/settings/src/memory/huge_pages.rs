@@ -1,7 +1,7 @@
 //! `memory.transparent_huge_pages` and `memory.huge_pages`: large pages that come by themselves, and reserved ones.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Privilege, SettingAbout, SettingReading, ApplyCommand};
+use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Value};
 use seatrial_sys::root::{ReadError, SysRoot};
 

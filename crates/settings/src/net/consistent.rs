@@ -1,7 +1,7 @@
 //! `net.rmem_consistent` and `net.wmem_consistent`: a default buffer that is no larger than the largest.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Present, SettingAbout, SettingReading, ApplyCommand};
+use seatrial_model::setting::{ApplyCommand, Present, SettingAbout, SettingReading};
 use seatrial_model::{Bytes, Kind, Value};
 use seatrial_sys::root::SysRoot;
 

@@ -2,7 +2,7 @@
 
 use seatrial_model::Kind;
 use seatrial_model::machine::{Machine, Nic, NicKind};
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, ApplyCommand};
+use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
 use seatrial_sys::root::SysRoot;
 
 use crate::Setting;

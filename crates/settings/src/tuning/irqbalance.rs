@@ -1,7 +1,7 @@
 //! `tuning.irqbalance`: whether interrupts are moved around while we measure.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Present, SettingAbout, SettingReading, ApplyCommand};
+use seatrial_model::setting::{ApplyCommand, Present, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Value};
 use seatrial_sys::root::SysRoot;
 

@@ -1,7 +1,7 @@
 //! `tuning.tuned_profile`, and whether a program is running.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, ApplyCommand};
+use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Value};
 use seatrial_sys::root::SysRoot;
 

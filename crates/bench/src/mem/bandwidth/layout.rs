@@ -10,9 +10,9 @@ pub const ALL: u32 = u32::MAX;
 /// What the chosen nodes of a matrix are called.
 pub const MEMORY_NODES: &str = "memory_nodes";
 
-/// A piece of every array, on one NUMA node.
+/// Where a shard of every array lies: on one NUMA node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub struct ShardSlot {
     /// The thread that maps and first touches it.
     pub thread: usize,
     /// The node it is bound to; `None` leaves it where the thread is.
@@ -24,15 +24,15 @@ pub struct Spot {
 pub struct Cell {
     /// Its place on the axes of the series.
     pub at: Params,
-    /// Who works on what: thread and spot, by index.
+    /// Who works on what: thread and slot, by index.
     pub threads: Vec<(usize, usize)>,
 }
 
 /// All cells of a case and the memory they need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
-    /// Pieces of the arrays, all of one size.
-    pub spots: Vec<Spot>,
+    /// Slots of the shards of the arrays, all of one size.
+    pub slots: Vec<ShardSlot>,
     /// Combinations, in the order they are measured.
     pub cells: Vec<Cell>,
 }
@@ -55,12 +55,12 @@ impl Layout {
                     .push(Cell { at, threads: threads.into_iter().map(|thread| (thread, thread)).collect() });
             }
         }
-        let spots = bindings
+        let slots = bindings
             .iter()
             .enumerate()
-            .map(|(thread, binding)| Spot { thread, memory: binding.memory })
+            .map(|(thread, binding)| ShardSlot { thread, memory: binding.memory })
             .collect();
-        Self { spots, cells }
+        Self { slots, cells }
     }
 
     /// One cell for every node with cores and every node with memory in `memories`.
@@ -70,13 +70,15 @@ impl Layout {
             by_node.entry(binding.node).or_default().push(index);
         }
         let largest = by_node.values().max_by_key(|threads| threads.len()).cloned().unwrap_or_default();
-        let mut layout = Self { spots: Vec::new(), cells: Vec::new() };
+        let mut layout = Self { slots: Vec::new(), cells: Vec::new() };
         for memory in memories {
             // Touched by the node's own cores where it has as many as the node with the most; bound in any case.
             let own =
                 by_node.get(memory).filter(|threads| threads.len() == largest.len()).unwrap_or(&largest);
-            let first = layout.spots.len();
-            layout.spots.extend(own.iter().map(|thread| Spot { thread: *thread, memory: Some(*memory) }));
+            let first = layout.slots.len();
+            layout
+                .slots
+                .extend(own.iter().map(|thread| ShardSlot { thread: *thread, memory: Some(*memory) }));
             for (cpus, own) in &by_node {
                 let mut at = Params::default();
                 at.set("cpu_node", u64::from(*cpus));
@@ -121,7 +123,7 @@ mod tests {
         let counts: Vec<_> = layout.cells.iter().map(|cell| cell.threads.len()).collect();
         assert_eq!(counts, [2, 4, 8]);
         assert_eq!(layout.cells[0].threads, [(0, 0), (4, 4)]);
-        assert_eq!(layout.spots.len(), 8);
+        assert_eq!(layout.slots.len(), 8);
     }
 
     #[test]
@@ -129,10 +131,10 @@ mod tests {
         let bindings = [binding(0, 0, 0), binding(1, 0, 0), binding(2, 1, 1)];
         let layout = Layout::matrix(&bindings, &[0, 1, 2]);
         assert_eq!(layout.cells.len(), 6);
-        assert_eq!(layout.spots.len(), 6);
+        assert_eq!(layout.slots.len(), 6);
         let far = &layout.cells[5];
         assert_eq!(far.at.to_string(), "cpu_node=1,memory_node=2");
         assert_eq!(far.threads, [(2, 4)]);
-        assert_eq!(layout.spots[4].memory, Some(2));
+        assert_eq!(layout.slots[4].memory, Some(2));
     }
 }

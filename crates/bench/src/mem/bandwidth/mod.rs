@@ -3,9 +3,9 @@
 pub mod kernel;
 mod layout;
 mod part;
-mod piece;
 mod plan;
 mod reduce;
+mod shard;
 mod team;
 #[cfg(test)]
 mod tests;

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::kernel::{ELEMENTS_MULTIPLE, Isa, Kernel, Pass, Store};
 use super::layout::Layout;
-use super::piece::{Piece, Recipe};
 use super::plan::SLICE;
+use super::shard::{ArrayShard, ShardSpec};
 use super::team::BandwidthTeam;
 use crate::common;
 use crate::{Error, Offer, Part, Sink, Stop};
@@ -49,8 +49,8 @@ impl Worker {
             Error::new(Cause::Missing, text)
         })?;
         let array = case.chosen.bytes("array")?.unwrap_or_default();
-        let pieces = layout.cells.iter().map(|cell| cell.threads.len()).max().unwrap_or(1).max(1);
-        let elements = array.get() as usize / pieces / size_of::<f64>();
+        let shards = layout.cells.iter().map(|cell| cell.threads.len()).max().unwrap_or(1).max(1);
+        let elements = array.get() as usize / shards / size_of::<f64>();
         let pages = common::pages(&case.params)?;
         Ok(Self {
             place: place.clone(),
@@ -98,15 +98,15 @@ impl Worker {
         Ok(())
     }
 
-    /// Every piece must have been gone through before the clock starts, so that the check of the data covers all of
+    /// Every shard must have been gone through before the clock starts, so that the check of the data covers all of
     /// it and no page is touched for the first time.
     fn run_through(&self, stop: &Stop) -> Result<(), Error> {
         let everyone: Vec<_> =
-            self.layout.spots.iter().enumerate().map(|(at, spot)| (spot.thread, at)).collect();
-        while self.team()?.look(Piece::passes).contains(&0) {
+            self.layout.slots.iter().enumerate().map(|(at, slot)| (slot.thread, at)).collect();
+        while self.team()?.look(ArrayShard::passes).contains(&0) {
             let mut rest = everyone.as_slice();
             while !rest.is_empty() {
-                // A thread that owns several spots takes them one after the other.
+                // A thread that owns several slots takes them one after the other.
                 let mut batch: Vec<(usize, usize)> = Vec::new();
                 while let Some((next, tail)) = rest.split_first() {
                     if batch.iter().any(|(thread, _)| *thread == next.0) {
@@ -123,11 +123,11 @@ impl Worker {
 
     fn tell_place(&self, out: &mut dyn Sink) -> Result<(), Error> {
         let team = self.team()?;
-        team.look_at_all(|pieces| {
-            let held = || pieces.iter().flat_map(|piece| piece.held());
+        team.look_at_all(|shards| {
+            let held = || shards.iter().flat_map(|shard| shard.held());
             out.evidence("place", common::evidence_of_place(held()));
             out.evidence("pages", common::evidence_of_pages(held()));
-            out.evidence("prefetch", json!(pieces.first().map(|piece| piece.prefetch())));
+            out.evidence("prefetch", json!(shards.first().map(|shard| shard.prefetch())));
         });
         Ok(())
     }
@@ -135,18 +135,18 @@ impl Worker {
 
 impl Part for Worker {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        let wanted = self.elements * size_of::<f64>() * self.kernel.arrays() * self.layout.spots.len();
+        let wanted = self.elements * size_of::<f64>() * self.kernel.arrays() * self.layout.slots.len();
         common::require_room(wanted as u64, "the arrays take", "free memory or set -p array=")?;
         let calibration = Calibration::measure();
         self.calibration = Some(calibration);
-        let team = BandwidthTeam::start(&self.place.seats, self.layout.spots.len())?;
-        let recipe = |memory| Recipe {
+        let team = BandwidthTeam::start(&self.place.seats, self.layout.slots.len())?;
+        let spec = |memory| ShardSpec {
             elements: self.elements,
             pass: self.pass.clone(),
             pages: self.pages.clone(),
             memory,
         };
-        team.make(self.layout.spots.iter().map(|spot| (spot.thread, recipe(spot.memory))).collect())?;
+        team.make(self.layout.slots.iter().map(|slot| (slot.thread, spec(slot.memory))).collect())?;
         self.team = Some(team);
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }
@@ -175,7 +175,7 @@ impl Part for Worker {
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
-        let all = self.team()?.verify(self.layout.spots.iter().map(|spot| spot.thread))?;
+        let all = self.team()?.verify(self.layout.slots.iter().map(|slot| slot.thread))?;
         let mut checked_in_all = 0;
         for integrity in all {
             match integrity {

@@ -19,7 +19,7 @@ const TIMES_L3: u64 = 4;
 /// Part of the available memory that all arrays together may take, as a divisor.
 const SHARE: u64 = 2;
 
-/// Least size of the piece of an array that one thread works on.
+/// Least size of the shard of an array that one thread works on.
 const LEAST_PIECE: u64 = 1 << 20;
 
 /// Time of one slice: long against the clock and the gate, short against drift.
@@ -165,10 +165,10 @@ fn largest_domain(bindings: &[Binding]) -> usize {
 /// How often every array exists: once, or once a memory node.
 fn pools(layout: &Layout) -> u64 {
     let team = layout.cells.iter().map(|cell| cell.threads.len()).max().unwrap_or(1).max(1);
-    (layout.spots.len() / team).max(1) as u64
+    (layout.slots.len() / team).max(1) as u64
 }
 
-/// The size of each array, over all spots of one pool.
+/// The size of each array, over all slots of one pool.
 fn array(
     params: &Params,
     machine: &Machine,
@@ -176,8 +176,8 @@ fn array(
     kernel: Kernel,
     layout: &Layout,
 ) -> Result<Bytes, Reason> {
-    let pieces = layout.spots.len() as u64 / pools(layout);
-    let granule = pieces * LEAST_PIECE;
+    let shards = layout.slots.len() as u64 / pools(layout);
+    let granule = shards * LEAST_PIECE;
     let copies = kernel.arrays() as u64 * pools(layout);
     let room = room(machine).map(|room| room / SHARE / copies);
     let asked = params.bytes("array").ok().flatten();

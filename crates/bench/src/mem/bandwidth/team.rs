@@ -1,4 +1,4 @@
-//! Pinned threads that work on their pieces together, slice by slice.
+//! Pinned threads that work on their shards together, slice by slice.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,15 +7,15 @@ use std::thread::JoinHandle;
 use seatrial_model::{Binding, Cause, Integrity, Nanos};
 use seatrial_sys::clock;
 
-use super::piece::{Piece, Recipe};
+use super::shard::{ArrayShard, ShardSpec};
 use crate::common::{Gate, pin};
 use crate::{Error, Stop};
 
 /// What a thread is told to do.
 enum Order {
-    Make { spot: usize, recipe: Recipe },
-    Slice { spot: usize, gate: Arc<Gate>, span: Nanos, stop: Stop },
-    Verify { spot: usize },
+    Make { slot: usize, spec: ShardSpec },
+    Slice { slot: usize, gate: Arc<Gate>, span: Nanos, stop: Stop },
+    Verify { slot: usize },
 }
 
 /// What a thread answers.
@@ -38,28 +38,28 @@ pub struct Ran {
     pub bytes: u64,
 }
 
-type Pieces = Arc<Vec<Mutex<Option<Piece>>>>;
+type ArrayShards = Arc<Vec<Mutex<Option<ArrayShard>>>>;
 
-/// Threads, one for each binding, and the pieces they work on.
+/// Threads, one for each binding, and the shards they work on.
 pub struct BandwidthTeam {
     orders: Vec<Sender<Order>>,
     answers: Receiver<Answer>,
     threads: Vec<JoinHandle<()>>,
-    pieces: Pieces,
+    shards: ArrayShards,
 }
 
 impl BandwidthTeam {
-    /// Starts and pins a thread for each binding, with room for `spots` pieces.
+    /// Starts and pins a thread for each binding, with room for `slots` shards.
     ///
     /// # Errors
     /// When a thread cannot be started or pinned.
-    pub fn start(bindings: &[Binding], spots: usize) -> Result<Self, Error> {
-        let pieces: Pieces = Arc::new((0..spots).map(|_| Mutex::new(None)).collect());
+    pub fn start(bindings: &[Binding], slots: usize) -> Result<Self, Error> {
+        let shards: ArrayShards = Arc::new((0..slots).map(|_| Mutex::new(None)).collect());
         let (answer, answers) = channel();
-        let mut team = Self { orders: Vec::new(), answers, threads: Vec::new(), pieces };
+        let mut team = Self { orders: Vec::new(), answers, threads: Vec::new(), shards };
         for (index, binding) in bindings.iter().enumerate() {
             let (order, orders) = channel();
-            let (cpu, answer, pieces) = (binding.cpu, answer.clone(), Arc::clone(&team.pieces));
+            let (cpu, answer, shards) = (binding.cpu, answer.clone(), Arc::clone(&team.shards));
             let name = format!("cpu{cpu}");
             let thread = std::thread::Builder::new()
                 .name(name)
@@ -67,7 +67,7 @@ impl BandwidthTeam {
                     let pinned = pin(cpu);
                     let failed = pinned.is_err();
                     if answer.send(Answer::Made(pinned)).is_ok() && !failed {
-                        work(index, &orders, &answer, &pieces);
+                        work(index, &orders, &answer, &shards);
                     }
                 })
                 .map_err(|error| {
@@ -80,28 +80,28 @@ impl BandwidthTeam {
         Ok(team)
     }
 
-    /// Makes all pieces, each by the thread that touches it first.
+    /// Makes all shards, each by the thread that touches it first.
     ///
     /// # Errors
     /// When memory cannot be had.
-    pub fn make(&self, recipes: Vec<(usize, Recipe)>) -> Result<(), Error> {
-        let count = recipes.len();
-        for (spot, (thread, recipe)) in recipes.into_iter().enumerate() {
-            self.tell(thread, Order::Make { spot, recipe })?;
+    pub fn make(&self, specs: Vec<(usize, ShardSpec)>) -> Result<(), Error> {
+        let count = specs.len();
+        for (slot, (thread, spec)) in specs.into_iter().enumerate() {
+            self.tell(thread, Order::Make { slot, spec })?;
         }
         self.gather_made(count)
     }
 
-    /// Lets `team` (thread and spot by index) run together for `span`.
+    /// Lets `team` (thread and slot by index) run together for `span`.
     ///
     /// # Errors
     /// When a thread is gone.
     pub fn slice(&self, team: &[(usize, usize)], span: Nanos, stop: &Stop) -> Result<Vec<Ran>, Error> {
         let gate = Arc::new(Gate::new(team.len()));
-        for (thread, spot) in team {
+        for (thread, slot) in team {
             self.tell(
                 *thread,
-                Order::Slice { spot: *spot, gate: Arc::clone(&gate), span, stop: stop.clone() },
+                Order::Slice { slot: *slot, gate: Arc::clone(&gate), span, stop: stop.clone() },
             )?;
         }
         let mut all = Vec::with_capacity(team.len());
@@ -114,14 +114,14 @@ impl BandwidthTeam {
         Ok(all)
     }
 
-    /// Checks all pieces, `threads` saying who checks which spot.
+    /// Checks all shards, `threads` saying who checks which slot.
     ///
     /// # Errors
     /// When a thread is gone.
     pub fn verify(&self, threads: impl IntoIterator<Item = usize>) -> Result<Vec<Integrity>, Error> {
         let mut count = 0;
-        for (spot, thread) in threads.into_iter().enumerate() {
-            self.tell(thread, Order::Verify { spot })?;
+        for (slot, thread) in threads.into_iter().enumerate() {
+            self.tell(thread, Order::Verify { slot })?;
             count += 1;
         }
         let mut all = Vec::with_capacity(count);
@@ -133,17 +133,17 @@ impl BandwidthTeam {
         Ok(all)
     }
 
-    /// Looks at every piece.
-    pub fn look<T>(&self, at: impl FnMut(&Piece) -> T) -> Vec<T> {
-        self.look_at_all(|pieces| pieces.iter().copied().map(at).collect())
+    /// Looks at every shard.
+    pub fn look<T>(&self, at: impl FnMut(&ArrayShard) -> T) -> Vec<T> {
+        self.look_at_all(|shards| shards.iter().copied().map(at).collect())
     }
 
-    /// Looks at all pieces together.
-    pub fn look_at_all<T>(&self, at: impl FnOnce(&[&Piece]) -> T) -> T {
+    /// Looks at all shards together.
+    pub fn look_at_all<T>(&self, at: impl FnOnce(&[&ArrayShard]) -> T) -> T {
         let locks: Vec<_> =
-            self.pieces.iter().map(|piece| piece.lock().unwrap_or_else(PoisonError::into_inner)).collect();
-        let pieces: Vec<&Piece> = locks.iter().filter_map(|piece| piece.as_ref()).collect();
-        at(&pieces)
+            self.shards.iter().map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner)).collect();
+        let shards: Vec<&ArrayShard> = locks.iter().filter_map(|shard| shard.as_ref()).collect();
+        at(&shards)
     }
 
     fn gather_made(&self, count: usize) -> Result<(), Error> {
@@ -179,27 +179,27 @@ fn gone() -> Error {
     Error::new(Cause::Crash, "a measuring thread is gone")
 }
 
-fn work(thread: usize, orders: &Receiver<Order>, answer: &Sender<Answer>, pieces: &Pieces) {
+fn work(thread: usize, orders: &Receiver<Order>, answer: &Sender<Answer>, shards: &ArrayShards) {
     while let Ok(order) = orders.recv() {
-        let lock = |spot: usize| pieces[spot].lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = |slot: usize| shards[slot].lock().unwrap_or_else(PoisonError::into_inner);
         let said = match order {
-            Order::Make { spot, recipe } => Answer::Made(match Piece::new(&recipe) {
-                Ok(piece) => {
-                    *lock(spot) = Some(piece);
+            Order::Make { slot, spec } => Answer::Made(match ArrayShard::new(&spec) {
+                Ok(shard) => {
+                    *lock(slot) = Some(shard);
                     Ok(())
                 }
                 Err(error) => {
                     Err(Error::new(Cause::NoSpace, format!("cannot take memory for the arrays: {error}")))
                 }
             }),
-            Order::Slice { spot, gate, span, stop } => {
-                let mut guard = lock(spot);
+            Order::Slice { slot, gate, span, stop } => {
+                let mut guard = lock(slot);
                 gate.pass();
                 Answer::Ran(run(thread, guard.as_mut(), span, &stop))
             }
-            Order::Verify { spot } => {
+            Order::Verify { slot } => {
                 let nothing = || Integrity::Unverified { why: "the piece was never made".to_owned() };
-                Answer::Verified(lock(spot).as_mut().map_or_else(nothing, Piece::verify))
+                Answer::Verified(lock(slot).as_mut().map_or_else(nothing, ArrayShard::verify))
             }
         };
         if answer.send(said).is_err() {
@@ -208,12 +208,12 @@ fn work(thread: usize, orders: &Receiver<Order>, answer: &Sender<Answer>, pieces
     }
 }
 
-fn run(thread: usize, piece: Option<&mut Piece>, span: Nanos, stop: &Stop) -> Ran {
+fn run(thread: usize, shard: Option<&mut ArrayShard>, span: Nanos, stop: &Stop) -> Ran {
     let start = Nanos(clock::now_ns());
     let mut ran = Ran { thread, start, end: start, bytes: 0 };
-    let Some(piece) = piece else { return ran };
+    let Some(shard) = shard else { return ran };
     loop {
-        ran.bytes += piece.step();
+        ran.bytes += shard.step();
         ran.end = Nanos(clock::now_ns());
         if ran.end.since(start) >= span || stop.is_over() {
             return ran;

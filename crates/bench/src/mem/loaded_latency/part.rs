@@ -6,7 +6,7 @@ use seatrial_model::{Binding, Case, Cause, Integrity, Nanos, Params, Phase, Plac
 use seatrial_sys::clock::{Calibration, now_ns};
 use serde_json::json;
 
-use super::load::Recipe;
+use super::load::LoadSpec;
 use super::pace::Pace;
 use super::plan::{SLICE, kernel};
 use super::team::{LoadTeam, PACED_BLOCK};
@@ -30,7 +30,7 @@ pub struct Worker {
     steps: u64,
     line: u64,
     ring_bytes: u64,
-    recipe: Recipe,
+    spec: LoadSpec,
     rings: Option<(Rings, Chaser)>,
     team: Option<LoadTeam>,
     /// What the loaders move when flat out, in bytes a nanosecond.
@@ -68,7 +68,7 @@ impl Worker {
         })?;
         let loaders = place.seats.len().saturating_sub(1).max(1);
         let elements = bytes("array")? as usize / loaders / size_of::<f64>();
-        let recipe = Recipe {
+        let spec = LoadSpec {
             elements: elements / ELEMENTS_MULTIPLE * ELEMENTS_MULTIPLE,
             pass,
             pages: common::pages(&case.params)?,
@@ -79,7 +79,7 @@ impl Worker {
             steps: case.params.count("steps")?.max(1),
             line: bytes("line")?,
             ring_bytes: bytes("ring")?,
-            recipe,
+            spec,
             rings: None,
             team: None,
             full: 0.0,
@@ -98,7 +98,7 @@ impl Worker {
         let (binding, _) = self.chaser()?;
         common::pin(binding.cpu)?;
         let held =
-            Held::take(self.ring_bytes as usize, &self.recipe.pages, binding.memory).map_err(|error| {
+            Held::take(self.ring_bytes as usize, &self.spec.pages, binding.memory).map_err(|error| {
                 Error::new(Cause::NoSpace, format!("cannot take memory for the chaser's ring: {error}"))
             })?;
         let mut rings = Rings::new(held, self.line as usize);
@@ -168,7 +168,7 @@ impl Worker {
     /// Takes every step once.
     fn round(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
         let shortest = Nanos(self.calibration.as_ref().map_or(0, Calibration::shortest_ns));
-        let block_bytes = (PACED_BLOCK * self.recipe.pass.kernel().counted_bytes_per_element()) as u64;
+        let block_bytes = (PACED_BLOCK * self.spec.pass.kernel().counted_bytes_per_element()) as u64;
         let loaders = self.parts()?.2.len();
         for step in 0..=self.steps {
             if stop.is_over() {
@@ -202,7 +202,7 @@ impl Worker {
             out.evidence("pages", common::evidence_of_pages(held()));
         });
         out.evidence("loaders", json!({ "count": team.len(), "flat_out_gb_per_s": full }));
-        out.evidence("isa", json!(self.recipe.pass.isa().name()));
+        out.evidence("isa", json!(self.spec.pass.isa().name()));
         if let Some(calibration) = &self.calibration {
             out.evidence("clock", json!({ "cost_ns": calibration.cost_ns, "step_ns": calibration.step_ns }));
         }
@@ -221,14 +221,14 @@ impl Part for Worker {
     fn prepare(&mut self) -> Result<Offer, Error> {
         let (_, loaders) = self.chaser()?;
         let loaders = loaders.to_vec();
-        let arrays = self.recipe.elements * size_of::<f64>() * self.recipe.pass.kernel().arrays();
+        let arrays = self.spec.elements * size_of::<f64>() * self.spec.pass.kernel().arrays();
         let order = self.ring_bytes / self.line * size_of::<u32>() as u64;
         let wanted = (arrays * loaders.len()) as u64 + self.ring_bytes + order;
         common::require_room(wanted, "the ring and the arrays take", "free memory")?;
         self.take_ring()?;
-        let recipe = |binding: Binding| Recipe { memory: binding.memory, ..self.recipe.clone() };
+        let spec = |binding: Binding| LoadSpec { memory: binding.memory, ..self.spec.clone() };
         self.team =
-            Some(LoadTeam::start(loaders.into_iter().map(|binding| (binding, recipe(binding))).collect())?);
+            Some(LoadTeam::start(loaders.into_iter().map(|binding| (binding, spec(binding))).collect())?);
         self.calibration = Some(Calibration::measure());
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use seatrial_model::{Binding, Cause, Integrity};
 use seatrial_sys::clock::now_ns;
 
-use super::load::{Load, Recipe};
+use super::load::{Load, LoadSpec};
 use super::pace::{Pace, PaceCell, next_due};
 use crate::Error;
 use crate::common::pin;
@@ -57,11 +57,11 @@ pub struct LoadTeam {
 }
 
 impl LoadTeam {
-    /// Starts and pins a thread for each binding, each with the arrays of its recipe.
+    /// Starts and pins a thread for each binding, each with the arrays of its spec.
     ///
     /// # Errors
     /// When a thread cannot be started or pinned, or memory cannot be had.
-    pub fn start(loaders: Vec<(Binding, Recipe)>) -> Result<Self, Error> {
+    pub fn start(loaders: Vec<(Binding, LoadSpec)>) -> Result<Self, Error> {
         let shared = Arc::new(Shared {
             pace: PaceCell::new(Pace::Pause),
             moved: loaders.iter().map(|_| Counter::default()).collect(),
@@ -70,11 +70,11 @@ impl LoadTeam {
         let (answer, answers) = channel();
         let mut team = Self { shared, orders: Vec::new(), answers, threads: Vec::new(), is_loading: false };
         let count = loaders.len();
-        for (index, (binding, recipe)) in loaders.into_iter().enumerate() {
+        for (index, (binding, spec)) in loaders.into_iter().enumerate() {
             let (order, orders) = channel();
             let (answer, shared, cpu) = (answer.clone(), Arc::clone(&team.shared), binding.cpu);
             let body = move || {
-                let ready = pin(cpu).and_then(|()| make(&shared, index, &recipe));
+                let ready = pin(cpu).and_then(|()| make(&shared, index, &spec));
                 let failed = ready.is_err();
                 if answer.send(Answer::Ready(ready)).is_ok() && !failed {
                     work(&shared, index, &orders, &answer);
@@ -190,8 +190,8 @@ fn lock(shared: &Shared, index: usize) -> std::sync::MutexGuard<'_, Option<Load>
     shared.loads[index].lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn make(shared: &Shared, index: usize, recipe: &Recipe) -> Result<(), Error> {
-    let load = Load::new(recipe).map_err(|error| {
+fn make(shared: &Shared, index: usize, spec: &LoadSpec) -> Result<(), Error> {
+    let load = Load::new(spec).map_err(|error| {
         Error::new(Cause::NoSpace, format!("cannot take memory for a loader's arrays: {error}"))
     })?;
     *lock(shared, index) = Some(load);

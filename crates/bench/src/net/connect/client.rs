@@ -10,7 +10,7 @@ use serde_json::json;
 use socket2::{Domain, Socket, Type};
 
 use super::part::{ConnectConfig, NUMBER};
-use crate::common::{Reach, Sliced, beside, interface_of, pin};
+use crate::common::{PeerAddress, Sliced, beside, interface_of, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// A connection that takes longer is not made: TCP has sent its first segment three times by then (RFC 6298, 2.1).
@@ -97,7 +97,7 @@ impl Part for Client {
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let mut stream = Reach::of(peers, "server")?.connect(&self.config.endpoint(), 0)?;
+        let mut stream = PeerAddress::of(peers, "server")?.connect(&self.config.endpoint(), 0)?;
         let mut port = [0; 2];
         let met = stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.read_exact(&mut port));
         let at = met.and_then(|()| stream.peer_addr());

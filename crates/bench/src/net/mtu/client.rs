@@ -13,7 +13,7 @@ use super::control::Message;
 use super::datagram::Datagrams;
 use super::part::{MtuConfig, meet, own_mtu};
 use super::search::{Fate, Found, search};
-use crate::common::{Reach, beside, interface_of};
+use crate::common::{PeerAddress, beside, interface_of};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How long the packet of each try may take after the sender has said that it is on its way, in milliseconds. A size
@@ -126,7 +126,7 @@ impl Part for Client {
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let mut stream = Reach::of(peers, "server")?.connect(&self.config.endpoint(), 0)?;
+        let mut stream = PeerAddress::of(peers, "server")?.connect(&self.config.endpoint(), 0)?;
         stream
             .set_read_timeout(Some(PATIENCE))
             .map_err(|error| Error::new(Cause::IoError, format!("setting up the connection: {error}")))?;

@@ -11,7 +11,7 @@ use super::part::{PingPongConfig, followed, led};
 use super::verbs::{ByVerbs, open};
 use crate::common::pingpong::{Buffers, Follower, Leader};
 use crate::common::rdma::{ConnectionInfo, RdmaEndpoint};
-use crate::common::{Endpoint, Listening, Reach, Serving, pin};
+use crate::common::{Endpoint, Listener, PeerAddress, ServerThread, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// What an end has made before it is connected.
@@ -82,7 +82,7 @@ impl Part for Leading {
         let theirs = ConnectionInfo::read(peers, 1)?;
         let offer = peers.iter().find(|offer| offer.part == "follower");
         let offer = offer.ok_or_else(|| Error::new(Cause::Protocol, "no follower among the peers"))?;
-        let control = Reach::read(&offer.data["reach"])?.connect(&self.common.endpoint(), 0)?;
+        let control = PeerAddress::read(&offer.data["reach"])?.connect(&self.common.endpoint(), 0)?;
         let Ready { endpoint, receives, buffers } = self.common.ready()?;
         let transport = ByVerbs::connect(endpoint, receives, &theirs, control, &buffers)?;
         self.leader =
@@ -107,32 +107,32 @@ impl Part for Leading {
 /// The end that does as it is told.
 pub struct Following {
     common: Common,
-    listening: Option<Listening>,
-    serving: Option<Serving>,
+    listener: Option<Listener>,
+    server: Option<ServerThread>,
     served: Arc<AtomicU64>,
 }
 
 impl Following {
     pub fn new(common: Common) -> Self {
-        Self { common, listening: None, serving: None, served: Arc::default() }
+        Self { common, listener: None, server: None, served: Arc::default() }
     }
 }
 
 impl Part for Following {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        let listening = Listening::open(&self.common.endpoint())?;
+        let listener = Listener::open(&self.common.endpoint())?;
         let mut info = self.common.prepare()?;
-        info["reach"] = json!(listening.reach()?);
-        self.listening = Some(listening);
+        info["reach"] = json!(listener.address()?);
+        self.listener = Some(listener);
         Ok(Offer::new(&self.common.place, info))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
         let theirs = ConnectionInfo::read(peers, 0)?;
-        let listening = self.listening.take();
-        let listening =
-            listening.ok_or_else(|| Error::new(Cause::Protocol, "told to connect before it listened"))?;
-        let control = listening.accept(1)?.only()?;
+        let listener = self.listener.take();
+        let listener =
+            listener.ok_or_else(|| Error::new(Cause::Protocol, "told to connect before it listened"))?;
+        let control = listener.accept(1)?.only()?;
         let own = control.try_clone().map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
         let Ready { endpoint, receives, buffers } = self.common.ready()?;
         // Before the thread: when this returns, the leader may write.
@@ -140,20 +140,20 @@ impl Part for Following {
         let (cpu, counter) =
             (self.common.place.seats.first().map(|binding| binding.cpu), Arc::clone(&self.served));
         let follow = move |_: &AtomicBool| Follower::new(transport, buffers).serve(&counter);
-        self.serving = Some(Serving::start(vec![own], cpu, follow)?);
+        self.server = Some(ServerThread::start(vec![own], cpu, follow)?);
         Ok(())
     }
 
     fn run(&mut self, _: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let serving = self.serving.as_mut();
-        let serving =
-            serving.ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
-        serving.attend(stop, false)?;
+        let server = self.server.as_mut();
+        let server =
+            server.ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
+        server.wait(stop, false)?;
         out.evidence("served", json!(self.served.load(Ordering::Relaxed)));
         Ok(())
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
-        followed(self.serving.as_mut(), &self.served)
+        followed(self.server.as_mut(), &self.served)
     }
 }

@@ -12,7 +12,9 @@ use socket2::SockRef;
 use super::tcp::Tcp;
 use super::{by_verbs, plan};
 use crate::common::pingpong::{Buffers, Follower, Leader, Mode, Transport};
-use crate::common::{Answering, Answers, Endpoint, Listening, Reach, Serving, ends, interface_of, pin};
+use crate::common::{
+    Endpoint, Listener, PeerAddress, ServerPart, ServerSide, ServerThread, ends, interface_of, pin,
+};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// What both ends know.
@@ -49,7 +51,7 @@ pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
         _ => {
             let cpu = place.seats.first().map(|binding| binding.cpu);
             let end = Following { config, cpu, buffers: None, served: Arc::default() };
-            Box::new(Answering::new(place, end))
+            Box::new(ServerPart::new(place, end))
         }
     })
 }
@@ -104,10 +106,10 @@ impl Part for Leading {
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let reach = Reach::of(peers, "follower")?;
+        let address = PeerAddress::of(peers, "follower")?;
         let set = |socket: SockRef<'_>| self.config.set_buffers(&socket);
         let endpoint = self.config.endpoint(&set);
-        let connect = |number: usize| reach.connect(&endpoint, number as u32);
+        let connect = |number: usize| address.connect(&endpoint, number as u32);
         let streams = (0..self.config.connections()).map(connect).collect::<Result<Vec<_>, _>>()?;
         let buffers = self.buffers.take().ok_or_else(without_memory)?;
         let transport = Tcp::new(streams)?;
@@ -158,30 +160,30 @@ struct Following {
     served: Arc<AtomicU64>,
 }
 
-impl Answers for Following {
-    fn listen(&mut self) -> Result<Listening, Error> {
+impl ServerSide for Following {
+    fn listen(&mut self) -> Result<Listener, Error> {
         let set = |socket: SockRef<'_>| self.config.set_buffers(&socket);
-        let listening = Listening::open(&self.config.endpoint(&set))?;
+        let listener = Listener::open(&self.config.endpoint(&set))?;
         self.buffers = Some(self.config.buffers()?);
-        Ok(listening)
+        Ok(listener)
     }
 
-    fn begin(&mut self, listening: Listening) -> Result<Serving, Error> {
+    fn begin(&mut self, listener: Listener) -> Result<ServerThread, Error> {
         let buffers = self.buffers.take().ok_or_else(without_memory)?;
-        let streams = listening.accept(self.config.connections())?.streams;
+        let streams = listener.accept(self.config.connections())?.streams;
         let own = streams.iter().map(TcpStream::try_clone).collect::<io::Result<Vec<_>>>();
         let own = own.map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
         let counter = Arc::clone(&self.served);
         let follow = move |_: &AtomicBool| Follower::new(Tcp::new(streams)?, buffers).serve(&counter);
-        Serving::start(own, self.cpu, follow)
+        ServerThread::start(own, self.cpu, follow)
     }
 
-    fn tell(&self, _: &Serving, out: &mut dyn Sink) {
+    fn tell(&self, _: &ServerThread, out: &mut dyn Sink) {
         out.evidence("served", json!(self.served.load(Ordering::Relaxed)));
     }
 
-    fn verify(&mut self, serving: Option<&mut Serving>) -> Result<Integrity, Error> {
-        followed(serving, &self.served)
+    fn verify(&mut self, server: Option<&mut ServerThread>) -> Result<Integrity, Error> {
+        followed(server, &self.served)
     }
 }
 
@@ -193,13 +195,13 @@ fn without_memory() -> Error {
 ///
 /// # Errors
 /// When the thread failed otherwise.
-pub fn followed(serving: Option<&mut Serving>, served: &AtomicU64) -> Result<Integrity, Error> {
-    let Some(serving) = serving else {
+pub fn followed(server: Option<&mut ServerThread>, served: &AtomicU64) -> Result<Integrity, Error> {
+    let Some(server) = server else {
         return Ok(Integrity::Unverified { why: "there was no connection".to_owned() });
     };
     let served = served.load(Ordering::Relaxed);
-    if serving.is_finished() {
-        match serving.end() {
+    if server.is_finished() {
+        match server.end() {
             Err(error) if error.cause == Cause::CorruptData => {
                 return Ok(Integrity::Corrupt { wrong: 1, of: served + 1, first: error.text });
             }

@@ -1,12 +1,12 @@
 //! `net.rr`: how long a request and its response take between two nodes.
 
-mod asking;
 mod client;
 mod load;
 mod message;
 mod part;
 mod plan;
 mod reduce;
+mod request_loop;
 mod server;
 #[cfg(test)]
 mod tests;

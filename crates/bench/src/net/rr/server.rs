@@ -12,7 +12,7 @@ use super::load::Stream;
 use super::message::{fill, first_wrong, is_before, number_after};
 use super::part::{Load, RrConfig};
 use super::wire::{Received, Wire};
-use crate::common::{Answering, Answers, Listening, Serving};
+use crate::common::{Listener, ServerPart, ServerSide, ServerThread};
 use crate::{Error, Sink};
 
 /// How long the server sleeps at most before it looks whether it is wanted any more.
@@ -28,21 +28,21 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn at(place: &Place, config: RrConfig) -> Answering<Self> {
+    pub fn at(place: &Place, config: RrConfig) -> ServerPart<Self> {
         let cpus = [0, 1].map(|binding| place.seats.get(binding).map(|binding| binding.cpu));
-        Answering::new(place, Self { config, cpus, served: Arc::default(), load: None })
+        ServerPart::new(place, Self { config, cpus, served: Arc::default(), load: None })
     }
 }
 
-impl Answers for Server {
-    fn listen(&mut self) -> Result<Listening, Error> {
-        Listening::open(&self.config.endpoint())
+impl ServerSide for Server {
+    fn listen(&mut self) -> Result<Listener, Error> {
+        Listener::open(&self.config.endpoint())
     }
 
-    fn begin(&mut self, listening: Listening) -> Result<Serving, Error> {
+    fn begin(&mut self, listener: Listener) -> Result<ServerThread, Error> {
         let failed =
             |error: std::io::Error| Error::new(Cause::IoError, format!("setting up the connection: {error}"));
-        let mut streams = listening.accept(self.config.connections())?.streams.into_iter();
+        let mut streams = listener.accept(self.config.connections())?.streams.into_iter();
         let stream =
             streams.next().ok_or_else(|| Error::new(Cause::Protocol, "no connection was asked for"))?;
         if let (Some(load), Some(beside)) = (self.config.load, streams.next()) {
@@ -53,7 +53,7 @@ impl Answers for Server {
         wire.set_wait(self.config.wait, PATIENCE).map_err(failed)?;
         let (config, served) = (self.config.clone(), Arc::clone(&self.served));
         let work = move |over: &AtomicBool| serve(wire, &config, &served, over);
-        Serving::start(vec![control], self.cpus[0], work)
+        ServerThread::start(vec![control], self.cpus[0], work)
     }
 
     /// A server of datagrams does not notice that its client is gone.
@@ -61,19 +61,19 @@ impl Answers for Server {
         self.config.udp
     }
 
-    fn tell(&self, _: &Serving, out: &mut dyn Sink) {
+    fn tell(&self, _: &ServerThread, out: &mut dyn Sink) {
         out.evidence("served", json!(self.served.load(Ordering::Relaxed)));
     }
 
     /// The client checks every byte of the answers, and the server every byte of the requests, as they come; here it is
     /// only asked whether it had to stop.
-    fn verify(&mut self, serving: Option<&mut Serving>) -> Result<Integrity, Error> {
-        let Some(serving) = serving else {
+    fn verify(&mut self, server: Option<&mut ServerThread>) -> Result<Integrity, Error> {
+        let Some(server) = server else {
             return Ok(Integrity::Unverified { why: "there was no connection".to_owned() });
         };
         let checked = self.served.load(Ordering::Relaxed) * self.config.request as u64;
-        if serving.is_finished() {
-            match serving.end() {
+        if server.is_finished() {
+            match server.end() {
                 Err(error) if error.cause == Cause::CorruptData => {
                     return Ok(Integrity::Corrupt { wrong: 1, of: checked, first: error.text });
                 }

@@ -18,7 +18,7 @@ use super::record::ENDS;
 use super::team::FlowTeam;
 use super::trials;
 use super::unsent::Looks;
-use crate::common::{Listening, Reach, interface_of};
+use crate::common::{Listener, PeerAddress, interface_of};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// Looks at the round trip times in a phase.
@@ -39,7 +39,7 @@ pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
 pub struct TcpEnd {
     config: TcpStreamConfig,
     place: Place,
-    listening: Vec<Listening>,
+    listeners: Vec<Listener>,
     strangers: usize,
     team: Option<FlowTeam>,
     methods: (Sending, Receiving),
@@ -48,7 +48,7 @@ pub struct TcpEnd {
 impl TcpEnd {
     pub fn new(config: TcpStreamConfig, place: &Place) -> Self {
         let methods = (config.send.unwrap_or(Sending::ALL[0]), config.receive.unwrap_or(Receiving::ALL[0]));
-        Self { config, place: place.clone(), listening: Vec::new(), strangers: 0, team: None, methods }
+        Self { config, place: place.clone(), listeners: Vec::new(), strangers: 0, team: None, methods }
     }
 
     fn call(&self, peers: &[Offer]) -> Result<Vec<TcpStream>, Error> {
@@ -62,10 +62,12 @@ impl TcpEnd {
         }
         let mut streams = Vec::new();
         // Direction by way, as the peer takes them in.
-        for ((interface, count), reach) in paths.into_iter().zip(offered) {
-            let reach = Reach::read(reach)?;
+        for ((interface, count), address) in paths.into_iter().zip(offered) {
+            let address = PeerAddress::read(address)?;
             streams.push(self.config.with_endpoint(interface, |endpoint| {
-                (0..count as u32).map(|number| reach.connect(endpoint, number)).collect::<Result<Vec<_>, _>>()
+                (0..count as u32)
+                    .map(|number| address.connect(endpoint, number))
+                    .collect::<Result<Vec<_>, _>>()
             })?);
         }
         Ok(self.config.in_order(streams))
@@ -137,10 +139,10 @@ impl Part for TcpEnd {
             return Ok(Offer::new(&self.place, serde_json::Value::Null));
         }
         for (interface, _) in self.config.paths() {
-            self.listening.push(self.config.with_endpoint(interface, Listening::open)?);
+            self.listeners.push(self.config.with_endpoint(interface, Listener::open)?);
         }
-        let reaches = self.listening.iter().map(Listening::reach).collect::<Result<Vec<_>, _>>()?;
-        Ok(Offer::new(&self.place, json!(reaches)))
+        let addresses = self.listeners.iter().map(Listener::address).collect::<Result<Vec<_>, _>>()?;
+        Ok(Offer::new(&self.place, json!(addresses)))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
@@ -148,8 +150,8 @@ impl Part for TcpEnd {
             self.call(peers)?
         } else {
             let mut streams = Vec::new();
-            for (listening, (_, count)) in self.listening.drain(..).zip(self.config.paths()) {
-                let accepted = listening.accept(count)?;
+            for (listener, (_, count)) in self.listeners.drain(..).zip(self.config.paths()) {
+                let accepted = listener.accept(count)?;
                 self.strangers += accepted.strangers;
                 streams.push(accepted.streams);
             }

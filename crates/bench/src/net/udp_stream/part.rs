@@ -11,7 +11,7 @@ use super::inbound::{Ports, ReceiveThread};
 use super::outbound::{self, Sending};
 use super::phase::{Ran, Stage, WARM_UP};
 use super::record::{RECEIVED, Received, SENT, STEPS, Tally};
-use crate::common::{Listening, Reach, interface_of};
+use crate::common::{Listener, PeerAddress, interface_of};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How long the other end may take to say what it will send, beside the connecting.
@@ -21,7 +21,7 @@ const OFFER_WITHIN: std::time::Duration = std::time::Duration::from_secs(5);
 #[derive(Serialize, Deserialize)]
 struct Invitation {
     /// The control connection; of the end that listens.
-    control: Option<Reach>,
+    control: Option<PeerAddress>,
     /// Where datagrams are received, by flow.
     ports: Vec<u16>,
 }
@@ -32,7 +32,7 @@ pub struct End {
     place: Place,
     time: Nanos,
     /// Between prepare and connect.
-    listening: Option<Listening>,
+    listener: Option<Listener>,
     ports: Option<Ports>,
     /// From connect on.
     stage: Option<Stage>,
@@ -49,7 +49,7 @@ pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
         config: UdpStreamConfig::of(case, place)?,
         place: place.clone(),
         time: case.budget.measure.max(case.budget.warm_up),
-        listening: None,
+        listener: None,
         ports: None,
         stage: None,
         integrity: None,
@@ -65,9 +65,9 @@ impl Part for End {
     fn prepare(&mut self) -> Result<Offer, Error> {
         let mut invitation = Invitation { control: None, ports: Vec::new() };
         if self.config.index == 1 {
-            let listening = Listening::open(&self.config.endpoint())?;
-            invitation.control = Some(listening.reach()?);
-            self.listening = Some(listening);
+            let listener = Listener::open(&self.config.endpoint())?;
+            invitation.control = Some(listener.address()?);
+            self.listener = Some(listener);
         }
         if self.config.receives() {
             let ports = Ports::open(&self.config)?;
@@ -83,9 +83,9 @@ impl Part for End {
         let invitation = Invitation::deserialize(&other.data).map_err(|error| {
             Error::new(Cause::Protocol, format!("the peer's offer cannot be read: {error}"))
         })?;
-        let stream = match (self.listening.take(), invitation.control) {
-            (Some(listening), _) => listening.accept(1)?.only()?,
-            (None, Some(reach)) => reach.connect(&self.config.endpoint(), 0)?,
+        let stream = match (self.listener.take(), invitation.control) {
+            (Some(listener), _) => listener.accept(1)?.only()?,
+            (None, Some(address)) => address.connect(&self.config.endpoint(), 0)?,
             (None, None) => return Err(told_too_early("connect")),
         };
         let mut control = Control::new(stream)?;

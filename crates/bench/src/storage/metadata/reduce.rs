@@ -9,7 +9,7 @@ use seatrial_model::{
 use super::part::CHANNEL;
 use super::work::Operation;
 use crate::common::{Latencies, by_place};
-use crate::leftover::{KEPT, REMOVED};
+use crate::stale_dirs::{KEPT, REMOVED};
 
 const MICRO: f64 = 1e3;
 

@@ -9,9 +9,9 @@ use crate::common::Held;
 /// Elements that the loop works on between two looks at the clock: 4 MiB of each array, a fraction of a millisecond.
 const BLOCK: usize = (4 << 20) / size_of::<f64>();
 
-/// How a piece is to be made.
+/// How a shard is to be made.
 #[derive(Clone, Debug)]
-pub struct Recipe {
+pub struct ShardSpec {
     /// Elements of each array; a multiple of what the loop unrolls.
     pub elements: usize,
     /// The loop.
@@ -24,7 +24,7 @@ pub struct Recipe {
 
 /// One thread's share of every array.
 #[derive(Debug)]
-pub struct Piece {
+pub struct ArrayShard {
     held: Vec<Held>,
     pass: Pass,
     elements: usize,
@@ -40,30 +40,30 @@ pub struct Piece {
     expected_fold: u64,
 }
 
-impl Piece {
+impl ArrayShard {
     /// Maps, binds, touches and fills. To be called on the pinned thread that will use it.
     ///
     /// # Errors
     /// When no memory can be had.
-    pub fn new(recipe: &Recipe) -> Result<Self, MapError> {
-        let bytes = recipe.elements * size_of::<f64>();
-        let arrays = recipe.pass.kernel().arrays();
+    pub fn new(spec: &ShardSpec) -> Result<Self, MapError> {
+        let bytes = spec.elements * size_of::<f64>();
+        let arrays = spec.pass.kernel().arrays();
         let mut held = Vec::with_capacity(arrays);
         for array in 0..arrays {
             // Arrays that start at the same offset in a large page would meet in the same cache sets and memory banks.
-            held.push(Held::take(bytes + offset(array), &recipe.pages, recipe.memory)?);
+            held.push(Held::take(bytes + offset(array), &spec.pages, spec.memory)?);
         }
-        let (pass, elements) = (recipe.pass.clone(), recipe.elements);
-        let mut piece =
+        let (pass, elements) = (spec.pass.clone(), spec.elements);
+        let mut shard =
             Self { held, pass, elements, next: 0, fold: 0, passes: 0, wrong_folds: 0, expected_fold: 0 };
-        if piece.is_on_base_pages() {
-            piece.pass = piece.pass.on_base_pages();
+        if shard.is_on_base_pages() {
+            shard.pass = shard.pass.on_base_pages();
         }
-        let kernel = piece.pass.kernel();
-        let mut whole = arrays_of(&mut piece.held, 0, elements);
+        let kernel = shard.pass.kernel();
+        let mut whole = arrays_of(&mut shard.held, 0, elements);
         kernel.fill(&mut whole);
-        piece.expected_fold = kernel.expected_fold(&whole);
-        Ok(piece)
+        shard.expected_fold = kernel.expected_fold(&whole);
+        Ok(shard)
     }
 
     /// Whether most of the memory came in base pages, over which prefetching has to be done otherwise.

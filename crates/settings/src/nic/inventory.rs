@@ -1,7 +1,7 @@
 //! What the inventory already knows of an interface: its queue, its interrupts, its bond, its mode over InfiniBand.
 
 use seatrial_model::machine::{Bond, Known, Machine, Nic, NicKind};
-use seatrial_model::setting::{Privilege, SettingAbout, SettingReading, ApplyCommand};
+use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Nanos, Value};
 use seatrial_sys::root::SysRoot;
 
@@ -9,8 +9,8 @@ use super::interface::FACTS;
 use crate::Setting;
 use crate::devices::{self, Device, Found};
 
-/// Something that some interfaces have.
-pub struct MadeOf {
+/// A setting of some interfaces that the inventory already knows.
+pub struct InventorySetting {
     about: &'static SettingAbout,
     /// Which interfaces have it, and what to say where none is of that sort.
     among: fn(&Nic) -> bool,
@@ -38,7 +38,7 @@ const ABOUT: SettingAbout = SettingAbout {
 };
 
 /// `nic.qdisc`.
-pub static QDISC: MadeOf = MadeOf {
+pub static QDISC: InventorySetting = InventorySetting {
     about: &ABOUT,
     among: |nic| nic.kind != NicKind::Loopback,
     none: "there is no network interface besides the loopback",
@@ -61,7 +61,7 @@ pub static QDISC: MadeOf = MadeOf {
 };
 
 /// `nic.irq_local`.
-pub static IRQ_LOCAL: MadeOf = MadeOf {
+pub static IRQ_LOCAL: InventorySetting = InventorySetting {
     about: &SettingAbout {
         id: "nic.irq_local",
         title: "interrupts of a card on its own NUMA node",
@@ -114,7 +114,7 @@ fn irq_local(nic: &Nic, machine: &Machine) -> Found {
 }
 
 /// `nic.ipoib_mode`.
-pub static IPOIB_MODE: MadeOf = MadeOf {
+pub static IPOIB_MODE: InventorySetting = InventorySetting {
     about: &SettingAbout {
         id: "nic.ipoib_mode",
         title: "mode of IP over InfiniBand",
@@ -163,7 +163,7 @@ const BOND: SettingAbout = SettingAbout {
 const NO_BOND: &str = "there is no bond";
 
 /// `nic.bond_mode`.
-pub static BOND_MODE: MadeOf = MadeOf {
+pub static BOND_MODE: InventorySetting = InventorySetting {
     about: &BOND,
     among: is_bond,
     none: NO_BOND,
@@ -171,7 +171,7 @@ pub static BOND_MODE: MadeOf = MadeOf {
 };
 
 /// `nic.bond_hash_policy`.
-pub static BOND_HASH_POLICY: MadeOf = MadeOf {
+pub static BOND_HASH_POLICY: InventorySetting = InventorySetting {
     about: &SettingAbout {
         id: "nic.bond_hash_policy",
         title: "what chooses a member of a bond",
@@ -191,7 +191,7 @@ pub static BOND_HASH_POLICY: MadeOf = MadeOf {
 };
 
 /// `nic.bond_miimon`.
-pub static BOND_MIIMON: MadeOf = MadeOf {
+pub static BOND_MIIMON: InventorySetting = InventorySetting {
     about: &SettingAbout {
         id: "nic.bond_miimon",
         title: "how often a bond looks at its links",
@@ -216,7 +216,7 @@ fn of_bond(nic: &Nic, of: fn(&Bond) -> Known<Value>) -> Found {
     nic.bond.as_ref().map_or_else(|| Found::absent(NO_BOND), |bond| Found::known(of(bond)))
 }
 
-impl Setting for MadeOf {
+impl Setting for InventorySetting {
     fn about(&self) -> &'static SettingAbout {
         self.about
     }

@@ -29,8 +29,8 @@ pub struct Manifest {
     pub host: String,
     /// The process that made it, by its number there.
     pub process: u64,
-    /// When that process began, in ticks of the clock since the host started (proc_pid_stat(5), starttime): its number may be
-    /// another's by now.
+    /// When that process began, in ticks of the clock since the host started (proc_pid_stat(5), starttime): its number
+    /// may be another's by now.
     #[serde(default)]
     pub began: Option<u64>,
     /// The installation of its system (machine-id(5)): hosts may share a name.
@@ -89,8 +89,8 @@ impl Manifest {
         }
     }
 
-    /// Whether the process that made it is gone. On a file system that other hosts may share (`is_shared`) a host is the same
-    /// only in the same start: nodes made of one image have one name and one installation.
+    /// Whether the process that made it is gone. On a file system that other hosts may share (`is_shared`) a host is
+    /// the same only in the same start: nodes made of one image have one name and one installation.
     pub(super) fn standing(&self, is_shared: bool) -> Standing {
         let differs = |there: &Option<String>, here: Option<String>| match (there, here) {
             (Some(there), Some(here)) => *there != here,
@@ -132,8 +132,8 @@ fn namespace() -> Option<String> {
     Some(fs::read_link("/proc/self/ns/pid").ok()?.display().to_string())
 }
 
-/// When a process began; none when there is no such process, or when it is dead and only nobody has reaped it. The name in
-/// the second field may hold anything, also blanks and brackets, so fields are counted from the last bracket on.
+/// When a process began; none when there is no such process, or when it is dead and only nobody has reaped it. The name
+/// in the second field may hold anything, also blanks and brackets, so fields are counted from the last bracket on.
 fn began(process: u64) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let mut fields = text.rsplit_once(')')?.1.split_whitespace();

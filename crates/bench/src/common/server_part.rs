@@ -1,25 +1,25 @@
-//! The part of an end that answers: it listens, is reached, and serves from a thread of its own from then on, so that no
-//! request finds it between two phases.
+//! The part of an end that answers: it listens, is reached, and serves from a thread of its own from then on, so that
+//! no request finds it between two phases.
 
 use seatrial_model::{Cause, Integrity, Phase, Place};
 use serde_json::json;
 
-use super::{Listening, Serving};
+use super::{Listener, ServerThread};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// What answering ends do not have in common.
-pub trait Answers: Send {
+pub trait ServerSide: Send {
     /// Opens the port, and takes what else must be there before anybody calls.
     ///
     /// # Errors
     /// When the system refuses.
-    fn listen(&mut self) -> Result<Listening, Error>;
+    fn listen(&mut self) -> Result<Listener, Error>;
 
     /// Lets the callers in and starts to serve them.
     ///
     /// # Errors
     /// When they do not come, or the system gives no thread.
-    fn begin(&mut self, listening: Listening) -> Result<Serving, Error>;
+    fn begin(&mut self, listener: Listener) -> Result<ServerThread, Error>;
 
     /// Whether its thread would not notice that the other end is gone, so that the connection has to be watched.
     fn is_deaf(&self) -> bool {
@@ -27,89 +27,89 @@ pub trait Answers: Send {
     }
 
     /// What a phase leaves for the record.
-    fn tell(&self, serving: &Serving, out: &mut dyn Sink);
+    fn tell(&self, server: &ServerThread, out: &mut dyn Sink);
 
-    /// What it found of the data; `serving` is none where nobody was let in.
+    /// What it found of the data; `server` is none where nobody was let in.
     ///
     /// # Errors
     /// When its thread failed otherwise.
-    fn verify(&mut self, serving: Option<&mut Serving>) -> Result<Integrity, Error>;
+    fn verify(&mut self, server: Option<&mut ServerThread>) -> Result<Integrity, Error>;
 }
 
 /// The part.
-pub struct Answering<A> {
+pub struct ServerPart<A> {
     place: Place,
-    listening: Option<Listening>,
+    listener: Option<Listener>,
     // Hangs up and waits for its thread before what the end has beside it goes.
-    serving: Option<Serving>,
+    server: Option<ServerThread>,
     end: A,
 }
 
-impl<A: Answers> Answering<A> {
+impl<A: ServerSide> ServerPart<A> {
     /// The part of `end` at `place`; opens nothing yet.
     pub fn new(place: &Place, end: A) -> Self {
-        Self { place: place.clone(), listening: None, serving: None, end }
+        Self { place: place.clone(), listener: None, server: None, end }
     }
 }
 
-impl<A: Answers> Part for Answering<A> {
+impl<A: ServerSide> Part for ServerPart<A> {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        let listening = self.end.listen()?;
-        let reach = listening.reach()?;
-        self.listening = Some(listening);
-        Ok(Offer::new(&self.place, json!(reach)))
+        let listener = self.end.listen()?;
+        let address = listener.address()?;
+        self.listener = Some(listener);
+        Ok(Offer::new(&self.place, json!(address)))
     }
 
     fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
         let early = || Error::new(Cause::Protocol, "told to connect before it listened");
-        self.serving = Some(self.end.begin(self.listening.take().ok_or_else(early)?)?);
+        self.server = Some(self.end.begin(self.listener.take().ok_or_else(early)?)?);
         Ok(())
     }
 
     fn run(&mut self, _: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
         let early = || Error::new(Cause::Protocol, "told to run before it was connected");
-        let serving = self.serving.as_mut().ok_or_else(early)?;
-        serving.attend(stop, self.end.is_deaf())?;
-        self.end.tell(serving, out);
+        let server = self.server.as_mut().ok_or_else(early)?;
+        server.wait(stop, self.end.is_deaf())?;
+        self.end.tell(server, out);
         Ok(())
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
-        self.end.verify(self.serving.as_mut())
+        self.end.verify(self.server.as_mut())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::common::{Endpoint, Reach};
+    use crate::common::{Endpoint, PeerAddress};
     use std::io::Read;
     use std::time::Duration;
 
     /// Reads until the other end hangs up.
     struct Reads;
 
-    impl Answers for Reads {
-        fn listen(&mut self) -> Result<Listening, Error> {
-            Listening::open(&Endpoint::tcp(None, true))
+    impl ServerSide for Reads {
+        fn listen(&mut self) -> Result<Listener, Error> {
+            Listener::open(&Endpoint::tcp(None, true))
         }
 
-        fn begin(&mut self, listening: Listening) -> Result<Serving, Error> {
-            let mut stream = listening.accept(1)?.only()?;
+        fn begin(&mut self, listener: Listener) -> Result<ServerThread, Error> {
+            let mut stream = listener.accept(1)?.only()?;
             let own = stream.try_clone().map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
             let read = move |_: &std::sync::atomic::AtomicBool| {
                 let _ = stream.read(&mut [0]);
                 Ok(())
             };
-            Serving::start(vec![own], None, read)
+            ServerThread::start(vec![own], None, read)
         }
 
-        fn tell(&self, serving: &Serving, out: &mut dyn Sink) {
-            out.evidence("served", json!(!serving.is_finished()));
+        fn tell(&self, server: &ServerThread, out: &mut dyn Sink) {
+            out.evidence("served", json!(!server.is_finished()));
         }
 
-        fn verify(&mut self, serving: Option<&mut Serving>) -> Result<Integrity, Error> {
-            Ok(Integrity::Unverified { why: format!("let in: {}", serving.is_some()) })
+        fn verify(&mut self, server: Option<&mut ServerThread>) -> Result<Integrity, Error> {
+            Ok(Integrity::Unverified { why: format!("let in: {}", server.is_some()) })
         }
     }
 
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn it_goes_through_its_phases_in_their_order_only() {
         let place = Place { part: "server".to_owned(), index: 0, node: "n1".to_owned(), seats: Vec::new() };
-        let mut part = Answering::new(&place, Reads);
+        let mut part = ServerPart::new(&place, Reads);
         let (short, mut kept) = (Stop::after(Duration::from_millis(1)), Kept::default());
         assert_eq!(part.connect(&[]).expect_err("too early").cause, Cause::Protocol);
         let early = part.run(Phase::Measure, &short, &mut kept).expect_err("too early");
@@ -135,10 +135,10 @@ mod tests {
         assert_eq!(part.verify(), Ok(Integrity::Unverified { why: "let in: false".to_owned() }));
         let offer = part.prepare().expect("listens");
         let offers = [offer];
-        let reach = Reach::of(&offers, "server").expect("an offer");
-        let missing = Reach::of(&offers, "client").expect_err("of another part");
+        let address = PeerAddress::of(&offers, "server").expect("an offer");
+        let missing = PeerAddress::of(&offers, "client").expect_err("of another part");
         assert_eq!(missing.text, "no client among the peers");
-        let caller = std::thread::spawn(move || reach.connect(&Endpoint::tcp(None, true), 0));
+        let caller = std::thread::spawn(move || address.connect(&Endpoint::tcp(None, true), 0));
         part.connect(&[]).expect("reached");
         let caller = caller.join().expect("joined").expect("connected");
         part.run(Phase::Measure, &short, &mut kept).expect("attends");

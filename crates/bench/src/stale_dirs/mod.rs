@@ -1,9 +1,9 @@
 //! Folders that tests made with names and that somebody who was killed left behind: whose they are, and removing them.
 //!
-//! Most files of tests have no name and vanish with their process. Those of `storage.metadata` are about names, and those of
-//! `storage.peer_read` must be found by another node; they stand in a folder of their own with a manifest. Before a worker
-//! makes one it announces it to its agent, which removes it when the worker is gone and has not. Where the agent was killed
-//! too, the next trial in the same directory removes it, or `seatrial clean`.
+//! Most files of tests have no name and vanish with their process. Those of `storage.metadata` are about names, and
+//! those of `storage.peer_read` must be found by another node; they stand in a folder of their own with a manifest.
+//! Before a worker makes one it announces it to its agent, which removes it when the worker is gone and has not. Where
+//! the agent was killed too, the next trial in the same directory removes it, or `seatrial clean`.
 
 mod announce;
 mod manifest;
@@ -37,9 +37,9 @@ pub const REMOVED: &str = "leftovers";
 /// In the evidence, those that could not be removed, and why.
 pub const KEPT: &str = "leftovers_kept";
 
-/// Something by a name of ours.
+/// A folder whose name is one of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leftover {
+pub struct StaleDir {
     /// Where it is.
     pub path: PathBuf,
     /// What its manifest says; none when it has none that can be read.
@@ -76,7 +76,7 @@ pub fn name(bench: &str, number: u64) -> String {
 ///
 /// # Errors
 /// When the directory cannot be read.
-pub fn find(directory: &Path) -> io::Result<Vec<Leftover>> {
+pub fn find(directory: &Path) -> io::Result<Vec<StaleDir>> {
     if directory.file_name().is_some_and(|name| is_name(&name.to_string_lossy())) {
         return fs::symlink_metadata(directory).map(|_| vec![of(directory.to_owned())]);
     }
@@ -104,8 +104,8 @@ fn is_name(name: &str) -> bool {
 }
 
 /// What is at `path`, which has a name of ours.
-fn of(path: PathBuf) -> Leftover {
-    let strange = |path: PathBuf, why: &str| Leftover {
+fn of(path: PathBuf) -> StaleDir {
+    let strange = |path: PathBuf, why: &str| StaleDir {
         path,
         manifest: None,
         standing: Standing::Strange(why.to_owned()),
@@ -126,7 +126,7 @@ fn of(path: PathBuf) -> Leftover {
                 true => manifest.standing(is_shared(&path)),
                 false => Standing::Strange(format!("its manifest is one of {}", manifest.benchmark)),
             };
-            Leftover { path, manifest: Some(manifest), standing }
+            StaleDir { path, manifest: Some(manifest), standing }
         }
         Err(why) => {
             let is_empty = is_just_begun(&path);
@@ -139,13 +139,13 @@ fn of(path: PathBuf) -> Leftover {
                 (true, false) if is_ours => Standing::Abandoned,
                 _ => Standing::Strange(why),
             };
-            Leftover { path, manifest: None, standing }
+            StaleDir { path, manifest: None, standing }
         }
     }
 }
 
-/// File systems without a block device that are of one host nevertheless (statfs(2)): tmpfs, ramfs, btrfs, ZFS, bcachefs,
-/// overlayfs.
+/// File systems without a block device that are of one host nevertheless (statfs(2)): tmpfs, ramfs, btrfs, ZFS,
+/// bcachefs, overlayfs.
 const OF_ONE_HOST: [i64; 6] = [0x0102_1994, 0x8584_58f6, 0x9123_683e, 0x2fc1_2fc1, 0xca45_1a4e, 0x794c_7630];
 
 /// Whether other hosts may see what is at `path` too, as on a file system of the network.

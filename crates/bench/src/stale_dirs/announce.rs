@@ -1,7 +1,8 @@
-//! What would outlive a worker that is killed: told to its supervisor before it is made, and removed when the worker is gone.
+//! What would outlive a worker that is killed: told to its supervisor before it is made, and removed when the worker is
+//! gone.
 //!
-//! Each announcement is a name and the open folder in which it will be made, on a [`Shelf`] of the worker's own. The kernel keeps
-//! them there, whenever the worker dies, and the supervisor looks at them only then.
+//! Each announcement is a name and the open folder in which it will be made, on a [`Shelf`] of the worker's own. The
+//! kernel keeps them there, whenever the worker dies, and the supervisor looks at them only then.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -20,7 +21,8 @@ pub struct Announced {
     name: String,
 }
 
-/// Tells the supervisor of this process, if it has one, that the folder `name` is about to be made in the folder `above`.
+/// Tells the supervisor of this process, if it has one, that the folder `name` is about to be made in the folder
+/// `above`.
 pub(crate) fn announce(above: BorrowedFd<'_>, name: &str) {
     if let Some(shelf) = Shelf::lent(Purpose::Leftovers) {
         // Where there is no room for it, the folder has its manifest still.
@@ -44,8 +46,8 @@ impl Announced {
         above.unwrap_or_default().join(&self.name)
     }
 
-    /// Removes it as [`remove`](super::remove) does, for no longer than `until`, if it is there. Only for who knows that nobody
-    /// makes anything in it any more.
+    /// Removes it as [`remove`](super::remove) does, for no longer than `until`, if it is there. Only for who knows
+    /// that nobody makes anything in it any more.
     ///
     /// # Errors
     /// Why it stays, as a fragment.

@@ -18,8 +18,8 @@ pub const LOST_AFTER: Duration = Duration::from_millis(200);
 /// So many datagrams lost one after the other are no loss but a peer that is gone.
 const GONE: u64 = 25;
 
-/// The conversation.
-pub struct Asking {
+/// Sends requests and takes the responses.
+pub struct RequestLoop {
     wire: Wire,
     request: Vec<u8>,
     response: Vec<u8>,
@@ -34,7 +34,7 @@ pub struct Asking {
     pub behind: Nanos,
 }
 
-impl Asking {
+impl RequestLoop {
     pub fn new(wire: Wire, request: usize, response: usize) -> Self {
         Self {
             wire,

@@ -18,14 +18,14 @@ const AGAIN: Duration = Duration::from_millis(20);
 
 /// What the peer must know, as it stands in an offer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Reach {
+pub struct PeerAddress {
     /// In the order they are tried.
     addresses: Vec<IpAddr>,
     port: u16,
     key: String,
 }
 
-impl Reach {
+impl PeerAddress {
     pub(super) fn new(addresses: Vec<IpAddr>, port: u16, key: &Key) -> Self {
         Self { addresses, port, key: key.to_hex() }
     }

@@ -1,7 +1,7 @@
 //! What the driver of a card tells through ethtool: rings, interrupt moderation, flow control, queues, offloads.
 
 use seatrial_model::machine::{Machine, Nic};
-use seatrial_model::setting::{Privilege, SettingAbout, SettingReading, ApplyCommand};
+use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Value};
 use seatrial_sys::ethtool::{Ethtool, Offload};
 use seatrial_sys::root::{ReadError, SysRoot};
@@ -11,8 +11,8 @@ use crate::Setting;
 use crate::devices::{self, Device, Found};
 use crate::found::micros;
 
-/// Something that a driver is asked for.
-pub struct OfDriver {
+/// A setting that the driver is asked for through ethtool.
+pub struct EthtoolSetting {
     about: &'static SettingAbout,
     ask: fn(&Ethtool<'_>) -> Result<Value, ReadError>,
 }
@@ -39,11 +39,13 @@ const ABOUT: SettingAbout = SettingAbout {
 const SWITCH: &[(&str, &str)] = &[("true", "on"), ("false", "off")];
 
 /// `nic.rx_ring`.
-pub static RX_RING: OfDriver =
-    OfDriver { about: &ABOUT, ask: |driver| driver.rings().map(|rings| Value::Count(rings.receive.into())) };
+pub static RX_RING: EthtoolSetting = EthtoolSetting {
+    about: &ABOUT,
+    ask: |driver| driver.rings().map(|rings| Value::Count(rings.receive.into())),
+};
 
 /// `nic.tx_ring`.
-pub static TX_RING: OfDriver = OfDriver {
+pub static TX_RING: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.tx_ring",
         title: "packets to send that a card can hold",
@@ -56,7 +58,7 @@ pub static TX_RING: OfDriver = OfDriver {
 };
 
 /// `nic.rx_usecs`.
-pub static RX_USECS: OfDriver = OfDriver {
+pub static RX_USECS: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.rx_usecs",
         title: "interrupt delay of received packets",
@@ -74,7 +76,7 @@ pub static RX_USECS: OfDriver = OfDriver {
 };
 
 /// `nic.tx_usecs`.
-pub static TX_USECS: OfDriver = OfDriver {
+pub static TX_USECS: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.tx_usecs",
         title: "interrupt delay of sent packets",
@@ -91,7 +93,7 @@ pub static TX_USECS: OfDriver = OfDriver {
 };
 
 /// `nic.adaptive_rx`.
-pub static ADAPTIVE_RX: OfDriver = OfDriver {
+pub static ADAPTIVE_RX: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.adaptive_rx",
         title: "a card chooses the interrupt delay itself",
@@ -108,7 +110,7 @@ pub static ADAPTIVE_RX: OfDriver = OfDriver {
 };
 
 /// `nic.channels`.
-pub static CHANNELS: OfDriver = OfDriver {
+pub static CHANNELS: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.channels",
         title: "queues of a card",
@@ -138,11 +140,11 @@ const PAUSE: SettingAbout = SettingAbout {
 };
 
 /// `nic.rx_pause`.
-pub static RX_PAUSE: OfDriver =
-    OfDriver { about: &PAUSE, ask: |driver| driver.pause().map(|pause| Value::Flag(pause.receive)) };
+pub static RX_PAUSE: EthtoolSetting =
+    EthtoolSetting { about: &PAUSE, ask: |driver| driver.pause().map(|pause| Value::Flag(pause.receive)) };
 
 /// `nic.tx_pause`.
-pub static TX_PAUSE: OfDriver = OfDriver {
+pub static TX_PAUSE: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.tx_pause",
         title: "a card sends pause frames",
@@ -167,10 +169,11 @@ const OFFLOAD: SettingAbout = SettingAbout {
 };
 
 /// `nic.tso`.
-pub static TSO: OfDriver = OfDriver { about: &OFFLOAD, ask: |driver| flag(driver, Offload::TcpSegmentation) };
+pub static TSO: EthtoolSetting =
+    EthtoolSetting { about: &OFFLOAD, ask: |driver| flag(driver, Offload::TcpSegmentation) };
 
 /// `nic.gso`.
-pub static GSO: OfDriver = OfDriver {
+pub static GSO: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.gso",
         title: "the kernel cuts data into packets late",
@@ -182,7 +185,7 @@ pub static GSO: OfDriver = OfDriver {
 };
 
 /// `nic.gro`.
-pub static GRO: OfDriver = OfDriver {
+pub static GRO: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.gro",
         title: "the kernel joins received packets",
@@ -195,7 +198,7 @@ pub static GRO: OfDriver = OfDriver {
 };
 
 /// `nic.lro`.
-pub static LRO: OfDriver = OfDriver {
+pub static LRO: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.lro",
         title: "a card joins received packets",
@@ -209,7 +212,7 @@ pub static LRO: OfDriver = OfDriver {
 };
 
 /// `nic.rx_checksum`.
-pub static RX_CHECKSUM: OfDriver = OfDriver {
+pub static RX_CHECKSUM: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.rx_checksum",
         title: "a card checks received checksums",
@@ -221,7 +224,7 @@ pub static RX_CHECKSUM: OfDriver = OfDriver {
 };
 
 /// `nic.tx_checksum`.
-pub static TX_CHECKSUM: OfDriver = OfDriver {
+pub static TX_CHECKSUM: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.tx_checksum",
         title: "a card computes the checksums it sends",
@@ -240,7 +243,7 @@ fn flag(driver: &Ethtool<'_>, offload: Offload) -> Result<Value, ReadError> {
     driver.offload(offload).map(Value::Flag)
 }
 
-impl Setting for OfDriver {
+impl Setting for EthtoolSetting {
     fn about(&self) -> &'static SettingAbout {
         self.about
     }
@@ -252,7 +255,7 @@ impl Setting for OfDriver {
     }
 }
 
-impl OfDriver {
+impl EthtoolSetting {
     fn of(&self, nic: &Nic, root: &SysRoot) -> Found {
         match (self.ask)(&Ethtool::of(root, &nic.name)) {
             Ok(value) => Found::value(value),

@@ -1,7 +1,7 @@
 //! Removing a folder of a test and what a test makes in it, and nothing else.
 //!
-//! Everything is reached from the open folder above it and never through a link (openat(2), O_NOFOLLOW), so that whoever
-//! moves things about meanwhile cannot lead the removal elsewhere.
+//! Everything is reached from the open folder above it and never through a link (openat(2), O_NOFOLLOW), so that
+//! whoever moves things about meanwhile cannot lead the removal elsewhere.
 
 use std::ffi::{CStr, OsStr};
 use std::fmt::Display;
@@ -39,8 +39,8 @@ pub fn inside(path: &Path) -> Result<Inside, String> {
     Walk { removes: false, until: None }.folder(above.as_fd(), name)
 }
 
-/// Removes the folder at `path` with what is in it, the manifest last; what was removed. Looks first: where something is in
-/// it that no test makes, nothing is removed. What somebody else removes meanwhile is as good as removed.
+/// Removes the folder at `path` with what is in it, the manifest last; what was removed. Looks first: where something
+/// is in it that no test makes, nothing is removed. What somebody else removes meanwhile is as good as removed.
 ///
 /// # Errors
 /// As [`inside`], or that `until` came first. What is left then has its manifest still.

@@ -11,20 +11,20 @@ use seatrial_model::Cause;
 use super::pin;
 use crate::{Error, Stop};
 
-/// How often a phase looks whether the other end is gone; nothing of the measurement waits for it. The thread that serves may
-/// have this processor too.
+/// How often a phase looks whether the other end is gone; nothing of the measurement waits for it. The thread that
+/// serves may have this processor too.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The thread. Dropped, it hangs up and waits until the thread has left.
 #[derive(Debug)]
-pub struct Serving {
+pub struct ServerThread {
     /// What hanging up wakes the thread by.
     streams: Vec<TcpStream>,
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<(), Error>>>,
 }
 
-impl Serving {
+impl ServerThread {
     /// Starts `serve` on this CPU, or wherever there is room. It ends by itself when one of `streams` is hung up on, or
     /// when it sees that it is told that all is over.
     ///
@@ -47,12 +47,12 @@ impl Serving {
         Ok(Self { streams, over, thread: Some(thread) })
     }
 
-    /// Waits until the phase is over. `told_by_control`: whether a connection that is closed ends it too, of a thread that
-    /// would not notice.
+    /// Waits until the phase is over. `told_by_control`: whether a connection that is closed ends it too, of a thread
+    /// that would not notice.
     ///
     /// # Errors
     /// When the thread has ended or the other end is gone.
-    pub fn attend(&mut self, stop: &Stop, told_by_control: bool) -> Result<(), Error> {
+    pub fn wait(&mut self, stop: &Stop, told_by_control: bool) -> Result<(), Error> {
         while !stop.is_over() {
             if self.is_finished() || told_by_control && self.is_hung_up() {
                 let lost = Error::new(Cause::PartnerLost, "the other end closed the connection");
@@ -95,7 +95,7 @@ impl Serving {
     }
 }
 
-impl Drop for Serving {
+impl Drop for ServerThread {
     fn drop(&mut self) {
         for stream in &self.streams {
             let _ = stream.shutdown(Shutdown::Both);
@@ -128,7 +128,7 @@ mod tests {
     fn a_thread_that_is_dropped_is_woken_and_leaves() {
         let (ours, theirs) = ends();
         let copy = ours.try_clone().expect("a copy");
-        drop(Serving::start(vec![copy], None, reading(ours)).expect("a thread"));
+        drop(ServerThread::start(vec![copy], None, reading(ours)).expect("a thread"));
         drop(theirs);
     }
 
@@ -136,10 +136,10 @@ mod tests {
     fn a_phase_ends_by_itself_and_soon_when_the_other_end_goes() {
         let (ours, theirs) = ends();
         let copy = ours.try_clone().expect("a copy");
-        let mut serving = Serving::start(vec![copy], None, reading(ours)).expect("a thread");
-        serving.attend(&Stop::after(Duration::from_millis(20)), false).expect("nothing happened");
+        let mut server = ServerThread::start(vec![copy], None, reading(ours)).expect("a thread");
+        server.wait(&Stop::after(Duration::from_millis(20)), false).expect("nothing happened");
         drop(theirs);
-        let lost = serving.attend(&Stop::after(Duration::from_secs(600)), false).expect_err("gone");
+        let lost = server.wait(&Stop::after(Duration::from_secs(600)), false).expect_err("gone");
         assert_eq!(lost.cause, Cause::PartnerLost);
     }
 
@@ -152,10 +152,10 @@ mod tests {
             }
             Err(Error::new(Cause::CorruptData, "what it found"))
         };
-        let mut serving = Serving::start(vec![ours], None, wait).expect("a thread");
+        let mut server = ServerThread::start(vec![ours], None, wait).expect("a thread");
         drop(theirs);
-        let found = serving.attend(&Stop::after(Duration::from_secs(600)), true).expect_err("gone");
+        let found = server.wait(&Stop::after(Duration::from_secs(600)), true).expect_err("gone");
         assert_eq!(found.cause, Cause::CorruptData, "the thread's own word goes first");
-        assert!(serving.end().is_ok(), "and is told once");
+        assert!(server.end().is_ok(), "and is told once");
     }
 }
