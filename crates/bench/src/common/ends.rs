@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use seatrial_model::machine::{Known, Machine, Nic, NicKind};
 use seatrial_model::{
-    About, Binding, Budget, Case, Cause, Kind, ParamSpec, Params, Place, Reason, Site, SiteNode, Subject,
+    About, Binding, Budget, Case, Cause, Kind, ParamSpec, Params, PartPlacement, Reason, Site, SiteNode,
+    Subject,
 };
 
 /// The interface of both ends.
@@ -118,14 +119,15 @@ impl<'a> Ends<'a> {
     }
 
     /// The two places of a case whose parts are `parts`, in the order of the ends.
-    pub fn places(&self, parts: &[&str], [first, second]: [Vec<Binding>; 2]) -> Vec<Place> {
+    pub fn places(&self, parts: &[&str], [first, second]: [Vec<Binding>; 2]) -> Vec<PartPlacement> {
         let ends = [(self.first, first), (self.second, second)];
-        let place = |(index, (part, (node, bindings))): (usize, (&&str, (&SiteNode, Vec<Binding>)))| Place {
-            part: (*part).to_owned(),
-            index: index as u32,
-            node: node.name.clone(),
-            seats: bindings,
-        };
+        let place =
+            |(index, (part, (node, bindings))): (usize, (&&str, (&SiteNode, Vec<Binding>)))| PartPlacement {
+                part: (*part).to_owned(),
+                index: index as u32,
+                node: node.name.clone(),
+                seats: bindings,
+            };
         parts.iter().zip(ends).enumerate().map(place).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 pub mod affinity;
 mod bindings;
-mod by_place;
+mod by_coords;
 mod curve;
 mod each_node;
 pub mod ends;
@@ -30,7 +30,7 @@ mod stream;
 mod transferred;
 
 pub use bindings::{core_bindings, matrix_nodes, memory_for, memory_nodes, own_memory, remote_memory, room};
-pub use by_place::{AtPlace, by_place};
+pub use by_coords::{AtCoords, by_coords};
 pub use curve::{Curve, common_window};
 pub use each_node::each_node;
 pub use ends::Ends;

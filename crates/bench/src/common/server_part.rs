@@ -1,7 +1,7 @@
 //! The part of an end that answers: it listens, is reached, and serves from a thread of its own from then on, so that
 //! no request finds it between two phases.
 
-use seatrial_model::{Cause, Integrity, Phase, Place};
+use seatrial_model::{Cause, Integrity, PartPlacement, Phase};
 use serde_json::json;
 
 use super::{Listener, ServerThread};
@@ -38,7 +38,7 @@ pub trait ServerSide: Send {
 
 /// The part.
 pub struct ServerPart<A> {
-    place: Place,
+    place: PartPlacement,
     listener: Option<Listener>,
     // Hangs up and waits for its thread before what the end has beside it goes.
     server: Option<ServerThread>,
@@ -47,7 +47,7 @@ pub struct ServerPart<A> {
 
 impl<A: ServerSide> ServerPart<A> {
     /// The part of `end` at `place`; opens nothing yet.
-    pub fn new(place: &Place, end: A) -> Self {
+    pub fn new(place: &PartPlacement, end: A) -> Self {
         Self { place: place.clone(), listener: None, server: None, end }
     }
 }
@@ -126,7 +126,8 @@ mod tests {
 
     #[test]
     fn it_goes_through_its_phases_in_their_order_only() {
-        let place = Place { part: "server".to_owned(), index: 0, node: "n1".to_owned(), seats: Vec::new() };
+        let place =
+            PartPlacement { part: "server".to_owned(), index: 0, node: "n1".to_owned(), seats: Vec::new() };
         let mut part = ServerPart::new(&place, Reads);
         let (short, mut kept) = (Stop::after(Duration::from_millis(1)), Kept::default());
         assert_eq!(part.connect(&[]).expect_err("too early").cause, Cause::Protocol);

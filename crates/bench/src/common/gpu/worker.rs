@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use seatrial_model::{Case, Cause, Integrity, Phase, Place};
+use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase};
 use seatrial_sys::gpu::nvml::Nvml;
 use serde_json::Value;
 
@@ -59,7 +59,7 @@ type Make = dyn Fn(Option<&Path>) -> Result<Box<dyn GpuWorkload>, Error> + Send;
 
 /// The worker of one trial.
 pub struct Worker {
-    place: Place,
+    place: PartPlacement,
     addresses: Vec<String>,
     make: Box<Make>,
     library: Option<PathBuf>,
@@ -82,7 +82,7 @@ impl Worker {
     /// When the case names no GPU.
     pub fn new(
         case: &Case,
-        place: &Place,
+        place: &PartPlacement,
         make: impl Fn(Option<&Path>) -> Result<Box<dyn GpuWorkload>, Error> + Send + 'static,
     ) -> Result<Self, Error> {
         Ok(Self {

@@ -1,6 +1,6 @@
 //! What both ends of a case know from its parameters.
 
-use seatrial_model::{Binding, Bytes, Case, Cause, Params, Place, Value};
+use seatrial_model::{Binding, Bytes, Case, Cause, Params, PartPlacement, Value};
 use seatrial_sys::verbs::{Mtu, Transport, VerbKind};
 
 use super::params::{
@@ -114,7 +114,7 @@ impl RdmaConfig {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn of(method: Method, case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn of(method: Method, case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         Ok(Self::all(method, case, place)?.swap_remove(0))
     }
 
@@ -122,7 +122,7 @@ impl RdmaConfig {
     ///
     /// # Errors
     /// As [`Self::of`].
-    pub fn all(method: Method, case: &Case, place: &Place) -> Result<Vec<Self>, Error> {
+    pub fn all(method: Method, case: &Case, place: &PartPlacement) -> Result<Vec<Self>, Error> {
         let missing = || Error::new(Cause::Protocol, "the case carries no port");
         let labels = ports::ports_of(case, place.index).ok_or_else(missing)?;
         let each = place.seats.len() / labels.len().max(1);

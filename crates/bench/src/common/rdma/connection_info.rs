@@ -141,8 +141,12 @@ mod tests {
 
     #[test]
     fn connection_info_survives_the_wire_with_all_of_its_numbers() {
-        let place =
-            seatrial_model::Place { part: "server".into(), index: 1, node: "n2".into(), seats: Vec::new() };
+        let place = seatrial_model::PartPlacement {
+            part: "server".into(),
+            index: 1,
+            node: "n2".into(),
+            seats: Vec::new(),
+        };
         let offer = Offer::new(&place, serde_json::to_value(connection_info()).expect("serialises"));
         let wire = serde_json::to_string(&offer).expect("serialises");
         let offers = [serde_json::from_str(&wire).expect("reads")];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Cause, Place};
+use seatrial_model::{Cause, PartPlacement};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use seatrial_sys::verbs::{
@@ -392,7 +392,7 @@ pub fn pin(config: &RdmaConfig, thread: usize) -> Result<(), Error> {
 }
 
 /// What the part at `place` tells the other: how each of its ports is reached, in their order.
-pub fn offer<'a>(endpoints: impl Iterator<Item = &'a RdmaEndpoint>, place: &Place) -> Offer {
+pub fn offer<'a>(endpoints: impl Iterator<Item = &'a RdmaEndpoint>, place: &PartPlacement) -> Offer {
     let infos: Vec<ConnectionInfo> = endpoints.map(RdmaEndpoint::connection_info).collect();
     Offer::new(place, json!(infos))
 }
@@ -403,7 +403,7 @@ pub fn offer<'a>(endpoints: impl Iterator<Item = &'a RdmaEndpoint>, place: &Plac
 /// When nothing was prepared, the other's offer is none, or two ports cannot be connected.
 pub fn met<'a>(
     endpoints: impl ExactSizeIterator<Item = &'a mut RdmaEndpoint>,
-    place: &Place,
+    place: &PartPlacement,
     peers: &[Offer],
 ) -> Result<(), Error> {
     let theirs = ConnectionInfo::read_all(peers, 1 - place.index.min(1))?;

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use seatrial_model::{Binding, Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{
+    Binding, Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit,
+};
 use seatrial_sys::clock::{Calibration, now_ns, sleep_until_ns};
 use serde_json::json;
 
@@ -29,7 +31,7 @@ const USUAL_BLOCK_NS: u64 = 250_000;
 /// The worker of one trial.
 #[derive(Debug)]
 pub struct Worker {
-    place: Place,
+    place: PartPlacement,
     alone: bool,
     together: bool,
     chains: Chains,
@@ -43,7 +45,7 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version, or this architecture has no chains.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let cores = case.params.text("cores")?;
         if place.seats.is_empty() {
             return Err(Error::new(Cause::Protocol, "the case names no CPU to run on"));

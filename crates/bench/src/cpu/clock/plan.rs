@@ -2,7 +2,7 @@
 
 use seatrial_model::machine::Known;
 use seatrial_model::{
-    About, Case, Cause, Limit, Limits, Nanos, Params, Place, Reason, Site, SiteNode, Subject,
+    About, Case, Cause, Limit, Limits, Nanos, Params, PartPlacement, Reason, Site, SiteNode, Subject,
 };
 
 use super::lap::SLICE;
@@ -36,7 +36,7 @@ pub fn plan(about: &About, params: &Params, node: &SiteNode) -> Result<Vec<Case>
     case.facts.set("cores", bindings.len() as u64);
     case.facts.set("numa_nodes", machine.numa.len() as u64);
     case.places =
-        vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
+        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
     Ok(vec![case])
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Place};
+use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement};
 
 use super::cell::Grid;
 use super::latency::Latency;
@@ -60,7 +60,7 @@ pub trait Copier: Send {
 ///
 /// # Errors
 /// When the case was not planned by the same version.
-pub fn worker(case: &Case, place: &Place) -> Result<Worker, Error> {
+pub fn worker(case: &Case, place: &PartPlacement) -> Result<Worker, Error> {
     let (planned, grid) = (case.clone(), Grid::of(case)?);
     let address = address_of(case)?.into_iter().next();
     let address = address.ok_or_else(|| Error::new(Cause::Protocol, "the case names no GPU"))?;

@@ -3,7 +3,7 @@
 use seatrial_inventory::gpu_host_limit;
 use seatrial_model::machine::Gpu;
 use seatrial_model::{
-    About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Place, Reason, Site, SiteNode, Subject,
+    About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, PartPlacement, Reason, Site, SiteNode, Subject,
 };
 
 use super::cell::{Grid, directions};
@@ -65,8 +65,12 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     let words: Vec<String> =
         nodes.iter().map(|node| node.map_or_else(|| "any".to_owned(), |node| node.to_string())).collect();
     case.chosen.set("memory_nodes", words.join(" ").as_str());
-    case.places =
-        vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: vec![binding] }];
+    case.places = vec![PartPlacement {
+        part: "worker".to_owned(),
+        index: 0,
+        node: node.name.clone(),
+        seats: vec![binding],
+    }];
     let directions = directions(params).map_err(Reason::from)?;
     let grid = Grid::new(&directions, &sizes, nodes);
     fits(&grid, room(machine))?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
 use seatrial_sys::gpu::{DeviceMemory, Driver, GpuError, PinnedMemory, Span, Stream};
 use seatrial_sys::memory::Pages;
 use serde_json::{Map, Value, json};
@@ -32,7 +32,7 @@ const MOST_BLOCKS: usize = 640;
 
 /// What a case asks for.
 struct Wanted {
-    place: Place,
+    place: PartPlacement,
     addresses: Vec<String>,
     directions: Vec<(&'static str, bool, bool)>,
     block: usize,
@@ -81,7 +81,7 @@ impl gpu::End for End {
 ///
 /// # Errors
 /// When the case was not planned by the same version.
-pub fn worker(case: &Case, place: &Place) -> Result<Worker, Error> {
+pub fn worker(case: &Case, place: &PartPlacement) -> Result<Worker, Error> {
     let word = case.params.text("direction")?;
     let missing = || Error::new(Cause::Protocol, "the case names no size of a block");
     let wanted = Wanted {

@@ -3,8 +3,8 @@
 use seatrial_inventory::gpu_host_limit;
 use seatrial_model::machine::Gpu;
 use seatrial_model::{
-    About, Binding, Bound, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Quantity,
-    Reason, Site, SiteNode, Subject,
+    About, Binding, Bound, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement,
+    Quantity, Reason, Site, SiteNode, Subject,
 };
 
 use crate::common::{self, core_bindings, each_node, gpu, room};
@@ -49,7 +49,8 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     case.facts.set("gpus", gpus.len() as u64);
     gpu::chosen(&mut case, &gpus);
     case.findings = findings.concat();
-    case.places = vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: places }];
+    case.places =
+        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: places }];
 
     let directions = if params.text("direction").is_ok_and(|word| word == "auto") { 3 } else { 1 };
     let mut slice = SLICE;

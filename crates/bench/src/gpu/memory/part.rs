@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Quantity, Sample, Unit};
 use seatrial_sys::gpu::{DeviceMemory, Function, GpuError, Span};
 use serde_json::json;
 
@@ -41,7 +41,7 @@ struct Ready {
 ///
 /// # Errors
 /// When the case was not planned by the same version.
-pub fn worker(case: &Case, place: &Place) -> Result<Worker, Error> {
+pub fn worker(case: &Case, place: &PartPlacement) -> Result<Worker, Error> {
     let missing = |what: &str| Error::new(Cause::Protocol, format!("the case names no {what}"));
     let address = gpu::address_of(case)?.into_iter().next().ok_or_else(|| missing("GPU"))?;
     let array = case.chosen.bytes("array")?.ok_or_else(|| missing("size of an array"))?.get() as usize;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Quantity, Sample, Unit};
 use seatrial_sys::gpu::{DeviceMemory, GpuError, Span, Stream};
 use serde_json::json;
 
@@ -80,7 +80,7 @@ impl gpu::End for End {
 ///
 /// # Errors
 /// When the case was not planned by the same version.
-pub fn worker(case: &Case, place: &Place) -> Result<Worker, Error> {
+pub fn worker(case: &Case, place: &PartPlacement) -> Result<Worker, Error> {
     let addresses = address_of(case)?;
     let missing = || Error::new(Cause::Protocol, "the case names no size of a copy");
     let wanted = Wanted {

@@ -3,7 +3,7 @@
 use seatrial_inventory::gpu_peer_limit;
 use seatrial_model::machine::Gpu;
 use seatrial_model::{
-    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Reason, Severity, Site,
+    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason, Severity, Site,
     SiteNode, Subject,
 };
 
@@ -70,8 +70,12 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     case.facts.set("kind", "node");
     case.facts.set("gpus", gpus.len() as u64);
     gpu::chosen(&mut case, &gpus);
-    case.places =
-        vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: vec![binding] }];
+    case.places = vec![PartPlacement {
+        part: "worker".to_owned(),
+        index: 0,
+        node: node.name.clone(),
+        seats: vec![binding],
+    }];
     case.findings.extend(redirected(&gpus));
     let pairs = (gpus.len() * (gpus.len() - 1)) as u64;
     let round = SLICE.get() * wanted(params, gpus.len()).len() as u64 + CHASE.get() * CHASES * pairs;

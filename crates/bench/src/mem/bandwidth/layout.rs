@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::{Binding, Params, Place, Value};
+use seatrial_model::{Binding, Params, PartPlacement, Value};
 
 /// All threads of a L3 domain; `all` among the chosen values.
 pub const ALL: u32 = u32::MAX;
@@ -91,7 +91,7 @@ impl Layout {
     }
 
     /// The layout of the case whose worker sits at `place`, by what its plan chose.
-    pub fn of(chosen: &Params, place: &Place) -> Self {
+    pub fn of(chosen: &Params, place: &PartPlacement) -> Self {
         let numbers = |name: &str| -> Vec<u32> {
             let text = chosen.get(name).map(Value::to_string).unwrap_or_default();
             text.split(' ')

@@ -1,6 +1,6 @@
 //! The worker: makes the memory, runs the cells in turn, checks the data.
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
 use seatrial_sys::clock::Calibration;
 use seatrial_sys::memory::Pages;
 use serde_json::json;
@@ -15,7 +15,7 @@ use crate::{Error, Offer, Part, Sink, Stop};
 
 /// The worker of one trial.
 pub struct Worker {
-    place: Place,
+    place: PartPlacement,
     layout: Layout,
     kernel: Kernel,
     pass: Pass,
@@ -31,7 +31,7 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let layout = Layout::of(&case.chosen, place);
         let word = |params: &Params, name: &str| params.text(name).map(str::to_owned).map_err(Error::from);
         let unknown = |what: &str| {

@@ -3,8 +3,8 @@
 use seatrial_inventory::memory_bandwidth;
 use seatrial_model::machine::{Known, Machine};
 use seatrial_model::{
-    About, Binding, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Reason, Severity, Site,
-    SiteNode, Subject, Value,
+    About, Binding, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason,
+    Severity, Site, SiteNode, Subject, Value,
 };
 
 use super::kernel::{Isa, Kernel, Store};
@@ -81,7 +81,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     case.facts.set("cores", bindings.len() as u64);
     case.facts.set("numa_nodes", machine.numa.len() as u64);
     case.places =
-        vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
+        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
 
     let cells = layout.cells.len() as u64;
     case.budget.measure = case.budget.measure.max(Nanos(SLICE.get() * cells * LEAST_SLICES));

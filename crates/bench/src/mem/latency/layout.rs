@@ -1,6 +1,6 @@
 //! Which rings lie in which memory, and who chases along them in which order.
 
-use seatrial_model::{Binding, Bytes, Params, Place, Value};
+use seatrial_model::{Binding, Bytes, Params, PartPlacement, Value};
 
 use super::chase::POINTER;
 use super::ladder;
@@ -120,7 +120,7 @@ impl Layout {
 
     /// The layout of the case whose worker sits at `place`, by what its plan chose; `None` when it chose nothing that
     /// makes sense.
-    pub fn of(params: &Params, chosen: &Params, place: &Place) -> Option<Self> {
+    pub fn of(params: &Params, chosen: &Params, place: &PartPlacement) -> Option<Self> {
         let size = chosen.bytes("size").ok()??.get();
         let binding = *place.seats.first()?;
         if let Some(nodes) = chosen.get("memory_nodes") {

@@ -1,6 +1,6 @@
 //! The worker: lays the rings, visits the cells in turn, checks pointers and positions.
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement, Phase, Quantity, Sample, Unit};
 use seatrial_sys::clock::Calibration;
 use seatrial_sys::memory::Pages;
 use serde_json::json;
@@ -16,7 +16,7 @@ pub const CHANNEL: &str = "chase";
 
 /// The worker of one trial.
 pub struct Worker {
-    place: Place,
+    place: PartPlacement,
     layout: Layout,
     line: u64,
     pages: Vec<Pages>,
@@ -32,7 +32,7 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let odd = || Error::new(Cause::Protocol, "the case names no rings that are known here");
         let line = case.chosen.bytes("line")?.ok_or_else(odd)?.get();
         let layout = Layout::of(&case.params, &case.chosen, place).ok_or_else(odd)?;

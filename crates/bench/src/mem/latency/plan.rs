@@ -2,8 +2,8 @@
 
 use seatrial_model::machine::Known;
 use seatrial_model::{
-    About, Binding, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Reason, Severity, Site,
-    SiteNode, Subject, Value,
+    About, Binding, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason,
+    Severity, Site, SiteNode, Subject, Value,
 };
 
 use super::ladder::{self, Level};
@@ -55,8 +55,12 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     } else {
         case.findings.extend(remote_memory(&places));
     }
-    case.places =
-        vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: places.clone() }];
+    case.places = vec![PartPlacement {
+        part: "worker".to_owned(),
+        index: 0,
+        node: node.name.clone(),
+        seats: places.clone(),
+    }];
 
     let asked = params.bytes("size").ok().flatten();
     let layout_of = |size: u64| match (asked, matrix) {

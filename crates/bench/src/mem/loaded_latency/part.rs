@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use seatrial_model::{Binding, Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{
+    Binding, Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit,
+};
 use seatrial_sys::clock::{Calibration, now_ns};
 use serde_json::json;
 
@@ -26,7 +28,7 @@ const FLAT_RUNS: usize = 5;
 
 /// The worker of one trial.
 pub struct Worker {
-    place: Place,
+    place: PartPlacement,
     steps: u64,
     line: u64,
     ring_bytes: u64,
@@ -51,7 +53,7 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let odd =
             |what: &str| Error::new(Cause::Protocol, format!("the case names no {what} that is known here"));
         let bytes = |name: &str| -> Result<u64, Error> {

@@ -3,8 +3,8 @@
 use seatrial_inventory::memory_bandwidth;
 use seatrial_model::machine::{Known, Machine};
 use seatrial_model::{
-    About, Binding, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Reason, Severity, Site,
-    SiteNode, Subject,
+    About, Binding, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason,
+    Severity, Site, SiteNode, Subject,
 };
 
 use super::team::FLAT_BLOCK;
@@ -72,7 +72,8 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     case.facts.set("numa_nodes", machine.numa.len() as u64);
 
     let loaders = places.len() as u64 - 1;
-    case.places = vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: places }];
+    case.places =
+        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: places }];
     let round = Nanos((SLICE.get() + SETTLING.get()) * (steps + 1));
     case.budget.measure = case.budget.measure.max(Nanos(round.get() * LEAST_VISITS));
     // Every loader goes through its arrays once, and the full rate is taken from a few runs.

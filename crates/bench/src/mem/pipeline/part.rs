@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use seatrial_model::{Bytes, Case, Cause, Integrity, Nanos, Phase, Place};
+use seatrial_model::{Bytes, Case, Cause, Integrity, Nanos, PartPlacement, Phase};
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::sched::Class;
 use serde_json::json;
@@ -38,7 +38,7 @@ const ASKED: usize = 16;
 
 /// The worker of one trial.
 pub struct Worker {
-    place: Place,
+    place: PartPlacement,
     /// What its threads share.
     pub(super) shared: Arc<Shared>,
     class: Class,
@@ -54,7 +54,7 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version, or this CPU has no loop that reads.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let settings = Settings::of(&case.params).map_err(|reason| Error::new(reason.cause, reason.text))?;
         let ring = case.chosen.text("ring")?.split(' ').map(str::parse).collect::<Result<Vec<u64>, _>>();
         let ring = ring.ok().filter(|ring| ring.len() == settings.scenario.steps.len());
@@ -66,7 +66,7 @@ impl Worker {
 
     /// A worker for `rounds` rounds of a scenario.
     pub(super) fn of(
-        place: &Place,
+        place: &PartPlacement,
         settings: Settings,
         rings: Rings,
         pages: Vec<seatrial_sys::memory::Pages>,

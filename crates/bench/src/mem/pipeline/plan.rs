@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use seatrial_model::machine::{Known, LastLevelCache, Machine};
 use seatrial_model::{
-    About, Binding, Bytes, Case, Cause, Finding, Nanos, Params, Place, Reason, Severity, Site, SiteNode,
-    Subject,
+    About, Binding, Bytes, Case, Cause, Finding, Nanos, Params, PartPlacement, Reason, Severity, Site,
+    SiteNode, Subject,
 };
 
 use super::layout::Layout;
@@ -66,7 +66,7 @@ fn plan_node(about: &About, params: &Params, settings: &Settings, node: &SiteNod
     case.facts.set("cores", machine.cpu.one_per_core().count() as u64);
     case.facts.set("numa_nodes", machine.numa.len() as u64);
     case.places =
-        vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
+        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
     Ok(case)
 }
 

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use seatrial_model::{
-    Case, Cause, Finding, Measures, Params, PartRecord, Place, Quantity, Reason, Row, Sample, Severity,
-    Subject, Unit, Value, Values,
+    Case, Cause, Finding, Measures, Params, PartPlacement, PartRecord, Quantity, Reason, Row, Sample,
+    Severity, Subject, Unit, Value, Values,
 };
 use seatrial_stats::Sorted;
 use serde_json::json;
@@ -42,7 +42,11 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
 }
 
 /// What `parts` at `places` amount to.
-pub(super) fn of(settings: &Settings, places: &[Place], parts: &[PartRecord]) -> Result<Measures, Reason> {
+pub(super) fn of(
+    settings: &Settings,
+    places: &[PartPlacement],
+    parts: &[PartRecord],
+) -> Result<Measures, Reason> {
     let trials: Vec<Trial<'_>> = parts.iter().filter_map(|part| Trial::of(settings, part)).collect();
     if trials.is_empty() {
         return Err(nothing(settings, parts));
@@ -200,7 +204,7 @@ fn support(measures: &mut Measures, trials: &[Trial<'_>], parts: &[PartRecord]) 
 }
 
 /// Why the pace was not kept, as far as it shows: CPUs without a moment to spare, or CPUs that were not all ours.
-fn behind(places: &[Place], settings: &Settings, trials: &[Trial<'_>]) -> Option<Finding> {
+fn behind(places: &[PartPlacement], settings: &Settings, trials: &[Trial<'_>]) -> Option<Finding> {
     if settings.mode == Mode::Max {
         return None;
     }
@@ -230,7 +234,7 @@ fn behind(places: &[Place], settings: &Settings, trials: &[Trial<'_>]) -> Option
 }
 
 /// Time that the threads ran on the CPUs of the node where they ran most, in percent: the median of the trials.
-fn cpu_percent(places: &[Place], trials: &[Trial<'_>]) -> Option<f64> {
+fn cpu_percent(places: &[PartPlacement], trials: &[Trial<'_>]) -> Option<f64> {
     let bindings = &places.first()?.seats;
     let of_trial = |trial: &Trial<'_>| {
         let percent = |node: u64| {

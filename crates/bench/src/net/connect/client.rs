@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use seatrial_model::{Cause, Integrity, Nanos, Phase, Place};
+use seatrial_model::{Cause, Integrity, Nanos, PartPlacement, Phase};
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 use socket2::{Domain, Socket, Type};
@@ -22,7 +22,7 @@ pub const CHANNELS: [&str; 2] = ["connections", "median"];
 /// The connecting part.
 pub struct Client {
     config: ConnectConfig,
-    place: Place,
+    place: PartPlacement,
     /// The connection that the two met on, and where the others go.
     met: Option<(TcpStream, SocketAddr)>,
     made: u64,
@@ -31,7 +31,7 @@ pub struct Client {
 }
 
 impl Client {
-    pub fn new(config: ConnectConfig, place: &Place) -> Self {
+    pub fn new(config: ConnectConfig, place: &PartPlacement) -> Self {
         let latencies = Sliced::new(CHANNELS);
         Self { config, place: place.clone(), met: None, made: 0, checked: 0, latencies }
     }

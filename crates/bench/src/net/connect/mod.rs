@@ -10,7 +10,7 @@ mod tests;
 
 use seatrial_model::{
     About, Better, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
-    PartRecord, Place, Reason, Site, Unit,
+    PartPlacement, PartRecord, Reason, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -82,7 +82,7 @@ impl Benchmark for Connect {
         common::no_limits(&ABOUT)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         part::part(case, place)
     }
 

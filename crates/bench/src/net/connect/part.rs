@@ -1,6 +1,6 @@
 //! What both ends share.
 
-use seatrial_model::{Case, Place, Value};
+use seatrial_model::{Case, PartPlacement, Value};
 
 use super::client::Client;
 use super::server::Server;
@@ -25,7 +25,7 @@ impl ConnectConfig {
 }
 
 /// The part of `case` at `place`.
-pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
     let config = ConnectConfig {
         exchange: case.params.get("exchange") == Some(&Value::Flag(true)),
         interface: ends::interface_for(case, place.index),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use seatrial_model::{Cause, Integrity, Place};
+use seatrial_model::{Cause, Integrity, PartPlacement};
 use serde_json::json;
 use socket2::{Domain, Socket, Type};
 
@@ -35,7 +35,7 @@ struct Shared {
 }
 
 impl Server {
-    pub fn at(place: &Place, config: ConnectConfig) -> ServerPart<Self> {
+    pub fn at(place: &PartPlacement, config: ConnectConfig) -> ServerPart<Self> {
         let cpu = place.seats.first().map(|binding| binding.cpu);
         ServerPart::new(place, Self { config, cpu, shared: Arc::default() })
     }

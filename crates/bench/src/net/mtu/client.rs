@@ -4,7 +4,7 @@ use std::io;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use seatrial_model::{Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 use socket2::SockRef;
@@ -37,7 +37,7 @@ enum Direction {
 /// The asking part.
 pub struct Client {
     config: MtuConfig,
-    place: Place,
+    place: PartPlacement,
     path: Option<(TcpStream, Datagrams)>,
     sent: u64,
     bytes: u64,
@@ -45,7 +45,7 @@ pub struct Client {
 }
 
 impl Client {
-    pub fn new(config: MtuConfig, place: &Place) -> Self {
+    pub fn new(config: MtuConfig, place: &PartPlacement) -> Self {
         Self { config, place: place.clone(), path: None, sent: 0, bytes: 0, corrupt: None }
     }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 
-use seatrial_model::{Case, Cause, Place};
+use seatrial_model::{Case, Cause, PartPlacement};
 use seatrial_sys::root::SysRoot;
 
 use super::client::Client;
@@ -27,7 +27,7 @@ impl MtuConfig {
 }
 
 /// The part of `case` at `place`.
-pub fn part(case: &Case, place: &Place) -> Box<dyn Part> {
+pub fn part(case: &Case, place: &PartPlacement) -> Box<dyn Part> {
     let config =
         MtuConfig { interface: ends::interface_for(case, place.index), alone: case.nodes.len() == 1 };
     match place.part.as_str() {

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::net::TcpStream;
 
-use seatrial_model::{Cause, Integrity, Place};
+use seatrial_model::{Cause, Integrity, PartPlacement};
 use serde_json::json;
 
 use super::control::Message;
@@ -19,7 +19,7 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn at(place: &Place, config: MtuConfig) -> ServerPart<Self> {
+    pub fn at(place: &PartPlacement, config: MtuConfig) -> ServerPart<Self> {
         ServerPart::new(place, Self { config })
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use seatrial_model::{Case, Cause, Integrity, Phase, Place};
+use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase};
 use seatrial_sys::verbs::ReceiveList;
 use serde_json::json;
 
@@ -24,13 +24,13 @@ struct Ready {
 /// One of the two ends.
 pub struct Common {
     config: PingPongConfig,
-    place: Place,
+    place: PartPlacement,
     case: Case,
     ready: Option<Ready>,
 }
 
 impl Common {
-    pub fn new(config: PingPongConfig, case: &Case, place: &Place) -> Self {
+    pub fn new(config: PingPongConfig, case: &Case, place: &PartPlacement) -> Self {
         Self { config, place: place.clone(), case: case.clone(), ready: None }
     }
 

@@ -12,7 +12,7 @@ mod verbs;
 
 use seatrial_model::{
     About, AxisSpec, Better, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec,
-    ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::common::pingpong::{Curve, Mode};
@@ -145,7 +145,7 @@ impl Benchmark for PingPong {
         plan::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         part::part(case, place)
     }
 

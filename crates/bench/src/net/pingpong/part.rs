@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use seatrial_model::{Bytes, Case, Cause, Integrity, Phase, Place};
+use seatrial_model::{Bytes, Case, Cause, Integrity, PartPlacement, Phase};
 use serde_json::json;
 use socket2::SockRef;
 
@@ -29,7 +29,7 @@ pub struct PingPongConfig {
 }
 
 /// The part of `case` at `place`.
-pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
     let region = case.chosen.bytes("region").ok().flatten();
     let config = PingPongConfig {
         mode: plan::mode(case)?,
@@ -85,7 +85,7 @@ impl PingPongConfig {
 
 struct Leading {
     config: PingPongConfig,
-    place: Place,
+    place: PartPlacement,
     buffers: Option<Buffers>,
     leader: Option<Leader<Tcp>>,
 }

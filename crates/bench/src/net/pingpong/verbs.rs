@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Case, Cause, Place};
+use seatrial_model::{Case, Cause, PartPlacement};
 use seatrial_sys::verbs::{
     Completion, MemoryRegion, ReceiveList, ReceiveWork, Remote, SendList, Transport as Kind, Verb, VerbKind,
     VerbsError, Work,
@@ -46,7 +46,7 @@ const METHOD: Method = Method { verb: VerbKind::Write, remote_completion: Remote
 /// When it cannot be had.
 pub fn open(
     case: &Case,
-    place: &Place,
+    place: &PartPlacement,
     largest: usize,
     region: usize,
 ) -> Result<(RdmaEndpoint, Buffers), Error> {

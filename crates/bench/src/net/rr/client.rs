@@ -1,6 +1,6 @@
 //! The end that asks and holds the clock.
 
-use seatrial_model::{Cause, Integrity, Nanos, Phase, Place};
+use seatrial_model::{Cause, Integrity, Nanos, PartPlacement, Phase};
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 
@@ -17,7 +17,7 @@ pub const CHANNELS: [&str; 2] = ["round_trips", "median"];
 /// The asking part.
 pub struct Client {
     config: RrConfig,
-    place: Place,
+    place: PartPlacement,
     requests: Option<RequestLoop>,
     load: Option<Stream>,
     /// What the record shall say of the connection.
@@ -26,7 +26,7 @@ pub struct Client {
 }
 
 impl Client {
-    pub fn new(config: RrConfig, place: &Place) -> Self {
+    pub fn new(config: RrConfig, place: &PartPlacement) -> Self {
         Self {
             config,
             place: place.clone(),

@@ -16,7 +16,7 @@ mod wire;
 
 use seatrial_model::{
     About, Better, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec,
-    Params, PartRecord, Place, Reason, Site, Unit,
+    Params, PartPlacement, PartRecord, Reason, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -130,7 +130,7 @@ impl Benchmark for RequestResponse {
         common::no_limits(&ABOUT)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         part::part(case, place)
     }
 

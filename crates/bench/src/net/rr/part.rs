@@ -1,6 +1,6 @@
 //! What both ends share.
 
-use seatrial_model::{Case, Cause, Params, Place, Value};
+use seatrial_model::{Case, Cause, Params, PartPlacement, Value};
 
 use super::client::Client;
 use super::server::Server;
@@ -35,7 +35,7 @@ pub enum Load {
 }
 
 impl RrConfig {
-    pub(super) fn of(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub(super) fn of(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let missing =
             |what: &str| Error::new(Cause::Protocol, format!("the case carries no size of a {what}"));
         let params = &case.params;
@@ -82,7 +82,7 @@ pub fn load(params: &Params) -> Option<Load> {
 }
 
 /// The part of `case` at `place`.
-pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
     let config = RrConfig::of(case, place)?;
     Ok(match place.part.as_str() {
         "client" => Box::new(Client::new(config, place)),

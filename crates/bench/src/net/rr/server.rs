@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use seatrial_model::{Cause, Integrity, Place};
+use seatrial_model::{Cause, Integrity, PartPlacement};
 use serde_json::json;
 
 use super::load::Stream;
@@ -28,7 +28,7 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn at(place: &Place, config: RrConfig) -> ServerPart<Self> {
+    pub fn at(place: &PartPlacement, config: RrConfig) -> ServerPart<Self> {
         let cpus = [0, 1].map(|binding| place.seats.get(binding).map(|binding| binding.cpu));
         ServerPart::new(place, Self { config, cpus, served: Arc::default(), load: None })
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use seatrial_model::{Binding, Case, Cause, Place, Value};
+use seatrial_model::{Binding, Case, Cause, PartPlacement, Value};
 use seatrial_sys::net;
 use serde::{Deserialize, Serialize};
 use socket2::SockRef;
@@ -109,7 +109,7 @@ impl TcpStreamConfig {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn of(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let params = &case.params;
         let word = |name: &str| params.text(name).map(|word| Some(word).filter(|word| *word != "auto"));
         let protocol = params.text("protocol")?.to_owned();

@@ -26,7 +26,7 @@ mod unsent;
 
 use seatrial_model::{
     About, AxisSpec, Better, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec,
-    ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -228,7 +228,7 @@ impl Benchmark for TcpStream {
         plan::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         part::part(case, place)
     }
 

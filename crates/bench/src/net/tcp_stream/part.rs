@@ -3,7 +3,7 @@
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
 use seatrial_stats::Sorted;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::{HostTime, host_time, tcp_info};
@@ -31,14 +31,14 @@ const LOOK: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// When the case was not planned by the same version.
-pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
     Ok(Box::new(TcpEnd::new(TcpStreamConfig::of(case, place)?, place)))
 }
 
 /// One end of all flows.
 pub struct TcpEnd {
     config: TcpStreamConfig,
-    place: Place,
+    place: PartPlacement,
     listeners: Vec<Listener>,
     strangers: usize,
     team: Option<FlowTeam>,
@@ -46,7 +46,7 @@ pub struct TcpEnd {
 }
 
 impl TcpEnd {
-    pub fn new(config: TcpStreamConfig, place: &Place) -> Self {
+    pub fn new(config: TcpStreamConfig, place: &PartPlacement) -> Self {
         let methods = (config.send.unwrap_or(Sending::ALL[0]), config.receive.unwrap_or(Receiving::ALL[0]));
         Self { config, place: place.clone(), listeners: Vec::new(), strangers: 0, team: None, methods }
     }

@@ -1,6 +1,6 @@
 //! What both ends of a case know of it from the start.
 
-use seatrial_model::{Bytes, Case, Cause, Nanos, Place, Quantity, Unit, Value};
+use seatrial_model::{Bytes, Case, Cause, Nanos, PartPlacement, Quantity, Unit, Value};
 
 use super::steps::step_time;
 use crate::Error;
@@ -117,7 +117,7 @@ impl UdpStreamConfig {
     ///
     /// # Errors
     /// When the case carries something else.
-    pub fn of(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let direction = Direction::of_case(case);
         let count = |name: &str| case.params.count(name).map(|count| count as usize);
         let chosen = |name: &str| case.chosen.count(name).map(|count| count as usize);

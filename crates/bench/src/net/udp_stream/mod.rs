@@ -30,7 +30,7 @@ mod window;
 
 use seatrial_model::{
     About, AxisSpec, Better, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec,
-    ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 pub(super) use config::Direction;
@@ -256,7 +256,7 @@ impl Benchmark for UdpStream {
         limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         part(case, place)
     }
 

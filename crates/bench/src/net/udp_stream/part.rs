@@ -1,6 +1,6 @@
 //! An end of the stream: sends, receives, or both, and agrees with the other end on what was sent.
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Phase, Place};
+use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement, Phase};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -29,7 +29,7 @@ struct Invitation {
 /// One end.
 pub struct End {
     config: UdpStreamConfig,
-    place: Place,
+    place: PartPlacement,
     time: Nanos,
     /// Between prepare and connect.
     listener: Option<Listener>,
@@ -44,7 +44,7 @@ pub struct End {
 ///
 /// # Errors
 /// When the case cannot be read.
-pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
     Ok(Box::new(End {
         config: UdpStreamConfig::of(case, place)?,
         place: place.clone(),

@@ -7,7 +7,7 @@ mod run;
 
 use seatrial_model::{
     About, AxisSpec, Better, Case, Cost, Factor, Interaction, Kind, Limit, Limits, Measures, MetricSpec,
-    ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 use seatrial_sys::verbs::VerbKind;
 
@@ -114,7 +114,7 @@ impl Benchmark for Atomic {
         limits
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         part::part(METHOD, case, place)
     }
 

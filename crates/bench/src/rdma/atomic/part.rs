@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Phase, Place};
+use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement, Phase};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use serde_json::json;
@@ -25,7 +25,7 @@ pub const ONE: [&str; 2] = ["one", "median"];
 ///
 /// # Errors
 /// When the case was not planned by the same version.
-pub fn part(method: Method, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+pub fn part(method: Method, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
     let operation = match case.params.text(super::OPERATION.name)? {
         "compare_swap" => Operation::CompareSwap,
         _ => Operation::FetchAdd,
@@ -41,7 +41,7 @@ pub fn part(method: Method, case: &Case, place: &Place) -> Result<Box<dyn Part>,
 }
 
 struct Counting {
-    place: Place,
+    place: PartPlacement,
     /// By port; at least one.
     config: Vec<RdmaConfig>,
     operation: Operation,

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{fdatasync, fstatvfs};
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::{
@@ -36,7 +36,7 @@ const PIECE: usize = 1 << 20;
 /// The worker of one trial.
 #[derive(Debug)]
 pub struct Worker {
-    place: Place,
+    place: PartPlacement,
     from: String,
     to: String,
     config: CopyConfig,
@@ -54,7 +54,7 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let params = &case.params;
         let missing = |what: &str| Error::new(Cause::Protocol, format!("the case carries no {what}"));
         let method = match params.text("method")? {

@@ -3,7 +3,7 @@
 use seatrial_inventory::disk_limit;
 use seatrial_model::machine::{Disk, FileSystem, Machine, Medium};
 use seatrial_model::{
-    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Reason, Severity, Site,
+    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason, Severity, Site,
     SiteNode, Subject, Value,
 };
 
@@ -55,7 +55,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let near = disks(machine, sink).first().and_then(|disk| disk.numa_node().known().copied());
     let binding = cores.iter().find(|binding| Some(binding.node) == near).unwrap_or(&cores[0]);
     let part = "worker".to_owned();
-    case.places = vec![Place { part, index: 0, node: node.name.clone(), seats: vec![*binding] }];
+    case.places = vec![PartPlacement { part, index: 0, node: node.name.clone(), seats: vec![*binding] }];
     let all = |rate: u64| Nanos(size.saturating_mul(1000) / (rate / 1_000_000));
     // A copy that has begun is brought to its end; so is one more, in the warm-up.
     case.budget.measure = case.budget.measure.plus(all(SLOWEST));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 use seatrial_model::{
-    Budget, Bytes, Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit,
+    Budget, Bytes, Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit,
 };
 use seatrial_sys::clock;
 use seatrial_sys::root::SysRoot;
@@ -40,7 +40,7 @@ const READ_BACK_BYTES: u64 = 64 << 20;
 
 /// The worker of one trial.
 pub struct Worker {
-    place: Place,
+    place: PartPlacement,
     job: Arc<JobSpec>,
     directory: String,
     budget: Budget,
@@ -58,7 +58,7 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let job = JobSpec::of(&case.params).map_err(|reason| Error::new(Cause::Protocol, reason.text))?;
         Ok(Self {
             place: place.clone(),

@@ -1,7 +1,9 @@
 //! What is measured where, and how long it may take, decided from the inventory alone.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::{About, Binding, Bytes, Case, Cause, Nanos, Params, Place, Reason, Site, SiteNode};
+use seatrial_model::{
+    About, Binding, Bytes, Case, Cause, Nanos, Params, PartPlacement, Reason, Site, SiteNode,
+};
 
 use super::directory::Directory;
 use super::job::{JobSpec, Operation};
@@ -52,7 +54,7 @@ pub fn plan_node(
             case.chosen.set("disks", names.join(" ").as_str());
         }
         let near = disks.iter().find_map(|disk| disk.numa_node().known().copied());
-        case.places = vec![Place {
+        case.places = vec![PartPlacement {
             part: "worker".to_owned(),
             index: 0,
             node: node.name.clone(),

@@ -1,6 +1,6 @@
 //! The worker: a folder with its files, and the threads that work on them.
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 
@@ -19,7 +19,7 @@ pub const CHANNEL: &str = "operations";
 /// The worker of one trial.
 #[derive(Debug)]
 pub struct Worker {
-    place: Place,
+    place: PartPlacement,
     directory: String,
     threads: u64,
     is_shared: bool,
@@ -36,7 +36,7 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let params = &case.params;
         Ok(Self {
             place: place.clone(),

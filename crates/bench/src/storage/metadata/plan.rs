@@ -2,8 +2,8 @@
 
 use seatrial_model::machine::Medium;
 use seatrial_model::{
-    About, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Reason, Severity, Site, SiteNode,
-    Subject,
+    About, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason, Severity, Site,
+    SiteNode, Subject,
 };
 
 use super::place::{file_system_of, require_usable};
@@ -37,7 +37,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let cores = core_bindings(&node.machine)?;
     let bindings = (0..threads as usize).map(|number| cores[number % cores.len()]).collect();
     case.places =
-        vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
+        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
     case.budget.overhead = Nanos::millis(100);
     // Removing what is left counts as verifying, and happens one file after the other.
     case.budget.prepare = Nanos::secs(30 + files.saturating_mul(threads) / SLOWEST);

@@ -8,14 +8,14 @@ use seatrial_model::{
 
 use super::part::CHANNEL;
 use super::work::Operation;
-use crate::common::{Latencies, by_place};
+use crate::common::{Latencies, by_coords};
 use crate::stale_dirs::{KEPT, REMOVED};
 
 const MICRO: f64 = 1e3;
 
 /// Rates by operation and their mean, latencies by operation.
 pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
-    let rates = by_place(parts, CHANNEL, Sample::per_second);
+    let rates = by_coords(parts, CHANNEL, Sample::per_second);
     if rates.is_empty() {
         let text =
             "not a single operation was done to all files within the time; raise -p time= or lower files=";

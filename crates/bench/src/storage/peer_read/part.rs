@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use seatrial_model::{Budget, Case, Cause, Integrity, Nanos, Phase, Place};
+use seatrial_model::{Budget, Case, Cause, Integrity, Nanos, PartPlacement, Phase};
 use seatrial_sys::clock;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -32,7 +32,7 @@ struct Written {
 
 /// The part that writes.
 pub struct Writer {
-    place: Place,
+    place: PartPlacement,
     job: Arc<JobSpec>,
     directory: String,
     budget: Budget,
@@ -45,7 +45,7 @@ impl Writer {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let job = JobSpec::of(&case.params).map_err(|reason| Error::new(Cause::Protocol, reason.text))?;
         Ok(Self {
             place: place.clone(),
@@ -95,7 +95,7 @@ impl Part for Writer {
 
 /// The part that reads.
 pub struct Reader {
-    place: Place,
+    place: PartPlacement,
     worker: Worker,
 }
 
@@ -104,7 +104,7 @@ impl Reader {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         Ok(Self { place: place.clone(), worker: Worker::new(case, place)? })
     }
 }

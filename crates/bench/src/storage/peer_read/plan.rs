@@ -1,6 +1,8 @@
 //! Who reads what whom has written.
 
-use seatrial_model::{About, Case, Cause, Finding, Params, Place, Reason, Severity, Site, SiteNode, Subject};
+use seatrial_model::{
+    About, Case, Cause, Finding, Params, PartPlacement, Reason, Severity, Site, SiteNode, Subject,
+};
 
 use super::{READER, whole};
 use crate::common::core_bindings;
@@ -26,7 +28,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
         case.places[0].part = READER.to_owned();
         let threads = place_threads(&core_bindings(&writer.machine)?, None, job.threads);
         let part = about.parts[1].to_owned();
-        case.places.push(Place { part, index: 1, node: writer.name.clone(), seats: threads });
+        case.places.push(PartPlacement { part, index: 1, node: writer.name.clone(), seats: threads });
         case.chosen.set("written_on", writer.name.as_str());
         if reader.name != writer.name {
             case.nodes.push(writer.name.clone());

@@ -13,7 +13,7 @@ mod zones;
 
 use seatrial_model::{
     About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need,
-    ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use seatrial_sys::root::SysRoot;
@@ -149,11 +149,11 @@ impl Benchmark for Raw {
         plan::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         Ok(Box::new(part::Worker::new(case, place)?))
     }
 
-    fn look(&self, case: &Case, place: &Place) -> Option<Box<dyn Part>> {
+    fn look(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
         let config = config::RawConfig::of(case).ok()?;
         let look = common::Look::new(place, move || {
             let root = SysRoot::live();

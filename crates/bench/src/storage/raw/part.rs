@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::moved_by_device;
@@ -27,7 +27,7 @@ pub const TOGETHER: &str = "together";
 /// The worker of one trial.
 #[derive(Debug)]
 pub struct Worker {
-    place: Place,
+    place: PartPlacement,
     config: RawConfig,
     root: SysRoot,
     disks: Vec<Disk>,
@@ -42,7 +42,7 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         Ok(Self {
             place: place.clone(),
             config: RawConfig::of(case)?,

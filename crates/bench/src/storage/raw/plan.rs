@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use seatrial_inventory::{DiskLoad, disk_limit_under};
 use seatrial_model::machine::{Disk, DiskBus, Known, Machine, Medium};
 use seatrial_model::{
-    About, Binding, Budget, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Place, Reason, Site, SiteNode,
-    Subject, Value,
+    About, Binding, Budget, Bytes, Case, Cause, Limit, Limits, Nanos, Params, PartPlacement, Reason, Site,
+    SiteNode, Subject, Value,
 };
 
 use super::config;
@@ -35,7 +35,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode, budget: Budget) ->
     };
     let place = |bindings: Vec<Binding>| {
         let (part, node) = ("worker".to_owned(), node.name.clone());
-        vec![Place { part, index: 0, node, seats: bindings }]
+        vec![PartPlacement { part, index: 0, node, seats: bindings }]
     };
     if !together {
         let case = |disk: &&Disk| {

@@ -12,8 +12,8 @@ mod reduce;
 mod send_loop;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Case, Factor, Limits, Measures, MetricSpec, Params, PartRecord, Place, Reason,
-    SeriesSpec, Site, Unit,
+    About, AxisSpec, Better, Case, Factor, Limits, Measures, MetricSpec, Params, PartPlacement, PartRecord,
+    Reason, SeriesSpec, Site, Unit,
 };
 
 use super::{Method, capacity, plan_ports};
@@ -44,7 +44,7 @@ impl Benchmark for Stream {
         capacity(self.about, self.method, case, site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         part::part(self.method, case, place)
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Case, Cause, Integrity, Phase, Place};
+use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use seatrial_sys::verbs::VerbKind;
@@ -30,14 +30,14 @@ const QUIET_LOOKS: u32 = 40;
 ///
 /// # Errors
 /// When the case was not planned by the same version.
-pub fn part(method: Method, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+pub fn part(method: Method, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
     let config = RdmaConfig::all(method, case, place)?;
     let pages = pages_of(&case.params)?;
     Ok(Box::new(BandwidthPart { place: place.clone(), config, pages, ports: Vec::new(), sent: 0 }))
 }
 
 struct BandwidthPart {
-    place: Place,
+    place: PartPlacement,
     /// By port; at least one.
     config: Vec<RdmaConfig>,
     pages: Vec<Pages>,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use seatrial_model::{Case, Cause, Integrity, Phase, Place, Sample};
+use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase, Sample};
 use seatrial_sys::memory::Pages;
 use seatrial_sys::verbs::{GRH_BYTES, ReceiveList, Transport, VerbKind};
 use serde_json::{Value, json};
@@ -30,14 +30,14 @@ pub const PORT: &str = "port";
 ///
 /// # Errors
 /// When the case was not planned by the same version.
-pub fn part(method: Method, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+pub fn part(method: Method, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
     let config = RdmaConfig::all(method, case, place)?;
     let pages = pages_of(&case.params)?;
     Ok(Box::new(LatencyPart { place: place.clone(), config, pages, ports: Vec::new() }))
 }
 
 struct LatencyPart {
-    place: Place,
+    place: PartPlacement,
     /// By port; at least one.
     config: Vec<RdmaConfig>,
     pages: Vec<Pages>,

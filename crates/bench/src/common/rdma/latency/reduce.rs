@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::part::PORT;
 use super::requester::CHANNELS;
 use crate::common::rdma::{Method, RemoteCompletion, paths, ports_of};
-use crate::common::{AtPlace, Latencies, Transferred, by_place};
+use crate::common::{AtCoords, Latencies, Transferred, by_coords};
 
 /// Nanoseconds of a microsecond.
 const MICRO: f64 = 1e3;
@@ -22,7 +22,7 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
     let messages = if method.remote_completion == RemoteCompletion::None { 1.0 } else { 2.0 };
     let unit = MICRO * messages;
     let median = |sample: &Sample| Some(sample.amount.value() / unit);
-    let mut sizes = by_place(&clients, CHANNELS[1], median);
+    let mut sizes = by_coords(&clients, CHANNELS[1], median);
     sizes.sort_by_key(bytes);
     let Some(smallest) = sizes.first() else { return Err(why_not(&clients)) };
     let ports = ports_of(case, 0).unwrap_or_default();
@@ -38,7 +38,7 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
     };
     add("latency", Unit::Microsecond, smallest.trials.clone());
     let at = smallest.at.clone();
-    let rates = by_place(&clients, CHANNELS[0], Sample::per_second);
+    let rates = by_coords(&clients, CHANNELS[0], Sample::per_second);
     if let Some(rates) = rates.into_iter().find(|rates| rates.at == at) {
         add("rate", Unit::PerSecond, rates.trials);
     }
@@ -61,9 +61,9 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
     }
     let row = |at: Params, trials| Row { at, values: Values { unit: Unit::Microsecond, trials } };
     if ports.len() > 1 {
-        let all = by_place(&by_port, CHANNELS[1], median);
+        let all = by_coords(&by_port, CHANNELS[1], median);
         let of = |(number, port): (u64, &&str)| {
-            let is_it = |at: &&AtPlace| {
+            let is_it = |at: &&AtCoords| {
                 at.at.count(PORT) == Ok(number) && at.at.get("size") == smallest.at.get("size")
             };
             // A trial of which one port told nothing has no rows of it.
@@ -94,7 +94,7 @@ fn of_all_ports(part: &PartRecord) -> PartRecord {
 }
 
 /// The size of a place.
-fn bytes(at: &AtPlace) -> u64 {
+fn bytes(at: &AtCoords) -> u64 {
     at.at.bytes("size").ok().flatten().map_or(0, Bytes::get)
 }
 
@@ -116,7 +116,7 @@ fn histogram(part: &PartRecord, bytes: u64, port: Option<usize>) -> Option<Laten
 
 /// What went over the port with this number: a message there and where it is answered one back, and of what is read only
 /// that.
-fn transferred(method: Method, clients: &[PartRecord], sizes: &[AtPlace], port: usize) -> Transferred {
+fn transferred(method: Method, clients: &[PartRecord], sizes: &[AtCoords], port: usize) -> Transferred {
     let of_size = |size: u64| -> u64 {
         let counted = clients.iter().filter_map(|part| histogram(part, size, Some(port)));
         counted.map(|own| own.count()).sum::<u64>().saturating_mul(size)

@@ -65,9 +65,9 @@ fn part(trial: u32, samples: Vec<Sample>, evidence: serde_json::Value) -> PartRe
     }
 }
 
-fn place() -> seatrial_model::Place {
+fn place() -> seatrial_model::PartPlacement {
     let binding = |cpu| Binding { cpu, node: 0, domain: 0, memory: Some(0) };
-    seatrial_model::Place {
+    seatrial_model::PartPlacement {
         part: "worker".to_owned(),
         index: 0,
         node: "n1".to_owned(),

@@ -1,28 +1,32 @@
-//! Samples by their place on a series' axes.
+//! Samples by their coordinates on a series' axes.
 
 use seatrial_model::{Params, PartRecord, Sample};
 
-/// What was observed at one place on the axes.
+/// What was observed at one point of the axes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AtPlace {
-    /// The place.
+pub struct AtCoords {
+    /// Its coordinates.
     pub at: Params,
     /// One list of values a trial; trials without one are left out.
     pub trials: Vec<Vec<f64>>,
 }
 
-/// The values of all samples of `channel`, by place in the order of the first sample there, and by trial. A sample of
-/// which `value` makes nothing is left out.
-pub fn by_place(parts: &[PartRecord], channel: &str, value: impl Fn(&Sample) -> Option<f64>) -> Vec<AtPlace> {
+/// The values of all samples of `channel`, by coordinates in the order of the first sample at them, and by trial. A
+/// sample of which `value` makes nothing is left out.
+pub fn by_coords(
+    parts: &[PartRecord],
+    channel: &str,
+    value: impl Fn(&Sample) -> Option<f64>,
+) -> Vec<AtCoords> {
     let mut numbers: Vec<u32> = parts.iter().map(|part| part.trial).collect();
     numbers.dedup();
-    let mut places: Vec<AtPlace> = Vec::new();
+    let mut places: Vec<AtCoords> = Vec::new();
     for part in parts {
         let trial = numbers.iter().position(|number| *number == part.trial).unwrap_or(0);
         for sample in part.samples.iter().filter(|sample| sample.channel == channel) {
             let Some(value) = value(sample) else { continue };
             let index = places.iter().position(|place| place.at == sample.at).unwrap_or_else(|| {
-                places.push(AtPlace { at: sample.at.clone(), trials: vec![Vec::new(); numbers.len()] });
+                places.push(AtCoords { at: sample.at.clone(), trials: vec![Vec::new(); numbers.len()] });
                 places.len() - 1
             });
             places[index].trials[trial].push(value);
@@ -63,7 +67,7 @@ mod tests {
             part(3, &[("chase", 2, 6), ("chase", 2, 0)]),
         ];
         let span = |sample: &Sample| (sample.span() > Nanos(0)).then(|| sample.span().get() as f64);
-        let places = by_place(&parts, "chase", span);
+        let places = by_coords(&parts, "chase", span);
         let trials: Vec<_> = places.iter().map(|place| place.trials.clone()).collect();
         assert_eq!(trials, [vec![vec![7.0, 5.0]], vec![vec![8.0], vec![6.0]]]);
         assert_eq!(places[1].at.count("size"), Ok(2));

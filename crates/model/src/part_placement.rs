@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Where one part of a case runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Place {
+pub struct PartPlacement {
     /// Which of the benchmark's parts, for example `worker` or `sender`.
     pub part: String,
     /// Position among all parts of the case, from 0.
