@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use super::plan::{ROUNDS, SLICE};
 use crate::common::gpu::pattern::{Pattern, Wrong};
 use crate::common::gpu::{
-    self, Block, Checks, GpuGroup, GpuWorkload, Lane, LaneError, MOST_QUEUED, Opened, Starter, Tally,
-    Watches, Worker, address_of, preparing,
+    self, Block, Checks, GpuGroup, GpuWorkload, MOST_QUEUED, Opened, Starter, StreamError, Tally,
+    TimedStream, Watches, Worker, address_of, preparing,
 };
 use crate::common::{self, pin};
 use crate::{Error, Sink, Stop};
@@ -55,7 +55,7 @@ struct Ready {
 /// One GPU and its blocks of the host.
 struct End {
     number: usize,
-    lanes: [Lane; 2],
+    streams: [TimedStream; 2],
     source: Block,
     target: Block,
     /// Whether anything was copied to the target.
@@ -139,10 +139,10 @@ impl Wanted {
             opened.require(2 * self.block as u64)?;
             (take(self.block)?, Some(take(self.block)?))
         };
-        let lane = || Lane::new(&opened.gpu, &opened.kernels).map_err(refused("making a stream"));
+        let timed = || TimedStream::new(&opened.gpu, &opened.kernels).map_err(refused("making a stream"));
         let end = End {
             number,
-            lanes: [lane()?, lane()?],
+            streams: [timed()?, timed()?],
             source: Block::take(&opened.gpu, address, self.block, &self.pages, node, IN)?,
             target: Block::take(&opened.gpu, address, self.block, &self.pages, node, NOTHING)?,
             tally: Tally::take(&opened.gpu).map_err(refused("taking memory of the device"))?,
@@ -173,7 +173,7 @@ impl GpuWorkload for Ready {
                 match self.slice(direction, index, watches) {
                     Ok(ran) => break ran,
                     // The others are measured without it.
-                    Err(LaneError { lane, error }) => self.group.lose(lane, error, direction.0)?,
+                    Err(StreamError { stream, error }) => self.group.lose(stream, error, direction.0)?,
                 }
             };
             rates += ran
@@ -230,7 +230,7 @@ impl GpuWorkload for Ready {
     }
 }
 
-/// GPU, lane, start, end and bytes of each copy. The lane of a [`LaneError`] is the GPU's number here.
+/// GPU, lane, start, end and bytes of each copy. The stream of a [`StreamError`] is the GPU's number here.
 type Ran = Vec<(usize, u64, Nanos, Nanos, u64)>;
 
 impl Ready {
@@ -239,7 +239,7 @@ impl Ready {
         (name, goes_in, goes_out): (&'static str, bool, bool),
         index: usize,
         watches: &mut Watches<'_>,
-    ) -> Result<Ran, LaneError> {
+    ) -> Result<Ran, StreamError> {
         let (block, covers) = (self.block, self.covers);
         let copies = match covers {
             true => self.group.ends().iter().map(|end| end.device.len() / block).max().unwrap_or(1),
@@ -249,26 +249,26 @@ impl Ready {
         let each = copies.div_ceil(MOST_QUEUED);
         let pieces = copies.div_ceil(each);
         for end in self.group.ends() {
-            let at = |error| LaneError { lane: end.number, error };
+            let at = |error| StreamError { stream: end.number, error };
             if goes_in {
                 end.overwrite().map_err(at)?;
             } else if covers {
                 end.fill_source().map_err(at)?;
             }
         }
-        // The lanes of all, those of one GPU side by side, and what each of them copies.
-        let mut lanes: Vec<&mut Lane> = Vec::new();
+        // The streams of all, those of one GPU side by side, and what each of them copies.
+        let mut streams: Vec<&mut TimedStream> = Vec::new();
         let mut works = Vec::new();
         for end in self.group.ends_mut() {
-            let End { lanes: [inward, outward], source, target, device, device_out, number, .. } = end;
+            let End { streams: [inward, outward], source, target, device, device_out, number, .. } = end;
             let count = if covers { device.len() / block } else { copies };
             let from = device_out.as_ref().unwrap_or(device);
             if goes_in {
-                lanes.push(inward);
+                streams.push(inward);
                 works.push(Work { number: *number, lane: 0, count, host: &source.memory, device });
             }
             if goes_out {
-                lanes.push(outward);
+                streams.push(outward);
                 works.push(Work { number: *number, lane: 1, count, host: &target.memory, device: from });
             }
         }
@@ -287,8 +287,9 @@ impl Ready {
                 if *lane == 0 { stream.copy(there, here, block) } else { stream.copy(here, there, block) }
             })
         };
-        let run = self.starter.run(&mut lanes, pieces, queue, || watches.look());
-        let run = run.map_err(|failed| LaneError { lane: works[failed.lane].number, error: failed.error })?;
+        let run = self.starter.run(&mut streams, pieces, queue, || watches.look());
+        let run =
+            run.map_err(|failed| StreamError { stream: works[failed.stream].number, error: failed.error })?;
         let mut found = Vec::new();
         let mut longest = 0.0_f64;
         for (lane, work) in works.iter().enumerate() {
@@ -308,7 +309,7 @@ impl Ready {
     }
 
     /// Every word on the devices that something went to.
-    fn after(&mut self, name: &str, goes_in: bool, goes_out: bool) -> Result<(), LaneError> {
+    fn after(&mut self, name: &str, goes_in: bool, goes_out: bool) -> Result<(), StreamError> {
         let Self { group, checks, block, .. } = self;
         for end in group.ends_mut() {
             end.written |= goes_out;
@@ -320,7 +321,7 @@ impl Ready {
             let count = if goes_out && end.device_out.is_none() { blocks.div_ceil(2) } else { blocks };
             for number in 0..count {
                 let wrong = end.check(number * *block, *block);
-                let wrong = wrong.map_err(|error| LaneError { lane: end.number, error })?;
+                let wrong = wrong.map_err(|error| StreamError { stream: end.number, error })?;
                 let Wrong { count, first } = wrong.unwrap_or_default();
                 checks.note(*block as u64, count, || {
                     let at = (number * *block) as u64 + 8 * first;
@@ -333,7 +334,7 @@ impl Ready {
     }
 }
 
-/// What one lane copies: so many blocks between the host and a device.
+/// What one stream copies: so many blocks between the host and a device.
 struct Work<'a> {
     number: usize,
     lane: u64,
@@ -352,7 +353,7 @@ impl Work<'_> {
 impl End {
     /// Fills what comes from the device; over the whole memory every block is the same.
     fn fill_source(&self) -> Result<(), GpuError> {
-        let (stream, kernels) = (&self.lanes[0].stream, &self.opened.kernels);
+        let (stream, kernels) = (&self.streams[0].stream, &self.opened.kernels);
         match &self.device_out {
             Some(memory) => kernels.fill(stream, Span::Device(memory, 0), memory.len() / 8, OUT)?,
             None => {
@@ -366,7 +367,7 @@ impl End {
     }
 
     fn overwrite(&self) -> Result<(), GpuError> {
-        let stream = &self.lanes[0].stream;
+        let stream = &self.streams[0].stream;
         if self.device_out.is_none() {
             return self.fill_source();
         }
@@ -376,6 +377,6 @@ impl End {
 
     fn check(&self, offset: usize, bytes: usize) -> Result<Option<Wrong>, GpuError> {
         let at = Span::Device(&self.device, offset);
-        self.opened.kernels.check(&self.lanes[0].stream, &self.tally, at, bytes / 8, IN)
+        self.opened.kernels.check(&self.streams[0].stream, &self.tally, at, bytes / 8, IN)
     }
 }

@@ -14,15 +14,15 @@ pub const MOST_QUEUED: usize = 240;
 
 /// A stream, with marks to time its work by.
 #[derive(Debug)]
-pub struct Lane {
+pub struct TimedStream {
     /// The stream.
     pub stream: Stream,
     kernels: Kernels,
     marks: Vec<Event>,
 }
 
-impl Lane {
-    /// A lane of `gpu`.
+impl TimedStream {
+    /// A stream of `gpu`.
     ///
     /// # Errors
     /// When the driver refuses.
@@ -39,40 +39,40 @@ impl Lane {
     }
 }
 
-/// When each lane's marks were reached.
+/// When each stream's marks were reached.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// When the gate was opened, on the host's clock.
     pub opened: Nanos,
-    /// By lane: nanoseconds from the opening to each mark. The first mark is the start.
+    /// By stream: nanoseconds from the opening to each mark. The first mark is the start.
     pub marks: Vec<Vec<f64>>,
 }
 
 impl Run {
-    /// When piece `piece` of `lane` began and ended, on the host's clock.
-    pub fn piece(&self, lane: usize, piece: usize) -> (Nanos, Nanos) {
+    /// When piece `piece` of `stream` began and ended, on the host's clock.
+    pub fn piece(&self, stream: usize, piece: usize) -> (Nanos, Nanos) {
         let at = |mark: f64| Nanos(self.opened.get().saturating_add_signed(mark.round() as i64));
-        (at(self.marks[lane][piece]), at(self.marks[lane][piece + 1]))
+        (at(self.marks[stream][piece]), at(self.marks[stream][piece + 1]))
     }
 }
 
-/// A lane that failed, with the driver's answer.
+/// A stream that failed, with the driver's answer.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{error}")]
-pub struct LaneError {
+pub struct StreamError {
     /// Its position.
-    pub lane: usize,
+    pub stream: usize,
     /// The answer.
     pub error: GpuError,
 }
 
-impl From<LaneError> for GpuError {
-    fn from(failed: LaneError) -> Self {
+impl From<StreamError> for GpuError {
+    fn from(failed: StreamError) -> Self {
         failed.error
     }
 }
 
-/// Starts lanes together.
+/// Starts streams together.
 #[derive(Debug)]
 pub struct Starter {
     gate: Arc<Gate>,
@@ -80,7 +80,7 @@ pub struct Starter {
 }
 
 impl Starter {
-    /// A starter for lanes of every GPU of this process; `gpu` is one of them.
+    /// A starter for streams of every GPU of this process; `gpu` is one of them.
     ///
     /// # Errors
     /// When a page cannot be pinned.
@@ -93,74 +93,74 @@ impl Starter {
         if self.by_kernel { "kernel" } else { "stream wait value" }
     }
 
-    /// Lets every lane do `pieces` pieces of work, which `queue` puts into the stream of a lane: `queue(lane, piece)`.
-    /// `meanwhile` is called while they work.
+    /// Lets every stream do `pieces` pieces of work, which `queue` puts into the stream of a stream: `queue(stream,
+    /// piece)`. `meanwhile` is called while they work.
     ///
     /// # Errors
-    /// The first lane of which anything failed; the gate is open then, and every lane was waited for.
+    /// The first stream of which anything failed; the gate is open then, and every stream was waited for.
     pub fn run(
         &mut self,
-        lanes: &mut [&mut Lane],
+        streams: &mut [&mut TimedStream],
         pieces: usize,
         mut queue: impl FnMut(usize, &Stream, usize) -> Result<(), GpuError>,
         meanwhile: impl FnOnce(),
-    ) -> Result<Run, LaneError> {
+    ) -> Result<Run, StreamError> {
         self.gate.close();
-        let fill = |(number, lane): (usize, &mut &mut Lane)| {
-            self.fill(lane, pieces, |stream, piece| queue(number, stream, piece)).map_err(at(number))
+        let fill = |(number, timed): (usize, &mut &mut TimedStream)| {
+            self.fill(timed, pieces, |stream, piece| queue(number, stream, piece)).map_err(at(number))
         };
-        let queued: Result<(), LaneError> = lanes.iter_mut().enumerate().try_for_each(fill);
+        let queued: Result<(), StreamError> = streams.iter_mut().enumerate().try_for_each(fill);
         let opened = Nanos(now_ns());
         self.gate.open();
         if queued.is_ok() {
             meanwhile();
         }
         // All are waited for, also when one of them failed: nothing may go on behind our back.
-        let finish = |(number, lane): (usize, &&mut Lane)| lane.stream.finish().map_err(at(number));
-        let finished: Vec<Result<(), LaneError>> = lanes.iter().enumerate().map(finish).collect();
+        let finish = |(number, timed): (usize, &&mut TimedStream)| timed.stream.finish().map_err(at(number));
+        let finished: Vec<Result<(), StreamError>> = streams.iter().enumerate().map(finish).collect();
         queued?;
-        finished.into_iter().collect::<Result<(), LaneError>>()?;
-        let marks = lanes.iter().enumerate().map(|(number, lane)| {
-            // Marks can be told apart in time on one device only; each device's first lane is its zero, which the gate
-            // makes the same moment on all.
-            let zero = lanes.iter().find(|other| same(other.stream.gpu(), lane.stream.gpu()));
-            let zero = &zero.map_or(&lane.marks, |first| &first.marks)[0];
-            let marks = lane.marks[..=pieces].iter().map(|mark| zero.until_ns(mark));
+        finished.into_iter().collect::<Result<(), StreamError>>()?;
+        let marks = streams.iter().enumerate().map(|(number, timed)| {
+            // Marks can be told apart in time on one device only; each device's first stream is its zero, which the
+            // gate makes the same moment on all.
+            let zero = streams.iter().find(|other| same(other.stream.gpu(), timed.stream.gpu()));
+            let zero = &zero.map_or(&timed.marks, |first| &first.marks)[0];
+            let marks = timed.marks[..=pieces].iter().map(|mark| zero.until_ns(mark));
             marks.collect::<Result<Vec<f64>, GpuError>>().map_err(at(number))
         });
-        Ok(Run { opened, marks: marks.collect::<Result<Vec<Vec<f64>>, LaneError>>()? })
+        Ok(Run { opened, marks: marks.collect::<Result<Vec<Vec<f64>>, StreamError>>()? })
     }
 
     fn fill(
         &mut self,
-        lane: &mut Lane,
+        timed: &mut TimedStream,
         pieces: usize,
         mut queue: impl FnMut(&Stream, usize) -> Result<(), GpuError>,
     ) -> Result<(), GpuError> {
-        lane.with_marks(pieces + 1)?;
-        self.hold(lane)?;
-        lane.marks[0].record(&lane.stream)?;
+        timed.with_marks(pieces + 1)?;
+        self.hold(timed)?;
+        timed.marks[0].record(&timed.stream)?;
         (0..pieces).try_for_each(|piece| {
-            queue(&lane.stream, piece)?;
-            lane.marks[piece + 1].record(&lane.stream)
+            queue(&timed.stream, piece)?;
+            timed.marks[piece + 1].record(&timed.stream)
         })
     }
 
     /// Older drivers, and some virtual machines, do not let a stream wait for memory; a kernel of one thread does it
     /// everywhere.
-    fn hold(&mut self, lane: &Lane) -> Result<(), GpuError> {
+    fn hold(&mut self, timed: &TimedStream) -> Result<(), GpuError> {
         if !self.by_kernel {
-            match lane.stream.hold(&self.gate) {
+            match timed.stream.hold(&self.gate) {
                 Err(error) if error.fault() == Fault::NotSupported => self.by_kernel = true,
                 other => return other,
             }
         }
-        lane.kernels.wait(&lane.stream, &self.gate)
+        timed.kernels.wait(&timed.stream, &self.gate)
     }
 }
 
-fn at(lane: usize) -> impl Fn(GpuError) -> LaneError {
-    move |error| LaneError { lane, error }
+fn at(stream: usize) -> impl Fn(GpuError) -> StreamError {
+    move |error| StreamError { stream, error }
 }
 
 fn same(one: &Gpu, other: &Gpu) -> bool {
