@@ -10,7 +10,7 @@ use super::goodput::{Framing, Goodput, Ip, Transport};
 
 /// Bounds on the payload that gets one way: those of both ends' interfaces, times what `goodput` says that headers and
 /// gaps leave of them for this framing, this IP and this MTU, and those of shapers that it passes on its way out. `who`
-/// names what takes the way, with its verb.
+/// names what takes the path, with its verb.
 ///
 /// # Errors
 /// Why nothing bounds it, or why that is not known.
@@ -96,7 +96,7 @@ fn timestamps(case: &Case, site: &Site) -> bool {
     !case.nodes.iter().any(off)
 }
 
-/// An end of the way.
+/// An end of the path.
 struct End<'a> {
     name: String,
     nic: &'a Nic,

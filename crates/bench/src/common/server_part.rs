@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{Listener, ServerThread};
 use crate::{Error, Offer, Part, Sink, Stop};
 
-/// What answering ends do not have in common.
+/// What differs between servers.
 pub trait ServerSide: Send {
     /// Opens the port, and takes what else must be there before anybody calls.
     ///

@@ -251,8 +251,8 @@ impl RdmaEndpoint {
         (0..theirs.pairs.len()).map(of_pair).collect()
     }
 
-    /// The way to the peer: by GIDs on Ethernet, and where one was asked for; else by the local identifier. And our own
-    /// GID, where one is used.
+    /// The path to the peer: by GIDs on Ethernet, and where one was asked for; else by the local identifier. And our
+    /// own GID, where one is used.
     fn path(&mut self, theirs: &ConnectionInfo) -> Result<(Path, Option<GidEntry>), Error> {
         let label = self.config.label();
         let ethernet = self.port.link_layer == LinkLayer::Ethernet;

@@ -1,4 +1,4 @@
-//! Which threads work on which memory, in which combinations: the cells that are measured in turn.
+//! Which threads work on which memory, in which combinations: the points that are measured in turn.
 
 use std::collections::BTreeMap;
 
@@ -21,38 +21,40 @@ pub struct ShardSlot {
 
 /// One combination of threads and memory, measured again and again in turn with the others.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
+pub struct MeasurePoint {
     /// Its place on the axes of the series.
     pub at: Params,
     /// Who works on what: thread and slot, by index.
     pub threads: Vec<(usize, usize)>,
 }
 
-/// All cells of a case and the memory they need.
+/// All points of a case and the memory they need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     /// Slots of the shards of the arrays, all of one size.
     pub slots: Vec<ShardSlot>,
     /// Combinations, in the order they are measured.
-    pub cells: Vec<Cell>,
+    pub points: Vec<MeasurePoint>,
 }
 
 impl Layout {
-    /// Cells that differ in the number of threads a L3 domain: those of `levels`, cut to what a domain has.
+    /// Points that differ in the number of threads a L3 domain: those of `levels`, cut to what a domain has.
     pub fn levels(bindings: &[Binding], levels: &[usize]) -> Self {
         let mut domains: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (index, binding) in bindings.iter().enumerate() {
             domains.entry(binding.domain).or_default().push(index);
         }
-        let mut cells: Vec<Cell> = Vec::new();
+        let mut points: Vec<MeasurePoint> = Vec::new();
         for level in levels {
             let threads: Vec<_> =
                 domains.values().flat_map(|domain| domain.iter().take(*level)).copied().collect();
-            if cells.iter().all(|cell| cell.threads.len() != threads.len()) {
+            if points.iter().all(|point| point.threads.len() != threads.len()) {
                 let mut at = Params::default();
                 at.set("threads", threads.len() as u64);
-                cells
-                    .push(Cell { at, threads: threads.into_iter().map(|thread| (thread, thread)).collect() });
+                points.push(MeasurePoint {
+                    at,
+                    threads: threads.into_iter().map(|thread| (thread, thread)).collect(),
+                });
             }
         }
         let slots = bindings
@@ -60,17 +62,17 @@ impl Layout {
             .enumerate()
             .map(|(thread, binding)| ShardSlot { thread, memory: binding.memory })
             .collect();
-        Self { slots, cells }
+        Self { slots, points }
     }
 
-    /// One cell for every node with cores and every node with memory in `memories`.
+    /// One point for every node with cores and every node with memory in `memories`.
     pub fn matrix(bindings: &[Binding], memories: &[u32]) -> Self {
         let mut by_node: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (index, binding) in bindings.iter().enumerate() {
             by_node.entry(binding.node).or_default().push(index);
         }
         let largest = by_node.values().max_by_key(|threads| threads.len()).cloned().unwrap_or_default();
-        let mut layout = Self { slots: Vec::new(), cells: Vec::new() };
+        let mut layout = Self { slots: Vec::new(), points: Vec::new() };
         for memory in memories {
             // Touched by the node's own cores where it has as many as the node with the most; bound in any case.
             let own =
@@ -84,7 +86,7 @@ impl Layout {
                 at.set("cpu_node", u64::from(*cpus));
                 at.set("memory_node", u64::from(*memory));
                 let threads = own.iter().enumerate().map(|(nth, thread)| (*thread, first + nth)).collect();
-                layout.cells.push(Cell { at, threads });
+                layout.points.push(MeasurePoint { at, threads });
             }
         }
         layout
@@ -120,9 +122,9 @@ mod tests {
     fn levels_spread_over_domains_and_repeat_no_thread_count() {
         let bindings: Vec<_> = (0..8).map(|cpu| binding(cpu, 0, cpu / 4)).collect();
         let layout = Layout::levels(&bindings, &[1, 2, 4, usize::MAX]);
-        let counts: Vec<_> = layout.cells.iter().map(|cell| cell.threads.len()).collect();
+        let counts: Vec<_> = layout.points.iter().map(|point| point.threads.len()).collect();
         assert_eq!(counts, [2, 4, 8]);
-        assert_eq!(layout.cells[0].threads, [(0, 0), (4, 4)]);
+        assert_eq!(layout.points[0].threads, [(0, 0), (4, 4)]);
         assert_eq!(layout.slots.len(), 8);
     }
 
@@ -130,9 +132,9 @@ mod tests {
     fn a_matrix_has_a_cell_for_every_pair_and_memory_without_cores() {
         let bindings = [binding(0, 0, 0), binding(1, 0, 0), binding(2, 1, 1)];
         let layout = Layout::matrix(&bindings, &[0, 1, 2]);
-        assert_eq!(layout.cells.len(), 6);
+        assert_eq!(layout.points.len(), 6);
         assert_eq!(layout.slots.len(), 6);
-        let far = &layout.cells[5];
+        let far = &layout.points[5];
         assert_eq!(far.at.to_string(), "cpu_node=1,memory_node=2");
         assert_eq!(far.threads, [(2, 4)]);
         assert_eq!(layout.slots[4].memory, Some(2));

@@ -1,4 +1,4 @@
-//! The worker: makes the memory, runs the cells in turn, checks the data.
+//! The worker: makes the memory, runs the points in turn, checks the data.
 
 use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
 use seatrial_sys::clock::Calibration;
@@ -49,7 +49,7 @@ impl Worker {
             Error::new(Cause::Missing, text)
         })?;
         let array = case.chosen.bytes("array")?.unwrap_or_default();
-        let shards = layout.cells.iter().map(|cell| cell.threads.len()).max().unwrap_or(1).max(1);
+        let shards = layout.points.iter().map(|point| point.threads.len()).max().unwrap_or(1).max(1);
         let elements = array.get() as usize / shards / size_of::<f64>();
         let pages = common::pages(&case.params)?;
         Ok(Self {
@@ -71,17 +71,17 @@ impl Worker {
             .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was told to prepare"))
     }
 
-    /// Runs every cell once for a slice; samples go to `out` when they count.
+    /// Runs every point once for a slice; samples go to `out` when they count.
     fn round(&mut self, stop: &Stop, mut out: Option<&mut dyn Sink>) -> Result<(), Error> {
         let shortest = self.calibration.as_ref().map_or(0, Calibration::shortest_ns);
-        for index in 0..self.layout.cells.len() {
-            let cell = &self.layout.cells[index];
-            let all = self.team()?.slice(&cell.threads, SLICE, stop)?;
+        for index in 0..self.layout.points.len() {
+            let point = &self.layout.points[index];
+            let all = self.team()?.slice(&point.threads, SLICE, stop)?;
             // A slice cut short by the end of the phase is no sample: it may hold a single block.
             let whole = all.iter().all(|ran| ran.end.since(ran.start) >= Nanos(SLICE.get().max(shortest)));
             if let (Some(out), true) = (out.as_deref_mut(), whole) {
                 for ran in all {
-                    let mut at = cell.at.clone();
+                    let mut at = point.at.clone();
                     at.set("slice", self.slices);
                     at.set("thread", ran.thread as u64);
                     let amount = Quantity::new(ran.bytes as f64, Unit::Byte)

@@ -20,7 +20,7 @@ const TIMES_L3: u64 = 4;
 const SHARE: u64 = 2;
 
 /// Least size of the shard of an array that one thread works on.
-const LEAST_PIECE: u64 = 1 << 20;
+const LEAST_SHARD: u64 = 1 << 20;
 
 /// Time of one slice: long against the clock and the gate, short against drift.
 pub const SLICE: Nanos = Nanos::millis(25);
@@ -28,7 +28,7 @@ pub const SLICE: Nanos = Nanos::millis(25);
 /// Array size where nobody knows a cache.
 const WITHOUT_CACHE_FACTS: u64 = 1 << 30;
 
-/// Slices a cell gets in a trial at least.
+/// Slices a point gets in a trial at least.
 const LEAST_SLICES: u64 = 4;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -83,9 +83,9 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     case.places =
         vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
 
-    let cells = layout.cells.len() as u64;
-    case.budget.measure = case.budget.measure.max(Nanos(SLICE.get() * cells * LEAST_SLICES));
-    case.budget.warm_up = case.budget.warm_up.max(Nanos(SLICE.get() * cells));
+    let points = layout.points.len() as u64;
+    case.budget.measure = case.budget.measure.max(Nanos(SLICE.get() * points * LEAST_SLICES));
+    case.budget.warm_up = case.budget.warm_up.max(Nanos(SLICE.get() * points));
     // First touch and the check of the data run at a few GB/s and core at least.
     let total = array.get() * kernel.arrays() as u64 * pools(&layout);
     let touch = Nanos(total / (2 * case.places[0].seats.len().min(16) as u64).max(1));
@@ -164,8 +164,8 @@ fn largest_domain(bindings: &[Binding]) -> usize {
 
 /// How often every array exists: once, or once a memory node.
 fn pools(layout: &Layout) -> u64 {
-    let team = layout.cells.iter().map(|cell| cell.threads.len()).max().unwrap_or(1).max(1);
-    (layout.slots.len() / team).max(1) as u64
+    let threads = layout.points.iter().map(|point| point.threads.len()).max().unwrap_or(1).max(1);
+    (layout.slots.len() / threads).max(1) as u64
 }
 
 /// The size of each array, over all slots of one pool.
@@ -177,7 +177,7 @@ fn array(
     layout: &Layout,
 ) -> Result<Bytes, Reason> {
     let shards = layout.slots.len() as u64 / pools(layout);
-    let granule = shards * LEAST_PIECE;
+    let granule = shards * LEAST_SHARD;
     let copies = kernel.arrays() as u64 * pools(layout);
     let room = room(machine).map(|room| room / SHARE / copies);
     let asked = params.bytes("array").ok().flatten();

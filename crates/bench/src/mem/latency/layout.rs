@@ -30,7 +30,7 @@ pub struct Loop {
 
 /// One measurement, made again and again in turn with the others.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
+pub struct ChasePoint {
     /// Its place on the axes of the series.
     pub at: Params,
     /// The CPU that chases.
@@ -41,15 +41,15 @@ pub struct Cell {
     pub swept: bool,
 }
 
-/// All memory, rings and cells of a case.
+/// All memory, rings and points of a case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Layout {
     /// Pieces of memory.
     pub blocks: Vec<Block>,
     /// Rings, shorter ones first.
     pub rings: Vec<Loop>,
-    /// Cells, in the order they are visited.
-    pub cells: Vec<Cell>,
+    /// Points, in the order they are visited.
+    pub points: Vec<ChasePoint>,
 }
 
 impl Layout {
@@ -58,7 +58,7 @@ impl Layout {
         Self {
             blocks: vec![Block { memory: binding.memory, bytes: size }],
             rings: vec![Loop { block: 0, first: 0, bytes: size }],
-            cells: vec![Cell { at: at_size(size), cpu: binding.cpu, ring: 0, swept: false }],
+            points: vec![ChasePoint { at: at_size(size), cpu: binding.cpu, ring: 0, swept: false }],
         }
     }
 
@@ -90,13 +90,13 @@ impl Layout {
             layout.rings.push(Loop { block: layout.blocks.len(), first: 0, bytes: size });
             layout.blocks.push(Block { memory: binding.memory, bytes: size });
         }
-        let cell = |(ring, size): (usize, &u64)| Cell {
+        let point = |(ring, size): (usize, &u64)| ChasePoint {
             at: at_size(*size),
             cpu: binding.cpu,
             ring,
             swept: *size <= top / 2,
         };
-        layout.cells = sizes.iter().enumerate().rev().map(cell).collect();
+        layout.points = sizes.iter().enumerate().rev().map(point).collect();
         layout
     }
 
@@ -112,7 +112,7 @@ impl Layout {
                 let mut at = Params::default();
                 at.set("cpu_node", u64::from(binding.node));
                 at.set("memory_node", u64::from(*memory));
-                layout.cells.push(Cell { at, cpu: binding.cpu, ring, swept: false });
+                layout.points.push(ChasePoint { at, cpu: binding.cpu, ring, swept: false });
             }
         }
         layout
@@ -175,10 +175,10 @@ mod tests {
     fn rings_above_half_of_the_largest_have_their_own_memory_and_are_never_swept() {
         let layout = Layout::ladder(BINDING, 128 * MIB, 64);
         let apart: Vec<u64> = layout
-            .cells
+            .points
             .iter()
-            .filter(|cell| !cell.swept)
-            .map(|cell| layout.rings[cell.ring].bytes)
+            .filter(|point| !point.swept)
+            .map(|point| layout.rings[point.ring].bytes)
             .collect();
         assert_eq!(apart, [128 * MIB, 96 * MIB]);
         let blocks: Vec<u64> = layout.blocks.iter().map(|block| block.bytes).collect();
@@ -190,21 +190,21 @@ mod tests {
     fn rings_rise_in_size_and_are_visited_from_the_largest_down() {
         let layout = Layout::ladder(BINDING, 128 * MIB, 64);
         assert!(layout.rings.windows(2).all(|pair| pair[0].bytes < pair[1].bytes), "{layout:?}");
-        let cells: Vec<usize> = layout.cells.iter().map(|cell| cell.ring).collect();
-        assert_eq!(cells, (0..layout.rings.len()).rev().collect::<Vec<_>>());
-        assert_eq!(layout.cells[cells.len() - 3].at.bytes("size"), Ok(Some(Bytes::kib(8))));
+        let points: Vec<usize> = layout.points.iter().map(|point| point.ring).collect();
+        assert_eq!(points, (0..layout.rings.len()).rev().collect::<Vec<_>>());
+        assert_eq!(layout.points[points.len() - 3].at.bytes("size"), Ok(Some(Bytes::kib(8))));
     }
 
     #[test]
     fn a_matrix_chases_every_memory_from_every_node_of_cores() {
         let bindings = [BINDING, Binding { cpu: 9, node: 1, domain: 1, memory: Some(1) }];
         let layout = Layout::matrix(&bindings, &[0, 1, 4], MIB);
-        let cells: Vec<_> =
-            layout.cells.iter().map(|cell| (cell.cpu, layout.blocks[cell.ring].memory)).collect();
+        let points: Vec<_> =
+            layout.points.iter().map(|point| (point.cpu, layout.blocks[point.ring].memory)).collect();
         assert_eq!(
-            cells,
+            points,
             [(5, Some(0)), (5, Some(1)), (5, Some(4)), (9, Some(0)), (9, Some(1)), (9, Some(4))]
         );
-        assert_eq!(layout.cells[5].at.to_string(), "cpu_node=1,memory_node=4");
+        assert_eq!(layout.points[5].at.to_string(), "cpu_node=1,memory_node=4");
     }
 }

@@ -18,10 +18,10 @@ const SHARE: u64 = 2;
 /// Time of one timed run: long against the clock and an interrupt, short against drift.
 pub const SLICE: Nanos = Nanos::millis(2);
 
-/// Timed runs of a cell in a visit.
+/// Timed runs of a point in a visit.
 pub const RUNS: u64 = 2;
 
-/// Visits of a cell in a trial at least.
+/// Visits of a point in a trial at least.
 const LEAST_VISITS: u64 = 3;
 
 /// Estimated time of a hop that hits no cache, of a line that is swept, and of a line in the making of the order.
@@ -29,7 +29,7 @@ const HOP_NS: u64 = 100;
 const SWEEP_NS: u64 = 10;
 const ORDER_NS: u64 = 15;
 
-/// Hops at most that settle a cell; see [`super::chase::Chaser::settle`].
+/// Hops at most that settle a point; see [`super::chase::Chaser::settle`].
 const SETTLING: u64 = 1 << 15;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -102,9 +102,9 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
 /// Sets the times that follow from what is to be done.
 fn time(case: &mut Case, layout: &Layout, line: u64) {
     let lines = |ring: usize| layout.rings[ring].bytes / line;
-    let visits = layout.cells.iter().map(|cell| {
-        let sweep = if cell.swept { lines(cell.ring) * SWEEP_NS } else { 0 };
-        sweep + (2 * lines(cell.ring)).min(SETTLING) * HOP_NS + RUNS * SLICE.get()
+    let visits = layout.points.iter().map(|point| {
+        let sweep = if point.swept { lines(point.ring) * SWEEP_NS } else { 0 };
+        sweep + (2 * lines(point.ring)).min(SETTLING) * HOP_NS + RUNS * SLICE.get()
     });
     let round = Nanos(visits.sum());
     case.budget.measure = case.budget.measure.max(Nanos(round.get() * LEAST_VISITS));

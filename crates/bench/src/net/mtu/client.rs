@@ -34,7 +34,7 @@ enum Direction {
     Reverse,
 }
 
-/// The asking part.
+/// The client.
 pub struct Client {
     config: MtuConfig,
     place: PartPlacement,

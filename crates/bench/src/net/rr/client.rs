@@ -14,7 +14,7 @@ use crate::{Error, Offer, Part, Sink, Stop};
 /// Channels of the samples: how many round trips a slice has, and their median.
 pub const CHANNELS: [&str; 2] = ["round_trips", "median"];
 
-/// The asking part.
+/// The client.
 pub struct Client {
     config: RrConfig,
     place: PartPlacement,

@@ -146,7 +146,7 @@ pub struct IoQueue {
 }
 
 impl IoQueue {
-    /// A thread that has done nothing yet; its way follows from `key`.
+    /// The queue of a thread that has done nothing yet; its access pattern follows from `key`.
     pub fn new(tools: Tools, key: u64) -> Self {
         let count = tools.engine.slots().min(slots(tools.depth));
         let access = AccessPattern::new(&tools.job, key);
@@ -188,7 +188,7 @@ impl IoQueue {
         self.drive(source, over, Nanos::secs(1), When::Making).map(drop)
     }
 
-    /// Goes on its way until `over`, or once.
+    /// Goes through its blocks until `over`, or once.
     ///
     /// # Errors
     /// What went wrong with a request.
