@@ -19,8 +19,8 @@ const SHARE: u64 = 2;
 /// Size of each array where nobody knows a cache.
 const WITHOUT_CACHE_FACTS: u64 = 1 << 30;
 
-/// Least size of the piece of an array that one loader works on.
-const LEAST_PIECE: u64 = 1 << 20;
+/// Least size of the shard of an array that one loader works on.
+const LEAST_SHARD: u64 = 1 << 20;
 
 /// Time of one timed run: enough hops for a mean that a queue's ups and downs do not move.
 pub const SLICE: Nanos = Nanos::millis(5);
@@ -139,7 +139,7 @@ impl Sizes {
             Known::Known(cache) => TIMES_CACHE * cache.bytes,
             Known::Unknown(_) => WITHOUT_CACHE_FACTS,
         };
-        let granule = loaders * LEAST_PIECE.max((FLAT_BLOCK * size_of::<f64>()) as u64);
+        let granule = loaders * LEAST_SHARD.max((FLAT_BLOCK * size_of::<f64>()) as u64);
         let wanted = wanted.max(granule);
         let array = match (room, ring) {
             (Some(room), Some(ring)) => wanted.min(room.saturating_sub(of_ring(ring)) / copies),

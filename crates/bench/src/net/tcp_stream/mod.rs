@@ -8,6 +8,7 @@ mod kernel;
 mod limited;
 mod meter;
 mod method;
+mod method_probe;
 mod moderation;
 mod orders;
 mod part;
@@ -21,7 +22,6 @@ mod rest;
 mod team;
 #[cfg(test)]
 mod tests;
-mod trials;
 mod unsent;
 
 use seatrial_model::{

@@ -13,10 +13,10 @@ use serde_json::json;
 use super::config::{Name, TcpStreamConfig};
 use super::flow::Lap;
 use super::method::{Method, Receiving, Sending};
+use super::method_probe;
 use super::queued::Queue;
 use super::record::ENDS;
 use super::team::FlowTeam;
-use super::trials;
 use super::unsent::Looks;
 use crate::common::{Listener, PeerAddress, interface_of};
 use crate::{Error, Offer, Part, Sink, Stop};
@@ -112,7 +112,7 @@ impl TcpEnd {
             .filter_map(|(_, stream)| interface_of(stream))
             .collect();
         interfaces.dedup();
-        trials::require(&self.config, &laps)?;
+        method_probe::require(&self.config, &laps)?;
         for lap in laps.iter_mut().filter(|lap| lap.end.sends) {
             lap.end.drained = looks.drained(lap.end.name());
             lap.end.tcp.rtt_us = usual(&times, lap.end.name()).or(lap.end.tcp.rtt_us);
@@ -169,7 +169,7 @@ impl Part for TcpEnd {
             Phase::Measure => self.measure(stop, out),
             _ => {
                 let config = self.config.clone();
-                let found = trials::go(self.team()?, &config, stop)?;
+                let found = method_probe::run(self.team()?, &config, stop)?;
                 self.methods = (found.send, found.receive);
                 out.evidence("methods", found.shown);
                 Ok(())

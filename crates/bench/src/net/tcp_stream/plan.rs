@@ -3,8 +3,8 @@
 use seatrial_model::{About, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site};
 
 use super::config::Direction;
+use super::method_probe;
 use super::rails;
-use super::trials;
 use crate::common::affinity::{place_threads, place_threads_over};
 use crate::common::ends::Ends;
 use crate::common::{self, link_limits};
@@ -29,7 +29,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     let mut budget = common::budget(params)?;
     let auto = |name: &str| params.text(name) == Ok("auto");
     let tcp = params.text("protocol") == Ok("tcp");
-    budget.warm_up = trials::warm_up(tcp && auto("send"), tcp && auto("receive"));
+    budget.warm_up = method_probe::warm_up(tcp && auto("send"), tcp && auto("receive"));
     budget.overhead = Nanos::millis(250);
     let mut case = ends.case(about, params, budget);
     if !rails.is_empty() {

@@ -49,7 +49,7 @@ pub struct Found {
 ///
 /// # Errors
 /// Of a flow that fails, and when a method that was asked for cannot be taken.
-pub fn go(team: &mut FlowTeam, config: &TcpStreamConfig, stop: &Stop) -> Result<Found, Error> {
+pub fn run(team: &mut FlowTeam, config: &TcpStreamConfig, stop: &Stop) -> Result<Found, Error> {
     let mut send = config.send.unwrap_or(Sending::ALL[0]);
     let mut receive = config.receive.unwrap_or(Receiving::ALL[0]);
     let mut clock = Instant::now();
