@@ -1,7 +1,8 @@
 //! The two traits that every benchmark is made of.
 
 use seatrial_model::{
-    About, Case, Factor, Integrity, Limits, Measures, Params, PartRecord, Phase, Place, Reason, Sample, Site,
+    About, Case, Factor, Integrity, Limits, Measures, Params, PartPlacement, PartRecord, Phase, Reason,
+    Sample, Site,
 };
 use serde::{Deserialize, Serialize};
 
@@ -39,11 +40,11 @@ pub trait Benchmark: Sync {
     ///
     /// # Errors
     /// When the case's parameters cannot be read.
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error>;
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error>;
 
     /// A part that does no more than touch the subject of `case` while it connects, in the cheapest way that hangs where the
     /// case would. It is asked for before a case whose subject hung; without one the case runs as it is.
-    fn look(&self, _case: &Case, _place: &Place) -> Option<Box<dyn Part>> {
+    fn look(&self, _case: &Case, _place: &PartPlacement) -> Option<Box<dyn Part>> {
         None
     }
 
@@ -97,7 +98,7 @@ pub struct Offer {
 
 impl Offer {
     /// The offer of the part at `place`.
-    pub fn new(place: &Place, data: serde_json::Value) -> Self {
+    pub fn new(place: &PartPlacement, data: serde_json::Value) -> Self {
         Self { part: place.part.clone(), index: place.index, node: place.node.clone(), data }
     }
 }

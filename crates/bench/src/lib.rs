@@ -6,9 +6,9 @@
 mod benchmark;
 pub mod common;
 mod error;
-pub mod leftover;
 mod planned;
 mod registry;
+pub mod stale_dirs;
 #[cfg(test)]
 #[path = "../tests/machine/starved.rs"]
 mod starved;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::about::About;
 use crate::finding::Finding;
 use crate::param::Params;
-use crate::place::Place;
+use crate::part_placement::PartPlacement;
 use crate::subject::Subject;
 use crate::units::Nanos;
 
@@ -35,7 +35,7 @@ pub struct Case {
     /// Facts of the subject that a profile may select by or require.
     pub facts: Params,
     /// Where each part runs.
-    pub places: Vec<Place>,
+    pub places: Vec<PartPlacement>,
     /// How long and how often.
     pub budget: Budget,
     /// What the plan already knows to be wrong with this case.

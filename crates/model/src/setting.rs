@@ -6,6 +6,6 @@ mod about;
 mod document;
 mod reading;
 
-pub use about::{Privilege, SettingAbout, UNLIMITED, Way};
+pub use about::{ApplyCommand, Privilege, SettingAbout, UNLIMITED};
 pub use document::{AuditedSetting, SettingsDocument, Wanted, schema};
 pub use reading::{Present, SettingReading};

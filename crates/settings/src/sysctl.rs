@@ -29,7 +29,7 @@ pub(crate) const ROW: SettingAbout = SettingAbout {
     subject: "node",
     facts: &[],
     source: "",
-    ways: &[],
+    apply: &[],
     privilege: Privilege::Root,
     traps: "Lost at the next boot unless a file in /etc/sysctl.d says it too. tuned sets its own when it starts.",
 };
@@ -37,7 +37,7 @@ pub(crate) const ROW: SettingAbout = SettingAbout {
 /// The only way to set a row, by the name that sysctl(8) knows it by.
 macro_rules! by_sysctl {
     ($name:literal) => {
-        &[seatrial_model::setting::Way::always(concat!("sysctl -w ", $name, "={value}"))]
+        &[seatrial_model::setting::ApplyCommand::always(concat!("sysctl -w ", $name, "={value}"))]
     };
 }
 pub(crate) use by_sysctl;

@@ -21,14 +21,14 @@ pub(super) const ERRORS: Rule = Rule {
     find: |records| find(records, &DAMAGED),
 };
 
-pub(super) const PAUSES: Rule = Rule {
+pub(super) const PAUSE_FRAMES: Rule = Rule {
     kind: "pause-frames",
     doc: "A network card was told to pause during trials, or told others to.",
     find: |records| find(records, &PAUSED),
 };
 
 /// What the counters of an interface may tell.
-struct Sort {
+struct InterfaceCounterRule {
     kind: &'static str,
     /// Whether a counter of this name is of it.
     is_of: fn(&str) -> bool,
@@ -37,7 +37,7 @@ struct Sort {
     text: fn(node: &str, interface: &str, count: u64) -> String,
 }
 
-const RING: Sort = Sort {
+const RING: InterfaceCounterRule = InterfaceCounterRule {
     kind: "nic-drops",
     is_of: is_lost,
     severity: Severity::Warning,
@@ -50,7 +50,7 @@ const RING: Sort = Sort {
     },
 };
 
-const DAMAGED: Sort = Sort {
+const DAMAGED: InterfaceCounterRule = InterfaceCounterRule {
     kind: "link-errors",
     is_of: is_damaged,
     severity: Severity::Problem,
@@ -62,7 +62,7 @@ const DAMAGED: Sort = Sort {
     },
 };
 
-const PAUSED: Sort = Sort {
+const PAUSED: InterfaceCounterRule = InterfaceCounterRule {
     kind: "pause-frames",
     is_of: is_pause,
     severity: Severity::Warning,
@@ -107,7 +107,7 @@ fn of_driver(name: &str) -> Option<String> {
     name.strip_prefix(DRIVER).map(str::to_lowercase)
 }
 
-fn find(records: &[CaseRecord], sort: &Sort) -> Vec<Finding> {
+fn find(records: &[CaseRecord], sort: &InterfaceCounterRule) -> Vec<Finding> {
     let mut findings = Vec::new();
     for case in records {
         for node in seen(case, "nic") {
@@ -118,7 +118,7 @@ fn find(records: &[CaseRecord], sort: &Sort) -> Vec<Finding> {
 }
 
 /// One finding an interface.
-fn of_node(case: &CaseRecord, seen: &Seen, sort: &Sort) -> Vec<Finding> {
+fn of_node(case: &CaseRecord, seen: &Seen, sort: &InterfaceCounterRule) -> Vec<Finding> {
     let mut interfaces: BTreeMap<&str, Vec<(&str, u64)>> = BTreeMap::new();
     for (key, count) in seen.counts().filter(|(_, count)| *count > 0) {
         if let Some((name, interface)) = key.rsplit_once(' ')

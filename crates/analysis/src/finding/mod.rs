@@ -71,7 +71,7 @@ pub const RULES: &[Rule] = &[
     interfaces::ERRORS,
     interfaces::DROPS,
     backlog::RULE,
-    interfaces::PAUSES,
+    interfaces::PAUSE_FRAMES,
     rdma_ports::ERRORS,
     rdma_ports::RETRANSMISSIONS,
     rdma_ports::NOT_READY,

@@ -35,7 +35,7 @@ pub(super) const CONGESTION: Rule = Rule {
 };
 
 /// What the counters of a port may tell.
-struct Sort {
+struct PortCounterRule {
     kind: &'static str,
     /// Names of counters in the kernel: of the port, of mlx5, of soft-RoCE.
     names: &'static [&'static str],
@@ -44,7 +44,7 @@ struct Sort {
     text: fn(node: &str, port: &str) -> String,
 }
 
-const LINK: Sort = Sort {
+const LINK: PortCounterRule = PortCounterRule {
     kind: "rdma-link-errors",
     names: &[
         "symbol_error",
@@ -64,7 +64,7 @@ const LINK: Sort = Sort {
     },
 };
 
-const LOST: Sort = Sort {
+const LOST: PortCounterRule = PortCounterRule {
     kind: "rdma-retransmissions",
     names: &[
         "out_of_sequence",
@@ -94,7 +94,7 @@ const LOST: Sort = Sort {
     },
 };
 
-const UNPOSTED: Sort = Sort {
+const UNPOSTED: PortCounterRule = PortCounterRule {
     kind: "rdma-not-ready",
     names: &["rnr_nak_retry_err", "out_of_buffer", "rcvd_rnr_err", "send_rnr_err", "retry_rnr_exceeded_err"],
     severity: Severity::Warning,
@@ -105,7 +105,7 @@ const UNPOSTED: Sort = Sort {
     },
 };
 
-const CONGESTED: Sort = Sort {
+const CONGESTED: PortCounterRule = PortCounterRule {
     kind: "rdma-congestion",
     names: &[
         "np_cnp_sent",
@@ -125,7 +125,7 @@ const CONGESTED: Sort = Sort {
     },
 };
 
-fn find(records: &[CaseRecord], sort: &Sort) -> Vec<Finding> {
+fn find(records: &[CaseRecord], sort: &PortCounterRule) -> Vec<Finding> {
     records
         .iter()
         .flat_map(|case| {
@@ -135,7 +135,7 @@ fn find(records: &[CaseRecord], sort: &Sort) -> Vec<Finding> {
 }
 
 /// One finding a port.
-fn of_node(case: &CaseRecord, seen: &Seen, sort: &Sort) -> Vec<Finding> {
+fn of_node(case: &CaseRecord, seen: &Seen, sort: &PortCounterRule) -> Vec<Finding> {
     let mut ports: BTreeMap<&str, Vec<(&str, u64)>> = BTreeMap::new();
     for (key, count) in seen.counts().filter(|(_, count)| *count > 0) {
         if let Some((name, port)) = key.rsplit_once(' ')
@@ -164,7 +164,7 @@ mod tests {
     use super::super::probes::fixture::case;
     use super::*;
 
-    const SORTS: [&Sort; 4] = [&LINK, &LOST, &UNPOSTED, &CONGESTED];
+    const SORTS: [&PortCounterRule; 4] = [&LINK, &LOST, &UNPOSTED, &CONGESTED];
 
     #[test]
     fn errors_of_each_sort_are_told_by_port_with_their_counters() {

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use seatrial_model::machine::{Known, Machine, Nic, NicKind};
 use seatrial_model::{
-    About, Budget, Case, Cause, Kind, ParamSpec, Params, Place, Reason, Seat, Site, SiteNode, Subject,
+    About, Binding, Budget, Case, Cause, Kind, ParamSpec, Params, PartPlacement, Reason, Site, SiteNode,
+    Subject,
 };
 
 /// The interface of both ends.
@@ -22,19 +23,19 @@ const OF_FIRST: &str = INTERFACE.name;
 /// The same of the second end.
 const OF_SECOND: &str = "peer_interface";
 
-/// The first two nodes of a site: which two these are is the pattern's decision. A site of one node talks to itself over
-/// the loopback, which measures the protocol stack without a wire.
+/// The first two nodes of a site: which two these are is the pattern's decision. A site of one node talks to itself
+/// over the loopback, which measures the protocol stack without a wire.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends<'a> {
     first: &'a SiteNode,
     second: &'a SiteNode,
     asked: Option<&'a str>,
-    way: Option<Way<'a>>,
+    interfaces: Option<InterfacePair<'a>>,
 }
 
 /// An interface of each end.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Way<'a> {
+pub struct InterfacePair<'a> {
     /// Of the first end.
     pub first: &'a Nic,
     /// Of the second end.
@@ -59,15 +60,15 @@ impl<'a> Ends<'a> {
             let text = "one node by itself talks over the loopback: leave out -p interface=, or name two nodes with -w";
             return Err(Reason::new(Cause::Missing, text));
         }
-        let way = match asked {
+        let interfaces = match asked {
             _ if alone => None,
             Some(name) => match (nic(first, name)?, nic(second, name)?) {
-                (Some(first), Some(second)) => Some(Way { first, second }),
+                (Some(first), Some(second)) => Some(InterfacePair { first, second }),
                 _ => None,
             },
             None => fastest(&first.machine, &second.machine),
         };
-        Ok(Self { first, second, asked, way })
+        Ok(Self { first, second, asked, interfaces })
     }
 
     /// Whether both ends are one node.
@@ -83,8 +84,8 @@ impl<'a> Ends<'a> {
     }
 
     /// The interfaces between the two, as far as they are known before a connection is made.
-    pub fn way(&self) -> Option<Way<'a>> {
-        self.way
+    pub fn interfaces(&self) -> Option<InterfacePair<'a>> {
+        self.interfaces
     }
 
     /// A case between the two: its subject is the pair, its group the benchmark, its facts those that a profile may
@@ -109,35 +110,36 @@ impl<'a> Ends<'a> {
             case.facts.set("name", "lo");
             case.facts.set("type", NicKind::Loopback.word());
         }
-        if let Some(way) = self.way {
-            case.facts = way.first.facts();
-            case.chosen.set(OF_FIRST, way.first.name.as_str());
-            case.chosen.set(OF_SECOND, way.second.name.as_str());
+        if let Some(interfaces) = self.interfaces {
+            case.facts = interfaces.first.facts();
+            case.chosen.set(OF_FIRST, interfaces.first.name.as_str());
+            case.chosen.set(OF_SECOND, interfaces.second.name.as_str());
         }
         case
     }
 
     /// The two places of a case whose parts are `parts`, in the order of the ends.
-    pub fn places(&self, parts: &[&str], [first, second]: [Vec<Seat>; 2]) -> Vec<Place> {
+    pub fn places(&self, parts: &[&str], [first, second]: [Vec<Binding>; 2]) -> Vec<PartPlacement> {
         let ends = [(self.first, first), (self.second, second)];
-        let place = |(index, (part, (node, seats))): (usize, (&&str, (&SiteNode, Vec<Seat>)))| Place {
-            part: (*part).to_owned(),
-            index: index as u32,
-            node: node.name.clone(),
-            seats,
-        };
+        let place =
+            |(index, (part, (node, bindings))): (usize, (&&str, (&SiteNode, Vec<Binding>)))| PartPlacement {
+                part: (*part).to_owned(),
+                index: index as u32,
+                node: node.name.clone(),
+                seats: bindings,
+            };
         parts.iter().zip(ends).enumerate().map(place).collect()
     }
 }
 
 /// The interfaces of a planned case, as far as the plan knew them.
-pub fn way<'a>(case: &Case, site: &'a Site) -> Option<Way<'a>> {
+pub fn interfaces<'a>(case: &Case, site: &'a Site) -> Option<InterfacePair<'a>> {
     let find = |node: Option<&String>, name: &str| -> Option<&'a Nic> {
         let interface = case.chosen.text(name).ok()?;
         site.machine(node?)?.nics.known()?.iter().find(|nic| nic.name == interface)
     };
     let first = find(case.nodes.first(), OF_FIRST)?;
-    Some(Way { first, second: find(case.nodes.get(1), OF_SECOND)? })
+    Some(InterfacePair { first, second: find(case.nodes.get(1), OF_SECOND)? })
 }
 
 /// The interface that the part at `index` (0 or 1) is to use; none leaves it to the routes.
@@ -161,7 +163,7 @@ fn nic<'a>(node: &'a SiteNode, name: &str) -> Result<Option<&'a Nic>, Reason> {
 }
 
 /// The fastest pair of interfaces with a network in common; the slower end counts, and names decide between equals.
-fn fastest<'a>(first: &'a Machine, second: &'a Machine) -> Option<Way<'a>> {
+fn fastest<'a>(first: &'a Machine, second: &'a Machine) -> Option<InterfacePair<'a>> {
     let reach = |machine: &'a Machine| {
         machine.nics.known().into_iter().flatten().filter(|nic| leaves_the_node(nic, machine))
     };
@@ -173,7 +175,7 @@ fn fastest<'a>(first: &'a Machine, second: &'a Machine) -> Option<Way<'a>> {
         .min_by_key(|(one, other)| {
             (Reverse(speed(one).min(speed(other))), one.name.clone(), other.name.clone())
         })
-        .map(|(first, second)| Way { first, second })
+        .map(|(first, second)| InterfacePair { first, second })
 }
 
 fn share_a_network(one: &Nic, other: &Nic) -> bool {
@@ -243,13 +245,13 @@ mod tests {
         let site = Site { nodes: vec![server("n1"), server("n2")] };
         let auto = params("auto");
         let ends = Ends::of(&site, &auto).expect("ends");
-        let way = ends.way().expect("a way");
-        assert_eq!((way.first.name.as_str(), way.second.name.as_str()), ("ens1", "ens1"));
+        let interfaces = ends.interfaces().expect("a way");
+        assert_eq!((interfaces.first.name.as_str(), interfaces.second.name.as_str()), ("ens1", "ens1"));
         let slow = node("n3", vec![nic("eth0", NicKind::Physical, Some(10_000), "10.0.0.0/16")]);
         let site = Site { nodes: vec![server("n1"), slow] };
         let ends = Ends::of(&site, &auto).expect("ends");
-        let way = ends.way().expect("a way");
-        assert_eq!((way.first.name.as_str(), way.second.name.as_str()), ("eno1", "eth0"));
+        let interfaces = ends.interfaces().expect("a way");
+        assert_eq!((interfaces.first.name.as_str(), interfaces.second.name.as_str()), ("eno1", "eth0"));
     }
 
     #[test]
@@ -261,14 +263,14 @@ mod tests {
         let site = Site { nodes: vec![host("n1"), host("n2")] };
         let auto = params("auto");
         let ends = Ends::of(&site, &auto).expect("ends");
-        assert_eq!(ends.way().map(|way| way.first.name.as_str()), Some("br0"));
+        assert_eq!(ends.interfaces().map(|interfaces| interfaces.first.name.as_str()), Some("br0"));
     }
 
     #[test]
     fn nodes_without_a_network_in_common_are_left_to_their_routes() {
         let other = node("n2", vec![nic("eth0", NicKind::Physical, None, "192.168.0.0/24")]);
         let site = Site { nodes: vec![server("n1"), other] };
-        assert!(Ends::of(&site, &params("auto")).expect("ends").way().is_none());
+        assert!(Ends::of(&site, &params("auto")).expect("ends").interfaces().is_none());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A part that only touches what a case is to measure: before a case whose subject hung, to find out soon whether it still
 //! does.
 
-use seatrial_model::{Integrity, Phase, Place};
+use seatrial_model::{Integrity, PartPlacement, Phase};
 use seatrial_sys::storage::scratch;
 
 use crate::storage::file::files::opened;
@@ -13,19 +13,19 @@ type Touch = Box<dyn FnOnce() -> Result<(), Error> + Send>;
 
 /// A part without samples. It touches its subject while it connects, so that the start of its process is not counted.
 pub struct Look {
-    place: Place,
+    place: PartPlacement,
     touch: Option<Touch>,
 }
 
 impl Look {
     /// One that does `touch` to its subject.
-    pub fn new(place: &Place, touch: impl FnOnce() -> Result<(), Error> + Send + 'static) -> Self {
+    pub fn new(place: &PartPlacement, touch: impl FnOnce() -> Result<(), Error> + Send + 'static) -> Self {
         Self { place: place.clone(), touch: Some(Box::new(touch)) }
     }
 
     /// One that makes an empty file in each of `directories` and lets go of it. Looking alone would not do: a file system that
     /// is frozen is read as ever, and one whose server is gone answers from memory.
-    pub fn in_directories(place: &Place, directories: &[&str]) -> Self {
+    pub fn in_directories(place: &PartPlacement, directories: &[&str]) -> Self {
         let directories: Vec<String> = directories.iter().map(|&one| one.to_owned()).collect();
         Self::new(place, move || {
             for directory in directories {
@@ -60,8 +60,8 @@ impl Part for Look {
 mod tests {
     use super::*;
 
-    fn place() -> Place {
-        Place { part: "worker".to_owned(), index: 0, node: "n1".to_owned(), seats: Vec::new() }
+    fn place() -> PartPlacement {
+        PartPlacement { part: "worker".to_owned(), index: 0, node: "n1".to_owned(), seats: Vec::new() }
     }
 
     #[test]

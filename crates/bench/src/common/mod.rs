@@ -1,8 +1,8 @@
-//! What several benchmarks share: parameters, budgets, seats, pinned threads, memory at a place, samples by place.
+//! What several benchmarks share: parameters, budgets, bindings, pinned threads, memory at a place, samples by place.
 
-mod answering;
-mod by_place;
-pub mod carry;
+pub mod affinity;
+mod bindings;
+mod by_coords;
 mod curve;
 mod each_node;
 pub mod ends;
@@ -11,9 +11,10 @@ pub mod goodput;
 pub mod gpu;
 mod held;
 mod latencies;
+pub mod link_limits;
 mod look;
-mod misplaced;
-mod moved;
+mod no_limit;
+mod numa_check;
 pub mod payload;
 mod pin;
 pub mod pingpong;
@@ -21,16 +22,15 @@ pub mod rdma;
 #[cfg(test)]
 pub mod rig;
 pub mod search;
-pub mod seating;
-mod seats;
-mod serving;
+mod server_part;
+mod server_thread;
 mod sliced;
 pub mod space;
 mod stream;
-mod unstated;
+mod transferred;
 
-pub use answering::{Answering, Answers};
-pub use by_place::{AtPlace, by_place};
+pub use bindings::{core_bindings, matrix_nodes, memory_for, memory_nodes, own_memory, remote_memory, room};
+pub use by_coords::{AtCoords, by_coords};
 pub use curve::{Curve, common_window};
 pub use each_node::each_node;
 pub use ends::Ends;
@@ -38,14 +38,14 @@ pub use gate::Gate;
 pub use held::{Held, evidence_of_pages, evidence_of_place, require_room};
 pub use latencies::Latencies;
 pub use look::Look;
-pub use misplaced::misplaced;
-pub use moved::Moved;
+pub use no_limit::{no_limit, no_limits};
+pub use numa_check::numa_check;
 pub use pin::pin;
-pub use seats::{matrix_nodes, memory_for, memory_nodes, own_memory, remote_memory, room, seats};
-pub use serving::Serving;
+pub use server_part::{ServerPart, ServerSide};
+pub use server_thread::ServerThread;
 pub use sliced::Sliced;
-pub use stream::{Accepted, Endpoint, Listening, Reach, beside, interface_of};
-pub use unstated::{all_unstated, unstated};
+pub use stream::{Accepted, Endpoint, Listener, PeerAddress, beside, interface_of};
+pub use transferred::Transferred;
 
 use seatrial_model::{Budget, Cause, Kind, Nanos, ParamSpec, Params, Reason, Value};
 use seatrial_sys::memory::Pages;

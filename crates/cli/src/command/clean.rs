@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use seatrial_bench::leftover::{Inside, Leftover, Standing, find, inside, remove};
+use seatrial_bench::stale_dirs::{Inside, StaleDir, Standing, find, inside, remove};
 use seatrial_model::Bytes;
 use serde_json::{Value, json};
 
@@ -52,8 +52,8 @@ pub fn run(args: &CleanArgs) -> Result<Exit, CliError> {
     Ok(if is_refused { Exit::INCOMPLETE } else { Exit::MET })
 }
 
-fn cleaned(found: Leftover, args: &CleanArgs) -> Outcome {
-    let Leftover { path, manifest, standing } = found;
+fn cleaned(found: StaleDir, args: &CleanArgs) -> Outcome {
+    let StaleDir { path, manifest, standing } = found;
     let process =
         manifest.as_ref().map_or(String::new(), |of| format!("process {} of {}", of.process, of.host));
     let of = |what: &'static str, why: String| Outcome { path: path.clone(), what, why, inside: None };

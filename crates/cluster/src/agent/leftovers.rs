@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use seatrial_bench::Stop;
-use seatrial_bench::leftover::Announced;
+use seatrial_bench::stale_dirs::Announced;
 
 /// How long the report of a worker's end waits for it, so that it can say what stays.
 pub(super) const SOON: Duration = Duration::from_secs(4);

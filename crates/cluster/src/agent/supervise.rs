@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use seatrial_bench::leftover::{Announced, KEPT, announced};
+use seatrial_bench::stale_dirs::{Announced, KEPT, announced};
 use seatrial_model::Evidence;
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::Shelf;

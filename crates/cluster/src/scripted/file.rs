@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::SettingReading;
-use seatrial_model::{Case, Cause, Evidence, Integrity, Phase, Place, Reason, SiteNode};
+use seatrial_model::{Case, Cause, Evidence, Integrity, PartPlacement, Phase, Reason, SiteNode};
 use seatrial_stats::mix;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -192,7 +192,7 @@ impl SimulatedNodes {
 }
 
 impl When {
-    fn fits(&self, case: &Case, place: &Place, trial: u32) -> bool {
+    fn fits(&self, case: &Case, place: &PartPlacement, trial: u32) -> bool {
         let text =
             |pattern: &Option<String>, text: &str| pattern.as_ref().is_none_or(|pattern| fits(pattern, text));
         text(&self.bench, &case.bench)
@@ -205,7 +205,7 @@ impl When {
 }
 
 impl Rule {
-    fn script(&self, case: &Case, place: &Place, trial: u32) -> Script {
+    fn script(&self, case: &Case, place: &PartPlacement, trial: u32) -> Script {
         let seed = seed(case, place);
         let patterns = self.samples.iter().zip(0_u64..);
         let samples =
@@ -221,14 +221,14 @@ impl Rule {
 }
 
 /// FNV-1a of what tells two workers of a trial apart.
-fn seed(case: &Case, place: &Place) -> u64 {
+fn seed(case: &Case, place: &PartPlacement) -> u64 {
     let bytes = case.id.as_str().bytes().chain(place.node.bytes()).chain(place.index.to_le_bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 
-fn nothing_for(case: &Case, place: &Place, trial: u32) -> Script {
+fn nothing_for(case: &Case, place: &PartPlacement, trial: u32) -> Script {
     let text = format!("no rule of the script fits {} on {}, trial {trial}", case.id, place.node);
     Script::faulty(Fault::Fails { phase: Phase::Prepare, reason: Reason::new(Cause::Protocol, text) })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::{Case, Cause, Evidence, Nanos, Phase, Place, Reason, SiteNode};
+use seatrial_model::{Case, Cause, Evidence, Nanos, PartPlacement, Phase, Reason, SiteNode};
 
 use super::fault::Fault;
 use super::script::Script;
@@ -10,7 +10,7 @@ use super::worker::{Act, Worker};
 use crate::fleet::{Fleet, NodeIndex, Notice};
 use crate::message::{Command, EndKind, FromWorker, Hello, PROTOCOL, Report, WorkerEnd, WorkerId};
 
-type Author = Box<dyn Fn(&Case, &Place, u32) -> Script>;
+type Author = Box<dyn Fn(&Case, &PartPlacement, u32) -> Script>;
 
 /// Simulated agents. What their workers say comes from a function of case, place and trial; it takes no real time, and
 /// the same commands get the same notices in the same order.
@@ -36,7 +36,10 @@ enum Entry {
 
 impl ScriptedFleet {
     /// One agent a node, with `author` writing the script of every worker.
-    pub fn new(nodes: Vec<SiteNode>, author: impl Fn(&Case, &Place, u32) -> Script + 'static) -> Self {
+    pub fn new(
+        nodes: Vec<SiteNode>,
+        author: impl Fn(&Case, &PartPlacement, u32) -> Script + 'static,
+    ) -> Self {
         let hello = |SiteNode { name, machine, settings }| Hello {
             protocol: PROTOCOL,
             build: "scripted".to_owned(),

@@ -1,7 +1,7 @@
 //! One simulated worker: how it answers, and when.
 
 use seatrial_bench::Offer;
-use seatrial_model::{Evidence, Nanos, Phase, Place, Sample};
+use seatrial_model::{Evidence, Nanos, PartPlacement, Phase, Sample};
 use serde_json::json;
 
 use super::fault::Fault;
@@ -20,7 +20,7 @@ const BATCH: usize = 256;
 #[derive(Debug)]
 pub(super) struct Worker {
     pub(super) node: NodeIndex,
-    place: Place,
+    place: PartPlacement,
     script: Script,
     running: Option<Running>,
     turn: u32,
@@ -49,7 +49,12 @@ pub(super) enum Act {
 
 impl Worker {
     /// The worker at `place`, and what happens as it starts.
-    pub(super) fn start(node: NodeIndex, place: Place, script: Script, now: Nanos) -> (Self, Vec<Act>) {
+    pub(super) fn start(
+        node: NodeIndex,
+        place: PartPlacement,
+        script: Script,
+        now: Nanos,
+    ) -> (Self, Vec<Act>) {
         let acts = match &script.fault {
             Some(Fault::NotStarted { why }) => vec![ends(now, EndKind::NotStarted { why: why.clone() })],
             _ => Vec::new(),

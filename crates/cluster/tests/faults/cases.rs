@@ -1,6 +1,6 @@
 //! Cases for the toys.
 
-use seatrial_model::{Budget, Case, Nanos, Params, Place, Subject};
+use seatrial_model::{Budget, Case, Nanos, Params, PartPlacement, Subject};
 
 /// A case in which the toy does `what` on node `n1`.
 pub fn case(what: &str) -> Case {
@@ -16,6 +16,7 @@ pub fn case(what: &str) -> Case {
         precision_percent: 2.0,
     };
     let mut case = Case::new(&crate::toys::ABOUT, "n1", Subject::node(), &params, budget);
-    case.places = vec![Place { part: "toy".to_owned(), index: 0, node: "n1".to_owned(), seats: vec![] }];
+    case.places =
+        vec![PartPlacement { part: "toy".to_owned(), index: 0, node: "n1".to_owned(), seats: vec![] }];
     case
 }

@@ -14,8 +14,8 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Signal, getpid, getppid, kill_process};
 use seatrial_bench::{Benchmark, Error, Offer, Part, Registry, Sink, Stop};
 use seatrial_model::{
-    About, Case, Cause, Cost, Integrity, Interaction, Limits, Measures, Nanos, Params, PartRecord, Phase,
-    Place, Quantity, Reason, Sample, Site, Unit,
+    About, Case, Cause, Cost, Integrity, Interaction, Limits, Measures, Nanos, Params, PartPlacement,
+    PartRecord, Phase, Quantity, Reason, Sample, Site, Unit,
 };
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::process::adopt;
@@ -66,7 +66,7 @@ impl Benchmark for Toy {
         Limits::new()
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         let does = case.params.text("does")?;
         let (does, file) = does.split_once(' ').unwrap_or((does, ""));
         if does == "is_refused" {
@@ -84,7 +84,7 @@ impl Benchmark for Toy {
 struct ToyPart {
     does: String,
     file: String,
-    place: Place,
+    place: PartPlacement,
     child: Option<Child>,
     open: Option<File>,
 }

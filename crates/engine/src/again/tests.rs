@@ -1,7 +1,7 @@
 //! Records made again from the samples of scripted round trips, with exact numbers.
 
 use seatrial_model::machine::{Cpu, CpuThread, Known, Machine};
-use seatrial_model::{Evidence, Nanos, Params, Place, Quantity, Sample, SiteNode, Unit};
+use seatrial_model::{Evidence, Nanos, Params, PartPlacement, Quantity, Sample, SiteNode, Unit};
 use serde_json::json;
 
 use super::*;
@@ -37,7 +37,7 @@ fn case() -> (Case, Site) {
 /// The parts of a trial in which a round trip took so many nanoseconds and others took so much of the CPU time.
 fn trial(case: &Case, number: u32, nanos: f64, foreign: u64) -> Vec<PartRecord> {
     let load = json!({ "load": { "counts": { "busy_ns": 1000, "own_ns": 1000 - foreign } } });
-    let part = |place: &Place| {
+    let part = |place: &PartPlacement| {
         let samples = (0..6).map(|at| Sample {
             channel: "median".to_owned(),
             at: Params::default(),

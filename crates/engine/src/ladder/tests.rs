@@ -7,8 +7,8 @@ use seatrial_bench::{Benchmark, Error, Part};
 use seatrial_cluster::{Fault, Script, ScriptedFleet};
 use seatrial_model::machine::Machine;
 use seatrial_model::{
-    About, Better, Budget, Cost, Event, Interaction, Limits, Measures, MetricSpec, ParamSpec, PartRecord,
-    Phase, Place, Quantity, Sample, Site, SiteNode, Subject, Unit, Values,
+    About, Better, Budget, Cost, Event, Interaction, Limits, Measures, MetricSpec, ParamSpec, PartPlacement,
+    PartRecord, Phase, Quantity, Sample, Site, SiteNode, Subject, Unit, Values,
 };
 
 use super::*;
@@ -57,8 +57,12 @@ impl Benchmark for Toy {
         };
         let node = &site.nodes[0].name;
         let mut case = Case::new(&ABOUT, node, Subject::node(), params, budget);
-        case.places =
-            vec![Place { part: "worker".to_owned(), index: 0, node: node.clone(), seats: Vec::new() }];
+        case.places = vec![PartPlacement {
+            part: "worker".to_owned(),
+            index: 0,
+            node: node.clone(),
+            seats: Vec::new(),
+        }];
         Ok(vec![case])
     }
 
@@ -66,7 +70,7 @@ impl Benchmark for Toy {
         Limits::new()
     }
 
-    fn part(&self, _: &Case, _: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, _: &Case, _: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         unreachable!("its workers are scripted")
     }
 

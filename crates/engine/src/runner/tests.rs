@@ -94,7 +94,7 @@ impl Ran {
 fn run(
     site: &Site,
     cases: Vec<Case>,
-    author: impl Fn(&Case, &seatrial_model::Place, u32) -> Script + 'static,
+    author: impl Fn(&Case, &seatrial_model::PartPlacement, u32) -> Script + 'static,
 ) -> Ran {
     let mut fleet = ScriptedFleet::new(site.nodes.clone(), author);
     let story: Rc<RefCell<Story>> = Rc::default();

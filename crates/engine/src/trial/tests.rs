@@ -3,7 +3,8 @@
 use seatrial_bench::Offer;
 use seatrial_cluster::{Command, EndKind, FromWorker, NodeIndex, Offset, ToWorker, WorkerEnd, WorkerId};
 use seatrial_model::{
-    Budget, Case, Cause, Evidence, Integrity, Nanos, Params, Phase, Place, Reason, Sample, Subject, Unit,
+    Budget, Case, Cause, Evidence, Integrity, Nanos, Params, PartPlacement, Phase, Reason, Sample, Subject,
+    Unit,
 };
 
 use super::{Action, Deadlines, Trial};
@@ -18,8 +19,12 @@ fn case(parts: u32) -> Case {
         overhead: Nanos(0),
         precision_percent: 2.0,
     };
-    let place =
-        |index| Place { part: "worker".to_owned(), index, node: format!("n{index}"), seats: Vec::new() };
+    let place = |index| PartPlacement {
+        part: "worker".to_owned(),
+        index,
+        node: format!("n{index}"),
+        seats: Vec::new(),
+    };
     Case {
         id: "toy@n0/node[]".parse().unwrap(),
         bench: "toy".to_owned(),

@@ -2,7 +2,7 @@
 
 use seatrial_bench::Offer;
 use seatrial_cluster::{EndKind, FromWorker, NodeIndex, WorkerEnd, WorkerId};
-use seatrial_model::{Cause, Evidence, Integrity, PartRecord, Phase, Place, Reason, Sample};
+use seatrial_model::{Cause, Evidence, Integrity, PartPlacement, PartRecord, Phase, Reason, Sample};
 
 /// Samples of one worker in one trial at most: beyond it a worker is taken for broken, not for thorough.
 const MOST_SAMPLES: usize = 4_000_000;
@@ -12,7 +12,7 @@ const MOST_SAMPLES: usize = 4_000_000;
 pub struct Worker {
     pub id: WorkerId,
     pub node: NodeIndex,
-    pub place: Place,
+    pub place: PartPlacement,
     pub offer: Option<Offer>,
     pub samples: Vec<Sample>,
     pub integrity: Option<Integrity>,
@@ -28,7 +28,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    pub fn new(id: WorkerId, node: NodeIndex, place: Place) -> Self {
+    pub fn new(id: WorkerId, node: NodeIndex, place: PartPlacement) -> Self {
         Self {
             id,
             node,

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use seatrial_bench::{Benchmark, Error, Offer, Part, Sink, Stop};
 use seatrial_model::{
-    About, Case, Cause, Integrity, Limits, Measures, Nanos, Params, PartRecord, Phase, Place, Quantity,
-    Reason, Sample, Site, Unit, Values,
+    About, Case, Cause, Integrity, Limits, Measures, Nanos, Params, PartPlacement, PartRecord, Phase,
+    Quantity, Reason, Sample, Site, Unit, Values,
 };
 use seatrial_sys::clock::now_ns;
 
@@ -31,7 +31,7 @@ impl Benchmark for Pair {
         Limits::new()
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         let end = End {
             place: place.clone(),
             fault: case.params.text("fault")?.to_owned(),
@@ -66,7 +66,7 @@ impl Benchmark for Pair {
 }
 
 struct End {
-    place: Place,
+    place: PartPlacement,
     fault: String,
     stream: Option<TcpStream>,
     moved: u64,

@@ -5,8 +5,8 @@ use std::net::{TcpListener, TcpStream};
 
 use seatrial_bench::{Benchmark, Error, Offer, Part, Sink, Stop};
 use seatrial_model::{
-    About, Case, Cause, Integrity, Kind, Limits, Measures, Nanos, ParamSpec, Params, PartRecord, Phase,
-    Place, Quantity, Reason, Sample, Site, Unit, Values,
+    About, Case, Cause, Integrity, Kind, Limits, Measures, Nanos, ParamSpec, Params, PartPlacement,
+    PartRecord, Phase, Quantity, Reason, Sample, Site, Unit, Values,
 };
 use seatrial_sys::clock::now_ns;
 
@@ -38,7 +38,7 @@ impl Benchmark for Ring {
         Limits::new()
     }
 
-    fn part(&self, _: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, _: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         Ok(Box::new(Link { place: place.clone(), listener: None, from: None, to: None }))
     }
 
@@ -68,7 +68,7 @@ impl Benchmark for Ring {
 }
 
 struct Link {
-    place: Place,
+    place: PartPlacement,
     listener: Option<TcpListener>,
     from: Option<TcpStream>,
     to: Option<TcpStream>,

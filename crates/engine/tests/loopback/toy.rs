@@ -2,8 +2,8 @@
 
 use seatrial_bench::{Benchmark, Registry};
 use seatrial_model::{
-    About, Better, Budget, Case, Cost, Interaction, Kind, MetricSpec, Nanos, ParamSpec, Params, Place, Site,
-    Subject, Unit,
+    About, Better, Budget, Case, Cost, Interaction, Kind, MetricSpec, Nanos, ParamSpec, Params,
+    PartPlacement, Site, Subject, Unit,
 };
 
 use crate::pair::Pair;
@@ -71,7 +71,7 @@ pub fn case(about: &About, names: &[&str], params: &Params, site: &Site) -> Case
     };
     let node = &site.nodes[0].name;
     let mut case = Case::new(about, node, Subject::node(), params, budget);
-    let place = |(index, part): (u32, &&str)| Place {
+    let place = |(index, part): (u32, &&str)| PartPlacement {
         part: (*part).to_owned(),
         index,
         node: node.clone(),

@@ -34,16 +34,16 @@ pub struct SettingAbout {
     /// Where it is read.
     pub source: &'static str,
     /// How to change it by hand; the first that fits a reading counts, none is "not while the system runs".
-    pub ways: &'static [Way],
+    pub apply: &'static [ApplyCommand],
     /// What changing it takes.
     pub privilege: Privilege,
     /// What to mind: what the change disturbs, how it is put back, who else sets it.
     pub traps: &'static str,
 }
 
-/// One way to change a setting by hand.
+/// A command that changes a setting by hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct ApplyCommand {
     /// The fact `by` that a reading must have; empty for every reading.
     pub by: &'static str,
     /// The command: `{value}` stands for the value as the system takes it, `{name}` for the subject's own name.
@@ -74,8 +74,8 @@ impl Privilege {
     }
 }
 
-impl Way {
-    /// The same way for every reading.
+impl ApplyCommand {
+    /// The same command for every reading.
     pub const fn always(command: &'static str) -> Self {
         Self { by: "", command, words: &[] }
     }
@@ -133,29 +133,31 @@ impl SettingAbout {
 
     /// The command that sets what was read to `wanted`; none where no way is known.
     pub fn command(&self, reading: &SettingReading, wanted: &Value) -> Option<String> {
-        let way = self.ways.iter().find(|way| way.fits(reading))?;
+        let apply = self.apply.iter().find(|apply| apply.fits(reading))?;
         let name = reading.subject.as_str().split_once(':').map_or("", |(_, name)| name);
         let values = wanted.to_string();
-        let raw: Vec<_> = self.split(&values).into_iter().map(|value| self.raw(way, value)).collect();
-        Some(way.command.replace("{name}", &quoted(name)).replace("{value}", &quoted(&raw.join(" "))))
+        let raw: Vec<_> = self.split(&values).into_iter().map(|value| self.raw(apply, value)).collect();
+        Some(apply.command.replace("{name}", &quoted(name)).replace("{value}", &quoted(&raw.join(" "))))
     }
 
     /// The commands with what is to be put in left open, for pages; each with a remark on how the value is written.
     pub fn commands(&self) -> impl Iterator<Item = (String, String)> {
         let fields: Vec<String> = self.fields.iter().map(|field| field.to_uppercase()).collect();
         let open = if fields.is_empty() { "VALUE".to_owned() } else { format!("'{}'", fields.join(" ")) };
-        self.ways.iter().map(move |way| {
-            let command = way.command.replace("{name}", "NAME").replace("{value}", &open);
-            (command, if way.command.contains("{value}") { self.spelling(way) } else { String::new() })
+        self.apply.iter().map(move |apply| {
+            let command = apply.command.replace("{name}", "NAME").replace("{value}", &open);
+            (command, if apply.command.contains("{value}") { self.spelling(apply) } else { String::new() })
         })
     }
 
     /// How the system wants a value to be written.
-    fn spelling(&self, way: &Way) -> String {
+    fn spelling(&self, apply: &ApplyCommand) -> String {
         let mut words: Vec<String> = match self.kind {
             Kind::Size(..) => vec!["in bytes".to_owned()],
             Kind::Time(..) => vec!["in microseconds".to_owned()],
-            Kind::Flag => ["true", "false"].map(|flag| format!("{} for {flag}", self.raw(way, flag))).into(),
+            Kind::Flag => {
+                ["true", "false"].map(|flag| format!("{} for {flag}", self.raw(apply, flag))).into()
+            }
             _ => Vec::new(),
         };
         words.extend(
@@ -165,8 +167,8 @@ impl SettingAbout {
     }
 
     /// The value as the system takes it: sizes in bytes, times in microseconds, flags as 1 and 0.
-    fn raw<'v>(&self, way: &Way, value: &'v str) -> Cow<'v, str> {
-        if let Some((_, word)) = way.words.iter().find(|(known, _)| *known == value) {
+    fn raw<'v>(&self, apply: &ApplyCommand, value: &'v str) -> Cow<'v, str> {
+        if let Some((_, word)) = apply.words.iter().find(|(known, _)| *known == value) {
             return Cow::Borrowed(word);
         }
         if let (UNLIMITED, Some(raw)) = (value, self.unlimited) {
@@ -222,7 +224,7 @@ mod tests {
         subject: "node",
         facts: &[],
         source: "/proc/sys/toy/buffer",
-        ways: &[Way::always("sysctl -w toy.buffer={value}")],
+        apply: &[ApplyCommand::always("sysctl -w toy.buffer={value}")],
         privilege: Privilege::Root,
         traps: "",
     };
@@ -256,15 +258,15 @@ mod tests {
 
     #[test]
     fn the_way_that_fits_the_reading_has_its_own_words() {
-        let ways: &[Way] = &[
-            Way {
+        let apply: &[ApplyCommand] = &[
+            ApplyCommand {
                 by: "inverse",
                 command: "echo {value} > no_turbo",
                 words: &[("true", "0"), ("false", "1")],
             },
-            Way { by: "plain", command: "echo {value} > boost", words: &[] },
+            ApplyCommand { by: "plain", command: "echo {value} > boost", words: &[] },
         ];
-        let about = SettingAbout { kind: Kind::Flag, ways, ..BUFFER };
+        let about = SettingAbout { kind: Kind::Flag, apply, ..BUFFER };
         let by = |fact: &str| {
             let mut reading = reading(Subject::node());
             reading.facts.set("by", fact);
@@ -277,8 +279,8 @@ mod tests {
 
     #[test]
     fn a_command_cannot_be_broken_out_of() {
-        const WAYS: &[Way] = &[Way::always("ip link set {name} mtu {value}")];
-        let about = SettingAbout { kind: Kind::Text, ways: WAYS, ..BUFFER };
+        const COMMANDS: &[ApplyCommand] = &[ApplyCommand::always("ip link set {name} mtu {value}")];
+        let about = SettingAbout { kind: Kind::Text, apply: COMMANDS, ..BUFFER };
         let evil = about.command(&reading(Subject::device("nic", "a;reboot")), &"9000 && rm -rf '/'".into());
         assert_eq!(evil.as_deref(), Some(r"ip link set 'a;reboot' mtu '9000 && rm -rf '\''/'\'''"));
     }
@@ -298,10 +300,10 @@ mod tests {
         assert_eq!(packets.describe(), "0 to 9 packets, or unlimited");
         let triple = ("sysctl -w toy.buffer='MIN DEFAULT MAX'".to_owned(), "in bytes".to_owned());
         assert_eq!(TRIPLE.commands().collect::<Vec<_>>(), [triple]);
-        let inverse = Way { words: &[("true", "0"), ("false", "1")], ..BUFFER.ways[0] };
+        let inverse = ApplyCommand { words: &[("true", "0"), ("false", "1")], ..BUFFER.apply[0] };
         let flag = SettingAbout { kind: Kind::Flag, ..BUFFER };
         assert_eq!(flag.spelling(&inverse), "0 for true, 1 for false");
-        assert_eq!(flag.spelling(&BUFFER.ways[0]), "1 for true, 0 for false");
-        assert_eq!(packets.spelling(&BUFFER.ways[0]), "-1 for unlimited");
+        assert_eq!(flag.spelling(&BUFFER.apply[0]), "1 for true, 0 for false");
+        assert_eq!(packets.spelling(&BUFFER.apply[0]), "-1 for unlimited");
     }
 }

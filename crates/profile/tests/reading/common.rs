@@ -78,7 +78,7 @@ static GOVERNOR: SettingAbout = SettingAbout {
     subject: "node",
     facts: &["by"],
     source: "",
-    ways: &[],
+    apply: &[],
     privilege: Privilege::Root,
     traps: "",
 };

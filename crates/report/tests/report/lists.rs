@@ -55,7 +55,7 @@ static SETTING: SettingAbout = SettingAbout {
     subject: "node",
     facts: &[],
     source: "",
-    ways: &[],
+    apply: &[],
     privilege: Privilege::Root,
     traps: "",
 };

@@ -2,7 +2,7 @@
 
 use seatrial_model::record::ProfileRef;
 use seatrial_model::setting::{
-    AuditedSetting, Present, Privilege, SettingAbout, SettingReading, SettingsDocument, Wanted, Way,
+    ApplyCommand, AuditedSetting, Present, Privilege, SettingAbout, SettingReading, SettingsDocument, Wanted,
 };
 use seatrial_model::{Bytes, Kind, Subject, Value, Verdict, VerdictRecord};
 use seatrial_report::settings::{page, render};
@@ -21,7 +21,7 @@ static BUFFER: SettingAbout = SettingAbout {
     subject: "node",
     facts: &[],
     source: "/proc/sys/toy/buffer",
-    ways: &[Way::always("sysctl -w toy.buffer={value}")],
+    apply: &[ApplyCommand::always("sysctl -w toy.buffer={value}")],
     privilege: Privilege::Root,
     traps: "Lost at the next boot.",
 };
@@ -34,7 +34,7 @@ static MTU: SettingAbout = SettingAbout {
     unit: "bytes",
     subject: "nic",
     facts: &["speed", "up"],
-    ways: &[Way::always("ip link set dev {name} mtu {value}")],
+    apply: &[ApplyCommand::always("ip link set dev {name} mtu {value}")],
     privilege: Privilege::NetAdmin,
     ..BUFFER
 };
@@ -44,7 +44,7 @@ static DRIVER: SettingAbout = SettingAbout {
     title: "the driver of idle CPUs",
     doc: "It decides which idle states there are.",
     kind: Kind::Text,
-    ways: &[],
+    apply: &[],
     ..BUFFER
 };
 

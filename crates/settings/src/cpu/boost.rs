@@ -1,7 +1,7 @@
 //! `cpu.boost`: clocks above the nominal one. Two files of the kernel tell it, with opposite meanings.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, Way};
+use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Value};
 use seatrial_sys::root::{ReadError, SysRoot};
 
@@ -34,13 +34,17 @@ const ABOUT: SettingAbout = SettingAbout {
     facts: &["by"],
     source: "/sys/devices/system/cpu/intel_pstate/no_turbo (1 is off), else /sys/devices/system/cpu/cpufreq/boost \
              (1 is on)",
-    ways: &[
-        Way {
+    apply: &[
+        ApplyCommand {
             by: "intel_pstate",
             command: "echo {value} > /sys/devices/system/cpu/intel_pstate/no_turbo",
             words: &[("true", "0"), ("false", "1")],
         },
-        Way { by: "cpufreq", command: "echo {value} > /sys/devices/system/cpu/cpufreq/boost", words: &[] },
+        ApplyCommand {
+            by: "cpufreq",
+            command: "echo {value} > /sys/devices/system/cpu/cpufreq/boost",
+            words: &[],
+        },
     ],
     privilege: Privilege::Root,
     traps: "The two files have opposite meanings. The firmware may forbid what the file allows; the clock that \

@@ -1,7 +1,7 @@
 //! `cpu.dma_latency`: the time to wake that programs on this host ask for.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, UNLIMITED, Way};
+use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading, UNLIMITED};
 use seatrial_model::{Kind, Nanos, Value};
 use seatrial_sys::root::{ReadError, SysRoot};
 
@@ -31,7 +31,7 @@ const ABOUT: SettingAbout = SettingAbout {
     facts: &[],
     source: DEVICE,
     // Ten characters: four would be taken for the bytes of the number.
-    ways: &[Way::always("exec 3> /dev/cpu_dma_latency; printf 0x%08x {value} >&3")],
+    apply: &[ApplyCommand::always("exec 3> /dev/cpu_dma_latency; printf 0x%08x {value} >&3")],
     privilege: Privilege::Root,
     traps: "Holds as long as the shell or program that opened the device lives, and ends by itself with it. Reading \
             it takes root too.",

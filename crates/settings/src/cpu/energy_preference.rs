@@ -1,7 +1,7 @@
 //! `cpu.energy_performance_preference`: what a processor that chooses its own clock is told to prefer.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Privilege, SettingAbout, SettingReading, Way};
+use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Value};
 use seatrial_sys::root::SysRoot;
 
@@ -25,7 +25,7 @@ const ABOUT: SettingAbout = SettingAbout {
     subject: "node",
     facts: &[],
     source: "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
-    ways: &[Way::always(
+    apply: &[ApplyCommand::always(
         "echo {value} | tee /sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
     )],
     privilege: Privilege::Root,

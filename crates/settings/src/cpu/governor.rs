@@ -1,7 +1,7 @@
 //! The policies of CPU frequency scaling, and `cpu.governor`.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, Way};
+use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Value};
 use seatrial_sys::cpuset::CpuSet;
 use seatrial_sys::root::{ReadError, SysRoot};
@@ -30,7 +30,9 @@ const ABOUT: SettingAbout = SettingAbout {
     subject: "node",
     facts: &[],
     source: "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
-    ways: &[Way::always("echo {value} | tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor")],
+    apply: &[ApplyCommand::always(
+        "echo {value} | tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
+    )],
     privilege: Privilege::Root,
     traps: "Set for each policy by itself; note the old ones first, for they may differ. Put it back before \
             cpu.energy_performance_preference. tuned, power-profiles-daemon and Slurm's --cpu-freq set it too.",

@@ -1,7 +1,7 @@
 //! `cpu.cstates` and `cpu.idle_driver`: how deep idle CPUs sleep, and who decides it.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, Way};
+use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Nanos, Value};
 use seatrial_sys::cpuset::CpuSet;
 use seatrial_sys::root::{ReadError, SysRoot};
@@ -36,7 +36,7 @@ const C_STATES: SettingAbout = SettingAbout {
     facts: &[],
     source: "/sys/devices/system/cpu/cpu*/cpuidle/state*/{disable,latency} and cpu*/power/pm_qos_resume_latency_us",
     // It disables every state whose latency is at least this, which leaves those below the bound.
-    ways: &[Way::always("cpupower idle-set -D {value}")],
+    apply: &[ApplyCommand::always("cpupower idle-set -D {value}")],
     privilege: Privilege::Root,
     traps: "The idle CPU draws more power, and its siblings may boost less. `cpupower idle-set -E` enables all states \
             again, also those that were disabled before. Lost at the next boot.",
@@ -50,7 +50,7 @@ const IDLE_DRIVER: SettingAbout = SettingAbout {
           nodes with different drivers have different latencies.",
     kind: Kind::Text,
     source: DRIVER,
-    ways: &[],
+    apply: &[],
     traps: "Chosen when the system starts, by the command line of the kernel (intel_idle.max_cstate=0, idle=poll).",
     ..C_STATES
 };

@@ -1,7 +1,7 @@
 //! `cpu.smt`: whether cores run several hardware threads.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, Way};
+use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Value};
 use seatrial_sys::root::{ReadError, SysRoot};
 
@@ -28,7 +28,7 @@ const ABOUT: SettingAbout = SettingAbout {
     subject: "node",
     facts: &[],
     source: "/sys/devices/system/cpu/smt/active and control",
-    ways: &[Way {
+    apply: &[ApplyCommand {
         by: "",
         command: "echo {value} > /sys/devices/system/cpu/smt/control",
         words: &[("true", "on"), ("false", "off")],

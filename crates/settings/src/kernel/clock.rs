@@ -1,7 +1,7 @@
 //! `kernel.clocksource`: what the kernel reads the time from.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Privilege, SettingAbout, SettingReading, Way};
+use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Value};
 use seatrial_sys::clock::CLOCK_SOURCE;
 use seatrial_sys::root::{ReadError, SysRoot};
@@ -39,7 +39,7 @@ const ABOUT: SettingAbout = SettingAbout {
     subject: "node",
     facts: &[],
     source: CLOCK_SOURCE,
-    ways: &[Way::always(
+    apply: &[ApplyCommand::always(
         "echo {value} | tee /sys/devices/system/clocksource/clocksource0/current_clocksource",
     )],
     privilege: Privilege::Root,

@@ -17,7 +17,7 @@ pub static RT_RUNTIME: Sysctl = Sysctl(&SettingAbout {
     kind: Kind::Time(Nanos(0), Nanos::secs(2147)),
     unlimited: Some("-1"),
     source: "/proc/sys/kernel/sched_rt_runtime_us",
-    ways: by_sysctl!("kernel.sched_rt_runtime_us"),
+    apply: by_sysctl!("kernel.sched_rt_runtime_us"),
     traps: "Without a limit a real-time program in an endless loop takes its CPU away from everything else, the login \
             shell included. Lost at the next boot unless a file in /etc/sysctl.d says it too.",
     ..ROW

@@ -1,7 +1,7 @@
 //! `limits.rtprio` and `limits.memlock`: what a program that is started here may take.
 
 use seatrial_model::machine::{Known, Machine, ProcessLimit};
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, UNLIMITED, Way};
+use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading, UNLIMITED};
 use seatrial_model::{Bytes, Kind, Value};
 use seatrial_sys::root::SysRoot;
 
@@ -40,7 +40,7 @@ const RTPRIO_ABOUT: SettingAbout = SettingAbout {
     subject: "node",
     facts: &[],
     source: "the limit RLIMIT_RTPRIO of the agent, and its capability CAP_SYS_NICE",
-    ways: &[Way::always("prlimit --pid $$ --rtprio={value}")],
+    apply: &[ApplyCommand::always("prlimit --pid $$ --rtprio={value}")],
     privilege: Privilege::Root,
     traps: "Holds for the shell it is typed in and what that starts; rtprio in /etc/security/limits.conf holds from the \
             next login. Slurm hands its own limits to jobs (PropagateResourceLimits, LimitRTPRIO= of \
@@ -66,7 +66,7 @@ pub static MEMLOCK: Limit = Limit {
               reason why MPI falls back to TCP.",
         kind: Kind::Size(Bytes(0), Bytes(u64::MAX)),
         source: "the limit RLIMIT_MEMLOCK of the agent, and its capability CAP_IPC_LOCK",
-        ways: &[Way::always("prlimit --pid $$ --memlock={value}")],
+        apply: &[ApplyCommand::always("prlimit --pid $$ --memlock={value}")],
         traps: "Holds for the shell it is typed in and what that starts; memlock in /etc/security/limits.conf, which \
                 counts in KiB, holds from the next login. Slurm hands its own limits to jobs \
                 (PropagateResourceLimits, LimitMEMLOCK= of slurmd.service).",

@@ -1,7 +1,7 @@
 //! `memory.transparent_huge_pages` and `memory.huge_pages`: large pages that come by themselves, and reserved ones.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Privilege, SettingAbout, SettingReading, Way};
+use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Value};
 use seatrial_sys::root::{ReadError, SysRoot};
 
@@ -28,7 +28,7 @@ const TRANSPARENT: SettingAbout = SettingAbout {
     subject: "node",
     facts: &[],
     source: ENABLED,
-    ways: &[Way::always("echo {value} > /sys/kernel/mm/transparent_hugepage/enabled")],
+    apply: &[ApplyCommand::always("echo {value} > /sys/kernel/mm/transparent_hugepage/enabled")],
     privilege: Privilege::Root,
     traps: "Holds for memory that is allocated from now on. Lost at the next boot; transparent_hugepage= on the \
             command line of the kernel keeps it.",
@@ -67,7 +67,7 @@ pub static HUGE_PAGES: Sysctl = Sysctl(&SettingAbout {
     kind: COUNT,
     unit: "pages",
     source: "/proc/sys/vm/nr_hugepages",
-    ways: by_sysctl!("vm.nr_hugepages"),
+    apply: by_sysctl!("vm.nr_hugepages"),
     traps: "The kernel gives as many as it finds in one piece, which on a host that has run for long may be fewer: \
             read it back. Lost at the next boot unless a file in /etc/sysctl.d says it too.",
     ..ROW

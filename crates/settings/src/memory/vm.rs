@@ -16,7 +16,7 @@ pub static NUMA_BALANCING: Sysctl = Sysctl(&SettingAbout {
     // admin-guide/sysctl/kernel.rst: the bits 1 and 2 may both be set.
     kind: Kind::Count(0, 3),
     source: "/proc/sys/kernel/numa_balancing",
-    ways: by_sysctl!("kernel.numa_balancing"),
+    apply: by_sysctl!("kernel.numa_balancing"),
     traps: "Pages that were moved stay where they are. Lost at the next boot unless a file in /etc/sysctl.d or \
             numa_balancing= on the command line of the kernel says it too.",
     ..ROW
@@ -31,7 +31,7 @@ pub static SWAPPINESS: Sysctl = Sysctl(&SettingAbout {
           swap it changes next to nothing.",
     kind: Kind::Count(0, 200),
     source: "/proc/sys/vm/swappiness",
-    ways: by_sysctl!("vm.swappiness"),
+    apply: by_sysctl!("vm.swappiness"),
     traps: "Control groups of version 1 have one of their own. Lost at the next boot unless a file in /etc/sysctl.d \
             says it too.",
     ..ROW
@@ -47,6 +47,6 @@ pub static ZONE_RECLAIM: Sysctl = Sysctl(&SettingAbout {
     // admin-guide/sysctl/vm.rst: the bits 1, 2 and 4.
     kind: Kind::Count(0, 7),
     source: "/proc/sys/vm/zone_reclaim_mode",
-    ways: by_sysctl!("vm.zone_reclaim_mode"),
+    apply: by_sysctl!("vm.zone_reclaim_mode"),
     ..ROW
 });

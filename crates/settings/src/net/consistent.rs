@@ -1,7 +1,7 @@
 //! `net.rmem_consistent` and `net.wmem_consistent`: a default buffer that is no larger than the largest.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Present, SettingAbout, SettingReading, Way};
+use seatrial_model::setting::{ApplyCommand, Present, SettingAbout, SettingReading};
 use seatrial_model::{Bytes, Kind, Value};
 use seatrial_sys::root::SysRoot;
 
@@ -30,7 +30,7 @@ pub static RMEM_CONSISTENT: Consistent = Consistent {
         id: "net.rmem_consistent",
         title: "default receive buffer within the largest",
         source: "/proc/sys/net/core/rmem_default and rmem_max",
-        ways: &[Way::always("sysctl -w net.core.rmem_max=$(sysctl -n net.core.rmem_default)")],
+        apply: &[ApplyCommand::always("sysctl -w net.core.rmem_max=$(sysctl -n net.core.rmem_default)")],
         ..ABOUT
     },
     default: "/proc/sys/net/core/rmem_default",
@@ -43,7 +43,7 @@ pub static WMEM_CONSISTENT: Consistent = Consistent {
         id: "net.wmem_consistent",
         title: "default send buffer within the largest",
         source: "/proc/sys/net/core/wmem_default and wmem_max",
-        ways: &[Way::always("sysctl -w net.core.wmem_max=$(sysctl -n net.core.wmem_default)")],
+        apply: &[ApplyCommand::always("sysctl -w net.core.wmem_max=$(sysctl -n net.core.wmem_default)")],
         ..ABOUT
     },
     default: "/proc/sys/net/core/wmem_default",

@@ -14,7 +14,7 @@ pub static RMEM_MAX: Sysctl = Sysctl(&SettingAbout {
           trip is larger. TCP that tunes itself is bounded by net.ipv4.tcp_rmem instead.",
     kind: BUFFER,
     source: "/proc/sys/net/core/rmem_max",
-    ways: by_sysctl!("net.core.rmem_max"),
+    apply: by_sysctl!("net.core.rmem_max"),
     ..ROW
 });
 
@@ -26,7 +26,7 @@ pub static RMEM_DEFAULT: Sysctl = Sysctl(&SettingAbout {
           rates with the usual 208 KiB.",
     kind: BUFFER,
     source: "/proc/sys/net/core/rmem_default",
-    ways: by_sysctl!("net.core.rmem_default"),
+    apply: by_sysctl!("net.core.rmem_default"),
     traps: "Every new socket gets it, idle ones too. Keep it at or below net.core.rmem_max. Lost at the next boot \
             unless a file in /etc/sysctl.d says it too.",
     ..ROW
@@ -41,7 +41,7 @@ pub static WMEM_MAX: Sysctl = Sysctl(&SettingAbout {
           net.ipv4.tcp_wmem instead.",
     kind: BUFFER,
     source: "/proc/sys/net/core/wmem_max",
-    ways: by_sysctl!("net.core.wmem_max"),
+    apply: by_sysctl!("net.core.wmem_max"),
     ..ROW
 });
 
@@ -52,7 +52,7 @@ pub static WMEM_DEFAULT: Sysctl = Sysctl(&SettingAbout {
     doc: "What UDP sockets get unless the program sets SO_SNDBUF. It bounds how many datagrams wait for the interface.",
     kind: BUFFER,
     source: "/proc/sys/net/core/wmem_default",
-    ways: by_sysctl!("net.core.wmem_default"),
+    apply: by_sysctl!("net.core.wmem_default"),
     traps: "Every new socket gets it, idle ones too. Keep it at or below net.core.wmem_max. Lost at the next boot \
             unless a file in /etc/sysctl.d says it too.",
     ..ROW
@@ -68,7 +68,7 @@ pub static NETDEV_MAX_BACKLOG: Sysctl = Sysctl(&SettingAbout {
     kind: COUNT,
     unit: "packets",
     source: "/proc/sys/net/core/netdev_max_backlog",
-    ways: by_sysctl!("net.core.netdev_max_backlog"),
+    apply: by_sysctl!("net.core.netdev_max_backlog"),
     ..ROW
 });
 
@@ -80,7 +80,7 @@ pub static DEFAULT_QDISC: Sysctl = Sysctl(&SettingAbout {
           switches; fq_codel and pfifo_fast do not. It moves TCP over long paths and from fast to slow ports.",
     kind: Kind::Text,
     source: "/proc/sys/net/core/default_qdisc",
-    ways: by_sysctl!("net.core.default_qdisc"),
+    apply: by_sysctl!("net.core.default_qdisc"),
     traps: "Interfaces that are there keep what they have; `tc qdisc replace dev NAME root fq` changes one of them.",
     ..ROW
 });

@@ -20,7 +20,7 @@ pub static UDP_MEM: Sysctl = Sysctl(&SettingAbout {
     unit: "pages",
     fields: &["min", "pressure", "max"],
     source: "/proc/sys/net/ipv4/udp_mem",
-    ways: by_sysctl!("net.ipv4.udp_mem"),
+    apply: by_sysctl!("net.ipv4.udp_mem"),
     traps: "In pages, not bytes; a page is 4 KiB on x86-64 and up to 64 KiB elsewhere. Lost at the next boot unless a \
             file in /etc/sysctl.d says it too.",
     ..ROW
@@ -37,7 +37,7 @@ pub static TCP_RMEM: Sysctl = Sysctl(&SettingAbout {
     kind: TCP_BUFFER,
     fields: &["min", "default", "max"],
     source: "/proc/sys/net/ipv4/tcp_rmem",
-    ways: by_sysctl!("net.ipv4.tcp_rmem"),
+    apply: by_sysctl!("net.ipv4.tcp_rmem"),
     ..ROW
 });
 
@@ -50,7 +50,7 @@ pub static TCP_WMEM: Sysctl = Sysctl(&SettingAbout {
     kind: TCP_BUFFER,
     fields: &["min", "default", "max"],
     source: "/proc/sys/net/ipv4/tcp_wmem",
-    ways: by_sysctl!("net.ipv4.tcp_wmem"),
+    apply: by_sysctl!("net.ipv4.tcp_wmem"),
     ..ROW
 });
 
@@ -63,7 +63,7 @@ pub static TCP_CONGESTION_CONTROL: Sysctl = Sysctl(&SettingAbout {
           link otherwise. Two ends need not agree: the sender decides.",
     kind: Kind::Text,
     source: "/proc/sys/net/ipv4/tcp_congestion_control",
-    ways: by_sysctl!("net.ipv4.tcp_congestion_control"),
+    apply: by_sysctl!("net.ipv4.tcp_congestion_control"),
     traps: "Holds for new connections. /proc/sys/net/ipv4/tcp_available_congestion_control lists what is loaded; \
             others come with `modprobe tcp_NAME`. Lost at the next boot unless a file in /etc/sysctl.d says it too.",
     ..ROW
@@ -78,7 +78,7 @@ pub static TCP_TIMESTAMPS: Sysctl = Sysctl(&SettingAbout {
           connection, 2 on without. What is derived as the limit of a TCP stream depends on it.",
     kind: Kind::Count(0, 2),
     source: "/proc/sys/net/ipv4/tcp_timestamps",
-    ways: by_sysctl!("net.ipv4.tcp_timestamps"),
+    apply: by_sysctl!("net.ipv4.tcp_timestamps"),
     traps: "Holds for new connections. Lost at the next boot unless a file in /etc/sysctl.d says it too.",
     ..ROW
 });
@@ -91,7 +91,7 @@ pub static TCP_SACK: Sysctl = Sysctl(&SettingAbout {
           one lost segment of a full window costs round trips, or the whole window once more. Both ends must want them.",
     kind: Kind::Flag,
     source: "/proc/sys/net/ipv4/tcp_sack",
-    ways: by_sysctl!("net.ipv4.tcp_sack"),
+    apply: by_sysctl!("net.ipv4.tcp_sack"),
     traps: "Holds for new connections. Lost at the next boot unless a file in /etc/sysctl.d says it too.",
     ..ROW
 });
@@ -104,7 +104,7 @@ pub static TCP_WINDOW_SCALING: Sysctl = Sysctl(&SettingAbout {
           ms. Both ends must want it.",
     kind: Kind::Flag,
     source: "/proc/sys/net/ipv4/tcp_window_scaling",
-    ways: by_sysctl!("net.ipv4.tcp_window_scaling"),
+    apply: by_sysctl!("net.ipv4.tcp_window_scaling"),
     traps: "Holds for new connections. Lost at the next boot unless a file in /etc/sysctl.d says it too.",
     ..ROW
 });

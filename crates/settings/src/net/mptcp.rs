@@ -13,7 +13,7 @@ pub static ENABLED: Sysctl = Sysctl(&SettingAbout {
           such a connection fails or falls back to plain TCP, which then is what was measured.",
     kind: Kind::Flag,
     source: "/proc/sys/net/mptcp/enabled",
-    ways: by_sysctl!("net.mptcp.enabled"),
+    apply: by_sysctl!("net.mptcp.enabled"),
     traps: "Of each network namespace by itself. More paths than one also need `ip mptcp endpoint`. Lost at the next boot \
             unless a file in /etc/sysctl.d says it too.",
     ..ROW

@@ -2,7 +2,7 @@
 
 use seatrial_model::Kind;
 use seatrial_model::machine::{Machine, Nic, NicKind};
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, Way};
+use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
 use seatrial_sys::root::SysRoot;
 
 use crate::Setting;
@@ -44,7 +44,7 @@ const ABOUT: SettingAbout = SettingAbout {
     subject: "nic",
     facts: FACTS,
     source: "/sys/class/net/NAME/mtu",
-    ways: &[Way::always("ip link set dev {name} mtu {value}")],
+    apply: &[ApplyCommand::always("ip link set dev {name} mtu {value}")],
     privilege: Privilege::NetAdmin,
     traps: "Some drivers take the link down for a moment. NetworkManager and cloud agents set their own again. Prove \
             the whole path afterwards: `ping -M do -s 8972 HOST` for 9000. The MTU of a bond or bridge bounds that of \
@@ -64,7 +64,7 @@ pub static TXQUEUELEN: OfInterface = OfInterface {
         kind: Kind::Count(0, u32::MAX as u64),
         unit: "packets",
         source: "/sys/class/net/NAME/tx_queue_len",
-        ways: &[Way::always("ip link set dev {name} txqueuelen {value}")],
+        apply: &[ApplyCommand::always("ip link set dev {name} txqueuelen {value}")],
         traps: "Lost when the interface is made anew, and at the next boot.",
         ..ABOUT
     },

@@ -45,7 +45,7 @@ const ABOUT: SettingAbout = SettingAbout {
     subject: "hca",
     facts: FACTS,
     source: "/sys/class/infiniband/NAME/ports/PORT/state",
-    ways: &[],
+    apply: &[],
     privilege: Privilege::Root,
     traps: "A port comes up by its cable, its switch and, on InfiniBand, a running subnet manager; nothing on this host sets \
             it. On Ethernet it follows the network interface.",

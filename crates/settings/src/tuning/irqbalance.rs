@@ -1,7 +1,7 @@
 //! `tuning.irqbalance`: whether interrupts are moved around while we measure.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Present, SettingAbout, SettingReading, Way};
+use seatrial_model::setting::{ApplyCommand, Present, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Value};
 use seatrial_sys::root::SysRoot;
 
@@ -20,7 +20,7 @@ const ABOUT: SettingAbout = SettingAbout {
           CPUs from one trial to the next.",
     kind: Kind::Flag,
     source: "the names of the processes in /proc",
-    ways: &[Way {
+    apply: &[ApplyCommand {
         by: "",
         command: "systemctl {value} --now irqbalance",
         words: &[("true", "enable"), ("false", "disable")],

@@ -1,7 +1,7 @@
 //! `tuning.tuned_profile`, and whether a program is running.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, Way};
+use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Value};
 use seatrial_sys::root::SysRoot;
 
@@ -26,7 +26,7 @@ pub(super) const ABOUT: SettingAbout = SettingAbout {
     subject: "node",
     facts: &[],
     source: ACTIVE,
-    ways: &[Way::always("tuned-adm profile {value}")],
+    apply: &[ApplyCommand::always("tuned-adm profile {value}")],
     privilege: Privilege::Root,
     traps: "Changes many settings at once. `tuned-adm off` rolls back what it changed.",
 };

@@ -42,12 +42,12 @@ fn every_definition_explains_itself() {
 fn a_way_to_change_it_names_the_value_and_the_subject() {
     for about in abouts() {
         let is_fixed = about.id == "cpu.idle_driver" || about.id.starts_with("rdma.");
-        assert_eq!(about.ways.is_empty(), is_fixed, "{}", about.id);
-        for way in about.ways {
+        assert_eq!(about.apply.is_empty(), is_fixed, "{}", about.id);
+        for apply in about.apply {
             let fixed = about.id.ends_with("_consistent");
-            assert_eq!(way.command.contains("{value}"), !fixed, "{}", about.id);
-            assert_eq!(way.command.contains("{name}"), about.subject != "node", "{}", about.id);
-            assert!(way.by.is_empty() || about.facts.contains(&"by"), "{}", about.id);
+            assert_eq!(apply.command.contains("{value}"), !fixed, "{}", about.id);
+            assert_eq!(apply.command.contains("{name}"), about.subject != "node", "{}", about.id);
+            assert!(apply.by.is_empty() || about.facts.contains(&"by"), "{}", about.id);
         }
     }
 }
@@ -57,9 +57,9 @@ fn what_sysctl_sets_is_the_file_that_is_read() {
     let mut rows = 0;
     for about in abouts() {
         let set = about
-            .ways
+            .apply
             .iter()
-            .find_map(|way| way.command.strip_prefix("sysctl -w ")?.strip_suffix("={value}"));
+            .find_map(|apply| apply.command.strip_prefix("sysctl -w ")?.strip_suffix("={value}"));
         let Some(name) = set else { continue };
         assert_eq!(about.source, format!("/proc/sys/{}", name.replace('.', "/")), "{}", about.id);
         assert!(!about.id.starts_with("net.") || about.id == name, "{} is called {name}", about.id);

@@ -1,7 +1,7 @@
 //! Settings that pass, fail or are unknown, each for its reason.
 
 use seatrial_model::profile::{Requirement, Role, SettingRule, Waiver};
-use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading, Way};
+use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Params, SiteNode, Value};
 
 use super::*;
@@ -18,7 +18,7 @@ static MTU: SettingAbout = SettingAbout {
     subject: "nic",
     facts: &["speed", "up"],
     source: "",
-    ways: &[Way::always("ip link set dev {name} mtu {value}")],
+    apply: &[ApplyCommand::always("ip link set dev {name} mtu {value}")],
     privilege: Privilege::NetAdmin,
     traps: "",
 };

@@ -2,7 +2,7 @@
 
 use seatrial_model::machine::{Gpu, Known, Machine};
 use seatrial_model::{
-    Bound, Case, Cause, Finding, Kind, ParamSpec, Params, Quantity, Reason, Seat, Severity, Subject,
+    Binding, Bound, Case, Cause, Finding, Kind, ParamSpec, Params, Quantity, Reason, Severity, Subject,
 };
 
 use super::super::{memory_for, memory_nodes, own_memory};
@@ -59,16 +59,18 @@ pub fn node_of(machine: &Machine, gpu: &Gpu) -> Known<u32> {
     })
 }
 
-/// The seat to drive a GPU from: a core of its NUMA node that we may use, with the memory of that node. What a mask or a
-/// cpuset leaves out is replaced by the next best, with a finding each. Several GPUs of a node get different cores by
-/// `turn`.
-pub fn near(machine: &Machine, gpu: &Gpu, seats: &[Seat], turn: usize) -> (Seat, Vec<Finding>) {
+/// The binding to drive a GPU from: a core of its NUMA node that we may use, with the memory of that node. What a mask
+/// or a cpuset leaves out is replaced by the next best, with a finding each. Several GPUs of a node get different cores
+/// by `turn`.
+pub fn near(machine: &Machine, gpu: &Gpu, bindings: &[Binding], turn: usize) -> (Binding, Vec<Finding>) {
     let subject = || Subject::device("gpu", &gpu.index.to_string());
     let node = node_of(machine, gpu);
-    let there: Vec<&Seat> = seats.iter().filter(|seat| node.known() == Some(&seat.node)).collect();
-    // `seats` is never empty: the plan would have said so.
-    let mut seat = if there.is_empty() { seats[turn % seats.len()] } else { *there[turn % there.len()] };
-    let mut wanted = own_memory(machine, seat.node);
+    let there: Vec<&Binding> =
+        bindings.iter().filter(|binding| node.known() == Some(&binding.node)).collect();
+    // `bindings` is never empty: the plan would have said so.
+    let mut binding =
+        if there.is_empty() { bindings[turn % bindings.len()] } else { *there[turn % there.len()] };
+    let mut wanted = own_memory(machine, binding.node);
     let mut findings = Vec::new();
     match &node {
         Known::Known(node) if there.is_empty() => {
@@ -78,7 +80,7 @@ pub fn near(machine: &Machine, gpu: &Gpu, seats: &[Seat], turn: usize) -> (Seat,
             let text = format!(
                 "no core of NUMA node {node}, next to this GPU, may be used (taskset, cpuset): it is driven from node \
                  {}, so copies are not at their best",
-                seat.node
+                binding.node
             );
             findings.push(Finding::new("remote-cores", Severity::Warning, subject(), text));
         }
@@ -89,8 +91,8 @@ pub fn near(machine: &Machine, gpu: &Gpu, seats: &[Seat], turn: usize) -> (Seat,
         }
         _ => {}
     }
-    seat.memory = wanted.and_then(|wanted| memory_for(machine, wanted));
-    if let (Some(left_out), Some(other)) = (wanted, seat.memory)
+    binding.memory = wanted.and_then(|wanted| memory_for(machine, wanted));
+    if let (Some(left_out), Some(other)) = (wanted, binding.memory)
         && left_out != other
     {
         let next_to =
@@ -101,7 +103,7 @@ pub fn near(machine: &Machine, gpu: &Gpu, seats: &[Seat], turn: usize) -> (Seat,
         );
         findings.push(Finding::new("remote-memory", Severity::Warning, subject(), text));
     }
-    (seat, findings)
+    (binding, findings)
 }
 
 /// Notes a GPU in a case, so that its part finds it again.
@@ -129,8 +131,8 @@ mod tests {
     use seatrial_model::machine::NumaNode;
 
     use super::*;
+    use crate::common::core_bindings;
     use crate::common::gpu::rig::{machine, plan};
-    use crate::common::seats;
 
     /// Two GPUs next to node 0, memory on two nodes, of which a cpuset leaves some to us.
     fn confined(memory: &[u32], cores: u32) -> Machine {
@@ -145,10 +147,10 @@ mod tests {
         two
     }
 
-    fn seated(machine: &Machine) -> (Seat, Vec<String>) {
+    fn placed(machine: &Machine) -> (Binding, Vec<String>) {
         let gpu = &machine.gpus.known().expect("known")[0];
-        let (seat, findings) = near(machine, gpu, &seats(machine).expect("cores"), 0);
-        (seat, findings.into_iter().map(|finding| finding.kind).collect())
+        let (binding, findings) = near(machine, gpu, &core_bindings(machine).expect("cores"), 0);
+        (binding, findings.into_iter().map(|finding| finding.kind).collect())
     }
 
     #[test]
@@ -159,8 +161,8 @@ mod tests {
             (&[1], 0, 1, &["remote-memory"]),
             (&[1], 1, 1, &["remote-cores", "remote-memory"]),
         ] {
-            let (seat, found) = seated(&confined(memory, cores));
-            assert_eq!((seat.memory, seat.node), (Some(taken), cores), "{memory:?} {cores}");
+            let (binding, found) = placed(&confined(memory, cores));
+            assert_eq!((binding.memory, binding.node), (Some(taken), cores), "{memory:?} {cores}");
             assert_eq!(found, kinds, "{memory:?} {cores}");
         }
     }
@@ -172,8 +174,8 @@ mod tests {
             gpus.iter_mut().for_each(|gpu| gpu.pci.numa_node = Known::unknown("the firmware does not tell"));
         }
         let gpu = &lost.gpus.known().expect("known")[0];
-        let (seat, findings) = near(&lost, gpu, &seats(&lost).expect("cores"), 0);
-        assert_eq!(seat.memory, Some(1));
+        let (binding, findings) = near(&lost, gpu, &core_bindings(&lost).expect("cores"), 0);
+        assert_eq!(binding.memory, Some(1));
         let kinds: Vec<&str> = findings.iter().map(|finding| finding.kind.as_str()).collect();
         assert_eq!(kinds, ["gpu-node-unknown", "remote-memory"]);
         assert!(findings[1].text.contains("next to the core that drives this GPU"), "{}", findings[1].text);
@@ -186,8 +188,8 @@ mod tests {
         {
             for cores in [0, 1] {
                 let cases = plan(*bench, &[], confined(&[1], cores)).expect("a plan");
-                for seat in cases.iter().flat_map(|case| &case.places).flat_map(|place| &place.seats) {
-                    assert_eq!(seat.memory, Some(1), "{} from node {cores}", bench.about().id);
+                for binding in cases.iter().flat_map(|case| &case.places).flat_map(|place| &place.seats) {
+                    assert_eq!(binding.memory, Some(1), "{} from node {cores}", bench.about().id);
                     seen += 1;
                 }
             }

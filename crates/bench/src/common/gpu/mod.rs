@@ -2,36 +2,36 @@
 //! pinned memory at a place, what the GPU's own counters saw.
 
 mod choose;
-mod crew;
+mod evidence;
 mod fault;
+mod group;
 mod host;
 mod integrity;
 mod kernel;
-mod lanes;
 mod open;
 pub mod pattern;
+mod pcie_route;
 mod ptx;
 #[cfg(test)]
 pub mod rig;
 mod slices;
 mod steady;
-mod told;
+mod timed_stream;
 mod watch;
-mod way;
 mod window;
 mod worker;
 
 pub use choose::{GPU, address_of, both_ways, chosen, measured, near, node_of};
-pub use crew::{Crew, End};
+pub use evidence::{missing, tell};
 pub use fault::{during, preparing};
+pub use group::{End, GpuGroup};
 pub use host::Block;
 pub use integrity::Checks;
 pub use kernel::{Arrays, Kernels, Ring, Tally};
-pub use lanes::{Lane, LaneError, MOST_QUEUED, Run, Starter};
 pub use open::Opened;
 pub use ptx::{Hint, Op, SUMS, Shape, Walk};
 pub use slices::{Lost, Slice, Trials, by_slice, median};
-pub use told::{missing, tell};
+pub use timed_stream::{MOST_QUEUED, Run, Starter, StreamError, TimedStream};
 pub use watch::Watches;
 pub use window::{Rate, common_rates, whole_rate};
-pub use worker::{Rig, Worker};
+pub use worker::{GpuWorkload, Worker};

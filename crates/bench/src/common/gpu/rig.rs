@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use seatrial_model::machine::{Cpu, CpuThread, Gpu, Known, Machine, Memory, NumaNode, PciDevice};
 use seatrial_model::{
-    Case, Evidence, Finding, Measures, Params, PartRecord, Phase, Place, Reason, Sample, Site, SiteNode,
-    Value,
+    Case, Evidence, Finding, Measures, Params, PartPlacement, PartRecord, Phase, Reason, Sample, Site,
+    SiteNode, Value,
 };
 
 pub use crate::common::held::refused_here;
@@ -120,7 +120,7 @@ impl Sink for Kept {
 }
 
 /// Takes a part through one trial.
-pub fn trial(mut part: Box<dyn Part>, place: &Place) -> Result<PartRecord, Error> {
+pub fn trial(mut part: Box<dyn Part>, place: &PartPlacement) -> Result<PartRecord, Error> {
     let offer: Offer = part.prepare()?;
     part.connect(&[offer])?;
     let over = Stop::after(Duration::ZERO);
@@ -146,7 +146,7 @@ pub fn findings(measures: &Measures) -> Vec<&Finding> {
 }
 
 /// Makes the part of a benchmark with the driver at a path.
-pub type Make = fn(&Case, &Place, &Path) -> Result<Box<dyn Part>, Error>;
+pub type Make = fn(&Case, &PartPlacement, &Path) -> Result<Box<dyn Part>, Error>;
 
 /// What one trial of the first case amounts to, with the driver at `library`.
 pub fn measured(

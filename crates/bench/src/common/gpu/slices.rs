@@ -105,9 +105,9 @@ mod tests {
     use seatrial_model::{Evidence, Integrity, Nanos};
 
     fn part(trial: u32, slices: &[(u64, &str)]) -> PartRecord {
-        let sample = |(slice, way): &(u64, &str)| Sample {
+        let sample = |(slice, direction): &(u64, &str)| Sample {
             channel: "copy".to_owned(),
-            at: [("slice", (*slice).into()), ("way", (*way).into())]
+            at: [("slice", (*slice).into()), ("way", (*direction).into())]
                 .map(|(name, value)| (name.to_owned(), value))
                 .into_iter()
                 .collect(),
@@ -130,9 +130,9 @@ mod tests {
     fn values_are_told_apart_by_key_and_trial() {
         let parts = [part(0, &[(0, "in"), (1, "out"), (2, "in")]), part(4, &[(0, "out")])];
         let rate = |slice: Slice<'_>| {
-            let way = slice.at().text("way").unwrap_or_default().to_owned();
+            let direction = slice.at().text("way").unwrap_or_default().to_owned();
             let rates = slice.rates().unwrap_or_default();
-            rates.into_iter().map(|rate| (way.clone(), rate.bytes_per_second)).collect()
+            rates.into_iter().map(|rate| (direction.clone(), rate.bytes_per_second)).collect()
         };
         let expected =
             [("in".to_owned(), vec![vec![2e9, 2e9]]), ("out".to_owned(), vec![vec![2e9], vec![2e9]])];

@@ -5,7 +5,7 @@ use seatrial_sys::gpu::nvml::{Clock, Errors, Handle, Nvml, Throttle, Xids};
 use seatrial_sys::root::SysRoot;
 use serde_json::{Map, Value, json};
 
-use super::way::Way;
+use super::pcie_route::PcieRoute;
 
 /// Watches all GPUs of a case.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ struct Watch<'a> {
     handle: Result<Handle<'a>, String>,
     before: Errors,
     xids: Result<Xids<'a>, String>,
-    way: Way,
+    route: PcieRoute,
     looks: Vec<Look>,
     slowest: Option<u32>,
 }
@@ -67,12 +67,12 @@ impl<'a> Watch<'a> {
             Ok(handle) => handle.xids().map_err(|error| error.to_string()),
             Err(why) => Err(why.clone()),
         };
-        Self { handle, before, xids, way: Way::of(root, address), looks: Vec::new(), slowest: None }
+        Self { handle, before, xids, route: PcieRoute::of(root, address), looks: Vec::new(), slowest: None }
     }
 
     /// Takes some ten microseconds to milliseconds.
     fn look(&mut self) {
-        self.way.look();
+        self.route.look();
         let Ok(handle) = &self.handle else { return };
         let look = Look {
             processors_mhz: handle.clock_mhz(Clock::Processors).ok(),
@@ -89,7 +89,7 @@ impl<'a> Watch<'a> {
     fn end(self) -> Value {
         let handle = match self.handle {
             Ok(handle) => handle,
-            Err(why) => return json!({ "unreadable": why, "way": self.way.evidence() }),
+            Err(why) => return json!({ "unreadable": why, "way": self.route.evidence() }),
         };
         let (xids, deaf) = match self.xids {
             Ok(xids) => (Some(xids.seen()), None),
@@ -130,7 +130,7 @@ impl<'a> Watch<'a> {
             "compute_mode": handle.compute_mode().ok(),
             "xids": xids,
             "xids_unreadable": deaf,
-            "way": self.way.evidence(),
+            "way": self.route.evidence(),
         })
     }
 }
@@ -173,7 +173,7 @@ fn findings(seen: &Value, subject: &Subject) -> Vec<Finding> {
             tell("pcie-link-reduced", Severity::Problem, text);
         }
     }
-    super::way::reduced(&seen["way"]).into_iter().for_each(|text| {
+    super::pcie_route::reduced(&seen["way"]).into_iter().for_each(|text| {
         tell("pcie-way-reduced", Severity::Problem, text);
     });
     let xids: Vec<String> = seen["xids"].as_array().into_iter().flatten().map(Value::to_string).collect();

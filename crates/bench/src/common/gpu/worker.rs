@@ -1,11 +1,11 @@
-//! The part that all benchmarks of GPUs share: it makes a rig, warms it up until it is steady, and goes round for as long as
-//! the phase lasts, while the GPUs' own counters are watched.
+//! The part that all benchmarks of GPUs share: it makes a workload, warms it up until it is steady, and goes round for
+//! as long as the phase lasts, while the GPUs' own counters are watched.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use seatrial_model::{Case, Cause, Integrity, Phase, Place};
+use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase};
 use seatrial_sys::gpu::nvml::Nvml;
 use serde_json::Value;
 
@@ -18,9 +18,9 @@ use crate::{Error, Offer, Part, Sink, Stop};
 const LONGER: Duration = Duration::from_secs(3);
 
 /// What a benchmark made ready, and goes round on.
-pub trait Rig: Send {
-    /// Everything that is measured once. Samples go to `out`, where there is one; then `stop` ends the round early. Gives
-    /// the sum of all rates, in any unit, so that rounds can be compared.
+pub trait GpuWorkload: Send {
+    /// Everything that is measured once. Samples go to `out`, where there is one; then `stop` ends the round early.
+    /// Gives the sum of all rates, in any unit, so that rounds can be compared.
     ///
     /// # Errors
     /// When the driver refuses, and no other GPU is there to go on with.
@@ -54,17 +54,17 @@ pub trait Rig: Send {
     fn verify(&mut self) -> Result<Integrity, Error>;
 }
 
-/// Makes the rig, with the system's driver or the one at a path.
-type Make = dyn Fn(Option<&Path>) -> Result<Box<dyn Rig>, Error> + Send;
+/// Makes the workload, with the system's driver or the one at a path.
+type Make = dyn Fn(Option<&Path>) -> Result<Box<dyn GpuWorkload>, Error> + Send;
 
 /// The worker of one trial.
 pub struct Worker {
-    place: Place,
+    place: PartPlacement,
     addresses: Vec<String>,
     make: Box<Make>,
     library: Option<PathBuf>,
-    // The rig goes first: memory before the driver it came from.
-    rig: Option<Box<dyn Rig>>,
+    // The workload goes first: memory before the driver it came from.
+    workload: Option<Box<dyn GpuWorkload>>,
     nvml: Result<Nvml, String>,
     warm_up: Value,
 }
@@ -82,15 +82,15 @@ impl Worker {
     /// When the case names no GPU.
     pub fn new(
         case: &Case,
-        place: &Place,
-        make: impl Fn(Option<&Path>) -> Result<Box<dyn Rig>, Error> + Send + 'static,
+        place: &PartPlacement,
+        make: impl Fn(Option<&Path>) -> Result<Box<dyn GpuWorkload>, Error> + Send + 'static,
     ) -> Result<Self, Error> {
         Ok(Self {
             place: place.clone(),
             addresses: address_of(case)?,
             make: Box::new(make),
             library: None,
-            rig: None,
+            workload: None,
             nvml: Err("not looked for".to_owned()),
             warm_up: Value::Null,
         })
@@ -110,11 +110,11 @@ fn unprepared() -> Error {
 
 impl Part for Worker {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        if let Some(seat) = self.place.seats.first() {
-            pin(seat.cpu)?;
+        if let Some(binding) = self.place.seats.first() {
+            pin(binding.cpu)?;
         }
         self.nvml = Opened::nvml(self.library.as_deref());
-        self.rig = Some((self.make)(self.library.as_deref())?);
+        self.workload = Some((self.make)(self.library.as_deref())?);
         Ok(Offer::new(&self.place, Value::Null))
     }
 
@@ -123,38 +123,38 @@ impl Part for Worker {
     }
 
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let rig = self.rig.as_mut().ok_or_else(unprepared)?;
+        let workload = self.workload.as_mut().ok_or_else(unprepared)?;
         let mut watches = Watches::begin(&self.nvml, &self.addresses);
         if phase == Phase::WarmUp {
-            self.warm_up = warm_up(&mut **rig, stop, &mut watches)?;
-            return rig.forget();
+            self.warm_up = warm_up(&mut **workload, stop, &mut watches)?;
+            return workload.forget();
         }
-        let fixed = rig.rounds(phase);
+        let fixed = workload.rounds(phase);
         let mut rounds = 0;
         let mut outcome = Ok(0.0);
         while outcome.is_ok() && fixed.map_or_else(|| !stop.is_over(), |count| rounds < count) {
-            outcome = rig.round(stop, Some(&mut *out), &mut watches);
+            outcome = workload.round(stop, Some(&mut *out), &mut watches);
             rounds += 1;
         }
         // Also of a phase that failed: what the GPU says then may be why.
         out.evidence("watch", watches.end());
         out.evidence("warm_up", self.warm_up.clone());
-        rig.evidence(out);
+        workload.evidence(out);
         outcome.map(|_| ())
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
-        self.rig.as_mut().ok_or_else(unprepared)?.verify()
+        self.workload.as_mut().ok_or_else(unprepared)?.verify()
     }
 }
 
-/// Goes round until clocks and rates are steady and the time is over, or for as many rounds as the rig wants.
-fn warm_up(rig: &mut dyn Rig, stop: &Stop, watches: &mut Watches<'_>) -> Result<Value, Error> {
+/// Goes round until clocks and rates are steady and the time is over, or for as many rounds as the workload wants.
+fn warm_up(workload: &mut dyn GpuWorkload, stop: &Stop, watches: &mut Watches<'_>) -> Result<Value, Error> {
     let deadline = Stop::after(stop.left() + LONGER);
-    let fixed = rig.rounds(Phase::WarmUp);
+    let fixed = workload.rounds(Phase::WarmUp);
     let mut steady = Steady::default();
     for rounds in 1.. {
-        let rate = rig.round(stop, None, watches)?;
+        let rate = workload.round(stop, None, watches)?;
         steady.note(rate, watches.clocks());
         let over = match fixed {
             Some(count) => rounds >= count,

@@ -8,7 +8,7 @@ use seatrial_stats::Sorted;
 
 use super::Mode;
 use super::lead::CHANNEL;
-use crate::common::{AtPlace, by_place};
+use crate::common::{AtCoords, by_coords};
 
 /// Messages below this carry no data worth speaking of: half a round trip of them is the latency (NetPIPE's bound).
 const SMALL: u64 = 64;
@@ -54,9 +54,9 @@ pub struct Curve {
 impl Curve {
     /// What the leader's samples say.
     pub fn of(parts: &[PartRecord]) -> Self {
-        let size = |at: &AtPlace| at.at.bytes("size").ok().flatten().map(Bytes::get);
+        let size = |at: &AtCoords| at.at.bytes("size").ok().flatten().map(Bytes::get);
         let time = |sample: &Sample| Some(sample.span().get() as f64 / 1e3 / sample.amount.value());
-        let mut points: Vec<Point> = by_place(parts, CHANNEL, time)
+        let mut points: Vec<Point> = by_coords(parts, CHANNEL, time)
             .into_iter()
             .filter_map(|at| {
                 let size = size(&at)?;

@@ -7,8 +7,8 @@ use seatrial_model::{About, Bound, Case, Limit, Limits, Quantity, Site};
 use seatrial_sys::verbs::{Transport, VerbKind};
 
 use super::params::{MTU, TRANSPORT_ALL};
-use super::{End, Method, Way, ports, terms, transport};
-use crate::common::{self, carry};
+use super::{Direction, End, Method, config, ports, transport};
+use crate::common::{self, link_limits};
 
 /// The largest packet that there is, in bytes of payload.
 const LARGEST_MTU: u32 = 4096;
@@ -16,18 +16,18 @@ const LARGEST_MTU: u32 = 4096;
 /// Limits of a benchmark of streams: the tighter of both ends' ports, for throughput; none for the rest, each with the
 /// reason.
 pub fn capacity(about: &About, method: Method, case: &Case, site: &Site) -> Limits {
-    let largest = terms::sizes(&case.params).ok().and_then(|sizes| sizes.last().copied()).unwrap_or(1);
+    let largest = config::sizes(&case.params).ok().and_then(|sizes| sizes.last().copied()).unwrap_or(1);
     let one_way = one_way(method.verb, largest, case, site);
-    let ways = Way::of(case.params.text("direction").unwrap_or("forward")).len();
+    let directions = Direction::of(case.params.text("direction").unwrap_or("forward")).len();
     let limit = |metric: &str| match (metric, &one_way) {
-        ("throughput", Ok(bounds)) => Limit::Chain(carry::times(bounds, ways)),
-        ("forward" | "reverse", Ok(bounds)) if ways > 1 => Limit::Chain(bounds.clone()),
+        ("throughput", Ok(bounds)) => Limit::Chain(link_limits::times(bounds, directions)),
+        ("forward" | "reverse", Ok(bounds)) if directions > 1 => Limit::Chain(bounds.clone()),
         ("forward" | "reverse", Ok(_)) => unknown("only told where both nodes post at once"),
         ("throughput" | "forward" | "reverse", Err(why)) => unknown(why),
         ("messages", _) => unknown("no card states how many messages it handles"),
         ("loss", _) => unknown("none is best, and nothing says how much a path must lose"),
         ("registration", _) => unknown("no part of the machine states how long it takes"),
-        _ => common::unstated(),
+        _ => common::no_limit(),
     };
     about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
 }
@@ -36,8 +36,8 @@ fn unknown(reason: &str) -> Limit {
     Limit::Unknown { reason: reason.to_owned() }
 }
 
-/// Bounds on the payload of messages of so many bytes that gets one way: a way is as wide as its narrower end, so that one
-/// end alone bounds it. Of several ports the bounds are added up.
+/// Bounds on the payload of messages of so many bytes that gets one way: a path is as wide as its narrower end, so that
+/// one end alone bounds it. Of several ports the bounds are added up.
 ///
 /// # Errors
 /// Why nothing bounds it.

@@ -2,7 +2,7 @@
 
 use seatrial_sys::verbs::{GRH_BYTES, Transport, VerbKind};
 
-use super::{Notice, Terms};
+use super::{RdmaConfig, RemoteCompletion};
 
 /// Where a slot begins: at a cache line.
 const LINE: u64 = 64;
@@ -42,13 +42,13 @@ pub struct Layout {
 
 impl Layout {
     /// That of a case; it is the same at both ends.
-    pub fn of(terms: &Terms) -> Self {
-        if let Some(bytes) = terms.memory {
+    pub fn of(config: &RdmaConfig) -> Self {
+        if let Some(bytes) = config.memory {
             return Self { pairs: 1, slots: 1, stride: (bytes / 2).next_multiple_of(LINE) };
         }
         // The results of all atomics under way lie side by side.
-        let results = if terms.method.verb == VerbKind::Atomic { 8 * terms.depth as u64 } else { 0 };
-        Self::new(terms.queue_pairs as u64, terms.largest().max(results), beside(terms), terms.region)
+        let results = if config.method.verb == VerbKind::Atomic { 8 * config.depth as u64 } else { 0 };
+        Self::new(config.queue_pairs as u64, config.largest().max(results), beside(config), config.region)
     }
 
     /// For messages of up to `largest` bytes with so many beside each, which together walk through `region` bytes of each side.
@@ -80,13 +80,13 @@ impl Layout {
 }
 
 /// Bytes that a slot has beside its message.
-fn beside(terms: &Terms) -> u64 {
-    match (terms.transport, terms.notice()) {
+fn beside(config: &RdmaConfig) -> u64 {
+    match (config.transport, config.remote_completion()) {
         // The global header, in front of a datagram.
         (Transport::Ud, _) => GRH_BYTES as u64,
         // How large the messages are, where the far end looks at memory; what was read to prove that one came.
-        (_, Notice::Memory) => WORD,
-        _ if terms.fence => WORD,
+        (_, RemoteCompletion::Polled) => WORD,
+        _ if config.fence => WORD,
         _ => 0,
     }
 }

@@ -8,9 +8,11 @@
 
 pub mod bandwidth;
 mod bounds;
+mod config;
+mod connection_info;
+pub mod endpoint;
 mod fault;
 mod group;
-mod hand;
 pub mod latency;
 mod memory;
 mod pairs;
@@ -20,23 +22,21 @@ pub mod pattern;
 mod ports;
 pub mod queue;
 mod registered;
-pub mod rig;
 mod several;
 mod system;
-mod terms;
 #[cfg(test)]
 mod tests;
 
 pub use bounds::{capacity, one_way};
+pub use config::{Direction, RdmaConfig};
+pub use connection_info::{ConnectionInfo, PeerPair};
+pub use endpoint::{Pair, RdmaEndpoint, drained};
 pub use fault::{CAUSE_AFTER, during, is_flush, preparing};
-pub use hand::{Hand, PeerPair};
 pub use memory::{Layout, Side};
 pub use pairs::QKEY;
-pub use ports::{End, PEER_PORT, PORT, first_pair, note, plan_ports, ports_of, seated};
+pub use ports::{End, PEER_PORT, PORT, first_pair, note, place_threads, plan_ports, ports_of};
 pub use queue::wait;
-pub use rig::{Pair, Rig, drained};
 pub use several::verified;
-pub use terms::{Terms, Way};
 
 use seatrial_sys::verbs::{Transport, VerbKind};
 
@@ -45,19 +45,19 @@ use seatrial_sys::verbs::{Transport, VerbKind};
 pub struct Method {
     /// The verb.
     pub verb: VerbKind,
-    /// How the far end takes notice of a message.
-    pub notice: Notice,
+    /// How the far end learns of a message.
+    pub remote_completion: RemoteCompletion,
 }
 
-/// How the far end takes notice of a message.
+/// How the far end learns of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Notice {
-    /// It does not: its card does everything.
-    Nothing,
-    /// Its completion queue says so.
-    Completion,
-    /// Its processor looks at the memory that is written to.
-    Memory,
+pub enum RemoteCompletion {
+    /// Not at all: its card does everything.
+    None,
+    /// From a completion queue entry.
+    Cqe,
+    /// Its processor polls the memory that is written to.
+    Polled,
 }
 
 /// The transport of that word.

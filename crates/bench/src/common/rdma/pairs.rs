@@ -7,7 +7,7 @@ use seatrial_sys::Errno;
 use seatrial_sys::verbs::{Access, Init, ProtectionDomain, QueuePair, QueuePairSpec, VerbKind, VerbsError};
 
 use super::queue::Queue;
-use super::{Terms, preparing};
+use super::{RdmaConfig, preparing};
 use crate::Error;
 
 /// What datagrams of a case carry so that others are not taken for them.
@@ -21,25 +21,25 @@ const INLINES: [u32; 5] = [220, 128, 64, 32, 0];
 /// # Errors
 /// When the device refuses.
 pub fn queue_pair(
-    terms: &Terms,
+    config: &RdmaConfig,
     pd: &Arc<ProtectionDomain>,
     send: &Queue,
     receive: &Queue,
 ) -> Result<Arc<QueuePair>, Error> {
-    let label = terms.label();
+    let label = config.label();
     let make = |inline_bytes: u32| {
         // One more than are under way, for the message that ends a group, and as many again for those that prove the
         // arrival of each.
-        let each = if terms.fence && terms.method.verb == VerbKind::Write { 2 } else { 1 };
+        let each = if config.fence && config.method.verb == VerbKind::Write { 2 } else { 1 };
         let spec = QueuePairSpec {
-            transport: terms.transport,
-            send_depth: ((terms.depth + 1) * each) as u32,
-            receive_depth: terms.receives as u32,
+            transport: config.transport,
+            send_depth: ((config.depth + 1) * each) as u32,
+            receive_depth: config.receives as u32,
             inline_bytes,
         };
         QueuePair::new(pd, &send.cq, &receive.cq, &spec)
     };
-    let made = match terms.inline {
+    let made = match config.inline {
         Some(bytes) => {
             let asked = bytes as u32;
             make(asked).map_err(|error| match (&error, granted(asked, &make)) {
@@ -58,8 +58,8 @@ pub fn queue_pair(
     };
     let qp = made?;
     let init = Init {
-        port: terms.port,
-        pkey_index: terms.pkey_index,
+        port: config.port,
+        pkey_index: config.pkey_index,
         qkey: QKEY,
         access: Access { relaxed_ordering: false, ..Access::ALL },
     };

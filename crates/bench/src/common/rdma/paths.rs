@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 
 use super::ports::{DISTINCT, INTERFACES, PORTS};
 use super::several;
-use crate::common::Moved;
+use crate::common::Transferred;
 
 /// Puts what went between the ports of a case, in their order, down as `moved` in the evidence: a row for each direction of
 /// each, with the ports at both ends. On one node by itself only cards of their own have a path between them that their
 /// counters could show.
-pub fn tell(by_port: &[Moved], case: &Case, measures: &mut Measures) {
+pub fn tell(by_port: &[Transferred], case: &Case, measures: &mut Measures) {
     let [first, second] = match case.nodes.as_slice() {
         [one] if case.chosen.flag(DISTINCT) == Ok(true) => [one, one],
         [first, second, ..] => [first, second],
@@ -18,8 +18,8 @@ pub fn tell(by_port: &[Moved], case: &Case, measures: &mut Measures) {
     };
     let mut rows = Vec::new();
     for (number, moved) in by_port.iter().enumerate() {
-        let ways = [([first, second], [0, 1], moved.forward), ([second, first], [1, 0], moved.reverse)];
-        for ([from, to], ends, bytes) in ways.into_iter().filter(|(.., bytes)| *bytes > 0) {
+        let directions = [([first, second], [0, 1], moved.forward), ([second, first], [1, 0], moved.reverse)];
+        for ([from, to], ends, bytes) in directions.into_iter().filter(|(.., bytes)| *bytes > 0) {
             let mut row = json!({ "from": from, "to": to, "bytes": bytes, "buffered": moved.buffered });
             for (name, end) in ["sender", "receiver"].into_iter().zip(ends) {
                 if let Some(point) = point(case, end, number) {
@@ -57,7 +57,8 @@ mod tests {
         if let Some(distinct) = distinct {
             case.chosen.set(DISTINCT, seatrial_model::Value::Flag(distinct));
         }
-        let by_port = [(5, 0), (7, 3)].map(|(forward, reverse)| Moved { forward, reverse, buffered: 1 });
+        let by_port =
+            [(5, 0), (7, 3)].map(|(forward, reverse)| Transferred { forward, reverse, buffered: 1 });
         let mut measures = Measures::default();
         tell(&by_port, &case, &mut measures);
         measures.evidence.get("moved").cloned()

@@ -5,8 +5,8 @@ use seatrial_model::{About, Bytes, Case, Cause, Nanos, Params, Reason, Site, Sit
 
 use super::memory::BESIDE;
 use super::params::{BUFFERS, DEVICE, FENCE_PUT, PEER, THREADS, TRANSPORT_ALL, UP_TO};
-use super::{Layout, params, several, terms};
-use crate::common::seating::{Seating, seating_over};
+use super::{Layout, config, params, several};
+use crate::common::affinity::{ThreadPlacement, place_threads_over};
 use crate::common::{self, Ends, room};
 
 /// Under what name the plan notes the port of the first end.
@@ -33,8 +33,8 @@ const TIMES_THE_CACHE: u64 = 4;
 /// A region is never larger: 1 GiB.
 const LARGEST_REGION: u64 = 1 << 30;
 
-/// Bytes a second that the slowest of machines writes before the clock, and looks at after it: an emulated one. Slower is
-/// taken for a hang.
+/// Bytes a second that the slowest of machines writes before the clock, and looks at after it: an emulated one. Slower
+/// is taken for a hang.
 const SLOWEST: u64 = 16 << 20;
 
 /// The largest packet of InfiniBand and RoCE, which is the largest datagram.
@@ -103,8 +103,8 @@ pub fn ends_of<'a>(case: &Case, site: &'a Site) -> Option<Vec<[End<'a>; 2]>> {
     labels.map(|(own, other)| Some([end(0, own)?, end(1, other)?])).collect()
 }
 
-/// One case for each port of the first node, with the port that it is measured against; or where several ports are asked
-/// for together, one case over all of them.
+/// One case for each port of the first node, with the port that it is measured against; or where several ports are
+/// asked for together, one case over all of them.
 ///
 /// # Errors
 /// When a node has no device, or what is asked for cannot be.
@@ -235,8 +235,8 @@ fn no_other_card(own: End<'_>, node: &SiteNode) -> String {
     )
 }
 
-/// Whether two devices are on cards of their own: they sit in different slots of PCI, and the image of their firmware has
-/// another number, which all functions of a card share (InfiniBand Architecture Specification, SystemImageGUID).
+/// Whether two devices are on cards of their own: they sit in different slots of PCI, and the image of their firmware
+/// has another number, which all functions of a card share (InfiniBand Architecture Specification, SystemImageGUID).
 ///
 /// # Errors
 /// Why it cannot be told.
@@ -283,7 +283,7 @@ fn case(about: &About, params: &Params, site: &Site, pairs: &[[End<'_>; 2]]) -> 
     let mut budget = common::budget(params)?;
     budget.overhead = Nanos::millis(300);
     // Sizes of a ladder share the time: each must get some of it.
-    let sizes = terms::sizes(params)?.len() as u64;
+    let sizes = config::sizes(params)?.len() as u64;
     budget.measure = budget.measure.max(Nanos::millis(60 * sizes));
     budget.warm_up = budget.warm_up.max(Nanos::millis(20 * sizes));
     let [own, other] = pairs[0];
@@ -307,7 +307,7 @@ fn case(about: &About, params: &Params, site: &Site, pairs: &[[End<'_>; 2]]) -> 
     if region > 0 {
         case.chosen.set("region", Bytes(region));
     }
-    let largest = terms::sizes(params)?.last().copied().unwrap_or(1);
+    let largest = config::sizes(params)?.last().copied().unwrap_or(1);
     // More beside each message makes larger slots, but perhaps fewer.
     let queue_pairs = params.count("queue_pairs").unwrap_or(1);
     let [bare, wide] = [0, BESIDE].map(|beside| Layout::new(queue_pairs, largest, beside, region).bytes());
@@ -316,36 +316,41 @@ fn case(about: &About, params: &Params, site: &Site, pairs: &[[End<'_>; 2]]) -> 
     check_room(all * (memory + largest + fresh(params, largest)?), own, other)?;
     case.budget.prepare = case.budget.prepare.plus(Nanos::secs(all * memory / SLOWEST));
     let threads = params.count(THREADS.name).unwrap_or(1).min(queue_pairs).max(1) as usize;
-    let seating = seated_all(site, params, pairs, threads)?;
-    seating.note(&mut case);
-    case.places = Ends::of(site, params)?.places(about.parts, seating.seats);
+    let placement = place_threads_of_pairs(site, params, pairs, threads)?;
+    placement.note(&mut case);
+    case.places = Ends::of(site, params)?.places(about.parts, placement.bindings);
     Ok(case)
 }
 
-/// Seats for so many threads of each end, next to the cards.
+/// Bindings for so many threads of each end, next to the cards.
 ///
 /// # Errors
 /// When an end has no such CPUs.
-pub fn seated(site: &Site, params: &Params, pair: [End<'_>; 2], threads: usize) -> Result<Seating, Reason> {
-    seated_all(site, params, &[pair], threads)
+pub fn place_threads(
+    site: &Site,
+    params: &Params,
+    pair: [End<'_>; 2],
+    threads: usize,
+) -> Result<ThreadPlacement, Reason> {
+    place_threads_of_pairs(site, params, &[pair], threads)
 }
 
 /// The same for so many threads of each port, those of the first port first.
-fn seated_all(
+fn place_threads_of_pairs(
     site: &Site,
     params: &Params,
     pairs: &[[End<'_>; 2]],
     threads: usize,
-) -> Result<Seating, Reason> {
+) -> Result<ThreadPlacement, Reason> {
     let ends = Ends::of(site, params)?;
     let nics: Vec<[Nic; 2]> = pairs.iter().map(|[own, other]| [own.nic(), other.nic()]).collect();
-    let ways: Vec<[Option<&Nic>; 2]> = nics.iter().map(|[own, other]| [Some(own), Some(other)]).collect();
-    let way_of: Vec<usize> = (0..pairs.len() * threads).map(|thread| thread / threads).collect();
-    seating_over(&ends, site, params, &ways, &way_of)
+    let paths: Vec<[Option<&Nic>; 2]> = nics.iter().map(|[own, other]| [Some(own), Some(other)]).collect();
+    let path_of: Vec<usize> = (0..pairs.len() * threads).map(|thread| thread / threads).collect();
+    place_threads_over(&ends, site, params, &paths, &path_of)
 }
 
-/// The first pair of active ports between the nodes of a site, for a benchmark that has one case between two nodes; where
-/// an interface is asked for, that under which it is.
+/// The first pair of active ports between the nodes of a site, for a benchmark that has one case between two nodes;
+/// where an interface is asked for, that under which it is.
 ///
 /// # Errors
 /// When a node has none.
@@ -364,7 +369,7 @@ pub fn first_pair<'a>(params: &'a Params, site: &'a Site) -> Result<[End<'a>; 2]
 fn contradictions(params: &Params) -> Result<(), Reason> {
     let refuse = |text: String| Err(Reason::new(Cause::Contradiction, text));
     let transport = params.text(TRANSPORT_ALL.name).unwrap_or("rc");
-    let last = terms::sizes(params)?.last().copied().unwrap_or(1);
+    let last = config::sizes(params)?.last().copied().unwrap_or(1);
     let asked = params.bytes(params::SIZE.name).ok().flatten().map_or(1, Bytes::get);
     let up_to = params.bytes(UP_TO.name).ok().flatten().map_or(asked, Bytes::get);
     if up_to < asked {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::verbs::{Completion, CompletionChannel, CompletionQueue, Device, VerbsError};
 
-use super::{Terms, preparing};
+use super::{RdmaConfig, preparing};
 use crate::Error;
 
 /// How long a wait for an event may last before stop is looked at.
@@ -45,22 +45,22 @@ fn patience(root: &SysRoot, device: &str) -> u32 {
 ///
 /// # Errors
 /// When the device has not got so many.
-pub fn queues(terms: &Terms, device: &Arc<Device>) -> Result<(Vec<Queue>, Vec<Queue>), Error> {
-    let label = terms.label();
-    let of_thread = terms.queue_pairs.div_ceil(terms.threads);
+pub fn queues(config: &RdmaConfig, device: &Arc<Device>) -> Result<(Vec<Queue>, Vec<Queue>), Error> {
+    let label = config.label();
+    let of_thread = config.queue_pairs.div_ceil(config.threads);
     let failed = || preparing(&label, "making a completion queue");
-    let patience = patience(&terms.system.root, &terms.device);
+    let patience = patience(&config.system.root, &config.device);
     let queue = |depth: usize| -> Result<Queue, Error> {
         let depth = u32::try_from(depth).unwrap_or(u32::MAX);
-        let channel = terms.event.then(|| CompletionChannel::new(device)).transpose().map_err(failed())?;
+        let channel = config.event.then(|| CompletionChannel::new(device)).transpose().map_err(failed())?;
         let cq = match &channel {
             Some(channel) => CompletionQueue::with_channel(device, depth, channel, 0),
             None => CompletionQueue::new(device, depth),
         };
         Ok(Queue { cq: cq.map_err(failed())?, patience, channel })
     };
-    let all = |depth: usize| (0..terms.threads).map(|_| queue(depth)).collect::<Result<Vec<_>, _>>();
-    Ok((all(of_thread * 2 * (terms.depth + 1))?, all(of_thread * terms.receives)?))
+    let all = |depth: usize| (0..config.threads).map(|_| queue(depth)).collect::<Result<Vec<_>, _>>();
+    Ok((all(of_thread * 2 * (config.depth + 1))?, all(of_thread * config.receives)?))
 }
 
 /// Asks a queue once; where it has nothing, sleeps until an event or offers the processor to others now and then.

@@ -8,7 +8,7 @@ use seatrial_sys::memory::Pages;
 use seatrial_sys::verbs::{Access, MemoryRegion, ProtectionDomain};
 use serde_json::json;
 
-use super::{Layout, Terms, preparing};
+use super::{Layout, RdmaConfig, preparing};
 use crate::Error;
 use crate::common::{Held, evidence_of_pages, evidence_of_place};
 
@@ -23,19 +23,19 @@ type Memory = (Arc<MemoryRegion>, Vec<Duration>, serde_json::Map<String, serde_j
 /// # Errors
 /// When there is not so much memory, or the card does not take it.
 pub fn registered(
-    terms: &Terms,
+    config: &RdmaConfig,
     pd: &Arc<ProtectionDomain>,
     layout: &Layout,
     pages: &[Pages],
 ) -> Result<Memory, Error> {
-    let label = terms.label();
-    let node = terms.seats.first().and_then(|seat| seat.memory);
+    let label = config.label();
+    let node = config.bindings.first().and_then(|binding| binding.memory);
     let take = |bytes: usize| {
         Held::take(bytes, pages, node)
             .map_err(|error| Error::new(Cause::NoSpace, format!("memory for messages: {error}")))
     };
     let mut registrations = Vec::new();
-    let mut sample = take(terms.largest() as usize)?.map;
+    let mut sample = take(config.largest() as usize)?.map;
     for _ in 0..REGISTRATIONS {
         let region = MemoryRegion::register(pd, sample, Access::ALL)
             .map_err(preparing(&label, "registering memory"))?;

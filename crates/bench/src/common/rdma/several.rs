@@ -3,9 +3,9 @@
 use seatrial_model::{Cause, Integrity, Params, Reason, SiteNode};
 
 use super::End;
+use super::endpoint::too_early;
 use super::params::{DEVICE, PEER};
 use super::ports::{partner, wanted};
-use super::rig::too_early;
 use crate::Error;
 
 /// What stands between the ports of a list. A comma on the command line would be a sweep over several values.

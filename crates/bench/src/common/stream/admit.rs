@@ -11,7 +11,7 @@ use seatrial_model::Cause;
 use seatrial_sys::callers::Callers;
 use seatrial_sys::proof::{Key, Side, Until, exchange};
 
-use super::reach::release;
+use super::peer_address::release;
 use super::{ANSWER_WITHIN, Accepted, WITHIN};
 use crate::Error;
 

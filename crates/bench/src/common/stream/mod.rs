@@ -6,7 +6,7 @@
 //! closed as soon as all are there.
 
 mod admit;
-mod reach;
+mod peer_address;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
@@ -16,7 +16,7 @@ use seatrial_model::Cause;
 use seatrial_sys::proof::Key;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
-pub use reach::Reach;
+pub use peer_address::PeerAddress;
 
 use crate::Error;
 
@@ -56,13 +56,13 @@ impl<'a> Endpoint<'a> {
 
 /// An open port for the peers of a case.
 #[derive(Debug)]
-pub struct Listening {
+pub struct Listener {
     listener: TcpListener,
     key: Key,
     addresses: Vec<IpAddr>,
 }
 
-impl Listening {
+impl Listener {
     /// Opens a port: on the addresses of the endpoint's interface, or of all interfaces.
     ///
     /// # Errors
@@ -93,10 +93,10 @@ impl Listening {
     ///
     /// # Errors
     /// When the system does not tell the port.
-    pub fn reach(&self) -> Result<Reach, Error> {
+    pub fn address(&self) -> Result<PeerAddress, Error> {
         let port =
             self.listener.local_addr().map_err(|error| Error::new(Cause::IoError, error.to_string()))?.port();
-        Ok(Reach::new(self.addresses.clone(), port, &self.key))
+        Ok(PeerAddress::new(self.addresses.clone(), port, &self.key))
     }
 
     /// The peer's connections, `count` of them, in the order of their numbers. Strangers are turned away without being
@@ -224,10 +224,10 @@ mod tests {
 
     #[test]
     fn two_parts_on_one_node_meet_on_the_loopback() {
-        let listening = Listening::open(&here()).expect("a port");
-        let reach = listening.reach().expect("told");
-        let accepting = thread::spawn(move || listening.accept(1));
-        let mut ours = reach.connect(&here(), 0).expect("connected");
+        let listener = Listener::open(&here()).expect("a port");
+        let address = listener.address().expect("told");
+        let accepting = thread::spawn(move || listener.accept(1));
+        let mut ours = address.connect(&here(), 0).expect("connected");
         let mut theirs = accepting.join().expect("joined").and_then(Accepted::only).expect("accepted");
         ours.write_all(b"hello").expect("written");
         let mut heard = [0; 5];
@@ -237,11 +237,11 @@ mod tests {
 
     #[test]
     fn connections_are_told_apart_by_their_numbers() {
-        let listening = Listening::open(&here()).expect("a port");
-        let reach = listening.reach().expect("told");
-        let accepting = thread::spawn(move || listening.accept(3));
+        let listener = Listener::open(&here()).expect("a port");
+        let address = listener.address().expect("told");
+        let accepting = thread::spawn(move || listener.accept(3));
         let callers = [2, 0, 1].map(|number| {
-            let mut stream = reach.connect(&here(), number).expect("connected");
+            let mut stream = address.connect(&here(), number).expect("connected");
             stream.write_all(&[number as u8]).expect("written");
             stream
         });
@@ -256,16 +256,16 @@ mod tests {
 
     #[test]
     fn strangers_who_say_nothing_or_nonsense_hold_up_nobody() {
-        let listening = Listening::open(&here()).expect("a port");
-        let reach = listening.reach().expect("told");
-        let at = SocketAddr::new(reach.addresses()[0], reach.port());
-        let accepting = thread::spawn(move || listening.accept(1));
+        let listener = Listener::open(&here()).expect("a port");
+        let address = listener.address().expect("told");
+        let at = SocketAddr::new(address.addresses()[0], address.port());
+        let accepting = thread::spawn(move || listener.accept(1));
         let silent: Vec<_> = (0..20).map(|_| TcpStream::connect(at).expect("connected")).collect();
         let mut loud = TcpStream::connect(at).expect("connected");
         loud.write_all(&[7; 64]).expect("written");
         // Its answer is the end of the stream: it was turned away.
         while loud.read(&mut [0; 64]).is_ok_and(|read| read > 0) {}
-        let ours = reach.connect(&here(), 0).expect("connected");
+        let ours = address.connect(&here(), 0).expect("connected");
         let accepted = accepting.join().expect("joined").expect("accepted");
         assert_eq!((accepted.streams.len(), accepted.strangers), (1, 21));
         drop((silent, ours));
@@ -273,13 +273,13 @@ mod tests {
 
     #[test]
     fn a_peer_gets_through_when_more_strangers_call_than_are_asked() {
-        let listening = Listening::open(&here()).expect("a port");
-        let reach = listening.reach().expect("told");
-        let at = SocketAddr::new(reach.addresses()[0], reach.port());
-        let accepting = thread::spawn(move || listening.accept(1));
+        let listener = Listener::open(&here()).expect("a port");
+        let address = listener.address().expect("told");
+        let at = SocketAddr::new(address.addresses()[0], address.port());
+        let accepting = thread::spawn(move || listener.accept(1));
         let silent: Vec<_> =
             (0..admit::ASKED_AT_ONCE + 40).filter_map(|_| TcpStream::connect(at).ok()).collect();
-        let calling = thread::spawn(move || reach.connect(&here(), 0));
+        let calling = thread::spawn(move || address.connect(&here(), 0));
         drop(silent);
         let accepted = accepting.join().expect("joined").expect("accepted");
         assert!(calling.join().expect("joined").is_ok() && accepted.strangers > 0);
@@ -288,10 +288,10 @@ mod tests {
     #[test]
     fn options_are_set_before_the_connection_is_made() {
         let small = Endpoint { options: &|socket| socket.set_recv_buffer_size(16 << 10), ..here() };
-        let listening = Listening::open(&small).expect("a port");
-        let reach = listening.reach().expect("told");
-        let accepting = thread::spawn(move || listening.accept(1));
-        let ours = reach.connect(&small, 0).expect("connected");
+        let listener = Listener::open(&small).expect("a port");
+        let address = listener.address().expect("told");
+        let accepting = thread::spawn(move || listener.accept(1));
+        let ours = address.connect(&small, 0).expect("connected");
         let theirs = accepting.join().expect("joined").and_then(Accepted::only).expect("accepted");
         for stream in [&ours, &theirs] {
             // The kernel doubles what it is given (socket(7)).
@@ -302,13 +302,13 @@ mod tests {
     #[test]
     fn a_protocol_that_the_kernel_has_not_got_is_missing() {
         let none = Endpoint { protocol: Some(Protocol::from(250)), ..here() };
-        let error = Listening::open(&none).expect_err("refused");
+        let error = Listener::open(&none).expect_err("refused");
         assert_eq!(error.cause, Cause::Missing, "{}", error.text);
     }
 
     #[test]
     fn an_interface_that_is_not_there_is_named() {
-        let error = Listening::open(&Endpoint::tcp(Some("warp0"), false)).expect_err("refused");
+        let error = Listener::open(&Endpoint::tcp(Some("warp0"), false)).expect_err("refused");
         assert_eq!(error.cause, Cause::Missing);
         assert!(error.text.contains("warp0"));
     }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Seat, Unit};
+use seatrial_model::{
+    Binding, Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit,
+};
 use seatrial_sys::clock::{Calibration, now_ns, sleep_until_ns};
 use serde_json::json;
 
@@ -29,7 +31,7 @@ const USUAL_BLOCK_NS: u64 = 250_000;
 /// The worker of one trial.
 #[derive(Debug)]
 pub struct Worker {
-    place: Place,
+    place: PartPlacement,
     alone: bool,
     together: bool,
     chains: Chains,
@@ -43,7 +45,7 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version, or this architecture has no chains.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let cores = case.params.text("cores")?;
         if place.seats.is_empty() {
             return Err(Error::new(Cause::Protocol, "the case names no CPU to run on"));
@@ -59,10 +61,10 @@ impl Worker {
         })
     }
 
-    /// Lets every seat run for `span`, together; what each found.
-    fn together(&mut self, seats: &[Seat], span: Nanos, stop: &Stop) -> Result<Vec<(u32, Lap)>, Error> {
+    /// Lets every binding run for `span`, together; what each found.
+    fn together(&mut self, bindings: &[Binding], span: Nanos, stop: &Stop) -> Result<Vec<(u32, Lap)>, Error> {
         let chains = &self.chains;
-        let gate = Gate::new(seats.len());
+        let gate = Gate::new(bindings.len());
         let work = |cpu: u32| {
             // The others wait for this one at the gate, whatever comes of it.
             let pinned = pin(cpu);
@@ -70,7 +72,7 @@ impl Worker {
             pinned.map(|()| (cpu, lap::run(chains, SETTLE, span, stop)))
         };
         let laps = std::thread::scope(|scope| {
-            let threads: Vec<_> = seats.iter().map(|seat| scope.spawn(|| work(seat.cpu))).collect();
+            let threads: Vec<_> = bindings.iter().map(|binding| scope.spawn(|| work(binding.cpu))).collect();
             let gone = |_| Err(Error::new(Cause::Crash, "a measuring thread is gone"));
             threads
                 .into_iter()
@@ -168,17 +170,17 @@ impl Part for Worker {
         if phase == Phase::WarmUp {
             return self.come_up(stop);
         }
-        let seats = self.place.seats.clone();
+        let bindings = self.place.seats.clone();
         let whole = Nanos::from(stop.left());
         let mut settled = None;
         if self.alone {
             let span = if self.together { Nanos(whole.get() / 3) } else { whole };
-            let laps = self.together(&seats[..1], span, stop)?;
+            let laps = self.together(&bindings[..1], span, stop)?;
             settled = settled.or(self.clock_of(&laps));
             self.tell(ONE, &laps, out)?;
         }
         if self.together {
-            let laps = self.together(&seats, whole, stop)?;
+            let laps = self.together(&bindings, whole, stop)?;
             settled = settled.or(self.clock_of(&laps));
             self.tell(ALL, &laps, out)?;
         }
@@ -202,7 +204,7 @@ impl Part for Worker {
 }
 
 impl Worker {
-    /// The clock of the first seat in GHz: the middle of its slices.
+    /// The clock of the first binding in GHz: the middle of its slices.
     fn clock_of(&self, laps: &[(u32, Lap)]) -> Option<f64> {
         let (_, lap) = laps.first()?;
         let cycles = self.chains.add.cycles();

@@ -2,7 +2,7 @@
 
 use seatrial_model::machine::Known;
 use seatrial_model::{
-    About, Case, Cause, Limit, Limits, Nanos, Params, Place, Reason, Site, SiteNode, Subject,
+    About, Case, Cause, Limit, Limits, Nanos, Params, PartPlacement, Reason, Site, SiteNode, Subject,
 };
 
 use super::lap::SLICE;
@@ -29,13 +29,14 @@ pub fn plan(about: &About, params: &Params, node: &SiteNode) -> Result<Vec<Case>
     budget.measure = budget.measure.max(Nanos(SLICE.get() * LEAST_SLICES));
     budget.warm_up = WARM_UP;
     budget.overhead = Nanos::millis(100);
-    let seats = common::seats(machine)?;
+    let bindings = common::core_bindings(machine)?;
     let mut case = Case::new(about, &node.name, Subject::node(), params, budget);
-    case.chosen.set("cpu_alone", u64::from(seats[0].cpu));
+    case.chosen.set("cpu_alone", u64::from(bindings[0].cpu));
     case.facts.set("kind", "node");
-    case.facts.set("cores", seats.len() as u64);
+    case.facts.set("cores", bindings.len() as u64);
     case.facts.set("numa_nodes", machine.numa.len() as u64);
-    case.places = vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats }];
+    case.places =
+        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
     Ok(vec![case])
 }
 

@@ -8,7 +8,7 @@ use seatrial_sys::gpu::{DeviceMemory, GpuError, Span};
 use seatrial_sys::memory::Pages;
 
 use crate::common::gpu::pattern::Pattern;
-use crate::common::gpu::{Block, Lane, Opened, Ring, Starter, Tally, during, preparing};
+use crate::common::gpu::{Block, Opened, Ring, Starter, Tally, TimedStream, during, preparing};
 use crate::{Error, Sink};
 
 /// Bytes of a small copy.
@@ -25,7 +25,7 @@ const LOADS: u64 = 8192;
 
 /// What the small copies and the chase need.
 pub struct Latency {
-    lane: Lane,
+    timed: TimedStream,
     starter: Starter,
     host: Block,
     device: Arc<DeviceMemory>,
@@ -50,7 +50,7 @@ impl Latency {
         let ring = Ring::on_host(block(RING)?.memory)
             .ok_or_else(|| Error::new(Cause::Protocol, "memory that was just taken is in use"))?;
         Ok(Self {
-            lane: Lane::new(gpu, &opened.kernels).map_err(refused("making a stream"))?,
+            timed: TimedStream::new(gpu, &opened.kernels).map_err(refused("making a stream"))?,
             starter: Starter::new(gpu).map_err(refused("making a gate"))?,
             host: block(4096)?,
             device: DeviceMemory::take(gpu, 4096).map_err(refused("taking memory of the device"))?,
@@ -86,8 +86,8 @@ impl Latency {
         for (channel, to, from) in [("h2d_latency", device, host), ("d2h_latency", host, device)] {
             for _ in 0..COPIES {
                 let start = Nanos(now_ns());
-                self.lane.stream.copy(to, from, SMALL)?;
-                self.lane.stream.finish()?;
+                self.timed.stream.copy(to, from, SMALL)?;
+                self.timed.stream.finish()?;
                 samples.push((channel, start, Nanos(now_ns()), 1));
             }
         }
@@ -95,12 +95,12 @@ impl Latency {
     }
 
     fn chase(&mut self, samples: &mut Vec<(&'static str, Nanos, Nanos, u64)>) -> Result<(), GpuError> {
-        let Self { lane, starter, ring, tally, turn, kernels, .. } = self;
+        let Self { timed, starter, ring, tally, turn, kernels, .. } = self;
         *turn = turn.wrapping_add(1);
         let queue = |_: usize, stream: &seatrial_sys::gpu::Stream, _: usize| {
             kernels.chase(stream, ring, LOADS, tally, (*turn, 1))
         };
-        let run = starter.run(&mut [lane], 1, queue, || ())?;
+        let run = starter.run(&mut [timed], 1, queue, || ())?;
         let (start, end) = run.piece(0, 0);
         samples.push(("latency", start, end, LOADS));
         Ok(())

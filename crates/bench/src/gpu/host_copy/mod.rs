@@ -13,7 +13,7 @@ mod tests;
 
 use seatrial_model::{
     About, AxisSpec, Better, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need, ParamSpec,
-    Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::common::gpu;
@@ -138,7 +138,7 @@ impl Benchmark for HostCopy {
         plan::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         Ok(Box::new(part::worker(case, place)?))
     }
 

@@ -1,8 +1,8 @@
-//! The rig: memory on both sides, cells in turn, the small copies between them.
+//! The workload: memory on both sides, cells in turn, the small copies between them.
 
 use std::path::Path;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Place};
+use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement};
 
 use super::cell::Grid;
 use super::latency::Latency;
@@ -10,7 +10,7 @@ use super::pageable::Pageable;
 use super::pinned::Pinned;
 use super::plan::{FEW, SHORT_SLICE, SLICE};
 use crate::common;
-use crate::common::gpu::{Opened, Rig, Watches, Worker, address_of};
+use crate::common::gpu::{GpuWorkload, Opened, Watches, Worker, address_of};
 use crate::{Error, Sink, Stop};
 
 /// What `prepare` makes. The memory goes before the device it is pinned for.
@@ -60,7 +60,7 @@ pub trait Copier: Send {
 ///
 /// # Errors
 /// When the case was not planned by the same version.
-pub fn worker(case: &Case, place: &Place) -> Result<Worker, Error> {
+pub fn worker(case: &Case, place: &PartPlacement) -> Result<Worker, Error> {
     let (planned, grid) = (case.clone(), Grid::of(case)?);
     let address = address_of(case)?.into_iter().next();
     let address = address.ok_or_else(|| Error::new(Cause::Protocol, "the case names no GPU"))?;
@@ -92,7 +92,7 @@ fn ready(case: &Case, grid: &Grid, address: &str, library: Option<&Path>) -> Res
     Ok(Ready { grid: grid.clone(), copier, latency, copies, slice, slices: 0, about })
 }
 
-impl Rig for Ready {
+impl GpuWorkload for Ready {
     /// Every cell once, and the latencies.
     fn round(
         &mut self,

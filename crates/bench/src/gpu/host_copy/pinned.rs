@@ -11,7 +11,7 @@ use super::cell::{Cell, Direction, Grid};
 use super::part::Copier;
 use crate::common::gpu::pattern::{Pattern, Wrong};
 use crate::common::gpu::{
-    Block, Checks, Lane, MOST_QUEUED, Opened, Starter, Tally, Watches, during, preparing,
+    Block, Checks, MOST_QUEUED, Opened, Starter, Tally, TimedStream, Watches, during, preparing,
 };
 use crate::{Error, Sink};
 
@@ -37,7 +37,7 @@ pub const OUT_LANE: u64 = 1;
 pub struct Pinned {
     grid: Grid,
     by_kernel: bool,
-    lanes: [Lane; 2],
+    streams: [TimedStream; 2],
     starter: Starter,
     tally: Tally,
     /// By node: what goes to the device, and where what comes from it goes.
@@ -65,9 +65,9 @@ impl Pinned {
         let targets = grid.nodes.iter().map(|node| take(node, NOTHING)).collect::<Result<Vec<_>, Error>>()?;
         let device = || DeviceMemory::take(gpu, size).map_err(refused("taking memory of the device"));
         let (device_in, device_out) = (device()?, device()?);
-        let lane = || Lane::new(gpu, &opened.kernels).map_err(refused("making a stream"));
-        let lanes = [lane()?, lane()?];
-        let stream = &lanes[0].stream;
+        let timed = || TimedStream::new(gpu, &opened.kernels).map_err(refused("making a stream"));
+        let streams = [timed()?, timed()?];
+        let stream = &streams[0].stream;
         let filled = opened.kernels.fill(stream, Span::Device(&device_out, 0), size / 8, OUT);
         filled.and_then(|()| stream.finish()).map_err(refused("filling memory of the device"))?;
         Ok(Self {
@@ -75,7 +75,7 @@ impl Pinned {
             starter: Starter::new(gpu).map_err(refused("making a gate"))?,
             tally: Tally::take(gpu).map_err(refused("taking memory of the device"))?,
             written: vec![0; grid.nodes.len()],
-            lanes,
+            streams,
             sources,
             targets,
             device_in,
@@ -89,7 +89,7 @@ impl Pinned {
     fn work(&mut self, cell: Cell, copies: usize, watches: &mut Watches<'_>) -> Result<Ran, GpuError> {
         let size = cell.size as usize;
         if cell.direction.goes_in() {
-            let stream = &self.lanes[0].stream;
+            let stream = &self.streams[0].stream;
             stream.set(Span::Device(&self.device_in, 0), 0x5a, size)?;
             stream.finish()?;
         }
@@ -97,10 +97,10 @@ impl Pinned {
         let each = copies.div_ceil(pieces);
         let inward = (Span::Device(&self.device_in, 0), Span::Pinned(&self.sources[cell.memory].memory, 0));
         let outward = (Span::Pinned(&self.targets[cell.memory].memory, 0), Span::Device(&self.device_out, 0));
-        let [first, second] = &mut self.lanes;
+        let [first, second] = &mut self.streams;
         let (kernels, by_kernel) = (&self.opened.kernels, self.by_kernel);
         // The streams that work, with the lanes that each one's samples are of.
-        let (mut lanes, of): (Vec<&mut Lane>, &[&[u64]]) = match cell.direction {
+        let (mut streams, of): (Vec<&mut TimedStream>, &[&[u64]]) = match cell.direction {
             Direction::H2d => (vec![first], &[&[IN_LANE]]),
             Direction::D2h => (vec![second], &[&[OUT_LANE]]),
             Direction::Both if by_kernel => (vec![first], &[&[IN_LANE, OUT_LANE]]),
@@ -117,7 +117,7 @@ impl Pinned {
                 _ => kernels.exchange(stream, inward, outward, size),
             })
         };
-        let run = self.starter.run(&mut lanes, pieces, queue, || watches.look())?;
+        let run = self.starter.run(&mut streams, pieces, queue, || watches.look())?;
         let ends = run.marks.iter().filter_map(|marks| Some(marks.last()? - marks.first()?));
         let took = ends.fold(0.0, f64::max) * copies as f64 / (pieces * each) as f64;
         let mut found = Vec::new();
@@ -140,7 +140,7 @@ impl Pinned {
             return Ok(());
         }
         let at = Span::Device(&self.device_in, 0);
-        let stream = &self.lanes[0].stream;
+        let stream = &self.streams[0].stream;
         let wrong = self.opened.kernels.check(stream, &self.tally, at, cell.size as usize / 8, IN)?;
         self.note(cell.size, wrong, cell.memory, "to");
         Ok(())
@@ -205,7 +205,7 @@ impl Copier for Pinned {
             of_node.map(|(source, target)| least_right([&source.place, &target.place])).collect();
         out.evidence("place", evidence_of_nodes(&self.grid, &of_node));
         out.evidence("pages", self.sources[0].pages.clone());
-        out.evidence("held_by", json!(self.starter.way()));
+        out.evidence("held_by", json!(self.starter.hold_method()));
     }
 }
 

@@ -3,12 +3,12 @@
 use seatrial_inventory::gpu_host_limit;
 use seatrial_model::machine::Gpu;
 use seatrial_model::{
-    About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Place, Reason, Site, SiteNode, Subject,
+    About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, PartPlacement, Reason, Site, SiteNode, Subject,
 };
 
 use super::cell::{Grid, directions};
 use super::sizes::sizes;
-use crate::common::{self, each_node, gpu, matrix_nodes, room, seats};
+use crate::common::{self, core_bindings, each_node, gpu, matrix_nodes, room};
 
 /// Time of one slice: many copies of the default size.
 pub const SLICE: Nanos = Nanos::millis(40);
@@ -52,10 +52,10 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
         return Err(contradiction("scope=matrix takes one size".to_owned()));
     }
     let subject = Subject::device("gpu", &gpu.index.to_string());
-    let (seat, findings) = gpu::near(machine, gpu, &seats(machine)?, turn);
-    let mut nodes = vec![seat.memory];
+    let (binding, findings) = gpu::near(machine, gpu, &core_bindings(machine)?, turn);
+    let mut nodes = vec![binding.memory];
     if is("scope", "matrix") {
-        nodes.extend(matrix_nodes(machine)?.into_iter().map(Some).filter(|node| *node != seat.memory));
+        nodes.extend(matrix_nodes(machine)?.into_iter().map(Some).filter(|node| *node != binding.memory));
     }
     let mut case = Case::new(about, &node.name, subject, params, common::budget(params)?);
     case.key = Some(gpu.key());
@@ -65,8 +65,12 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     let words: Vec<String> =
         nodes.iter().map(|node| node.map_or_else(|| "any".to_owned(), |node| node.to_string())).collect();
     case.chosen.set("memory_nodes", words.join(" ").as_str());
-    case.places =
-        vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: vec![seat] }];
+    case.places = vec![PartPlacement {
+        part: "worker".to_owned(),
+        index: 0,
+        node: node.name.clone(),
+        seats: vec![binding],
+    }];
     let directions = directions(params).map_err(Reason::from)?;
     let grid = Grid::new(&directions, &sizes, nodes);
     fits(&grid, room(machine))?;

@@ -5,12 +5,12 @@ use serde_json::json;
 
 use super::cell::Grid;
 use super::pinned::{IN_LANE, OUT_LANE};
-use crate::common::by_place;
+use crate::common::by_coords;
 use crate::common::gpu::{Lost, Slice, Trials, by_slice, median, tell};
 
 /// A direction at one place on the axes.
 #[derive(Clone, Debug, PartialEq)]
-struct Place {
+struct Coords {
     /// `h2d`, `d2h`, `both`, `both_h2d` or `both_d2h`.
     name: &'static str,
     size: String,
@@ -20,7 +20,7 @@ struct Place {
 
 /// Its rates in GB/s.
 struct Cell {
-    place: Place,
+    place: Coords,
     trials: Trials,
 }
 
@@ -49,7 +49,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     }
     for metric in ["h2d_latency", "d2h_latency", "latency"] {
         let each = |sample: &Sample| Some(sample.span().get() as f64 / sample.amount.value());
-        for place in by_place(parts, metric, each) {
+        for place in by_coords(parts, metric, each) {
             measures.metrics.insert(metric.to_owned(), values(&place.trials, Unit::Nanosecond));
         }
     }
@@ -92,7 +92,7 @@ fn cells(parts: &[PartRecord]) -> (Vec<Cell>, Lost) {
         let size = at.text("size").unwrap_or_default();
         let (node, near) = (at.count("memory_node").ok(), at.count("near") == Ok(1));
         let cell = |(name, rate): (&'static str, Option<f64>)| {
-            Some((Place { name, size: size.to_owned(), node, near }, rate?))
+            Some((Coords { name, size: size.to_owned(), node, near }, rate?))
         };
         named.into_iter().filter_map(cell).collect()
     };

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use seatrial_model::{Case, Cause, Integrity, Outcome, Place};
+use seatrial_model::{Case, Cause, Integrity, Outcome, PartPlacement};
 
 use super::{HostCopy, part};
 use crate::common::gpu::rig::{Fake, close, findings, machine, measured, median, plan, site, trial};
 use crate::{Benchmark, Error, Part};
 
-fn make(case: &Case, place: &Place, library: &Path) -> Result<Box<dyn Part>, Error> {
+fn make(case: &Case, place: &PartPlacement, library: &Path) -> Result<Box<dyn Part>, Error> {
     Ok(Box::new(part::worker(case, place)?.with_driver(library)))
 }
 

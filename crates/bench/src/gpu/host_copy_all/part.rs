@@ -1,9 +1,9 @@
-//! The rig: all GPUs, each with blocks of the host next to it, let go together.
+//! The workload: all GPUs, each with blocks of the host next to it, let go together.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
 use seatrial_sys::gpu::{DeviceMemory, Driver, GpuError, PinnedMemory, Span, Stream};
 use seatrial_sys::memory::Pages;
 use serde_json::{Map, Value, json};
@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use super::plan::{ROUNDS, SLICE};
 use crate::common::gpu::pattern::{Pattern, Wrong};
 use crate::common::gpu::{
-    self, Block, Checks, Crew, Lane, LaneError, MOST_QUEUED, Opened, Rig, Starter, Tally, Watches, Worker,
-    address_of, preparing,
+    self, Block, Checks, GpuGroup, GpuWorkload, MOST_QUEUED, Opened, Starter, StreamError, Tally,
+    TimedStream, Watches, Worker, address_of, preparing,
 };
 use crate::common::{self, pin};
 use crate::{Error, Sink, Stop};
@@ -26,12 +26,13 @@ const NOTHING: Pattern = Pattern::of(23);
 const DIRECTIONS: [(&str, bool, bool); 3] =
     [("h2d", true, false), ("d2h", false, true), ("both", true, true)];
 
-/// Blocks of a device's memory at most: all of them are queued at once, which a driver has room for, with a mark after some.
+/// Blocks of a device's memory at most: all of them are queued at once, which a driver has room for, with a mark after
+/// some.
 const MOST_BLOCKS: usize = 640;
 
 /// What a case asks for.
 struct Wanted {
-    place: Place,
+    place: PartPlacement,
     addresses: Vec<String>,
     directions: Vec<(&'static str, bool, bool)>,
     block: usize,
@@ -40,7 +41,7 @@ struct Wanted {
 }
 
 struct Ready {
-    crew: Crew<End>,
+    group: GpuGroup<End>,
     directions: Vec<(&'static str, bool, bool)>,
     block: usize,
     covers: bool,
@@ -54,7 +55,7 @@ struct Ready {
 /// One GPU and its blocks of the host.
 struct End {
     number: usize,
-    lanes: [Lane; 2],
+    streams: [TimedStream; 2],
     source: Block,
     target: Block,
     /// Whether anything was copied to the target.
@@ -80,7 +81,7 @@ impl gpu::End for End {
 ///
 /// # Errors
 /// When the case was not planned by the same version.
-pub fn worker(case: &Case, place: &Place) -> Result<Worker, Error> {
+pub fn worker(case: &Case, place: &PartPlacement) -> Result<Worker, Error> {
     let word = case.params.text("direction")?;
     let missing = || Error::new(Cause::Protocol, "the case names no size of a block");
     let wanted = Wanted {
@@ -101,10 +102,10 @@ impl Wanted {
             "the copies need",
             "free memory or lower -p block=",
         )?;
-        let crew = Crew::gather(library, &self.addresses, 1, |driver, number, address| {
+        let group = GpuGroup::gather(library, &self.addresses, 1, |driver, number, address| {
             self.end(driver, number, address)
         })?;
-        let first = &crew.ends()[0].opened;
+        let first = &group.ends()[0].opened;
         let starter = Starter::new(&first.gpu).map_err(preparing(&first.address, "making a gate"))?;
         Ok(Ready {
             directions: self.directions.clone(),
@@ -114,15 +115,15 @@ impl Wanted {
             copies: vec![1; self.directions.len()],
             slices: 0,
             checks: Checks::default(),
-            crew,
+            group,
         })
     }
 
     fn end(&self, driver: &Arc<dyn Driver>, number: usize, address: &str) -> Result<End, Error> {
-        let node = self.place.seats.get(number).and_then(|seat| seat.memory);
+        let node = self.place.seats.get(number).and_then(|binding| binding.memory);
         // Memory without a node of its own lies next to the thread that touches it.
-        if let Some(seat) = self.place.seats.get(number) {
-            pin(seat.cpu)?;
+        if let Some(binding) = self.place.seats.get(number) {
+            pin(binding.cpu)?;
         }
         let opened = Opened::at(driver, address)?;
         let refused = |what: &'static str| preparing(address, what);
@@ -138,10 +139,10 @@ impl Wanted {
             opened.require(2 * self.block as u64)?;
             (take(self.block)?, Some(take(self.block)?))
         };
-        let lane = || Lane::new(&opened.gpu, &opened.kernels).map_err(refused("making a stream"));
+        let timed = || TimedStream::new(&opened.gpu, &opened.kernels).map_err(refused("making a stream"));
         let end = End {
             number,
-            lanes: [lane()?, lane()?],
+            streams: [timed()?, timed()?],
             source: Block::take(&opened.gpu, address, self.block, &self.pages, node, IN)?,
             target: Block::take(&opened.gpu, address, self.block, &self.pages, node, NOTHING)?,
             tally: Tally::take(&opened.gpu).map_err(refused("taking memory of the device"))?,
@@ -155,7 +156,7 @@ impl Wanted {
     }
 }
 
-impl Rig for Ready {
+impl GpuWorkload for Ready {
     /// Every direction once.
     fn round(
         &mut self,
@@ -172,7 +173,7 @@ impl Rig for Ready {
                 match self.slice(direction, index, watches) {
                     Ok(ran) => break ran,
                     // The others are measured without it.
-                    Err(LaneError { lane, error }) => self.crew.lose(lane, error, direction.0)?,
+                    Err(StreamError { stream, error }) => self.group.lose(stream, error, direction.0)?,
                 }
             };
             rates += ran
@@ -202,7 +203,7 @@ impl Rig for Ready {
     }
 
     fn forget(&mut self) -> Result<(), Error> {
-        self.crew.ends_mut().iter_mut().try_for_each(|end| {
+        self.group.ends_mut().iter_mut().try_for_each(|end| {
             end.written = false;
             end.target.fill(NOTHING)
         })
@@ -210,15 +211,15 @@ impl Rig for Ready {
 
     fn evidence(&self, out: &mut dyn Sink) {
         let places =
-            self.crew.ends().iter().map(|end| (end.opened.address.clone(), end.target.place.clone()));
+            self.group.ends().iter().map(|end| (end.opened.address.clone(), end.target.place.clone()));
         out.evidence("places", Value::Object(places.collect::<Map<String, Value>>()));
-        out.evidence("held_by", json!(self.starter.way()));
-        self.crew.evidence(out);
+        out.evidence("held_by", json!(self.starter.hold_method()));
+        self.group.evidence(out);
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
-        let Self { crew, checks, .. } = self;
-        for end in crew.ends_mut().iter_mut().filter(|end| end.written) {
+        let Self { group, checks, .. } = self;
+        for end in group.ends_mut().iter_mut().filter(|end| end.written) {
             let words = end.target.memory.len() / 8;
             let Wrong { count, first } = end.target.check_first(OUT, words)?.unwrap_or_default();
             checks.note(8 * words as u64, count, || {
@@ -229,7 +230,7 @@ impl Rig for Ready {
     }
 }
 
-/// GPU, lane, start, end and bytes of each copy. The lane of a [`LaneError`] is the GPU's number here.
+/// GPU, lane, start, end and bytes of each copy. The stream of a [`StreamError`] is the GPU's number here.
 type Ran = Vec<(usize, u64, Nanos, Nanos, u64)>;
 
 impl Ready {
@@ -238,36 +239,36 @@ impl Ready {
         (name, goes_in, goes_out): (&'static str, bool, bool),
         index: usize,
         watches: &mut Watches<'_>,
-    ) -> Result<Ran, LaneError> {
+    ) -> Result<Ran, StreamError> {
         let (block, covers) = (self.block, self.covers);
         let copies = match covers {
-            true => self.crew.ends().iter().map(|end| end.device.len() / block).max().unwrap_or(1),
+            true => self.group.ends().iter().map(|end| end.device.len() / block).max().unwrap_or(1),
             false => self.copies[index],
         };
         // Copies between two marks.
         let each = copies.div_ceil(MOST_QUEUED);
         let pieces = copies.div_ceil(each);
-        for end in self.crew.ends() {
-            let at = |error| LaneError { lane: end.number, error };
+        for end in self.group.ends() {
+            let at = |error| StreamError { stream: end.number, error };
             if goes_in {
                 end.overwrite().map_err(at)?;
             } else if covers {
                 end.fill_source().map_err(at)?;
             }
         }
-        // The lanes of all, those of one GPU side by side, and what each of them copies.
-        let mut lanes: Vec<&mut Lane> = Vec::new();
+        // The streams of all, those of one GPU side by side, and what each of them copies.
+        let mut streams: Vec<&mut TimedStream> = Vec::new();
         let mut works = Vec::new();
-        for end in self.crew.ends_mut() {
-            let End { lanes: [inward, outward], source, target, device, device_out, number, .. } = end;
+        for end in self.group.ends_mut() {
+            let End { streams: [inward, outward], source, target, device, device_out, number, .. } = end;
             let count = if covers { device.len() / block } else { copies };
             let from = device_out.as_ref().unwrap_or(device);
             if goes_in {
-                lanes.push(inward);
+                streams.push(inward);
                 works.push(Work { number: *number, lane: 0, count, host: &source.memory, device });
             }
             if goes_out {
-                lanes.push(outward);
+                streams.push(outward);
                 works.push(Work { number: *number, lane: 1, count, host: &target.memory, device: from });
             }
         }
@@ -286,8 +287,9 @@ impl Ready {
                 if *lane == 0 { stream.copy(there, here, block) } else { stream.copy(here, there, block) }
             })
         };
-        let run = self.starter.run(&mut lanes, pieces, queue, || watches.look());
-        let run = run.map_err(|failed| LaneError { lane: works[failed.lane].number, error: failed.error })?;
+        let run = self.starter.run(&mut streams, pieces, queue, || watches.look());
+        let run =
+            run.map_err(|failed| StreamError { stream: works[failed.stream].number, error: failed.error })?;
         let mut found = Vec::new();
         let mut longest = 0.0_f64;
         for (lane, work) in works.iter().enumerate() {
@@ -307,9 +309,9 @@ impl Ready {
     }
 
     /// Every word on the devices that something went to.
-    fn after(&mut self, name: &str, goes_in: bool, goes_out: bool) -> Result<(), LaneError> {
-        let Self { crew, checks, block, .. } = self;
-        for end in crew.ends_mut() {
+    fn after(&mut self, name: &str, goes_in: bool, goes_out: bool) -> Result<(), StreamError> {
+        let Self { group, checks, block, .. } = self;
+        for end in group.ends_mut() {
             end.written |= goes_out;
             if !goes_in {
                 continue;
@@ -319,7 +321,7 @@ impl Ready {
             let count = if goes_out && end.device_out.is_none() { blocks.div_ceil(2) } else { blocks };
             for number in 0..count {
                 let wrong = end.check(number * *block, *block);
-                let wrong = wrong.map_err(|error| LaneError { lane: end.number, error })?;
+                let wrong = wrong.map_err(|error| StreamError { stream: end.number, error })?;
                 let Wrong { count, first } = wrong.unwrap_or_default();
                 checks.note(*block as u64, count, || {
                     let at = (number * *block) as u64 + 8 * first;
@@ -332,7 +334,7 @@ impl Ready {
     }
 }
 
-/// What one lane copies: so many blocks between the host and a device.
+/// What one stream copies: so many blocks between the host and a device.
 struct Work<'a> {
     number: usize,
     lane: u64,
@@ -351,7 +353,7 @@ impl Work<'_> {
 impl End {
     /// Fills what comes from the device; over the whole memory every block is the same.
     fn fill_source(&self) -> Result<(), GpuError> {
-        let (stream, kernels) = (&self.lanes[0].stream, &self.opened.kernels);
+        let (stream, kernels) = (&self.streams[0].stream, &self.opened.kernels);
         match &self.device_out {
             Some(memory) => kernels.fill(stream, Span::Device(memory, 0), memory.len() / 8, OUT)?,
             None => {
@@ -365,7 +367,7 @@ impl End {
     }
 
     fn overwrite(&self) -> Result<(), GpuError> {
-        let stream = &self.lanes[0].stream;
+        let stream = &self.streams[0].stream;
         if self.device_out.is_none() {
             return self.fill_source();
         }
@@ -375,6 +377,6 @@ impl End {
 
     fn check(&self, offset: usize, bytes: usize) -> Result<Option<Wrong>, GpuError> {
         let at = Span::Device(&self.device, offset);
-        self.opened.kernels.check(&self.lanes[0].stream, &self.tally, at, bytes / 8, IN)
+        self.opened.kernels.check(&self.streams[0].stream, &self.tally, at, bytes / 8, IN)
     }
 }

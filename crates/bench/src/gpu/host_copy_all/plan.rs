@@ -3,11 +3,11 @@
 use seatrial_inventory::gpu_host_limit;
 use seatrial_model::machine::Gpu;
 use seatrial_model::{
-    About, Bound, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Quantity, Reason, Seat,
-    Site, SiteNode, Subject,
+    About, Binding, Bound, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement,
+    Quantity, Reason, Site, SiteNode, Subject,
 };
 
-use crate::common::{self, each_node, gpu, room, seats};
+use crate::common::{self, core_bindings, each_node, gpu, room};
 
 /// Time of a slice that copies one block again and again.
 pub const SLICE: Nanos = Nanos::millis(300);
@@ -41,15 +41,16 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
         );
         return Err(Reason::new(Cause::NoSpace, text));
     }
-    let all = seats(machine)?;
-    let seated = gpus.iter().enumerate().map(|(turn, gpu)| gpu::near(machine, gpu, &all, turn));
-    let (places, findings): (Vec<Seat>, Vec<Vec<Finding>>) = seated.unzip();
+    let all = core_bindings(machine)?;
+    let placed = gpus.iter().enumerate().map(|(turn, gpu)| gpu::near(machine, gpu, &all, turn));
+    let (places, findings): (Vec<Binding>, Vec<Vec<Finding>>) = placed.unzip();
     let mut case = Case::new(about, &node.name, Subject::node(), params, common::budget(params)?);
     case.facts.set("kind", "node");
     case.facts.set("gpus", gpus.len() as u64);
     gpu::chosen(&mut case, &gpus);
     case.findings = findings.concat();
-    case.places = vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: places }];
+    case.places =
+        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: places }];
 
     let directions = if params.text("direction").is_ok_and(|word| word == "auto") { 3 } else { 1 };
     let mut slice = SLICE;

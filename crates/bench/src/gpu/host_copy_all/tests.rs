@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use seatrial_model::machine::{Known, NumaNode};
-use seatrial_model::{Case, Cause, Integrity, Place};
+use seatrial_model::{Case, Cause, Integrity, PartPlacement};
 
 use super::{HostCopyAll, part};
 use crate::common::gpu::rig::{Fake, close, machine, measured, median, plan, refused_here, site, trial};
 use crate::{Benchmark, Error, Part};
 
-fn make(case: &Case, place: &Place, library: &Path) -> Result<Box<dyn Part>, Error> {
+fn make(case: &Case, place: &PartPlacement, library: &Path) -> Result<Box<dyn Part>, Error> {
     Ok(Box::new(part::worker(case, place)?.with_driver(library)))
 }
 

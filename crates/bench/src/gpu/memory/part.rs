@@ -1,9 +1,9 @@
-//! The rig: arrays on the device, kernels over them in turn, every word checked after every slice.
+//! The workload: arrays on the device, kernels over them in turn, every word checked after every slice.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Quantity, Sample, Unit};
 use seatrial_sys::gpu::{DeviceMemory, Function, GpuError, Span};
 use serde_json::json;
 
@@ -11,7 +11,8 @@ use super::plan::SLICE;
 use super::variant::{Variant, variants};
 use crate::common::gpu::pattern::{Pattern, Wrong};
 use crate::common::gpu::{
-    self, Arrays, Checks, Lane, MOST_QUEUED, Op, Opened, Rig, SUMS, Starter, Tally, Watches, Worker,
+    self, Arrays, Checks, GpuWorkload, MOST_QUEUED, Op, Opened, SUMS, Starter, Tally, TimedStream, Watches,
+    Worker,
 };
 use crate::{Error, Sink, Stop};
 
@@ -30,7 +31,7 @@ struct Ready {
     tally: Tally,
     functions: Vec<Option<Function>>,
     passes: Vec<usize>,
-    lane: Lane,
+    timed: TimedStream,
     starter: Starter,
     about: serde_json::Value,
     checks: Checks,
@@ -41,7 +42,7 @@ struct Ready {
 ///
 /// # Errors
 /// When the case was not planned by the same version.
-pub fn worker(case: &Case, place: &Place) -> Result<Worker, Error> {
+pub fn worker(case: &Case, place: &PartPlacement) -> Result<Worker, Error> {
     let missing = |what: &str| Error::new(Cause::Protocol, format!("the case names no {what}"));
     let address = gpu::address_of(case)?.into_iter().next().ok_or_else(|| missing("GPU"))?;
     let array = case.chosen.bytes("array")?.ok_or_else(|| missing("size of an array"))?.get() as usize;
@@ -75,7 +76,7 @@ fn ready(address: &str, array: usize, variants: &[Variant], library: Option<&Pat
     if let Some(why) = loaded.left_out {
         about["left_out"] = json!(why);
     }
-    let lane = Lane::new(&opened.gpu, &opened.kernels).map_err(refused("making a stream"))?;
+    let timed = TimedStream::new(&opened.gpu, &opened.kernels).map_err(refused("making a stream"))?;
     let ready = Ready {
         sums: take(SUM_BYTES)?,
         tally: Tally::take(&opened.gpu).map_err(refused("taking memory of the device"))?,
@@ -86,19 +87,19 @@ fn ready(address: &str, array: usize, variants: &[Variant], library: Option<&Pat
         checks: Checks::default(),
         variants,
         array,
-        lane,
+        timed,
         arrays,
         opened,
     };
     for (from, kind) in [(&ready.arrays[1], 1), (&ready.arrays[2], 2)] {
-        let (stream, at) = (&ready.lane.stream, Span::Device(from, 0));
+        let (stream, at) = (&ready.timed.stream, Span::Device(from, 0));
         let filled = ready.opened.kernels.fill(stream, at, array / 8, Pattern::of(kind));
         filled.and_then(|()| stream.finish()).map_err(refused("filling the arrays"))?;
     }
     Ok(ready)
 }
 
-impl Rig for Ready {
+impl GpuWorkload for Ready {
     /// Every variant for a slice.
     fn round(
         &mut self,
@@ -135,7 +136,7 @@ impl Rig for Ready {
 
     fn evidence(&self, out: &mut dyn Sink) {
         out.evidence("gpu", self.about.clone());
-        out.evidence("held_by", json!(self.starter.way()));
+        out.evidence("held_by", json!(self.starter.hold_method()));
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
@@ -148,17 +149,17 @@ impl Ready {
     fn slice(&mut self, index: usize, watches: &mut Watches<'_>) -> Result<(Nanos, Nanos, usize), GpuError> {
         let (bytes, words) = (self.array, self.array / 8);
         let variant = self.variants[index];
-        let Self { arrays, sums, tally, functions, passes, lane, starter, opened, checks, .. } = self;
+        let Self { arrays, sums, tally, functions, passes, timed, starter, opened, checks, .. } = self;
         let (passes, kernels) = (passes[index], &opened.kernels);
         let [a, b, c] = [&arrays[0], &arrays[1], &arrays[2]].map(|array| Span::Device(array, 0));
         let total = Span::Device(sums, 0);
         let written = Pattern::of(7);
         let reads = matches!(variant, Variant::Kernel(shape, _) if shape.op == Op::Read);
         match reads {
-            true => lane.stream.set(total, 0, sums.len())?,
-            false => lane.stream.set(a, 0x5a, bytes)?,
+            true => timed.stream.set(total, 0, sums.len())?,
+            false => timed.stream.set(a, 0x5a, bytes)?,
         }
-        lane.stream.finish()?;
+        timed.stream.finish()?;
         let work = |stream: &seatrial_sys::gpu::Stream| match (variant, &functions[index]) {
             (Variant::Kernel(shape, walk), Some(function)) => {
                 let arrays = match shape.op {
@@ -174,12 +175,12 @@ impl Ready {
         let queue = |_: usize, stream: &seatrial_sys::gpu::Stream, _: usize| {
             (0..passes).try_for_each(|_| work(stream))
         };
-        let run = starter.run(&mut [&mut *lane], 1, queue, || watches.look())?;
+        let run = starter.run(&mut [&mut *timed], 1, queue, || watches.look())?;
         let (start, end) = run.piece(0, 0);
         let what = || format!("GPU {}: {} {}", opened.address, variant.kernel(), variant.name());
         if reads {
             let mut found = vec![0_u8; sums.len()];
-            lane.stream.copy_out(&mut found, total)?;
+            timed.stream.copy_out(&mut found, total)?;
             let sum = |sum: u64, word: &[u8]| {
                 sum.wrapping_add(u64::from_ne_bytes(word.try_into().expect("chunks of 8 bytes")))
             };
@@ -197,7 +198,7 @@ impl Ready {
                 }
                 _ => Pattern::of(1),
             };
-            let wrong = kernels.check(&lane.stream, tally, a, words, expected)?;
+            let wrong = kernels.check(&timed.stream, tally, a, words, expected)?;
             let Wrong { count, first } = wrong.unwrap_or_default();
             checks.note(bytes as u64, count, || {
                 format!("{}: the first wrong word is at byte {}", what(), first * 8)

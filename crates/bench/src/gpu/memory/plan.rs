@@ -3,11 +3,11 @@
 use seatrial_inventory::gpu_memory_limit;
 use seatrial_model::machine::Gpu;
 use seatrial_model::{
-    About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Place, Reason, Site, SiteNode, Subject,
+    About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, PartPlacement, Reason, Site, SiteNode, Subject,
 };
 
 use super::variant::{GRANULE, variants};
-use crate::common::{self, each_node, gpu, seats};
+use crate::common::{self, core_bindings, each_node, gpu};
 
 /// Size of an array where nothing else decides: 60 times the largest cache there is.
 const ENOUGH: u64 = 4 << 30;
@@ -37,9 +37,13 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     gpu::chosen(&mut case, &[gpu]);
     case.chosen.set("array", array(params, gpu)?);
     // Where the thread sits hardly matters for work within the device: a remark on it would only distract.
-    let (seat, _) = gpu::near(&node.machine, gpu, &seats(&node.machine)?, turn);
-    case.places =
-        vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: vec![seat] }];
+    let (binding, _) = gpu::near(&node.machine, gpu, &core_bindings(&node.machine)?, turn);
+    case.places = vec![PartPlacement {
+        part: "worker".to_owned(),
+        index: 0,
+        node: node.name.clone(),
+        seats: vec![binding],
+    }];
     let kernel = params.text("kernel").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
     let every = params.text("variants").is_ok_and(|word| word == "all");
     let round = Nanos(SLICE.get() * variants(kernel, every).len() as u64);

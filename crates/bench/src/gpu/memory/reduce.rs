@@ -4,17 +4,17 @@ use seatrial_model::{About, Case, Cause, Measures, PartRecord, Reason, Row, Unit
 use serde_json::json;
 
 use crate::common::gpu;
-use crate::common::{AtPlace, by_place};
+use crate::common::{AtCoords, by_coords};
 
 pub fn reduce(about: &About, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-    let cells = by_place(parts, "pass", |sample| Some(sample.per_second()? / 1e9));
+    let cells = by_coords(parts, "pass", |sample| Some(sample.per_second()? / 1e9));
     if cells.is_empty() {
         let text = "no slice came to its end within the time; raise -p time= or lower -p array=";
         return Err(Reason::new(Cause::TooShort, text));
     }
     let mut measures = Measures::default();
-    let values = |cell: &AtPlace| Values { unit: Unit::GigabytesPerSecond, trials: cell.trials.clone() };
-    let median = |cell: &&AtPlace| gpu::median(&cell.trials);
+    let values = |cell: &AtCoords| Values { unit: Unit::GigabytesPerSecond, trials: cell.trials.clone() };
+    let median = |cell: &&AtCoords| gpu::median(&cell.trials);
     let mut best = serde_json::Map::new();
     for metric in about.metrics {
         let of_kernel =

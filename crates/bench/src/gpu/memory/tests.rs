@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use seatrial_model::{Case, Cause, Integrity, Place, Row};
+use seatrial_model::{Case, Cause, Integrity, PartPlacement, Row};
 
 use super::{Memory, part};
 use crate::common::gpu::rig::{Fake, close, machine, measured, median, plan};
 use crate::{Benchmark, Error, Part};
 
-fn make(case: &Case, place: &Place, library: &Path) -> Result<Box<dyn Part>, Error> {
+fn make(case: &Case, place: &PartPlacement, library: &Path) -> Result<Box<dyn Part>, Error> {
     Ok(Box::new(part::worker(case, place)?.with_driver(library)))
 }
 

@@ -1,10 +1,10 @@
-//! The rig: all GPUs, a source on each, a target for every pair, cells in turn.
+//! The workload: all GPUs, a source on each, a target for every pair, cells in turn.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Quantity, Sample, Unit};
 use seatrial_sys::gpu::{DeviceMemory, GpuError, Span, Stream};
 use serde_json::json;
 
@@ -12,8 +12,8 @@ use super::cell::{Cell, Flow};
 use super::plan::{PROCESSORS, SLICE, wanted};
 use crate::common::gpu::pattern::{Pattern, Wrong};
 use crate::common::gpu::{
-    self, Checks, Crew, Lane, LaneError, MOST_QUEUED, Opened, Rig, Ring, Starter, Tally, Watches, Worker,
-    address_of, preparing,
+    self, Checks, GpuGroup, GpuWorkload, MOST_QUEUED, Opened, Ring, Starter, StreamError, Tally, TimedStream,
+    Watches, Worker, address_of, preparing,
 };
 use crate::{Error, Sink, Stop};
 
@@ -38,13 +38,13 @@ struct Wanted {
 }
 
 struct Ready {
-    crew: Crew<End>,
+    group: GpuGroup<End>,
     cells: Vec<Cell>,
     size: usize,
     by_kernel: bool,
-    /// By from and to: where that flow goes, and its lane by who works.
+    /// By from and to: where that flow goes, and its stream by who works.
     targets: BTreeMap<(usize, usize), Arc<DeviceMemory>>,
-    lanes: BTreeMap<(usize, usize, bool), Lane>,
+    streams: BTreeMap<(usize, usize, bool), TimedStream>,
     starter: Starter,
     copies: Vec<usize>,
     slices: u64,
@@ -80,7 +80,7 @@ impl gpu::End for End {
 ///
 /// # Errors
 /// When the case was not planned by the same version.
-pub fn worker(case: &Case, place: &Place) -> Result<Worker, Error> {
+pub fn worker(case: &Case, place: &PartPlacement) -> Result<Worker, Error> {
     let addresses = address_of(case)?;
     let missing = || Error::new(Cause::Protocol, "the case names no size of a copy");
     let wanted = Wanted {
@@ -94,26 +94,26 @@ pub fn worker(case: &Case, place: &Place) -> Result<Worker, Error> {
 
 impl Wanted {
     fn ready(&self, library: Option<&Path>) -> Result<Ready, Error> {
-        let crew = Crew::gather(library, &self.addresses, 2, |driver, number, address| {
+        let group = GpuGroup::gather(library, &self.addresses, 2, |driver, number, address| {
             let opened = Opened::at(driver, address)?;
             // A source, and a target for each of the others.
             opened.require((self.size * self.addresses.len()) as u64)?;
             End::new(number, opened, self.size).map_err(preparing(address, "taking memory of the device"))
         })?;
         let refused = |end: &End| preparing(&end.opened.address, "reaching another GPU");
-        let first = &crew.ends()[0];
+        let first = &group.ends()[0];
         let starter = Starter::new(&first.opened.gpu).map_err(refused(first))?;
-        let (mut targets, mut lanes, mut apart) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
-        for from in crew.ends() {
-            for to in crew.ends().iter().filter(|to| to.number != from.number) {
+        let (mut targets, mut streams, mut apart) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        for from in group.ends() {
+            for to in group.ends().iter().filter(|to| to.number != from.number) {
                 if !from.opened.gpu.reach(&to.opened.gpu).map_err(refused(from))? {
                     apart.push((from.number, to.number));
                 }
                 let target = DeviceMemory::take(&to.opened.gpu, self.size).map_err(refused(to))?;
                 targets.insert((from.number, to.number), target);
                 for (by, reads) in [(from, false), (to, true)] {
-                    let lane = Lane::new(&by.opened.gpu, &by.opened.kernels).map_err(refused(by))?;
-                    lanes.insert((from.number, to.number, reads), lane);
+                    let timed = TimedStream::new(&by.opened.gpu, &by.opened.kernels).map_err(refused(by))?;
+                    streams.insert((from.number, to.number, reads), timed);
                 }
             }
         }
@@ -123,18 +123,18 @@ impl Wanted {
             by_kernel: self.by_kernel,
             copies: vec![1; self.cells.len()],
             targets,
-            lanes,
+            streams,
             starter,
             slices: 0,
             turn: 0,
             apart,
             checks: Checks::default(),
-            crew,
+            group,
         })
     }
 }
 
-impl Rig for Ready {
+impl GpuWorkload for Ready {
     /// Every cell once, and every pair's latency.
     fn round(
         &mut self,
@@ -152,8 +152,8 @@ impl Rig for Ready {
             }
             let ran = match self.slice(cell, index, watches) {
                 Ok(ran) => ran,
-                Err(LaneError { lane, error }) => {
-                    self.crew.lose(lane, error, cell.operation)?;
+                Err(StreamError { stream, error }) => {
+                    self.group.lose(stream, error, cell.operation)?;
                     continue;
                 }
             };
@@ -186,7 +186,7 @@ impl Rig for Ready {
                         at.set("from", of as u64);
                         emit(&mut out, channel, at, span, (loads as f64, Unit::Count))?;
                     }
-                    Err(LaneError { lane, error }) => self.crew.lose(lane, error, "a chase")?,
+                    Err(StreamError { stream, error }) => self.group.lose(stream, error, "a chase")?,
                 }
             }
         }
@@ -194,9 +194,9 @@ impl Rig for Ready {
     }
 
     fn evidence(&self, out: &mut dyn Sink) {
-        self.crew.evidence(out);
+        self.group.evidence(out);
         out.evidence("apart", json!(self.apart));
-        out.evidence("held_by", json!(self.starter.way()));
+        out.evidence("held_by", json!(self.starter.hold_method()));
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
@@ -219,7 +219,7 @@ fn emit(
     Ok(())
 }
 
-/// Lane, start, end and bytes of each piece. The lane of a [`LaneError`] is the GPU's number here.
+/// TimedStream, start, end and bytes of each piece. The stream of a [`StreamError`] is the GPU's number here.
 type Ran = Vec<(u64, Nanos, Nanos, u64)>;
 
 impl End {
@@ -242,7 +242,7 @@ const fn pattern(number: usize) -> Pattern {
 
 impl Ready {
     fn end(&self, number: usize) -> Option<&End> {
-        self.crew.find(number)
+        self.group.find(number)
     }
 
     /// Whether all GPUs of the cell are there, and kernels reach where they must.
@@ -254,29 +254,29 @@ impl Ready {
         })
     }
 
-    fn slice(&mut self, cell: &Cell, index: usize, watches: &mut Watches<'_>) -> Result<Ran, LaneError> {
+    fn slice(&mut self, cell: &Cell, index: usize, watches: &mut Watches<'_>) -> Result<Ran, StreamError> {
         let (size, by_kernel) = (self.size, self.by_kernel);
         for flow in &cell.flows {
             let target = &self.targets[&(flow.from, flow.to)];
-            let stream = &self.lanes[&(flow.from, flow.to, true)].stream;
+            let stream = &self.streams[&(flow.from, flow.to, true)].stream;
             let overwritten = stream.set(Span::Device(target, 0), 0x5a, size).and_then(|()| stream.finish());
-            overwritten.map_err(|error| LaneError { lane: flow.to, error })?;
+            overwritten.map_err(|error| StreamError { stream: flow.to, error })?;
         }
         let copies = self.copies[index];
         let pieces = copies.min(PIECES);
         let each = copies.div_ceil(pieces);
         let key = |flow: &Flow| (flow.from, flow.to, flow.reads);
-        // The flows in the order of the lanes' keys, so that each gets its own.
+        // The flows in the order of the streams' keys, so that each gets its own.
         let mut flows = cell.flows.clone();
         flows.sort_by_key(key);
         let wanted: Vec<_> = flows.iter().map(key).collect();
-        let mut lanes: Vec<&mut Lane> =
-            self.lanes.iter_mut().filter(|(key, _)| wanted.contains(key)).map(|(_, lane)| lane).collect();
-        let (crew, targets) = (&self.crew, &self.targets);
+        let mut streams: Vec<&mut TimedStream> =
+            self.streams.iter_mut().filter(|(key, _)| wanted.contains(key)).map(|(_, timed)| timed).collect();
+        let (group, targets) = (&self.group, &self.targets);
         let queue = |lane: usize, stream: &Stream, _: usize| {
             let flow = flows[lane];
             let target = &targets[&(flow.from, flow.to)];
-            let (Some(from), Some(by)) = (crew.find(flow.from), crew.find(flow.by())) else {
+            let (Some(from), Some(by)) = (group.find(flow.from), group.find(flow.by())) else {
                 return Err(GpuError::Stranger { what: "the flow" });
             };
             (0..each).try_for_each(|_| match by_kernel {
@@ -287,8 +287,9 @@ impl Ready {
                 false => stream.copy_between((target, 0), (&from.source, 0), size),
             })
         };
-        let run = self.starter.run(&mut lanes, pieces, queue, || watches.look());
-        let run = run.map_err(|failed| LaneError { lane: flows[failed.lane].by(), error: failed.error })?;
+        let run = self.starter.run(&mut streams, pieces, queue, || watches.look());
+        let run =
+            run.map_err(|failed| StreamError { stream: flows[failed.stream].by(), error: failed.error })?;
         let mut found = Vec::new();
         let mut longest = 0.0_f64;
         for lane in 0..flows.len() {
@@ -301,21 +302,21 @@ impl Ready {
         let one = longest / (pieces * each) as f64;
         self.copies[index] = ((SLICE.get() as f64 / one.max(1.0)) as usize).clamp(1, MOST_QUEUED);
         for flow in flows {
-            self.check(flow, cell.operation).map_err(|error| LaneError { lane: flow.to, error })?;
+            self.check(flow, cell.operation).map_err(|error| StreamError { stream: flow.to, error })?;
         }
         Ok(found)
     }
 
     /// Every word of a target, on the GPU that holds it.
     fn check(&mut self, flow: Flow, operation: &str) -> Result<(), GpuError> {
-        let Self { crew, lanes, targets, checks, size, .. } = self;
-        let Some(to) = crew.find(flow.to) else { return Ok(()) };
-        let stream = &lanes[&(flow.from, flow.to, true)].stream;
+        let Self { group, streams, targets, checks, size, .. } = self;
+        let Some(to) = group.find(flow.to) else { return Ok(()) };
+        let stream = &streams[&(flow.from, flow.to, true)].stream;
         let at = Span::Device(&targets[&(flow.from, flow.to)], 0);
         let wrong = to.opened.kernels.check(stream, &to.tally, at, *size / 8, pattern(flow.from))?;
         let Wrong { count, first } = wrong.unwrap_or_default();
         checks.note(*size as u64, count, || {
-            let from = crew.find(flow.from).map_or("?", |end| &end.opened.address);
+            let from = group.find(flow.from).map_or("?", |end| &end.opened.address);
             let (to, at) = (&to.opened.address, 8 * first);
             format!("{operation}: GPU {from} to GPU {to}: the first wrong word is at byte {at}")
         });
@@ -324,24 +325,24 @@ impl Ready {
 
     /// GPU `by` follows the ring in the memory of `of`: after a first time round, so that the cache of `of` holds what
     /// is followed; or after that cache was filled with something else.
-    fn chase(&mut self, by: usize, of: usize, cached: bool) -> Result<((Nanos, Nanos), u64), LaneError> {
-        let Self { crew, lanes, starter, turn, .. } = self;
-        let stranger = || LaneError { lane: by, error: GpuError::Stranger { what: "the ring" } };
-        let find = |number: usize| crew.find(number).ok_or_else(stranger);
+    fn chase(&mut self, by: usize, of: usize, cached: bool) -> Result<((Nanos, Nanos), u64), StreamError> {
+        let Self { group, streams, starter, turn, .. } = self;
+        let stranger = || StreamError { stream: by, error: GpuError::Stranger { what: "the ring" } };
+        let find = |number: usize| group.find(number).ok_or_else(stranger);
         let (worker, holder) = (find(by)?, find(of)?);
         if !cached {
             let (stream, flush) = (&holder.stream, &holder.flush);
             let flushed =
                 stream.set(Span::Device(flush, 0), 0x5a, flush.len()).and_then(|()| stream.finish());
-            flushed.map_err(|error| LaneError { lane: of, error })?;
+            flushed.map_err(|error| StreamError { stream: of, error })?;
         }
-        let lane = lanes.get_mut(&(by, of, false)).ok_or_else(stranger)?;
+        let timed = streams.get_mut(&(by, of, false)).ok_or_else(stranger)?;
         let queue = |_: usize, stream: &Stream, _: usize| {
             worker.opened.kernels.chase(stream, &holder.ring, LOADS, &worker.tally, (*turn, PROCESSORS))
         };
         let laps = if cached { 2 } else { 1 };
-        let run = starter.run(&mut [lane], laps, queue, || ());
-        let run = run.map_err(|failed| LaneError { lane: by, error: failed.error })?;
+        let run = starter.run(&mut [timed], laps, queue, || ());
+        let run = run.map_err(|failed| StreamError { stream: by, error: failed.error })?;
         Ok((run.piece(0, laps - 1), LOADS * u64::from(PROCESSORS)))
     }
 }

@@ -3,12 +3,12 @@
 use seatrial_inventory::gpu_peer_limit;
 use seatrial_model::machine::Gpu;
 use seatrial_model::{
-    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Reason, Severity, Site,
+    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason, Severity, Site,
     SiteNode, Subject,
 };
 
 use super::cell::{Cell, cells};
-use crate::common::{self, each_node, gpu, seats};
+use crate::common::{self, core_bindings, each_node, gpu};
 
 /// Time of one slice: some copies of the default size even where links are fast.
 pub const SLICE: Nanos = Nanos::millis(25);
@@ -23,8 +23,8 @@ pub const PROCESSORS: u32 = 16;
 /// Time of a chase round the ring over a link of 1 us.
 const CHASE: Nanos = Nanos::millis(16);
 
-/// Rounds of a warm-up: as many as must agree before it ends. One more goes before them, in which slices do not have all their
-/// copies yet.
+/// Rounds of a warm-up: as many as must agree before it ends. One more goes before them, in which slices do not have
+/// all their copies yet.
 const WARM_UP_ROUNDS: u64 = 3;
 
 /// Slices each cell gets in a trial at least.
@@ -64,14 +64,18 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
         );
         return Err(Reason::new(Cause::NoSpace, text));
     }
-    let all = seats(machine)?;
-    let (seat, _) = gpu::near(machine, gpus[0], &all, 0);
+    let all = core_bindings(machine)?;
+    let (binding, _) = gpu::near(machine, gpus[0], &all, 0);
     let mut case = Case::new(about, &node.name, Subject::node(), params, common::budget(params)?);
     case.facts.set("kind", "node");
     case.facts.set("gpus", gpus.len() as u64);
     gpu::chosen(&mut case, &gpus);
-    case.places =
-        vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: vec![seat] }];
+    case.places = vec![PartPlacement {
+        part: "worker".to_owned(),
+        index: 0,
+        node: node.name.clone(),
+        seats: vec![binding],
+    }];
     case.findings.extend(redirected(&gpus));
     let pairs = (gpus.len() * (gpus.len() - 1)) as u64;
     let round = SLICE.get() * wanted(params, gpus.len()).len() as u64 + CHASE.get() * CHASES * pairs;
@@ -82,7 +86,8 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     Ok(case)
 }
 
-/// GPUs without links of their own reach each other over the bus, where ports may send everything to the processor first.
+/// GPUs without links of their own reach each other over the bus, where ports may send everything to the processor
+/// first.
 fn redirected(gpus: &[&Gpu]) -> Option<Finding> {
     let over_the_bus = gpus.iter().filter(|gpu| gpu.nvlinks.known().is_some_and(Vec::is_empty));
     let mut ports: Vec<&String> =

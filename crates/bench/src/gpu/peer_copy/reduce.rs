@@ -5,7 +5,7 @@ use seatrial_model::{
 };
 
 use crate::common::gpu::{Slice, Trials, by_slice, median, missing, tell};
-use crate::common::{AtPlace, by_place};
+use crate::common::{AtCoords, by_coords};
 
 /// What moves at once.
 #[derive(PartialEq)]
@@ -21,7 +21,8 @@ const LATENCIES: [(&str, &str); 2] = [("latency", "latencies"), ("latency_memory
 pub fn reduce(about: &About, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let (cells, lost) = by_slice(parts, of_slice);
     let chases = LATENCIES.map(|(metric, series)| {
-        let each = by_place(parts, metric, |sample| Some(sample.span().get() as f64 / sample.amount.value()));
+        let each =
+            by_coords(parts, metric, |sample| Some(sample.span().get() as f64 / sample.amount.value()));
         (metric, series, each)
     });
     if cells.is_empty() && chases.iter().all(|(.., places)| places.is_empty()) {
@@ -30,7 +31,7 @@ pub fn reduce(about: &About, case: &Case, parts: &[PartRecord]) -> Result<Measur
     }
     let mut measures = Measures::default();
     let rates = |trials: &Trials| Values { unit: Unit::GigabytesPerSecond, trials: trials.clone() };
-    let times = |place: &AtPlace| Values { unit: Unit::Nanosecond, trials: place.trials.clone() };
+    let times = |place: &AtCoords| Values { unit: Unit::Nanosecond, trials: place.trials.clone() };
     // The slowest pair may be one that is missing.
     if missing(parts).is_empty() {
         for metric in about.metrics {

@@ -1,8 +1,8 @@
-//! Which threads work on which memory, in which combinations: the cells that are measured in turn.
+//! Which threads work on which memory, in which combinations: the points that are measured in turn.
 
 use std::collections::BTreeMap;
 
-use seatrial_model::{Params, Place, Seat, Value};
+use seatrial_model::{Binding, Params, PartPlacement, Value};
 
 /// All threads of a L3 domain; `all` among the chosen values.
 pub const ALL: u32 = u32::MAX;
@@ -10,81 +10,90 @@ pub const ALL: u32 = u32::MAX;
 /// What the chosen nodes of a matrix are called.
 pub const MEMORY_NODES: &str = "memory_nodes";
 
-/// A piece of every array, on one NUMA node.
+/// Where a shard of every array lies: on one NUMA node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot {
-    /// The seat that maps and first touches it.
-    pub seat: usize,
-    /// The node it is bound to; `None` leaves it where the seat is.
+pub struct ShardSlot {
+    /// The thread that maps and first touches it.
+    pub thread: usize,
+    /// The node it is bound to; `None` leaves it where the thread is.
     pub memory: Option<u32>,
 }
 
 /// One combination of threads and memory, measured again and again in turn with the others.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
+pub struct MeasurePoint {
     /// Its place on the axes of the series.
     pub at: Params,
-    /// Who works on what: seat and spot, by index.
-    pub crew: Vec<(usize, usize)>,
+    /// Who works on what: thread and slot, by index.
+    pub threads: Vec<(usize, usize)>,
 }
 
-/// All cells of a case and the memory they need.
+/// All points of a case and the memory they need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
-    /// Pieces of the arrays, all of one size.
-    pub spots: Vec<Spot>,
+    /// Slots of the shards of the arrays, all of one size.
+    pub slots: Vec<ShardSlot>,
     /// Combinations, in the order they are measured.
-    pub cells: Vec<Cell>,
+    pub points: Vec<MeasurePoint>,
 }
 
 impl Layout {
-    /// Cells that differ in the number of threads a L3 domain: those of `levels`, cut to what a domain has.
-    pub fn levels(seats: &[Seat], levels: &[usize]) -> Self {
+    /// Points that differ in the number of threads a L3 domain: those of `levels`, cut to what a domain has.
+    pub fn levels(bindings: &[Binding], levels: &[usize]) -> Self {
         let mut domains: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (index, seat) in seats.iter().enumerate() {
-            domains.entry(seat.domain).or_default().push(index);
+        for (index, binding) in bindings.iter().enumerate() {
+            domains.entry(binding.domain).or_default().push(index);
         }
-        let mut cells: Vec<Cell> = Vec::new();
+        let mut points: Vec<MeasurePoint> = Vec::new();
         for level in levels {
-            let crew: Vec<_> =
+            let threads: Vec<_> =
                 domains.values().flat_map(|domain| domain.iter().take(*level)).copied().collect();
-            if cells.iter().all(|cell| cell.crew.len() != crew.len()) {
+            if points.iter().all(|point| point.threads.len() != threads.len()) {
                 let mut at = Params::default();
-                at.set("threads", crew.len() as u64);
-                cells.push(Cell { at, crew: crew.into_iter().map(|seat| (seat, seat)).collect() });
+                at.set("threads", threads.len() as u64);
+                points.push(MeasurePoint {
+                    at,
+                    threads: threads.into_iter().map(|thread| (thread, thread)).collect(),
+                });
             }
         }
-        let spots =
-            seats.iter().enumerate().map(|(seat, place)| Spot { seat, memory: place.memory }).collect();
-        Self { spots, cells }
+        let slots = bindings
+            .iter()
+            .enumerate()
+            .map(|(thread, binding)| ShardSlot { thread, memory: binding.memory })
+            .collect();
+        Self { slots, points }
     }
 
-    /// One cell for every node with cores and every node with memory in `memories`.
-    pub fn matrix(seats: &[Seat], memories: &[u32]) -> Self {
-        let mut crews: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (index, seat) in seats.iter().enumerate() {
-            crews.entry(seat.node).or_default().push(index);
+    /// One point for every node with cores and every node with memory in `memories`.
+    pub fn matrix(bindings: &[Binding], memories: &[u32]) -> Self {
+        let mut by_node: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (index, binding) in bindings.iter().enumerate() {
+            by_node.entry(binding.node).or_default().push(index);
         }
-        let largest = crews.values().max_by_key(|crew| crew.len()).cloned().unwrap_or_default();
-        let mut layout = Self { spots: Vec::new(), cells: Vec::new() };
+        let largest = by_node.values().max_by_key(|threads| threads.len()).cloned().unwrap_or_default();
+        let mut layout = Self { slots: Vec::new(), points: Vec::new() };
         for memory in memories {
-            // Touched by the node's own cores where it has as many as the largest crew; bound in any case.
-            let own = crews.get(memory).filter(|crew| crew.len() == largest.len()).unwrap_or(&largest);
-            let first = layout.spots.len();
-            layout.spots.extend(own.iter().map(|seat| Spot { seat: *seat, memory: Some(*memory) }));
-            for (cpus, crew) in &crews {
+            // Touched by the node's own cores where it has as many as the node with the most; bound in any case.
+            let own =
+                by_node.get(memory).filter(|threads| threads.len() == largest.len()).unwrap_or(&largest);
+            let first = layout.slots.len();
+            layout
+                .slots
+                .extend(own.iter().map(|thread| ShardSlot { thread: *thread, memory: Some(*memory) }));
+            for (cpus, own) in &by_node {
                 let mut at = Params::default();
                 at.set("cpu_node", u64::from(*cpus));
                 at.set("memory_node", u64::from(*memory));
-                let crew = crew.iter().enumerate().map(|(nth, seat)| (*seat, first + nth)).collect();
-                layout.cells.push(Cell { at, crew });
+                let threads = own.iter().enumerate().map(|(nth, thread)| (*thread, first + nth)).collect();
+                layout.points.push(MeasurePoint { at, threads });
             }
         }
         layout
     }
 
     /// The layout of the case whose worker sits at `place`, by what its plan chose.
-    pub fn of(chosen: &Params, place: &Place) -> Self {
+    pub fn of(chosen: &Params, place: &PartPlacement) -> Self {
         let numbers = |name: &str| -> Vec<u32> {
             let text = chosen.get(name).map(Value::to_string).unwrap_or_default();
             text.split(' ')
@@ -105,29 +114,29 @@ impl Layout {
 mod tests {
     use super::*;
 
-    fn seat(cpu: u32, node: u32, domain: u32) -> Seat {
-        Seat { cpu, node, domain, memory: Some(node) }
+    fn binding(cpu: u32, node: u32, domain: u32) -> Binding {
+        Binding { cpu, node, domain, memory: Some(node) }
     }
 
     #[test]
     fn levels_spread_over_domains_and_repeat_no_thread_count() {
-        let seats: Vec<_> = (0..8).map(|cpu| seat(cpu, 0, cpu / 4)).collect();
-        let layout = Layout::levels(&seats, &[1, 2, 4, usize::MAX]);
-        let counts: Vec<_> = layout.cells.iter().map(|cell| cell.crew.len()).collect();
+        let bindings: Vec<_> = (0..8).map(|cpu| binding(cpu, 0, cpu / 4)).collect();
+        let layout = Layout::levels(&bindings, &[1, 2, 4, usize::MAX]);
+        let counts: Vec<_> = layout.points.iter().map(|point| point.threads.len()).collect();
         assert_eq!(counts, [2, 4, 8]);
-        assert_eq!(layout.cells[0].crew, [(0, 0), (4, 4)]);
-        assert_eq!(layout.spots.len(), 8);
+        assert_eq!(layout.points[0].threads, [(0, 0), (4, 4)]);
+        assert_eq!(layout.slots.len(), 8);
     }
 
     #[test]
     fn a_matrix_has_a_cell_for_every_pair_and_memory_without_cores() {
-        let seats = [seat(0, 0, 0), seat(1, 0, 0), seat(2, 1, 1)];
-        let layout = Layout::matrix(&seats, &[0, 1, 2]);
-        assert_eq!(layout.cells.len(), 6);
-        assert_eq!(layout.spots.len(), 6);
-        let far = &layout.cells[5];
+        let bindings = [binding(0, 0, 0), binding(1, 0, 0), binding(2, 1, 1)];
+        let layout = Layout::matrix(&bindings, &[0, 1, 2]);
+        assert_eq!(layout.points.len(), 6);
+        assert_eq!(layout.slots.len(), 6);
+        let far = &layout.points[5];
         assert_eq!(far.at.to_string(), "cpu_node=1,memory_node=2");
-        assert_eq!(far.crew, [(2, 4)]);
-        assert_eq!(layout.spots[4].memory, Some(2));
+        assert_eq!(far.threads, [(2, 4)]);
+        assert_eq!(layout.slots[4].memory, Some(2));
     }
 }

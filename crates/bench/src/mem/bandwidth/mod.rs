@@ -1,18 +1,18 @@
 //! `mem.bandwidth`: how fast this machine's cores move data to and from memory.
 
-mod crew;
 pub mod kernel;
 mod layout;
 mod part;
-mod piece;
 mod plan;
 mod reduce;
+mod shard;
+mod team;
 #[cfg(test)]
 mod tests;
 
 use seatrial_model::{
     About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec,
-    Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -148,7 +148,7 @@ impl Benchmark for Bandwidth {
         plan::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         Ok(Box::new(part::Worker::new(case, place)?))
     }
 

@@ -1,27 +1,27 @@
-//! The worker: makes the memory, runs the cells in turn, checks the data.
+//! The worker: makes the memory, runs the points in turn, checks the data.
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
 use seatrial_sys::clock::Calibration;
 use seatrial_sys::memory::Pages;
 use serde_json::json;
 
-use super::crew::Crew;
 use super::kernel::{ELEMENTS_MULTIPLE, Isa, Kernel, Pass, Store};
 use super::layout::Layout;
-use super::piece::{Piece, Recipe};
 use super::plan::SLICE;
+use super::shard::{ArrayShard, ShardSpec};
+use super::team::BandwidthTeam;
 use crate::common;
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// The worker of one trial.
 pub struct Worker {
-    place: Place,
+    place: PartPlacement,
     layout: Layout,
     kernel: Kernel,
     pass: Pass,
     elements: usize,
     pages: Vec<Pages>,
-    crew: Option<Crew>,
+    team: Option<BandwidthTeam>,
     calibration: Option<Calibration>,
     slices: u64,
 }
@@ -31,7 +31,7 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let layout = Layout::of(&case.chosen, place);
         let word = |params: &Params, name: &str| params.text(name).map(str::to_owned).map_err(Error::from);
         let unknown = |what: &str| {
@@ -49,8 +49,8 @@ impl Worker {
             Error::new(Cause::Missing, text)
         })?;
         let array = case.chosen.bytes("array")?.unwrap_or_default();
-        let pieces = layout.cells.iter().map(|cell| cell.crew.len()).max().unwrap_or(1).max(1);
-        let elements = array.get() as usize / pieces / size_of::<f64>();
+        let shards = layout.points.iter().map(|point| point.threads.len()).max().unwrap_or(1).max(1);
+        let elements = array.get() as usize / shards / size_of::<f64>();
         let pages = common::pages(&case.params)?;
         Ok(Self {
             place: place.clone(),
@@ -59,31 +59,31 @@ impl Worker {
             pass,
             elements: elements / ELEMENTS_MULTIPLE * ELEMENTS_MULTIPLE,
             pages,
-            crew: None,
+            team: None,
             calibration: None,
             slices: 0,
         })
     }
 
-    fn crew(&self) -> Result<&Crew, Error> {
-        self.crew
+    fn team(&self) -> Result<&BandwidthTeam, Error> {
+        self.team
             .as_ref()
             .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was told to prepare"))
     }
 
-    /// Runs every cell once for a slice; samples go to `out` when they count.
+    /// Runs every point once for a slice; samples go to `out` when they count.
     fn round(&mut self, stop: &Stop, mut out: Option<&mut dyn Sink>) -> Result<(), Error> {
         let shortest = self.calibration.as_ref().map_or(0, Calibration::shortest_ns);
-        for index in 0..self.layout.cells.len() {
-            let cell = &self.layout.cells[index];
-            let all = self.crew()?.slice(&cell.crew, SLICE, stop)?;
+        for index in 0..self.layout.points.len() {
+            let point = &self.layout.points[index];
+            let all = self.team()?.slice(&point.threads, SLICE, stop)?;
             // A slice cut short by the end of the phase is no sample: it may hold a single block.
             let whole = all.iter().all(|ran| ran.end.since(ran.start) >= Nanos(SLICE.get().max(shortest)));
             if let (Some(out), true) = (out.as_deref_mut(), whole) {
                 for ran in all {
-                    let mut at = cell.at.clone();
+                    let mut at = point.at.clone();
                     at.set("slice", self.slices);
-                    at.set("thread", ran.seat as u64);
+                    at.set("thread", ran.thread as u64);
                     let amount = Quantity::new(ran.bytes as f64, Unit::Byte)
                         .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
                     let channel = "slice".to_owned();
@@ -98,36 +98,36 @@ impl Worker {
         Ok(())
     }
 
-    /// Every piece must have been gone through before the clock starts, so that the check of the data covers all of
+    /// Every shard must have been gone through before the clock starts, so that the check of the data covers all of
     /// it and no page is touched for the first time.
     fn run_through(&self, stop: &Stop) -> Result<(), Error> {
         let everyone: Vec<_> =
-            self.layout.spots.iter().enumerate().map(|(at, spot)| (spot.seat, at)).collect();
-        while self.crew()?.look(Piece::passes).contains(&0) {
+            self.layout.slots.iter().enumerate().map(|(at, slot)| (slot.thread, at)).collect();
+        while self.team()?.look(ArrayShard::passes).contains(&0) {
             let mut rest = everyone.as_slice();
             while !rest.is_empty() {
-                // A seat that owns several spots takes them one after the other.
+                // A thread that owns several slots takes them one after the other.
                 let mut batch: Vec<(usize, usize)> = Vec::new();
                 while let Some((next, tail)) = rest.split_first() {
-                    if batch.iter().any(|(seat, _)| *seat == next.0) {
+                    if batch.iter().any(|(thread, _)| *thread == next.0) {
                         break;
                     }
                     batch.push(*next);
                     rest = tail;
                 }
-                self.crew()?.slice(&batch, Nanos::millis(5), stop)?;
+                self.team()?.slice(&batch, Nanos::millis(5), stop)?;
             }
         }
         Ok(())
     }
 
     fn tell_place(&self, out: &mut dyn Sink) -> Result<(), Error> {
-        let crew = self.crew()?;
-        crew.look_at_all(|pieces| {
-            let held = || pieces.iter().flat_map(|piece| piece.held());
+        let team = self.team()?;
+        team.look_at_all(|shards| {
+            let held = || shards.iter().flat_map(|shard| shard.held());
             out.evidence("place", common::evidence_of_place(held()));
             out.evidence("pages", common::evidence_of_pages(held()));
-            out.evidence("prefetch", json!(pieces.first().map(|piece| piece.prefetch())));
+            out.evidence("prefetch", json!(shards.first().map(|shard| shard.prefetch())));
         });
         Ok(())
     }
@@ -135,19 +135,19 @@ impl Worker {
 
 impl Part for Worker {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        let wanted = self.elements * size_of::<f64>() * self.kernel.arrays() * self.layout.spots.len();
+        let wanted = self.elements * size_of::<f64>() * self.kernel.arrays() * self.layout.slots.len();
         common::require_room(wanted as u64, "the arrays take", "free memory or set -p array=")?;
         let calibration = Calibration::measure();
         self.calibration = Some(calibration);
-        let crew = Crew::start(&self.place.seats, self.layout.spots.len())?;
-        let recipe = |memory| Recipe {
+        let team = BandwidthTeam::start(&self.place.seats, self.layout.slots.len())?;
+        let spec = |memory| ShardSpec {
             elements: self.elements,
             pass: self.pass.clone(),
             pages: self.pages.clone(),
             memory,
         };
-        crew.make(self.layout.spots.iter().map(|spot| (spot.seat, recipe(spot.memory))).collect())?;
-        self.crew = Some(crew);
+        team.make(self.layout.slots.iter().map(|slot| (slot.thread, spec(slot.memory))).collect())?;
+        self.team = Some(team);
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }
 
@@ -175,7 +175,7 @@ impl Part for Worker {
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
-        let all = self.crew()?.verify(self.layout.spots.iter().map(|spot| spot.seat))?;
+        let all = self.team()?.verify(self.layout.slots.iter().map(|slot| slot.thread))?;
         let mut checked_in_all = 0;
         for integrity in all {
             match integrity {

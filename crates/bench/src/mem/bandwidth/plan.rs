@@ -3,14 +3,14 @@
 use seatrial_inventory::memory_bandwidth;
 use seatrial_model::machine::{Known, Machine};
 use seatrial_model::{
-    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Reason, Seat, Severity, Site,
-    SiteNode, Subject, Value,
+    About, Binding, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason,
+    Severity, Site, SiteNode, Subject, Value,
 };
 
 use super::kernel::{Isa, Kernel, Store};
 use super::layout::{ALL, Layout, MEMORY_NODES};
 use crate::common;
-use crate::common::{matrix_nodes, remote_memory, room, seats};
+use crate::common::{core_bindings, matrix_nodes, remote_memory, room};
 
 /// Times the caches in use that an array must have, so that they hold none of it worth speaking of. STREAM asks the
 /// same (McCalpin, "Memory Bandwidth and Machine Balance", run rules).
@@ -19,8 +19,8 @@ const TIMES_L3: u64 = 4;
 /// Part of the available memory that all arrays together may take, as a divisor.
 const SHARE: u64 = 2;
 
-/// Least size of the piece of an array that one thread works on.
-const LEAST_PIECE: u64 = 1 << 20;
+/// Least size of the shard of an array that one thread works on.
+const LEAST_SHARD: u64 = 1 << 20;
 
 /// Time of one slice: long against the clock and the gate, short against drift.
 pub const SLICE: Nanos = Nanos::millis(25);
@@ -28,7 +28,7 @@ pub const SLICE: Nanos = Nanos::millis(25);
 /// Array size where nobody knows a cache.
 const WITHOUT_CACHE_FACTS: u64 = 1 << 30;
 
-/// Slices a cell gets in a trial at least.
+/// Slices a point gets in a trial at least.
 const LEAST_SLICES: u64 = 4;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -54,16 +54,16 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let kernel = wanted_kernel(params)?;
     let store = wanted_store(params, kernel)?;
     let isa = wanted_isa(params, machine)?;
-    let seats = seats(machine)?;
-    let (layout, key, value) = layout(params, machine, &seats)?;
+    let bindings = core_bindings(machine)?;
+    let (layout, key, value) = layout(params, machine, &bindings)?;
 
     let mut case = Case::new(about, &node.name, Subject::node(), params, budget);
     case.chosen.set("isa", isa.name());
     case.chosen.set("store", store.map_or("none", Store::name));
     case.chosen.set(key, Value::from(value.as_str()));
     // A matrix names the node of each memory itself.
-    case.findings.extend(remote_memory(&seats).filter(|_| key != MEMORY_NODES));
-    let cpus: Vec<u32> = seats.iter().map(|seat| seat.cpu).collect();
+    case.findings.extend(remote_memory(&bindings).filter(|_| key != MEMORY_NODES));
+    let cpus: Vec<u32> = bindings.iter().map(|binding| binding.cpu).collect();
     let l3 = machine.last_level_cache(&cpus);
     let array = array(params, machine, &l3, kernel, &layout)?;
     case.chosen.set("array", array);
@@ -78,13 +78,14 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
         }
     }
     case.facts.set("kind", "node");
-    case.facts.set("cores", seats.len() as u64);
+    case.facts.set("cores", bindings.len() as u64);
     case.facts.set("numa_nodes", machine.numa.len() as u64);
-    case.places = vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats }];
+    case.places =
+        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
 
-    let cells = layout.cells.len() as u64;
-    case.budget.measure = case.budget.measure.max(Nanos(SLICE.get() * cells * LEAST_SLICES));
-    case.budget.warm_up = case.budget.warm_up.max(Nanos(SLICE.get() * cells));
+    let points = layout.points.len() as u64;
+    case.budget.measure = case.budget.measure.max(Nanos(SLICE.get() * points * LEAST_SLICES));
+    case.budget.warm_up = case.budget.warm_up.max(Nanos(SLICE.get() * points));
     // First touch and the check of the data run at a few GB/s and core at least.
     let total = array.get() * kernel.arrays() as u64 * pools(&layout);
     let touch = Nanos(total / (2 * case.places[0].seats.len().min(16) as u64).max(1));
@@ -130,19 +131,19 @@ fn wanted_isa(params: &Params, machine: &Machine) -> Result<Isa, Reason> {
 fn layout(
     params: &Params,
     machine: &Machine,
-    seats: &[Seat],
+    bindings: &[Binding],
 ) -> Result<(Layout, &'static str, String), Reason> {
     let word = |number: &u32| if *number == ALL { "all".to_owned() } else { number.to_string() };
     let join = |numbers: &[u32]| numbers.iter().map(word).collect::<Vec<_>>().join(" ");
     if params.text("scope").is_ok_and(|scope| scope == "matrix") {
         let memories = matrix_nodes(machine)?;
-        return Ok((Layout::matrix(seats, &memories), MEMORY_NODES, join(&memories)));
+        return Ok((Layout::matrix(bindings, &memories), MEMORY_NODES, join(&memories)));
     }
     let levels = match params.get("threads") {
         Some(Value::Count(count)) => vec![u32::try_from(*count).unwrap_or(ALL)],
         _ => vec![1, 2, 4, ALL],
     };
-    let largest = largest_domain(seats);
+    let largest = largest_domain(bindings);
     if let [level] = levels[..]
         && level as usize > largest
     {
@@ -150,24 +151,24 @@ fn layout(
         return Err(Reason::new(Cause::Inapplicable, text));
     }
     let as_sizes: Vec<usize> = levels.iter().map(|level| *level as usize).collect();
-    Ok((Layout::levels(seats, &as_sizes), "levels", join(&levels)))
+    Ok((Layout::levels(bindings, &as_sizes), "levels", join(&levels)))
 }
 
-fn largest_domain(seats: &[Seat]) -> usize {
-    seats
+fn largest_domain(bindings: &[Binding]) -> usize {
+    bindings
         .iter()
-        .map(|seat| seats.iter().filter(|other| other.domain == seat.domain).count())
+        .map(|binding| bindings.iter().filter(|other| other.domain == binding.domain).count())
         .max()
         .unwrap_or(0)
 }
 
 /// How often every array exists: once, or once a memory node.
 fn pools(layout: &Layout) -> u64 {
-    let crew = layout.cells.iter().map(|cell| cell.crew.len()).max().unwrap_or(1).max(1);
-    (layout.spots.len() / crew).max(1) as u64
+    let threads = layout.points.iter().map(|point| point.threads.len()).max().unwrap_or(1).max(1);
+    (layout.slots.len() / threads).max(1) as u64
 }
 
-/// The size of each array, over all spots of one pool.
+/// The size of each array, over all slots of one pool.
 fn array(
     params: &Params,
     machine: &Machine,
@@ -175,8 +176,8 @@ fn array(
     kernel: Kernel,
     layout: &Layout,
 ) -> Result<Bytes, Reason> {
-    let pieces = layout.spots.len() as u64 / pools(layout);
-    let granule = pieces * LEAST_PIECE;
+    let shards = layout.slots.len() as u64 / pools(layout);
+    let granule = shards * LEAST_SHARD;
     let copies = kernel.arrays() as u64 * pools(layout);
     let room = room(machine).map(|room| room / SHARE / copies);
     let asked = params.bytes("array").ok().flatten();

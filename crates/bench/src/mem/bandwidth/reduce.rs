@@ -7,35 +7,35 @@ use seatrial_stats::Sorted;
 use serde_json::json;
 
 use super::kernel::{Kernel, Store};
-use crate::common::misplaced;
+use crate::common::numa_check;
 
 /// Least part of the longest thread's time that all threads must have run together.
 const LEAST_OVERLAP: f64 = 0.5;
 
-/// All slices of one cell: bandwidth in GB/s by trial.
-struct CellRates {
+/// All slices of one point: bandwidth in GB/s by trial.
+struct PointRates {
     at: Params,
     trials: Vec<Vec<f64>>,
 }
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-    let cells = rates(parts)?;
+    let points = rates(parts)?;
     let mut measures = Measures::default();
-    let matrix = cells.iter().all(|cell| cell.at.get("memory_node").is_some());
-    let values = |cell: &CellRates| Values { unit: Unit::GigabytesPerSecond, trials: cell.trials.clone() };
-    let rows = cells.iter().map(|cell| Row { at: cell.at.clone(), values: values(cell) }).collect();
+    let matrix = points.iter().all(|point| point.at.get("memory_node").is_some());
+    let values = |point: &PointRates| Values { unit: Unit::GigabytesPerSecond, trials: point.trials.clone() };
+    let rows = points.iter().map(|point| Row { at: point.at.clone(), values: values(point) }).collect();
     measures.series.insert(if matrix { "matrix" } else { "by_threads" }.to_owned(), rows);
     if matrix {
-        let is_local = |cell: &&CellRates| cell.at.get("cpu_node") == cell.at.get("memory_node");
-        if let Some(cell) = slowest(cells.iter().filter(is_local)) {
-            measures.metrics.insert("local".to_owned(), values(cell));
+        let is_local = |point: &&PointRates| point.at.get("cpu_node") == point.at.get("memory_node");
+        if let Some(point) = slowest(points.iter().filter(is_local)) {
+            measures.metrics.insert("local".to_owned(), values(point));
         }
-        if let Some(cell) = slowest(cells.iter().filter(|cell| !is_local(cell))) {
-            measures.metrics.insert("remote".to_owned(), values(cell));
+        if let Some(point) = slowest(points.iter().filter(|point| !is_local(point))) {
+            measures.metrics.insert("remote".to_owned(), values(point));
         }
     } else {
-        let best = cells.iter().max_by(|a, b| median(a).total_cmp(&median(b)));
-        let all = cells.iter().max_by_key(|cell| threads(cell));
+        let best = points.iter().max_by(|a, b| median(a).total_cmp(&median(b)));
+        let all = points.iter().max_by_key(|point| threads(point));
         if let (Some(best), Some(all)) = (best, all) {
             measures.metrics.insert("bandwidth".to_owned(), values(best));
             measures.metrics.insert("bandwidth_all".to_owned(), values(all));
@@ -54,13 +54,13 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         }
     }
     measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
-    measures.findings.extend(parts.first().and_then(|part| misplaced(&part.evidence)));
+    measures.findings.extend(parts.first().and_then(|part| numa_check(&part.evidence)));
     Ok(measures)
 }
 
-/// Bandwidth of every slice, cell by cell in the order they were first measured.
-fn rates(parts: &[PartRecord]) -> Result<Vec<CellRates>, Reason> {
-    let mut cells: Vec<CellRates> = Vec::new();
+/// Bandwidth of every slice, point by point in the order they were first measured.
+fn rates(parts: &[PartRecord]) -> Result<Vec<PointRates>, Reason> {
+    let mut points: Vec<PointRates> = Vec::new();
     let mut trials: Vec<u32> = parts.iter().map(|part| part.trial).collect();
     trials.dedup();
     for part in parts {
@@ -73,23 +73,23 @@ fn rates(parts: &[PartRecord]) -> Result<Vec<CellRates>, Reason> {
         for samples in slices.values() {
             let at = axes(&samples[0].at);
             let Some(rate) = common_rate(samples) else { continue };
-            let cell = match cells.iter().position(|cell| cell.at == at) {
-                Some(found) => &mut cells[found],
+            let point = match points.iter().position(|point| point.at == at) {
+                Some(found) => &mut points[found],
                 None => {
-                    cells.push(CellRates { at, trials: Vec::new() });
-                    cells.last_mut().expect("just pushed")
+                    points.push(PointRates { at, trials: Vec::new() });
+                    points.last_mut().expect("just pushed")
                 }
             };
-            cell.trials.resize(cell.trials.len().max(position + 1), Vec::new());
-            cell.trials[position].push(rate);
+            point.trials.resize(point.trials.len().max(position + 1), Vec::new());
+            point.trials[position].push(rate);
         }
     }
-    cells.iter_mut().for_each(|cell| cell.trials.retain(|trial| !trial.is_empty()));
-    if cells.is_empty() {
+    points.iter_mut().for_each(|point| point.trials.retain(|trial| !trial.is_empty()));
+    if points.is_empty() {
         let text = "no slice in which all threads ran together: something else holds the cores, or they are throttled";
         return Err(Reason::new(Cause::TooShort, text));
     }
-    Ok(cells)
+    Ok(points)
 }
 
 /// GB/s over the window in which all threads of the slice ran; each thread's bytes count by the part of its own time
@@ -113,17 +113,17 @@ fn axes(at: &Params) -> Params {
         .collect()
 }
 
-fn threads(cell: &CellRates) -> u64 {
-    cell.at.count("threads").unwrap_or(0)
+fn threads(point: &PointRates) -> u64 {
+    point.at.count("threads").unwrap_or(0)
 }
 
-fn median(cell: &CellRates) -> f64 {
-    // Cells have samples, and rates are finite.
-    Sorted::pooled(&cell.trials).map_or(0.0, |rates| rates.median())
+fn median(point: &PointRates) -> f64 {
+    // Points have samples, and rates are finite.
+    Sorted::pooled(&point.trials).map_or(0.0, |rates| rates.median())
 }
 
-fn slowest<'a>(cells: impl Iterator<Item = &'a CellRates>) -> Option<&'a CellRates> {
-    cells.min_by(|a, b| median(a).total_cmp(&median(b)))
+fn slowest<'a>(points: impl Iterator<Item = &'a PointRates>) -> Option<&'a PointRates> {
+    points.min_by(|a, b| median(a).total_cmp(&median(b)))
 }
 
 /// Estimated bus bytes for every byte that the loop names.

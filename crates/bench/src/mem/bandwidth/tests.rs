@@ -10,7 +10,7 @@ use seatrial_sys::affinity;
 use seatrial_sys::memory::Pages;
 
 use super::kernel::{Isa, Kernel, Pass, Store};
-use super::piece::{Piece, Recipe};
+use super::shard::{ArrayShard, ShardSpec};
 use super::{ABOUT, Bandwidth};
 use crate::{Benchmark, Sink, Stop};
 
@@ -129,7 +129,7 @@ fn one_thread_a_core_and_only_where_we_are_allowed() {
     narrow.cpu.threads[0].allowed = false;
     narrow.cpu.threads[2].core = Some(1);
     let case = plan(narrow, &[]).unwrap();
-    let cpus: Vec<u32> = case.places[0].seats.iter().map(|seat| seat.cpu).collect();
+    let cpus: Vec<u32> = case.places[0].seats.iter().map(|binding| binding.cpu).collect();
     assert_eq!(cpus, [1, 3]);
 }
 
@@ -159,11 +159,11 @@ fn a_machine_that_hides_its_memory_has_no_limit_and_says_why() {
     assert!(matches!(limit, seatrial_model::Limit::Unknown { reason } if !reason.is_empty()));
 }
 
-fn piece(kernel: Kernel, store: Option<Store>) -> Piece {
+fn shard(kernel: Kernel, store: Option<Store>) -> ArrayShard {
     let isa = *Isa::available().last().expect("some instruction set");
     let pass = Pass::select(kernel, store, isa).expect("a loop");
-    let recipe = Recipe { elements: 1 << 20, pass, pages: vec![Pages::Base], memory: None };
-    Piece::new(&recipe).expect("8 MiB an array")
+    let spec = ShardSpec { elements: 1 << 20, pass, pages: vec![Pages::Base], memory: None };
+    ArrayShard::new(&spec).expect("8 MiB an array")
 }
 
 #[test]
@@ -175,17 +175,17 @@ fn every_loop_leaves_what_it_should_and_a_flipped_bit_is_found() {
             &[None]
         };
         for store in stores {
-            let mut piece = piece(*kernel, *store);
-            while piece.passes() < 2 {
-                piece.step();
+            let mut shard = shard(*kernel, *store);
+            while shard.passes() < 2 {
+                shard.step();
             }
-            let whole = piece.verify();
+            let whole = shard.verify();
             assert!(
                 matches!(whole, Integrity::Verified { checked } if checked > 0),
                 "{kernel} {store:?}: {whole:?}"
             );
-            piece.flip(777_777);
-            let Integrity::Corrupt { wrong, first, .. } = piece.verify() else {
+            shard.flip(777_777);
+            let Integrity::Corrupt { wrong, first, .. } = shard.verify() else {
                 panic!("{kernel} {store:?}: a flipped bit went unseen");
             };
             assert!(wrong >= 1 && first.contains("777777"), "{kernel} {store:?}: {first}");
@@ -195,7 +195,7 @@ fn every_loop_leaves_what_it_should_and_a_flipped_bit_is_found() {
 
 #[test]
 fn what_was_never_worked_through_is_not_verified() {
-    assert!(matches!(piece(Kernel::Copy, Some(Store::Regular)).verify(), Integrity::Unverified { .. }));
+    assert!(matches!(shard(Kernel::Copy, Some(Store::Regular)).verify(), Integrity::Unverified { .. }));
 }
 
 /// Keeps what a part says.

@@ -1,6 +1,6 @@
 //! Which rings lie in which memory, and who chases along them in which order.
 
-use seatrial_model::{Bytes, Params, Place, Seat, Value};
+use seatrial_model::{Binding, Bytes, Params, PartPlacement, Value};
 
 use super::chase::POINTER;
 use super::ladder;
@@ -30,7 +30,7 @@ pub struct Loop {
 
 /// One measurement, made again and again in turn with the others.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
+pub struct ChasePoint {
     /// Its place on the axes of the series.
     pub at: Params,
     /// The CPU that chases.
@@ -41,33 +41,34 @@ pub struct Cell {
     pub swept: bool,
 }
 
-/// All memory, rings and cells of a case.
+/// All memory, rings and points of a case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Layout {
     /// Pieces of memory.
     pub blocks: Vec<Block>,
     /// Rings, shorter ones first.
     pub rings: Vec<Loop>,
-    /// Cells, in the order they are visited.
-    pub cells: Vec<Cell>,
+    /// Points, in the order they are visited.
+    pub points: Vec<ChasePoint>,
 }
 
 impl Layout {
-    /// One ring of `size` bytes, chased from `seat`.
-    pub fn single(seat: Seat, size: u64) -> Self {
+    /// One ring of `size` bytes, chased from `binding`.
+    pub fn single(binding: Binding, size: u64) -> Self {
         Self {
-            blocks: vec![Block { memory: seat.memory, bytes: size }],
+            blocks: vec![Block { memory: binding.memory, bytes: size }],
             rings: vec![Loop { block: 0, first: 0, bytes: size }],
-            cells: vec![Cell { at: at_size(size), cpu: seat.cpu, ring: 0, swept: false }],
+            points: vec![ChasePoint { at: at_size(size), cpu: binding.cpu, ring: 0, swept: false }],
         }
     }
 
-    /// A ring for every size of the ladder that ends at `top`, over lines of `line` bytes, chased from `seat`.
+    /// A ring for every size of the ladder that ends at `top`, over lines of `line` bytes, chased from `binding`.
     ///
     /// The rings above half of `top` have memory of their own and are never swept: what the other rings bring into the
     /// caches between two visits drives their lines out, and a visit is much shorter than a lap, so that hardly a hop
-    /// hits a cache. They come first in a round, since one of them is the headline. The smaller ones are swept, and share memory: in each line there is room for one pointer of several.
-    pub fn ladder(seat: Seat, top: u64, line: u64) -> Self {
+    /// hits a cache. They come first in a round, since one of them is the headline. The smaller ones are swept, and
+    /// share memory: in each line there is room for one pointer of several.
+    pub fn ladder(binding: Binding, top: u64, line: u64) -> Self {
         let sizes = ladder::sizes(top);
         let (shared, apart): (Vec<u64>, Vec<u64>) = sizes.iter().partition(|size| **size <= top / 2);
         let slots = (line as usize / POINTER).max(1);
@@ -83,35 +84,35 @@ impl Layout {
         }
         layout.rings.reverse();
         if end > 0 {
-            layout.blocks.push(Block { memory: seat.memory, bytes: end });
+            layout.blocks.push(Block { memory: binding.memory, bytes: end });
         }
         for size in apart {
             layout.rings.push(Loop { block: layout.blocks.len(), first: 0, bytes: size });
-            layout.blocks.push(Block { memory: seat.memory, bytes: size });
+            layout.blocks.push(Block { memory: binding.memory, bytes: size });
         }
-        let cell = |(ring, size): (usize, &u64)| Cell {
+        let point = |(ring, size): (usize, &u64)| ChasePoint {
             at: at_size(*size),
-            cpu: seat.cpu,
+            cpu: binding.cpu,
             ring,
             swept: *size <= top / 2,
         };
-        layout.cells = sizes.iter().enumerate().rev().map(cell).collect();
+        layout.points = sizes.iter().enumerate().rev().map(point).collect();
         layout
     }
 
-    /// A ring of `size` bytes on every node in `memories`, chased from each of `seats`, one a node of cores.
-    pub fn matrix(seats: &[Seat], memories: &[u32], size: u64) -> Self {
+    /// A ring of `size` bytes on every node in `memories`, chased from each of `bindings`, one a node of cores.
+    pub fn matrix(bindings: &[Binding], memories: &[u32], size: u64) -> Self {
         let mut layout = Self::default();
         for (ring, memory) in memories.iter().enumerate() {
             layout.blocks.push(Block { memory: Some(*memory), bytes: size });
             layout.rings.push(Loop { block: ring, first: 0, bytes: size });
         }
-        for seat in seats {
+        for binding in bindings {
             for (ring, memory) in memories.iter().enumerate() {
                 let mut at = Params::default();
-                at.set("cpu_node", u64::from(seat.node));
+                at.set("cpu_node", u64::from(binding.node));
                 at.set("memory_node", u64::from(*memory));
-                layout.cells.push(Cell { at, cpu: seat.cpu, ring, swept: false });
+                layout.points.push(ChasePoint { at, cpu: binding.cpu, ring, swept: false });
             }
         }
         layout
@@ -119,9 +120,9 @@ impl Layout {
 
     /// The layout of the case whose worker sits at `place`, by what its plan chose; `None` when it chose nothing that
     /// makes sense.
-    pub fn of(params: &Params, chosen: &Params, place: &Place) -> Option<Self> {
+    pub fn of(params: &Params, chosen: &Params, place: &PartPlacement) -> Option<Self> {
         let size = chosen.bytes("size").ok()??.get();
-        let seat = *place.seats.first()?;
+        let binding = *place.seats.first()?;
         if let Some(nodes) = chosen.get("memory_nodes") {
             let nodes: Option<Vec<u32>> =
                 nodes.to_string().split(' ').map(|word| word.parse().ok()).collect();
@@ -129,9 +130,9 @@ impl Layout {
         }
         Some(match params.get("size") {
             Some(word) if *word == Value::from("auto") => {
-                Self::ladder(seat, size, chosen.bytes("line").ok()??.get())
+                Self::ladder(binding, size, chosen.bytes("line").ok()??.get())
             }
-            _ => Self::single(seat, size),
+            _ => Self::single(binding, size),
         })
     }
 
@@ -153,12 +154,12 @@ mod tests {
 
     const KIB: u64 = 1 << 10;
     const MIB: u64 = 1 << 20;
-    const SEAT: Seat = Seat { cpu: 5, node: 0, domain: 0, memory: Some(0) };
+    const BINDING: Binding = Binding { cpu: 5, node: 0, domain: 0, memory: Some(0) };
 
     #[test]
     fn no_two_pointers_of_a_ladder_stand_in_the_same_place() {
         for line in [64, 128, 256] {
-            let layout = Layout::ladder(SEAT, MIB, line);
+            let layout = Layout::ladder(BINDING, MIB, line);
             let mut taken = std::collections::BTreeSet::new();
             for ring in &layout.rings {
                 for number in 0..ring.bytes / line {
@@ -172,12 +173,12 @@ mod tests {
 
     #[test]
     fn rings_above_half_of_the_largest_have_their_own_memory_and_are_never_swept() {
-        let layout = Layout::ladder(SEAT, 128 * MIB, 64);
+        let layout = Layout::ladder(BINDING, 128 * MIB, 64);
         let apart: Vec<u64> = layout
-            .cells
+            .points
             .iter()
-            .filter(|cell| !cell.swept)
-            .map(|cell| layout.rings[cell.ring].bytes)
+            .filter(|point| !point.swept)
+            .map(|point| layout.rings[point.ring].bytes)
             .collect();
         assert_eq!(apart, [128 * MIB, 96 * MIB]);
         let blocks: Vec<u64> = layout.blocks.iter().map(|block| block.bytes).collect();
@@ -187,23 +188,23 @@ mod tests {
 
     #[test]
     fn rings_rise_in_size_and_are_visited_from_the_largest_down() {
-        let layout = Layout::ladder(SEAT, 128 * MIB, 64);
+        let layout = Layout::ladder(BINDING, 128 * MIB, 64);
         assert!(layout.rings.windows(2).all(|pair| pair[0].bytes < pair[1].bytes), "{layout:?}");
-        let cells: Vec<usize> = layout.cells.iter().map(|cell| cell.ring).collect();
-        assert_eq!(cells, (0..layout.rings.len()).rev().collect::<Vec<_>>());
-        assert_eq!(layout.cells[cells.len() - 3].at.bytes("size"), Ok(Some(Bytes::kib(8))));
+        let points: Vec<usize> = layout.points.iter().map(|point| point.ring).collect();
+        assert_eq!(points, (0..layout.rings.len()).rev().collect::<Vec<_>>());
+        assert_eq!(layout.points[points.len() - 3].at.bytes("size"), Ok(Some(Bytes::kib(8))));
     }
 
     #[test]
     fn a_matrix_chases_every_memory_from_every_node_of_cores() {
-        let seats = [SEAT, Seat { cpu: 9, node: 1, domain: 1, memory: Some(1) }];
-        let layout = Layout::matrix(&seats, &[0, 1, 4], MIB);
-        let cells: Vec<_> =
-            layout.cells.iter().map(|cell| (cell.cpu, layout.blocks[cell.ring].memory)).collect();
+        let bindings = [BINDING, Binding { cpu: 9, node: 1, domain: 1, memory: Some(1) }];
+        let layout = Layout::matrix(&bindings, &[0, 1, 4], MIB);
+        let points: Vec<_> =
+            layout.points.iter().map(|point| (point.cpu, layout.blocks[point.ring].memory)).collect();
         assert_eq!(
-            cells,
+            points,
             [(5, Some(0)), (5, Some(1)), (5, Some(4)), (9, Some(0)), (9, Some(1)), (9, Some(4))]
         );
-        assert_eq!(layout.cells[5].at.to_string(), "cpu_node=1,memory_node=4");
+        assert_eq!(layout.points[5].at.to_string(), "cpu_node=1,memory_node=4");
     }
 }

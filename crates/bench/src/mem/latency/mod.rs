@@ -13,7 +13,7 @@ mod tests;
 
 use seatrial_model::{
     About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec,
-    Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -124,7 +124,7 @@ impl Benchmark for Latency {
         plan::limits(&ABOUT)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         Ok(Box::new(part::Worker::new(case, place)?))
     }
 

@@ -1,6 +1,6 @@
-//! The worker: lays the rings, visits the cells in turn, checks pointers and positions.
+//! The worker: lays the rings, visits the points in turn, checks pointers and positions.
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement, Phase, Quantity, Sample, Unit};
 use seatrial_sys::clock::Calibration;
 use seatrial_sys::memory::Pages;
 use serde_json::json;
@@ -16,7 +16,7 @@ pub const CHANNEL: &str = "chase";
 
 /// The worker of one trial.
 pub struct Worker {
-    place: Place,
+    place: PartPlacement,
     layout: Layout,
     line: u64,
     pages: Vec<Pages>,
@@ -32,7 +32,7 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let odd = || Error::new(Cause::Protocol, "the case names no rings that are known here");
         let line = case.chosen.bytes("line")?.ok_or_else(odd)?.get();
         let layout = Layout::of(&case.params, &case.chosen, place).ok_or_else(odd)?;
@@ -63,8 +63,8 @@ impl Worker {
     fn take_memory(&mut self) -> Result<(), Error> {
         for index in 0..self.layout.blocks.len() {
             let block = self.layout.blocks[index].clone();
-            let user = self.layout.cells.iter().find(|cell| self.layout.rings[cell.ring].block == index);
-            if let Some(cpu) = user.map(|cell| cell.cpu) {
+            let user = self.layout.points.iter().find(|point| self.layout.rings[point.ring].block == index);
+            if let Some(cpu) = user.map(|point| point.cpu) {
                 self.pin(cpu)?;
             }
             let held = Held::take(block.bytes as usize, &self.pages, block.memory).map_err(|error| {
@@ -91,15 +91,15 @@ impl Worker {
         Order::with_room_for((longest / self.line) as usize)
     }
 
-    /// Visits every cell once; samples go to `out` when they count.
+    /// Visits every point once; samples go to `out` when they count.
     fn round(&mut self, stop: &Stop, mut out: Option<&mut dyn Sink>) -> Result<(), Error> {
         let shortest = Nanos(self.calibration.as_ref().map_or(0, Calibration::shortest_ns));
-        for index in 0..self.layout.cells.len() {
-            let cell = self.layout.cells[index].clone();
-            self.pin(cell.cpu)?;
-            let rings = &self.blocks[self.layout.rings[cell.ring].block];
-            let chaser = &mut self.chasers[cell.ring];
-            if cell.swept {
+        for index in 0..self.layout.points.len() {
+            let point = self.layout.points[index].clone();
+            self.pin(point.cpu)?;
+            let rings = &self.blocks[self.layout.rings[point.ring].block];
+            let chaser = &mut self.chasers[point.ring];
+            if point.swept {
                 rings.sweep(chaser.ring(), 1);
             }
             let hop_ns = chaser.settle(rings);
@@ -112,7 +112,7 @@ impl Worker {
                 if let (Some(out), true) = (out.as_deref_mut(), ran.end.since(ran.start) >= shortest) {
                     let amount = Quantity::new(ran.hops as f64, Unit::Count)
                         .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
-                    let (channel, at) = (CHANNEL.to_owned(), cell.at.clone());
+                    let (channel, at) = (CHANNEL.to_owned(), point.at.clone());
                     out.sample(Sample { channel, at, start: ran.start, end: ran.end, amount });
                 }
             }

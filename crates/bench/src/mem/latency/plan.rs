@@ -2,15 +2,15 @@
 
 use seatrial_model::machine::Known;
 use seatrial_model::{
-    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Reason, Seat, Severity, Site,
-    SiteNode, Subject, Value,
+    About, Binding, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason,
+    Severity, Site, SiteNode, Subject, Value,
 };
 
 use super::ladder::{self, Level};
 use super::layout::Layout;
 use super::sizing::{self, TIMES_CACHE};
 use crate::common;
-use crate::common::{matrix_nodes, remote_memory, room, seats};
+use crate::common::{core_bindings, matrix_nodes, remote_memory, room};
 
 /// Part of the available memory that the rings together may take, as a divisor.
 const SHARE: u64 = 2;
@@ -18,10 +18,10 @@ const SHARE: u64 = 2;
 /// Time of one timed run: long against the clock and an interrupt, short against drift.
 pub const SLICE: Nanos = Nanos::millis(2);
 
-/// Timed runs of a cell in a visit.
+/// Timed runs of a point in a visit.
 pub const RUNS: u64 = 2;
 
-/// Visits of a cell in a trial at least.
+/// Visits of a point in a trial at least.
 const LEAST_VISITS: u64 = 3;
 
 /// Estimated time of a hop that hits no cache, of a line that is swept, and of a line in the making of the order.
@@ -29,7 +29,7 @@ const HOP_NS: u64 = 100;
 const SWEEP_NS: u64 = 10;
 const ORDER_NS: u64 = 15;
 
-/// Hops at most that settle a cell; see [`super::chase::Chaser::settle`].
+/// Hops at most that settle a point; see [`super::chase::Chaser::settle`].
 const SETTLING: u64 = 1 << 15;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -39,10 +39,10 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
 fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason> {
     let machine = &node.machine;
     let budget = common::budget(params)?;
-    let all = seats(machine)?;
+    let all = core_bindings(machine)?;
     let matrix = params.text("scope").is_ok_and(|scope| scope == "matrix");
     let places = if matrix { first_of_each_node(&all) } else { vec![all[0]] };
-    let cpus: Vec<u32> = places.iter().map(|seat| seat.cpu).collect();
+    let cpus: Vec<u32> = places.iter().map(|binding| binding.cpu).collect();
     let cache = sizing::cache(machine, &cpus);
 
     let mut case = Case::new(about, &node.name, Subject::node(), params, budget);
@@ -55,8 +55,12 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     } else {
         case.findings.extend(remote_memory(&places));
     }
-    case.places =
-        vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: places.clone() }];
+    case.places = vec![PartPlacement {
+        part: "worker".to_owned(),
+        index: 0,
+        node: node.name.clone(),
+        seats: places.clone(),
+    }];
 
     let asked = params.bytes("size").ok().flatten();
     let layout_of = |size: u64| match (asked, matrix) {
@@ -98,9 +102,9 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
 /// Sets the times that follow from what is to be done.
 fn time(case: &mut Case, layout: &Layout, line: u64) {
     let lines = |ring: usize| layout.rings[ring].bytes / line;
-    let visits = layout.cells.iter().map(|cell| {
-        let sweep = if cell.swept { lines(cell.ring) * SWEEP_NS } else { 0 };
-        sweep + (2 * lines(cell.ring)).min(SETTLING) * HOP_NS + RUNS * SLICE.get()
+    let visits = layout.points.iter().map(|point| {
+        let sweep = if point.swept { lines(point.ring) * SWEEP_NS } else { 0 };
+        sweep + (2 * lines(point.ring)).min(SETTLING) * HOP_NS + RUNS * SLICE.get()
     });
     let round = Nanos(visits.sum());
     case.budget.measure = case.budget.measure.max(Nanos(round.get() * LEAST_VISITS));
@@ -112,15 +116,15 @@ fn time(case: &mut Case, layout: &Layout, line: u64) {
     case.budget.prepare = Nanos::secs(30).plus(Nanos(work.saturating_mul(20)));
 }
 
-/// One seat for each node that has cores of ours.
-fn first_of_each_node(seats: &[Seat]) -> Vec<Seat> {
-    let mut first: Vec<Seat> = Vec::new();
-    for seat in seats {
-        if first.iter().all(|known| known.node != seat.node) {
-            first.push(*seat);
+/// One binding for each node that has cores of ours.
+fn first_of_each_node(bindings: &[Binding]) -> Vec<Binding> {
+    let mut first: Vec<Binding> = Vec::new();
+    for binding in bindings {
+        if first.iter().all(|known| known.node != binding.node) {
+            first.push(*binding);
         }
     }
-    first.sort_by_key(|seat| seat.node);
+    first.sort_by_key(|binding| binding.node);
     first
 }
 

@@ -9,26 +9,26 @@ use serde_json::json;
 use super::chase::hop_ns;
 use super::part::CHANNEL;
 use super::plateau;
-use crate::common::{AtPlace, by_place, misplaced};
+use crate::common::{AtCoords, by_coords, numa_check};
 
 /// Share of the memory that must be in huge pages, in percent, before the figure is said to hold misses of translation.
 const MOSTLY_HUGE: f64 = 90.0;
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-    let mut places = by_place(parts, CHANNEL, hop_ns);
+    let mut places = by_coords(parts, CHANNEL, hop_ns);
     if places.is_empty() {
         let text = "no run was long enough against the clock; raise -p time=";
         return Err(Reason::new(Cause::TooShort, text));
     }
     let mut measures = Measures::default();
-    let mut metric = |name: &str, place: Option<&AtPlace>| {
+    let mut metric = |name: &str, place: Option<&AtCoords>| {
         if let Some(place) = place {
             measures.metrics.insert(name.to_owned(), values(place));
         }
     };
     let matrix = places.iter().all(|place| place.at.get("memory_node").is_some());
     if matrix {
-        let is_local = |place: &&AtPlace| place.at.get("cpu_node") == place.at.get("memory_node");
+        let is_local = |place: &&AtCoords| place.at.get("cpu_node") == place.at.get("memory_node");
         metric("local", slowest(places.iter().filter(is_local)));
         metric("remote", slowest(places.iter().filter(|place| !is_local(place))));
     } else {
@@ -57,12 +57,12 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         }
     }
     measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
-    measures.findings.extend(parts.iter().find_map(|part| misplaced(&part.evidence)));
+    measures.findings.extend(parts.iter().find_map(|part| numa_check(&part.evidence)));
     measures.findings.extend(parts.iter().find_map(|part| in_base_pages(case, part)));
     Ok(measures)
 }
 
-fn values(place: &AtPlace) -> Values {
+fn values(place: &AtCoords) -> Values {
     Values { unit: Unit::Nanosecond, trials: place.trials.clone() }
 }
 
@@ -70,17 +70,17 @@ fn size(at: &Params) -> Option<Bytes> {
     at.bytes("size").ok().flatten()
 }
 
-fn median(place: &AtPlace) -> f64 {
+fn median(place: &AtCoords) -> f64 {
     // Places have samples, and latencies are finite.
     Sorted::pooled(&place.trials).map_or(0.0, |all| all.median())
 }
 
-fn slowest<'a>(places: impl Iterator<Item = &'a AtPlace>) -> Option<&'a AtPlace> {
+fn slowest<'a>(places: impl Iterator<Item = &'a AtCoords>) -> Option<&'a AtCoords> {
     places.max_by(|a, b| median(a).total_cmp(&median(b)))
 }
 
 /// What the curve says of the caches.
-fn levels(case: &Case, places: &[AtPlace]) -> Option<Finding> {
+fn levels(case: &Case, places: &[AtCoords]) -> Option<Finding> {
     let curve: Vec<(u64, f64)> =
         places.iter().filter_map(|place| Some((size(&place.at)?.get(), median(place)))).collect();
     let cache = |level: u32| {

@@ -18,7 +18,8 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// `nodes` NUMA nodes of two cores, each with 32 KiB, 1 MiB and, for every node, 32 MiB of cache; `memory` bytes a node.
+/// `nodes` NUMA nodes of two cores, each with 32 KiB, 1 MiB and, for every node, 32 MiB of cache; `memory` bytes a
+/// node.
 fn machine(nodes: u32, memory: u64) -> Machine {
     let threads = (0..2 * nodes).map(|id| CpuThread {
         id,
@@ -131,7 +132,7 @@ fn a_matrix_needs_two_nodes_and_takes_memory_without_cores_along() {
     });
     let case = plan(far.clone(), &[("scope", "matrix")]).unwrap();
     assert_eq!(case.chosen.text("memory_nodes"), Ok("0 1 4"));
-    let cpus: Vec<u32> = case.places[0].seats.iter().map(|seat| seat.cpu).collect();
+    let cpus: Vec<u32> = case.places[0].seats.iter().map(|binding| binding.cpu).collect();
     assert_eq!(cpus, [0, 2], "the first core of each node");
     far.confinement.memory_nodes = Known::Known(vec![0, 4]);
     let case = plan(far, &[("scope", "matrix")]).unwrap();

@@ -8,7 +8,7 @@ use crate::mem::bandwidth::kernel::{ARRAY_OFFSET_BYTES, Arrays, Check, Pass};
 
 /// How a load is to be made.
 #[derive(Clone, Debug)]
-pub struct Recipe {
+pub struct LoadSpec {
     /// Elements of each array; a multiple of what the loop unrolls.
     pub elements: usize,
     /// The loop.
@@ -37,8 +37,8 @@ impl Load {
     ///
     /// # Errors
     /// When no memory can be had.
-    pub fn new(recipe: &Recipe) -> Result<Self, MapError> {
-        let Recipe { elements, pass, pages, memory } = recipe.clone();
+    pub fn new(spec: &LoadSpec) -> Result<Self, MapError> {
+        let LoadSpec { elements, pass, pages, memory } = spec.clone();
         let mut held = Vec::new();
         for array in 0..pass.kernel().arrays() {
             let bytes = elements * size_of::<f64>() + array * ARRAY_OFFSET_BYTES;
@@ -124,7 +124,7 @@ mod tests {
     fn load(kernel: Kernel, store: Option<Store>) -> Load {
         let isa = *Isa::available().last().expect("some instruction set");
         let pass = Pass::select(kernel, store, isa).expect("a loop");
-        Load::new(&Recipe { elements: 1 << 14, pass, pages: vec![Pages::Base], memory: None })
+        Load::new(&LoadSpec { elements: 1 << 14, pass, pages: vec![Pages::Base], memory: None })
             .expect("a little memory")
     }
 

@@ -1,17 +1,17 @@
 //! `mem.loaded_latency`: how the latency of memory grows with the bandwidth that others draw from it.
 
-mod crew;
 mod load;
 mod pace;
 mod part;
 mod plan;
 mod reduce;
+mod team;
 #[cfg(test)]
 mod tests;
 
 use seatrial_model::{
     About, AxisSpec, Better, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
-    PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -116,7 +116,7 @@ impl Benchmark for LoadedLatency {
         plan::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         Ok(Box::new(part::Worker::new(case, place)?))
     }
 

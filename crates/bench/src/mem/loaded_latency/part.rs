@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Seat, Unit};
+use seatrial_model::{
+    Binding, Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit,
+};
 use seatrial_sys::clock::{Calibration, now_ns};
 use serde_json::json;
 
-use super::crew::{Crew, PACED_BLOCK};
-use super::load::Recipe;
+use super::load::LoadSpec;
 use super::pace::Pace;
 use super::plan::{SLICE, kernel};
+use super::team::{LoadTeam, PACED_BLOCK};
 use crate::common::{self, Held};
 use crate::mem::bandwidth::kernel::{ELEMENTS_MULTIPLE, Isa, Pass};
 use crate::mem::latency::chase::{Chaser, Order, Ran, Rings};
@@ -26,13 +28,13 @@ const FLAT_RUNS: usize = 5;
 
 /// The worker of one trial.
 pub struct Worker {
-    place: Place,
+    place: PartPlacement,
     steps: u64,
     line: u64,
     ring_bytes: u64,
-    recipe: Recipe,
+    spec: LoadSpec,
     rings: Option<(Rings, Chaser)>,
-    crew: Option<Crew>,
+    team: Option<LoadTeam>,
     /// What the loaders move when flat out, in bytes a nanosecond.
     full: f64,
     calibration: Option<Calibration>,
@@ -51,7 +53,7 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let odd =
             |what: &str| Error::new(Cause::Protocol, format!("the case names no {what} that is known here"));
         let bytes = |name: &str| -> Result<u64, Error> {
@@ -68,7 +70,7 @@ impl Worker {
         })?;
         let loaders = place.seats.len().saturating_sub(1).max(1);
         let elements = bytes("array")? as usize / loaders / size_of::<f64>();
-        let recipe = Recipe {
+        let spec = LoadSpec {
             elements: elements / ELEMENTS_MULTIPLE * ELEMENTS_MULTIPLE,
             pass,
             pages: common::pages(&case.params)?,
@@ -79,15 +81,15 @@ impl Worker {
             steps: case.params.count("steps")?.max(1),
             line: bytes("line")?,
             ring_bytes: bytes("ring")?,
-            recipe,
+            spec,
             rings: None,
-            crew: None,
+            team: None,
             full: 0.0,
             calibration: None,
         })
     }
 
-    fn chaser(&self) -> Result<(Seat, &[Seat]), Error> {
+    fn chaser(&self) -> Result<(Binding, &[Binding]), Error> {
         let split = self.place.seats.split_first().filter(|(_, loaders)| !loaders.is_empty());
         let (chaser, loaders) =
             split.ok_or_else(|| Error::new(Cause::Protocol, "the case has no seat for a loader"))?;
@@ -95,10 +97,10 @@ impl Worker {
     }
 
     fn take_ring(&mut self) -> Result<(), Error> {
-        let (seat, _) = self.chaser()?;
-        common::pin(seat.cpu)?;
+        let (binding, _) = self.chaser()?;
+        common::pin(binding.cpu)?;
         let held =
-            Held::take(self.ring_bytes as usize, &self.recipe.pages, seat.memory).map_err(|error| {
+            Held::take(self.ring_bytes as usize, &self.spec.pages, binding.memory).map_err(|error| {
                 Error::new(Cause::NoSpace, format!("cannot take memory for the chaser's ring: {error}"))
             })?;
         let mut rings = Rings::new(held, self.line as usize);
@@ -115,42 +117,42 @@ impl Worker {
         order
     }
 
-    fn parts(&mut self) -> Result<(&Rings, &mut Chaser, &mut Crew), Error> {
-        match (&mut self.rings, &mut self.crew) {
-            (Some((rings, chaser)), Some(crew)) => Ok((rings, chaser, crew)),
+    fn parts(&mut self) -> Result<(&Rings, &mut Chaser, &mut LoadTeam), Error> {
+        match (&mut self.rings, &mut self.team) {
+            (Some((rings, chaser)), Some(team)) => Ok((rings, chaser, team)),
             _ => Err(Error::new(Cause::Protocol, "told to run before it was told to prepare")),
         }
     }
 
     /// One run at `pace`, behind a stretch that is not timed, in which the loaders find their pace.
     fn window(&mut self, pace: Pace) -> Result<Window, Error> {
-        let (rings, chaser, crew) = self.parts()?;
-        crew.load(pace)?;
+        let (rings, chaser, team) = self.parts()?;
+        team.load(pace)?;
         let hop_ns = chaser.settle(rings);
         // Reading the counters of many loaders takes a while: the middle of it stands for the moment.
-        let moment = |crew: &Crew| {
+        let moment = |team: &LoadTeam| {
             let before = now_ns();
-            let moved: u64 = crew.moved().sum();
+            let moved: u64 = team.moved().sum();
             (Nanos(before.midpoint(now_ns())), moved)
         };
-        let (start, before) = moment(crew);
+        let (start, before) = moment(team);
         let ran = chaser.run_for(rings, SLICE, hop_ns);
-        let (end, after) = moment(crew);
+        let (end, after) = moment(team);
         Ok(Window { ran, start, end, moved: after - before })
     }
 
-    /// Lets every loader go through its arrays once, so that the check of the data covers all of them, and finds out what
-    /// they move when flat out.
+    /// Lets every loader go through its arrays once, so that the check of the data covers all of them, and finds out
+    /// what they move when flat out.
     fn find_full_rate(&mut self, stop: &Stop) -> Result<(), Error> {
-        let (_, _, crew) = self.parts()?;
-        crew.halt()?;
-        let whole = crew.look(|loads| loads.iter().map(|load| load.bytes()).max().unwrap_or(0));
-        crew.load(Pace::FlatOut)?;
-        while crew.moved().any(|moved| moved < whole) {
+        let (_, _, team) = self.parts()?;
+        team.halt()?;
+        let whole = team.look(|loads| loads.iter().map(|load| load.bytes()).max().unwrap_or(0));
+        team.load(Pace::FlatOut)?;
+        while team.moved().any(|moved| moved < whole) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        // The best run counts: it only sets what the steps aim at, and a run in which a loader was held up would set all of
-        // them too low.
+        // The best run counts: it only sets what the steps aim at, and a run in which a loader was held up would set
+        // all of them too low.
         let (mut runs, mut full) = (0, 0.0_f64);
         while runs < FLAT_RUNS || !stop.is_over() {
             let window = self.window(Pace::FlatOut)?;
@@ -168,7 +170,7 @@ impl Worker {
     /// Takes every step once.
     fn round(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
         let shortest = Nanos(self.calibration.as_ref().map_or(0, Calibration::shortest_ns));
-        let block_bytes = (PACED_BLOCK * self.recipe.pass.kernel().counted_bytes_per_element()) as u64;
+        let block_bytes = (PACED_BLOCK * self.spec.pass.kernel().counted_bytes_per_element()) as u64;
         let loaders = self.parts()?.2.len();
         for step in 0..=self.steps {
             if stop.is_over() {
@@ -195,14 +197,14 @@ impl Worker {
 
     fn tell(&mut self, out: &mut dyn Sink) -> Result<(), Error> {
         let full = self.full;
-        let (rings, _, crew) = self.parts()?;
-        crew.look(|loads| {
+        let (rings, _, team) = self.parts()?;
+        team.look(|loads| {
             let held = || std::iter::once(rings.held()).chain(loads.iter().flat_map(|load| load.held()));
             out.evidence("place", common::evidence_of_place(held()));
             out.evidence("pages", common::evidence_of_pages(held()));
         });
-        out.evidence("loaders", json!({ "count": crew.len(), "flat_out_gb_per_s": full }));
-        out.evidence("isa", json!(self.recipe.pass.isa().name()));
+        out.evidence("loaders", json!({ "count": team.len(), "flat_out_gb_per_s": full }));
+        out.evidence("isa", json!(self.spec.pass.isa().name()));
         if let Some(calibration) = &self.calibration {
             out.evidence("clock", json!({ "cost_ns": calibration.cost_ns, "step_ns": calibration.step_ns }));
         }
@@ -211,9 +213,9 @@ impl Worker {
 
     /// What a test needs to plant a fault.
     #[cfg(test)]
-    pub fn innards(&mut self) -> (&mut Rings, &mut Crew) {
+    pub fn innards(&mut self) -> (&mut Rings, &mut LoadTeam) {
         let (rings, _) = self.rings.as_mut().expect("prepared");
-        (rings, self.crew.as_mut().expect("prepared"))
+        (rings, self.team.as_mut().expect("prepared"))
     }
 }
 
@@ -221,13 +223,14 @@ impl Part for Worker {
     fn prepare(&mut self) -> Result<Offer, Error> {
         let (_, loaders) = self.chaser()?;
         let loaders = loaders.to_vec();
-        let arrays = self.recipe.elements * size_of::<f64>() * self.recipe.pass.kernel().arrays();
+        let arrays = self.spec.elements * size_of::<f64>() * self.spec.pass.kernel().arrays();
         let order = self.ring_bytes / self.line * size_of::<u32>() as u64;
         let wanted = (arrays * loaders.len()) as u64 + self.ring_bytes + order;
         common::require_room(wanted, "the ring and the arrays take", "free memory")?;
         self.take_ring()?;
-        let recipe = |seat: Seat| Recipe { memory: seat.memory, ..self.recipe.clone() };
-        self.crew = Some(Crew::start(loaders.into_iter().map(|seat| (seat, recipe(seat))).collect())?);
+        let spec = |binding: Binding| LoadSpec { memory: binding.memory, ..self.spec.clone() };
+        self.team =
+            Some(LoadTeam::start(loaders.into_iter().map(|binding| (binding, spec(binding))).collect())?);
         self.calibration = Some(Calibration::measure());
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }
@@ -250,7 +253,7 @@ impl Part for Worker {
 
     fn verify(&mut self) -> Result<Integrity, Error> {
         let order = self.order();
-        let (rings, chaser, crew) = self.parts()?;
+        let (rings, chaser, team) = self.parts()?;
         let lines = chaser.lines() as u64;
         if let Some(wrong) = rings.compare(chaser.ring(), order.next()) {
             let first = format!("in the chaser's ring, {}", wrong.first);
@@ -264,7 +267,7 @@ impl Part for Worker {
             });
         }
         let mut checked_in_all = lines * size_of::<u64>() as u64;
-        for integrity in crew.verify()? {
+        for integrity in team.verify()? {
             match integrity {
                 Integrity::Verified { checked } => checked_in_all += checked,
                 other => return Ok(other),

@@ -3,13 +3,13 @@
 use seatrial_inventory::memory_bandwidth;
 use seatrial_model::machine::{Known, Machine};
 use seatrial_model::{
-    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Reason, Seat, Severity, Site,
-    SiteNode, Subject,
+    About, Binding, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason,
+    Severity, Site, SiteNode, Subject,
 };
 
-use super::crew::FLAT_BLOCK;
+use super::team::FLAT_BLOCK;
 use crate::common;
-use crate::common::{remote_memory, room, seats};
+use crate::common::{core_bindings, remote_memory, room};
 use crate::mem::bandwidth::kernel::{Isa, Kernel, Store};
 use crate::mem::latency::sizing::{self, TIMES_CACHE};
 
@@ -19,8 +19,8 @@ const SHARE: u64 = 2;
 /// Size of each array where nobody knows a cache.
 const WITHOUT_CACHE_FACTS: u64 = 1 << 30;
 
-/// Least size of the piece of an array that one loader works on.
-const LEAST_PIECE: u64 = 1 << 20;
+/// Least size of the shard of an array that one loader works on.
+const LEAST_SHARD: u64 = 1 << 20;
 
 /// Time of one timed run: enough hops for a mean that a queue's ups and downs do not move.
 pub const SLICE: Nanos = Nanos::millis(5);
@@ -52,7 +52,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let budget = common::budget(params)?;
     let steps = params.count("steps").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
     let (kernel, _) = kernel(word("load")?).ok_or_else(|| Reason::new(Cause::Protocol, "no such load"))?;
-    let all = seats(machine)?;
+    let all = core_bindings(machine)?;
     let places = chaser_and_loaders(&all, word("loaders")? == "node")?;
     let isa = widest(machine)?;
 
@@ -72,15 +72,16 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     case.facts.set("numa_nodes", machine.numa.len() as u64);
 
     let loaders = places.len() as u64 - 1;
-    case.places = vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: places }];
+    case.places =
+        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: places }];
     let round = Nanos((SLICE.get() + SETTLING.get()) * (steps + 1));
     case.budget.measure = case.budget.measure.max(Nanos(round.get() * LEAST_VISITS));
     // Every loader goes through its arrays once, and the full rate is taken from a few runs.
     let total = sizes.array * kernel.arrays() as u64;
     case.budget.warm_up =
         case.budget.warm_up.max(Nanos::millis(100)).plus(Nanos(total / loaders.min(16) / 4));
-    // First touch and the check of the data run at a few GB/s and core at least; the ring is made and checked at 25 ns a
-    // line.
+    // First touch and the check of the data run at a few GB/s and core at least; the ring is made and checked at 25 ns
+    // a line.
     let touch = Nanos(total / (2 * loaders.min(16)) + sizes.ring / line * 50);
     case.budget.overhead = Nanos::millis(150).plus(touch);
     case.budget.prepare = Nanos::secs(30).plus(Nanos(touch.get().saturating_mul(20)));
@@ -88,10 +89,10 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
 }
 
 /// The first core chases; the others, or those of its NUMA node, load.
-fn chaser_and_loaders(all: &[Seat], node_only: bool) -> Result<Vec<Seat>, Reason> {
+fn chaser_and_loaders(all: &[Binding], node_only: bool) -> Result<Vec<Binding>, Reason> {
     let chaser = all[0];
     let mut places = vec![chaser];
-    places.extend(all[1..].iter().filter(|seat| !node_only || seat.node == chaser.node));
+    places.extend(all[1..].iter().filter(|binding| !node_only || binding.node == chaser.node));
     if places.len() > 1 {
         return Ok(places);
     }
@@ -124,8 +125,8 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(machine: &Machine, places: &[Seat], kernel: Kernel, line: u64) -> Result<Self, Reason> {
-        let cpus: Vec<u32> = places.iter().map(|seat| seat.cpu).collect();
+    fn of(machine: &Machine, places: &[Binding], kernel: Kernel, line: u64) -> Result<Self, Reason> {
+        let cpus: Vec<u32> = places.iter().map(|binding| binding.cpu).collect();
         let (loaders, copies) = (places.len() as u64 - 1, kernel.arrays() as u64);
         let room = room(machine).map(|room| room / SHARE);
         // The order that the ring is made of is there as long as it is laid or checked.
@@ -138,7 +139,7 @@ impl Sizes {
             Known::Known(cache) => TIMES_CACHE * cache.bytes,
             Known::Unknown(_) => WITHOUT_CACHE_FACTS,
         };
-        let granule = loaders * LEAST_PIECE.max((FLAT_BLOCK * size_of::<f64>()) as u64);
+        let granule = loaders * LEAST_SHARD.max((FLAT_BLOCK * size_of::<f64>()) as u64);
         let wanted = wanted.max(granule);
         let array = match (room, ring) {
             (Some(room), Some(ring)) => wanted.min(room.saturating_sub(of_ring(ring)) / copies),

@@ -8,7 +8,7 @@ use seatrial_stats::{Bend, Sorted, knee};
 use serde_json::json;
 
 use super::part::{CHASE, LOAD};
-use crate::common::{AtPlace, by_place, misplaced};
+use crate::common::{AtCoords, by_coords, numa_check};
 use crate::mem::latency::chase::hop_ns;
 
 /// Growth of the latency, as a factor of the idle one, that makes a bend worth the name: the bend of a curve is found at any
@@ -44,8 +44,8 @@ pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         }
     }
     measures.findings.push(curve.finding());
-    let rows = |places: &[AtPlace], unit| {
-        let row = |place: &AtPlace| Row {
+    let rows = |places: &[AtCoords], unit| {
+        let row = |place: &AtCoords| Row {
             at: place.at.clone(),
             values: Values { unit, trials: place.trials.clone() },
         };
@@ -59,7 +59,7 @@ pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         }
     }
     measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
-    measures.findings.extend(parts.iter().find_map(|part| misplaced(&part.evidence)));
+    measures.findings.extend(parts.iter().find_map(|part| numa_check(&part.evidence)));
     Ok(measures)
 }
 
@@ -70,8 +70,8 @@ fn trials(parts: &[PartRecord]) -> impl Iterator<Item = &[PartRecord]> {
 
 /// Latency and delivered bandwidth by step, in the order of the steps.
 struct Curve {
-    latencies: Vec<AtPlace>,
-    rates: Vec<AtPlace>,
+    latencies: Vec<AtCoords>,
+    rates: Vec<AtCoords>,
 }
 
 /// Where a curve bends.
@@ -84,15 +84,15 @@ struct Departure {
 
 impl Curve {
     fn of(parts: &[PartRecord]) -> Self {
-        let mut latencies = by_place(parts, CHASE, hop_ns);
-        let mut rates = by_place(parts, LOAD, gigabytes_per_second);
+        let mut latencies = by_coords(parts, CHASE, hop_ns);
+        let mut rates = by_coords(parts, LOAD, gigabytes_per_second);
         latencies.sort_by_key(step);
         rates.sort_by_key(step);
         Self { latencies, rates }
     }
 
     /// The step with the highest bandwidth.
-    fn peak(&self) -> Option<&AtPlace> {
+    fn peak(&self) -> Option<&AtCoords> {
         self.rates.iter().max_by(|a, b| median(a).total_cmp(&median(b)))
     }
 
@@ -117,7 +117,7 @@ impl Curve {
     }
 
     fn finding(&self) -> Finding {
-        let at = |place: Option<&AtPlace>| place.map_or(0.0, median);
+        let at = |place: Option<&AtCoords>| place.map_or(0.0, median);
         let (idle, full, peak) = (at(self.latencies.first()), at(self.latencies.last()), at(self.peak()));
         let (kind, text, value) = match self.knee() {
             Some(Departure { bandwidth, latency }) => {
@@ -150,11 +150,11 @@ fn gigabytes_per_second(sample: &Sample) -> Option<f64> {
 }
 
 /// The step that a place stands for, in percent of the full rate.
-fn step(place: &AtPlace) -> u64 {
+fn step(place: &AtCoords) -> u64 {
     place.at.count("load").unwrap_or(0)
 }
 
-fn median(place: &AtPlace) -> f64 {
+fn median(place: &AtCoords) -> f64 {
     // Places have samples, and rates are finite.
     Sorted::pooled(&place.trials).map_or(0.0, |all| all.median())
 }

@@ -10,8 +10,8 @@ use seatrial_model::{
 };
 use seatrial_sys::affinity;
 
-use super::crew::FLAT_BLOCK;
 use super::part::{CHASE, LOAD, Worker};
+use super::team::FLAT_BLOCK;
 use super::{ABOUT, LoadedLatency};
 use crate::mem::bandwidth::kernel::Isa;
 use crate::{Benchmark, Part, Sink, Stop};
@@ -65,7 +65,7 @@ fn plan(machine: Machine, set: &[(&str, &str)]) -> Result<Case, Reason> {
 }
 
 fn cpus(case: &Case) -> Vec<u32> {
-    case.places[0].seats.iter().map(|seat| seat.cpu).collect()
+    case.places[0].seats.iter().map(|binding| binding.cpu).collect()
 }
 
 fn chosen(case: &Case, name: &str) -> u64 {
@@ -146,8 +146,8 @@ fn small_case(load: &str) -> Case {
     here.numa.truncate(1);
     here.cpu.threads.truncate(2);
     let mut case = plan(here, &[("load", load), ("time", "50 ms"), ("steps", "5")]).expect("a plan");
-    for (seat, cpu) in case.places[0].seats.iter_mut().zip(allowed.iter().cycle()) {
-        seat.cpu = *cpu;
+    for (binding, cpu) in case.places[0].seats.iter_mut().zip(allowed.iter().cycle()) {
+        binding.cpu = *cpu;
     }
     case
 }

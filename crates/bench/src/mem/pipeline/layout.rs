@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use seatrial_model::Seat;
+use seatrial_model::Binding;
 use seatrial_sys::cpuset::CpuSet;
 
 use super::settings::Threads;
@@ -41,28 +41,28 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Deals `stations` of `steps` steps to the nodes that have a seat, one after the other. A node without CPUs has no
-    /// seat and gets no station.
-    pub fn new(stations: u32, steps: usize, seats: &[Seat], threads: Threads) -> Self {
+    /// Deals `stations` of `steps` steps to the nodes that have cores, one after the other. A node without CPUs has no
+    /// cores and gets no station.
+    pub fn new(stations: u32, steps: usize, bindings: &[Binding], threads: Threads) -> Self {
         let nodes: Vec<u32> =
-            seats.iter().map(|seat| seat.node).collect::<BTreeSet<_>>().into_iter().collect();
+            bindings.iter().map(|binding| binding.node).collect::<BTreeSet<_>>().into_iter().collect();
         let mut layout = Self { streams: Vec::new(), groups: Vec::new() };
         for (station, node) in (0..stations).zip(nodes.iter().copied().cycle()) {
             layout.streams.extend((0..steps).map(|step| Stream { step, station, node }));
         }
         for node in nodes {
-            let seats = || seats.iter().filter(|seat| seat.node == node);
-            let memory = seats().next().and_then(|seat| seat.memory);
+            let bindings = || bindings.iter().filter(|binding| binding.node == node);
+            let memory = bindings().next().and_then(|binding| binding.memory);
             let streams = layout.streams.iter().enumerate().filter(|(_, stream)| stream.node == node);
             let streams: Vec<usize> = streams.map(|(index, _)| index).collect();
             match threads {
                 Threads::Core if streams.is_empty() => {}
                 Threads::Core => {
-                    let threads = seats().map(|seat| CpuSet::of(seat.cpu)).collect();
+                    let threads = bindings().map(|binding| CpuSet::of(binding.cpu)).collect();
                     layout.groups.push(Group { node, memory, threads, streams });
                 }
                 Threads::Step => {
-                    let anywhere: CpuSet = seats().map(|seat| seat.cpu).collect();
+                    let anywhere: CpuSet = bindings().map(|binding| binding.cpu).collect();
                     let alone = |stream| Group {
                         node,
                         memory,
@@ -91,14 +91,14 @@ impl Layout {
 mod tests {
     use super::*;
 
-    fn seat(cpu: u32, node: u32) -> Seat {
-        Seat { cpu, node, domain: node, memory: Some(node) }
+    fn binding(cpu: u32, node: u32) -> Binding {
+        Binding { cpu, node, domain: node, memory: Some(node) }
     }
 
     #[test]
     fn stations_go_to_the_nodes_in_turn() {
-        let seats = [seat(0, 0), seat(1, 0), seat(4, 2), seat(5, 2)];
-        let layout = Layout::new(5, 2, &seats, Threads::Core);
+        let bindings = [binding(0, 0), binding(1, 0), binding(4, 2), binding(5, 2)];
+        let layout = Layout::new(5, 2, &bindings, Threads::Core);
         let nodes: Vec<u32> = layout.streams.iter().map(|stream| stream.node).collect();
         assert_eq!(nodes, [0, 0, 2, 2, 0, 0, 2, 2, 0, 0]);
         assert_eq!(layout.groups.len(), 2);
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn a_thread_a_step_may_run_anywhere_on_its_node() {
-        let seats = [seat(0, 0), seat(1, 0), seat(4, 2), seat(5, 2)];
-        let layout = Layout::new(18, 10, &seats, Threads::Step);
+        let bindings = [binding(0, 0), binding(1, 0), binding(4, 2), binding(5, 2)];
+        let layout = Layout::new(18, 10, &bindings, Threads::Step);
         assert_eq!((layout.groups.len(), layout.threads()), (180, 180));
         for group in &layout.groups {
             let (first, second) = if group.node == 0 { (0, 1) } else { (4, 5) };
@@ -121,9 +121,9 @@ mod tests {
 
     #[test]
     fn nodes_beyond_the_number_of_stations_stay_idle() {
-        let seats: Vec<Seat> = (0..8).map(|node| seat(node, node)).collect();
+        let bindings: Vec<Binding> = (0..8).map(|node| binding(node, node)).collect();
         for threads in [Threads::Core, Threads::Step] {
-            let layout = Layout::new(3, 1, &seats, threads);
+            let layout = Layout::new(3, 1, &bindings, threads);
             assert_eq!((layout.groups.len(), layout.nodes().len()), (3, 3));
         }
     }

@@ -1,6 +1,5 @@
 //! `mem.pipeline`: whether a machine keeps the pace of many memory operations at once, and how much faster it could.
 
-mod crew;
 #[cfg(test)]
 mod fixture;
 mod lateness;
@@ -17,13 +16,14 @@ pub mod scenario;
 mod settings;
 mod shared;
 mod stream;
+mod team;
 #[cfg(test)]
 mod tests;
 mod window;
 
 use seatrial_model::{
     About, AxisSpec, Better, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
-    PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -178,7 +178,7 @@ impl Benchmark for Pipeline {
         limits::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         Ok(Box::new(part::Worker::new(case, place)?))
     }
 

@@ -2,16 +2,16 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use seatrial_model::{Bytes, Case, Cause, Integrity, Nanos, Phase, Place};
+use seatrial_model::{Bytes, Case, Cause, Integrity, Nanos, PartPlacement, Phase};
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::sched::Class;
 use serde_json::json;
 
-use super::crew::Crew;
 use super::layout::Layout;
 use super::ring::Rings;
 use super::settings::{Mode, Settings};
 use super::shared::Shared;
+use super::team::ThreadTeam;
 use super::window::{Pace, Window, rounds_within};
 use crate::common::{self, search::Search};
 use crate::mem::bandwidth::kernel::{Isa, Kernel, Pass};
@@ -38,14 +38,14 @@ const ASKED: usize = 16;
 
 /// The worker of one trial.
 pub struct Worker {
-    place: Place,
+    place: PartPlacement,
     /// What its threads share.
     pub(super) shared: Arc<Shared>,
     class: Class,
     mode: Mode,
     rounds: u64,
     memory: Bytes,
-    crew: Option<Crew>,
+    team: Option<ThreadTeam>,
     guess: f64,
 }
 
@@ -54,7 +54,7 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version, or this CPU has no loop that reads.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let settings = Settings::of(&case.params).map_err(|reason| Error::new(reason.cause, reason.text))?;
         let ring = case.chosen.text("ring")?.split(' ').map(str::parse).collect::<Result<Vec<u64>, _>>();
         let ring = ring.ok().filter(|ring| ring.len() == settings.scenario.steps.len());
@@ -66,7 +66,7 @@ impl Worker {
 
     /// A worker for `rounds` rounds of a scenario.
     pub(super) fn of(
-        place: &Place,
+        place: &PartPlacement,
         settings: Settings,
         rings: Rings,
         pages: Vec<seatrial_sys::memory::Pages>,
@@ -82,12 +82,12 @@ impl Worker {
         }
         let memory = rings.memory;
         let shared = Arc::new(Shared::new(scenario, layout, rings.blocks, pages, read));
-        Ok(Self { place: place.clone(), shared, class, mode, rounds, memory, crew: None, guess: 1.0 })
+        Ok(Self { place: place.clone(), shared, class, mode, rounds, memory, team: None, guess: 1.0 })
     }
 
-    fn crew(&self) -> Result<&Crew, Error> {
+    fn team(&self) -> Result<&ThreadTeam, Error> {
         let early = || Error::new(Cause::Protocol, "told to run before it was told to prepare");
-        self.crew.as_ref().ok_or_else(early)
+        self.team.as_ref().ok_or_else(early)
     }
 
     /// Runs `rounds` rounds, or as many as the phase has time for; `None` when it ended before.
@@ -95,7 +95,7 @@ impl Worker {
         let pace = Pace { round: self.shared.scenario.round(), pace };
         match rounds.min(rounds_within(stop.left(), &pace)) {
             0 => Ok(None),
-            rounds => Window::run(self.crew()?, &self.shared, self.class, &pace, rounds, stop),
+            rounds => Window::run(self.team()?, &self.shared, self.class, &pace, rounds, stop),
         }
     }
 
@@ -164,14 +164,14 @@ impl Worker {
 impl Part for Worker {
     fn prepare(&mut self) -> Result<Offer, Error> {
         let places = self.shared.layout.groups.iter().flat_map(|group| group.threads.iter().cloned());
-        let crew = Crew::start(places.collect(), self.class)?;
+        let team = ThreadTeam::start(places.collect(), self.class)?;
         let remedy = "free some, or measure with -p blocks=one";
         common::require_room(self.memory.get(), "the blocks take", remedy)?;
-        crew.all(|thread| {
+        team.all(|thread| {
             let shared = Arc::clone(&self.shared);
             move || shared.make(thread)
         })?;
-        self.crew = Some(crew);
+        self.team = Some(team);
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }
 
@@ -194,7 +194,7 @@ impl Part for Worker {
 
     fn verify(&mut self) -> Result<Integrity, Error> {
         let found = Arc::new(Mutex::new(Vec::new()));
-        self.crew()?.all(|thread| {
+        self.team()?.all(|thread| {
             let (shared, found) = (Arc::clone(&self.shared), Arc::clone(&found));
             move || {
                 let all = shared.verify(thread);

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use seatrial_model::machine::{Known, LastLevelCache, Machine};
 use seatrial_model::{
-    About, Bytes, Case, Cause, Finding, Nanos, Params, Place, Reason, Seat, Severity, Site, SiteNode, Subject,
+    About, Binding, Bytes, Case, Cause, Finding, Nanos, Params, PartPlacement, Reason, Severity, Site,
+    SiteNode, Subject,
 };
 
 use super::layout::Layout;
@@ -35,17 +36,17 @@ fn plan_node(about: &About, params: &Params, settings: &Settings, node: &SiteNod
     let scenario = &settings.scenario;
     let mut budget = common::budget(params)?;
     let rounds = rounds(settings, budget.measure)?;
-    let seats = seats(machine, settings.threads)?;
-    let layout = Layout::new(scenario.stations, scenario.steps.len(), &seats, settings.threads);
-    let cpus: Vec<u32> = seats.iter().map(|seat| seat.cpu).collect();
+    let bindings = core_bindings(machine, settings.threads)?;
+    let layout = Layout::new(scenario.stations, scenario.steps.len(), &bindings, settings.threads);
+    let cpus: Vec<u32> = bindings.iter().map(|binding| binding.cpu).collect();
     let cache = machine.last_level_cache(&cpus);
-    let rings = rings(settings, &cache, room(machine, &layout, &seats))?;
+    let rings = rings(settings, &cache, room(machine, &layout, &bindings))?;
 
     let round = scenario.round().get();
     budget.warm_up = Nanos(WARM_UP_ROUNDS * round).plus(LEAD);
     budget.measure = Nanos(rounds * round).plus(LEAD);
     // First touch and the check of the data run at a GB/s and core at least.
-    let workers = layout.threads().min(seats.len()).clamp(1, 16) as u64;
+    let workers = layout.threads().min(bindings.len()).clamp(1, 16) as u64;
     let touch = Nanos(rings.memory.get() / workers);
     budget.overhead = Nanos::millis(100).plus(touch);
     budget.prepare = Nanos::secs(30).plus(Nanos(touch.get().saturating_mul(20)));
@@ -60,11 +61,12 @@ fn plan_node(about: &About, params: &Params, settings: &Settings, node: &SiteNod
         case.chosen.set("l3", Bytes(cache.bytes));
         case.findings.extend(about_cache(cache, &rings, settings.blocks));
     }
-    case.findings.extend(common::remote_memory(&seats));
+    case.findings.extend(common::remote_memory(&bindings));
     case.facts.set("kind", "node");
     case.facts.set("cores", machine.cpu.one_per_core().count() as u64);
     case.facts.set("numa_nodes", machine.numa.len() as u64);
-    case.places = vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats }];
+    case.places =
+        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
     Ok(case)
 }
 
@@ -81,29 +83,29 @@ fn rounds(settings: &Settings, time: Nanos) -> Result<u64, Reason> {
     Ok(time.get() / round.get())
 }
 
-/// A seat a core; for a thread a step every CPU there is, since the kernel shall spread them as it likes.
-fn seats(machine: &Machine, threads: Threads) -> Result<Vec<Seat>, Reason> {
-    let per_core = common::seats(machine)?;
+/// One binding per core; for a thread a step every CPU there is, since the kernel shall spread them as it likes.
+fn core_bindings(machine: &Machine, threads: Threads) -> Result<Vec<Binding>, Reason> {
+    let per_core = common::core_bindings(machine)?;
     if threads == Threads::Core {
         return Ok(per_core);
     }
-    let seat = |id: u32, node: u32, l3: Option<u32>| {
-        let alike = per_core.iter().find(|seat| seat.node == node);
-        Seat {
+    let binding = |id: u32, node: u32, l3: Option<u32>| {
+        let alike = per_core.iter().find(|binding| binding.node == node);
+        Binding {
             cpu: id,
             node,
             domain: l3.unwrap_or(1 << 16 | node),
-            memory: alike.and_then(|seat| seat.memory),
+            memory: alike.and_then(|binding| binding.memory),
         }
     };
-    Ok(machine.cpu.usable().map(|thread| seat(thread.id, thread.node.unwrap_or(0), thread.l3)).collect())
+    Ok(machine.cpu.usable().map(|thread| binding(thread.id, thread.node.unwrap_or(0), thread.l3)).collect())
 }
 
 /// The bytes that the blocks of all stations may take: a share of what is available to us as a whole, and on each node
 /// for the stations whose memory is there.
-fn room(machine: &Machine, layout: &Layout, seats: &[Seat]) -> Option<Bytes> {
+fn room(machine: &Machine, layout: &Layout, bindings: &[Binding]) -> Option<Bytes> {
     let whole = machine.memory.effective_available_bytes.known().map(|bytes| bytes / SHARE);
-    let memory_of = |node: u32| seats.iter().find(|seat| seat.node == node)?.memory;
+    let memory_of = |node: u32| bindings.iter().find(|binding| binding.node == node)?.memory;
     let memories: BTreeSet<u32> = layout.nodes().into_iter().filter_map(memory_of).collect();
     let nodes = memories.into_iter().filter_map(|memory| {
         let available = machine.node(memory)?.available_bytes.known()?;

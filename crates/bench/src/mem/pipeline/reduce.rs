@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use seatrial_model::{
-    Case, Cause, Finding, Measures, Params, PartRecord, Place, Quantity, Reason, Row, Sample, Severity,
-    Subject, Unit, Value, Values,
+    Case, Cause, Finding, Measures, Params, PartPlacement, PartRecord, Quantity, Reason, Row, Sample,
+    Severity, Subject, Unit, Value, Values,
 };
 use seatrial_stats::Sorted;
 use serde_json::json;
@@ -42,7 +42,11 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
 }
 
 /// What `parts` at `places` amount to.
-pub(super) fn of(settings: &Settings, places: &[Place], parts: &[PartRecord]) -> Result<Measures, Reason> {
+pub(super) fn of(
+    settings: &Settings,
+    places: &[PartPlacement],
+    parts: &[PartRecord],
+) -> Result<Measures, Reason> {
     let trials: Vec<Trial<'_>> = parts.iter().filter_map(|part| Trial::of(settings, part)).collect();
     if trials.is_empty() {
         return Err(nothing(settings, parts));
@@ -52,7 +56,7 @@ pub(super) fn of(settings: &Settings, places: &[Place], parts: &[PartRecord]) ->
     tables(&mut measures, settings, &trials);
     support(&mut measures, &trials, parts);
     measures.findings.extend(behind(places, settings, &trials));
-    measures.findings.extend(parts.first().and_then(|part| common::misplaced(&part.evidence)));
+    measures.findings.extend(parts.first().and_then(|part| common::numa_check(&part.evidence)));
     measures.findings.extend(unfinished(settings, parts));
     Ok(measures)
 }
@@ -200,7 +204,7 @@ fn support(measures: &mut Measures, trials: &[Trial<'_>], parts: &[PartRecord]) 
 }
 
 /// Why the pace was not kept, as far as it shows: CPUs without a moment to spare, or CPUs that were not all ours.
-fn behind(places: &[Place], settings: &Settings, trials: &[Trial<'_>]) -> Option<Finding> {
+fn behind(places: &[PartPlacement], settings: &Settings, trials: &[Trial<'_>]) -> Option<Finding> {
     if settings.mode == Mode::Max {
         return None;
     }
@@ -230,11 +234,11 @@ fn behind(places: &[Place], settings: &Settings, trials: &[Trial<'_>]) -> Option
 }
 
 /// Time that the threads ran on the CPUs of the node where they ran most, in percent: the median of the trials.
-fn cpu_percent(places: &[Place], trials: &[Trial<'_>]) -> Option<f64> {
-    let seats = &places.first()?.seats;
+fn cpu_percent(places: &[PartPlacement], trials: &[Trial<'_>]) -> Option<f64> {
+    let bindings = &places.first()?.seats;
     let of_trial = |trial: &Trial<'_>| {
         let percent = |node: u64| {
-            let cpus = seats.iter().filter(|seat| u64::from(seat.node) == node).count();
+            let cpus = bindings.iter().filter(|binding| u64::from(binding.node) == node).count();
             Some(100.0 * trial.sum("cpus", |at| is_on(node, at))? / cpus.max(1) as f64)
         };
         trial.nodes().into_iter().filter_map(percent).reduce(f64::max)

@@ -7,7 +7,7 @@ use seatrial_sys::memory::Pages;
 
 use super::layout::{Group, Layout};
 use super::scenario::Scenario;
-use super::stream::{Recipe, Stream};
+use super::stream::{Stream, StreamSpec};
 use crate::Error;
 use crate::mem::bandwidth::kernel::Pass;
 
@@ -58,7 +58,7 @@ impl Shared {
         let (group, own) = self.own(thread);
         for index in own {
             let at = self.layout.streams[index];
-            let recipe = Recipe {
+            let spec = StreamSpec {
                 index,
                 step: &self.scenario.steps[at.step],
                 station: at.station,
@@ -68,7 +68,7 @@ impl Shared {
                 pages: &self.pages,
                 memory: group.memory,
             };
-            let stream = Stream::new(&recipe).map_err(|error| {
+            let stream = Stream::new(&spec).map_err(|error| {
                 Error::new(Cause::NoSpace, format!("cannot take memory for the blocks: {error}"))
             })?;
             *self.stream(index) = Some(stream);

@@ -16,7 +16,7 @@ const GAP: usize = 2048;
 
 /// How a stream is to be made.
 #[derive(Clone, Debug)]
-pub struct Recipe<'a> {
+pub struct StreamSpec<'a> {
     /// Its position among all streams.
     pub index: usize,
     /// Its step.
@@ -60,8 +60,8 @@ impl Stream {
     ///
     /// # Errors
     /// When no memory can be had.
-    pub fn new(recipe: &Recipe<'_>) -> Result<Self, MapError> {
-        let &Recipe { index, step, station, transpose, blocks, read, pages, memory } = recipe;
+    pub fn new(spec: &StreamSpec<'_>) -> Result<Self, MapError> {
+        let &StreamSpec { index, step, station, transpose, blocks, read, pages, memory } = spec;
         let operation = step.operation;
         let block = step.block.get() as usize;
         let ring = blocks as usize * block;
@@ -237,7 +237,7 @@ mod tests {
         let isa = *Isa::available().last().expect("some instruction set");
         let read = Pass::select(Kernel::Read, None, isa).expect("a loop");
         let step = step("toy", operation, 4096, 1);
-        let recipe = Recipe {
+        let spec = StreamSpec {
             index: 5,
             step: &step,
             station: 2,
@@ -248,7 +248,7 @@ mod tests {
             pages: &[Pages::Base],
             memory: None,
         };
-        Stream::new(&recipe).expect("a few pages")
+        Stream::new(&spec).expect("a few pages")
     }
 
     #[test]

@@ -9,13 +9,13 @@ use seatrial_model::{Cause, Nanos, Params, Quantity, Sample, Unit, Value};
 use seatrial_sys::clock;
 use seatrial_sys::sched::{Class, cpu_ns};
 
-use super::crew::{Crew, in_class};
 use super::lateness::Lateness;
 use super::layout::Group;
 use super::part::LEAD;
 use super::queue::{Next, Queue, Tally, span};
 use super::scenario::Step;
 use super::shared::Shared;
+use super::team::{ThreadTeam, in_class};
 use crate::{Error, Sink, Stop};
 
 /// From the order to start to the first block: all threads have heard of it by then and sleep.
@@ -60,7 +60,7 @@ impl Window {
     /// # Errors
     /// When a thread is gone or may not take its scheduling class.
     pub fn run(
-        crew: &Crew,
+        team: &ThreadTeam,
         shared: &Arc<Shared>,
         class: Class,
         pace: &Pace,
@@ -77,7 +77,7 @@ impl Window {
         let queues: Arc<Vec<_>> = Arc::new(shared.layout.groups.iter().map(queue).collect());
         let cut = Arc::new(AtomicBool::new(false));
         let ran: Arc<Vec<_>> = Arc::new(queues.iter().map(|_| AtomicU64::new(0)).collect());
-        crew.all(|thread| {
+        team.all(|thread| {
             let (shared, queues, stop) = (Arc::clone(shared), Arc::clone(&queues), stop.clone());
             let (cut, ran) = (Arc::clone(&cut), Arc::clone(&ran));
             move || {

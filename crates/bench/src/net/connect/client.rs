@@ -4,13 +4,13 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use seatrial_model::{Cause, Integrity, Nanos, Phase, Place};
+use seatrial_model::{Cause, Integrity, Nanos, PartPlacement, Phase};
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 use socket2::{Domain, Socket, Type};
 
-use super::part::{NUMBER, Terms};
-use crate::common::{Reach, Sliced, beside, interface_of, pin};
+use super::part::{ConnectConfig, NUMBER};
+use crate::common::{PeerAddress, Sliced, beside, interface_of, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// A connection that takes longer is not made: TCP has sent its first segment three times by then (RFC 6298, 2.1).
@@ -21,8 +21,8 @@ pub const CHANNELS: [&str; 2] = ["connections", "median"];
 
 /// The connecting part.
 pub struct Client {
-    terms: Terms,
-    place: Place,
+    config: ConnectConfig,
+    place: PartPlacement,
     /// The connection that the two met on, and where the others go.
     met: Option<(TcpStream, SocketAddr)>,
     made: u64,
@@ -31,9 +31,9 @@ pub struct Client {
 }
 
 impl Client {
-    pub fn new(terms: Terms, place: &Place) -> Self {
+    pub fn new(config: ConnectConfig, place: &PartPlacement) -> Self {
         let latencies = Sliced::new(CHANNELS);
-        Self { terms, place: place.clone(), met: None, made: 0, checked: 0, latencies }
+        Self { config, place: place.clone(), met: None, made: 0, checked: 0, latencies }
     }
 
     /// Makes a connection and gives how long it took until it stood, the answer included if there is an exchange.
@@ -43,7 +43,7 @@ impl Client {
             .as_ref()
             .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
         let number = self.made;
-        let interface = self.terms.interface.as_deref();
+        let interface = self.config.interface.as_deref();
         let made = once(interface, *at, exchange.then_some(number));
         self.made += 1;
         self.checked += if exchange { NUMBER as u64 } else { 0 };
@@ -90,14 +90,14 @@ fn once(interface: Option<&str>, at: SocketAddr, number: Option<u64>) -> io::Res
 
 impl Part for Client {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        if let Some(seat) = self.place.seats.first() {
-            pin(seat.cpu)?;
+        if let Some(binding) = self.place.seats.first() {
+            pin(binding.cpu)?;
         }
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let mut stream = Reach::of(peers, "server")?.connect(&self.terms.endpoint(), 0)?;
+        let mut stream = PeerAddress::of(peers, "server")?.connect(&self.config.endpoint(), 0)?;
         let mut port = [0; 2];
         let met = stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.read_exact(&mut port));
         let at = met.and_then(|()| stream.peer_addr());
@@ -110,7 +110,7 @@ impl Part for Client {
         let before = self.made;
         self.latencies.begin(Nanos(now_ns()));
         while !stop.is_over() {
-            let took = self.connect(self.terms.exchange)?;
+            let took = self.connect(self.config.exchange)?;
             self.latencies.add(took, Nanos(now_ns()), out);
         }
         self.latencies.end(Nanos(now_ns()), out);

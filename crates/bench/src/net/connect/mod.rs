@@ -10,7 +10,7 @@ mod tests;
 
 use seatrial_model::{
     About, Better, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
-    PartRecord, Place, Reason, Site, Unit,
+    PartPlacement, PartRecord, Reason, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -35,7 +35,7 @@ const ABOUT: About = About {
             word: None,
             default: "false",
         },
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         common::ends::INTERFACE,
         ParamSpec { default: "1 s", ..common::TIME },
         common::TRIALS,
@@ -71,7 +71,7 @@ impl Benchmark for Connect {
     }
 
     fn factors(&self) -> &'static [Factor] {
-        &[common::seating::UNPINNED]
+        &[common::affinity::UNPINNED]
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -79,10 +79,10 @@ impl Benchmark for Connect {
     }
 
     fn limits(&self, _: &Case, _: &Site) -> Limits {
-        common::all_unstated(&ABOUT)
+        common::no_limits(&ABOUT)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         part::part(case, place)
     }
 

@@ -1,6 +1,6 @@
 //! What both ends share.
 
-use seatrial_model::{Case, Place, Value};
+use seatrial_model::{Case, PartPlacement, Value};
 
 use super::client::Client;
 use super::server::Server;
@@ -12,27 +12,27 @@ pub const NUMBER: usize = 8;
 
 /// What is asked for, and where connections go.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct ConnectConfig {
     pub exchange: bool,
     pub interface: Option<String>,
     pub alone: bool,
 }
 
-impl Terms {
+impl ConnectConfig {
     pub fn endpoint(&self) -> Endpoint<'_> {
         Endpoint::tcp(self.interface.as_deref(), self.alone)
     }
 }
 
 /// The part of `case` at `place`.
-pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
-    let terms = Terms {
+pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+    let config = ConnectConfig {
         exchange: case.params.get("exchange") == Some(&Value::Flag(true)),
         interface: ends::interface_for(case, place.index),
         alone: case.nodes.len() == 1,
     };
     Ok(match place.part.as_str() {
-        "client" => Box::new(Client::new(terms, place)),
-        _ => Box::new(Server::at(place, terms)),
+        "client" => Box::new(Client::new(config, place)),
+        _ => Box::new(Server::at(place, config)),
     })
 }

@@ -2,16 +2,16 @@
 
 use seatrial_model::{About, Case, Nanos, Params, Reason, Site};
 
-use crate::common::seating::seating;
+use crate::common::affinity::place_threads;
 use crate::common::{self, Ends};
 
 /// One case between the two ends of the site.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
     let mut case = ends.case(about, params, common::budget(params)?);
-    let seating = seating(&ends, site, params, 1)?;
-    seating.note(&mut case);
-    case.places = ends.places(about.parts, seating.seats);
+    let placement = place_threads(&ends, site, params, 1)?;
+    placement.note(&mut case);
+    case.places = ends.places(about.parts, placement.bindings);
     case.budget.overhead = Nanos::millis(150);
     Ok(vec![case])
 }

@@ -4,7 +4,7 @@ use seatrial_model::{Case, Cause, Measures, PartRecord, Reason, Sample, Unit, Va
 
 use super::client::CHANNELS;
 use super::part::NUMBER;
-use crate::common::{Latencies, Moved};
+use crate::common::{Latencies, Transferred};
 
 /// Nanoseconds of a microsecond.
 const MICRO: f64 = 1e3;
@@ -48,7 +48,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
             measures.evidence.insert(name.to_owned(), value.clone());
         }
     }
-    moved(case, &counted).tell(case, &mut measures);
+    transferred(case, &counted).tell(case, &mut measures);
     Ok(measures)
 }
 
@@ -57,8 +57,8 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
 /// Of the client a SYN, which Linux never sends without its segment size (20 B of IPv4, 20 of TCP, 4 of option), and the
 /// reset that ends the connection; of the server the answer to the SYN. The acknowledgement in between may go with the
 /// number that is exchanged, 8 B behind 40 of headers each way.
-fn moved(case: &Case, counted: &[Latencies]) -> Moved {
+fn transferred(case: &Case, counted: &[Latencies]) -> Transferred {
     let made: u64 = counted.iter().map(Latencies::count).sum();
     let exchange = if case.params.flag("exchange") == Ok(true) { 40 + NUMBER as u64 } else { 0 };
-    Moved { forward: made * (44 + 40 + exchange), reverse: made * (44 + exchange), buffered: 0 }
+    Transferred { forward: made * (44 + 40 + exchange), reverse: made * (44 + exchange), buffered: 0 }
 }

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use seatrial_model::{Cause, Integrity, Place};
+use seatrial_model::{Cause, Integrity, PartPlacement};
 use serde_json::json;
 use socket2::{Domain, Socket, Type};
 
-use super::part::{NUMBER, Terms};
-use crate::common::{Answering, Answers, Listening, Serving};
+use super::part::{ConnectConfig, NUMBER};
+use crate::common::{Listener, ServerPart, ServerSide, ServerThread};
 use crate::{Error, Sink};
 
 /// A number that was announced comes within this, or the connection is given up.
@@ -23,7 +23,7 @@ const BACKLOG: i32 = 4096;
 
 /// The accepting end.
 pub struct Server {
-    terms: Terms,
+    config: ConnectConfig,
     cpu: Option<u32>,
     shared: Arc<Shared>,
 }
@@ -35,19 +35,19 @@ struct Shared {
 }
 
 impl Server {
-    pub fn at(place: &Place, terms: Terms) -> Answering<Self> {
-        let cpu = place.seats.first().map(|seat| seat.cpu);
-        Answering::new(place, Self { terms, cpu, shared: Arc::default() })
+    pub fn at(place: &PartPlacement, config: ConnectConfig) -> ServerPart<Self> {
+        let cpu = place.seats.first().map(|binding| binding.cpu);
+        ServerPart::new(place, Self { config, cpu, shared: Arc::default() })
     }
 }
 
-impl Answers for Server {
-    fn listen(&mut self) -> Result<Listening, Error> {
-        Listening::open(&self.terms.endpoint())
+impl ServerSide for Server {
+    fn listen(&mut self) -> Result<Listener, Error> {
+        Listener::open(&self.config.endpoint())
     }
 
-    fn begin(&mut self, listening: Listening) -> Result<Serving, Error> {
-        let mut control = listening.accept(1)?.only()?;
+    fn begin(&mut self, listener: Listener) -> Result<ServerThread, Error> {
+        let mut control = listener.accept(1)?.only()?;
         let failed = |error: io::Error| Error::new(Cause::IoError, format!("opening a port: {error}"));
         let (listener, client) = open(&mut control).map_err(failed)?;
         let shared = Arc::clone(&self.shared);
@@ -55,19 +55,19 @@ impl Answers for Server {
             serve(&listener, client, &shared, over)
                 .map_err(|error| Error::new(Cause::IoError, format!("accepting connections: {error}")))
         };
-        Serving::start(vec![control], self.cpu, work)
+        ServerThread::start(vec![control], self.cpu, work)
     }
 
     fn is_deaf(&self) -> bool {
         true
     }
 
-    fn tell(&self, _: &Serving, out: &mut dyn Sink) {
+    fn tell(&self, _: &ServerThread, out: &mut dyn Sink) {
         out.evidence("accepted", json!(self.shared.accepted.load(Ordering::Relaxed)));
         out.evidence("strangers", json!(self.shared.strangers.load(Ordering::Relaxed)));
     }
 
-    fn verify(&mut self, _: Option<&mut Serving>) -> Result<Integrity, Error> {
+    fn verify(&mut self, _: Option<&mut ServerThread>) -> Result<Integrity, Error> {
         Ok(Integrity::Unverified { why: "the client sees whether its number comes back".to_owned() })
     }
 }

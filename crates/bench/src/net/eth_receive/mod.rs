@@ -7,8 +7,8 @@ mod plan;
 mod tests;
 
 use seatrial_model::{
-    About, Case, Cost, Factor, Interaction, Limits, Measures, ParamSpec, Params, PartRecord, Place, Reason,
-    Site,
+    About, Case, Cost, Factor, Interaction, Limits, Measures, ParamSpec, Params, PartPlacement, PartRecord,
+    Reason, Site,
 };
 
 use super::udp_stream::{self as stream, METRICS, SERIES};
@@ -32,7 +32,7 @@ const ABOUT: About = About {
         stream::BUFFER,
         stream::PACING,
         stream::THREADS,
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         stream::PORT,
         common::ends::INTERFACE,
         ParamSpec { default: "6 s", ..common::TIME },
@@ -55,7 +55,7 @@ impl Benchmark for EthReceive {
     }
 
     fn factors(&self) -> &'static [Factor] {
-        &[common::seating::UNPINNED]
+        &[common::affinity::UNPINNED]
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -66,7 +66,7 @@ impl Benchmark for EthReceive {
         stream::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         stream::part(case, place)
     }
 

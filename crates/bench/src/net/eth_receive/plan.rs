@@ -21,9 +21,9 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
 fn case(about: &About, params: &Params, site: &Site) -> Result<Case, Reason> {
     let ends = Ends::of(site, params)?;
     let mut case = between(about, params, site, &ends, Direction::Reverse)?;
-    if let Some(way) = ends.way() {
-        case.subject = Subject::device("nic", &way.first.name);
-        case.key = Some(way.first.key());
+    if let Some(interfaces) = ends.interfaces() {
+        case.subject = Subject::device("nic", &interfaces.first.name);
+        case.key = Some(interfaces.first.key());
         // The id tells the subject.
         case = case.in_group(about, about.id);
     }

@@ -4,16 +4,16 @@ use std::io;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use seatrial_model::{Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 use socket2::SockRef;
 
 use super::control::Message;
 use super::datagram::Datagrams;
-use super::part::{Terms, meet, own_mtu};
+use super::part::{MtuConfig, meet, own_mtu};
 use super::search::{Fate, Found, search};
-use crate::common::{Reach, beside, interface_of};
+use crate::common::{PeerAddress, beside, interface_of};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How long the packet of each try may take after the sender has said that it is on its way, in milliseconds. A size
@@ -29,15 +29,15 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Which way packets go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Direction {
     Forward,
     Reverse,
 }
 
-/// The asking part.
+/// The client.
 pub struct Client {
-    terms: Terms,
-    place: Place,
+    config: MtuConfig,
+    place: PartPlacement,
     path: Option<(TcpStream, Datagrams)>,
     sent: u64,
     bytes: u64,
@@ -45,15 +45,15 @@ pub struct Client {
 }
 
 impl Client {
-    pub fn new(terms: Terms, place: &Place) -> Self {
-        Self { terms, place: place.clone(), path: None, sent: 0, bytes: 0, corrupt: None }
+    pub fn new(config: MtuConfig, place: &PartPlacement) -> Self {
+        Self { config, place: place.clone(), path: None, sent: 0, bytes: 0, corrupt: None }
     }
 
     /// One size, as often as it takes.
-    fn send(&mut self, way: Way, size: u32) -> Result<Fate, Error> {
+    fn send(&mut self, direction: Direction, size: u32) -> Result<Fate, Error> {
         for wait_ms in WAITS_MS {
             let fate = self
-                .try_once(way, size, wait_ms)
+                .try_once(direction, size, wait_ms)
                 .map_err(|error| beside(&format!("a packet of {size} B"), &error))?;
             if fate != Fate::Lost {
                 return Ok(fate);
@@ -62,12 +62,12 @@ impl Client {
         Ok(Fate::Lost)
     }
 
-    fn try_once(&mut self, way: Way, size: u32, wait_ms: u32) -> io::Result<Fate> {
+    fn try_once(&mut self, direction: Direction, size: u32, wait_ms: u32) -> io::Result<Fate> {
         let number = self.sent;
         self.sent += 1;
         let (stream, datagrams) = self.path.as_mut().ok_or_else(|| io::Error::other("not connected"))?;
-        let arrived = match way {
-            Way::Forward => {
+        let arrived = match direction {
+            Direction::Forward => {
                 match datagrams.send(number, size)? {
                     Fate::Arrived => {}
                     other => return Ok(other),
@@ -78,7 +78,7 @@ impl Client {
                     _ => Ok(false),
                 }
             }
-            Way::Reverse => {
+            Direction::Reverse => {
                 Message::Send { number, size }.write(stream)?;
                 match Message::read(stream)? {
                     Message::Yes => datagrams.arrives(number, size, wait_ms)?,
@@ -100,7 +100,7 @@ impl Client {
         })
     }
 
-    fn search(&mut self, way: Way) -> Result<Found, Error> {
+    fn search(&mut self, direction: Direction) -> Result<Found, Error> {
         let (stream, datagrams) = self
             .path
             .as_ref()
@@ -109,8 +109,8 @@ impl Client {
         let ends = format!("{:?} and {:?}", stream.local_addr().ok(), stream.peer_addr().ok());
         // The far end's interface may take more than ours: what it refuses to send costs a question only, and what it sends
         // and we do not take is a fault of the way that would else go unseen.
-        let most = if way == Way::Reverse { MOST } else { most };
-        search(least, most, |size| self.send(way, size))?.ok_or_else(|| {
+        let most = if direction == Direction::Reverse { MOST } else { most };
+        search(least, most, |size| self.send(direction, size))?.ok_or_else(|| {
             let text = format!(
                 "no packet of UDP gets through between {ends}, not even {least} B, while TCP does: look for a \
                  firewall"
@@ -126,7 +126,7 @@ impl Part for Client {
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let mut stream = Reach::of(peers, "server")?.connect(&self.terms.endpoint(), 0)?;
+        let mut stream = PeerAddress::of(peers, "server")?.connect(&self.config.endpoint(), 0)?;
         stream
             .set_read_timeout(Some(PATIENCE))
             .map_err(|error| Error::new(Cause::IoError, format!("setting up the connection: {error}")))?;
@@ -143,9 +143,9 @@ impl Part for Client {
         }
         loop {
             let mut found = Vec::new();
-            for (way, channel) in [(Way::Forward, "forward"), (Way::Reverse, "reverse")] {
+            for (direction, channel) in [(Direction::Forward, "forward"), (Direction::Reverse, "reverse")] {
                 let start = Nanos(now_ns());
-                let one = self.search(way)?;
+                let one = self.search(direction)?;
                 let amount = Quantity::new(f64::from(one.largest), Unit::Byte)
                     .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
                 let end = Nanos(now_ns());

@@ -12,8 +12,8 @@ mod server;
 mod tests;
 
 use seatrial_model::{
-    About, Better, Case, Cost, Interaction, Limits, Measures, MetricSpec, ParamSpec, Params, PartRecord,
-    Place, Reason, Site, Unit,
+    About, Better, Case, Cost, Interaction, Limits, Measures, MetricSpec, ParamSpec, Params, PartPlacement,
+    PartRecord, Reason, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -63,7 +63,7 @@ impl Benchmark for Mtu {
         plan::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         Ok(part::part(case, place))
     }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 
-use seatrial_model::{Case, Cause, Place};
+use seatrial_model::{Case, Cause, PartPlacement};
 use seatrial_sys::root::SysRoot;
 
 use super::client::Client;
@@ -15,23 +15,24 @@ use crate::{Error, Part};
 
 /// Where the connection goes.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct MtuConfig {
     pub interface: Option<String>,
     pub alone: bool,
 }
 
-impl Terms {
+impl MtuConfig {
     pub fn endpoint(&self) -> Endpoint<'_> {
         Endpoint::tcp(self.interface.as_deref(), self.alone)
     }
 }
 
 /// The part of `case` at `place`.
-pub fn part(case: &Case, place: &Place) -> Box<dyn Part> {
-    let terms = Terms { interface: ends::interface_for(case, place.index), alone: case.nodes.len() == 1 };
+pub fn part(case: &Case, place: &PartPlacement) -> Box<dyn Part> {
+    let config =
+        MtuConfig { interface: ends::interface_for(case, place.index), alone: case.nodes.len() == 1 };
     match place.part.as_str() {
-        "client" => Box::new(Client::new(terms, place)),
-        _ => Box::new(Server::at(place, terms)),
+        "client" => Box::new(Client::new(config, place)),
+        _ => Box::new(Server::at(place, config)),
     }
 }
 

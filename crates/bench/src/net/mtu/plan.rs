@@ -5,7 +5,7 @@ use seatrial_model::{About, Bound, Case, Limit, Limits, Nanos, Params, Quantity,
 
 use super::client::{MOST, WAITS_MS};
 use super::search::{Fate, search};
-use crate::common::seating::seating;
+use crate::common::affinity::place_threads;
 use crate::common::{self, Ends, ends};
 
 /// The smallest packet that a search tries over IPv4.
@@ -15,9 +15,11 @@ const LEAST: u32 = 576;
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
     let mut case = ends.case(about, params, common::budget(params)?);
-    case.places = ends.places(about.parts, seating(&ends, site, params, 1)?.seats);
+    case.places = ends.places(about.parts, place_threads(&ends, site, params, 1)?.bindings);
     // A path that loses packets is asked many times, each with a wait.
-    let lost = ends.way().and_then(|way| Some(lost(*way.first.mtu.known()?, *way.second.mtu.known()?)));
+    let lost = ends
+        .interfaces()
+        .and_then(|interfaces| Some(lost(*interfaces.first.mtu.known()?, *interfaces.second.mtu.known()?)));
     let wait_ms: u32 = WAITS_MS.iter().sum();
     case.budget.overhead = Nanos::millis(300 + u64::from(lost.unwrap_or(0)) * u64::from(wait_ms));
     Ok(vec![case])
@@ -47,15 +49,16 @@ fn lost(first: u64, second: u64) -> u32 {
 }
 
 /// What Linux lets an interface take in beyond its MTU: room for a VLAN tag, which a packet without one may fill
-/// (`VLAN_HLEN` in `__is_skb_forwardable`, include/linux/netdevice.h, and in the frame size that drivers give their cards).
+/// (`VLAN_HLEN` in `__is_skb_forwardable`, include/linux/netdevice.h, and in the frame size that drivers give their
+/// cards).
 const ROOM_FOR_TAG: u64 = 4;
 
 /// The MTUs of both interfaces: the smaller one binds. An end sends no more than its MTU, and takes in a little more.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
-    let nics: Vec<(&str, &Nic)> = match ends::way(case, site) {
-        Some(way) => {
+    let nics: Vec<(&str, &Nic)> = match ends::interfaces(case, site) {
+        Some(interfaces) => {
             let names = case.nodes.iter().map(String::as_str);
-            names.zip([way.first, way.second]).collect()
+            names.zip([interfaces.first, interfaces.second]).collect()
         }
         None if case.nodes.len() == 1 => {
             let node = case.nodes[0].as_str();

@@ -3,45 +3,45 @@
 use std::io::{self, ErrorKind};
 use std::net::TcpStream;
 
-use seatrial_model::{Cause, Integrity, Place};
+use seatrial_model::{Cause, Integrity, PartPlacement};
 use serde_json::json;
 
 use super::control::Message;
 use super::datagram::Datagrams;
-use super::part::{Terms, meet, own_mtu};
+use super::part::{MtuConfig, meet, own_mtu};
 use super::search::Fate;
-use crate::common::{Answering, Answers, Listening, Serving};
+use crate::common::{Listener, ServerPart, ServerSide, ServerThread};
 use crate::{Error, Sink};
 
 /// The answering end.
 pub struct Server {
-    terms: Terms,
+    config: MtuConfig,
 }
 
 impl Server {
-    pub fn at(place: &Place, terms: Terms) -> Answering<Self> {
-        Answering::new(place, Self { terms })
+    pub fn at(place: &PartPlacement, config: MtuConfig) -> ServerPart<Self> {
+        ServerPart::new(place, Self { config })
     }
 }
 
-impl Answers for Server {
-    fn listen(&mut self) -> Result<Listening, Error> {
-        Listening::open(&self.terms.endpoint())
+impl ServerSide for Server {
+    fn listen(&mut self) -> Result<Listener, Error> {
+        Listener::open(&self.config.endpoint())
     }
 
-    fn begin(&mut self, listening: Listening) -> Result<Serving, Error> {
-        let mut stream = listening.accept(1)?.only()?;
+    fn begin(&mut self, listener: Listener) -> Result<ServerThread, Error> {
+        let mut stream = listener.accept(1)?.only()?;
         let own = stream.try_clone().map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
         let datagrams = meet(&mut stream)?;
         // Whoever measures no time is at home on any CPU.
-        Serving::start(vec![own], None, move |_| serve(stream, datagrams))
+        ServerThread::start(vec![own], None, move |_| serve(stream, datagrams))
     }
 
-    fn tell(&self, serving: &Serving, out: &mut dyn Sink) {
-        out.evidence("interface_mtu", json!(serving.control().and_then(own_mtu)));
+    fn tell(&self, server: &ServerThread, out: &mut dyn Sink) {
+        out.evidence("interface_mtu", json!(server.control().and_then(own_mtu)));
     }
 
-    fn verify(&mut self, _: Option<&mut Serving>) -> Result<Integrity, Error> {
+    fn verify(&mut self, _: Option<&mut ServerThread>) -> Result<Integrity, Error> {
         Ok(Integrity::Unverified {
             why: "the client hears of every packet whether it arrived as sent".to_owned(),
         })

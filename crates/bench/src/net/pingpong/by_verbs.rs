@@ -3,44 +3,44 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use seatrial_model::{Case, Cause, Integrity, Phase, Place};
+use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase};
 use seatrial_sys::verbs::ReceiveList;
 use serde_json::json;
 
-use super::part::{Terms, followed, led};
+use super::part::{PingPongConfig, followed, led};
 use super::verbs::{ByVerbs, open};
 use crate::common::pingpong::{Buffers, Follower, Leader};
-use crate::common::rdma::{Hand, Rig};
-use crate::common::{Endpoint, Listening, Reach, Serving, pin};
+use crate::common::rdma::{ConnectionInfo, RdmaEndpoint};
+use crate::common::{Endpoint, Listener, PeerAddress, ServerThread, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// What an end has made before it is connected.
 struct Ready {
-    rig: Rig,
+    endpoint: RdmaEndpoint,
     receives: ReceiveList,
     buffers: Buffers,
 }
 
 /// One of the two ends.
 pub struct Common {
-    terms: Terms,
-    place: Place,
+    config: PingPongConfig,
+    place: PartPlacement,
     case: Case,
     ready: Option<Ready>,
 }
 
 impl Common {
-    pub fn new(terms: Terms, case: &Case, place: &Place) -> Self {
-        Self { terms, place: place.clone(), case: case.clone(), ready: None }
+    pub fn new(config: PingPongConfig, case: &Case, place: &PartPlacement) -> Self {
+        Self { config, place: place.clone(), case: case.clone(), ready: None }
     }
 
     /// Makes everything up to the connection; the offer.
     fn prepare(&mut self) -> Result<serde_json::Value, Error> {
-        let (rig, buffers) = open(&self.case, &self.place, self.terms.largest(), self.terms.region)?;
-        let receives = ByVerbs::listen(&rig)?;
-        let hand = json!(rig.hand());
-        self.ready = Some(Ready { rig, receives, buffers });
-        Ok(hand)
+        let (endpoint, buffers) = open(&self.case, &self.place, self.config.largest(), self.config.region)?;
+        let receives = ByVerbs::listen(&endpoint)?;
+        let info = json!(endpoint.connection_info());
+        self.ready = Some(Ready { endpoint, receives, buffers });
+        Ok(info)
     }
 
     fn ready(&mut self) -> Result<Ready, Error> {
@@ -49,7 +49,7 @@ impl Common {
 
     /// The connection beside the queue pair only tells when an end is gone; it takes the way of the run's own.
     fn endpoint(&self) -> Endpoint<'_> {
-        Endpoint::tcp(None, self.terms.alone)
+        Endpoint::tcp(None, self.config.alone)
     }
 }
 
@@ -71,21 +71,22 @@ impl Leading {
 
 impl Part for Leading {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        if let Some(seat) = self.common.place.seats.first() {
-            pin(seat.cpu)?;
+        if let Some(binding) = self.common.place.seats.first() {
+            pin(binding.cpu)?;
         }
-        let hand = self.common.prepare()?;
-        Ok(Offer::new(&self.common.place, hand))
+        let info = self.common.prepare()?;
+        Ok(Offer::new(&self.common.place, info))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let theirs = Hand::read(peers, 1)?;
+        let theirs = ConnectionInfo::read(peers, 1)?;
         let offer = peers.iter().find(|offer| offer.part == "follower");
         let offer = offer.ok_or_else(|| Error::new(Cause::Protocol, "no follower among the peers"))?;
-        let control = Reach::read(&offer.data["reach"])?.connect(&self.common.endpoint(), 0)?;
-        let Ready { rig, receives, buffers } = self.common.ready()?;
-        let transport = ByVerbs::connect(rig, receives, &theirs, control, &buffers)?;
-        self.leader = Some(Leader::new(transport, buffers, self.common.terms.mode, &self.common.terms.sizes));
+        let control = PeerAddress::read(&offer.data["reach"])?.connect(&self.common.endpoint(), 0)?;
+        let Ready { endpoint, receives, buffers } = self.common.ready()?;
+        let transport = ByVerbs::connect(endpoint, receives, &theirs, control, &buffers)?;
+        self.leader =
+            Some(Leader::new(transport, buffers, self.common.config.mode, &self.common.config.sizes));
         Ok(())
     }
 
@@ -106,52 +107,53 @@ impl Part for Leading {
 /// The end that does as it is told.
 pub struct Following {
     common: Common,
-    listening: Option<Listening>,
-    serving: Option<Serving>,
+    listener: Option<Listener>,
+    server: Option<ServerThread>,
     served: Arc<AtomicU64>,
 }
 
 impl Following {
     pub fn new(common: Common) -> Self {
-        Self { common, listening: None, serving: None, served: Arc::default() }
+        Self { common, listener: None, server: None, served: Arc::default() }
     }
 }
 
 impl Part for Following {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        let listening = Listening::open(&self.common.endpoint())?;
-        let mut hand = self.common.prepare()?;
-        hand["reach"] = json!(listening.reach()?);
-        self.listening = Some(listening);
-        Ok(Offer::new(&self.common.place, hand))
+        let listener = Listener::open(&self.common.endpoint())?;
+        let mut info = self.common.prepare()?;
+        info["reach"] = json!(listener.address()?);
+        self.listener = Some(listener);
+        Ok(Offer::new(&self.common.place, info))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let theirs = Hand::read(peers, 0)?;
-        let listening = self.listening.take();
-        let listening =
-            listening.ok_or_else(|| Error::new(Cause::Protocol, "told to connect before it listened"))?;
-        let control = listening.accept(1)?.only()?;
+        let theirs = ConnectionInfo::read(peers, 0)?;
+        let listener = self.listener.take();
+        let listener =
+            listener.ok_or_else(|| Error::new(Cause::Protocol, "told to connect before it listened"))?;
+        let control = listener.accept(1)?.only()?;
         let own = control.try_clone().map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
-        let Ready { rig, receives, buffers } = self.common.ready()?;
+        let Ready { endpoint, receives, buffers } = self.common.ready()?;
         // Before the thread: when this returns, the leader may write.
-        let transport = ByVerbs::connect(rig, receives, &theirs, control, &buffers)?;
-        let (cpu, counter) = (self.common.place.seats.first().map(|seat| seat.cpu), Arc::clone(&self.served));
+        let transport = ByVerbs::connect(endpoint, receives, &theirs, control, &buffers)?;
+        let (cpu, counter) =
+            (self.common.place.seats.first().map(|binding| binding.cpu), Arc::clone(&self.served));
         let follow = move |_: &AtomicBool| Follower::new(transport, buffers).serve(&counter);
-        self.serving = Some(Serving::start(vec![own], cpu, follow)?);
+        self.server = Some(ServerThread::start(vec![own], cpu, follow)?);
         Ok(())
     }
 
     fn run(&mut self, _: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let serving = self.serving.as_mut();
-        let serving =
-            serving.ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
-        serving.attend(stop, false)?;
+        let server = self.server.as_mut();
+        let server =
+            server.ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
+        server.wait(stop, false)?;
         out.evidence("served", json!(self.served.load(Ordering::Relaxed)));
         Ok(())
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
-        followed(self.serving.as_mut(), &self.served)
+        followed(self.server.as_mut(), &self.served)
     }
 }

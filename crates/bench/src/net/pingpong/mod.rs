@@ -2,17 +2,17 @@
 
 mod advice;
 mod by_verbs;
-mod moved;
 mod part;
 mod plan;
 mod tcp;
 #[cfg(test)]
 mod tests;
+mod transferred;
 mod verbs;
 
 use seatrial_model::{
     About, AxisSpec, Better, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec,
-    ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::common::pingpong::{Curve, Mode};
@@ -78,7 +78,7 @@ const ABOUT: About = About {
             word: Some("auto"),
             default: "auto",
         },
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         common::ends::INTERFACE,
         ParamSpec { default: "2 s", ..common::TIME },
         common::TRIALS,
@@ -134,7 +134,7 @@ impl Benchmark for PingPong {
     }
 
     fn factors(&self) -> &'static [Factor] {
-        &[common::seating::UNPINNED]
+        &[common::affinity::UNPINNED]
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -145,7 +145,7 @@ impl Benchmark for PingPong {
         plan::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         part::part(case, place)
     }
 
@@ -153,7 +153,7 @@ impl Benchmark for PingPong {
         let curve = Curve::of(parts);
         let mode = plan::mode(case)?;
         let mut measures = curve.measures(mode)?;
-        moved::moved(parts, mode, plan::is_by_verbs(&case.params)).tell(case, &mut measures);
+        transferred::transferred(parts, mode, plan::is_by_verbs(&case.params)).tell(case, &mut measures);
         if let Some(connection) = parts.iter().find_map(|part| part.evidence.get("connection")) {
             measures.findings.extend(advice::window(&curve, connection));
             measures.evidence.insert("connection".to_owned(), connection.clone());

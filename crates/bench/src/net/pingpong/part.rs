@@ -5,19 +5,21 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use seatrial_model::{Bytes, Case, Cause, Integrity, Phase, Place};
+use seatrial_model::{Bytes, Case, Cause, Integrity, PartPlacement, Phase};
 use serde_json::json;
 use socket2::SockRef;
 
 use super::tcp::Tcp;
 use super::{by_verbs, plan};
 use crate::common::pingpong::{Buffers, Follower, Leader, Mode, Transport};
-use crate::common::{Answering, Answers, Endpoint, Listening, Reach, Serving, ends, interface_of, pin};
+use crate::common::{
+    Endpoint, Listener, PeerAddress, ServerPart, ServerSide, ServerThread, ends, interface_of, pin,
+};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// What both ends know.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct PingPongConfig {
     pub mode: Mode,
     pub sizes: Vec<u64>,
     pub region: usize,
@@ -27,9 +29,9 @@ pub struct Terms {
 }
 
 /// The part of `case` at `place`.
-pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
     let region = case.chosen.bytes("region").ok().flatten();
-    let terms = Terms {
+    let config = PingPongConfig {
         mode: plan::mode(case)?,
         sizes: plan::sizes_of(case)?,
         region: region.map_or(0, |bytes| bytes.get() as usize),
@@ -38,23 +40,23 @@ pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
         alone: case.nodes.len() == 1,
     };
     if plan::is_by_verbs(&case.params) {
-        let common = by_verbs::Common::new(terms, case, place);
+        let common = by_verbs::Common::new(config, case, place);
         return Ok(match place.part.as_str() {
             "leader" => Box::new(by_verbs::Leading::new(common)),
             _ => Box::new(by_verbs::Following::new(common)),
         });
     }
     Ok(match place.part.as_str() {
-        "leader" => Box::new(Leading { terms, place: place.clone(), buffers: None, leader: None }),
+        "leader" => Box::new(Leading { config, place: place.clone(), buffers: None, leader: None }),
         _ => {
-            let cpu = place.seats.first().map(|seat| seat.cpu);
-            let end = Following { terms, cpu, buffers: None, served: Arc::default() };
-            Box::new(Answering::new(place, end))
+            let cpu = place.seats.first().map(|binding| binding.cpu);
+            let end = Following { config, cpu, buffers: None, served: Arc::default() };
+            Box::new(ServerPart::new(place, end))
         }
     })
 }
 
-impl Terms {
+impl PingPongConfig {
     fn endpoint<'a>(&'a self, options: &'a dyn Fn(SockRef<'_>) -> io::Result<()>) -> Endpoint<'a> {
         Endpoint { options, ..Endpoint::tcp(self.interface.as_deref(), self.alone) }
     }
@@ -82,8 +84,8 @@ impl Terms {
 }
 
 struct Leading {
-    terms: Terms,
-    place: Place,
+    config: PingPongConfig,
+    place: PartPlacement,
     buffers: Option<Buffers>,
     leader: Option<Leader<Tcp>>,
 }
@@ -96,22 +98,22 @@ impl Leading {
 
 impl Part for Leading {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        if let Some(seat) = self.place.seats.first() {
-            pin(seat.cpu)?;
+        if let Some(binding) = self.place.seats.first() {
+            pin(binding.cpu)?;
         }
-        self.buffers = Some(self.terms.buffers()?);
+        self.buffers = Some(self.config.buffers()?);
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let reach = Reach::of(peers, "follower")?;
-        let set = |socket: SockRef<'_>| self.terms.set_buffers(&socket);
-        let endpoint = self.terms.endpoint(&set);
-        let connect = |number: usize| reach.connect(&endpoint, number as u32);
-        let streams = (0..self.terms.connections()).map(connect).collect::<Result<Vec<_>, _>>()?;
+        let address = PeerAddress::of(peers, "follower")?;
+        let set = |socket: SockRef<'_>| self.config.set_buffers(&socket);
+        let endpoint = self.config.endpoint(&set);
+        let connect = |number: usize| address.connect(&endpoint, number as u32);
+        let streams = (0..self.config.connections()).map(connect).collect::<Result<Vec<_>, _>>()?;
         let buffers = self.buffers.take().ok_or_else(without_memory)?;
         let transport = Tcp::new(streams)?;
-        self.leader = Some(Leader::new(transport, buffers, self.terms.mode, &self.terms.sizes));
+        self.leader = Some(Leader::new(transport, buffers, self.config.mode, &self.config.sizes));
         Ok(())
     }
 
@@ -152,36 +154,36 @@ pub fn led<T: Transport>(leader: &mut Leader<T>) -> Result<Integrity, Error> {
 }
 
 struct Following {
-    terms: Terms,
+    config: PingPongConfig,
     cpu: Option<u32>,
     buffers: Option<Buffers>,
     served: Arc<AtomicU64>,
 }
 
-impl Answers for Following {
-    fn listen(&mut self) -> Result<Listening, Error> {
-        let set = |socket: SockRef<'_>| self.terms.set_buffers(&socket);
-        let listening = Listening::open(&self.terms.endpoint(&set))?;
-        self.buffers = Some(self.terms.buffers()?);
-        Ok(listening)
+impl ServerSide for Following {
+    fn listen(&mut self) -> Result<Listener, Error> {
+        let set = |socket: SockRef<'_>| self.config.set_buffers(&socket);
+        let listener = Listener::open(&self.config.endpoint(&set))?;
+        self.buffers = Some(self.config.buffers()?);
+        Ok(listener)
     }
 
-    fn begin(&mut self, listening: Listening) -> Result<Serving, Error> {
+    fn begin(&mut self, listener: Listener) -> Result<ServerThread, Error> {
         let buffers = self.buffers.take().ok_or_else(without_memory)?;
-        let streams = listening.accept(self.terms.connections())?.streams;
+        let streams = listener.accept(self.config.connections())?.streams;
         let own = streams.iter().map(TcpStream::try_clone).collect::<io::Result<Vec<_>>>();
         let own = own.map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
         let counter = Arc::clone(&self.served);
         let follow = move |_: &AtomicBool| Follower::new(Tcp::new(streams)?, buffers).serve(&counter);
-        Serving::start(own, self.cpu, follow)
+        ServerThread::start(own, self.cpu, follow)
     }
 
-    fn tell(&self, _: &Serving, out: &mut dyn Sink) {
+    fn tell(&self, _: &ServerThread, out: &mut dyn Sink) {
         out.evidence("served", json!(self.served.load(Ordering::Relaxed)));
     }
 
-    fn verify(&mut self, serving: Option<&mut Serving>) -> Result<Integrity, Error> {
-        followed(serving, &self.served)
+    fn verify(&mut self, server: Option<&mut ServerThread>) -> Result<Integrity, Error> {
+        followed(server, &self.served)
     }
 }
 
@@ -193,13 +195,13 @@ fn without_memory() -> Error {
 ///
 /// # Errors
 /// When the thread failed otherwise.
-pub fn followed(serving: Option<&mut Serving>, served: &AtomicU64) -> Result<Integrity, Error> {
-    let Some(serving) = serving else {
+pub fn followed(server: Option<&mut ServerThread>, served: &AtomicU64) -> Result<Integrity, Error> {
+    let Some(server) = server else {
         return Ok(Integrity::Unverified { why: "there was no connection".to_owned() });
     };
     let served = served.load(Ordering::Relaxed);
-    if serving.is_finished() {
-        match serving.end() {
+    if server.is_finished() {
+        match server.end() {
             Err(error) if error.cause == Cause::CorruptData => {
                 return Ok(Integrity::Corrupt { wrong: 1, of: served + 1, first: error.text });
             }

@@ -8,10 +8,10 @@ use seatrial_model::{
 use seatrial_sys::verbs::VerbKind;
 
 use crate::Error;
+use crate::common::affinity::place_threads;
 use crate::common::pingpong::{Mode, sizes};
 use crate::common::rdma::{self, End};
-use crate::common::seating::seating;
-use crate::common::{self, Ends, carry, room};
+use crate::common::{self, Ends, link_limits, room};
 
 /// Memory of a machine that does not tell its caches through which messages walk that are to come from elsewhere.
 const REGION: u64 = 256 << 20;
@@ -51,15 +51,15 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     if region > 0 {
         case.chosen.set("region", Bytes(region));
     }
-    let seating = match is_by_verbs(params) {
+    let placement = match is_by_verbs(params) {
         true => {
             let pair = by_verbs(&mut case, params, site)?;
-            rdma::seated(site, params, pair, 1)?
+            rdma::place_threads(site, params, pair, 1)?
         }
-        false => seating(&ends, site, params, 1)?,
+        false => place_threads(&ends, site, params, 1)?,
     };
-    seating.note(&mut case);
-    case.places = ends.places(about.parts, seating.seats);
+    placement.note(&mut case);
+    case.places = ends.places(about.parts, placement.bindings);
     case.budget.overhead = Nanos::millis(200);
     Ok(vec![case])
 }
@@ -112,7 +112,7 @@ pub fn mode(case: &Case) -> Result<Mode, Error> {
 
 /// Of the throughput what the way lets through of one connection; of times nothing.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
-    let mut limits = common::all_unstated(about);
+    let mut limits = common::no_limits(about);
     let limit = throughput(case, site).map_or_else(|reason| Limit::Unknown { reason }, Limit::Chain);
     limits.insert("throughput".to_owned(), limit);
     limits
@@ -122,21 +122,21 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
 /// for the one before may be no more than that.
 fn throughput(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
     let mode = mode(case).map_err(|error| error.to_string())?;
-    let ways = if mode == Mode::Both { 2 } else { 1 };
+    let directions = if mode == Mode::Both { 2 } else { 1 };
     if is_by_verbs(&case.params) {
         let largest = range(&case.params).map_err(|error| error.to_string())?.1;
         let bounds = rdma::one_way(VerbKind::Write, largest.get(), case, site)?;
-        return Ok(carry::times(&bounds, ways));
+        return Ok(link_limits::times(&bounds, directions));
     }
     let mut of_one = case.clone();
     of_one.params.set("flows", 1_u64);
     of_one.chosen.set("direction", if mode == Mode::Stream { "forward" } else { "both" });
-    let mut bounds = carry::tcp(&of_one, site)?;
+    let mut bounds = link_limits::tcp(&of_one, site)?;
     bounds.retain(|bound| !bound.provenance.starts_with("qdisc"));
     if bounds.is_empty() {
         return Err("only a shaper bounds the way, and lets bursts through faster than its rate".to_owned());
     }
-    Ok(carry::times(&bounds, ways))
+    Ok(link_limits::times(&bounds, directions))
 }
 
 fn unreadable(error: ParamError) -> Reason {

@@ -133,9 +133,9 @@ fn the_wire_bounds_the_throughput_and_a_shaper_before_it_does_not() {
         }
     };
     let wire = 10.0 * 1448.0 / 1538.0;
-    for (mode, ways) in [("pingpong", 1.0), ("stream", 1.0), ("both", 2.0)] {
+    for (mode, directions) in [("pingpong", 1.0), ("stream", 1.0), ("both", 2.0)] {
         let value = limit(mode, NicKind::Physical).expect("a bound");
-        assert!((value - ways * wire).abs() < 1e-9, "{mode}: {value}");
+        assert!((value - directions * wire).abs() < 1e-9, "{mode}: {value}");
     }
     assert_eq!(limit("pingpong", NicKind::Veth), None);
 }

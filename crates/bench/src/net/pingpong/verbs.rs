@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Case, Cause, Place};
+use seatrial_model::{Case, Cause, PartPlacement};
 use seatrial_sys::verbs::{
     Completion, MemoryRegion, ReceiveList, ReceiveWork, Remote, SendList, Transport as Kind, Verb, VerbKind,
     VerbsError, Work,
@@ -17,7 +17,9 @@ use seatrial_sys::verbs::{
 
 use crate::Error;
 use crate::common::pingpong::{Buffers, Transport};
-use crate::common::rdma::{Hand, Method, Notice, Rig, Terms, during, preparing, wait};
+use crate::common::rdma::{
+    ConnectionInfo, Method, RdmaConfig, RdmaEndpoint, RemoteCompletion, during, preparing, wait,
+};
 
 /// Bytes at the end of the memory through which the ends tell each other what is no message: as many to send from, and
 /// as many to receive into.
@@ -36,24 +38,29 @@ const GROUP: u64 = 16;
 const RECEIVES: usize = 512;
 
 /// What it does: writes that the far end's completion queue tells of.
-const METHOD: Method = Method { verb: VerbKind::Write, notice: Notice::Completion };
+const METHOD: Method = Method { verb: VerbKind::Write, remote_completion: RemoteCompletion::Cqe };
 
 /// The device of this end, with memory for the messages.
 ///
 /// # Errors
 /// When it cannot be had.
-pub fn open(case: &Case, place: &Place, largest: usize, region: usize) -> Result<(Rig, Buffers), Error> {
-    let mut terms = Terms::of(METHOD, case, place)?;
+pub fn open(
+    case: &Case,
+    place: &PartPlacement,
+    largest: usize,
+    region: usize,
+) -> Result<(RdmaEndpoint, Buffers), Error> {
+    let mut config = RdmaConfig::of(METHOD, case, place)?;
     let rotate = region > 0;
     let bytes = Buffers::bytes(largest, region, rotate);
-    terms.transport = Kind::Rc;
-    terms.sizes = vec![largest as u64];
-    terms.memory = Some((bytes + 2 * WORDS) as u64);
-    terms.inline = None;
-    terms.receives = RECEIVES;
-    let rig = Rig::open(&terms, &seatrial_sys::memory::Pages::LARGEST_FIRST)?;
-    let buffers = Buffers::registered(Arc::clone(&rig.region), largest, region, rotate)?;
-    Ok((rig, buffers))
+    config.transport = Kind::Rc;
+    config.sizes = vec![largest as u64];
+    config.memory = Some((bytes + 2 * WORDS) as u64);
+    config.inline = None;
+    config.receives = RECEIVES;
+    let endpoint = RdmaEndpoint::open(&config, &seatrial_sys::memory::Pages::LARGEST_FIRST)?;
+    let buffers = Buffers::registered(Arc::clone(&endpoint.region), largest, region, rotate)?;
+    Ok((endpoint, buffers))
 }
 
 /// A connected queue pair, and a connection beside it that tells when the peer is gone.
@@ -74,7 +81,7 @@ pub struct ByVerbs {
     completions: [Completion; 16],
     misses: u32,
     // The queue pair goes before the memory.
-    rig: Rig,
+    endpoint: RdmaEndpoint,
 }
 
 impl ByVerbs {
@@ -82,38 +89,39 @@ impl ByVerbs {
     ///
     /// # Errors
     /// When the device refuses.
-    pub fn listen(rig: &Rig) -> Result<ReceiveList, Error> {
-        let label = rig.terms.label();
+    pub fn listen(endpoint: &RdmaEndpoint) -> Result<ReceiveList, Error> {
+        let label = endpoint.config.label();
         // Nothing is received into it: a write says where it goes.
-        let work = ReceiveWork { id: 0, memory: &rig.region, offset: 0, bytes: 1 };
+        let work = ReceiveWork { id: 0, memory: &endpoint.region, offset: 0, bytes: 1 };
         let mut list = ReceiveList::new(&[work]).map_err(preparing(&label, "preparing receives"))?;
         for _ in 0..RECEIVES {
-            let posted = rig.pairs[0].qp.post_receive(&mut list, 0..1).map_err(VerbsError::from);
+            let posted = endpoint.pairs[0].qp.post_receive(&mut list, 0..1).map_err(VerbsError::from);
             posted.map_err(preparing(&label, "posting receives"))?;
         }
         Ok(list)
     }
 
-    /// Connects `rig` with the peer's.
+    /// Connects `endpoint` with the peer's.
     ///
     /// # Errors
     /// When the two cannot talk.
     pub fn connect(
-        mut rig: Rig,
+        mut endpoint: RdmaEndpoint,
         receives: ReceiveList,
-        theirs: &Hand,
+        theirs: &ConnectionInfo,
         control: TcpStream,
         buffers: &Buffers,
     ) -> Result<Self, Error> {
-        rig.connect(theirs)?;
-        let label = rig.terms.label();
+        endpoint.connect(theirs)?;
+        let label = endpoint.config.label();
         let failed =
             |error: std::io::Error| Error::new(Cause::IoError, format!("setting up a connection: {error}"));
         control.set_nonblocking(true).map_err(failed)?;
-        let inline = rig.pairs[0].qp.inline_bytes();
+        let inline = endpoint.pairs[0].qp.inline_bytes();
         let list = |bytes: u32, inline: bool| -> Result<SendList, Error> {
-            let remote = Some(rig.remote);
-            let work = Work { remote, inline, ..Work::new(Verb::WriteImmediate(0), &rig.region, 0, bytes) };
+            let remote = Some(endpoint.remote);
+            let work =
+                Work { remote, inline, ..Work::new(Verb::WriteImmediate(0), &endpoint.region, 0, bytes) };
             SendList::new(&[work]).map_err(preparing(&label, "preparing requests"))
         };
         let largest = buffers.largest() as u32;
@@ -125,31 +133,31 @@ impl ByVerbs {
             inline: inline as usize,
             receives,
             apart: buffers.apart(),
-            words: rig.region.len().min(2 * buffers.apart() + 2 * WORDS) - 2 * WORDS,
+            words: endpoint.region.len().min(2 * buffers.apart() + 2 * WORDS) - 2 * WORDS,
             posted: 0,
             completed: 0,
             waiting: None,
             completions: [Completion::default(); 16],
             misses: 0,
-            rig,
+            endpoint,
         })
     }
 
     /// What the record shall say of the device.
     pub fn facts(&self) -> serde_json::Value {
-        serde_json::json!(self.rig.facts)
+        serde_json::json!(self.endpoint.facts)
     }
 
     /// Writes a piece of this end's memory to that place in the other's.
     #[inline]
     fn write(&mut self, from: usize, to: usize, bytes: usize) -> Result<(), Error> {
         let mut deadline = None;
-        while self.posted - self.completed >= self.rig.terms.depth as u64 {
+        while self.posted - self.completed >= self.endpoint.config.depth as u64 {
             self.reap()?;
             self.in_time(*deadline.get_or_insert_with(|| Instant::now() + PATIENCE))?;
         }
         let list = &mut self.lists[usize::from(bytes > self.inline)];
-        let Remote { address, .. } = self.rig.remote;
+        let Remote { address, .. } = self.endpoint.remote;
         // At no step may it reach beyond the memory, whatever it was before.
         list.set_bytes(0, 1);
         list.aim(0, from, address + to as u64);
@@ -157,12 +165,12 @@ impl ByVerbs {
         self.posted += 1;
         list.set_signalled(0, self.posted.is_multiple_of(GROUP));
         list.set_id(0, self.posted);
-        let posted = self.rig.pairs[0].qp.post_send(list, 0..1);
+        let posted = self.endpoint.pairs[0].qp.post_send(list, 0..1);
         posted.map_err(VerbsError::from).map_err(during(&self.label, "sending a message"))
     }
 
     fn reap(&mut self) -> Result<(), Error> {
-        let count = self.rig.sends[0].cq.poll(&mut self.completions);
+        let count = self.endpoint.sends[0].cq.poll(&mut self.completions);
         for completion in &self.completions[..count.map_err(during(&self.label, "taking completions"))?] {
             completion.check().map_err(during(&self.label, "sending a message"))?;
             self.completed = self.completed.max(completion.id());
@@ -181,13 +189,14 @@ impl ByVerbs {
     /// Bytes of the next message, if it is there.
     #[inline]
     fn next(&mut self) -> Result<Option<u64>, Error> {
-        let count = wait(&self.rig.receives[0], &mut self.completions[..1], &mut self.misses);
+        let count = wait(&self.endpoint.receives[0], &mut self.completions[..1], &mut self.misses);
         if count.map_err(during(&self.label, "receiving a message"))? == 0 {
             return Ok(None);
         }
         let completion = self.completions[0];
         completion.check().map_err(during(&self.label, "receiving a message"))?;
-        let posted = self.rig.pairs[0].qp.post_receive(&mut self.receives, 0..1).map_err(VerbsError::from);
+        let posted =
+            self.endpoint.pairs[0].qp.post_receive(&mut self.receives, 0..1).map_err(VerbsError::from);
         posted.map_err(during(&self.label, "posting a receive"))?;
         Ok(Some(u64::from(completion.bytes())))
     }
@@ -229,7 +238,7 @@ impl ByVerbs {
     }
 
     fn region(&self) -> &MemoryRegion {
-        &self.rig.region
+        &self.endpoint.region
     }
 }
 

@@ -1,24 +1,24 @@
 //! The end that asks and holds the clock.
 
-use seatrial_model::{Cause, Integrity, Nanos, Phase, Place};
+use seatrial_model::{Cause, Integrity, Nanos, PartPlacement, Phase};
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 
-use super::asking::{Asking, LOST_AFTER, PATIENCE};
 use super::load::Stream;
-use super::part::{Load, Terms};
+use super::part::{Load, RrConfig};
+use super::request_loop::{LOST_AFTER, PATIENCE, RequestLoop};
 use super::wire::{Wait, Wire};
-use crate::common::{Reach, Sliced, interface_of, pin};
+use crate::common::{PeerAddress, Sliced, interface_of, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// Channels of the samples: how many round trips a slice has, and their median.
 pub const CHANNELS: [&str; 2] = ["round_trips", "median"];
 
-/// The asking part.
+/// The client.
 pub struct Client {
-    terms: Terms,
-    place: Place,
-    asking: Option<Asking>,
+    config: RrConfig,
+    place: PartPlacement,
+    requests: Option<RequestLoop>,
     load: Option<Stream>,
     /// What the record shall say of the connection.
     connection: serde_json::Value,
@@ -26,11 +26,11 @@ pub struct Client {
 }
 
 impl Client {
-    pub fn new(terms: Terms, place: &Place) -> Self {
+    pub fn new(config: RrConfig, place: &PartPlacement) -> Self {
         Self {
-            terms,
+            config,
             place: place.clone(),
-            asking: None,
+            requests: None,
             load: None,
             connection: serde_json::Value::Null,
             latencies: Sliced::new(CHANNELS),
@@ -38,9 +38,9 @@ impl Client {
     }
 
     fn wire(&self, stream: std::net::TcpStream) -> Result<Wire, Error> {
-        let wire = if self.terms.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };
+        let wire = if self.config.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };
         // At a set rate the moment of sending must not be slept through.
-        let wait = if self.terms.rate.is_some() { Wait::Spin } else { self.terms.wait };
+        let wait = if self.config.rate.is_some() { Wait::Spin } else { self.config.wait };
         let patience = if wire.is_udp() { LOST_AFTER } else { PATIENCE };
         wire.set_wait(wait, patience)
             .map_err(|error| Error::new(Cause::IoError, format!("setting up the connection: {error}")))?;
@@ -50,40 +50,42 @@ impl Client {
 
 impl Part for Client {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        if let Some(seat) = self.place.seats.first() {
-            pin(seat.cpu)?;
+        if let Some(binding) = self.place.seats.first() {
+            pin(binding.cpu)?;
         }
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let reach = Reach::of(peers, "server")?;
-        let stream = reach.connect(&self.terms.endpoint(), 0)?;
+        let address = PeerAddress::of(peers, "server")?;
+        let stream = address.connect(&self.config.endpoint(), 0)?;
         let ends = (stream.local_addr().ok(), stream.peer_addr().ok());
         self.connection = json!({ "interface": interface_of(&stream), "ends": ends });
-        if let Some(load) = self.terms.load {
-            let beside = reach.connect(&self.terms.endpoint(), 1)?;
-            let cpu = self.place.seats.get(1).map(|seat| seat.cpu);
+        if let Some(load) = self.config.load {
+            let beside = address.connect(&self.config.endpoint(), 1)?;
+            let cpu = self.place.seats.get(1).map(|binding| binding.cpu);
             self.load = Some(Stream::begin(beside, load == Load::Forward, cpu)?);
         }
-        self.asking = Some(Asking::new(self.wire(stream)?, self.terms.request, self.terms.response));
+        self.requests = Some(RequestLoop::new(self.wire(stream)?, self.config.request, self.config.response));
         Ok(())
     }
 
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let asking = self
-            .asking
+        let requests = self
+            .requests
             .as_mut()
             .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
-        let before = (asking.sent(), asking.lost, self.load.as_ref().map_or(0, Stream::bytes));
+        let before = (requests.sent(), requests.lost, self.load.as_ref().map_or(0, Stream::bytes));
         let start = Nanos(now_ns());
         let latencies = &mut self.latencies;
         latencies.begin(start);
-        match self.terms.rate {
-            Some(rate) => asking.at_rate(rate, stop, &mut |latency, now| latencies.add(latency, now, out))?,
+        match self.config.rate {
+            Some(rate) => {
+                requests.at_rate(rate, stop, &mut |latency, now| latencies.add(latency, now, out))?;
+            }
             None => {
                 while !stop.is_over() {
-                    if let Some(latency) = asking.once()? {
+                    if let Some(latency) = requests.once()? {
                         latencies.add(latency, Nanos(now_ns()), out);
                     }
                 }
@@ -93,14 +95,14 @@ impl Part for Client {
         latencies.end(end, out);
         if phase == Phase::Measure {
             out.evidence("round_trips", latencies.all().to_evidence());
-            out.evidence("asked", json!(asking.sent() - before.0));
+            out.evidence("asked", json!(requests.sent() - before.0));
             out.evidence("connection", self.connection.clone());
-            if self.terms.udp {
-                out.evidence("lost", json!(asking.lost - before.1));
-                out.evidence("late", json!(asking.late));
+            if self.config.udp {
+                out.evidence("lost", json!(requests.lost - before.1));
+                out.evidence("late", json!(requests.late));
             }
-            if self.terms.rate.is_some() {
-                out.evidence("behind_ns", json!(asking.behind.get()));
+            if self.config.rate.is_some() {
+                out.evidence("behind_ns", json!(requests.behind.get()));
             }
             if let Some(load) = &self.load {
                 let bits = (load.bytes() - before.2) as f64 * 8.0;
@@ -112,14 +114,14 @@ impl Part for Client {
 
     /// Every byte was checked as it came; what is left to see is that the server still answers.
     fn verify(&mut self) -> Result<Integrity, Error> {
-        let asking = self
-            .asking
+        let requests = self
+            .requests
             .as_mut()
             .ok_or_else(|| Error::new(Cause::Protocol, "told to verify before it was connected"))?;
-        match asking.once() {
-            Ok(_) => Ok(Integrity::Verified { checked: asking.checked() }),
+        match requests.once() {
+            Ok(_) => Ok(Integrity::Verified { checked: requests.checked() }),
             Err(error) if error.cause == Cause::CorruptData => {
-                Ok(Integrity::Corrupt { wrong: 1, of: asking.sent(), first: error.text })
+                Ok(Integrity::Corrupt { wrong: 1, of: requests.sent(), first: error.text })
             }
             Err(error) => Err(error),
         }

@@ -1,12 +1,12 @@
 //! `net.rr`: how long a request and its response take between two nodes.
 
-mod asking;
 mod client;
 mod load;
 mod message;
 mod part;
 mod plan;
 mod reduce;
+mod request_loop;
 mod server;
 #[cfg(test)]
 mod tests;
@@ -16,7 +16,7 @@ mod wire;
 
 use seatrial_model::{
     About, Better, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec,
-    Params, PartRecord, Place, Reason, Site, Unit,
+    Params, PartPlacement, PartRecord, Reason, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -76,7 +76,7 @@ const ABOUT: About = About {
             word: None,
             default: "none",
         },
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         common::ends::INTERFACE,
         ParamSpec { default: "1 s", ..common::TIME },
         common::TRIALS,
@@ -119,7 +119,7 @@ impl Benchmark for RequestResponse {
     }
 
     fn factors(&self) -> &'static [Factor] {
-        &[common::seating::UNPINNED]
+        &[common::affinity::UNPINNED]
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -127,10 +127,10 @@ impl Benchmark for RequestResponse {
     }
 
     fn limits(&self, _: &Case, _: &Site) -> Limits {
-        common::all_unstated(&ABOUT)
+        common::no_limits(&ABOUT)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         part::part(case, place)
     }
 

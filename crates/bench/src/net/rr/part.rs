@@ -1,6 +1,6 @@
 //! What both ends share.
 
-use seatrial_model::{Case, Cause, Params, Place, Value};
+use seatrial_model::{Case, Cause, Params, PartPlacement, Value};
 
 use super::client::Client;
 use super::server::Server;
@@ -10,7 +10,7 @@ use crate::{Error, Part};
 
 /// Sizes in bytes, how messages go, and where the connection goes.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct RrConfig {
     pub request: usize,
     pub response: usize,
     pub udp: bool,
@@ -34,8 +34,8 @@ pub enum Load {
     Reverse,
 }
 
-impl Terms {
-    pub(super) fn of(case: &Case, place: &Place) -> Result<Self, Error> {
+impl RrConfig {
+    pub(super) fn of(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let missing =
             |what: &str| Error::new(Cause::Protocol, format!("the case carries no size of a {what}"));
         let params = &case.params;
@@ -82,10 +82,10 @@ pub fn load(params: &Params) -> Option<Load> {
 }
 
 /// The part of `case` at `place`.
-pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
-    let terms = Terms::of(case, place)?;
+pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+    let config = RrConfig::of(case, place)?;
     Ok(match place.part.as_str() {
-        "client" => Box::new(Client::new(terms, place)),
-        _ => Box::new(Server::at(place, terms)),
+        "client" => Box::new(Client::new(config, place)),
+        _ => Box::new(Server::at(place, config)),
     })
 }

@@ -3,7 +3,7 @@
 use seatrial_model::{About, Bytes, Case, Cause, Nanos, Params, Reason, Site};
 
 use super::part;
-use crate::common::seating::seating;
+use crate::common::affinity::place_threads;
 use crate::common::{self, Ends};
 
 /// Payload of the largest datagram: 65,535 B less the headers of IPv4 (20 B) and UDP (8 B).
@@ -29,9 +29,9 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
             return Err(Reason::new(Cause::Contradiction, text));
         }
     }
-    let seating = seating(&ends, site, params, if part::load(params).is_some() { 2 } else { 1 })?;
-    seating.note(&mut case);
-    case.places = ends.places(about.parts, seating.seats);
+    let placement = place_threads(&ends, site, params, if part::load(params).is_some() { 2 } else { 1 })?;
+    placement.note(&mut case);
+    case.places = ends.places(about.parts, placement.bindings);
     case.budget.overhead = Nanos::millis(150);
     Ok(vec![case])
 }

@@ -2,7 +2,7 @@
 
 use seatrial_model::{Case, Cause, Measures, PartRecord, Reason, Unit, Values};
 
-use crate::common::{Latencies, Moved};
+use crate::common::{Latencies, Transferred};
 
 /// Nanoseconds of a microsecond.
 const MICRO: f64 = 1e3;
@@ -57,7 +57,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
             measures.evidence.insert(name.to_owned(), value.clone());
         }
     }
-    moved(case, &counted).tell(case, &mut measures);
+    transferred(case, &counted).tell(case, &mut measures);
     if let Some(connection) = clients.iter().find_map(|part| part.evidence.get("connection")) {
         measures.evidence.insert("connection".to_owned(), connection.clone());
     }
@@ -66,7 +66,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
 
 /// Each question and each answer of a closed loop, and each datagram, is a packet of its own at least, with headers of 28 B
 /// (UDP over IPv4) or more. At a set rate several may share a segment of TCP.
-fn moved(case: &Case, counted: &[Latencies]) -> Moved {
+fn transferred(case: &Case, counted: &[Latencies]) -> Transferred {
     let round_trips: u64 = counted.iter().map(Latencies::count).sum();
     let text = |name: &str| case.params.text(name);
     let headers = if text("rate") == Ok("max") || text("protocol") == Ok("udp") { 28 } else { 0 };
@@ -74,5 +74,5 @@ fn moved(case: &Case, counted: &[Latencies]) -> Moved {
         let size = case.params.bytes(name).ok().flatten().map_or(0, seatrial_model::Bytes::get);
         round_trips.saturating_mul(size.saturating_add(headers))
     };
-    Moved { forward: bytes("request"), reverse: bytes("response"), buffered: 0 }
+    Transferred { forward: bytes("request"), reverse: bytes("response"), buffered: 0 }
 }

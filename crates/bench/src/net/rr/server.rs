@@ -5,22 +5,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use seatrial_model::{Cause, Integrity, Place};
+use seatrial_model::{Cause, Integrity, PartPlacement};
 use serde_json::json;
 
 use super::load::Stream;
 use super::message::{fill, first_wrong, is_before, number_after};
-use super::part::{Load, Terms};
+use super::part::{Load, RrConfig};
 use super::wire::{Received, Wire};
-use crate::common::{Answering, Answers, Listening, Serving};
+use crate::common::{Listener, ServerPart, ServerSide, ServerThread};
 use crate::{Error, Sink};
 
 /// How long the server sleeps at most before it looks whether it is wanted any more.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The answering end.
+/// The server.
 pub struct Server {
-    terms: Terms,
+    config: RrConfig,
     /// Of the requests, and of the stream beside them.
     cpus: [Option<u32>; 2],
     served: Arc<AtomicU64>,
@@ -28,52 +28,52 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn at(place: &Place, terms: Terms) -> Answering<Self> {
-        let cpus = [0, 1].map(|seat| place.seats.get(seat).map(|seat| seat.cpu));
-        Answering::new(place, Self { terms, cpus, served: Arc::default(), load: None })
+    pub fn at(place: &PartPlacement, config: RrConfig) -> ServerPart<Self> {
+        let cpus = [0, 1].map(|binding| place.seats.get(binding).map(|binding| binding.cpu));
+        ServerPart::new(place, Self { config, cpus, served: Arc::default(), load: None })
     }
 }
 
-impl Answers for Server {
-    fn listen(&mut self) -> Result<Listening, Error> {
-        Listening::open(&self.terms.endpoint())
+impl ServerSide for Server {
+    fn listen(&mut self) -> Result<Listener, Error> {
+        Listener::open(&self.config.endpoint())
     }
 
-    fn begin(&mut self, listening: Listening) -> Result<Serving, Error> {
+    fn begin(&mut self, listener: Listener) -> Result<ServerThread, Error> {
         let failed =
             |error: std::io::Error| Error::new(Cause::IoError, format!("setting up the connection: {error}"));
-        let mut streams = listening.accept(self.terms.connections())?.streams.into_iter();
+        let mut streams = listener.accept(self.config.connections())?.streams.into_iter();
         let stream =
             streams.next().ok_or_else(|| Error::new(Cause::Protocol, "no connection was asked for"))?;
-        if let (Some(load), Some(beside)) = (self.terms.load, streams.next()) {
+        if let (Some(load), Some(beside)) = (self.config.load, streams.next()) {
             self.load = Some(Stream::begin(beside, load == Load::Reverse, self.cpus[1])?);
         }
         let control = stream.try_clone().map_err(failed)?;
-        let wire = if self.terms.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };
-        wire.set_wait(self.terms.wait, PATIENCE).map_err(failed)?;
-        let (terms, served) = (self.terms.clone(), Arc::clone(&self.served));
-        let work = move |over: &AtomicBool| serve(wire, &terms, &served, over);
-        Serving::start(vec![control], self.cpus[0], work)
+        let wire = if self.config.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };
+        wire.set_wait(self.config.wait, PATIENCE).map_err(failed)?;
+        let (config, served) = (self.config.clone(), Arc::clone(&self.served));
+        let work = move |over: &AtomicBool| serve(wire, &config, &served, over);
+        ServerThread::start(vec![control], self.cpus[0], work)
     }
 
     /// A server of datagrams does not notice that its client is gone.
     fn is_deaf(&self) -> bool {
-        self.terms.udp
+        self.config.udp
     }
 
-    fn tell(&self, _: &Serving, out: &mut dyn Sink) {
+    fn tell(&self, _: &ServerThread, out: &mut dyn Sink) {
         out.evidence("served", json!(self.served.load(Ordering::Relaxed)));
     }
 
     /// The client checks every byte of the answers, and the server every byte of the requests, as they come; here it is
     /// only asked whether it had to stop.
-    fn verify(&mut self, serving: Option<&mut Serving>) -> Result<Integrity, Error> {
-        let Some(serving) = serving else {
+    fn verify(&mut self, server: Option<&mut ServerThread>) -> Result<Integrity, Error> {
+        let Some(server) = server else {
             return Ok(Integrity::Unverified { why: "there was no connection".to_owned() });
         };
-        let checked = self.served.load(Ordering::Relaxed) * self.terms.request as u64;
-        if serving.is_finished() {
-            match serving.end() {
+        let checked = self.served.load(Ordering::Relaxed) * self.config.request as u64;
+        if server.is_finished() {
+            match server.end() {
                 Err(error) if error.cause == Cause::CorruptData => {
                     return Ok(Integrity::Corrupt { wrong: 1, of: checked, first: error.text });
                 }
@@ -84,11 +84,11 @@ impl Answers for Server {
     }
 }
 
-/// Answers until the client closes or nobody wants it any more. Every byte of a request is checked: the first ones number
-/// it, so that a lost or repeated one is noticed too.
-fn serve(mut wire: Wire, terms: &Terms, served: &AtomicU64, over: &AtomicBool) -> Result<(), Error> {
-    let mut request = vec![0; terms.request];
-    let mut response = vec![0; terms.response];
+/// Answers until the client closes or nobody wants it any more. Every byte of a request is checked: the first ones
+/// number it, so that a lost or repeated one is noticed too.
+fn serve(mut wire: Wire, config: &RrConfig, served: &AtomicU64, over: &AtomicBool) -> Result<(), Error> {
+    let mut request = vec![0; config.request];
+    let mut response = vec![0; config.response];
     let mut number = 0_u64;
     loop {
         let bytes =

@@ -128,8 +128,8 @@ fn a_message_that_no_datagram_holds_is_a_contradiction() {
 /// A responder that answers late when it is told to, over TCP: what an open loop must show for every request that waits.
 #[test]
 fn a_stall_is_felt_by_every_request_that_falls_into_it() {
-    use super::asking::Asking;
     use super::message::fill;
+    use super::request_loop::RequestLoop;
     use super::wire::{Wait, Wire};
     use std::io::{Read, Write};
 
@@ -152,7 +152,7 @@ fn a_stall_is_felt_by_every_request_that_falls_into_it() {
     });
     let wire = Wire::tcp(stream);
     wire.set_wait(Wait::Spin, Duration::from_secs(5)).expect("set");
-    let mut asking = Asking::new(wire, 16, 16);
+    let mut requests = RequestLoop::new(wire, 16, 16);
     let mut latencies = Vec::new();
     let stop = Stop::after(Duration::from_secs(60));
     let mut each = |latency: seatrial_model::Nanos, _| {
@@ -161,8 +161,8 @@ fn a_stall_is_felt_by_every_request_that_falls_into_it() {
             stop.raise();
         }
     };
-    asking.at_rate(1000, &stop, &mut each).expect("asked");
-    drop(asking);
+    requests.at_rate(1000, &stop, &mut each).expect("asked");
+    drop(requests);
     answering.join().expect("joined");
     // A request a millisecond: the 100th waits for the whole stall, and half of the 300 behind it for half of it and more.
     let at_least = |share: u32| {
@@ -177,7 +177,7 @@ fn a_stall_is_felt_by_every_request_that_falls_into_it() {
 /// Datagrams through a relay that drops some of them.
 #[test]
 fn lost_datagrams_are_counted_and_late_ones_are_not_taken_for_others() {
-    use super::asking::Asking;
+    use super::request_loop::RequestLoop;
     use super::wire::{Received, Wait, Wire};
 
     let socket = || std::net::UdpSocket::bind("127.0.0.1:0").expect("a socket");
@@ -204,23 +204,23 @@ fn lost_datagrams_are_counted_and_late_ones_are_not_taken_for_others() {
         }
     });
     let wire = Wire::Udp { socket: ours, _control: None };
-    wire.set_wait(Wait::Block, super::asking::LOST_AFTER).expect("set");
-    let mut asking = Asking::new(wire, 16, 16);
+    wire.set_wait(Wait::Block, super::request_loop::LOST_AFTER).expect("set");
+    let mut requests = RequestLoop::new(wire, 16, 16);
     let (mut asked, mut answered) = (0, 0);
     // A machine that holds up the answer past the deadline loses one more, which then comes late: while another is asked.
     loop {
         asked += 1;
-        answered += u64::from(asking.once().expect("asked").is_some());
+        answered += u64::from(requests.once().expect("asked").is_some());
         let dropped = dropped.load(std::sync::atomic::Ordering::Relaxed);
-        if asked >= 20 && asking.lost == dropped + asking.late {
+        if asked >= 20 && requests.lost == dropped + requests.late {
             break;
         }
-        assert!(asked < 300, "{} lost of {asked}, {dropped} dropped, {} late", asking.lost, asking.late);
+        assert!(asked < 300, "{} lost of {asked}, {dropped} dropped, {} late", requests.lost, requests.late);
     }
     over.store(true, std::sync::atomic::Ordering::Relaxed);
     answering.join().expect("joined");
-    assert!(asking.lost >= 4, "every fifth was dropped");
-    assert_eq!(answered, asked - asking.lost);
+    assert!(requests.lost >= 4, "every fifth was dropped");
+    assert_eq!(answered, asked - requests.lost);
 }
 
 #[test]

@@ -6,13 +6,13 @@ use seatrial_model::{Integrity, Nanos, PartRecord, Phase, Sample};
 use seatrial_sys::clock::now_ns;
 
 use super::RequestResponse;
-use super::asking::Asking;
 use super::client::CHANNELS;
-use super::part::Terms;
+use super::part::RrConfig;
+use super::request_loop::RequestLoop;
 use super::tests::unpinned;
 use super::wire::{Wait, Wire};
 use crate::common::rig::Kept;
-use crate::common::{Reach, Sliced};
+use crate::common::{PeerAddress, Sliced};
 use crate::{Benchmark, Sink, Stop};
 
 /// The time that `part` of them do not exceed, by the definition: the smallest that at least so many are no longer than.
@@ -80,23 +80,23 @@ fn percentiles_of_any_distribution_are_those_of_the_sorted_raw_samples() {
 #[test]
 fn percentiles_of_real_round_trips_are_those_of_the_sorted_raw_samples() {
     let case = unpinned(&[]);
-    let terms = Terms::of(&case, &case.places[0]).expect("terms");
+    let config = RrConfig::of(&case, &case.places[0]).expect("config");
     let mut server = RequestResponse.part(&case, &case.places[1]).expect("a server");
     let offer = server.prepare().expect("listening");
-    let reach = Reach::read(&offer.data).expect("told");
+    let address = PeerAddress::read(&offer.data).expect("told");
     let stop = Stop::after(Duration::from_secs(120));
     let raw = std::thread::scope(|scope| {
         let serving = scope.spawn(|| {
             server.connect(&[]).and_then(|()| server.run(Phase::Measure, &stop, &mut Kept::default()))
         });
-        let wire = Wire::tcp(reach.connect(&terms.endpoint(), 0).expect("connected"));
+        let wire = Wire::tcp(address.connect(&config.endpoint(), 0).expect("connected"));
         wire.set_wait(Wait::Spin, Duration::from_secs(5)).expect("set");
-        let mut asking = Asking::new(wire, terms.request, terms.response);
+        let mut requests = RequestLoop::new(wire, config.request, config.response);
         let begun = now_ns();
         let mut raw = Vec::new();
         // Enough for the quantiles, or what a busy machine comes to in ten seconds.
         while raw.len() < 20_000 && now_ns() - begun < 10_000_000_000 {
-            raw.push(asking.once().expect("answered").expect("TCP loses none").get());
+            raw.push(requests.once().expect("answered").expect("TCP loses none").get());
         }
         stop.raise();
         serving.join().expect("joined").expect("served");

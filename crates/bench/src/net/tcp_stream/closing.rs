@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use seatrial_model::{Cause, Integrity};
 
+use super::config::Name;
 use super::pattern::{Check, PERIOD, bytes};
-use super::terms::Name;
 use crate::Error;
 
 /// How long nothing may happen: a connection that loses packets falls silent for seconds each time that a packet which was
@@ -175,10 +175,10 @@ fn failed(name: Name, doing: &str, patience: Duration, error: &std::io::Error) -
 mod tests {
     use std::net::TcpListener;
 
-    use super::super::terms::Way;
+    use super::super::config::Direction;
     use super::*;
 
-    const NAME: Name = Name { way: Way::Forward, flow: 0 };
+    const NAME: Name = Name { direction: Direction::Forward, flow: 0 };
     const SHORT: Duration = Duration::from_millis(200);
 
     #[test]

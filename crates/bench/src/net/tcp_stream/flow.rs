@@ -1,16 +1,18 @@
-//! The thread of one end of one flow: moves data as it is ordered to, and reports of each order when the next one comes.
+//! The thread of one end of one flow: moves data as it is ordered to, and reports of each order when the next one
+//! comes.
 
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use seatrial_model::{Cause, Integrity, Seat};
+use seatrial_model::{Binding, Cause, Integrity};
 use seatrial_sys::Errno;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::{Pull, Push, Source, ThreadTime, tcp_info};
 
 use super::closing;
+use super::config::{Name, TcpStreamConfig};
 use super::kernel::{self, Left};
 use super::meter::{Meter, Slice};
 use super::method::{Method, Receiving, Sending};
@@ -19,7 +21,6 @@ use super::orders::{Order, Orders};
 use super::pattern::Check;
 use super::record::{End, Socket, Tcp};
 use super::rest::Resting;
-use super::terms::{Name, Terms};
 use crate::Error;
 use crate::common::pin;
 
@@ -47,7 +48,7 @@ pub struct Lap {
 pub struct Flow {
     pub name: Name,
     pub stream: TcpStream,
-    pub seat: Option<Seat>,
+    pub binding: Option<Binding>,
     pub orders: Arc<Orders>,
     /// Reports go here, with the thread's number.
     pub reports: Sender<(usize, Result<Report, Error>)>,
@@ -72,24 +73,24 @@ enum Side {
 
 impl Flow {
     /// The thread's whole life. `source` is what senders send.
-    pub fn run(self, terms: &Terms, source: Arc<Source>) {
+    pub fn run(self, config: &TcpStreamConfig, source: Arc<Source>) {
         let number = self.number;
         let reports = self.reports.clone();
-        if let Err(error) = self.serve(terms, source) {
+        if let Err(error) = self.serve(config, source) {
             // Nobody listens any more when the part is gone.
             let _ = reports.send((number, Err(error)));
         }
     }
 
-    fn serve(self, terms: &Terms, source: Arc<Source>) -> Result<(), Error> {
-        if let Some(seat) = self.seat {
-            pin(seat.cpu)?;
+    fn serve(self, config: &TcpStreamConfig, source: Arc<Source>) -> Result<(), Error> {
+        if let Some(binding) = self.binding {
+            pin(binding.cpu)?;
         }
-        let mut side = if terms.sends(self.name) {
+        let mut side = if config.sends(self.name) {
             Side::Sender { source, push: None, total: 0 }
         } else {
-            let meter = Meter::new(terms.slice_ns, terms.slices);
-            Side::Receiver { room: terms.room, rest: terms.rest, pull: None, meter, check: Check::new() }
+            let meter = Meter::new(config.slice_ns, config.slices);
+            Side::Receiver { room: config.room, rest: config.rest, pull: None, meter, check: Check::new() }
         };
         let mut seen = 0;
         let mut moderation = Moderation::default();
@@ -100,7 +101,7 @@ impl Flow {
                 Order::Leave => return Ok(()),
                 Order::Run { send, receive, record } => {
                     let mut lap = self.lap(&mut side, (send, receive), record, seen)?;
-                    if let (Side::Receiver { room, .. }, "tcp") = (&side, terms.protocol.as_str()) {
+                    if let (Side::Receiver { room, .. }, "tcp") = (&side, config.protocol.as_str()) {
                         lap.end.wake_bytes = moderation.bytes();
                         moderation.adapt(&self.stream, lap.end.bytes, lap.end.window_ns, *room);
                     }
@@ -108,7 +109,7 @@ impl Flow {
                 }
                 Order::End => {
                     moderation.end(&self.stream);
-                    let integrity = self.end(side, terms.protocol != "sctp")?;
+                    let integrity = self.end(side, config.protocol != "sctp")?;
                     self.report(Report::Ended(integrity));
                     return Ok(());
                 }
@@ -150,11 +151,11 @@ impl Flow {
             Left::Failed(error) => return Err(self.failed(error)),
         }
         let mut end = End {
-            way: self.name.way,
+            way: self.name.direction,
             flow: self.name.flow,
             sends: matches!(side, Side::Sender { .. }),
             method: side.method().to_owned(),
-            cpu: self.seat.map(|seat| seat.cpu),
+            cpu: self.binding.map(|binding| binding.cpu),
             window_ns: end_ns - start_ns,
             bytes: side.total() - bytes,
             user_ns: 0,

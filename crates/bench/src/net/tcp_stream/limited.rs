@@ -336,14 +336,14 @@ fn is_drained(sender: &End) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::advice::advice;
+    use super::super::config::Direction;
     use super::super::record::{Socket, Tcp};
-    use super::super::terms::Way;
     use super::*;
 
     /// An end over one second; times in percent of it.
     fn end(sends: bool, cpu: u64, waited: u64) -> End {
         End {
-            way: Way::Forward,
+            way: Direction::Forward,
             flow: 0,
             sends,
             method: "write".to_owned(),

@@ -2,12 +2,13 @@
 
 mod advice;
 mod closing;
-mod crew;
+mod config;
 mod flow;
 mod kernel;
 mod limited;
 mod meter;
 mod method;
+mod method_probe;
 mod moderation;
 mod orders;
 mod part;
@@ -18,15 +19,14 @@ mod rails;
 mod record;
 mod reduce;
 mod rest;
-mod terms;
+mod team;
 #[cfg(test)]
 mod tests;
-mod trials;
 mod unsent;
 
 use seatrial_model::{
     About, AxisSpec, Better, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec,
-    ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -122,7 +122,7 @@ const ABOUT: About = About {
             word: Some("auto"),
             default: "auto",
         },
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         ParamSpec {
             name: "protocol",
             doc: "What carries the data: TCP, or another protocol of streams where the kernel has it.",
@@ -202,7 +202,7 @@ const ABOUT: About = About {
 
 /// What no rule finds by itself.
 const FACTORS: &[Factor] = &[
-    common::seating::UNPINNED,
+    common::affinity::UNPINNED,
     Factor {
         name: "method",
         doc: "Plain write and read in place of the fastest ways of the kernel.",
@@ -228,7 +228,7 @@ impl Benchmark for TcpStream {
         plan::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         part::part(case, place)
     }
 

@@ -3,22 +3,22 @@
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
 use seatrial_stats::Sorted;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::{HostTime, host_time, tcp_info};
 use seatrial_sys::root::SysRoot;
 use serde_json::json;
 
-use super::crew::Crew;
+use super::config::{Name, TcpStreamConfig};
 use super::flow::Lap;
 use super::method::{Method, Receiving, Sending};
+use super::method_probe;
 use super::queued::Queue;
 use super::record::ENDS;
-use super::terms::{Name, Terms};
-use super::trials;
+use super::team::FlowTeam;
 use super::unsent::Looks;
-use crate::common::{Listening, Reach, interface_of};
+use crate::common::{Listener, PeerAddress, interface_of};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// Looks at the round trip times in a phase.
@@ -31,86 +31,88 @@ const LOOK: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// When the case was not planned by the same version.
-pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
-    Ok(Box::new(TcpEnd::new(Terms::of(case, place)?, place)))
+pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+    Ok(Box::new(TcpEnd::new(TcpStreamConfig::of(case, place)?, place)))
 }
 
 /// One end of all flows.
 pub struct TcpEnd {
-    terms: Terms,
-    place: Place,
-    listening: Vec<Listening>,
+    config: TcpStreamConfig,
+    place: PartPlacement,
+    listeners: Vec<Listener>,
     strangers: usize,
-    crew: Option<Crew>,
+    team: Option<FlowTeam>,
     methods: (Sending, Receiving),
 }
 
 impl TcpEnd {
-    pub fn new(terms: Terms, place: &Place) -> Self {
-        let methods = (terms.send.unwrap_or(Sending::ALL[0]), terms.receive.unwrap_or(Receiving::ALL[0]));
-        Self { terms, place: place.clone(), listening: Vec::new(), strangers: 0, crew: None, methods }
+    pub fn new(config: TcpStreamConfig, place: &PartPlacement) -> Self {
+        let methods = (config.send.unwrap_or(Sending::ALL[0]), config.receive.unwrap_or(Receiving::ALL[0]));
+        Self { config, place: place.clone(), listeners: Vec::new(), strangers: 0, team: None, methods }
     }
 
     fn call(&self, peers: &[Offer]) -> Result<Vec<TcpStream>, Error> {
         let offer = peers.iter().find(|offer| offer.part == "server");
         let offer = offer.ok_or_else(|| Error::new(Cause::Protocol, "no server among the peers"))?;
         let offered = offer.data.as_array().map(Vec::as_slice).unwrap_or_default();
-        let ways = self.terms.ways();
-        if offered.len() != ways.len() {
-            let text = format!("the peer offers {} ways, and there should be {}", offered.len(), ways.len());
+        let paths = self.config.paths();
+        if offered.len() != paths.len() {
+            let text = format!("the peer offers {} ways, and there should be {}", offered.len(), paths.len());
             return Err(Error::new(Cause::Protocol, text));
         }
         let mut streams = Vec::new();
-        // Way by way, as the peer takes them in.
-        for ((interface, count), reach) in ways.into_iter().zip(offered) {
-            let reach = Reach::read(reach)?;
-            streams.push(self.terms.with_endpoint(interface, |endpoint| {
-                (0..count as u32).map(|number| reach.connect(endpoint, number)).collect::<Result<Vec<_>, _>>()
+        // Direction by way, as the peer takes them in.
+        for ((interface, count), address) in paths.into_iter().zip(offered) {
+            let address = PeerAddress::read(address)?;
+            streams.push(self.config.with_endpoint(interface, |endpoint| {
+                (0..count as u32)
+                    .map(|number| address.connect(endpoint, number))
+                    .collect::<Result<Vec<_>, _>>()
             })?);
         }
-        Ok(self.terms.in_order(streams))
+        Ok(self.config.in_order(streams))
     }
 
-    fn crew(&mut self) -> Result<&mut Crew, Error> {
-        self.crew.as_mut().ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))
+    fn team(&mut self) -> Result<&mut FlowTeam, Error> {
+        self.team.as_mut().ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))
     }
 
     fn measure(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
         let (send, receive) = self.methods;
         let mut times: Vec<(Name, u64, u32)> = Vec::new();
         let mut looks = Looks::default();
-        let terms = self.terms.clone();
-        let crew = self.crew()?;
+        let config = self.config.clone();
+        let team = self.team()?;
         let span = (stop.left() / LOOKS).max(LOOK);
         let mut next = Instant::now() + span;
-        let sends = crew.flows().iter().filter(|(name, _)| terms.sends(*name));
+        let sends = team.flows().iter().filter(|(name, _)| config.sends(*name));
         // The first flow of each rail tells its interface.
-        let firsts = sends.take(terms.rails.len().max(1));
+        let firsts = sends.take(config.rails.len().max(1));
         let queues: Vec<Queue> = firsts.filter_map(|(_, stream)| Queue::of(stream)).collect();
         let before = host_time(&SysRoot::live());
         let start_ns = now_ns();
-        crew.turn(send, receive, true)?;
+        team.turn(send, receive, true)?;
         let far = Instant::now() + stop.left() + Duration::from_secs(1);
-        crew.wait(far, stop, |crew| {
+        team.wait(far, stop, |team| {
             if Instant::now() >= next {
                 next = Instant::now() + span;
-                times.extend(round_trips(crew, &mut looks));
+                times.extend(round_trips(team, &mut looks));
             }
         })?;
         // Data keeps moving until all parts have measured: an end would be seen by those that still do.
-        let mut laps = crew.turn(send, receive, false)?;
+        let mut laps = team.turn(send, receive, false)?;
         let window_ns = now_ns() - start_ns;
         let queues: Vec<serde_json::Value> =
             queues.iter().filter_map(|before| Some(before.again()?.since(before))).collect();
         let host = before.and_then(|before| Ok(host_time(&SysRoot::live())?.since(&before)));
-        let mut interfaces: Vec<String> = crew
+        let mut interfaces: Vec<String> = team
             .flows()
             .iter()
-            .take(terms.rails.len().max(1))
+            .take(config.rails.len().max(1))
             .filter_map(|(_, stream)| interface_of(stream))
             .collect();
         interfaces.dedup();
-        trials::require(&self.terms, &laps)?;
+        method_probe::require(&self.config, &laps)?;
         for lap in laps.iter_mut().filter(|lap| lap.end.sends) {
             lap.end.drained = looks.drained(lap.end.name());
             lap.end.tcp.rtt_us = usual(&times, lap.end.name()).or(lap.end.tcp.rtt_us);
@@ -132,33 +134,33 @@ impl TcpEnd {
 
 impl Part for TcpEnd {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        self.terms.require_congestion_control()?;
-        if self.terms.client {
+        self.config.require_congestion_control()?;
+        if self.config.client {
             return Ok(Offer::new(&self.place, serde_json::Value::Null));
         }
-        for (interface, _) in self.terms.ways() {
-            self.listening.push(self.terms.with_endpoint(interface, Listening::open)?);
+        for (interface, _) in self.config.paths() {
+            self.listeners.push(self.config.with_endpoint(interface, Listener::open)?);
         }
-        let reaches = self.listening.iter().map(Listening::reach).collect::<Result<Vec<_>, _>>()?;
-        Ok(Offer::new(&self.place, json!(reaches)))
+        let addresses = self.listeners.iter().map(Listener::address).collect::<Result<Vec<_>, _>>()?;
+        Ok(Offer::new(&self.place, json!(addresses)))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let streams = if self.terms.client {
+        let streams = if self.config.client {
             self.call(peers)?
         } else {
             let mut streams = Vec::new();
-            for (listening, (_, count)) in self.listening.drain(..).zip(self.terms.ways()) {
-                let accepted = listening.accept(count)?;
+            for (listener, (_, count)) in self.listeners.drain(..).zip(self.config.paths()) {
+                let accepted = listener.accept(count)?;
                 self.strangers += accepted.strangers;
                 streams.push(accepted.streams);
             }
-            self.terms.in_order(streams)
+            self.config.in_order(streams)
         };
-        for (name, stream) in self.terms.flows.iter().zip(&streams) {
-            self.terms.set_up(*name, stream)?;
+        for (name, stream) in self.config.flows.iter().zip(&streams) {
+            self.config.set_up(*name, stream)?;
         }
-        self.crew = Some(Crew::start(&self.terms, streams)?);
+        self.team = Some(FlowTeam::start(&self.config, streams)?);
         Ok(())
     }
 
@@ -166,8 +168,8 @@ impl Part for TcpEnd {
         match phase {
             Phase::Measure => self.measure(stop, out),
             _ => {
-                let terms = self.terms.clone();
-                let found = trials::go(self.crew()?, &terms, stop)?;
+                let config = self.config.clone();
+                let found = method_probe::run(self.team()?, &config, stop)?;
                 self.methods = (found.send, found.receive);
                 out.evidence("methods", found.shown);
                 Ok(())
@@ -177,7 +179,7 @@ impl Part for TcpEnd {
 
     fn verify(&mut self) -> Result<Integrity, Error> {
         let mut seen = 0;
-        for integrity in self.crew()?.end()? {
+        for integrity in self.team()?.end()? {
             match integrity {
                 Integrity::Verified { checked } => seen += checked,
                 other => return Ok(other),
@@ -188,7 +190,7 @@ impl Part for TcpEnd {
 }
 
 /// The smoothed round trip times of the flows that send here. What they have left to send is looked at as well.
-fn round_trips(crew: &Crew, looks: &mut Looks) -> Vec<(Name, u64, u32)> {
+fn round_trips(team: &FlowTeam, looks: &mut Looks) -> Vec<(Name, u64, u32)> {
     let at = now_ns();
     let ask = |(name, stream): &(Name, TcpStream)| {
         let info = tcp_info(stream).ok()?;
@@ -199,7 +201,7 @@ fn round_trips(crew: &Crew, looks: &mut Looks) -> Vec<(Name, u64, u32)> {
         let sends = info.data_segs_out.is_some_and(|count| count > 100);
         info.rtt_us.filter(|us| *us > 0 && sends).map(|us| (*name, at, us))
     };
-    crew.flows().iter().filter_map(ask).collect()
+    team.flows().iter().filter_map(ask).collect()
 }
 
 /// The median of a flow's smoothed round trip times, in microseconds. The last one alone may be that of a moment at which
@@ -222,7 +224,7 @@ fn sample(channel: &str, name: Name, span: (u64, u64), amount: f64, unit: Unit) 
     let amount =
         Quantity::new(amount, unit).map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
     let mut at = Params::default();
-    at.set("direction", name.way.word());
+    at.set("direction", name.direction.word());
     at.set("flow", u64::from(name.flow));
     Ok(Sample { channel: channel.to_owned(), at, start: Nanos(span.0), end: Nanos(span.1), amount })
 }
@@ -240,12 +242,12 @@ fn tell_host(host: Option<&HostTime>, window_ns: u64) -> serde_json::Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::terms::Way;
+    use super::super::config::Direction;
     use super::*;
 
     #[test]
     fn the_usual_round_trip_is_not_that_of_a_moment() {
-        let flow = |flow| Name { way: Way::Forward, flow };
+        let flow = |flow| Name { direction: Direction::Forward, flow };
         let looks = [(0, 90), (0, 110), (1, 7), (0, 3_819)].map(|(number, us)| (flow(number), 0, us));
         assert_eq!(usual(&looks, flow(0)), Some(110));
         assert_eq!(usual(&looks, flow(2)), None);

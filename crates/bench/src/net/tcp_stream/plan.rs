@@ -2,34 +2,34 @@
 
 use seatrial_model::{About, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site};
 
+use super::config::Direction;
+use super::method_probe;
 use super::rails;
-use super::terms::Way;
-use super::trials;
+use crate::common::affinity::{place_threads, place_threads_over};
 use crate::common::ends::Ends;
-use crate::common::seating::{seating, seating_over};
-use crate::common::{self, carry};
+use crate::common::{self, link_limits};
 
 /// One case between the two ends of the site.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
     contradictions(params)?;
-    let ways = Way::of(params.text("direction").unwrap_or("forward")).len();
+    let directions = Direction::of(params.text("direction").unwrap_or("forward")).len();
     let flows = params.count("flows").unwrap_or(1) as usize;
     let rails = rails::of(params);
-    let seating = match rails.as_slice() {
-        [] => seating(&ends, site, params, flows * ways)?,
+    let placement = match rails.as_slice() {
+        [] => place_threads(&ends, site, params, flows * directions)?,
         rails => {
             let nics = rails::interfaces(rails, params, site)?;
-            let way_of: Vec<usize> = (0..flows * ways)
+            let path_of: Vec<usize> = (0..flows * directions)
                 .map(|thread| rails::rail_of((thread % flows) as u32, rails.len()))
                 .collect();
-            seating_over(&ends, site, params, &nics, &way_of)?
+            place_threads_over(&ends, site, params, &nics, &path_of)?
         }
     };
     let mut budget = common::budget(params)?;
     let auto = |name: &str| params.text(name) == Ok("auto");
     let tcp = params.text("protocol") == Ok("tcp");
-    budget.warm_up = trials::warm_up(tcp && auto("send"), tcp && auto("receive"));
+    budget.warm_up = method_probe::warm_up(tcp && auto("send"), tcp && auto("receive"));
     budget.overhead = Nanos::millis(250);
     let mut case = ends.case(about, params, budget);
     if !rails.is_empty() {
@@ -38,8 +38,8 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
             case.chosen.set(end, rails.join("+").as_str());
         }
     }
-    seating.note(&mut case);
-    case.places = ends.places(about.parts, seating.seats);
+    placement.note(&mut case);
+    case.places = ends.places(about.parts, placement.bindings);
     Ok(vec![case])
 }
 
@@ -66,20 +66,20 @@ fn contradictions(params: &Params) -> Result<(), Reason> {
 
 /// The tightest of both cards' bounds, times what headers and gaps leave of them.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
-    let one_way = match rails::of(&case.params) {
-        rails if rails.is_empty() => carry::tcp(case, site),
+    let one_direction = match rails::of(&case.params) {
+        rails if rails.is_empty() => link_limits::tcp(case, site),
         rails => {
             let of = |rail: String| {
-                let bounds = carry::tcp(&rails::only(case, &rail), site);
+                let bounds = link_limits::tcp(&rails::only(case, &rail), site);
                 (rail, bounds)
             };
             rails::sum(rails.into_iter().map(of).collect())
         }
     };
-    let ways = Way::of(case.params.text("direction").unwrap_or("forward")).len();
-    let limit = |metric: &str| match (metric, &one_way) {
-        ("throughput" | "slowest", Ok(bounds)) => Limit::Chain(carry::times(bounds, ways)),
-        ("forward" | "reverse", Ok(bounds)) if ways > 1 => Limit::Chain(bounds.clone()),
+    let directions = Direction::of(case.params.text("direction").unwrap_or("forward")).len();
+    let limit = |metric: &str| match (metric, &one_direction) {
+        ("throughput" | "slowest", Ok(bounds)) => Limit::Chain(link_limits::times(bounds, directions)),
+        ("forward" | "reverse", Ok(bounds)) if directions > 1 => Limit::Chain(bounds.clone()),
         ("throughput" | "slowest" | "forward" | "reverse", Err(reason)) => {
             Limit::Unknown { reason: reason.clone() }
         }
@@ -92,7 +92,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         ("retransmits", _) => {
             Limit::Unknown { reason: "none is best, and nothing says how many a path must have".to_owned() }
         }
-        _ => common::unstated(),
+        _ => common::no_limit(),
     };
     about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
 }

@@ -13,7 +13,7 @@ pub const RAILS: ParamSpec = ParamSpec {
     default: "none",
 };
 
-/// The names that a case asks for; empty where there is only one way.
+/// The names that a case asks for; empty where there is only one path.
 pub fn of(params: &Params) -> Vec<String> {
     match params.text(RAILS.name) {
         Ok("none") | Err(_) => Vec::new(),

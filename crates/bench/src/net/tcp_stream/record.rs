@@ -7,7 +7,7 @@ use seatrial_sys::net::{TcpInfo, ThreadTime, ZeroCopied};
 use serde::{Deserialize, Serialize};
 use socket2::SockRef;
 
-use super::terms::{Name, Way};
+use super::config::{Direction, Name};
 
 /// Under what name the list of [`End`]s stands.
 pub const ENDS: &str = "ends";
@@ -15,7 +15,7 @@ pub const ENDS: &str = "ends";
 /// One end of a flow over the measuring phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct End {
-    pub way: Way,
+    pub way: Direction,
     pub flow: u32,
     /// Whether this end sends.
     pub sends: bool,
@@ -147,7 +147,7 @@ impl Socket {
 impl End {
     /// The flow.
     pub fn name(&self) -> Name {
-        Name { way: self.way, flow: self.flow }
+        Name { direction: self.way, flow: self.flow }
     }
 
     /// Time on a CPU.

@@ -8,11 +8,11 @@ use seatrial_model::{
 use serde_json::json;
 
 use super::advice::advice;
+use super::config::{Direction, Name};
 use super::limited::{Factor, Shares, limited};
 use super::rails;
 use super::record::End;
-use super::terms::{Name, Way};
-use crate::common::{Curve, Moved, common_window};
+use crate::common::{Curve, Transferred, common_window};
 
 /// A sample of the throughput is of this time at least, in nanoseconds.
 pub const INTERVAL_NS: u64 = 100_000_000;
@@ -33,8 +33,8 @@ struct Trial<'a> {
 }
 
 /// A direction of a trial.
-struct Direction {
-    way: Way,
+struct DirectionRates {
+    direction: Direction,
     window_ns: u64,
     /// Gbit/s of each flow over the window.
     flows: Vec<(Name, f64)>,
@@ -46,16 +46,16 @@ struct Direction {
 
 /// Every trial gives the throughput of its intervals, and one value of each other metric.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-    let ways = Way::of(case.params.text("direction").unwrap_or("forward"));
+    let asked = Direction::of(case.params.text("direction").unwrap_or("forward"));
     let count = case.params.count("flows").unwrap_or(1) as usize;
     let trials = trials(parts);
     let mut values = Collected::default();
     for trial in &trials {
-        let Some(directions) = directions(&ways, &trial.curves, count) else { continue };
+        let Some(directions) = directions(&asked, &trial.curves, count) else { continue };
         values.trial(trial, &directions);
     }
     if values.metrics.get("throughput").is_none_or(|(_, trials)| trials.is_empty()) {
-        return Err(Reason::new(Cause::TooShort, why_not(&trials, &ways, count)));
+        return Err(Reason::new(Cause::TooShort, why_not(&trials, &asked, count)));
     }
     let mut measures = Measures::default();
     for (name, (unit, trials)) in values.metrics {
@@ -80,10 +80,10 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
 
 /// The flows of each rail together, trial by trial.
 fn by_rail(by_flow: &[Row], rails: usize) -> Vec<Row> {
-    let mut sums: BTreeMap<(Way, usize), Vec<Vec<f64>>> = BTreeMap::new();
+    let mut sums: BTreeMap<(Direction, usize), Vec<Vec<f64>>> = BTreeMap::new();
     for row in by_flow {
-        let Some(Name { way, flow }) = name(&row.at) else { continue };
-        let sum = sums.entry((way, rails::rail_of(flow, rails))).or_default();
+        let Some(Name { direction, flow }) = name(&row.at) else { continue };
+        let sum = sums.entry((direction, rails::rail_of(flow, rails))).or_default();
         for (at, rate) in row.values.trials.iter().enumerate() {
             match sum.get_mut(at) {
                 Some(before) => before.iter_mut().zip(rate).for_each(|(sum, rate)| *sum += rate),
@@ -91,9 +91,9 @@ fn by_rail(by_flow: &[Row], rails: usize) -> Vec<Row> {
             }
         }
     }
-    let row = |((way, rail), trials): ((Way, usize), Vec<Vec<f64>>)| {
+    let row = |((direction, rail), trials): ((Direction, usize), Vec<Vec<f64>>)| {
         let mut at = Params::default();
-        at.set("direction", way.word());
+        at.set("direction", direction.word());
         at.set("rail", rail as u64);
         Row { at, values: Values { unit: Unit::GigabitsPerSecond, trials } }
     };
@@ -119,32 +119,36 @@ fn trials(parts: &[PartRecord]) -> Vec<Trial<'_>> {
 /// The directions of a trial, none when one of them cannot be told. The two ends have clocks of their own, so that each
 /// direction counts in a window of its own; cut into equally many intervals, they can be summed one by one, and the sum of
 /// the means is the mean of the sums.
-fn directions(ways: &[Way], curves: &BTreeMap<Name, Curve>, count: usize) -> Option<Vec<Direction>> {
-    let own = |way: &Way| -> Option<OfWay<'_>> {
-        let own = curves.iter().filter(|(name, _)| name.way == *way);
+fn directions(
+    directions: &[Direction],
+    curves: &BTreeMap<Name, Curve>,
+    count: usize,
+) -> Option<Vec<DirectionRates>> {
+    let own = |direction: &Direction| -> Option<DirectionFlows<'_>> {
+        let own = curves.iter().filter(|(name, _)| name.direction == *direction);
         let own: Vec<(Name, &Curve)> = own.map(|(name, curve)| (*name, curve)).collect();
         let only: Vec<&Curve> = own.iter().map(|(_, curve)| *curve).collect();
         let window = common_window(&only).filter(|_| own.len() >= count.max(1))?;
-        Some((*way, own, window))
+        Some((*direction, own, window))
     };
-    let all: Vec<OfWay<'_>> = ways.iter().map(own).collect::<Option<_>>()?;
+    let all: Vec<DirectionFlows<'_>> = directions.iter().map(own).collect::<Option<_>>()?;
     let intervals =
         all.iter().map(|(_, _, (start, end))| ((end - start) / INTERVAL_NS).clamp(1, MOST)).min()?;
-    Some(all.into_iter().map(|of_way| direction(of_way, intervals)).collect())
+    Some(all.into_iter().map(|flows| direction_rates(flows, intervals)).collect())
 }
 
 /// The flows of a direction, and the time that they have in common.
-type OfWay<'a> = (Way, Vec<(Name, &'a Curve)>, (u64, u64));
+type DirectionFlows<'a> = (Direction, Vec<(Name, &'a Curve)>, (u64, u64));
 
-fn direction((way, own, (start, end)): OfWay<'_>, intervals: u64) -> Direction {
+fn direction_rates((direction, own, (start, end)): DirectionFlows<'_>, intervals: u64) -> DirectionRates {
     let only: Vec<&Curve> = own.iter().map(|(_, curve)| *curve).collect();
     let sum = |from: u64, to: u64| only.iter().map(|curve| curve.rate(from, to) * GBIT).sum::<f64>();
     // In 128 bits: an hour of nanoseconds times its intervals is more than 64 hold.
     let edge = |at: u64| start + (u128::from(end - start) * u128::from(at) / u128::from(intervals)) as u64;
     let wide = INTERVAL_NS.min(end - start);
     let steps = ((end - start - wide) / STEP_NS).min(MOST);
-    Direction {
-        way,
+    DirectionRates {
+        direction,
         window_ns: end - start,
         flows: own.iter().map(|(name, curve)| (*name, curve.rate(start, end) * GBIT)).collect(),
         intervals: (0..intervals).map(|at| sum(edge(at), edge(at + 1))).collect(),
@@ -179,24 +183,25 @@ impl Collected {
         self.metrics.entry(name).or_insert_with(|| (unit, Vec::new())).1.push(values);
     }
 
-    fn trial(&mut self, trial: &Trial<'_>, directions: &[Direction]) {
+    fn trial(&mut self, trial: &Trial<'_>, directions: &[DirectionRates]) {
         let gbit = Unit::GigabitsPerSecond;
-        let throughput = together(&directions.iter().map(|way| &way.intervals).collect::<Vec<_>>());
-        let slowest = together(&directions.iter().map(|way| &way.sliding).collect::<Vec<_>>());
+        let throughput = together(&directions.iter().map(|rates| &rates.intervals).collect::<Vec<_>>());
+        let slowest = together(&directions.iter().map(|rates| &rates.sliding).collect::<Vec<_>>());
         self.add("throughput", gbit, throughput);
         if directions.len() > 1 {
-            for direction in directions {
-                self.add(direction.way.word(), gbit, direction.intervals.clone());
+            for rates in directions {
+                self.add(rates.direction.word(), gbit, rates.intervals.clone());
             }
         }
         self.add("slowest", gbit, slowest.into_iter().reduce(f64::min).into_iter().collect());
-        let flows: Vec<(Name, f64)> = directions.iter().flat_map(|way| way.flows.iter().copied()).collect();
+        let flows: Vec<(Name, f64)> =
+            directions.iter().flat_map(|rates| rates.flows.iter().copied()).collect();
         let rates: Vec<f64> = flows.iter().map(|(_, rate)| *rate).collect();
         self.add("fairness", Unit::Ratio, fairness(&rates).into_iter().collect());
         for (name, rate) in flows {
             self.flows.entry(name).or_default().push(vec![rate]);
         }
-        self.windows.extend(directions.iter().map(|way| way.window_ns));
+        self.windows.extend(directions.iter().map(|rates| rates.window_ns));
         self.kernel(trial);
         self.effort(trial, rates.iter().sum());
     }
@@ -261,19 +266,19 @@ fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Mea
     let mut factors = Factors::new();
     let mut last = Vec::new();
     let rails = rails::of(&case.params);
-    let mut ways = vec![Moved::default(); rails.len().max(1)];
+    let mut paths = vec![Transferred::default(); rails.len().max(1)];
     for trial in trials {
         last.clear();
         let ends = ends(trial);
         for end in &ends {
-            let moved = &mut ways[rails::rail_of(end.flow, rails.len())];
+            let moved = &mut paths[rails::rail_of(end.flow, rails.len())];
             // Data keeps moving between the phases: what the sockets hold is counted by one side only.
             let buffer = if end.sends { end.socket.send_buffer } else { end.socket.receive_buffer };
             moved.buffered += buffer.unwrap_or(0) as u64;
             let received = if end.sends { 0 } else { end.bytes };
             match end.way {
-                Way::Forward => moved.forward += received,
-                Way::Reverse => moved.reverse += received,
+                Direction::Forward => moved.forward += received,
+                Direction::Reverse => moved.reverse += received,
             }
         }
         for sender in ends.iter().filter(|end| end.sends) {
@@ -289,8 +294,10 @@ fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Mea
         }
     }
     match rails.is_empty() {
-        true => ways[0].tell(case, measures),
-        false => Moved::tell_by_interface(&rails.into_iter().zip(ways).collect::<Vec<_>>(), case, measures),
+        true => paths[0].tell(case, measures),
+        false => {
+            Transferred::tell_by_interface(&rails.into_iter().zip(paths).collect::<Vec<_>>(), case, measures);
+        }
     }
     let counts: BTreeMap<&str, usize> =
         factors.iter().map(|(factor, flows)| (factor.word(), flows.len())).collect();
@@ -327,13 +334,16 @@ fn blame(case: &Case, factors: &Factors) -> Option<Finding> {
 }
 
 /// Why no trial gave a number.
-fn why_not(trials: &[Trial<'_>], ways: &[Way], count: usize) -> String {
+fn why_not(trials: &[Trial<'_>], directions: &[Direction], count: usize) -> String {
     let Some(trial) = trials.last() else { return "no trial has told anything".to_owned() };
-    for way in ways {
-        let of_way = trial.curves.iter().filter(|(name, curve)| name.way == *way && curve.span().is_some());
-        let told = of_way.count();
+    for direction in directions {
+        let flows = trial
+            .curves
+            .iter()
+            .filter(|(name, curve)| name.direction == *direction && curve.span().is_some());
+        let told = flows.count();
         if told < count {
-            let word = way.word();
+            let word = direction.word();
             return format!(
                 "only {told} of {count} flows {word} received anything within the time; raise -p time="
             );
@@ -344,17 +354,17 @@ fn why_not(trials: &[Trial<'_>], ways: &[Way], count: usize) -> String {
 }
 
 fn name(at: &Params) -> Option<Name> {
-    let way = match at.text("direction").ok()? {
-        "forward" => Way::Forward,
-        "reverse" => Way::Reverse,
+    let direction = match at.text("direction").ok()? {
+        "forward" => Direction::Forward,
+        "reverse" => Direction::Reverse,
         _ => return None,
     };
-    Some(Name { way, flow: u32::try_from(at.count("flow").ok()?).ok()? })
+    Some(Name { direction, flow: u32::try_from(at.count("flow").ok()?).ok()? })
 }
 
 fn place(name: Name) -> Params {
     let mut at = Params::default();
-    at.set("direction", name.way.word());
+    at.set("direction", name.direction.word());
     at.set("flow", u64::from(name.flow));
     at
 }

@@ -3,7 +3,7 @@
 use seatrial_model::{Case, Finding, Quantity, Severity, Unit};
 use seatrial_sys::net::datagram::most_segments;
 
-use super::record::{Counts, Received, Sent, Tally, Trial, Way};
+use super::record::{Counts, DirectionRecord, Received, Sent, Tally, Trial};
 
 /// How late a paced sender may be, in nanoseconds, before its bursts may be what overran a queue.
 const BURST_NS: u64 = 1_000_000;
@@ -26,8 +26,9 @@ pub fn findings(case: &Case, trials: &[Trial<'_>]) -> Vec<Finding> {
         finding.evidence = vec![of.to_owned()];
         finding
     };
-    let ways = || trials.iter().flat_map(|trial| &trial.ways);
-    let sum = |of: fn(&Tally) -> u64| -> u64 { ways().map(|way| way.received.total(of)).sum() };
+    let directions = || trials.iter().flat_map(|trial| &trial.directions);
+    let sum =
+        |of: fn(&Tally) -> u64| -> u64 { directions().map(|direction| direction.received.total(of)).sum() };
     let lost = sum(|flow| flow.lost);
     if lost > 0 {
         let text = attribution(trials, lost, sum(|flow| flow.sent));
@@ -36,7 +37,8 @@ pub fn findings(case: &Case, trials: &[Trial<'_>]) -> Vec<Finding> {
     if let Some((count, text)) = fragments(trials) {
         found.push(make("fragmented", Severity::Warning, text, count, "trials"));
     }
-    let rejected: u64 = ways().flat_map(|way| &way.sent.flows).map(|flow| flow.rejected).sum();
+    let rejected: u64 =
+        directions().flat_map(|direction| &direction.sent.flows).map(|flow| flow.rejected).sum();
     if rejected > 0 {
         let text = format!(
             "{rejected} times the sender was told that its datagrams were rejected (ICMP): a firewall rejects some of \
@@ -67,11 +69,11 @@ pub fn findings(case: &Case, trials: &[Trial<'_>]) -> Vec<Finding> {
 fn attribution(trials: &[Trial<'_>], lost: u64, sent: u64) -> String {
     let mut places: Vec<Place> = Vec::new();
     let mut per_piece = 1;
-    for way in trials.iter().flat_map(|trial| &trial.ways) {
-        if way.received.coalesced || way.sent.segments > 1 {
-            per_piece = most_segments(way.sent.message.max(1)).max(way.sent.segments) as u64;
+    for direction in trials.iter().flat_map(|trial| &trial.directions) {
+        if direction.received.coalesced || direction.sent.segments > 1 {
+            per_piece = most_segments(direction.sent.message.max(1)).max(direction.sent.segments) as u64;
         }
-        for place in of_way(way) {
+        for place in of_direction(direction) {
             match places.iter_mut().find(|known| known.name == place.name) {
                 Some(known) => known.count += place.count,
                 None => places.push(place),
@@ -107,8 +109,8 @@ fn attribution(trials: &[Trial<'_>], lost: u64, sent: u64) -> String {
     text
 }
 
-fn of_way(way: &Way<'_>) -> Vec<Place> {
-    let Way { sent, received, .. } = way;
+fn of_direction(direction: &DirectionRecord<'_>) -> Vec<Place> {
+    let DirectionRecord { sent, received, .. } = direction;
     let place = |name, count, remedy: String| Place { name, count, remedy };
     // The sockets' own counts, or where the kernel does not tell them those of all sockets of the node.
     let own: Option<u64> = received.flows.iter().map(|flow| flow.socket_drops).sum();
@@ -175,8 +177,8 @@ fn socket_remedy(received: &Received) -> String {
 /// What could not be read at the ends; empty when all of it was.
 fn unknown(trials: &[Trial<'_>]) -> String {
     let mut reasons: Vec<&str> = Vec::new();
-    for way in trials.iter().flat_map(|trial| &trial.ways) {
-        let all = way.sent.counters.unknown.iter().chain(&way.received.counters.unknown);
+    for direction in trials.iter().flat_map(|trial| &trial.directions) {
+        let all = direction.sent.counters.unknown.iter().chain(&direction.received.counters.unknown);
         for reason in all.map(String::as_str) {
             if !reasons.contains(&reason) {
                 reasons.push(reason);
@@ -188,8 +190,9 @@ fn unknown(trials: &[Trial<'_>]) -> String {
 
 /// Whether a paced sender was late and caught up, which no queue need take.
 fn bursts(trials: &[Trial<'_>]) -> Option<String> {
-    let paced = trials.iter().flat_map(|trial| &trial.ways).filter(|way| way.sent.rate.is_some());
-    let behind = paced.flat_map(|way| &way.sent.flows).map(|flow| flow.behind_ns).max()?;
+    let paced =
+        trials.iter().flat_map(|trial| &trial.directions).filter(|direction| direction.sent.rate.is_some());
+    let behind = paced.flat_map(|direction| &direction.sent.flows).map(|flow| flow.behind_ns).max()?;
     (behind > BURST_NS).then(|| {
         format!(
             "the sender was up to {:.1} ms behind its schedule and caught up in a burst, which may be what overran a \
@@ -201,19 +204,19 @@ fn bursts(trials: &[Trial<'_>]) -> Option<String> {
 
 /// Fragments that were made or came during the trials, when the messages do not fit, or that were made all the same.
 fn fragments(trials: &[Trial<'_>]) -> Option<(u64, String)> {
-    let ways = || trials.iter().flat_map(|trial| &trial.ways);
-    let sum = |of: &dyn Fn(&Way<'_>) -> u64| -> u64 { ways().map(of).sum() };
-    let made = sum(&|way| way.sent.counters.sum(&["fragments_made"]));
-    let came = sum(&|way| way.received.counters.sum(&["fragments_come"]));
+    let directions = || trials.iter().flat_map(|trial| &trial.directions);
+    let sum = |of: &dyn Fn(&DirectionRecord<'_>) -> u64| -> u64 { directions().map(of).sum() };
+    let made = sum(&|direction| direction.sent.counters.sum(&["fragments_made"]));
+    let came = sum(&|direction| direction.received.counters.sum(&["fragments_come"]));
     let too_large = |sent: &Sent| sent.path_mtu.is_some_and(|mtu| sent.message + sent.headers > mtu as usize);
-    let large = ways().find(|way| too_large(&way.sent));
+    let large = directions().find(|direction| too_large(&direction.sent));
     let text = match large {
-        Some(way) => format!(
+        Some(direction) => format!(
             "messages of {} B do not fit the path MTU of {} B: they went in fragments ({made} made, {came} come), of which \
              one lost loses the message, and which no card spreads over its queues; enable jumbo frames on the whole \
              path, or send smaller ones",
-            way.sent.message,
-            way.sent.path_mtu.unwrap_or(0)
+            direction.sent.message,
+            direction.sent.path_mtu.unwrap_or(0)
         ),
         // Somebody on the way, or others on these nodes.
         None if came > 0 => format!(

@@ -1,6 +1,6 @@
 //! What a datagram is made of: a header that tells whose it is and which, and a body that can be checked.
 
-use super::terms::HEADER;
+use super::config::HEADER;
 
 /// The first bytes of every datagram, in little-endian order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,12 +6,12 @@ use seatrial_model::{Cause, Nanos};
 use seatrial_sys::net::datagram::{self, Incoming, ReceiveBuffer, drops, most_segments};
 use socket2::{Domain, Protocol, Socket, Type};
 
+use super::config::{Offload, UdpStreamConfig};
 use super::header::{Header, Pattern};
 use super::kernel::Rules;
 use super::record::Tally;
 use super::shared::Shared;
 use super::slices::Slices;
-use super::terms::{Offload, Terms};
 use super::window::Window;
 use crate::Error;
 
@@ -30,14 +30,14 @@ impl Ports {
     ///
     /// # Errors
     /// What the system refuses, with the port.
-    pub fn open(terms: &Terms) -> Result<Self, Error> {
+    pub fn open(config: &UdpStreamConfig) -> Result<Self, Error> {
         let mut ports =
             Self { sockets: Vec::new(), buffer: ReceiveBuffer { bytes: 0, forced: false }, coalesced: false };
-        for flow in 0..terms.flows {
-            let number = match terms.port {
+        for flow in 0..config.flows {
+            let number = match config.port {
                 None => 0,
                 Some(first) => u16::try_from(usize::from(first) + flow).map_err(|_| {
-                    let text = format!("port={first}: {} flows take ports beyond 65535", terms.flows);
+                    let text = format!("port={first}: {} flows take ports beyond 65535", config.flows);
                     Error::new(Cause::Contradiction, text)
                 })?,
             };
@@ -45,10 +45,10 @@ impl Ports {
                 let named = if number == 0 { "a port".to_owned() } else { format!("port {number}") };
                 Error::new(Cause::IoError, format!("cannot receive on {named}: {error}"))
             };
-            let socket = socket(terms, number).map_err(failed)?;
-            ports.buffer = datagram::grant_receive_buffer(&socket, Some(terms.buffer))
+            let socket = socket(config, number).map_err(failed)?;
+            ports.buffer = datagram::grant_receive_buffer(&socket, Some(config.buffer))
                 .map_err(|error| failed(error.into()))?;
-            ports.coalesced = coalesce(terms.offload, &socket)?;
+            ports.coalesced = coalesce(config.offload, &socket)?;
             ports.sockets.push(socket);
         }
         Ok(ports)
@@ -69,21 +69,21 @@ impl Ports {
 }
 
 /// A socket for both versions of the protocol, where the kernel has both.
-fn socket(terms: &Terms, port: u16) -> std::io::Result<UdpSocket> {
+fn socket(config: &UdpStreamConfig, port: u16) -> std::io::Result<UdpSocket> {
     let made = |at: IpAddr| {
         let at = SocketAddr::new(at, port);
         let socket = Socket::new(Domain::for_address(at), Type::DGRAM, Some(Protocol::UDP))?;
         if at.is_ipv6() {
             socket.set_only_v6(false)?;
         }
-        if let Some(interface) = &terms.interface {
+        if let Some(interface) = &config.interface {
             // Needs no privilege since Linux 5.7; without it strangers come by other interfaces as well.
             let _ = socket.bind_device(Some(interface.as_bytes()));
         }
         socket.bind(&at.into())?;
         Ok(UdpSocket::from(socket))
     };
-    if terms.alone {
+    if config.alone {
         return made(Ipv4Addr::LOCALHOST.into());
     }
     match made(Ipv6Addr::UNSPECIFIED.into()) {
@@ -120,43 +120,48 @@ pub struct Inbound {
 }
 
 /// A thread that receives.
-pub struct Crew {
+pub struct ReceiveThread {
     pub flows: Vec<Inbound>,
     pub sockets: Vec<UdpSocket>,
     pub incoming: Incoming,
 }
 
-impl Crew {
-    /// A crew for each of `count` threads, among which the flows are dealt.
+impl ReceiveThread {
+    /// One for each of the threads, to which the flows are distributed in turn.
     ///
     /// # Errors
     /// When the system does not tell the ports.
-    pub fn of(ports: Ports, terms: &Terms, message: usize, time: Nanos) -> Result<Vec<Self>, Error> {
+    pub fn of(
+        ports: Ports,
+        config: &UdpStreamConfig,
+        message: usize,
+        time: Nanos,
+    ) -> Result<Vec<Self>, Error> {
         let (piece, pieces) = if ports.coalesced {
-            (PIECE, terms.batch.div_ceil(most_segments(message)).max(4))
+            (PIECE, config.batch.div_ceil(most_segments(message)).max(4))
         } else {
-            (message, terms.batch)
+            (message, config.batch)
         };
-        let crew =
+        let thread =
             |_| Self { flows: Vec::new(), sockets: Vec::new(), incoming: Incoming::new(piece, pieces) };
-        let mut crews: Vec<Self> = (0..terms.threads).map(crew).collect();
+        let mut threads: Vec<Self> = (0..config.threads).map(thread).collect();
         for (number, (socket, port)) in
             ports.numbers()?.into_iter().zip(ports.sockets).map(|(a, b)| (b, a)).enumerate()
         {
-            let crew = &mut crews[number % terms.threads];
-            crew.flows.push(Inbound {
+            let thread = &mut threads[number % config.threads];
+            thread.flows.push(Inbound {
                 number: number as u16,
                 window: Window::default(),
-                slices: Slices::new(time, terms.slice),
+                slices: Slices::new(time, config.slice),
                 port,
                 drops_before: None,
                 tally: Tally::default(),
                 jitter_ns: 0.0,
                 last: None,
             });
-            crew.sockets.push(socket);
+            thread.sockets.push(socket);
         }
-        Ok(crews)
+        Ok(threads)
     }
 
     /// Before a phase.

@@ -8,11 +8,11 @@ use seatrial_sys::Errno;
 use seatrial_sys::clock::{now_ns, sleep_until_ns};
 use seatrial_sys::net::datagram::{Incoming, Outgoing, Readable, segment};
 
+use super::config::Pacing;
 use super::header::{Header, Pattern};
 use super::inbound::Inbound;
 use super::outbound::Outbound;
 use super::shared::Shared;
-use super::terms::Pacing;
 use crate::Stop;
 
 /// How long a thread waits at most before it looks whether it is over.

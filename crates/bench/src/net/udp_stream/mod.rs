@@ -2,8 +2,8 @@
 
 mod bursts;
 mod closed;
+mod config;
 mod control;
-mod crew;
 mod findings;
 mod header;
 mod inbound;
@@ -23,21 +23,21 @@ mod shared;
 mod slices;
 mod steps;
 mod talk;
-mod terms;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod window;
 
 use seatrial_model::{
     About, AxisSpec, Better, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec,
-    ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
+pub(super) use config::Direction;
+use config::{HEADER, MOST_MESSAGE};
 pub(super) use part::part;
 pub(super) use plan::{between, limits};
 pub(super) use reduce::reduce;
-pub(super) use terms::Direction;
-use terms::{HEADER, MOST_MESSAGE};
 
 use crate::{Benchmark, Error, Part, common};
 
@@ -219,7 +219,7 @@ const ABOUT: About = About {
         BUFFER,
         PACING,
         THREADS,
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         FRAGMENT,
         PORT,
         common::ends::INTERFACE,
@@ -245,7 +245,7 @@ impl Benchmark for UdpStream {
     }
 
     fn factors(&self) -> &'static [Factor] {
-        &[common::seating::UNPINNED]
+        &[common::affinity::UNPINNED]
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -256,7 +256,7 @@ impl Benchmark for UdpStream {
         limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         part(case, place)
     }
 

@@ -10,10 +10,10 @@ use seatrial_sys::net::set_max_pacing_rate;
 use seatrial_sys::proof::Key;
 use socket2::{Domain, Protocol, Socket, Type};
 
+use super::config::{HEADER, MOST_MESSAGE, Offload, Pacing, UdpStreamConfig};
 use super::header::Pattern;
 use super::pace::Pace;
 use super::record::SentFlow;
-use super::terms::{HEADER, MOST_MESSAGE, Offload, Pacing, Terms};
 use crate::Error;
 
 /// How long a call may last: the stop is looked at that often.
@@ -39,7 +39,7 @@ pub struct Outbound {
 }
 
 /// A thread that sends.
-pub struct Crew {
+pub struct SendThread {
     pub flows: Vec<Outbound>,
     pub out: Outgoing,
 }
@@ -59,44 +59,44 @@ pub struct Sending {
 /// # Errors
 /// When the message does not fit the path, or the system refuses.
 pub fn open(
-    terms: &Terms,
+    config: &UdpStreamConfig,
     interface: Option<&str>,
     own: IpAddr,
     peer: IpAddr,
     ports: &[u16],
-) -> Result<(Sending, Vec<Crew>), Error> {
-    if terms.pacing == Pacing::Kernel {
+) -> Result<(Sending, Vec<SendThread>), Error> {
+    if config.pacing == Pacing::Kernel {
         paced_by_kernel(interface)?;
     }
-    if ports.len() != terms.flows {
-        let text = format!("the peer offers {} ports for {} flows", ports.len(), terms.flows);
+    if ports.len() != config.flows {
+        let text = format!("the peer offers {} ports for {} flows", ports.len(), config.flows);
         return Err(Error::new(Cause::Protocol, text));
     }
     let mut sockets = Vec::new();
     for port in ports {
         let to = SocketAddr::new(peer, *port);
         let failed = |error| Error::new(Cause::IoError, format!("cannot send to {to}: {error}"));
-        sockets.push((socket(terms, own, to).map_err(failed)?, to));
+        sockets.push((socket(config, own, to).map_err(failed)?, to));
     }
     let path_mtu = sockets.first().and_then(|(socket, _)| datagram::path_mtu(socket).ok());
     let headers = 8 + if peer.is_ipv4() { 20 } else { 40 };
     let fits = path_mtu.map(|mtu| (mtu as usize).saturating_sub(headers).min(MOST_MESSAGE));
-    let message = size(terms, fits, headers, own, peer)?;
+    let message = size(config, fits, headers, own, peer)?;
     let is_whole = fits.is_none_or(|fits| message <= fits);
-    let segments = segments(terms, message, is_whole, sockets.iter().map(|(socket, _)| socket))?;
+    let segments = segments(config, message, is_whole, sockets.iter().map(|(socket, _)| socket))?;
     let cookie = cookie()?;
-    let pattern = Pattern::new(cookie, message, terms.batch);
-    let layout = Layout { message, slots: terms.batch, segments };
-    let crew = |_| Crew { flows: Vec::new(), out: filled(layout, &pattern) };
-    let mut crews: Vec<Crew> = (0..terms.threads).map(crew).collect();
+    let pattern = Pattern::new(cookie, message, config.batch);
+    let layout = Layout { message, slots: config.batch, segments };
+    let thread = |_| SendThread { flows: Vec::new(), out: filled(layout, &pattern) };
+    let mut threads: Vec<SendThread> = (0..config.threads).map(thread).collect();
     for (number, (socket, to)) in sockets.into_iter().enumerate() {
-        if let (Pacing::Kernel, Some(rate)) = (terms.pacing, terms.rate) {
+        if let (Pacing::Kernel, Some(rate)) = (config.pacing, config.rate) {
             let on_wire = rate * (message + headers) as f64 / message as f64 * CATCHING_UP;
             set_max_pacing_rate(&socket, on_wire as u64).map_err(|error| {
                 Error::new(Cause::Missing, format!("pacing=kernel: the kernel answers {error}"))
             })?;
         }
-        crews[number % terms.threads].flows.push(Outbound {
+        threads[number % config.threads].flows.push(Outbound {
             number: number as u16,
             socket,
             to,
@@ -107,10 +107,10 @@ pub fn open(
             refused: 0,
             cut_short: 0,
             rejected: 0,
-            may_be_uncut: segments > 1 && terms.offload == Offload::Auto,
+            may_be_uncut: segments > 1 && config.offload == Offload::Auto,
         });
     }
-    Ok((Sending { cookie, message, headers, path_mtu, pattern }, crews))
+    Ok((Sending { cookie, message, headers, path_mtu, pattern }, threads))
 }
 
 /// Only the queueing discipline `fq` heeds the rate of a UDP socket (tc-fq(8)).
@@ -128,9 +128,9 @@ fn paced_by_kernel(interface: Option<&str>) -> Result<(), Error> {
     Err(missing(text))
 }
 
-fn socket(terms: &Terms, own: IpAddr, to: SocketAddr) -> std::io::Result<UdpSocket> {
+fn socket(config: &UdpStreamConfig, own: IpAddr, to: SocketAddr) -> std::io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(to), Type::DGRAM, Some(Protocol::UDP))?;
-    if let Some(interface) = &terms.interface {
+    if let Some(interface) = &config.interface {
         // Needs no privilege since Linux 5.7; before, the address alone has to do.
         let _ = socket.bind_device(Some(interface.as_bytes()));
     }
@@ -139,7 +139,7 @@ fn socket(terms: &Terms, own: IpAddr, to: SocketAddr) -> std::io::Result<UdpSock
     socket.set_write_timeout(Some(CALL))?;
     // Without it the queue of the interface may drop what we take for sent; its counters tell that as well.
     let _ = datagram::report_local_drops(&socket);
-    if !terms.fragment {
+    if !config.fragment {
         datagram::refuse_fragments(&socket)?;
     }
     Ok(socket.into())
@@ -147,20 +147,20 @@ fn socket(terms: &Terms, own: IpAddr, to: SocketAddr) -> std::io::Result<UdpSock
 
 /// Bytes of a message: what was asked for, or what fits.
 fn size(
-    terms: &Terms,
+    config: &UdpStreamConfig,
     fits: Option<usize>,
     headers: usize,
     own: IpAddr,
     peer: IpAddr,
 ) -> Result<usize, Error> {
-    let Some(asked) = terms.message else {
+    let Some(asked) = config.message else {
         return fits.filter(|fits| *fits >= HEADER).ok_or_else(|| {
             let text = format!("the path MTU from {own} to {peer} is not known; give -p message=");
             Error::new(Cause::Missing, text)
         });
     };
     match fits {
-        Some(fits) if asked > fits && !terms.fragment => {
+        Some(fits) if asked > fits && !config.fragment => {
             let text = format!(
                 "a message of {asked} B and its headers of {headers} B do not fit the path MTU of {} B from {own} to \
                  {peer}: the MTU of both interfaces, and of all between them, must be {} B at least",
@@ -175,13 +175,13 @@ fn size(
 
 /// Datagrams of a piece. Only whole packets are cut by the kernel: it fragments none of them.
 fn segments<'a>(
-    terms: &Terms,
+    config: &UdpStreamConfig,
     message: usize,
     is_whole: bool,
     sockets: impl Iterator<Item = &'a UdpSocket>,
 ) -> Result<usize, Error> {
-    let most = most_segments(message).min(terms.batch);
-    if terms.offload == Offload::Plain || most == 1 || (!is_whole && terms.offload == Offload::Auto) {
+    let most = most_segments(message).min(config.batch);
+    if config.offload == Offload::Plain || most == 1 || (!is_whole && config.offload == Offload::Auto) {
         return Ok(1);
     }
     let size = u16::try_from(message).unwrap_or(u16::MAX);
@@ -189,7 +189,7 @@ fn segments<'a>(
         let cut = if is_whole { datagram::segment(socket, size) } else { Err(seatrial_sys::Errno::MSGSIZE) };
         match cut {
             Ok(()) => {}
-            Err(_) if terms.offload == Offload::Auto => return Ok(1),
+            Err(_) if config.offload == Offload::Auto => return Ok(1),
             Err(error) => {
                 let text = format!(
                     "offload=gso: the kernel does not cut {message} B datagrams (UDP_SEGMENT): {error}; leave it out"
@@ -218,16 +218,16 @@ fn cookie() -> Result<u64, Error> {
         .ok_or_else(|| failed("a key is shorter than it should be".to_owned()))
 }
 
-impl Crew {
+impl SendThread {
     /// Before a phase. Flows begin one after the other over the time between two datagrams, so that they do not go in
     /// step.
-    pub fn begin(&mut self, terms: &Terms, message: usize) {
+    pub fn begin(&mut self, config: &UdpStreamConfig, message: usize) {
         let start = now_ns();
         for flow in &mut self.flows {
-            let interval = Pace::new(terms.rate, message, 0).interval_ns().unwrap_or(0.0);
-            let after = interval * f64::from(flow.number) / terms.flows as f64;
+            let interval = Pace::new(config.rate, message, 0).interval_ns().unwrap_or(0.0);
+            let after = interval * f64::from(flow.number) / config.flows as f64;
             flow.start_ns = start + after as u64;
-            flow.pace = Pace::new(terms.rate, message, flow.start_ns);
+            flow.pace = Pace::new(config.rate, message, flow.start_ns);
             (flow.span_ns, flow.sent) = (0, 0);
             (flow.refused, flow.cut_short, flow.rejected) = (0, 0, 0);
         }

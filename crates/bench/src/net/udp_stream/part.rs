@@ -1,17 +1,17 @@
 //! An end of the stream: sends, receives, or both, and agrees with the other end on what was sent.
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Phase, Place};
+use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement, Phase};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::config::{HEADER, MOST_MESSAGE, UdpStreamConfig};
 use super::control::{Control, Said};
 use super::header::Pattern;
-use super::inbound::{self, Ports};
+use super::inbound::{Ports, ReceiveThread};
 use super::outbound::{self, Sending};
 use super::phase::{Ran, Stage, WARM_UP};
 use super::record::{RECEIVED, Received, SENT, STEPS, Tally};
-use super::terms::{HEADER, MOST_MESSAGE, Terms};
-use crate::common::{Listening, Reach, interface_of};
+use crate::common::{Listener, PeerAddress, interface_of};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How long the other end may take to say what it will send, beside the connecting.
@@ -21,18 +21,18 @@ const OFFER_WITHIN: std::time::Duration = std::time::Duration::from_secs(5);
 #[derive(Serialize, Deserialize)]
 struct Invitation {
     /// The control connection; of the end that listens.
-    control: Option<Reach>,
+    control: Option<PeerAddress>,
     /// Where datagrams are received, by flow.
     ports: Vec<u16>,
 }
 
 /// One end.
 pub struct End {
-    terms: Terms,
-    place: Place,
+    config: UdpStreamConfig,
+    place: PartPlacement,
     time: Nanos,
     /// Between prepare and connect.
-    listening: Option<Listening>,
+    listener: Option<Listener>,
     ports: Option<Ports>,
     /// From connect on.
     stage: Option<Stage>,
@@ -44,12 +44,12 @@ pub struct End {
 ///
 /// # Errors
 /// When the case cannot be read.
-pub fn part(case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
     Ok(Box::new(End {
-        terms: Terms::of(case, place)?,
+        config: UdpStreamConfig::of(case, place)?,
         place: place.clone(),
         time: case.budget.measure.max(case.budget.warm_up),
-        listening: None,
+        listener: None,
         ports: None,
         stage: None,
         integrity: None,
@@ -64,13 +64,13 @@ impl Part for End {
     /// The second end listens for the control connection; whoever receives opens its ports.
     fn prepare(&mut self) -> Result<Offer, Error> {
         let mut invitation = Invitation { control: None, ports: Vec::new() };
-        if self.terms.index == 1 {
-            let listening = Listening::open(&self.terms.endpoint())?;
-            invitation.control = Some(listening.reach()?);
-            self.listening = Some(listening);
+        if self.config.index == 1 {
+            let listener = Listener::open(&self.config.endpoint())?;
+            invitation.control = Some(listener.address()?);
+            self.listener = Some(listener);
         }
-        if self.terms.receives() {
-            let ports = Ports::open(&self.terms)?;
+        if self.config.receives() {
+            let ports = Ports::open(&self.config)?;
             invitation.ports = ports.numbers()?;
             self.ports = Some(ports);
         }
@@ -78,25 +78,25 @@ impl Part for End {
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let other = peers.iter().find(|offer| offer.index != self.terms.index);
+        let other = peers.iter().find(|offer| offer.index != self.config.index);
         let other = other.ok_or_else(|| Error::new(Cause::Protocol, "no other end among the peers"))?;
         let invitation = Invitation::deserialize(&other.data).map_err(|error| {
             Error::new(Cause::Protocol, format!("the peer's offer cannot be read: {error}"))
         })?;
-        let stream = match (self.listening.take(), invitation.control) {
-            (Some(listening), _) => listening.accept(1)?.only()?,
-            (None, Some(reach)) => reach.connect(&self.terms.endpoint(), 0)?,
+        let stream = match (self.listener.take(), invitation.control) {
+            (Some(listener), _) => listener.accept(1)?.only()?,
+            (None, Some(address)) => address.connect(&self.config.endpoint(), 0)?,
             (None, None) => return Err(told_too_early("connect")),
         };
         let mut control = Control::new(stream)?;
-        let interface = interface_of(control.stream()).or_else(|| self.terms.interface.clone());
+        let interface = interface_of(control.stream()).or_else(|| self.config.interface.clone());
         let (own, peer) = (control.own()?, control.peer()?);
         let mut sending = None;
-        if self.terms.sends() {
-            let (common, crews) =
-                outbound::open(&self.terms, interface.as_deref(), own, peer, &invitation.ports)?;
+        if self.config.sends() {
+            let (common, threads) =
+                outbound::open(&self.config, interface.as_deref(), own, peer, &invitation.ports)?;
             control.say(&Said::Offered { cookie: common.cookie, message: common.message })?;
-            sending = Some((common, crews));
+            sending = Some((common, threads));
         }
         let mut receiving = None;
         if let Some(ports) = self.ports.take() {
@@ -109,7 +109,7 @@ impl Part for End {
                     format!("the other end offers messages of {message} B"),
                 ));
             }
-            let pattern = Pattern::new(cookie, message, self.terms.batch);
+            let pattern = Pattern::new(cookie, message, self.config.batch);
             let about = Received {
                 message,
                 buffer: ports.buffer.bytes,
@@ -118,7 +118,7 @@ impl Part for End {
                 interface: interface.clone(),
                 ..Received::default()
             };
-            let crews = inbound::Crew::of(ports, &self.terms, message, self.time)?;
+            let threads = ReceiveThread::of(ports, &self.config, message, self.time)?;
             let common = Sending {
                 cookie,
                 message,
@@ -126,7 +126,7 @@ impl Part for End {
                 path_mtu: None,
                 pattern,
             };
-            receiving = Some((common, about, crews));
+            receiving = Some((common, about, threads));
         }
         self.stage = Some(Stage { control, peer, interface, sending, receiving, silent: None });
         Ok(())
@@ -134,18 +134,18 @@ impl Part for End {
 
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
         let stage = self.stage.as_mut().ok_or_else(|| told_too_early("run"))?;
-        if let (Phase::Measure, Some(step)) = (phase, self.terms.step) {
-            if self.terms.sends() {
-                out.evidence(STEPS, json!(stage.search(&self.terms, step, stop)?));
+        if let (Phase::Measure, Some(step)) = (phase, self.config.step) {
+            if self.config.sends() {
+                out.evidence(STEPS, json!(stage.search(&self.config, step, stop)?));
             } else {
-                let (last, integrity) = stage.follow(&self.terms, step, stop)?;
+                let (last, integrity) = stage.follow(&self.config, step, stop)?;
                 self.integrity = Some(integrity);
                 out.evidence("last_step", json!(last));
             }
             return Ok(());
         }
         let number = if phase == Phase::Measure { WARM_UP + 1 } else { WARM_UP };
-        let Ran { sent, received, samples } = stage.run(&self.terms, number, stop)?;
+        let Ran { sent, received, samples } = stage.run(&self.config, number, stop)?;
         samples.into_iter().for_each(|sample| out.sample(sample));
         if let Some(sent) = sent {
             out.evidence(SENT, json!(sent));
@@ -159,7 +159,8 @@ impl Part for End {
 
     /// The last datagram of each read was compared as it came.
     fn verify(&mut self) -> Result<Integrity, Error> {
-        let why = if self.terms.receives() { "nothing was received" } else { "the end that receives checks" };
+        let why =
+            if self.config.receives() { "nothing was received" } else { "the end that receives checks" };
         Ok(self.integrity.take().unwrap_or_else(|| Integrity::Unverified { why: why.to_owned() }))
     }
 }

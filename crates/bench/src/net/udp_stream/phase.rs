@@ -11,15 +11,15 @@ use seatrial_sys::net::host_time;
 use seatrial_sys::root::SysRoot;
 
 use super::closed::{nothing, refused};
+use super::config::UdpStreamConfig;
 use super::control::Control;
-use super::crew::{Running, Took, effort, join, start};
+use super::inbound::ReceiveThread;
 use super::kernel::{self, Rules};
-use super::outbound::Sending;
+use super::outbound::{SendThread, Sending};
 use super::record::{Effort, Received, Sent};
 use super::shared::Shared;
 use super::talk::Talk;
-use super::terms::Terms;
-use super::{inbound, outbound};
+use super::threads::{Running, Took, effort, join, start};
 use crate::{Error, Stop};
 
 /// How long after the end of a phase the other end may take to say that it has ended. Shorter than the grace that the
@@ -37,8 +37,8 @@ pub struct Stage {
     pub control: Control,
     pub peer: IpAddr,
     pub interface: Option<String>,
-    pub sending: Option<(Sending, Vec<outbound::Crew>)>,
-    pub receiving: Option<(Sending, Received, Vec<inbound::Crew>)>,
+    pub sending: Option<(Sending, Vec<SendThread>)>,
+    pub receiving: Option<(Sending, Received, Vec<ReceiveThread>)>,
     /// Since the other end did not answer.
     pub silent: Option<String>,
 }
@@ -63,7 +63,7 @@ impl Stage {
     ///
     /// # Errors
     /// When the other end is gone, the system refuses, or nothing arrives.
-    pub fn run(&mut self, terms: &Terms, number: u16, stop: &Stop) -> Result<Ran, Error> {
+    pub fn run(&mut self, config: &UdpStreamConfig, number: u16, stop: &Stop) -> Result<Ran, Error> {
         if let Some(why) = &self.silent {
             return Err(Error::new(Cause::IoError, why.clone()));
         }
@@ -71,8 +71,8 @@ impl Stage {
         let interface = self.interface.clone();
         let interface = interface.as_deref();
         let before = (Counters::read(&root, interface), host_time(&root).ok());
-        let (shared, began_ns) = (Shared::new(terms.flows), now_ns());
-        let threads = self.threads(terms, number, stop, &shared)?;
+        let (shared, began_ns) = (Shared::new(config.flows), now_ns());
+        let threads = self.threads(config, number, stop, &shared)?;
         let machine = host_time(&root).ok().zip(before.1).map(|(now, then)| now.since(&then));
         let counters = Counters::read(&root, interface).since(&before.0);
         let phase_ns = now_ns() - began_ns;
@@ -91,16 +91,16 @@ impl Stage {
             )
         });
         self.silent.clone_from(&silent);
-        let sent = self.sending.as_ref().map(|(common, crews)| {
-            let mut flows: Vec<_> = crews.iter().flat_map(outbound::Crew::end).collect();
+        let sent = self.sending.as_ref().map(|(common, senders)| {
+            let mut flows: Vec<_> = senders.iter().flat_map(SendThread::end).collect();
             flows.sort_by_key(|(number, _)| *number);
             let queues = interface.and_then(|name| qdiscs(name).ok()).unwrap_or_default();
             Sent {
                 message: common.message,
-                rate: terms.rate,
+                rate: config.rate,
                 path_mtu: common.path_mtu,
                 headers: common.headers,
-                segments: crews.iter().map(|crew| crew.out.layout().segments).min().unwrap_or(1),
+                segments: senders.iter().map(|thread| thread.out.layout().segments).min().unwrap_or(1),
                 queues: queues.into_iter().filter(|queue| queue.is_root).map(|queue| queue.kind).collect(),
                 interface: self.interface.clone(),
                 flows: flows.into_iter().map(|(_, flow)| flow).collect(),
@@ -111,10 +111,10 @@ impl Stage {
         });
         let mut samples = Vec::new();
         let mut received = None;
-        if let Some((_, about, crews)) = &mut self.receiving {
-            let mut flows: Vec<_> = crews.iter_mut().flat_map(|crew| crew.end(&shared)).collect();
+        if let Some((_, about, receivers)) = &mut self.receiving {
+            let mut flows: Vec<_> = receivers.iter_mut().flat_map(|thread| thread.end(&shared)).collect();
             flows.sort_by_key(|(number, _)| *number);
-            for flow in crews.iter().flat_map(|crew| &crew.flows) {
+            for flow in receivers.iter().flat_map(|thread| &thread.flows) {
                 samples.extend(flow.slices.samples(flow.number)?);
             }
             let found = Received {
@@ -135,7 +135,7 @@ impl Stage {
     /// The threads of a phase, and the talk beside them.
     fn threads(
         &mut self,
-        terms: &Terms,
+        config: &UdpStreamConfig,
         number: u16,
         stop: &Stop,
         shared: &Shared,
@@ -146,17 +146,17 @@ impl Stage {
         let mut talk = Talk::new(control, number, until);
         thread::scope(|scope| {
             let mut receivers: Vec<Running<'_, ()>> = Vec::new();
-            if let Some((common, _, crews)) = receiving {
+            if let Some((common, _, threads)) = receiving {
                 let rules = rules(common, number);
-                for (at, crew) in crews.iter_mut().enumerate() {
-                    crew.begin();
+                for (at, thread) in threads.iter_mut().enumerate() {
+                    thread.begin();
                     let receive = move || {
-                        let inbound::Crew { flows, sockets, incoming } = crew;
+                        let ReceiveThread { flows, sockets, incoming } = thread;
                         kernel::receive(flows, sockets, incoming, rules, shared).map_err(|error| {
                             Error::new(Cause::IoError, format!("receiving from {peer}: {error}"))
                         })
                     };
-                    let started = start(scope, "receive", terms.receiving_cpu(at), receive);
+                    let started = start(scope, "receive", config.receiving_cpu(at), receive);
                     // Without the halt those that run would go on for ever.
                     receivers.push(started.inspect_err(|_| shared.halt())?);
                 }
@@ -171,12 +171,12 @@ impl Stage {
                 }
                 let mut senders: Vec<Running<'_, Vec<(u16, u64)>>> = Vec::new();
                 // Moved and not borrowed: its threads go on behind this block.
-                if let Some((common, crews)) = { sending } {
-                    let (rules, pacing) = (rules(common, number), terms.pacing);
-                    for (at, crew) in crews.iter_mut().enumerate() {
-                        crew.begin(terms, rules.message);
+                if let Some((common, threads)) = { sending } {
+                    let (rules, pacing) = (rules(common, number), config.pacing);
+                    for (at, thread) in threads.iter_mut().enumerate() {
+                        thread.begin(config, rules.message);
                         let send = move || {
-                            let outbound::Crew { flows, out } = crew;
+                            let SendThread { flows, out } = thread;
                             // Without it sleeps are 50 us longer, which the schedule makes up for.
                             let _ = fine_timers();
                             let sent = kernel::send(flows, out, rules, pacing, stop, shared);
@@ -187,7 +187,7 @@ impl Stage {
                             })?;
                             Ok(flows.iter().map(|flow| (flow.number, flow.sent)).collect())
                         };
-                        senders.push(start(scope, "send", terms.sending_cpu(at), send)?);
+                        senders.push(start(scope, "send", config.sending_cpu(at), send)?);
                     }
                 }
                 let is_over = || senders.iter().all(ScopedJoinHandle::is_finished);

@@ -1,15 +1,15 @@
 //! Who sends to whom, with how many threads, and what the way between them can carry.
 
 use seatrial_model::{
-    About, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Seat, Site, Value,
+    About, Binding, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site, Value,
 };
 
+use super::config::{Direction, MOST_MESSAGE, SEARCH, rate};
 use super::steps::search_time;
-use super::terms::{Direction, MOST_MESSAGE, SEARCH, rate};
+use crate::common::affinity::place_threads;
 use crate::common::ends::Ends;
 use crate::common::goodput::{Goodput, Ip, Transport};
-use crate::common::seating::seating;
-use crate::common::{self, carry, seats};
+use crate::common::{self, core_bindings, link_limits};
 
 /// What a receive buffer takes when nothing else is asked for: 20 ms of 3 Gbit/s, so that a receiver that is kept from
 /// its CPU for a moment loses nothing.
@@ -31,7 +31,7 @@ pub fn between(
     direction: Direction,
 ) -> Result<Case, Reason> {
     contradictions(params)?;
-    let roles = direction.ways();
+    let roles = direction.count();
     let flows = params.count("flows").unwrap_or(1) as usize;
     let cores = cores(site)?;
     // A core for each thread of both ends, as far as there are as many.
@@ -40,12 +40,12 @@ pub fn between(
         Some(Value::Count(asked)) => (*asked as usize).min(flows),
         _ => flows.min(most),
     };
-    let seating = seating(ends, site, params, threads * roles)?;
+    let placement = place_threads(ends, site, params, threads * roles)?;
     let mut case = ends.case(about, params, common::budget(params)?);
     case.chosen.set("threads", threads as u64);
     case.chosen.set("buffer", params.bytes("buffer").ok().flatten().unwrap_or(BUFFER));
     let pacing = match params.text("pacing") {
-        Ok("auto") => pacing(&seating.seats, ends.on_one_kernel()),
+        Ok("auto") => pacing(&placement.bindings, ends.on_one_kernel()),
         Ok(asked) => asked,
         Err(_) => "sleep",
     };
@@ -54,8 +54,8 @@ pub fn between(
     if direction == Direction::Reverse {
         parts.reverse();
     }
-    seating.note(&mut case);
-    case.places = ends.places(&parts, seating.seats);
+    placement.note(&mut case);
+    case.places = ends.places(&parts, placement.bindings);
     if params.get("direction").is_none() {
         case.chosen.set("direction", if direction == Direction::Reverse { "reverse" } else { "forward" });
     }
@@ -112,25 +112,25 @@ fn refuse_rate(why: String) -> Result<f64, Reason> {
 fn cores(site: &Site) -> Result<usize, Reason> {
     let mut least = usize::MAX;
     for node in site.nodes.iter().take(2) {
-        least = least.min(seats(&node.machine)?.len());
+        least = least.min(core_bindings(&node.machine)?.len());
     }
     Ok(least)
 }
 
 /// To look at the clock all the time takes a core for each thread.
-fn pacing(seats: &[Vec<Seat>; 2], alone: bool) -> &'static str {
-    let distinct = |seats: &mut dyn Iterator<Item = u32>| {
-        let mut cpus: Vec<u32> = seats.collect();
+fn pacing(bindings: &[Vec<Binding>; 2], alone: bool) -> &'static str {
+    let distinct = |bindings: &mut dyn Iterator<Item = u32>| {
+        let mut cpus: Vec<u32> = bindings.collect();
         let count = cpus.len();
         cpus.sort_unstable();
         cpus.dedup();
         count > 0 && cpus.len() == count
     };
-    let mut all = seats.iter().flatten().map(|seat| seat.cpu);
+    let mut all = bindings.iter().flatten().map(|binding| binding.cpu);
     let is_free = if alone {
         distinct(&mut all)
     } else {
-        seats.iter().all(|end| distinct(&mut end.iter().map(|seat| seat.cpu)))
+        bindings.iter().all(|end| distinct(&mut end.iter().map(|binding| binding.cpu)))
     };
     if is_free { "spin" } else { "sleep" }
 }
@@ -138,10 +138,10 @@ fn pacing(seats: &[Vec<Seat>; 2], alone: bool) -> &'static str {
 /// The tightest of both cards' bounds, times what headers and gaps leave of them.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let bounds = bounds(case, site);
-    let ways = Direction::of_case(case).ways();
+    let directions = Direction::of_case(case).count();
     let limit = |metric: &str| match (metric, &bounds) {
-        ("throughput" | "loss_free", Ok(bounds)) => Limit::Chain(carry::times(bounds, ways)),
-        ("forward" | "reverse", Ok(bounds)) if ways > 1 => Limit::Chain(bounds.clone()),
+        ("throughput" | "loss_free", Ok(bounds)) => Limit::Chain(link_limits::times(bounds, directions)),
+        ("forward" | "reverse", Ok(bounds)) if directions > 1 => Limit::Chain(bounds.clone()),
         ("throughput" | "loss_free" | "forward" | "reverse", Err(reason)) => {
             Limit::Unknown { reason: reason.clone() }
         }
@@ -154,7 +154,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         ("loss" | "duplicates" | "reordered", _) => {
             Limit::Unknown { reason: "none is best, and nothing says how many a path must have".to_owned() }
         }
-        _ => common::unstated(),
+        _ => common::no_limit(),
     };
     about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
 }
@@ -162,7 +162,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
 /// Bounds on the payload that gets one way. Packets smaller than the path takes carry fewer bytes for the same headers.
 /// Larger ones go in fragments, of which those of a full packet are the best case.
 fn bounds(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
-    carry::bounds(case, site, "the datagrams take", |framing, ip, mtu| {
+    link_limits::bounds(case, site, "the datagrams take", |framing, ip, mtu| {
         let headers = 8 + if ip == Ip::V4 { 20 } else { 40 };
         let message = case.params.bytes("message").ok().flatten().map(|bytes| bytes.get() + headers);
         let packet = message.unwrap_or(mtu).min(mtu);

@@ -178,12 +178,12 @@ impl Received {
 pub struct Trial<'a> {
     pub number: u32,
     /// The ends that receive, each with what the end that sends to it knows.
-    pub ways: Vec<Way<'a>>,
+    pub directions: Vec<DirectionRecord<'a>>,
 }
 
 /// From one end to the other.
 #[derive(Clone, Debug)]
-pub struct Way<'a> {
+pub struct DirectionRecord<'a> {
     /// The record of the end that receives.
     pub part: &'a PartRecord,
     pub received: Received,
@@ -202,11 +202,13 @@ pub fn trials(parts: &[PartRecord]) -> Vec<Trial<'_>> {
     };
     let each = parts.chunk_by(|before, after| before.trial == after.trial);
     each.map(|parts| {
-        let ways = of(parts).into_iter();
-        let ways = ways.map(|(at, received, sent)| Way { part: &parts[at], received, sent }).collect();
-        Trial { number: parts[0].trial, ways }
+        let directions = of(parts).into_iter();
+        let directions = directions
+            .map(|(at, received, sent)| DirectionRecord { part: &parts[at], received, sent })
+            .collect();
+        Trial { number: parts[0].trial, directions }
     })
-    .filter(|trial| !trial.ways.is_empty())
+    .filter(|trial| !trial.directions.is_empty())
     .collect()
 }
 

@@ -5,11 +5,11 @@ use seatrial_model::{
 };
 use serde_json::json;
 
+use super::config::{SEARCH, UdpStreamConfig};
 use super::findings::findings;
-use super::record::{Effort, Trial, Way, trials};
+use super::record::{DirectionRecord, Effort, Trial, trials};
 use super::searched;
-use super::terms::{SEARCH, Terms};
-use crate::common::Moved;
+use crate::common::Transferred;
 
 /// Bytes a nanosecond are 8 Gbit/s.
 const GIGABITS: f64 = 8.0;
@@ -33,30 +33,32 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     if trials.is_empty() {
         return Err(Reason::new(Cause::TooShort, "no trial was measured to its end; raise -p time="));
     }
-    trials.iter().flat_map(|trial| &trial.ways).try_for_each(is_told)?;
+    trials.iter().flat_map(|trial| &trial.directions).try_for_each(is_told)?;
     let (trials, late) = offered_as_asked(trials)?;
-    let slice_ns = case.places.first().and_then(|place| Terms::of(case, place).ok());
-    let slice_ns = slice_ns.map_or(10e6, |terms| terms.slice.get() as f64);
+    let slice_ns = case.places.first().and_then(|place| UdpStreamConfig::of(case, place).ok());
+    let slice_ns = slice_ns.map_or(10e6, |config| config.slice.get() as f64);
     let mut measures = Measures::default();
     let common: Vec<Vec<Common>> =
-        trials.iter().map(|trial| common(&trial.ways, slice_ns)).collect::<Option<_>>().ok_or_else(|| {
-            let text = "too few datagrams came for a time between two of them; raise -p rate= or time=";
-            Reason::new(Cause::TooShort, text)
-        })?;
+        trials.iter().map(|trial| common(&trial.directions, slice_ns)).collect::<Option<_>>().ok_or_else(
+            || {
+                let text = "too few datagrams came for a time between two of them; raise -p rate= or time=";
+                Reason::new(Cause::TooShort, text)
+            },
+        )?;
     rates(&mut measures, &trials, &common);
     counts(&mut measures, &trials);
     effort(&mut measures, &trials);
     series(&mut measures, &trials, &common);
     evidence(&mut measures, &trials);
-    moved(&trials).tell(case, &mut measures);
+    transferred(&trials).tell(case, &mut measures);
     measures.findings = findings(case, &trials);
     measures.findings.extend((!late.is_empty()).then(|| left_out(case, &late)));
     Ok(measures)
 }
 
 /// Whether the sender's count came over.
-fn is_told(way: &Way<'_>) -> Result<(), Reason> {
-    match way.received.silent.as_ref().or(way.sent.silent.as_ref()) {
+fn is_told(direction: &DirectionRecord<'_>) -> Result<(), Reason> {
+    match direction.received.silent.as_ref().or(direction.sent.silent.as_ref()) {
         Some(why) => Err(Reason::new(Cause::IoError, format!("the datagrams sent are not known: {why}"))),
         None => Ok(()),
     }
@@ -71,7 +73,7 @@ fn offered_as_asked(trials: Vec<Trial<'_>>) -> Result<(Vec<Trial<'_>>, Vec<Reaso
     let count = trials.len();
     let (mut kept, mut late) = (Vec::new(), Vec::new());
     for trial in trials {
-        match trial.ways.iter().try_for_each(|way| has_kept_its_rate(&trial, way)) {
+        match trial.directions.iter().try_for_each(|direction| has_kept_its_rate(&trial, direction)) {
             Ok(()) => kept.push(trial),
             Err(reason) => late.push(reason),
         }
@@ -93,12 +95,12 @@ fn left_out(case: &Case, late: &[Reason]) -> Finding {
     finding
 }
 
-fn has_kept_its_rate(trial: &Trial<'_>, way: &Way<'_>) -> Result<(), Reason> {
-    let Some(rate) = way.sent.rate else { return Ok(()) };
-    let behind = way.sent.flows.iter().filter(|flow| flow.is_late());
+fn has_kept_its_rate(trial: &Trial<'_>, direction: &DirectionRecord<'_>) -> Result<(), Reason> {
+    let Some(rate) = direction.sent.rate else { return Ok(()) };
+    let behind = direction.sent.flows.iter().filter(|flow| flow.is_late());
     let worst = behind.max_by_key(|flow| flow.slipped_ns);
     let Some(worst) = worst else { return Ok(()) };
-    let refused: u64 = way.sent.flows.iter().map(|flow| flow.refused).sum();
+    let refused: u64 = direction.sent.flows.iter().map(|flow| flow.refused).sum();
     let busy = if refused > 0 {
         format!("; a queue of this node was full {refused} times, so that its link is slower than that")
     } else {
@@ -120,8 +122,8 @@ const MOST_CELLS: f64 = (1 << 24) as f64;
 /// What came of every direction; none when the flows of one have no time in common. The two ends have clocks of their own,
 /// so that each direction counts in a window of its own; cut into equally many slices, they can be summed one by one, and
 /// the sum of the means is the mean of the sums.
-fn common(ways: &[Way<'_>], slice_ns: f64) -> Option<Vec<Common>> {
-    let windows: Vec<Window<'_>> = ways.iter().map(Window::of).collect::<Option<_>>()?;
+fn common(directions: &[DirectionRecord<'_>], slice_ns: f64) -> Option<Vec<Common>> {
+    let windows: Vec<Window<'_>> = directions.iter().map(Window::of).collect::<Option<_>>()?;
     let cells =
         windows.iter().map(|window| ((window.end - window.start) / slice_ns).floor().clamp(1.0, MOST_CELLS));
     let cells = cells.reduce(f64::min)?;
@@ -136,9 +138,9 @@ struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    fn of(way: &Way<'a>) -> Option<Self> {
-        let mut by_flow: Vec<Vec<&Sample>> = vec![Vec::new(); way.received.flows.len()];
-        for sample in way.part.samples.iter().filter(|sample| sample.channel == "received") {
+    fn of(direction: &DirectionRecord<'a>) -> Option<Self> {
+        let mut by_flow: Vec<Vec<&Sample>> = vec![Vec::new(); direction.received.flows.len()];
+        for sample in direction.part.samples.iter().filter(|sample| sample.channel == "received") {
             let flow = sample.at.count("flow").ok()? as usize;
             by_flow.get_mut(flow)?.push(sample);
         }
@@ -184,24 +186,25 @@ fn rates(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>]) 
             measures.metrics.insert(name.to_owned(), Values { unit, trials });
         }
     };
-    let sum = |ways: &Vec<Common>| -> Vec<f64> {
-        let count = ways.first().map_or(0, |way| way.slices.len());
-        (0..count).map(|at| ways.iter().map(|way| way.slices[at]).sum()).collect()
+    let sum = |directions: &Vec<Common>| -> Vec<f64> {
+        let count = directions.first().map_or(0, |direction| direction.slices.len());
+        (0..count).map(|at| directions.iter().map(|direction| direction.slices[at]).sum()).collect()
     };
     let sums: Vec<Vec<f64>> = common.iter().map(sum).collect();
     let packets = trials.iter().zip(&sums).map(|(trial, slices)| {
-        let message = trial.ways[0].sent.message.max(1) as f64;
+        let message = trial.directions[0].sent.message.max(1) as f64;
         slices.iter().map(|rate| rate * 1e9 / 8.0 / message).collect()
     });
     add("packets", Unit::PerSecond, packets.collect());
     add("throughput", Unit::GigabitsPerSecond, sums);
-    let offered = |trial: &Trial<'_>| vec![trial.ways.iter().map(|way| way.sent.offered()).sum()];
+    let offered =
+        |trial: &Trial<'_>| vec![trial.directions.iter().map(|direction| direction.sent.offered()).sum()];
     add("offered", Unit::GigabitsPerSecond, trials.iter().map(offered).collect());
-    if trials.iter().all(|trial| trial.ways.len() == 2) {
+    if trials.iter().all(|trial| trial.directions.len() == 2) {
         // Datagrams go forward to the second end, of index 1.
         for (name, index) in [("forward", 1), ("reverse", 0)] {
             let of = |(trial, common): (&Trial<'_>, &Vec<Common>)| {
-                let at = trial.ways.iter().position(|way| way.part.index == index);
+                let at = trial.directions.iter().position(|direction| direction.part.index == index);
                 at.map_or(Vec::new(), |at| common[at].slices.clone())
             };
             add(name, Unit::GigabitsPerSecond, trials.iter().zip(common).map(of).collect());
@@ -220,7 +223,7 @@ fn counts(measures: &mut Measures, trials: &[Trial<'_>]) {
     let share = |part: fn(&super::record::Tally) -> u64, of: fn(&super::record::Tally) -> u64| {
         move |trial: &Trial<'_>| {
             let sum = |what: fn(&super::record::Tally) -> u64| -> u64 {
-                trial.ways.iter().map(|way| way.received.total(what)).sum()
+                trial.directions.iter().map(|direction| direction.received.total(what)).sum()
             };
             (sum(of) > 0).then(|| 100.0 * sum(part) as f64 / sum(of) as f64)
         }
@@ -229,7 +232,7 @@ fn counts(measures: &mut Measures, trials: &[Trial<'_>]) {
     add("duplicates", Unit::Percent, &share(|flow| flow.duplicates, |flow| flow.received));
     add("reordered", Unit::Percent, &share(|flow| flow.reordered, |flow| flow.received));
     add("jitter", Unit::Microsecond, &|trial| {
-        let flows = trial.ways.iter().flat_map(|way| &way.received.flows);
+        let flows = trial.directions.iter().flat_map(|direction| &direction.received.flows);
         flows.filter_map(|flow| flow.jitter_ns).reduce(f64::max).map(|nanos| nanos / 1e3)
     });
 }
@@ -240,16 +243,18 @@ fn effort(measures: &mut Measures, trials: &[Trial<'_>]) {
         |it| (it.span_ns > 0).then(|| 100.0 * (it.user_ns + it.system_ns) as f64 / it.span_ns as f64);
     let host: Of =
         |it| Some(100.0 * it.machine_busy_ns.filter(|_| it.phase_ns > 0)? as f64 / it.phase_ns as f64);
-    type Side = fn(&Way<'_>) -> Effort;
-    let sender: Side = |way| way.sent.effort;
-    let receiver: Side = |way| way.received.effort;
+    type Side = fn(&DirectionRecord<'_>) -> Effort;
+    let sender: Side = |direction| direction.sent.effort;
+    let receiver: Side = |direction| direction.received.effort;
     for (name, side, of) in [
         ("sender_cpu", sender, threads),
         ("receiver_cpu", receiver, threads),
         ("sender_host", sender, host),
         ("receiver_host", receiver, host),
     ] {
-        let trial = |trial: &Trial<'_>| trial.ways.iter().map(|way| of(&side(way))).sum::<Option<f64>>();
+        let trial = |trial: &Trial<'_>| {
+            trial.directions.iter().map(|direction| of(&side(direction))).sum::<Option<f64>>()
+        };
         let values: Option<Vec<Vec<f64>>> =
             trials.iter().map(|it| trial(it).map(|value| vec![value])).collect();
         if let Some(trials) = values {
@@ -260,19 +265,21 @@ fn effort(measures: &mut Measures, trials: &[Trial<'_>]) {
 
 fn series(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>]) {
     let (mut rates, mut losses) = (Vec::new(), Vec::new());
-    for (at, way) in trials[0].ways.iter().enumerate() {
+    for (at, first) in trials[0].directions.iter().enumerate() {
         // 0 is forward: to the second end.
-        let direction = u64::from(way.part.index == 0);
-        for flow in 0..way.received.flows.len() {
+        let direction = u64::from(first.part.index == 0);
+        for flow in 0..first.received.flows.len() {
             let place: Params =
                 [("direction".to_owned(), direction.into()), ("flow".to_owned(), (flow as u64).into())]
                     .into_iter()
                     .collect();
             let row =
                 |unit, trials: Vec<Vec<f64>>| Row { at: place.clone(), values: Values { unit, trials } };
-            let rate = common.iter().filter_map(|ways| Some(vec![*ways.get(at)?.flows.get(flow)?]));
+            let rate =
+                common.iter().filter_map(|directions| Some(vec![*directions.get(at)?.flows.get(flow)?]));
             rates.push(row(Unit::GigabitsPerSecond, rate.collect()));
-            let tallies = trials.iter().filter_map(|trial| trial.ways.get(at)?.received.flows.get(flow));
+            let tallies =
+                trials.iter().filter_map(|trial| trial.directions.get(at)?.received.flows.get(flow));
             let loss: Vec<Vec<f64>> = tallies
                 .filter(|tally| tally.sent > 0)
                 .map(|tally| vec![100.0 * tally.lost as f64 / tally.sent as f64])
@@ -289,25 +296,26 @@ fn series(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>])
 }
 
 /// Payload that came to each end. Each phase ends when nothing is on the way any more.
-fn moved(trials: &[Trial<'_>]) -> Moved {
-    let mut moved = Moved::default();
-    for way in trials.iter().flat_map(|trial| &trial.ways) {
-        let bytes = way.received.total(|flow| flow.received) * way.received.message as u64;
-        *(if way.part.index == 0 { &mut moved.reverse } else { &mut moved.forward }) += bytes;
+fn transferred(trials: &[Trial<'_>]) -> Transferred {
+    let mut moved = Transferred::default();
+    for direction in trials.iter().flat_map(|trial| &trial.directions) {
+        let bytes = direction.received.total(|flow| flow.received) * direction.received.message as u64;
+        *(if direction.part.index == 0 { &mut moved.reverse } else { &mut moved.forward }) += bytes;
     }
     moved
 }
 
 /// Everything both ends know of every trial: the counts are exact there.
 fn evidence(measures: &mut Measures, trials: &[Trial<'_>]) {
-    let way = |way: &Way<'_>| {
+    let direction = |direction: &DirectionRecord<'_>| {
         json!({
-            "to": way.part.node,
-            "sent": way.sent,
-            "received": way.received,
-            "integrity": way.part.integrity,
+            "to": direction.part.node,
+            "sent": direction.sent,
+            "received": direction.received,
+            "integrity": direction.part.integrity,
         })
     };
-    let all: Vec<_> = trials.iter().map(|trial| trial.ways.iter().map(way).collect::<Vec<_>>()).collect();
+    let all: Vec<_> =
+        trials.iter().map(|trial| trial.directions.iter().map(direction).collect::<Vec<_>>()).collect();
     measures.evidence.insert("trials".to_owned(), json!(all));
 }

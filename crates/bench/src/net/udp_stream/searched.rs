@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::ladder::{Border, Came, Step, found};
 use super::record::STEPS;
-use crate::common::Moved;
+use crate::common::Transferred;
 
 /// Gbit/s of a byte a second.
 const GBIT: f64 = 8e-9;
@@ -47,7 +47,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     }
     measures.evidence.insert("search".to_owned(), json!(trials));
     measures.evidence.insert("search_border".to_owned(), json!(borders));
-    moved(parts).tell(case, &mut measures);
+    transferred(parts).tell(case, &mut measures);
     measures.findings.extend(not_reached(case, &trials, &borders));
     Ok(measures)
 }
@@ -57,8 +57,8 @@ fn steps(part: &PartRecord) -> Option<Vec<Step>> {
 }
 
 /// Payload that came over in all steps, whatever they came to. Each step ends when nothing is on the way any more.
-fn moved(parts: &[PartRecord]) -> Moved {
-    let mut moved = Moved::default();
+fn transferred(parts: &[PartRecord]) -> Transferred {
+    let mut moved = Transferred::default();
     for part in parts {
         let came = |step: &Step| {
             let offered = step.offered * Nanos(step.span_ns).as_secs();

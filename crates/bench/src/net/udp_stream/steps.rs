@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use seatrial_model::{Cause, Integrity, Nanos};
 
+use super::config::UdpStreamConfig;
 use super::control::Said;
 use super::ladder::{Came, Ladder, MOST_STEPS, Step};
 use super::part::integrity;
 use super::phase::{Ran, Stage};
 use super::record::{Received, Sent};
-use super::terms::Terms;
 use crate::{Error, Stop};
 
 /// The number of the first step among the phases; the warm-up is the one before.
@@ -41,8 +41,8 @@ impl Stage {
     ///
     /// # Errors
     /// When the other end is gone or the system refuses.
-    pub fn search(&mut self, terms: &Terms, step: Nanos, stop: &Stop) -> Result<Vec<Step>, Error> {
-        let mut ladder = Ladder::new(terms.flows);
+    pub fn search(&mut self, config: &UdpStreamConfig, step: Nanos, stop: &Stop) -> Result<Vec<Step>, Error> {
+        let mut ladder = Ladder::new(config.flows);
         let mut number = FIRST;
         let step = Duration::from_nanos(step.get());
         while let Some(asked) = ladder.next() {
@@ -50,12 +50,12 @@ impl Stage {
                 break;
             }
             self.control.say(&Said::Step(number))?;
-            let at_rate = Terms { rate: asked, ..terms.clone() };
+            let at_rate = UdpStreamConfig { rate: asked, ..config.clone() };
             let Ran { sent, .. } = self.run(&at_rate, number, &Stop::after(step))?;
             let sent =
                 sent.ok_or_else(|| Error::new(Cause::Protocol, "the end that searches sends nothing"))?;
             let (received, lost) = self.counted(number)?;
-            let asked = asked.map(|rate| rate * terms.flows as f64);
+            let asked = asked.map(|rate| rate * config.flows as f64);
             ladder.note(came(asked, &sent, received, lost));
             number += 1;
         }
@@ -81,7 +81,7 @@ impl Stage {
     /// When the other end is gone or the system refuses.
     pub fn follow(
         &mut self,
-        terms: &Terms,
+        config: &UdpStreamConfig,
         step: Nanos,
         stop: &Stop,
     ) -> Result<(Option<Received>, Integrity), Error> {
@@ -99,7 +99,7 @@ impl Stage {
                 Some(None) => break,
                 None => return Err(self.unanswered("did not say how the search goes on")),
             };
-            let Ran { received, .. } = self.run(terms, number, &Stop::after(step))?;
+            let Ran { received, .. } = self.run(config, number, &Stop::after(step))?;
             let received = received
                 .ok_or_else(|| Error::new(Cause::Protocol, "the end that is to count receives nothing"))?;
             let counts = (received.total(|flow| flow.received), received.total(|flow| flow.lost));

@@ -51,8 +51,8 @@ fn the_direction_says_who_sends() {
         let found: Vec<_> = case.places.iter().map(|place| place.part.as_str()).collect();
         assert_eq!(found, parts, "{direction}");
         assert_eq!(case.nodes, ["n1", "n2"]);
-        let seats = if direction == "both" { 2 } else { 1 };
-        assert!(case.places.iter().all(|place| place.seats.len() == seats), "{direction}");
+        let bindings = if direction == "both" { 2 } else { 1 };
+        assert!(case.places.iter().all(|place| place.seats.len() == bindings), "{direction}");
     }
 }
 
@@ -319,7 +319,8 @@ fn each_direction_counts_in_its_own_window_and_the_sum_is_of_both() {
     }
 }
 
-/// What the steps of a search amount to: what each flow was asked for in MB/s, what was lost of a thousand, how it came.
+/// What the steps of a search amount to: what each flow was asked for in MB/s, what was lost of a thousand, how it
+/// came.
 fn searched(trials: &[&[(u64, u64, &str)]]) -> Result<Measures, Reason> {
     let step = |(asked, lost, came): &(u64, u64, &str)| {
         json!({

@@ -7,17 +7,17 @@ mod run;
 
 use seatrial_model::{
     About, AxisSpec, Better, Case, Cost, Factor, Interaction, Kind, Limit, Limits, Measures, MetricSpec,
-    ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 use seatrial_sys::verbs::VerbKind;
 
-use crate::common::rdma::{self, Method, Notice, params as p};
+use crate::common::rdma::{self, Method, RemoteCompletion, params as p};
 use crate::{Benchmark, Error, Part, common};
 
 /// The benchmark.
 pub struct Atomic;
 
-const METHOD: Method = Method { verb: VerbKind::Atomic, notice: Notice::Nothing };
+const METHOD: Method = Method { verb: VerbKind::Atomic, remote_completion: RemoteCompletion::None };
 
 /// What is done to a word.
 const OPERATION: ParamSpec = ParamSpec {
@@ -55,7 +55,7 @@ const ABOUT: About = About {
         p::TRAFFIC_CLASS,
         p::PKEY_INDEX,
         p::GID_INDEX,
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         ParamSpec { default: "1 s", ..common::TIME },
         common::TRIALS,
         common::MAX_TRIALS,
@@ -100,7 +100,7 @@ impl Benchmark for Atomic {
     }
 
     fn factors(&self) -> &'static [Factor] {
-        &[common::seating::UNPINNED]
+        &[common::affinity::UNPINNED]
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -108,13 +108,13 @@ impl Benchmark for Atomic {
     }
 
     fn limits(&self, _: &Case, _: &Site) -> Limits {
-        let mut limits = common::all_unstated(&ABOUT);
+        let mut limits = common::no_limits(&ABOUT);
         let reason = "no card states how many atomics it does".to_owned();
         limits.insert("rate".to_owned(), Limit::Unknown { reason });
         limits
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         part::part(METHOD, case, place)
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Phase, Place};
+use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement, Phase};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use serde_json::json;
@@ -11,8 +11,8 @@ use serde_json::json;
 use super::run::{Operation, Words};
 use crate::common::Sliced;
 use crate::common::rdma::bandwidth::counts::{Tally, between_looks, moved, samplers};
-use crate::common::rdma::rig::{facts, met, offer, pin, too_early};
-use crate::common::rdma::{Method, Rig, Side, Terms, Way, verified};
+use crate::common::rdma::endpoint::{facts, met, offer, pin, too_early};
+use crate::common::rdma::{Direction, Method, RdmaConfig, RdmaEndpoint, Side, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// Bytes of a word.
@@ -25,62 +25,69 @@ pub const ONE: [&str; 2] = ["one", "median"];
 ///
 /// # Errors
 /// When the case was not planned by the same version.
-pub fn part(method: Method, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+pub fn part(method: Method, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
     let operation = match case.params.text(super::OPERATION.name)? {
         "compare_swap" => Operation::CompareSwap,
         _ => Operation::FetchAdd,
     };
-    let terms = Terms::all(method, case, place)?;
-    Ok(Box::new(Counting { place: place.clone(), terms, operation, words: Vec::new(), rigs: Vec::new() }))
+    let config = RdmaConfig::all(method, case, place)?;
+    Ok(Box::new(Counting {
+        place: place.clone(),
+        config,
+        operation,
+        words: Vec::new(),
+        endpoints: Vec::new(),
+    }))
 }
 
 struct Counting {
-    place: Place,
+    place: PartPlacement,
     /// By port; at least one.
-    terms: Vec<Terms>,
+    config: Vec<RdmaConfig>,
     operation: Operation,
     /// By port and thread; none at the end that rests.
     words: Vec<Vec<Words>>,
     /// By port; empty before they are prepared.
-    rigs: Vec<Rig>,
+    endpoints: Vec<RdmaEndpoint>,
 }
 
 impl Part for Counting {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        pin(&self.terms[0], 0)?;
-        for terms in &self.terms {
-            let rig = Rig::open(terms, &[Pages::Base])?;
-            for pair in 0..rig.pairs.len() {
-                rig.region.set_word(rig.layout.at(pair, Side::In, 0) as usize, 0);
+        pin(&self.config[0], 0)?;
+        for config in &self.config {
+            let endpoint = RdmaEndpoint::open(config, &[Pages::Base])?;
+            for pair in 0..endpoint.pairs.len() {
+                endpoint.region.set_word(endpoint.layout.at(pair, Side::In, 0) as usize, 0);
             }
-            self.rigs.push(rig);
+            self.endpoints.push(endpoint);
         }
-        Ok(offer(self.rigs.iter(), &self.place))
+        Ok(offer(self.endpoints.iter(), &self.place))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        met(self.rigs.iter_mut(), &self.place, peers)?;
-        for rig in self.rigs.iter().filter(|rig| rig.terms.initiates()) {
-            let words = (0..rig.terms.threads).map(|thread| Words::new(rig, self.operation, thread));
+        met(self.endpoints.iter_mut(), &self.place, peers)?;
+        for endpoint in self.endpoints.iter().filter(|endpoint| endpoint.config.initiates()) {
+            let words =
+                (0..endpoint.config.threads).map(|thread| Words::new(endpoint, self.operation, thread));
             self.words.push(words.collect::<Result<_, _>>()?);
         }
         Ok(())
     }
 
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let rig = self.rigs.first().ok_or_else(too_early)?;
+        let endpoint = self.endpoints.first().ok_or_else(too_early)?;
         if self.words.is_empty() {
             stop.rest(stop.left());
             return Ok(());
         }
         // Half of the time with many under way, half with one.
         let until = now_ns() + stop.left().as_nanos() as u64 / 2;
-        let mut moved = many(&self.rigs, &mut self.words, stop, until, out)?;
+        let mut moved = many(&self.endpoints, &mut self.words, stop, until, out)?;
         let first = &mut self.words[0][0];
         let mut latencies = Sliced::new(ONE);
         latencies.begin(Nanos(now_ns()));
         while !stop.is_over() {
-            let (start, end) = first.one(rig)?;
+            let (start, end) = first.one(endpoint)?;
             latencies.add(Nanos(end - start), Nanos(end), out);
         }
         latencies.end(Nanos(now_ns()), out);
@@ -88,7 +95,7 @@ impl Part for Counting {
             moved[0] += WORD * latencies.all().count();
             out.evidence("moved", json!(moved));
             out.evidence("one_by_one", latencies.all().to_evidence());
-            out.evidence("device", facts(self.rigs.iter()));
+            out.evidence("device", facts(self.endpoints.iter()));
         }
         Ok(())
     }
@@ -113,7 +120,7 @@ impl Part for Counting {
 /// Lets all threads of all ports keep their queue pairs full until the phase is over or the clock reads `until`; the bytes
 /// that results had, by port.
 fn many(
-    rigs: &[Rig],
+    endpoints: &[RdmaEndpoint],
     words: &mut [Vec<Words>],
     stop: &Stop,
     until: u64,
@@ -121,14 +128,15 @@ fn many(
 ) -> Result<Vec<u64>, Error> {
     let tallies: Vec<Vec<Arc<Tally>>> =
         words.iter().map(|own| own.iter().map(|_| Arc::new(Tally::new(1))).collect()).collect();
-    let mut all = samplers(Way::Forward, &[WORD], &[1], &tallies);
+    let mut all = samplers(Direction::Forward, &[WORD], &[1], &tallies);
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
-        for ((rig, words), tallies) in rigs.iter().zip(words).zip(&tallies) {
+        for ((endpoint, words), tallies) in endpoints.iter().zip(words).zip(&tallies) {
             for (number, (words, tally)) in words.iter_mut().zip(tallies).enumerate() {
                 let stop = stop.clone();
                 threads.push(scope.spawn(move || {
-                    let done = pin(&rig.terms, number).and_then(|()| words.many(rig, &stop, until, tally));
+                    let done = pin(&endpoint.config, number)
+                        .and_then(|()| words.many(endpoint, &stop, until, tally));
                     if done.is_err() {
                         stop.raise();
                     }
@@ -149,5 +157,5 @@ fn many(
         Ok::<(), Error>(())
     })?;
     all.iter_mut().for_each(|sampler| sampler.end(out));
-    Ok(moved(&all, Way::Forward, rigs.len()))
+    Ok(moved(&all, Direction::Forward, endpoints.len()))
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::part::{ONE, WORD};
 use crate::common::rdma::bandwidth::counts::{CHANNEL, PORT};
 use crate::common::rdma::{paths, ports_of};
-use crate::common::{Latencies, Moved};
+use crate::common::{Latencies, Transferred};
 
 /// Every trial gives the rates and medians of its slices, and one value of each quantile.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
@@ -53,18 +53,19 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         let rows = (0..).zip(&ports).filter_map(row).collect();
         measures.series.insert("by_port".to_owned(), rows);
     }
-    let moved: Vec<Moved> = (0..ports.len().max(1)).map(|port| moved(case, &clients, port)).collect();
+    let moved: Vec<Transferred> =
+        (0..ports.len().max(1)).map(|port| transferred(case, &clients, port)).collect();
     paths::tell(&moved, case, &mut measures);
     Ok(measures)
 }
 
 /// What went over a port: each request takes at least a word there, and each answer brings one back.
-fn moved(case: &Case, clients: &[&PartRecord], port: usize) -> Moved {
+fn transferred(case: &Case, clients: &[&PartRecord], port: usize) -> Transferred {
     let bytes = |part: &&PartRecord| part.evidence.get("moved")?.get(port).and_then(Value::as_u64);
     let bytes = clients.iter().filter_map(bytes).sum();
     let count = |name: &str| case.params.count(name).unwrap_or(1);
     let under_way = WORD * count("queue_pairs") * count("depth");
-    Moved { forward: bytes, reverse: bytes, buffered: 2 * under_way * clients.len() as u64 }
+    Transferred { forward: bytes, reverse: bytes, buffered: 2 * under_way * clients.len() as u64 }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use seatrial_sys::verbs::{Completion, Remote, SendList, Verb, VerbsError, Work};
 
 use crate::common::rdma::bandwidth::counts::Tally;
 use crate::common::rdma::queue::Queue;
-use crate::common::rdma::{Pair, Rig, Side, drained, during, wait};
+use crate::common::rdma::{Pair, RdmaEndpoint, Side, drained, during, wait};
 use crate::{Error, Stop};
 
 /// Turns between two looks at the stop.
@@ -26,7 +26,7 @@ pub enum Operation {
 }
 
 /// A queue pair and its word.
-struct Lane {
+struct AtomicQp {
     pair: Pair,
     /// One request for each place of a result.
     list: SendList,
@@ -43,7 +43,7 @@ pub struct Words {
     /// Where results are told.
     queue: Queue,
     depth: u64,
-    lanes: Vec<Lane>,
+    qps: Vec<AtomicQp>,
     wrong: u64,
     first: Option<String>,
     completions: [Completion; 32],
@@ -51,17 +51,17 @@ pub struct Words {
 }
 
 impl Words {
-    /// Those of the thread with this number of `rig`, which is connected.
+    /// Those of the thread with this number of `endpoint`, which is connected.
     ///
     /// # Errors
     /// When the device refuses.
-    pub fn new(rig: &Rig, operation: Operation, thread: usize) -> Result<Self, Error> {
-        let label = rig.terms.label();
-        let depth = rig.terms.depth;
-        let lane = |(number, pair): (usize, &Pair)| -> Result<Lane, VerbsError> {
-            let word = rig.layout.at(pair.number, Side::In, 0);
-            let remote = Remote { address: rig.remote.address + word, key: rig.remote.key };
-            let results = rig.layout.at(pair.number, Side::Out, 0) as usize;
+    pub fn new(endpoint: &RdmaEndpoint, operation: Operation, thread: usize) -> Result<Self, Error> {
+        let label = endpoint.config.label();
+        let depth = endpoint.config.depth;
+        let qp = |(number, pair): (usize, &Pair)| -> Result<AtomicQp, VerbsError> {
+            let word = endpoint.layout.at(pair.number, Side::In, 0);
+            let remote = Remote { address: endpoint.remote.address + word, key: endpoint.remote.key };
+            let results = endpoint.layout.at(pair.number, Side::Out, 0) as usize;
             let verb = match operation {
                 Operation::FetchAdd => Verb::FetchAdd { add: 1 },
                 Operation::CompareSwap => Verb::CompareSwap { compare: 0, swap: 1 },
@@ -70,17 +70,17 @@ impl Words {
                 .map(|at| Work {
                     id: number as u64,
                     remote: Some(remote),
-                    ..Work::new(verb, &rig.region, results + 8 * at, 8)
+                    ..Work::new(verb, &endpoint.region, results + 8 * at, 8)
                 })
                 .collect();
-            Ok(Lane { pair: pair.clone(), list: SendList::new(&works)?, posted: 0, seen: 0 })
+            Ok(AtomicQp { pair: pair.clone(), list: SendList::new(&works)?, posted: 0, seen: 0 })
         };
-        let own = rig.pairs.iter().filter(|pair| pair.number % rig.terms.threads == thread);
-        let lanes = own.enumerate().map(lane).collect::<Result<Vec<_>, _>>();
+        let own = endpoint.pairs.iter().filter(|pair| pair.number % endpoint.config.threads == thread);
+        let qps = own.enumerate().map(qp).collect::<Result<Vec<_>, _>>();
         Ok(Self {
             operation,
-            queue: rig.sends[thread].clone(),
-            lanes: lanes.map_err(during(&label, "preparing requests"))?,
+            queue: endpoint.sends[thread].clone(),
+            qps: qps.map_err(during(&label, "preparing requests"))?,
             label,
             depth: depth as u64,
             wrong: 0,
@@ -94,26 +94,32 @@ impl Words {
     ///
     /// # Errors
     /// When the device or the path does not deliver.
-    pub fn many(&mut self, rig: &Rig, stop: &Stop, until: u64, tally: &Tally) -> Result<(), Error> {
+    pub fn many(
+        &mut self,
+        endpoint: &RdmaEndpoint,
+        stop: &Stop,
+        until: u64,
+        tally: &Tally,
+    ) -> Result<(), Error> {
         let mut turn = 0_u32;
         loop {
             turn = turn.wrapping_add(1);
             if turn.is_multiple_of(TURNS) && (stop.is_over() || now_ns() >= until) {
                 break;
             }
-            for lane in 0..self.lanes.len() {
-                while self.lanes[lane].posted - self.lanes[lane].seen < self.depth {
-                    self.post(lane)?;
+            for qp in 0..self.qps.len() {
+                while self.qps[qp].posted - self.qps[qp].seen < self.depth {
+                    self.post(qp)?;
                 }
             }
-            let count = self.reap(rig)?;
+            let count = self.reap(endpoint)?;
             if count > 0 {
                 tally.add(0, count, now_ns());
             }
         }
         let deadline = drained();
-        while self.lanes.iter().any(|lane| lane.seen < lane.posted) {
-            let count = self.reap(rig)?;
+        while self.qps.iter().any(|qp| qp.seen < qp.posted) {
+            let count = self.reap(endpoint)?;
             if count > 0 {
                 tally.add(0, count, now_ns());
             }
@@ -128,14 +134,14 @@ impl Words {
     ///
     /// # Errors
     /// As [`Self::many`].
-    pub fn one(&mut self, rig: &Rig) -> Result<(u64, u64), Error> {
+    pub fn one(&mut self, endpoint: &RdmaEndpoint) -> Result<(u64, u64), Error> {
         let start = now_ns();
         self.post(0)?;
         let mut looks = 0_u32;
-        while self.reap(rig)? == 0 {
+        while self.reap(endpoint)? == 0 {
             looks = looks.wrapping_add(1);
             // A look by events sleeps.
-            if (rig.terms.event || looks.is_multiple_of(4096)) && now_ns() - start > 5_000_000_000 {
+            if (endpoint.config.event || looks.is_multiple_of(4096)) && now_ns() - start > 5_000_000_000 {
                 return Err(self.silent());
             }
         }
@@ -149,42 +155,42 @@ impl Words {
 
     #[inline]
     fn post(&mut self, number: usize) -> Result<(), Error> {
-        let lane = &mut self.lanes[number];
-        let at = (lane.posted % self.depth) as usize;
+        let qp = &mut self.qps[number];
+        let at = (qp.posted % self.depth) as usize;
         if self.operation == Operation::CompareSwap {
-            lane.list.set_operands(at, lane.posted, lane.posted + 1);
+            qp.list.set_operands(at, qp.posted, qp.posted + 1);
         }
-        lane.posted += 1;
-        let posted = lane.pair.qp.post_send(&mut lane.list, at..at + 1);
+        qp.posted += 1;
+        let posted = qp.pair.qp.post_send(&mut qp.list, at..at + 1);
         posted.map_err(VerbsError::from).map_err(during(&self.label, "posting an atomic"))
     }
 
     /// Takes results and looks at them; how many there were.
     #[inline]
-    fn reap(&mut self, rig: &Rig) -> Result<u64, Error> {
+    fn reap(&mut self, endpoint: &RdmaEndpoint) -> Result<u64, Error> {
         let count = wait(&self.queue, &mut self.completions, &mut self.misses);
         let count = count.map_err(during(&self.label, "taking results"))?;
         for completion in &self.completions[..count] {
             completion.check().map_err(during(&self.label, "an atomic"))?;
-            let lane = &mut self.lanes[completion.id() as usize];
-            let at = lane.seen % self.depth;
-            let place = rig.layout.at(lane.pair.number, Side::Out, 0) + 8 * at;
-            let found = rig.region.word(place as usize);
-            if found != lane.seen {
+            let qp = &mut self.qps[completion.id() as usize];
+            let at = qp.seen % self.depth;
+            let place = endpoint.layout.at(qp.pair.number, Side::Out, 0) + 8 * at;
+            let found = endpoint.region.word(place as usize);
+            if found != qp.seen {
                 self.wrong += 1;
                 let text = format!(
                     "operation {} on the word of queue pair {} found {found}, not what the one before had left",
-                    lane.seen, lane.pair.number
+                    qp.seen, qp.pair.number
                 );
                 self.first.get_or_insert(text);
             }
-            lane.seen += 1;
+            qp.seen += 1;
         }
         Ok(count as u64)
     }
 
     /// Operations done, wrong results, and the first of these.
     pub fn results(&self) -> (u64, u64, Option<&str>) {
-        (self.lanes.iter().map(|lane| lane.seen).sum(), self.wrong, self.first.as_deref())
+        (self.qps.iter().map(|qp| qp.seen).sum(), self.wrong, self.first.as_deref())
     }
 }

@@ -7,12 +7,12 @@ use crate::common;
 use crate::common::rdma::bandwidth::{
     BY_PORT, BY_SIZE, FORWARD, MESSAGES, REGISTRATION, REVERSE, Stream, THROUGHPUT,
 };
-use crate::common::rdma::{Method, Notice, params as p};
+use crate::common::rdma::{Method, RemoteCompletion, params as p};
 
 /// The benchmark.
 pub static READ_BANDWIDTH: Stream = Stream { about: &ABOUT, method: METHOD };
 
-const METHOD: Method = Method { verb: VerbKind::Read, notice: Notice::Nothing };
+const METHOD: Method = Method { verb: VerbKind::Read, remote_completion: RemoteCompletion::None };
 
 const ABOUT: About = About {
     id: "rdma.read_bw",
@@ -40,7 +40,7 @@ const ABOUT: About = About {
         p::PKEY_INDEX,
         p::GID_INDEX,
         common::PAGES,
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         ParamSpec { default: "1 s", ..common::TIME },
         common::TRIALS,
         common::MAX_TRIALS,

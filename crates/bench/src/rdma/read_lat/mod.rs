@@ -4,13 +4,13 @@ use seatrial_model::{About, Cost, Interaction, ParamSpec};
 use seatrial_sys::verbs::VerbKind;
 
 use crate::common;
-use crate::common::rdma::latency::{BY_PORT, BY_SIZE, Exchange, WHOLES};
-use crate::common::rdma::{Method, Notice, params as p};
+use crate::common::rdma::latency::{BY_PORT, BY_SIZE, COMPLETION_METRICS, Exchange};
+use crate::common::rdma::{Method, RemoteCompletion, params as p};
 
 /// The benchmark.
 pub static READ_LATENCY: Exchange = Exchange { about: &ABOUT, method: METHOD };
 
-const METHOD: Method = Method { verb: VerbKind::Read, notice: Notice::Nothing };
+const METHOD: Method = Method { verb: VerbKind::Read, remote_completion: RemoteCompletion::None };
 
 const ABOUT: About = About {
     id: "rdma.read_lat",
@@ -28,13 +28,13 @@ const ABOUT: About = About {
         p::TRAFFIC_CLASS,
         p::PKEY_INDEX,
         p::GID_INDEX,
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         ParamSpec { default: "1 s", ..common::TIME },
         common::TRIALS,
         common::MAX_TRIALS,
         common::PRECISION,
     ],
-    metrics: WHOLES,
+    metrics: COMPLETION_METRICS,
     series: &[BY_SIZE, BY_PORT],
     parts: &["client", "server"],
     needs: &[],

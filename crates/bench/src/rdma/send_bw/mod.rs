@@ -7,12 +7,12 @@ use crate::common;
 use crate::common::rdma::bandwidth::{
     BY_PORT, BY_SIZE, FORWARD, LOSS, MESSAGES, REGISTRATION, REVERSE, Stream, THROUGHPUT,
 };
-use crate::common::rdma::{Method, Notice, params as p};
+use crate::common::rdma::{Method, RemoteCompletion, params as p};
 
 /// The benchmark.
 pub static SEND_BANDWIDTH: Stream = Stream { about: &ABOUT, method: METHOD };
 
-const METHOD: Method = Method { verb: VerbKind::Send, notice: Notice::Completion };
+const METHOD: Method = Method { verb: VerbKind::Send, remote_completion: RemoteCompletion::Cqe };
 
 const ABOUT: About = About {
     id: "rdma.send_bw",
@@ -42,7 +42,7 @@ const ABOUT: About = About {
         p::PKEY_INDEX,
         p::GID_INDEX,
         common::PAGES,
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         ParamSpec { default: "1 s", ..common::TIME },
         common::TRIALS,
         common::MAX_TRIALS,

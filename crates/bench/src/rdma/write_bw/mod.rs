@@ -7,12 +7,12 @@ use crate::common;
 use crate::common::rdma::bandwidth::{
     BY_PORT, BY_SIZE, FORWARD, LOSS, MESSAGES, REGISTRATION, REVERSE, Stream, THROUGHPUT,
 };
-use crate::common::rdma::{Method, Notice, params as p};
+use crate::common::rdma::{Method, RemoteCompletion, params as p};
 
 /// The benchmark.
 pub static WRITE_BANDWIDTH: Stream = Stream { about: &ABOUT, method: METHOD };
 
-const METHOD: Method = Method { verb: VerbKind::Write, notice: Notice::Nothing };
+const METHOD: Method = Method { verb: VerbKind::Write, remote_completion: RemoteCompletion::None };
 
 const ABOUT: About = About {
     id: "rdma.write_bw",
@@ -41,7 +41,7 @@ const ABOUT: About = About {
         p::PKEY_INDEX,
         p::GID_INDEX,
         common::PAGES,
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         ParamSpec { default: "1 s", ..common::TIME },
         common::TRIALS,
         common::MAX_TRIALS,

@@ -4,13 +4,13 @@ use seatrial_model::{About, Cost, Interaction, ParamSpec};
 use seatrial_sys::verbs::VerbKind;
 
 use crate::common;
-use crate::common::rdma::latency::{BY_PORT, BY_SIZE, Exchange, HALVES};
-use crate::common::rdma::{Method, Notice, params as p};
+use crate::common::rdma::latency::{BY_PORT, BY_SIZE, Exchange, HALF_RTT_METRICS};
+use crate::common::rdma::{Method, RemoteCompletion, params as p};
 
 /// The benchmark.
 pub static WRITE_POLL_LATENCY: Exchange = Exchange { about: &ABOUT, method: METHOD };
 
-const METHOD: Method = Method { verb: VerbKind::Write, notice: Notice::Memory };
+const METHOD: Method = Method { verb: VerbKind::Write, remote_completion: RemoteCompletion::Polled };
 
 const ABOUT: About = About {
     id: "rdma.write_poll_lat",
@@ -29,13 +29,13 @@ const ABOUT: About = About {
         p::TRAFFIC_CLASS,
         p::PKEY_INDEX,
         p::GID_INDEX,
-        common::seating::AFFINITY,
+        common::affinity::AFFINITY,
         ParamSpec { default: "1 s", ..common::TIME },
         common::TRIALS,
         common::MAX_TRIALS,
         common::PRECISION,
     ],
-    metrics: HALVES,
+    metrics: HALF_RTT_METRICS,
     series: &[BY_SIZE, BY_PORT],
     parts: &["client", "server"],
     needs: &[],

@@ -22,9 +22,9 @@ pub enum Method {
     CopyFileRange,
 }
 
-/// The terms of a copy.
+/// How a copy is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct CopyConfig {
     /// Bytes of the file.
     pub size: u64,
     /// Bytes asked for at once.
@@ -57,7 +57,7 @@ pub struct Copied {
 pub fn copy(
     from: &OwnedFd,
     to: &OwnedFd,
-    terms: &Terms,
+    config: &CopyConfig,
     buffer: &mut [u8],
     stop: &Stop,
 ) -> Result<Option<Copied>, Error> {
@@ -65,24 +65,24 @@ pub fn copy(
     let before = thread()?;
     let start = Nanos(now_ns());
     let mut done = 0;
-    while done < terms.size {
+    while done < config.size {
         if stop.is_over() {
             return Ok(None);
         }
-        let bytes = (terms.block as u64).min(terms.size - done) as usize;
-        let moved = match terms.method {
+        let bytes = (config.block as u64).min(config.size - done) as usize;
+        let moved = match config.method {
             Method::ReadWrite => through_memory(from, to, done, &mut buffer[..bytes])?,
             Method::CopyFileRange => by_kernel(from, to, done, bytes)?,
         };
         if moved == 0 {
-            let text = format!("the file ended after {done} of {} B", terms.size);
+            let text = format!("the file ended after {done} of {} B", config.size);
             return Err(Error::new(Cause::IoError, text));
         }
         done += moved as u64;
     }
     let handed_over = Nanos(now_ns());
     let mut end = handed_over;
-    if terms.is_flushed {
+    if config.is_flushed {
         fdatasync(to).map_err(|errno| refused("flushing the copy", errno))?;
         end = Nanos(now_ns());
     }

@@ -9,7 +9,7 @@ mod tests;
 
 use seatrial_model::{
     About, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need, ParamSpec,
-    Params, PartRecord, Place, Reason, Site, Unit,
+    Params, PartPlacement, PartRecord, Reason, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -113,11 +113,11 @@ impl Benchmark for Copy {
         plan::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         Ok(Box::new(part::Worker::new(case, place)?))
     }
 
-    fn look(&self, case: &Case, place: &Place) -> Option<Box<dyn Part>> {
+    fn look(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
         let both = [case.params.text("from").ok()?, case.chosen.text("to").ok()?];
         Some(Box::new(common::Look::in_directories(place, &both)))
     }

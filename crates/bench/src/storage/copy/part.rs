@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{fdatasync, fstatvfs};
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::{
@@ -11,7 +11,7 @@ use seatrial_sys::storage::{
 };
 use serde_json::{Value, json};
 
-use super::copying::{Copied, Method, Terms, copy};
+use super::copying::{Copied, CopyConfig, Method, copy};
 use super::plan::target;
 use crate::common::payload::{Block, Payload};
 use crate::common::pin;
@@ -36,10 +36,10 @@ const PIECE: usize = 1 << 20;
 /// The worker of one trial.
 #[derive(Debug)]
 pub struct Worker {
-    place: Place,
+    place: PartPlacement,
     from: String,
     to: String,
-    terms: Terms,
+    config: CopyConfig,
     is_cold: bool,
     time: Nanos,
     payload: Payload,
@@ -54,14 +54,14 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let params = &case.params;
         let missing = |what: &str| Error::new(Cause::Protocol, format!("the case carries no {what}"));
         let method = match params.text("method")? {
             "copy_file_range" => Method::CopyFileRange,
             _ => Method::ReadWrite,
         };
-        let terms = Terms {
+        let config = CopyConfig {
             size: params.bytes("size")?.ok_or_else(|| missing("size"))?.get(),
             block: params.bytes("block")?.ok_or_else(|| missing("block"))?.get() as usize,
             method,
@@ -71,7 +71,7 @@ impl Worker {
             place: place.clone(),
             from: params.text("from")?.to_owned(),
             to: target(params)?.to_owned(),
-            terms,
+            config,
             is_cold: params.text("source")? == "cold",
             time: params.nanos("time")?,
             payload: Payload::new(now_ns(), 0.0),
@@ -85,7 +85,7 @@ impl Worker {
     fn make(&self, at: &OwnedFd) -> Result<OwnedFd, Error> {
         let (file, _) = scratch(at, false).map_err(|errno| refused("making the file", errno))?;
         let mut piece = vec![0; PIECE];
-        for (offset, bytes) in pieces(self.terms.size) {
+        for (offset, bytes) in pieces(self.config.size) {
             self.payload.fill(Block { file: 0, offset, generation: 0 }, &mut piece[..bytes]);
             write_whole(&file, &piece[..bytes], offset)
                 .map_err(|errno| refused("writing the file", errno))?;
@@ -107,12 +107,12 @@ impl Worker {
         if self.is_cold {
             forget(source).map_err(|errno| refused("having the page cache let go of the file", errno))?;
         }
-        let held = resident(source, self.terms.size).map_or(f64::NAN, |told| told.bytes as f64);
-        let copied = copy(source, &file, &self.terms, buffer, stop)?;
+        let held = resident(source, self.config.size).map_or(f64::NAN, |told| told.bytes as f64);
+        let copied = copy(source, &file, &self.config, buffer, stop)?;
         if copied.is_some() {
             self.last = Some(file);
         }
-        Ok(copied.map(|copied| (copied, 100.0 * held / self.terms.size as f64)))
+        Ok(copied.map(|copied| (copied, 100.0 * held / self.config.size as f64)))
     }
 
     /// What the devices of both ends moved since they are there.
@@ -133,8 +133,8 @@ fn pieces(size: u64) -> impl Iterator<Item = (u64, usize)> {
 
 impl Part for Worker {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        if let Some(seat) = self.place.seats.first() {
-            pin(seat.cpu)?;
+        if let Some(binding) = self.place.seats.first() {
+            pin(binding.cpu)?;
         }
         let (from, at) = opened(&self.from)?;
         let (to, sink) =
@@ -145,7 +145,7 @@ impl Part for Worker {
             let text = told.and_then(|told| {
                 let bytes = |blocks: u64| blocks.saturating_mul(told.f_frsize);
                 let place = path.display().to_string();
-                lacking(times * self.terms.size, bytes(told.f_bavail), bytes(told.f_blocks), &place)
+                lacking(times * self.config.size, bytes(told.f_bavail), bytes(told.f_blocks), &place)
             });
             if let Some(text) = text {
                 return Err(Error::new(Cause::NoSpace, text));
@@ -165,18 +165,18 @@ impl Part for Worker {
             // The first copy is like all others: each begins with a file that is new.
             return Ok(());
         }
-        let mut buffer = vec![0; self.terms.block];
+        let mut buffer = vec![0; self.config.block];
         let until = Nanos(now_ns()).plus(self.time);
         let before = self.moved()?;
         let (mut copies, mut resident) = (0, Vec::new());
         while copies == 0 || Nanos(now_ns()) < until {
             let Some((copied, held)) = self.one(&mut buffer, stop)? else { break };
-            tell(&copied, &self.terms, out)?;
+            tell(&copied, &self.config, out)?;
             copies += 1;
             resident.push(held);
         }
         let after = self.moved()?;
-        let asked = copies * self.terms.size;
+        let asked = copies * self.config.size;
         let between = |end: usize, of: fn(&Moved) -> u64| match (&before[end], &after[end]) {
             (Ok(before), Ok(after)) => Ok(of(&after.since(before))),
             (Err(why), _) | (_, Err(why)) => Err(why.clone()),
@@ -185,7 +185,7 @@ impl Part for Worker {
         if self.is_cold {
             paths.push(path::evidence("the device that is read", asked, between(0, |moved| moved.read)));
         }
-        if self.terms.is_flushed {
+        if self.config.is_flushed {
             paths.push(path::evidence(
                 "the device that is written",
                 asked,
@@ -206,7 +206,7 @@ impl Part for Worker {
         };
         forget(&copy).map_err(|errno| refused("having the page cache let go of the copy", errno))?;
         let (mut piece, mut wrong, mut first) = (vec![0; PIECE], 0, None);
-        for (offset, bytes) in pieces(self.terms.size) {
+        for (offset, bytes) in pieces(self.config.size) {
             let piece = &mut piece[..bytes];
             Payload::poison(piece);
             // What is behind the end stays poisoned, and is found by that.
@@ -217,17 +217,17 @@ impl Part for Worker {
                 first.get_or_insert_with(|| format!("the first wrong piece of the copy: {fault}"));
             }
         }
-        let of = self.terms.size.div_ceil(PIECE as u64);
+        let of = self.config.size.div_ceil(PIECE as u64);
         Ok(match first {
             Some(first) => Integrity::Corrupt { wrong, of, first },
-            None => Integrity::Verified { checked: self.terms.size },
+            None => Integrity::Verified { checked: self.config.size },
         })
     }
 }
 
-fn tell(copied: &Copied, terms: &Terms, out: &mut dyn Sink) -> Result<(), Error> {
+fn tell(copied: &Copied, config: &CopyConfig, out: &mut dyn Sink) -> Result<(), Error> {
     let &Copied { start, handed_over, end, user, system } = copied;
-    let bytes = (terms.size as f64, Unit::Byte);
+    let bytes = (config.size as f64, Unit::Byte);
     let time = |time: Nanos| (time.get() as f64, Unit::Nanosecond);
     let all = [
         (COPIED, end, bytes),
@@ -236,7 +236,7 @@ fn tell(copied: &Copied, terms: &Terms, out: &mut dyn Sink) -> Result<(), Error>
         (SYSTEM, end, time(system)),
     ];
     for (channel, end, (value, unit)) in all {
-        if channel == HANDED_OVER && !terms.is_flushed {
+        if channel == HANDED_OVER && !config.is_flushed {
             continue;
         }
         let amount =

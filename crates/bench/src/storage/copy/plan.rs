@@ -3,12 +3,12 @@
 use seatrial_inventory::disk_limit;
 use seatrial_model::machine::{Disk, FileSystem, Machine, Medium};
 use seatrial_model::{
-    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Reason, Severity, Site,
+    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason, Severity, Site,
     SiteNode, Subject, Value,
 };
 
 use crate::common::space::{lacking, room_of};
-use crate::common::{self, each_node, seats};
+use crate::common::{self, core_bindings, each_node};
 use crate::storage::metadata::place::{file_system_of, require_usable};
 
 /// A rate that time limits are reckoned with, in bytes a second: slower storage counts as hanging.
@@ -51,11 +51,11 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
         let text = format!("{} is in memory ({}): no disk takes part there", found.mount, found.kind);
         case.findings.push(Finding::new("in-memory", Severity::Warning, subject.clone(), text));
     }
-    let cores = seats(machine)?;
+    let cores = core_bindings(machine)?;
     let near = disks(machine, sink).first().and_then(|disk| disk.numa_node().known().copied());
-    let seat = cores.iter().find(|seat| Some(seat.node) == near).unwrap_or(&cores[0]);
+    let binding = cores.iter().find(|binding| Some(binding.node) == near).unwrap_or(&cores[0]);
     let part = "worker".to_owned();
-    case.places = vec![Place { part, index: 0, node: node.name.clone(), seats: vec![*seat] }];
+    case.places = vec![PartPlacement { part, index: 0, node: node.name.clone(), seats: vec![*binding] }];
     let all = |rate: u64| Nanos(size.saturating_mul(1000) / (rate / 1_000_000));
     // A copy that has begun is brought to its end; so is one more, in the warm-up.
     case.budget.measure = case.budget.measure.plus(all(SLOWEST));

@@ -6,9 +6,9 @@ use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::{Device, Moved, moved_by_device, moved_by_process, throttle};
 use serde_json::{Value, json};
 
-use super::crew::{Prepared, Ran};
 use super::files::Made;
-use super::scheme::Scheme;
+use super::job::JobSpec;
+use super::team::{Prepared, Ran};
 use crate::common::Latencies;
 
 /// Readings before and after a phase.
@@ -58,7 +58,7 @@ impl Account {
 }
 
 /// Where the files are and on what.
-pub fn files(made: &Made, scheme: &Scheme) -> Value {
+pub fn files(made: &Made, job: &JobSpec) -> Value {
     let root = SysRoot::live();
     let alignment = made.alignment.map(|alignment| {
         json!({ "memory": alignment.memory, "offset": alignment.offset, "source": alignment.source.word() })
@@ -66,8 +66,8 @@ pub fn files(made: &Made, scheme: &Scheme) -> Value {
     json!({
         "directory": made.directory.display().to_string(),
         "instead_of": made.instead,
-        "count": scheme.file_count(),
-        "bytes_each": scheme.file_bytes(),
+        "count": job.file_count(),
+        "bytes_each": job.file_bytes(),
         "hidden": made.hiding.word(),
         "not_reserved": made.unreserved.map(|errno| errno.to_string()),
         "alignment": alignment,
@@ -106,19 +106,19 @@ pub fn engine(prepared: &[Prepared]) -> Value {
 }
 
 /// How the page cache was kept out, and what was in it before the clock started.
-pub fn cache(prepared: &[Prepared], scheme: &Scheme) -> Value {
-    let method = match (scheme.direct, scheme.operation.reads()) {
+pub fn cache(prepared: &[Prepared], job: &JobSpec) -> Value {
+    let method = match (job.direct, job.operation.reads()) {
         (true, _) => "direct",
         (false, true) => "fadvise dontneed before each pass",
         (false, false) => "none: writes go to the cache, and flushing is timed",
     };
     // Of a shared file each thread sees the whole.
-    let seen = if scheme.shared { &prepared[..prepared.len().min(1)] } else { prepared };
+    let seen = if job.shared { &prepared[..prepared.len().min(1)] } else { prepared };
     let told: Result<Vec<_>, _> = seen.iter().map(|one| one.resident.as_ref()).collect();
     let resident = match told {
         Ok(all) => json!({
             "percent": 100.0 * all.iter().map(|(bytes, _)| *bytes).sum::<u64>() as f64
-                / (scheme.total_bytes().max(1)) as f64,
+                / (job.total_bytes().max(1)) as f64,
             "by": all.first().map(|(_, by)| *by),
         }),
         Err(why) => json!({ "unknown": why }),

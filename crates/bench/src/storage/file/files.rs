@@ -15,8 +15,8 @@ use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::{Alignment, Device, DirectError, Hiding, device_of, direct, scratch};
 
 use super::fixture::Found;
+use super::job::{Flushed, JobSpec};
 use super::outcome::{When, error};
-use super::scheme::{Flushed, Scheme};
 use crate::Error;
 use crate::common::space::lacking;
 
@@ -43,7 +43,7 @@ pub enum Source {
 /// Files without a name.
 #[derive(Debug)]
 pub struct Made {
-    /// As many as the scheme asks for.
+    /// As many as the job asks for.
     pub files: Vec<OwnedFd>,
     /// How they are hidden.
     pub hiding: Hiding,
@@ -59,18 +59,18 @@ pub struct Made {
     pub device: Device,
 }
 
-/// Makes the files, or has those that were found reach as far as the scheme needs them.
+/// Makes the files, or has those that were found reach as far as the job needs them.
 ///
 /// # Errors
 /// When they cannot be made there, or there is no room for them.
-pub fn make(scheme: &Scheme, source: Source) -> Result<Made, Error> {
+pub fn make(job: &JobSpec, source: Source) -> Result<Made, Error> {
     let (directory, at, instead) = match &source {
         Source::New(wanted) | Source::Found(wanted, _) => place(wanted)?,
         Source::Named(folder) | Source::Written(folder) => named(folder)?,
     };
     let place = directory.display().to_string();
     let fail = |what: &str, errno| error(When::Making, &format!("{what} in {place}"), errno);
-    let bytes = scheme.file_bytes();
+    let bytes = job.file_bytes();
     let (mut hiding, mut unreserved, mut covered) = (Hiding::Named, None, 0);
     let mut files = Vec::new();
     match source {
@@ -80,28 +80,28 @@ pub fn make(scheme: &Scheme, source: Source) -> Result<Made, Error> {
             files = found.files;
         }
         Source::New(_) => {
-            require_room(scheme, &at, &place)?;
-            for _ in 0..scheme.file_count() {
-                let made = scratch(&at, scheme.flushed == Flushed::Each && scheme.operation.writes());
+            require_room(job, &at, &place)?;
+            for _ in 0..job.file_count() {
+                let made = scratch(&at, job.flushed == Flushed::Each && job.operation.writes());
                 let (file, how) = made.map_err(|errno| fail("making a file", errno))?;
                 hiding = how;
                 files.push(file);
             }
         }
         Source::Named(_) => {
-            require_room(scheme, &at, &place)?;
+            require_room(job, &at, &place)?;
             let access = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
             let make =
                 |number| openat(&at, name(number), access, Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH);
-            let made: Result<Vec<_>, Errno> = (0..scheme.file_count()).map(make).collect();
+            let made: Result<Vec<_>, Errno> = (0..job.file_count()).map(make).collect();
             files = made.map_err(|errno| fail("making a file", errno))?;
         }
         Source::Written(_) => {
             covered = bytes;
             let open = |number| openat(&at, name(number), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-            let opened: Result<Vec<_>, Errno> = (0..scheme.file_count()).map(open).collect();
+            let opened: Result<Vec<_>, Errno> = (0..job.file_count()).map(open).collect();
             files = opened.map_err(|errno| fail("opening a file of the writer", errno))?;
-            take_names(scheme, &at);
+            take_names(job, &at);
         }
     }
     for file in files.iter().filter(|_| covered < bytes) {
@@ -120,19 +120,19 @@ pub fn make(scheme: &Scheme, source: Source) -> Result<Made, Error> {
     let first = files.first().ok_or_else(|| Error::new(Cause::Protocol, "a case without files"))?;
     let device = device_of(first).map_err(|errno| fail("asking for the device", errno))?;
     let mut alignment = None;
-    if scheme.direct {
+    if job.direct {
         for file in &files {
             let found = direct(&SysRoot::live(), file).map_err(|why| not_direct(&place, why))?;
             alignment = Some(found);
         }
     }
     if let Some(Alignment { offset, source, .. }) = alignment
-        && !scheme.block.is_multiple_of(offset as usize)
+        && !job.block.is_multiple_of(offset as usize)
     {
         let text = format!(
             "block={} cannot be used directly in {place}: requests there are multiples of {offset} B (by {}); use \
              access=buffered or another block=",
-            Bytes(scheme.block as u64),
+            Bytes(job.block as u64),
             source.word()
         );
         return Err(Error::new(Cause::Missing, text));
@@ -147,11 +147,11 @@ fn name(number: usize) -> String {
 
 /// Takes the names of files away that are open here, so that none of them stays when everybody is killed. Not over NFS:
 /// its client would give them another name, which the writer's removal of the folder does not reach.
-fn take_names(scheme: &Scheme, at: &OwnedFd) {
+fn take_names(job: &JobSpec, at: &OwnedFd) {
     const NFS: i64 = 0x6969;
     #[expect(clippy::useless_conversion, reason = "another width on other architectures")]
     if fstatfs(at).is_ok_and(|told| i64::from(told.f_type) != NFS) {
-        for number in 0..scheme.file_count() {
+        for number in 0..job.file_count() {
             // What stays is removed with the folder.
             let _ = unlinkat(at, name(number), AtFlags::empty());
         }
@@ -243,13 +243,13 @@ fn usable(at: &OwnedFd) -> Result<(), Error> {
 }
 
 /// Asked before anything is made, so that a full file system is not filled to the brim first.
-fn require_room(scheme: &Scheme, at: &OwnedFd, place: &str) -> Result<(), Error> {
+fn require_room(job: &JobSpec, at: &OwnedFd, place: &str) -> Result<(), Error> {
     let told =
         fstatvfs(at).map_err(|errno| error(When::Making, &format!("asking for room in {place}"), errno))?;
     let bytes = |blocks: u64| blocks.saturating_mul(told.f_frsize);
     // Some file systems on servers tell no size at all.
     let is_told = told.f_blocks > 0;
-    match lacking(scheme.total_bytes(), bytes(told.f_bavail), bytes(told.f_blocks), place) {
+    match lacking(job.total_bytes(), bytes(told.f_bavail), bytes(told.f_blocks), place) {
         Some(text) if is_told => Err(Error::new(Cause::NoSpace, text)),
         _ => Ok(()),
     }

@@ -10,7 +10,7 @@ use seatrial_sys::storage::{Hiding, MOST_FILES, Shelf};
 use serde::{Deserialize, Serialize};
 
 use super::files::Made;
-use super::scheme::Scheme;
+use super::job::JobSpec;
 use crate::common::payload::GRANULE;
 
 /// What must agree for files to be of use to another case.
@@ -70,29 +70,29 @@ impl Found {
 
 /// Whether the files of a case are for later trials too: not when it writes, when its blocks do not lie on the grid that the
 /// data has, or when the files are more than can be handed over.
-pub fn shares(scheme: &Scheme) -> bool {
-    let on_grid = scheme.block.is_multiple_of(GRANULE);
-    !scheme.operation.writes() && on_grid && scheme.file_count() <= MOST_FILES
+pub fn shares(job: &JobSpec) -> bool {
+    let on_grid = job.block.is_multiple_of(GRANULE);
+    !job.operation.writes() && on_grid && job.file_count() <= MOST_FILES
 }
 
 /// What a case in `directory` shares, if it does.
-fn kind(scheme: &Scheme, directory: &str) -> Option<Kind> {
-    shares(scheme).then(|| Kind {
+fn kind(job: &JobSpec, directory: &str) -> Option<Kind> {
+    shares(job).then(|| Kind {
         directory: directory.to_owned(),
-        files: if scheme.shared { 0 } else { scheme.threads },
-        direct: scheme.direct,
-        compressible: scheme.compressible,
+        files: if job.shared { 0 } else { job.threads },
+        direct: job.direct,
+        compressible: job.compressible,
     })
 }
 
 /// The files on the shelf, where they are of use to this case. All others go: they would take its room.
-pub fn take(shelf: &Shelf, scheme: &Scheme, directory: &str) -> Option<Found> {
-    let wanted = kind(scheme, directory);
+pub fn take(shelf: &Shelf, job: &JobSpec, directory: &str) -> Option<Found> {
+    let wanted = kind(job, directory);
     let mut found = None;
     while let Some(item) = shelf.take() {
         let label: Option<Label> = serde_json::from_slice(&item.label).ok();
         let fits = label.filter(|label| Some(&label.kind) == wanted.as_ref());
-        if let Some(label) = fits.filter(|_| item.files.len() == scheme.file_count()) {
+        if let Some(label) = fits.filter(|_| item.files.len() == job.file_count()) {
             found = Some((item.label, Found { label, files: item.files }));
         }
     }
@@ -104,10 +104,10 @@ pub fn take(shelf: &Shelf, scheme: &Scheme, directory: &str) -> Option<Found> {
 
 /// Leaves filled files to later trials, in the place of what stands there. What the shelf does not take, the next trial
 /// makes anew.
-pub fn leave(shelf: &Shelf, scheme: &Scheme, directory: &str, run: u64, covered: u64, made: &Made) {
+pub fn leave(shelf: &Shelf, job: &JobSpec, directory: &str, run: u64, covered: u64, made: &Made) {
     shelf.clear();
-    let Some(kind) = kind(scheme, directory) else { return };
-    let covered = covered.max(scheme.file_bytes());
+    let Some(kind) = kind(job, directory) else { return };
+    let covered = covered.max(job.file_bytes());
     let nameless = made.hiding == Hiding::Nameless;
     let unreserved = made.unreserved.map(Errno::raw_os_error);
     let label = Label { kind, run, covered, nameless, unreserved };
@@ -117,10 +117,10 @@ pub fn leave(shelf: &Shelf, scheme: &Scheme, directory: &str, run: u64, covered:
 }
 
 /// What the record says of files that are shared.
-pub fn word(covered: u64, scheme: &Scheme) -> &'static str {
+pub fn word(covered: u64, job: &JobSpec) -> &'static str {
     match covered {
         0 => "filled",
-        covered if covered < scheme.file_bytes() => "found and filled up",
+        covered if covered < job.file_bytes() => "found and filled up",
         _ => "found",
     }
 }

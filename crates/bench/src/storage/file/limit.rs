@@ -7,9 +7,9 @@ use seatrial_inventory::{DiskLoad, Load, disk_limit_under, nic_limit_under};
 use seatrial_model::machine::{FileSystem, Machine, Medium, Nic};
 use seatrial_model::{About, Bound, Case, Limit, Limits, Quantity, Site, Unit};
 
-use super::scheme::Scheme;
-use crate::common::carry::framing;
+use super::job::JobSpec;
 use crate::common::goodput::{Goodput, Ip, Transport};
+use crate::common::link_limits::framing;
 use crate::storage::metadata::place::file_system_of;
 
 /// Limits of all metrics of `about`.
@@ -50,7 +50,7 @@ fn rate(case: &Case, site: &Site, [reads, writes]: [bool; 2]) -> Limit {
     let Some(machine) = case.nodes.first().and_then(|node| site.machine(node)) else {
         return unknown("the node is not known".to_owned());
     };
-    let (Ok(path), Ok(scheme)) = (case.chosen.text("directory"), Scheme::of(&case.params)) else {
+    let (Ok(path), Ok(job)) = (case.chosen.text("directory"), JobSpec::of(&case.params)) else {
         return unknown("the directory is not known".to_owned());
     };
     if path == "auto" {
@@ -58,7 +58,7 @@ fn rate(case: &Case, site: &Site, [reads, writes]: [bool; 2]) -> Limit {
             "the directory is only known on the node itself; name it with -p directory=".to_owned(),
         );
     }
-    if !scheme.direct {
+    if !job.direct {
         let text = "through the page cache, memory may take or give more than the disk for a while";
         return unknown(text.to_owned());
     }
@@ -66,9 +66,9 @@ fn rate(case: &Case, site: &Site, [reads, writes]: [bool; 2]) -> Limit {
         return unknown(format!("no file system is known at {path}"));
     };
     let load = DiskLoad {
-        reads: reads && scheme.operation.reads(),
-        writes: writes && scheme.operation.writes(),
-        block: scheme.block as u64,
+        reads: reads && job.operation.reads(),
+        writes: writes && job.operation.writes(),
+        block: job.block as u64,
     };
     match (found.medium, &found.disks[..]) {
         (Medium::Network, _) if load.reads && load.writes => {

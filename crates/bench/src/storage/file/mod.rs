@@ -1,20 +1,20 @@
 //! `storage.file`: how fast files are read and written in a directory, by threads, block size and queue depth.
 
+mod access_pattern;
 mod account;
-mod course;
-pub(in crate::storage) mod crew;
 pub(in crate::storage) mod directory;
 pub(crate) mod files;
 mod fixture;
+pub(in crate::storage) mod job;
 pub(in crate::storage) mod limit;
 pub(crate) mod outcome;
 pub(in crate::storage) mod part;
 pub(in crate::storage) mod plan;
 pub(in crate::storage) mod reduce;
 mod rounds;
-pub(in crate::storage) mod scheme;
 pub(in crate::storage) mod specs;
 mod steady;
+pub(in crate::storage) mod team;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -22,7 +22,7 @@ mod work;
 
 use seatrial_model::{
     About, AxisSpec, Better, Case, Cost, Interaction, Kind, Limits, Measures, Need, ParamSpec, Params,
-    PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use self::specs::{latency, rate};
@@ -149,11 +149,11 @@ impl Benchmark for File {
         limit::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         Ok(Box::new(part::Worker::new(case, place)?))
     }
 
-    fn look(&self, case: &Case, place: &Place) -> Option<Box<dyn Part>> {
+    fn look(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
         Some(Box::new(common::Look::in_directories(place, &[case.chosen.text("directory").ok()?])))
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 use seatrial_model::{
-    Budget, Bytes, Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit,
+    Budget, Bytes, Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit,
 };
 use seatrial_sys::clock;
 use seatrial_sys::root::SysRoot;
@@ -12,12 +12,12 @@ use seatrial_sys::storage::{Device, Hiding, Purpose, Shelf, polls};
 use serde_json::json;
 
 use super::account::{self, Account};
-use super::crew::{Crew, Prepared, Ran, flushes};
 use super::files::{Made, Source};
 use super::fixture::{self, Found};
+use super::job::JobSpec;
 use super::rounds::Round;
-use super::scheme::Scheme;
-use super::steady::Course;
+use super::steady::SteadyState;
+use super::team::{IoTeam, Prepared, Ran, flushes};
 use super::work::Checked;
 use crate::{Error, Offer, Part, Sink, Stop};
 
@@ -40,11 +40,11 @@ const READ_BACK_BYTES: u64 = 64 << 20;
 
 /// The worker of one trial.
 pub struct Worker {
-    place: Place,
-    scheme: Arc<Scheme>,
+    place: PartPlacement,
+    job: Arc<JobSpec>,
     directory: String,
     budget: Budget,
-    crew: Option<Crew>,
+    team: Option<IoTeam>,
     made: Option<Made>,
     prepared: Vec<Prepared>,
     /// Where files stand for later trials; none outside of an agent.
@@ -58,14 +58,14 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
-        let scheme = Scheme::of(&case.params).map_err(|reason| Error::new(Cause::Protocol, reason.text))?;
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
+        let job = JobSpec::of(&case.params).map_err(|reason| Error::new(Cause::Protocol, reason.text))?;
         Ok(Self {
             place: place.clone(),
-            scheme: Arc::new(scheme),
+            job: Arc::new(job),
             directory: case.chosen.text("directory")?.to_owned(),
             budget: case.budget,
-            crew: None,
+            team: None,
             made: None,
             prepared: Vec::new(),
             shelf: Shelf::lent(Purpose::Files),
@@ -79,12 +79,12 @@ impl Worker {
     /// # Errors
     /// What the system answers, or that it does not before `deadline`.
     pub fn set_up(&mut self, source: Source, run: u64, covered: u64, deadline: Nanos) -> Result<(), Error> {
-        let crew = Crew::start(&self.scheme, &self.place.seats, run)?;
-        let made = crew.make(source, deadline)?;
-        let polled = self.scheme.direct && polls(&SysRoot::live(), made.device).unwrap_or(false);
-        self.prepared = crew.prepare(&made.files, covered, polled, deadline)?;
+        let team = IoTeam::start(&self.job, &self.place.seats, run)?;
+        let made = team.make(source, deadline)?;
+        let polled = self.job.direct && polls(&SysRoot::live(), made.device).unwrap_or(false);
+        self.prepared = team.prepare(&made.files, covered, polled, deadline)?;
         self.covered = covered;
-        (self.made, self.crew) = (Some(made), Some(crew));
+        (self.made, self.team) = (Some(made), Some(team));
         Ok(())
     }
 
@@ -92,18 +92,18 @@ impl Worker {
     fn one(&self, device: Device, warm_up: bool, stop: &Stop, out: &mut dyn Sink) -> Result<f64, Error> {
         let before = Account::now(device);
         let start = Nanos(clock::now_ns());
-        let (time, most) = match (warm_up, self.scheme.once) {
+        let (time, most) = match (warm_up, self.job.once) {
             (true, _) => (self.budget.warm_up, self.budget.warm_up),
-            (false, false) if self.scheme.rounds > 1 => (self.scheme.time, self.scheme.time),
-            (false, false) => (self.scheme.time, self.budget.measure),
+            (false, false) if self.job.rounds > 1 => (self.job.time, self.job.time),
+            (false, false) => (self.job.time, self.budget.measure),
             (false, true) => (self.budget.measure, self.budget.measure),
         };
-        let ran = self.crew()?.run(
+        let ran = self.team()?.run(
             stop,
             start.plus(time),
             self.slice(),
             // A flush between two rounds would not be what goes on.
-            !warm_up && flushes(&self.scheme) && self.scheme.rounds == 1,
+            !warm_up && flushes(&self.job) && self.job.rounds == 1,
             start.plus(most).plus(PATIENCE),
         )?;
         if warm_up {
@@ -112,11 +112,11 @@ impl Worker {
         let after = Account::now(device);
         let moved = ran.iter().flat_map(|one| &one.tally.slices).map(|slice| slice.read + slice.written);
         let moved: u64 = moved.sum();
-        if self.scheme.once && moved < self.scheme.total_bytes() {
+        if self.job.once && moved < self.job.total_bytes() {
             let text = format!(
                 "only {} of {} were done within {most}; lower size=",
                 Bytes(moved).rounded(),
-                Bytes(self.scheme.total_bytes()).rounded()
+                Bytes(self.job.total_bytes()).rounded()
             );
             return Err(Error::new(Cause::TooShort, text));
         }
@@ -125,8 +125,8 @@ impl Worker {
         Ok(moved as f64 / took)
     }
 
-    fn crew(&self) -> Result<&Crew, Error> {
-        self.crew
+    fn team(&self) -> Result<&IoTeam, Error> {
+        self.team
             .as_ref()
             .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was told to prepare"))
     }
@@ -138,7 +138,7 @@ impl Worker {
     }
 
     fn slice(&self) -> Nanos {
-        Nanos(self.scheme.time.get() * self.scheme.threads as u64 / SLICES).max(SLICE)
+        Nanos(self.job.time.get() * self.job.threads as u64 / SLICES).max(SLICE)
     }
 
     fn tell(
@@ -188,13 +188,13 @@ impl Worker {
         out.evidence("moved", after.moved_since(before, read, written));
         out.evidence("latencies", account::latencies(ran));
         out.evidence("engine", account::engine(&self.prepared));
-        out.evidence("cache", account::cache(&self.prepared, &self.scheme));
+        out.evidence("cache", account::cache(&self.prepared, &self.job));
         if let Some(made) = &self.made {
-            out.evidence("files", account::files(made, &self.scheme));
+            out.evidence("files", account::files(made, &self.job));
             out.evidence("throttle", account::throttled(made));
             // What a peer wrote is nobody else's.
-            if made.hiding != Hiding::Named && self.shelf.is_some() && fixture::shares(&self.scheme) {
-                out.evidence("fixture", json!(fixture::word(self.covered, &self.scheme)));
+            if made.hiding != Hiding::Named && self.shelf.is_some() && fixture::shares(&self.job) {
+                out.evidence("fixture", json!(fixture::word(self.covered, &self.job)));
             }
         }
         Ok(())
@@ -204,7 +204,7 @@ impl Worker {
 impl Part for Worker {
     fn prepare(&mut self) -> Result<Offer, Error> {
         let deadline = self.deadline();
-        let found = self.shelf.and_then(|shelf| fixture::take(shelf, &self.scheme, &self.directory));
+        let found = self.shelf.and_then(|shelf| fixture::take(shelf, &self.job, &self.directory));
         let covered = found.as_ref().map_or(0, Found::covered);
         let run = found.as_ref().map_or_else(random, |found| Ok(found.run()))?;
         let source = match found {
@@ -212,9 +212,9 @@ impl Part for Worker {
             None => Source::New(self.directory.clone()),
         };
         self.set_up(source, run, covered, deadline)?;
-        let shelf = self.shelf.filter(|_| covered < self.scheme.file_bytes());
+        let shelf = self.shelf.filter(|_| covered < self.job.file_bytes());
         if let (Some(shelf), Some(made)) = (shelf, &self.made) {
-            fixture::leave(shelf, &self.scheme, &self.directory, run, covered, made);
+            fixture::leave(shelf, &self.job, &self.directory, run, covered, made);
         }
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }
@@ -226,21 +226,21 @@ impl Part for Worker {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
         let warm_up = phase == Phase::WarmUp;
         // What is to be done once is not done before the clock runs; and what goes through the cache would fill it.
-        if warm_up && (self.scheme.once || !self.scheme.direct) {
+        if warm_up && (self.job.once || !self.job.direct) {
             return Ok(());
         }
         let device = self.made.as_ref().map(|made| made.device);
         let device =
             device.ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was told to prepare"))?;
-        if warm_up || self.scheme.rounds == 1 {
+        if warm_up || self.job.rounds == 1 {
             return self.one(device, warm_up, stop, out).map(drop);
         }
         let (mut rates, mut all) = (Vec::new(), Vec::new());
-        while (rates.len() as u64) < self.scheme.rounds && !stop.is_over() {
+        while (rates.len() as u64) < self.job.rounds && !stop.is_over() {
             let mut round = Round::new(rates.len() as u64, out);
             rates.push(self.one(device, false, stop, &mut round)?);
             all.push(serde_json::Value::Object(round.facts));
-            if Course::of(&rates).is_over(rates.len()) {
+            if SteadyState::of(&rates).is_over(rates.len()) {
                 break;
             }
         }
@@ -252,9 +252,9 @@ impl Part for Worker {
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
-        let most = (READ_BACK_BYTES / self.scheme.block as u64).max(1);
+        let most = (READ_BACK_BYTES / self.job.block as u64).max(1);
         let until = Nanos(clock::now_ns()).plus(READ_BACK);
-        let all = self.crew()?.read_back(most, until, self.deadline())?;
+        let all = self.team()?.read_back(most, until, self.deadline())?;
         let integrity = integrity(&all);
         if let Some(shelf) = self.shelf.filter(|_| matches!(integrity, Integrity::Corrupt { .. })) {
             // Whether the next trial finds what it writes itself is another question than whether these are still wrong.

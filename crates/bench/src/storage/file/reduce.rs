@@ -5,8 +5,8 @@ use seatrial_model::{
 };
 use serde_json::Value;
 
+use super::job::{JobSpec, Operation};
 use super::rounds;
-use super::scheme::{Operation, Scheme};
 use crate::common::{Curve, Latencies};
 
 /// Length of an interval that makes a sample, in nanoseconds.
@@ -39,7 +39,7 @@ struct Trial<'a> {
 /// # Errors
 /// When there is no time in which all threads worked.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-    if Scheme::of(&case.params)?.rounds > 1 { rounds::reduce(case, parts) } else { plain(case, parts) }
+    if JobSpec::of(&case.params)?.rounds > 1 { rounds::reduce(case, parts) } else { plain(case, parts) }
 }
 
 /// The rate in a trial, in MB/s; none without a time in which all threads worked.
@@ -53,7 +53,7 @@ pub fn mean_rate(part: &PartRecord) -> Option<f64> {
 /// # Errors
 /// As [`reduce`].
 pub fn plain(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-    let scheme = Scheme::of(&case.params)?;
+    let job = JobSpec::of(&case.params)?;
     let trials: Vec<Trial<'_>> = parts.iter().filter_map(Trial::of).collect();
     if trials.is_empty() {
         let text = "no time in which all threads had requests that came to an end; raise -p time=";
@@ -67,15 +67,15 @@ pub fn plain(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         }
     };
     let every = |of: &dyn Fn(&Trial<'_>) -> Vec<f64>| trials.iter().map(of).collect::<Vec<_>>();
-    let (rate, per) = (Unit::MegabytesPerSecond, scheme.block as f64);
+    let (rate, per) = (Unit::MegabytesPerSecond, job.block as f64);
     add("throughput", rate, every(&|trial| trial.intervals(&[0, 1], MEGA)));
-    if scheme.operation.reads() && scheme.operation.writes() {
+    if job.operation.reads() && job.operation.writes() {
         add("read", rate, every(&|trial| trial.intervals(&[0], MEGA)));
         add("written", rate, every(&|trial| trial.intervals(&[1], MEGA)));
     }
     add("iops", Unit::PerSecond, every(&|trial| trial.intervals(&[0, 1], per)));
     add("durable", rate, every(&|trial| trial.durable().into_iter().collect()));
-    if scheme.once {
+    if job.once {
         add("first_done", rate, every(&|trial| trial.done_by(trial.ends().min())));
         add("last_done", rate, every(&|trial| trial.done_by(trial.ends().max())));
     }
@@ -94,7 +94,7 @@ pub fn plain(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     add("slowest", Unit::Microsecond, every(&slowest));
     add("flush", Unit::Microsecond, every(&|trial| trial.flush().map(|ns| ns / MICRO).into_iter().collect()));
     add("cpu_per_io", Unit::Microsecond, every(&|trial| trial.cpu_per_io().into_iter().collect()));
-    if scheme.threads > 1 {
+    if job.threads > 1 {
         add("fairness", Unit::Ratio, every(&|trial| vec![trial.fairness()]));
     }
     measures.series.insert("by_thread".to_owned(), by_thread(&trials));
@@ -107,8 +107,8 @@ pub fn plain(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     measures.evidence.insert("integrity".to_owned(), serde_json::json!(last.part.integrity));
     measures.findings.extend(found_itself(case, last.part));
     measures.findings.extend(throttled(case, last.part));
-    measures.findings.extend(first_writes(case, &scheme, last));
-    measures.findings.extend(from_elsewhere(case, &scheme, last.part));
+    measures.findings.extend(first_writes(case, &job, last));
+    measures.findings.extend(from_elsewhere(case, &job, last.part));
     Ok(measures)
 }
 
@@ -140,12 +140,15 @@ impl<'a> Trial<'a> {
         (window.0 < window.1 && !threads.is_empty()).then_some(Self { part, threads, window })
     }
 
-    fn bytes(&self, ways: &[usize], from: u64, to: u64) -> f64 {
-        self.threads.iter().flat_map(|one| ways.iter().map(|way| one[*way].between(from, to))).sum()
+    fn bytes(&self, operations: &[usize], from: u64, to: u64) -> f64 {
+        self.threads
+            .iter()
+            .flat_map(|one| operations.iter().map(|operation| one[*operation].between(from, to)))
+            .sum()
     }
 
     /// The window in equal intervals: `unit` bytes a second in each.
-    fn intervals(&self, ways: &[usize], unit: f64) -> Vec<f64> {
+    fn intervals(&self, operations: &[usize], unit: f64) -> Vec<f64> {
         let (start, end) = self.window;
         let count = ((end - start) / INTERVAL).clamp(1, MOST_INTERVALS);
         let at =
@@ -153,7 +156,7 @@ impl<'a> Trial<'a> {
         (0..count)
             .map(|number| {
                 let (from, to) = (at(number), at(number + 1));
-                self.bytes(ways, from, to) / unit / ((to - from).max(1) as f64 / 1e9)
+                self.bytes(operations, from, to) / unit / ((to - from).max(1) as f64 / 1e9)
             })
             .collect()
     }
@@ -258,8 +261,8 @@ fn throttled(case: &Case, part: &PartRecord) -> Option<Finding> {
 
 /// Says that blocks which are written for the first time and others have rates of their own, where the time held both: a
 /// median of intervals is then that of whichever lasted longer.
-fn first_writes(case: &Case, scheme: &Scheme, trial: &Trial<'_>) -> Option<Finding> {
-    if scheme.operation != Operation::Write || scheme.overwrite {
+fn first_writes(case: &Case, job: &JobSpec, trial: &Trial<'_>) -> Option<Finding> {
+    if job.operation != Operation::Write || job.overwrite {
         return None;
     }
     let start = trial.part.evidence.get("start_ns")?.as_u64()?;
@@ -285,9 +288,9 @@ fn first_writes(case: &Case, scheme: &Scheme, trial: &Trial<'_>) -> Option<Findi
 }
 
 /// Says that much of what was read did not come from the device.
-fn from_elsewhere(case: &Case, scheme: &Scheme, part: &PartRecord) -> Option<Finding> {
+fn from_elsewhere(case: &Case, job: &JobSpec, part: &PartRecord) -> Option<Finding> {
     let moved = part.evidence.get("moved")?;
-    if !scheme.operation.reads() || moved.get("source")? != "device" {
+    if !job.operation.reads() || moved.get("source")? != "device" {
         return None;
     }
     let share = moved.get("read_per_byte")?.as_f64()?;

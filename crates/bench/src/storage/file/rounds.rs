@@ -6,7 +6,7 @@ use seatrial_model::{
 use serde_json::{Value, json};
 
 use super::reduce::{mean_rate, plain};
-use super::steady::{Course, WINDOW, Window};
+use super::steady::{SteadyState, WINDOW, Window};
 use crate::Sink;
 
 /// Where a round puts what it observed: samples go on with the number of the round, facts are kept for it.
@@ -72,13 +72,13 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         let rounds = rounds_of(part);
         // A round in which not all threads worked at any time is none that anything could be alike to.
         let rates: Vec<f64> = rounds.iter().map(|round| mean_rate(round).unwrap_or(0.0)).collect();
-        let course = Course::of(&rates);
+        let state = SteadyState::of(&rates);
         for (number, rate) in rates.iter().enumerate() {
             by_round.resize_with(by_round.len().max(number + 1), Vec::new);
             by_round[number].push(vec![*rate]);
         }
-        let window = course.window(rates.len());
-        told.push((course, Window::last(&rates[..window.end])));
+        let window = state.window(rates.len());
+        told.push((state, Window::last(&rates[..window.end])));
         let worked = |at: &usize| rates[*at] > 0.0;
         trials.push(window.filter(worked).map(|at| rounds[at].clone()).collect::<Vec<_>>());
     }
@@ -103,22 +103,22 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     Ok(measures)
 }
 
-fn document((course, window): &(Course, Option<Window>)) -> Value {
+fn document((state, window): &(SteadyState, Option<Window>)) -> Value {
     json!({
-        "reached_after_rounds": course.reached,
-        "left_after_rounds": course.left,
+        "reached_after_rounds": state.reached,
+        "left_after_rounds": state.left,
         "range_percent": window.map(|window| window.range),
         "trend_percent": window.map(|window| window.trend),
     })
 }
 
-fn findings(case: &Case, told: &[(Course, Option<Window>)]) -> Vec<Finding> {
+fn findings(case: &Case, told: &[(SteadyState, Option<Window>)]) -> Vec<Finding> {
     let finding = |kind: &str, text: String| {
         let finding = Finding::new(kind, Severity::Warning, case.subject.clone(), text);
         Finding { evidence: vec!["steady".to_owned()], ..finding }
     };
     let mut found = Vec::new();
-    let never = told.iter().filter(|(course, _)| course.reached.is_none());
+    let never = told.iter().filter(|(state, _)| state.reached.is_none());
     if let Some((count, (_, window))) = never.clone().next().map(|first| (never.count(), first)) {
         let how = window.map_or_else(
             || format!("there were fewer than {WINDOW} rounds"),
@@ -136,7 +136,7 @@ fn findings(case: &Case, told: &[(Course, Option<Window>)]) -> Vec<Finding> {
         );
         found.push(finding("steady-state-not-reached", text));
     }
-    if let Some(left) = told.iter().find_map(|(course, _)| course.left) {
+    if let Some(left) = told.iter().find_map(|(state, _)| state.left) {
         let text = format!(
             "a steady state was left after {left} rounds: a write cache that was full, heat, or somebody else; the \
              figures are those of the steady rounds before"

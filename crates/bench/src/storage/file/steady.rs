@@ -43,14 +43,14 @@ impl Window {
 
 /// What became of a number of rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Course {
+pub struct SteadyState {
     /// Rounds until the first window that is steady, its own among them; none when there was no such window.
     pub reached: Option<usize>,
     /// Rounds until the first window behind that one that is not.
     pub left: Option<usize>,
 }
 
-impl Course {
+impl SteadyState {
     /// That of rounds with these rates.
     pub fn of(rates: &[f64]) -> Self {
         let steady = |count: &usize| Window::last(&rates[..*count]).is_some_and(|window| window.is_steady());
@@ -91,14 +91,14 @@ mod tests {
     fn it_is_reached_lasts_and_is_left() {
         let (fast, slow) = ([400.0, 300.0, 220.0], [100.0, 101.0, 99.0, 100.0, 102.0]);
         let rates = [&fast[..], &slow, &slow].concat();
-        let course = Course::of(&rates);
-        assert_eq!(course, Course { reached: Some(8), left: None });
-        assert_eq!((course.window(rates.len()), course.is_over(13), course.is_over(12)), (3..8, true, false));
+        let state = SteadyState::of(&rates);
+        assert_eq!(state, SteadyState { reached: Some(8), left: None });
+        assert_eq!((state.window(rates.len()), state.is_over(13), state.is_over(12)), (3..8, true, false));
         let rates = [&slow[..], &[100.0, 30.0]].concat();
-        let course = Course::of(&rates);
-        assert_eq!((course.reached, course.left, course.is_over(7)), (Some(5), Some(7), true));
+        let state = SteadyState::of(&rates);
+        assert_eq!((state.reached, state.left, state.is_over(7)), (Some(5), Some(7), true));
         let falling: Vec<f64> = (0..10).map(|round| 1000.0 * 0.8_f64.powi(round)).collect();
-        let course = Course::of(&falling);
-        assert_eq!((course, course.window(10), course.is_over(10)), (Course::default(), 5..10, false));
+        let state = SteadyState::of(&falling);
+        assert_eq!((state, state.window(10), state.is_over(10)), (SteadyState::default(), 5..10, false));
     }
 }

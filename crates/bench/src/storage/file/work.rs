@@ -8,11 +8,11 @@ use std::sync::Arc;
 use rustix::fs::{Advice, fadvise};
 use seatrial_model::{Cause, Nanos};
 use seatrial_sys::clock;
-use seatrial_sys::storage::{Completion, Engine, Operation as Way, Request};
+use seatrial_sys::storage::{Completion, Engine, Operation as IoOperation, Request};
 
-use super::course::{Course, Step};
+use super::access_pattern::{AccessPattern, BlockIo};
+use super::job::JobSpec;
 use super::outcome::{When, error};
-use super::scheme::Scheme;
 use super::watch::Watch;
 use crate::Error;
 use crate::common::Latencies;
@@ -32,7 +32,7 @@ const AHEAD: usize = 4;
 /// What a thread has to work with.
 pub struct Tools {
     /// What is asked for.
-    pub scheme: Arc<Scheme>,
+    pub job: Arc<JobSpec>,
     /// What blocks hold.
     pub payload: Arc<Payload>,
     /// What others see.
@@ -121,18 +121,18 @@ pub struct Checked {
 
 #[derive(Clone, Copy, Debug)]
 struct Flying {
-    step: Step,
+    io: BlockIo,
     since: Nanos,
 }
 
-/// A thread at work.
-pub struct Hand {
+/// The requests of one thread: prepared, in flight, checked.
+pub struct IoQueue {
     tools: Tools,
-    course: Course,
+    access: AccessPattern,
     /// Slots that hold nothing of interest.
     free: Vec<usize>,
     /// Made and not begun.
-    ready: VecDeque<(usize, Step)>,
+    ready: VecDeque<(usize, BlockIo)>,
     /// Under way, by slot.
     flying: Vec<Option<Flying>>,
     /// Slots of those that are queued and not handed over.
@@ -145,13 +145,13 @@ pub struct Hand {
     checked: Checked,
 }
 
-impl Hand {
-    /// A thread that has done nothing yet; its way follows from `key`.
+impl IoQueue {
+    /// The queue of a thread that has done nothing yet; its access pattern follows from `key`.
     pub fn new(tools: Tools, key: u64) -> Self {
         let count = tools.engine.slots().min(slots(tools.depth));
-        let course = Course::new(&tools.scheme, key);
+        let access = AccessPattern::new(&tools.job, key);
         Self {
-            course,
+            access,
             free: (0..count).rev().collect(),
             ready: VecDeque::with_capacity(count),
             flying: vec![None; count],
@@ -180,21 +180,22 @@ impl Hand {
     /// What went wrong with a request.
     pub fn lay_out(&mut self, laid: u64, over: &dyn Fn(Nanos) -> bool) -> Result<(), Error> {
         let mut next = laid;
-        let blocks = self.tools.scheme.blocks;
-        let source = move |_: &mut Course| {
+        let blocks = self.tools.job.blocks;
+        let source = move |_: &mut AccessPattern| {
             next += 1;
-            (next <= blocks).then_some(Step { block: next - 1, pass: 0, write: true, generation: 0 })
+            (next <= blocks).then_some(BlockIo { block: next - 1, pass: 0, write: true, generation: 0 })
         };
         self.drive(source, over, Nanos::secs(1), When::Making).map(drop)
     }
 
-    /// Goes on its way until `over`, or once.
+    /// Goes through its blocks until `over`, or once.
     ///
     /// # Errors
     /// What went wrong with a request.
     pub fn work(&mut self, over: &dyn Fn(Nanos) -> bool, span: Nanos) -> Result<Tally, Error> {
-        let once = self.tools.scheme.once;
-        let source = move |course: &mut Course| (!once || course.pass() == 1).then(|| course.advance());
+        let once = self.tools.job.once;
+        let source =
+            move |access: &mut AccessPattern| (!once || access.pass() == 1).then(|| access.advance());
         self.drive(source, over, span, When::Using)
     }
 
@@ -205,19 +206,19 @@ impl Hand {
     pub fn read_back(&mut self, most: u64, over: &dyn Fn(Nanos) -> bool) -> Result<(), Error> {
         // What was made ahead will not come any more, and is not on the device.
         let unwritten: Vec<u64> =
-            self.ready.iter().filter(|(_, step)| step.write).map(|(_, step)| step.block).collect();
+            self.ready.iter().filter(|(_, io)| io.write).map(|(_, io)| io.block).collect();
         self.free.extend(self.ready.drain(..).map(|(slot, _)| slot));
-        let (blocks, laid_out) = (self.tools.scheme.blocks, self.tools.scheme.is_laid_out());
+        let (blocks, laid_out) = (self.tools.job.blocks, self.tools.job.is_laid_out());
         let most = most.clamp(1, blocks);
         let mut number = 0;
-        let source = move |course: &mut Course| {
+        let source = move |access: &mut AccessPattern| {
             while number < most {
                 // Evenly spread.
                 let block = (u128::from(number) * u128::from(blocks) / u128::from(most)) as u64;
                 number += 1;
-                let generation = course.generation(block);
+                let generation = access.generation(block);
                 if (generation > 0 || laid_out) && !unwritten.contains(&block) {
-                    return Some(Step { block, pass: u64::MAX, write: false, generation });
+                    return Some(BlockIo { block, pass: u64::MAX, write: false, generation });
                 }
             }
             None
@@ -228,7 +229,7 @@ impl Hand {
     /// Keeps requests under way until the source is dry or `over` says so, and waits for the last of them.
     fn drive(
         &mut self,
-        mut source: impl FnMut(&mut Course) -> Option<Step>,
+        mut source: impl FnMut(&mut AccessPattern) -> Option<BlockIo>,
         over: &dyn Fn(Nanos) -> bool,
         span: Nanos,
         when: When,
@@ -243,8 +244,8 @@ impl Hand {
             if stopped.is_none() {
                 self.begin(&mut source)?;
             }
-            for (slot, step) in back.drain(..) {
-                self.take_back(slot, &step)?;
+            for (slot, io) in back.drain(..) {
+                self.take_back(slot, &io)?;
                 // Its slot is free again.
                 if stopped.is_none() {
                     self.begin(&mut source)?;
@@ -262,9 +263,9 @@ impl Hand {
             waited.map_err(|errno| error(When::Using, "waiting for a request", errno))?;
             let now = Nanos(clock::now_ns());
             for completion in done.drain(..) {
-                let (step, latency) = self.land(completion, now, when)?;
-                meter.add(step.write, self.tools.scheme.block as u64, latency, now);
-                back.push((completion.slot, step));
+                let (io, latency) = self.land(completion, now, when)?;
+                meter.add(io.write, self.tools.job.block as u64, latency, now);
+                back.push((completion.slot, io));
             }
             meter.cut(now, false);
             if stopped.is_none() && over(now) {
@@ -274,25 +275,25 @@ impl Hand {
         let now = meter.open.end;
         meter.cut(now, true);
         meter.tally.stopped = stopped.unwrap_or(now);
-        meter.tally.passes = self.course.pass();
+        meter.tally.passes = self.access.pass();
         meter.tally.second = self.second;
         Ok(meter.tally)
     }
 
     fn is_lengthy(&self) -> bool {
-        self.tools.scheme.block >= LENGTHY
+        self.tools.job.block >= LENGTHY
     }
 
     /// Begins as many requests as are to be under way, as far as there are slots for them.
-    fn begin(&mut self, source: &mut impl FnMut(&mut Course) -> Option<Step>) -> Result<(), Error> {
+    fn begin(&mut self, source: &mut impl FnMut(&mut AccessPattern) -> Option<BlockIo>) -> Result<(), Error> {
         while self.tools.engine.under_way() < self.tools.depth {
             if self.ready.is_empty() && !self.make(source)? {
                 break;
             }
-            let Some((slot, step)) = self.ready.front().copied() else { break };
-            if step.pass > self.latest {
-                self.latest = step.pass;
-                if step.pass == 2 {
+            let Some((slot, io)) = self.ready.front().copied() else { break };
+            if io.pass > self.latest {
+                self.latest = io.pass;
+                if io.pass == 2 {
                     self.second = Some(Nanos(clock::now_ns()));
                 }
                 self.old = self.flying.iter().flatten().count();
@@ -300,17 +301,16 @@ impl Hand {
             }
             // Two requests to one block at a time would race. Within a pass there are none, so only what is left of an
             // earlier one can be in the way.
-            let in_the_way =
-                |other: &Flying| other.step.block == step.block && (other.step.write || step.write);
+            let in_the_way = |other: &Flying| other.io.block == io.block && (other.io.write || io.write);
             if self.old > 0 && self.flying.iter().flatten().any(in_the_way) {
                 break;
             }
             self.ready.pop_front();
-            let offset = self.offset(step.block);
-            self.flying[slot] = Some(Flying { step, since: Nanos(0) });
+            let offset = self.offset(io.block);
+            self.flying[slot] = Some(Flying { io, since: Nanos(0) });
             self.queued.push(slot);
-            let operation = if step.write { Way::Write } else { Way::Read };
-            let bytes = self.tools.scheme.block;
+            let operation = if io.write { IoOperation::Write } else { IoOperation::Read };
+            let bytes = self.tools.job.block;
             self.tools.engine.queue(Request { slot, file: 0, operation, offset, bytes });
         }
         Ok(())
@@ -338,50 +338,53 @@ impl Hand {
         for slot in self.queued.drain(..) {
             if let Some(flying) = &mut self.flying[slot] {
                 flying.since = since;
-                let Step { write, block, .. } = flying.step;
-                let (_, start) = self.tools.scheme.place_of(self.tools.number);
-                let offset = start + block * self.tools.scheme.block as u64;
+                let BlockIo { write, block, .. } = flying.io;
+                let (_, start) = self.tools.job.place_of(self.tools.number);
+                let offset = start + block * self.tools.job.block as u64;
                 self.tools.watch.begins(slot, write, offset, since);
             }
         }
     }
 
     /// Makes the next request ready; false when there is none, or no slot for it.
-    fn make(&mut self, source: &mut impl FnMut(&mut Course) -> Option<Step>) -> Result<bool, Error> {
+    fn make(
+        &mut self,
+        source: &mut impl FnMut(&mut AccessPattern) -> Option<BlockIo>,
+    ) -> Result<bool, Error> {
         let Some(slot) = self.free.pop() else { return Ok(false) };
-        let Some(step) = source(&mut self.course) else {
+        let Some(io) = source(&mut self.access) else {
             self.free.push(slot);
             return Ok(false);
         };
         self.let_go()?;
-        let block = self.block(&step);
+        let block = self.block(&io);
         let buffer = self.tools.engine.buffer(slot);
-        if step.write {
+        if io.write {
             self.tools.payload.fill(block, buffer);
         } else {
             Payload::poison(buffer);
         }
-        self.ready.push_back((slot, step));
+        self.ready.push_back((slot, io));
         Ok(true)
     }
 
     /// Notes that a request is over.
-    fn land(&mut self, completion: Completion, now: Nanos, when: When) -> Result<(Step, Nanos), Error> {
+    fn land(&mut self, completion: Completion, now: Nanos, when: When) -> Result<(BlockIo, Nanos), Error> {
         let Completion { slot, result } = completion;
         self.tools.watch.ends(slot);
         let flying = self.flying[slot].take();
         let flying =
             flying.ok_or_else(|| Error::new(Cause::Protocol, "the end of a request that nobody made"))?;
-        let Flying { step, since } = flying;
+        let Flying { io, since } = flying;
         debug_assert!(since > Nanos(0), "a request that was handed over without being noted");
-        self.old -= usize::from(step.pass < self.latest && self.old > 0);
+        self.old -= usize::from(io.pass < self.latest && self.old > 0);
         let what = || {
-            let word = if step.write { "write" } else { "read" };
-            let (offset, file) = (self.offset(step.block), self.tools.scheme.place_of(self.tools.number).0);
-            format!("a {word} of {} B at offset {offset} of file {file}", self.tools.scheme.block)
+            let word = if io.write { "write" } else { "read" };
+            let (offset, file) = (self.offset(io.block), self.tools.job.place_of(self.tools.number).0);
+            format!("a {word} of {} B at offset {offset} of file {file}", self.tools.job.block)
         };
         match result {
-            Ok(moved) if moved == self.tools.scheme.block => Ok((step, now.since(since))),
+            Ok(moved) if moved == self.tools.job.block => Ok((io, now.since(since))),
             Ok(moved) => {
                 let text = format!("{} ended after {moved} B", what());
                 Err(Error::new(Cause::IoError, text))
@@ -391,12 +394,12 @@ impl Hand {
     }
 
     /// Checks what was read, and has the slot back.
-    fn take_back(&mut self, slot: usize, step: &Step) -> Result<(), Error> {
-        if !step.write {
+    fn take_back(&mut self, slot: usize, io: &BlockIo) -> Result<(), Error> {
+        if !io.write {
             self.let_go()?;
-            let block = self.block(step);
+            let block = self.block(io);
             self.checked.blocks += 1;
-            self.checked.bytes += self.tools.scheme.block as u64;
+            self.checked.bytes += self.tools.job.block as u64;
             if let Err(fault) = self.tools.payload.check(block, self.tools.engine.buffer(slot)) {
                 self.checked.wrong += 1;
                 self.checked.first.get_or_insert(fault);
@@ -407,21 +410,21 @@ impl Hand {
     }
 
     fn offset(&self, block: u64) -> u64 {
-        let (_, start) = self.tools.scheme.place_of(self.tools.number);
-        start + block * self.tools.scheme.block as u64
+        let (_, start) = self.tools.job.place_of(self.tools.number);
+        start + block * self.tools.job.block as u64
     }
 
-    fn block(&self, step: &Step) -> Block {
-        let (file, _) = self.tools.scheme.place_of(self.tools.number);
-        Block { file: file as u32, offset: self.offset(step.block), generation: step.generation }
+    fn block(&self, io: &BlockIo) -> Block {
+        let (file, _) = self.tools.job.place_of(self.tools.number);
+        Block { file: file as u32, offset: self.offset(io.block), generation: io.generation }
     }
 
     /// Has the page cache let go of the part before it is read again. Pages that are dirty stay, and how much came from
     /// the device is in the record in any case.
     fn leave_cache(&self) {
-        let Scheme { direct, operation, .. } = *self.tools.scheme;
+        let JobSpec { direct, operation, .. } = *self.tools.job;
         if !direct && operation.reads() {
-            let (offset, len) = (self.offset(0), NonZeroU64::new(self.tools.scheme.part_bytes()));
+            let (offset, len) = (self.offset(0), NonZeroU64::new(self.tools.job.part_bytes()));
             let _ = fadvise(&self.tools.file, offset, len, Advice::DontNeed);
         }
     }

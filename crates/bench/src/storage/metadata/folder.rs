@@ -13,7 +13,7 @@ use seatrial_model::Cause;
 use seatrial_sys::Errno;
 use serde_json::json;
 
-use crate::leftover::{self, KEPT, MANIFEST, Manifest, REMOVED, Standing};
+use crate::stale_dirs::{self, KEPT, MANIFEST, Manifest, REMOVED, Standing};
 use crate::storage::file::outcome::refused;
 use crate::{Error, Sink, Stop};
 
@@ -37,13 +37,13 @@ impl Folder {
         let mut random = [0_u8; 8];
         getrandom(&mut random, GetRandomFlags::empty())
             .map_err(|errno| Error::new(Cause::Missing, format!("no random number: {errno}")))?;
-        let name = leftover::name(bench, u64::from_ne_bytes(random));
+        let name = stale_dirs::name(bench, u64::from_ne_bytes(random));
         let path = parent.join(&name);
         let folder = OFlags::DIRECTORY | OFlags::CLOEXEC;
         let above = open(parent, folder | OFlags::PATH, Mode::empty())
             .map_err(|errno| failed("opening", parent, &errno.into()))?;
         // First, so that there is no moment in which it could stay.
-        leftover::announce(above.as_fd(), &name);
+        stale_dirs::announce(above.as_fd(), &name);
         mkdirat(&above, &name, Mode::from_raw_mode(0o777))
             .map_err(|errno| failed("making the folder", &path, &errno.into()))?;
         let opened = openat(&above, &name, folder | OFlags::NOFOLLOW, Mode::empty())
@@ -126,10 +126,10 @@ impl Leftovers {
     pub fn remove(parent: &Path) -> Self {
         let until = Stop::after(REMOVING);
         let mut done = Self::default();
-        let found = leftover::find(parent).unwrap_or_default();
+        let found = stale_dirs::find(parent).unwrap_or_default();
         for one in found.iter().filter(|one| one.standing == Standing::Abandoned) {
             let shown = one.path.display();
-            match leftover::remove(&one.path, Some(&until)) {
+            match stale_dirs::remove(&one.path, Some(&until)) {
                 Ok(_) => done.removed.push(shown.to_string()),
                 Err(why) => done.kept.push(format!("{shown} ({why})")),
             }

@@ -1,18 +1,18 @@
 //! `storage.metadata`: how fast a file system makes, finds, lists and removes files.
 
-mod crew;
 pub(in crate::storage) mod folder;
 mod part;
 pub(in crate::storage) mod place;
 mod plan;
 pub(in crate::storage) mod reduce;
+mod team;
 #[cfg(test)]
 mod tests;
 mod work;
 
 use seatrial_model::{
     About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need,
-    ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -122,11 +122,11 @@ impl Benchmark for Metadata {
         plan::limits(&ABOUT)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         Ok(Box::new(part::Worker::new(case, place)?))
     }
 
-    fn look(&self, case: &Case, place: &Place) -> Option<Box<dyn Part>> {
+    fn look(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
         Some(Box::new(common::Look::in_directories(place, &[case.params.text("directory").ok()?])))
     }
 

@@ -1,12 +1,12 @@
 //! The worker: a folder with its files, and the threads that work on them.
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 
 use super::ID;
-use super::crew::{ByOperation, run};
 use super::folder::{Folder, Leftovers};
+use super::team::{ByOperation, run};
 use super::work::{Files, Operation};
 use crate::common::Latencies;
 use crate::common::space::lacking;
@@ -19,14 +19,14 @@ pub const CHANNEL: &str = "operations";
 /// The worker of one trial.
 #[derive(Debug)]
 pub struct Worker {
-    place: Place,
+    place: PartPlacement,
     directory: String,
     threads: u64,
     is_shared: bool,
     files: u64,
     size: usize,
-    crew: Vec<Files>,
-    /// Dropped after the crew, whose descriptors keep no folder.
+    by_thread: Vec<Files>,
+    /// Dropped after the files, whose descriptors keep no folder.
     folder: Option<Folder>,
     left: Leftovers,
 }
@@ -36,7 +36,7 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         let params = &case.params;
         Ok(Self {
             place: place.clone(),
@@ -45,7 +45,7 @@ impl Worker {
             is_shared: params.text("folder")? == "shared",
             files: params.count("files")?,
             size: params.bytes("size")?.map_or(0, |bytes| bytes.get() as usize),
-            crew: Vec::new(),
+            by_thread: Vec::new(),
             folder: None,
             left: Leftovers::default(),
         })
@@ -88,7 +88,7 @@ impl Part for Worker {
                 None => folder.inner(&format!("thread.{thread}"))?,
             };
             let sharing = if self.is_shared { self.threads } else { 1 };
-            self.crew.push(Files::new(thread, &own, sharing, self.size)?);
+            self.by_thread.push(Files::new(thread, &own, sharing, self.size)?);
         }
         self.folder = Some(folder);
         Ok(Offer::new(&self.place, serde_json::Value::Null))
@@ -100,7 +100,7 @@ impl Part for Worker {
 
     fn run(&mut self, _: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
         let mut latencies: ByOperation = std::array::from_fn(|_| Latencies::default());
-        let done = run(&mut self.crew, &self.place.seats, self.files, stop, &mut latencies)?;
+        let done = run(&mut self.by_thread, &self.place.seats, self.files, stop, &mut latencies)?;
         for one in done {
             let mut at = Params::default();
             at.set("operation", one.operation.word());
@@ -121,7 +121,7 @@ impl Part for Worker {
         // rest goes with the folder.
         let (begun, short) = (now_ns(), Stop::after(std::time::Duration::from_secs(3)));
         let mut removed = 0;
-        for files in &mut self.crew {
+        for files in &mut self.by_thread {
             removed += files.clean(&short);
         }
         let took = Nanos(now_ns()).since(Nanos(begun));
@@ -131,10 +131,10 @@ impl Part for Worker {
 
     /// Whether every file had its size and content and every folder its names; then all of it goes.
     fn verify(&mut self) -> Result<Integrity, Error> {
-        let checked: u64 = self.crew.iter().map(|files| files.checked).sum();
-        let wrong: u64 = self.crew.iter().map(|files| files.wrong).sum();
-        let first = self.crew.iter().find_map(|files| files.first.clone());
-        self.crew.clear();
+        let checked: u64 = self.by_thread.iter().map(|files| files.checked).sum();
+        let wrong: u64 = self.by_thread.iter().map(|files| files.wrong).sum();
+        let first = self.by_thread.iter().find_map(|files| files.first.clone());
+        self.by_thread.clear();
         if let Some(folder) = self.folder.take() {
             folder.remove()?;
         }
@@ -150,6 +150,6 @@ impl Part for Worker {
 impl Worker {
     /// The files of a thread.
     pub fn files(&mut self, thread: usize) -> &mut Files {
-        &mut self.crew[thread]
+        &mut self.by_thread[thread]
     }
 }

@@ -2,12 +2,12 @@
 
 use seatrial_model::machine::Medium;
 use seatrial_model::{
-    About, Case, Cause, Finding, Limit, Limits, Nanos, Params, Place, Reason, Severity, Site, SiteNode,
-    Subject,
+    About, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason, Severity, Site,
+    SiteNode, Subject,
 };
 
 use super::place::{file_system_of, require_usable};
-use crate::common::{self, each_node, seats};
+use crate::common::{self, core_bindings, each_node};
 
 /// Operations a second that time limits are reckoned with: a busy server far away.
 const SLOWEST: u64 = 100;
@@ -34,9 +34,10 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
             case.findings.push(Finding::new("in-memory", Severity::Warning, subject, text));
         }
     }
-    let cores = seats(&node.machine)?;
-    let seats = (0..threads as usize).map(|number| cores[number % cores.len()]).collect();
-    case.places = vec![Place { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats }];
+    let cores = core_bindings(&node.machine)?;
+    let bindings = (0..threads as usize).map(|number| cores[number % cores.len()]).collect();
+    case.places =
+        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
     case.budget.overhead = Nanos::millis(100);
     // Removing what is left counts as verifying, and happens one file after the other.
     case.budget.prepare = Nanos::secs(30 + files.saturating_mul(threads) / SLOWEST);

@@ -8,8 +8,8 @@ use seatrial_model::{
 
 use super::part::CHANNEL;
 use super::work::Operation;
-use crate::common::{Latencies, by_place};
-use crate::leftover::{KEPT, REMOVED};
+use crate::common::{Latencies, by_coords};
+use crate::stale_dirs::{KEPT, REMOVED};
 
 const MICRO: f64 = 1e3;
 
@@ -22,7 +22,7 @@ pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
     }
     let mut measures = Measures::default();
     measures.metrics.insert("operations".to_owned(), Values { unit: Unit::PerSecond, trials: means });
-    let rates = by_place(parts, CHANNEL, Sample::per_second);
+    let rates = by_coords(parts, CHANNEL, Sample::per_second);
     let row = |at: Params, unit, trials| Row { at, values: Values { unit, trials } };
     let rates = rates.into_iter().map(|place| row(place.at, Unit::PerSecond, place.trials));
     measures.series.insert("by_operation".to_owned(), rates.collect());

@@ -11,7 +11,7 @@ use super::Metadata;
 use super::folder::Folder;
 use super::part::Worker;
 use super::work::{Files, Operation};
-use crate::leftover::{MANIFEST, name};
+use crate::stale_dirs::{MANIFEST, name};
 use crate::{Benchmark, Part, Sink, Stop};
 
 fn machine(systems: Vec<FileSystem>) -> Machine {

@@ -7,8 +7,8 @@ mod plan;
 mod tests;
 
 use seatrial_model::{
-    About, Case, Cost, Interaction, Limits, Measures, Need, ParamSpec, Params, PartRecord, Place, Reason,
-    Site,
+    About, Case, Cost, Interaction, Limits, Measures, Need, ParamSpec, Params, PartPlacement, PartRecord,
+    Reason, Site,
 };
 
 use super::file::{self, specs};
@@ -97,7 +97,7 @@ impl Benchmark for PeerRead {
         file::limit::limits(&ABOUT, &as_file(case), site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         let case = as_file(case);
         Ok(match place.part.as_str() {
             READER => Box::new(part::Reader::new(&case, place)?),
@@ -105,7 +105,7 @@ impl Benchmark for PeerRead {
         })
     }
 
-    fn look(&self, case: &Case, place: &Place) -> Option<Box<dyn Part>> {
+    fn look(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
         Some(Box::new(common::Look::in_directories(place, &[case.chosen.text("directory").ok()?])))
     }
 

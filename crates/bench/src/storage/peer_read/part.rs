@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use seatrial_model::{Budget, Case, Cause, Integrity, Nanos, Phase, Place};
+use seatrial_model::{Budget, Case, Cause, Integrity, Nanos, PartPlacement, Phase};
 use seatrial_sys::clock;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::ABOUT;
-use crate::storage::file::crew::Crew;
 use crate::storage::file::files::Source;
 use crate::storage::file::files::opened;
+use crate::storage::file::job::JobSpec;
 use crate::storage::file::part::{Worker, random};
-use crate::storage::file::scheme::Scheme;
+use crate::storage::file::team::IoTeam;
 use crate::storage::metadata::folder::{Folder, Leftovers};
 use crate::{Error, Offer, Part, Sink, Stop};
 
@@ -32,8 +32,8 @@ struct Written {
 
 /// The part that writes.
 pub struct Writer {
-    place: Place,
-    scheme: Arc<Scheme>,
+    place: PartPlacement,
+    job: Arc<JobSpec>,
     directory: String,
     budget: Budget,
     folder: Option<Folder>,
@@ -45,11 +45,11 @@ impl Writer {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
-        let scheme = Scheme::of(&case.params).map_err(|reason| Error::new(Cause::Protocol, reason.text))?;
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
+        let job = JobSpec::of(&case.params).map_err(|reason| Error::new(Cause::Protocol, reason.text))?;
         Ok(Self {
             place: place.clone(),
-            scheme: Arc::new(scheme),
+            job: Arc::new(job),
             directory: case.chosen.text("directory")?.to_owned(),
             budget: case.budget,
             folder: None,
@@ -65,11 +65,11 @@ impl Part for Writer {
         self.left = Leftovers::remove(&path);
         let folder = Folder::new(&path, ABOUT.id)?;
         let run = random()?;
-        let crew = Crew::start(&self.scheme, &self.place.seats, run)?;
-        let made = crew.make(Source::Named(folder.path().to_owned()), deadline)?;
+        let team = IoTeam::start(&self.job, &self.place.seats, run)?;
+        let made = team.make(Source::Named(folder.path().to_owned()), deadline)?;
         // Filled, flushed, and out of this node's cache; closed with the threads, which is when a file system of the
         // network lets others see it.
-        crew.prepare(&made.files, 0, false, deadline)?;
+        team.prepare(&made.files, 0, false, deadline)?;
         let written = Written { folder: folder.path().to_owned(), run };
         self.folder = Some(folder);
         Ok(Offer::new(&self.place, json!(written)))
@@ -95,7 +95,7 @@ impl Part for Writer {
 
 /// The part that reads.
 pub struct Reader {
-    place: Place,
+    place: PartPlacement,
     worker: Worker,
 }
 
@@ -104,7 +104,7 @@ impl Reader {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         Ok(Self { place: place.clone(), worker: Worker::new(case, place)? })
     }
 }

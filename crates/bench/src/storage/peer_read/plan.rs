@@ -1,11 +1,13 @@
 //! Who reads what whom has written.
 
-use seatrial_model::{About, Case, Cause, Finding, Params, Place, Reason, Severity, Site, SiteNode, Subject};
+use seatrial_model::{
+    About, Case, Cause, Finding, Params, PartPlacement, Reason, Severity, Site, SiteNode, Subject,
+};
 
 use super::{READER, whole};
-use crate::common::seats;
-use crate::storage::file::plan::{plan_node, seating};
-use crate::storage::file::scheme::Scheme;
+use crate::common::core_bindings;
+use crate::storage::file::job::JobSpec;
+use crate::storage::file::plan::{place_threads, plan_node};
 
 /// One case: the first node of the site reads, the second writes. A node by itself does both, in two processes.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -14,19 +16,19 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
         [one] => (one, one),
         [one, other, ..] => (one, other),
     };
-    let scheme = Scheme::of(&whole(params))?;
+    let job = JobSpec::of(&whole(params))?;
     let wanted = params.text("directory").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
     if wanted == "disks" {
         let text =
             "directory=disks: no other node has the disks of this one; name a directory that both have";
         return Err(Reason::new(Cause::Contradiction, text));
     }
-    let mut cases = plan_node(about, params, &scheme, wanted, reader)?;
+    let mut cases = plan_node(about, params, &job, wanted, reader)?;
     for case in &mut cases {
         case.places[0].part = READER.to_owned();
-        let threads = seating(&seats(&writer.machine)?, None, scheme.threads);
+        let threads = place_threads(&core_bindings(&writer.machine)?, None, job.threads);
         let part = about.parts[1].to_owned();
-        case.places.push(Place { part, index: 1, node: writer.name.clone(), seats: threads });
+        case.places.push(PartPlacement { part, index: 1, node: writer.name.clone(), seats: threads });
         case.chosen.set("written_on", writer.name.as_str());
         if reader.name != writer.name {
             case.nodes.push(writer.name.clone());

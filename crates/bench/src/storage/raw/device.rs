@@ -13,7 +13,7 @@ use seatrial_sys::storage::{
 };
 use serde_json::json;
 
-use super::terms::Terms;
+use super::config::RawConfig;
 use super::zones::{Zone, whole, zones};
 use crate::Error;
 use crate::common::Held;
@@ -37,7 +37,7 @@ impl Disk {
     ///
     /// # Errors
     /// When it is not there, may not be read, or does not read.
-    pub fn open(root: &SysRoot, name: &str, terms: &Terms) -> Result<Self, Error> {
+    pub fn open(root: &SysRoot, name: &str, config: &RawConfig) -> Result<Self, Error> {
         // sysfs cannot have slashes in a name (`cciss!c0d0`), the folder of devices has them.
         let path = root.locate(format!("/dev/{}", name.replace('!', "/")));
         let shown = path.display().to_string();
@@ -55,15 +55,15 @@ impl Disk {
             }
             _ => {}
         }
-        let alignment = if terms.direct {
+        let alignment = if config.direct {
             let found = direct(root, &file).map_err(|error| {
                 Error::new(Cause::Missing, format!("{shown}: {error}; take -p mode=buffered"))
             })?;
-            if !terms.block.is_multiple_of(found.offset as usize) {
+            if !config.block.is_multiple_of(found.offset as usize) {
                 let text = format!(
                     "block={} cannot be used directly on {shown}: requests there are multiples of {} B (by {}); use \
                      mode=buffered or another block=",
-                    Bytes(terms.block as u64),
+                    Bytes(config.block as u64),
                     found.offset,
                     found.source.word()
                 );
@@ -75,20 +75,21 @@ impl Disk {
         };
         let size = rustix::fs::seek(&file, rustix::fs::SeekFrom::End(0))
             .map_err(|errno| failed(&shown, "asking its size", errno))?;
-        let block = terms.block as u64;
-        let zones = if terms.random { whole(size, block).map(|zone| vec![zone]) } else { zones(size, block) };
+        let block = config.block as u64;
+        let zones =
+            if config.random { whole(size, block).map(|zone| vec![zone]) } else { zones(size, block) };
         let zones = zones.ok_or_else(|| {
             let text = format!("{shown} of {size} B has no room for five blocks of {block} B");
             Error::new(Cause::Inapplicable, text)
         })?;
         let disk = Self { name: name.to_owned(), device, zones, file, alignment };
-        disk.wake(terms)?;
+        disk.wake(config)?;
         Ok(disk)
     }
 
-    fn wake(&self, terms: &Terms) -> Result<(), Error> {
-        let mut buffers = buffers(terms.block, 1)?;
-        pread(&self.file, &mut buffers.slot(0)[..terms.block], self.zones[0].start)
+    fn wake(&self, config: &RawConfig) -> Result<(), Error> {
+        let mut buffers = buffers(config.block, 1)?;
+        pread(&self.file, &mut buffers.slot(0)[..config.block], self.zones[0].start)
             .map(drop)
             .map_err(|errno| failed(&self.name, "reading its first block", errno))
     }
@@ -97,36 +98,36 @@ impl Disk {
     ///
     /// # Errors
     /// When there is no memory for it.
-    pub fn engine(&self, terms: &Terms) -> Result<Box<dyn Engine>, Error> {
+    pub fn engine(&self, config: &RawConfig) -> Result<Box<dyn Engine>, Error> {
         let file = || {
             let copy = self.file.try_clone();
             copy.map_err(|error| Error::new(Cause::Denied, format!("{}: {error}", self.name)))
         };
-        if terms.depth > 1 {
-            match Ring::new(terms.depth, false) {
+        if config.depth > 1 {
+            match Ring::new(config.depth, false) {
                 Ok(ring) => {
-                    let buffers = buffers(terms.block, terms.depth)?;
+                    let buffers = buffers(config.block, config.depth)?;
                     return Ok(Box::new(Uring::new(ring, vec![file()?], buffers)));
                 }
-                Err(errno) if terms.is_depth_given => {
+                Err(errno) if config.is_depth_given => {
                     let text = format!(
                         "depth={} needs io_uring, which is refused: {errno}; see kernel.io_uring_disabled, or leave \
                          depth= out",
-                        terms.depth
+                        config.depth
                     );
                     return Err(Error::new(Cause::Denied, text));
                 }
                 Err(_) => {}
             }
         }
-        Ok(Box::new(Sync::new(vec![file()?], buffers(terms.block, 1)?)))
+        Ok(Box::new(Sync::new(vec![file()?], buffers(config.block, 1)?)))
     }
 
     /// Has the page cache let go of a zone, when it is in between. Unlike fsync(2) this waits for nothing and writes
     /// nothing of ours: there is nothing of ours.
-    pub fn forget(&self, zone: &Zone, terms: &Terms) {
-        if !terms.direct {
-            let bytes = std::num::NonZeroU64::new(zone.blocks * terms.block as u64);
+    pub fn forget(&self, zone: &Zone, config: &RawConfig) {
+        if !config.direct {
+            let bytes = std::num::NonZeroU64::new(zone.blocks * config.block as u64);
             // What stays shows in the bytes that the device counts.
             let _ = fadvise(&self.file, zone.start, bytes, Advice::DontNeed);
         }

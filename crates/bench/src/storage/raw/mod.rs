@@ -1,19 +1,19 @@
 //! `storage.raw`: how fast whole disks are read, by place, each alone and all at once. Nothing is ever written.
 
+mod config;
 mod device;
 mod part;
 pub(in crate::storage) mod path;
 mod plan;
 mod reader;
 mod reduce;
-mod terms;
 #[cfg(test)]
 mod tests;
 mod zones;
 
 use seatrial_model::{
     About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need,
-    ParamSpec, Params, PartRecord, Place, Reason, SeriesSpec, Site, Unit,
+    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use seatrial_sys::root::SysRoot;
@@ -149,16 +149,16 @@ impl Benchmark for Raw {
         plan::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         Ok(Box::new(part::Worker::new(case, place)?))
     }
 
-    fn look(&self, case: &Case, place: &Place) -> Option<Box<dyn Part>> {
-        let terms = terms::Terms::of(case).ok()?;
+    fn look(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
+        let config = config::RawConfig::of(case).ok()?;
         let look = common::Look::new(place, move || {
             let root = SysRoot::live();
             // Opening one reads a block of it.
-            terms.disks.iter().try_for_each(|name| device::Disk::open(&root, name, &terms).map(drop))
+            config.disks.iter().try_for_each(|name| device::Disk::open(&root, name, &config).map(drop))
         });
         Some(Box::new(look))
     }

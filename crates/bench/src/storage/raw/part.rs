@@ -2,16 +2,16 @@
 
 use std::thread;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, Phase, Place, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::moved_by_device;
 use serde_json::json;
 
+use super::config::RawConfig;
 use super::device::Disk;
 use super::path;
 use super::reader::{Job, Slice, Tally, read};
-use super::terms::Terms;
 use super::zones::Zone;
 use crate::common::{Gate, Latencies, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
@@ -27,8 +27,8 @@ pub const TOGETHER: &str = "together";
 /// The worker of one trial.
 #[derive(Debug)]
 pub struct Worker {
-    place: Place,
-    terms: Terms,
+    place: PartPlacement,
+    config: RawConfig,
     root: SysRoot,
     disks: Vec<Disk>,
     tally: Tally,
@@ -42,10 +42,10 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &Place) -> Result<Self, Error> {
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
         Ok(Self {
             place: place.clone(),
-            terms: Terms::of(case)?,
+            config: RawConfig::of(case)?,
             root: SysRoot::live(),
             disks: Vec::new(),
             tally: Tally::default(),
@@ -57,16 +57,16 @@ impl Worker {
     /// Reads zones of some disks at once, each for its part of the time from now; slices by disk and zone.
     fn read(&mut self, jobs: &[(usize, Vec<Zone>)], span: Nanos, stop: &Stop) -> Result<Vec<Found>, Error> {
         let gate = Gate::new(jobs.len());
-        let (disks, terms, seats) = (&self.disks, &self.terms, &self.place.seats);
+        let (disks, config, bindings) = (&self.disks, &self.config, &self.place.seats);
         self.key = mix(self.key ^ now_ns());
         let key = self.key;
         let work = |number: usize, zones: &[Zone]| {
             let disk = &disks[number];
-            let ready = match seats.get(number % seats.len().max(1)) {
-                Some(seat) => pin(seat.cpu),
+            let ready = match bindings.get(number % bindings.len().max(1)) {
+                Some(binding) => pin(binding.cpu),
                 None => Ok(()),
             };
-            let ready = ready.and_then(|()| disk.engine(terms));
+            let ready = ready.and_then(|()| disk.engine(config));
             // The others wait for this one, whatever comes of it.
             gate.pass();
             let mut engine = ready?;
@@ -74,11 +74,11 @@ impl Worker {
             let begin = Nanos(now_ns());
             let each = span.get() / zones.len().max(1) as u64;
             for (turn, zone) in zones.iter().enumerate() {
-                disk.forget(zone, terms);
+                disk.forget(zone, config);
                 let until = begin.plus(Nanos(each * (turn as u64 + 1)));
                 let key = mix(key ^ (number as u64) << 8 ^ turn as u64);
                 let job =
-                    Job { disk: &disk.name, zone, block: terms.block, key, random: terms.random, until };
+                    Job { disk: &disk.name, zone, block: config.block, key, random: config.random, until };
                 let slices = read(engine.as_mut(), &job, stop, &mut tally)?;
                 found.push(Found { disk: number, position: zone.position, slices });
             }
@@ -118,8 +118,8 @@ struct Found {
 
 impl Part for Worker {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        let open = |name: &String| Disk::open(&self.root, name, &self.terms);
-        self.disks = self.terms.disks.iter().map(open).collect::<Result<_, _>>()?;
+        let open = |name: &String| Disk::open(&self.root, name, &self.config);
+        self.disks = self.config.disks.iter().map(open).collect::<Result<_, _>>()?;
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }
 
@@ -138,7 +138,7 @@ impl Part for Worker {
         self.tally.latencies = Latencies::default();
         let before = self.moved();
         let mut asked = Vec::new();
-        if self.terms.together {
+        if self.config.together {
             let each = Nanos(whole.get() / 2 / all.len() as u64);
             for job in &all {
                 let earlier = self.tally.bytes;
@@ -158,8 +158,8 @@ impl Part for Worker {
             let zones = self.disks[0].zones.clone();
             let earlier = self.tally.bytes;
             let found = self.read(&[(0, zones)], whole, stop)?;
-            tell(if self.terms.random { RANDOM } else { ALONE }, &found, false, out)?;
-            if self.terms.random {
+            tell(if self.config.random { RANDOM } else { ALONE }, &found, false, out)?;
+            if self.config.random {
                 out.evidence("latencies", self.tally.latencies.to_evidence());
             }
             let counted = sum(&before, &self.moved());

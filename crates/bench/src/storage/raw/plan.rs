@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use seatrial_inventory::{DiskLoad, disk_limit_under};
 use seatrial_model::machine::{Disk, DiskBus, Known, Machine, Medium};
 use seatrial_model::{
-    About, Budget, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Place, Reason, Seat, Site, SiteNode,
-    Subject, Value,
+    About, Binding, Budget, Bytes, Case, Cause, Limit, Limits, Nanos, Params, PartPlacement, Reason, Site,
+    SiteNode, Subject, Value,
 };
 
-use super::terms;
-use crate::common::{self, each_node, seats};
+use super::config;
+use crate::common::{self, core_bindings, each_node};
 use crate::storage::file::limit::in_blocks;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -24,18 +24,18 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
 fn plan_node(about: &About, params: &Params, node: &SiteNode, budget: Budget) -> Result<Vec<Case>, Reason> {
     let together = params.flag("together").unwrap_or(false);
     let disks = wanted(params, &node.machine, together)?;
-    if together && terms::is_random(params) {
+    if together && config::is_random(params) {
         let text =
             "together=true reads each disk at its beginning, pattern=random all over it: leave out either";
         return Err(Reason::new(Cause::Contradiction, text));
     }
     let chosen = |case: &mut Case, names: &str| {
         case.chosen.set("disks", names);
-        case.chosen.set("block", Bytes(terms::block(params)));
+        case.chosen.set("block", Bytes(config::block(params)));
     };
-    let place = |seats: Vec<Seat>| {
+    let place = |bindings: Vec<Binding>| {
         let (part, node) = ("worker".to_owned(), node.name.clone());
-        vec![Place { part, index: 0, node, seats }]
+        vec![PartPlacement { part, index: 0, node, seats: bindings }]
     };
     if !together {
         let case = |disk: &&Disk| {
@@ -44,7 +44,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode, budget: Budget) ->
             case.key = Some(disk.key());
             case.facts = facts(disk, &node.machine);
             chosen(&mut case, &disk.name);
-            case.places = place(vec![near(disk, &seats(&node.machine)?, 0)]);
+            case.places = place(vec![near(disk, &core_bindings(&node.machine)?, 0)]);
             Ok(case)
         };
         return disks.iter().map(case).collect();
@@ -61,8 +61,8 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode, budget: Budget) ->
     // Two slices and more of each disk alone, in one half of the time.
     let least = Nanos::secs(1 + disks.len() as u64);
     case.budget.measure = case.budget.measure.max(least);
-    let seats = seats(&node.machine)?;
-    case.places = place(disks.iter().enumerate().map(|(turn, disk)| near(disk, &seats, turn)).collect());
+    let bindings = core_bindings(&node.machine)?;
+    case.places = place(disks.iter().enumerate().map(|(turn, disk)| near(disk, &bindings, turn)).collect());
     Ok(vec![case])
 }
 
@@ -109,13 +109,13 @@ fn is_disk(disk: &Disk, together: bool) -> bool {
     !(is_other || together && is_made) && disk.size_bytes.known().is_none_or(|bytes| *bytes > 0)
 }
 
-/// The seat of a disk: on the NUMA node of its controller, where that is known and we may run there.
-fn near(disk: &Disk, seats: &[Seat], turn: usize) -> Seat {
+/// The binding of a disk: on the NUMA node of its controller, where that is known and we may run there.
+fn near(disk: &Disk, bindings: &[Binding], turn: usize) -> Binding {
     let node = disk.numa_node().known().copied();
-    let there: Vec<&Seat> = seats.iter().filter(|seat| Some(seat.node) == node).collect();
+    let there: Vec<&Binding> = bindings.iter().filter(|binding| Some(binding.node) == node).collect();
     match there.len() {
-        // `seats` is never empty: the plan would have said so.
-        0 => seats[turn % seats.len()],
+        // `bindings` is never empty: the plan would have said so.
+        0 => bindings[turn % bindings.len()],
         count => *there[turn % count],
     }
 }
@@ -146,14 +146,15 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         machine.disks.known()?.iter().find(|disk| disk.name == name)
     });
     let of_disk = match disk {
-        Some(disk) if !together => {
-            disk_limit_under(disk, DiskLoad { reads: true, writes: false, block: terms::block(&case.params) })
-        }
+        Some(disk) if !together => disk_limit_under(
+            disk,
+            DiskLoad { reads: true, writes: false, block: config::block(&case.params) },
+        ),
         _ => unknown("which parts of their way these disks share is not known"),
     };
     let limit = |metric: &str| match metric {
         "throughput" | "first" | "last" => of_disk.clone(),
-        "iops" => in_blocks(&of_disk, terms::block(&case.params) as f64),
+        "iops" => in_blocks(&of_disk, config::block(&case.params) as f64),
         "latency" | "p99" | "slowest" => unknown("no hardware fact bounds how long a request takes"),
         "alone" => unknown("a sum over disks of different kinds; see each disk's own case"),
         _ => unknown("a ratio of two measurements has no limit in the hardware"),

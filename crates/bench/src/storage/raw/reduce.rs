@@ -5,10 +5,10 @@ use seatrial_model::{
 };
 use seatrial_stats::Sorted;
 
+use super::config::{block, is_random};
 use super::part::{ALONE, RANDOM, TOGETHER};
 use super::path;
-use super::terms::{block, is_random};
-use crate::common::{AtPlace, Latencies, by_place};
+use crate::common::{AtCoords, Latencies, by_coords};
 
 const MEGA: f64 = 1e6;
 
@@ -46,8 +46,8 @@ fn too_short() -> Reason {
 }
 
 fn alone(parts: &[PartRecord]) -> Result<Measures, Reason> {
-    let zones = by_place(parts, ALONE, rate);
-    let middle = |zone: &AtPlace| median(&zone.trials.concat()).unwrap_or(f64::INFINITY);
+    let zones = by_coords(parts, ALONE, rate);
+    let middle = |zone: &AtCoords| median(&zone.trials.concat()).unwrap_or(f64::INFINITY);
     let slowest = zones.iter().min_by(|one, other| middle(one).total_cmp(&middle(other)));
     let (Some(slowest), Some(first), Some(last)) = (slowest, zones.first(), zones.last()) else {
         return Err(too_short());
@@ -67,7 +67,7 @@ fn alone(parts: &[PartRecord]) -> Result<Measures, Reason> {
 /// Blocks from all over a disk: how many come a second, and how long one takes.
 fn random(parts: &[PartRecord], block: u64) -> Result<Measures, Reason> {
     let mut measures = Measures::default();
-    let all = by_place(parts, RANDOM, rate).into_iter().next().ok_or_else(too_short)?;
+    let all = by_coords(parts, RANDOM, rate).into_iter().next().ok_or_else(too_short)?;
     let blocks = |rates: &Vec<f64>| rates.iter().map(|rate| rate * MEGA / block as f64).collect();
     let iops = Values { unit: Unit::PerSecond, trials: all.trials.iter().map(blocks).collect() };
     measures.metrics.insert("iops".to_owned(), iops);
@@ -92,7 +92,7 @@ fn together(parts: &[PartRecord]) -> Result<Measures, Reason> {
     for part in parts {
         let one = std::slice::from_ref(part);
         let of = |channel: &str| -> Vec<Vec<f64>> {
-            by_place(one, channel, rate).into_iter().map(|disk| disk.trials.concat()).collect()
+            by_coords(one, channel, rate).into_iter().map(|disk| disk.trials.concat()).collect()
         };
         let (by_itself, at_once) = (of(ALONE), of(TOGETHER));
         if by_itself.is_empty() || by_itself.len() != at_once.len() {
@@ -120,7 +120,7 @@ fn together(parts: &[PartRecord]) -> Result<Measures, Reason> {
         let values = Values { unit: Unit::Ratio, trials: sharing };
         measures.metrics.insert("sharing".to_owned(), values);
     }
-    let disks = by_place(parts, TOGETHER, rate).into_iter();
+    let disks = by_coords(parts, TOGETHER, rate).into_iter();
     let rows = disks.map(|disk| Row { at: disk.at, values: values(disk.trials) });
     measures.series.insert("by_disk".to_owned(), rows.collect());
     Ok(measures)

@@ -40,7 +40,7 @@ fn case(nodes: &[String]) -> Case {
     };
     let mut params = Params::default();
     params.set("size", 1);
-    let place = |(node, index): (&String, u32)| Place {
+    let place = |(node, index): (&String, u32)| PartPlacement {
         part: "toy".into(),
         index,
         node: node.clone(),

@@ -4,7 +4,7 @@ use seatrial_model::Integrity;
 use seatrial_sys::verbs::{GRH_BYTES, Transport, VerbKind};
 
 use crate::Error;
-use crate::common::rdma::Rig;
+use crate::common::rdma::RdmaEndpoint;
 use crate::common::rdma::pattern::{Found, POISON, Stamp, check};
 
 /// Written before the trial.
@@ -30,20 +30,21 @@ struct Seen {
 ///
 /// # Errors
 /// When the memory cannot be read, which it can.
-pub fn came(rig: &Rig) -> Result<Integrity, Error> {
-    let terms = &rig.terms;
-    let is_reliable = terms.transport == Transport::Rc;
-    let skip = if terms.transport == Transport::Ud { GRH_BYTES } else { 0 };
-    let bytes = terms.largest() as usize;
+pub fn came(endpoint: &RdmaEndpoint) -> Result<Integrity, Error> {
+    let config = &endpoint.config;
+    let is_reliable = config.transport == Transport::Rc;
+    let skip = if config.transport == Transport::Ud { GRH_BYTES } else { 0 };
+    let bytes = config.largest() as usize;
     let mut seen = Seen::default();
-    for pair in 0..rig.pairs.len() {
-        for slot in 0..rig.layout.slots {
-            let found = rig.came(pair, slot, skip, bytes)?;
-            let stamp = |generation| rig.stamp(false, pair, source(terms.method.verb, slot), generation);
+    for pair in 0..endpoint.pairs.len() {
+        for slot in 0..endpoint.layout.slots {
+            let found = endpoint.came(pair, slot, skip, bytes)?;
+            let stamp =
+                |generation| endpoint.stamp(false, pair, source(config.method.verb, slot), generation);
             seen.slots += 1;
             let wrong = if is_reliable {
-                let (last, all) = (rig.layout.last_slots(), rig.layout.slots);
-                match terms.method.verb {
+                let (last, all) = (endpoint.layout.last_slots(), endpoint.layout.slots);
+                match config.method.verb {
                     // What is read was written once, before the trial.
                     VerbKind::Read if slot < last => whole(stamp(FIRST), &found),
                     // What is sent goes to whichever slot is next: to all of them, or to any.

@@ -8,7 +8,7 @@ use seatrial_model::{Bytes, Nanos, Params, Quantity, Sample, Unit};
 use seatrial_sys::clock::now_ns;
 
 use crate::Sink;
-use crate::common::rdma::Way;
+use crate::common::rdma::Direction;
 
 /// The channel of the samples: bytes over the time in which they moved.
 pub const CHANNEL: &str = "moved";
@@ -108,8 +108,13 @@ struct Whole {
 
 /// Samplers of one direction that begin now, of what the threads of each port count: one of all of them together, and
 /// where there are several ports one of each.
-pub fn samplers(way: Way, sizes: &[u64], grouped: &[u64], by_port: &[Vec<Arc<Tally>>]) -> Vec<Sampler> {
-    let of = |tallies: Vec<Arc<Tally>>| Sampler::new(way, sizes, grouped.to_vec(), tallies, now_ns());
+pub fn samplers(
+    direction: Direction,
+    sizes: &[u64],
+    grouped: &[u64],
+    by_port: &[Vec<Arc<Tally>>],
+) -> Vec<Sampler> {
+    let of = |tallies: Vec<Arc<Tally>>| Sampler::new(direction, sizes, grouped.to_vec(), tallies, now_ns());
     let mut all = vec![of(by_port.concat())];
     if by_port.len() > 1 {
         all.extend((0..).zip(by_port).map(|(port, own)| Sampler { port: Some(port), ..of(own.clone()) }));
@@ -118,8 +123,10 @@ pub fn samplers(way: Way, sizes: &[u64], grouped: &[u64], by_port: &[Vec<Arc<Tal
 }
 
 /// Bytes that samplers have seen in a direction since they began, by port; nothing where none of them is of it.
-pub fn moved(samplers: &[Sampler], way: Way, ports: usize) -> Vec<u64> {
-    let own = samplers.iter().filter(|sampler| sampler.way == way && sampler.port.is_some() == (ports > 1));
+pub fn moved(samplers: &[Sampler], direction: Direction, ports: usize) -> Vec<u64> {
+    let own = samplers
+        .iter()
+        .filter(|sampler| sampler.direction == direction && sampler.port.is_some() == (ports > 1));
     own.map(|sampler| sampler.moved().1).collect()
 }
 
@@ -129,7 +136,7 @@ pub fn moved(samplers: &[Sampler], way: Way, ports: usize) -> Vec<u64> {
 /// other threads, or lacks what the other end had not sent yet, and what comes after no end.
 #[derive(Debug)]
 pub struct Sampler {
-    way: Way,
+    direction: Direction,
     /// The number of the port, where it is of one of several.
     port: Option<u64>,
     sizes: Vec<u64>,
@@ -148,12 +155,18 @@ pub struct Sampler {
 
 impl Sampler {
     /// A sampler of one direction that begins now.
-    pub fn new(way: Way, sizes: &[u64], grouped: Vec<u64>, tallies: Vec<Arc<Tally>>, now: u64) -> Self {
+    pub fn new(
+        direction: Direction,
+        sizes: &[u64],
+        grouped: Vec<u64>,
+        tallies: Vec<Arc<Tally>>,
+        now: u64,
+    ) -> Self {
         let last = Reading::of(&tallies, sizes.len());
         let begun = last.messages.clone();
         let wholes = vec![Whole::default(); sizes.len()];
         Self {
-            way,
+            direction,
             port: None,
             sizes: sizes.to_vec(),
             tallies,
@@ -242,7 +255,7 @@ impl Sampler {
     fn tell(&self, size: usize, start: u64, end: u64, messages: u64, out: &mut dyn Sink) {
         let bytes = self.sizes[size];
         let mut at = Params::default();
-        at.set("direction", self.way.word());
+        at.set("direction", self.direction.word());
         at.set("size", Bytes(bytes));
         if let Some(port) = self.port {
             at.set(PORT, port);
@@ -274,7 +287,7 @@ mod tests {
         let tally = Arc::new(Tally::new(sizes.len()));
         let tallies = vec![Arc::clone(&tally)];
         let mut kept = Kept(Vec::new());
-        let mut sampler = Sampler::new(Way::Forward, sizes, vec![1; sizes.len()], tallies, 0);
+        let mut sampler = Sampler::new(Direction::Forward, sizes, vec![1; sizes.len()], tallies, 0);
         for (number, count) in (1..).zip(counts) {
             for (size, messages) in count.iter().enumerate().filter(|(_, messages)| **messages > 0) {
                 tally.add(size, *messages, number * 10 * MS);

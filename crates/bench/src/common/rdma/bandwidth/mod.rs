@@ -1,19 +1,19 @@
 //! Streams of messages: as many as a queue pair holds are under way, and the end that sees them through counts them.
 //!
-//! Writes and reads are counted where they were posted: a completion says that the far end has the data, or has given it.
-//! Sends, and writes over an unreliable connection, are counted where they arrive.
+//! Writes and reads are counted where they were posted: a completion says that the far end has the data, or has given
+//! it. Sends, and writes over an unreliable connection, are counted where they arrive.
 
 mod check;
 pub mod counts;
-mod fresh;
+mod on_demand_mr;
 mod part;
-mod pump;
+mod receiver;
 mod reduce;
-mod taker;
+mod send_loop;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Case, Factor, Limits, Measures, MetricSpec, Params, PartRecord, Place, Reason,
-    SeriesSpec, Site, Unit,
+    About, AxisSpec, Better, Case, Factor, Limits, Measures, MetricSpec, Params, PartPlacement, PartRecord,
+    Reason, SeriesSpec, Site, Unit,
 };
 
 use super::{Method, capacity, plan_ports};
@@ -23,7 +23,7 @@ use crate::{Benchmark, Error, Part, common};
 pub struct Stream {
     /// What it is.
     pub about: &'static About,
-    /// The verb, and how the far end takes notice.
+    /// The verb, and how the far end learns of a message.
     pub method: Method,
 }
 
@@ -33,7 +33,7 @@ impl Benchmark for Stream {
     }
 
     fn factors(&self) -> &'static [Factor] {
-        &[common::seating::UNPINNED]
+        &[common::affinity::UNPINNED]
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -44,7 +44,7 @@ impl Benchmark for Stream {
         capacity(self.about, self.method, case, site)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         part::part(self.method, case, place)
     }
 

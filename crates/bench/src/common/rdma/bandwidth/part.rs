@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Case, Cause, Integrity, Phase, Place};
+use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use seatrial_sys::verbs::VerbKind;
@@ -11,10 +11,10 @@ use serde_json::json;
 
 use super::check;
 use super::counts::{Sampler, Tally, between_looks, moved, samplers};
-use super::pump::{Orders, Pump};
-use super::taker::Takers;
-use crate::common::rdma::rig::{facts, met, offer, pages_of, pin, too_early};
-use crate::common::rdma::{CAUSE_AFTER, Method, Rig, Terms, Way, is_flush, verified};
+use super::receiver::ReceiverThreads;
+use super::send_loop::{Orders, SendLoop};
+use crate::common::rdma::endpoint::{facts, met, offer, pages_of, pin, too_early};
+use crate::common::rdma::{CAUSE_AFTER, Direction, Method, RdmaConfig, RdmaEndpoint, is_flush, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How often another queue is looked at for the cause of an error.
@@ -30,134 +30,138 @@ const QUIET_LOOKS: u32 = 40;
 ///
 /// # Errors
 /// When the case was not planned by the same version.
-pub fn part(method: Method, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
-    let terms = Terms::all(method, case, place)?;
+pub fn part(method: Method, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+    let config = RdmaConfig::all(method, case, place)?;
     let pages = pages_of(&case.params)?;
-    Ok(Box::new(Streaming { place: place.clone(), terms, pages, lines: Vec::new(), sent: 0 }))
+    Ok(Box::new(BandwidthPart { place: place.clone(), config, pages, ports: Vec::new(), sent: 0 }))
 }
 
-struct Streaming {
-    place: Place,
+struct BandwidthPart {
+    place: PartPlacement,
     /// By port; at least one.
-    terms: Vec<Terms>,
+    config: Vec<RdmaConfig>,
     pages: Vec<Pages>,
     /// By port; empty before they are prepared.
-    lines: Vec<Line>,
+    ports: Vec<BandwidthPort>,
     /// Messages sent since the connection was made.
     sent: u64,
 }
 
 /// One port of this end.
-struct Line {
-    // Before the rig, so that its threads are gone when the queue pairs are.
-    takers: Option<Takers>,
-    rig: Rig,
+struct BandwidthPort {
+    // Before the endpoint, so that its threads are gone when the queue pairs are.
+    receivers: Option<ReceiverThreads>,
+    endpoint: RdmaEndpoint,
 }
 
-impl Line {
-    fn open(terms: &Terms, pages: &[Pages]) -> Result<Self, Error> {
-        let rig = Rig::open(terms, pages)?;
-        rig.poison_in()?;
-        fill(&rig, check::FIRST, rig.layout.slots)?;
-        let takes = terms.answers() && terms.is_counted_there();
-        let takers = takes.then(|| Takers::prepare(&rig)).transpose()?;
-        Ok(Self { takers, rig })
+impl BandwidthPort {
+    fn open(config: &RdmaConfig, pages: &[Pages]) -> Result<Self, Error> {
+        let endpoint = RdmaEndpoint::open(config, pages)?;
+        endpoint.poison_in()?;
+        fill(&endpoint, check::FIRST, endpoint.layout.slots)?;
+        let takes = config.answers() && config.is_counted_there();
+        let receivers = takes.then(|| ReceiverThreads::prepare(&endpoint)).transpose()?;
+        Ok(Self { receivers, endpoint })
     }
 
     /// Whether what came over this port is what was sent.
     fn verify(&self) -> Result<Integrity, Error> {
-        if let Some(takers) = &self.takers {
-            match takers.check() {
+        if let Some(receivers) = &self.receivers {
+            match receivers.check() {
                 Err(error) if error.cause == Cause::CorruptData => {
-                    return Ok(Integrity::Corrupt { wrong: 1, of: takers.total() + 1, first: error.text });
+                    return Ok(Integrity::Corrupt { wrong: 1, of: receivers.total() + 1, first: error.text });
                 }
                 other => other?,
             }
         }
-        let terms = &self.rig.terms;
-        let comes = if terms.method.verb == VerbKind::Read { terms.initiates() } else { terms.answers() };
+        let config = &self.endpoint.config;
+        let comes = if config.method.verb == VerbKind::Read { config.initiates() } else { config.answers() };
         if comes {
-            return check::came(&self.rig);
+            return check::came(&self.endpoint);
         }
         Ok(Integrity::Unverified { why: "what this end sent is looked at where it came to".to_owned() })
     }
 }
 
-impl Part for Streaming {
+impl Part for BandwidthPart {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        pin(&self.terms[0], 0)?;
-        for terms in &self.terms {
-            self.lines.push(Line::open(terms, &self.pages)?);
+        pin(&self.config[0], 0)?;
+        for config in &self.config {
+            self.ports.push(BandwidthPort::open(config, &self.pages)?);
         }
-        Ok(offer(self.lines.iter().map(|line| &line.rig), &self.place))
+        Ok(offer(self.ports.iter().map(|port| &port.endpoint), &self.place))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        met(self.lines.iter_mut().map(|line| &mut line.rig), &self.place, peers)?;
-        self.lines.iter_mut().filter_map(|line| line.takers.as_mut()).try_for_each(Takers::start)
+        met(self.ports.iter_mut().map(|port| &mut port.endpoint), &self.place, peers)?;
+        self.ports.iter_mut().filter_map(|port| port.receivers.as_mut()).try_for_each(ReceiverThreads::start)
     }
 
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let lines = &self.lines;
-        let terms = &lines.first().ok_or_else(too_early)?.rig.terms;
-        let sizes = terms.sizes.len();
+        let ports = &self.ports;
+        let config = &ports.first().ok_or_else(too_early)?.endpoint.config;
+        let sizes = config.sizes.len();
         let tally = |_| Arc::new(Tally::new(sizes));
         // By port and thread.
         let pumped: Vec<Vec<Arc<Tally>>> =
-            lines.iter().map(|_| (0..terms.threads).map(tally).collect()).collect();
+            ports.iter().map(|_| (0..config.threads).map(tally).collect()).collect();
         let mut all = Vec::new();
-        let (own, far) = (terms.own_way(), opposite(terms.own_way()));
-        if terms.initiates() && !terms.is_counted_there() {
-            let grouped: Vec<u64> = terms.sizes.iter().map(|size| terms.moderation(*size) as u64).collect();
-            all.extend(samplers(own, &terms.sizes, &grouped, &pumped));
+        let (own, far) = (config.own_direction(), opposite(config.own_direction()));
+        if config.initiates() && !config.is_counted_there() {
+            let grouped: Vec<u64> = config.sizes.iter().map(|size| config.moderation(*size) as u64).collect();
+            all.extend(samplers(own, &config.sizes, &grouped, &pumped));
         }
         let taken: Vec<Vec<Arc<Tally>>> =
-            lines.iter().filter_map(|line| Some(line.takers.as_ref()?.tallies().to_vec())).collect();
+            ports.iter().filter_map(|port| Some(port.receivers.as_ref()?.tallies().to_vec())).collect();
         if !taken.is_empty() {
-            all.extend(samplers(far, &terms.sizes, &vec![1; sizes], &taken));
+            all.extend(samplers(far, &config.sizes, &vec![1; sizes], &taken));
         }
-        self.sent += move_messages(lines, &pumped, &mut all, stop, out)?;
+        self.sent += move_messages(ports, &pumped, &mut all, stop, out)?;
         all.iter_mut().for_each(|sampler| sampler.end(out));
         if phase == Phase::Measure {
-            if terms.initiates() {
-                self.sent += lines.iter().map(|line| last_pass(&line.rig)).sum::<Result<u64, Error>>()?;
+            if config.initiates() {
+                self.sent +=
+                    ports.iter().map(|port| last_pass(&port.endpoint)).sum::<Result<u64, Error>>()?;
             }
             if !taken.is_empty() {
-                until_quiet(lines)?;
-                out.evidence("received", json!(received(lines)));
+                until_quiet(ports)?;
+                out.evidence("received", json!(received(ports)));
             }
             out.evidence("sent", json!(self.sent));
-            for way in [own, far] {
-                out.evidence(&format!("moved_{}", way.word()), json!(moved(&all, way, lines.len())));
+            for direction in [own, far] {
+                out.evidence(
+                    &format!("moved_{}", direction.word()),
+                    json!(moved(&all, direction, ports.len())),
+                );
             }
-            let took = lines.iter().flat_map(|line| &line.rig.registrations);
+            let took = ports.iter().flat_map(|port| &port.endpoint.registrations);
             let micros: Vec<f64> = took.map(|took| took.as_secs_f64() * 1e6).collect();
             out.evidence("registration_us", json!(micros));
-            out.evidence("device", facts(lines.iter().map(|line| &line.rig)));
+            out.evidence("device", facts(ports.iter().map(|port| &port.endpoint)));
         }
         Ok(())
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
-        verified(self.lines.iter().map(Line::verify))
+        verified(self.ports.iter().map(BandwidthPort::verify))
     }
 }
 
-const fn opposite(way: Way) -> Way {
-    match way {
-        Way::Forward => Way::Reverse,
-        Way::Reverse => Way::Forward,
+const fn opposite(direction: Direction) -> Direction {
+    match direction {
+        Direction::Forward => Direction::Reverse,
+        Direction::Reverse => Direction::Forward,
     }
 }
 
 /// Writes the content of this pass into the first `slots` that each queue pair sends from, or is read from.
-fn fill(rig: &Rig, generation: u64, slots: u64) -> Result<(), Error> {
-    rig.fill_out(generation, slots, |slot| check::source(rig.terms.method.verb, slot))
+fn fill(endpoint: &RdmaEndpoint, generation: u64, slots: u64) -> Result<(), Error> {
+    endpoint.fill_out(generation, slots, |slot| check::source(endpoint.config.method.verb, slot))
 }
 
 /// Lets all threads of this end work until the phase is over; how many messages they sent.
 fn move_messages(
-    lines: &[Line],
+    ports: &[BandwidthPort],
     tallies: &[Vec<Arc<Tally>>],
     samplers: &mut [Sampler],
     stop: &Stop,
@@ -165,15 +169,16 @@ fn move_messages(
 ) -> Result<u64, Error> {
     let orders = Orders::default();
     let span = stop.left().max(Duration::from_nanos(1));
-    let sizes = lines[0].rig.terms.sizes.len();
+    let sizes = ports[0].endpoint.config.sizes.len();
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
-        for (line, tallies) in lines.iter().zip(tallies).filter(|(line, _)| line.rig.terms.initiates()) {
+        for (port, tallies) in ports.iter().zip(tallies).filter(|(port, _)| port.endpoint.config.initiates())
+        {
             for (thread, tally) in tallies.iter().enumerate() {
-                let (rig, orders, stop) = (&line.rig, &orders, stop.clone());
+                let (endpoint, orders, stop) = (&port.endpoint, &orders, stop.clone());
                 threads.push(scope.spawn(move || {
-                    pin(&rig.terms, thread)?;
-                    let sent = Pump::new(rig, thread).run(orders, &stop, tally);
+                    pin(&endpoint.config, thread)?;
+                    let sent = SendLoop::new(endpoint, thread).run(orders, &stop, tally);
                     if sent.is_err() {
                         stop.raise();
                     }
@@ -182,7 +187,7 @@ fn move_messages(
             }
         }
         let mut seen = Ok(());
-        let is_idle = threads.is_empty() && lines.iter().all(|line| line.takers.is_none());
+        let is_idle = threads.is_empty() && ports.iter().all(|port| port.receivers.is_none());
         let look = if is_idle { span } else { between_looks(span / sizes as u32) };
         while !stop.is_over() && seen.is_ok() {
             let gone = 1.0 - stop.left().as_secs_f64() / span.as_secs_f64();
@@ -190,7 +195,7 @@ fn move_messages(
             stop.rest(look);
             let now = now_ns();
             samplers.iter_mut().for_each(|sampler| sampler.look(now, out));
-            seen = checked(lines);
+            seen = checked(ports);
         }
         if seen.is_err() {
             stop.raise();
@@ -204,49 +209,49 @@ fn move_messages(
                 Err(error) => errors.push(error),
             }
         }
-        first_cause(errors, lines).map_or(Ok(sent), Err)
+        first_cause(errors, ports).map_or(Ok(sent), Err)
     })
 }
 
 /// The error that the others follow from; where it stands in no queue yet, it is waited for.
-fn first_cause(mut errors: Vec<Error>, lines: &[Line]) -> Option<Error> {
+fn first_cause(mut errors: Vec<Error>, ports: &[BandwidthPort]) -> Option<Error> {
     let deadline = Instant::now() + CAUSE_AFTER;
     while !errors.is_empty() && errors.iter().all(is_flush) && Instant::now() < deadline {
         std::thread::sleep(CAUSE_LOOK);
-        errors.extend(checked(lines).err());
+        errors.extend(checked(ports).err());
     }
     let at = errors.iter().position(|error| !is_flush(error)).unwrap_or(0);
     (!errors.is_empty()).then(|| errors.swap_remove(at))
 }
 
 /// The first failure of a thread that takes messages.
-fn checked(lines: &[Line]) -> Result<(), Error> {
-    lines.iter().filter_map(|line| line.takers.as_ref()).try_for_each(Takers::check)
+fn checked(ports: &[BandwidthPort]) -> Result<(), Error> {
+    ports.iter().filter_map(|port| port.receivers.as_ref()).try_for_each(ReceiverThreads::check)
 }
 
 /// Messages that came since the connection was made.
-fn received(lines: &[Line]) -> u64 {
-    lines.iter().filter_map(|line| line.takers.as_ref()).map(Takers::total).sum()
+fn received(ports: &[BandwidthPort]) -> u64 {
+    ports.iter().filter_map(|port| port.receivers.as_ref()).map(ReceiverThreads::total).sum()
 }
 
 /// Sends over all memory once more, or over as much of it as is not too much, with new content: what arrives now cannot have
 /// been there before. What is read keeps its content, and the memory that it comes to is marked first.
-fn last_pass(rig: &Rig) -> Result<u64, Error> {
-    if rig.terms.method.verb == VerbKind::Read {
-        rig.poison_in()?;
+fn last_pass(endpoint: &RdmaEndpoint) -> Result<u64, Error> {
+    if endpoint.config.method.verb == VerbKind::Read {
+        endpoint.poison_in()?;
     } else {
-        fill(rig, check::LAST, rig.layout.last_slots())?;
+        fill(endpoint, check::LAST, endpoint.layout.last_slots())?;
     }
-    (0..rig.terms.threads).map(|thread| Pump::new(rig, thread).once()).sum()
+    (0..endpoint.config.threads).map(|thread| SendLoop::new(endpoint, thread).once()).sum()
 }
 
 /// Waits until nothing comes any more, so that what was received can be held against what was sent.
-fn until_quiet(lines: &[Line]) -> Result<(), Error> {
-    let mut before = received(lines);
+fn until_quiet(ports: &[BandwidthPort]) -> Result<(), Error> {
+    let mut before = received(ports);
     for _ in 0..QUIET_LOOKS {
         std::thread::sleep(QUIET);
-        checked(lines)?;
-        let now = received(lines);
+        checked(ports)?;
+        let now = received(ports);
         if now == before {
             return Ok(());
         }

@@ -8,23 +8,23 @@ use seatrial_sys::verbs::VerbKind;
 use serde_json::{Value, json};
 
 use super::counts::{CHANNEL, PORT};
-use crate::common::Moved;
-use crate::common::rdma::{Method, Way, paths, ports_of};
+use crate::common::Transferred;
+use crate::common::rdma::{Direction, Method, paths, ports_of};
 
 /// Gbit/s of bytes a second.
 const GBIT: f64 = 8e-9;
 
 /// Rates by trial, direction and size, in Gbit/s.
-type Rates = BTreeMap<u32, BTreeMap<(Way, u64), Vec<f64>>>;
+type Rates = BTreeMap<u32, BTreeMap<(Direction, u64), Vec<f64>>>;
 
 /// Every trial gives its slices' rates at the fastest size, and one value of each other metric.
 pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-    let ways = Way::of(case.params.text("direction").unwrap_or("forward"));
+    let directions = Direction::of(case.params.text("direction").unwrap_or("forward"));
     let rates = rates(parts, None);
-    let together = sums(&rates, ways);
+    let together = sums(&rates, directions);
     let (Some((slowest, smallest)), Some((fastest, _))) = (together.first_key_value(), peak(&together))
     else {
-        return Err(why_not(parts, ways, &rates));
+        return Err(why_not(parts, directions, &rates));
     };
     let mut measures = Measures::default();
     let mut add = |name: &str, unit, trials: Vec<Vec<f64>>| {
@@ -34,10 +34,11 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
         }
     };
     add("throughput", Unit::GigabitsPerSecond, together[&fastest].clone());
-    if ways.len() > 1 {
-        for way in ways {
-            let own = rates.values().map(|trial| trial.get(&(*way, fastest)).cloned().unwrap_or_default());
-            add(way.word(), Unit::GigabitsPerSecond, own.collect());
+    if directions.len() > 1 {
+        for direction in directions {
+            let own =
+                rates.values().map(|trial| trial.get(&(*direction, fastest)).cloned().unwrap_or_default());
+            add(direction.word(), Unit::GigabitsPerSecond, own.collect());
         }
     }
     let a_message = |gbit: &f64| gbit / GBIT / *slowest as f64 / 1e6;
@@ -54,25 +55,25 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
     measures.series.insert("by_size".to_owned(), together.into_iter().map(row).collect());
     let ports = ports_of(case, 0).unwrap_or_default();
     if ports.len() > 1 {
-        measures.series.insert("by_port".to_owned(), by_port(parts, &ports, ways, fastest));
+        measures.series.insert("by_port".to_owned(), by_port(parts, &ports, directions, fastest));
     }
     tell(method, case, parts, ports.len(), &mut measures);
     Ok(measures)
 }
 
 /// What went over each port at this size, trial by trial. A trial of which one port told nothing has no rows of it.
-fn by_port(parts: &[PartRecord], ports: &[&str], ways: &[Way], size: u64) -> Vec<Row> {
+fn by_port(parts: &[PartRecord], ports: &[&str], directions: &[Direction], size: u64) -> Vec<Row> {
     let mut rows = Vec::new();
     for (number, port) in (0..).zip(ports) {
         let rates = rates(parts, Some(number));
-        for way in ways {
-            let own = rates.values().map(|trial| trial.get(&(*way, size)).cloned().unwrap_or_default());
+        for direction in directions {
+            let own = rates.values().map(|trial| trial.get(&(*direction, size)).cloned().unwrap_or_default());
             let trials: Vec<Vec<f64>> = own.collect();
             if trials.is_empty() || trials.iter().any(Vec::is_empty) {
                 continue;
             }
             let mut at = Params::default();
-            at.set("direction", way.word());
+            at.set("direction", direction.word());
             at.set("port", *port);
             rows.push(Row { at, values: Values { unit: Unit::GigabitsPerSecond, trials } });
         }
@@ -86,14 +87,19 @@ fn rates(parts: &[PartRecord], port: Option<u64>) -> Rates {
     for part in parts {
         let is_it = |sample: &&Sample| sample.channel == CHANNEL && sample.at.count(PORT).ok() == port;
         for sample in part.samples.iter().filter(is_it) {
-            let way = match sample.at.text("direction") {
-                Ok("forward") => Way::Forward,
-                Ok("reverse") => Way::Reverse,
+            let direction = match sample.at.text("direction") {
+                Ok("forward") => Direction::Forward,
+                Ok("reverse") => Direction::Reverse,
                 _ => continue,
             };
             let Some(size) = sample.at.bytes("size").ok().flatten() else { continue };
             let Some(rate) = sample.per_second() else { continue };
-            rates.entry(part.trial).or_default().entry((way, size.get())).or_default().push(rate * GBIT);
+            rates
+                .entry(part.trial)
+                .or_default()
+                .entry((direction, size.get()))
+                .or_default()
+                .push(rate * GBIT);
         }
     }
     rates
@@ -101,10 +107,11 @@ fn rates(parts: &[PartRecord], port: Option<u64>) -> Rates {
 
 /// Both directions together, slice by slice: the ends have clocks of their own, but begin and end at one moment to within
 /// the time that an order takes. Sizes that a trial has of one direction only are left out.
-fn sums(rates: &Rates, ways: &[Way]) -> BTreeMap<u64, Vec<Vec<f64>>> {
+fn sums(rates: &Rates, directions: &[Direction]) -> BTreeMap<u64, Vec<Vec<f64>>> {
     let sizes: BTreeSet<u64> = rates.values().flat_map(|trial| trial.keys().map(|(_, size)| *size)).collect();
-    let of_trial = |trial: &BTreeMap<(Way, u64), Vec<f64>>, size: u64| -> Option<Vec<f64>> {
-        let own: Vec<&Vec<f64>> = ways.iter().map(|way| trial.get(&(*way, size))).collect::<Option<_>>()?;
+    let of_trial = |trial: &BTreeMap<(Direction, u64), Vec<f64>>, size: u64| -> Option<Vec<f64>> {
+        let own: Vec<&Vec<f64>> =
+            directions.iter().map(|direction| trial.get(&(*direction, size))).collect::<Option<_>>()?;
         let least = own.iter().map(|values| values.len()).min().filter(|count| *count > 0)?;
         // Stretched over the same time, so that slices of one number are of one moment.
         let at = |values: &[f64], index: usize| values[index * values.len() / least];
@@ -153,16 +160,19 @@ fn tell(method: Method, case: &Case, parts: &[PartRecord], ports: usize, measure
     let largest = measures.series.get("by_size").and_then(|rows| rows.last()?.at.bytes("size").ok()?);
     let under_way =
         count("queue_pairs").saturating_mul(count("depth")).saturating_mul(largest.map_or(0, Bytes::get));
-    let none = Moved { buffered: under_way.saturating_mul(2 * trials.len() as u64), ..Moved::default() };
+    let none =
+        Transferred { buffered: under_way.saturating_mul(2 * trials.len() as u64), ..Transferred::default() };
     let mut by_port = vec![none; ports.max(1)];
     for part in parts {
         // What is read goes the other way than the requests.
         let (there, back) = match method.verb {
-            VerbKind::Read => (Way::Reverse, Way::Forward),
-            _ => (Way::Forward, Way::Reverse),
+            VerbKind::Read => (Direction::Reverse, Direction::Forward),
+            _ => (Direction::Forward, Direction::Reverse),
         };
         for (port, moved) in by_port.iter_mut().enumerate() {
-            let bytes = |way: Way| part.evidence.get(&format!("moved_{}", way.word()))?.get(port)?.as_u64();
+            let bytes = |direction: Direction| {
+                part.evidence.get(&format!("moved_{}", direction.word()))?.get(port)?.as_u64()
+            };
             moved.forward += bytes(there).unwrap_or(0);
             moved.reverse += bytes(back).unwrap_or(0);
         }
@@ -174,7 +184,7 @@ fn tell(method: Method, case: &Case, parts: &[PartRecord], ports: usize, measure
 }
 
 /// Why no trial gave a number.
-fn why_not(parts: &[PartRecord], ways: &[Way], rates: &Rates) -> Reason {
+fn why_not(parts: &[PartRecord], directions: &[Direction], rates: &Rates) -> Reason {
     let count =
         |name: &str| -> u64 { parts.iter().filter_map(|part| part.evidence.get(name)?.as_u64()).sum() };
     let (sent, received) = (count("sent"), count("received"));
@@ -185,9 +195,10 @@ fn why_not(parts: &[PartRecord], ways: &[Way], rates: &Rates) -> Reason {
         );
         return Reason::new(Cause::IoError, text);
     }
-    let missing =
-        ways.iter().find(|way| !rates.values().any(|trial| trial.keys().any(|(own, _)| own == *way)));
-    let which = missing.map_or("", |way| way.word());
+    let missing = directions
+        .iter()
+        .find(|direction| !rates.values().any(|trial| trial.keys().any(|(own, _)| own == *direction)));
+    let which = missing.map_or("", |direction| direction.word());
     Reason::new(
         Cause::TooShort,
         format!("too few messages went {which} within the time to make a rate; raise -p time="),
@@ -197,10 +208,10 @@ fn why_not(parts: &[PartRecord], ways: &[Way], rates: &Rates) -> Reason {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::common::rdma::Notice;
+    use crate::common::rdma::RemoteCompletion;
     use seatrial_model::{Integrity, Nanos};
 
-    const WRITE: Method = Method { verb: VerbKind::Write, notice: Notice::Nothing };
+    const WRITE: Method = Method { verb: VerbKind::Write, remote_completion: RemoteCompletion::None };
 
     fn case(changed: &[(&str, &str)]) -> Case {
         let bench = crate::registry().find("rdma.write_bw").expect("there");
@@ -217,10 +228,10 @@ mod tests {
         case
     }
 
-    fn part(index: u32, trial: u32, samples: &[(Way, u64, u64, u64)], evidence: Value) -> PartRecord {
-        let sample = |(way, size, start_ms, bytes): &(Way, u64, u64, u64)| {
+    fn part(index: u32, trial: u32, samples: &[(Direction, u64, u64, u64)], evidence: Value) -> PartRecord {
+        let sample = |(direction, size, start_ms, bytes): &(Direction, u64, u64, u64)| {
             let mut at = Params::default();
-            at.set("direction", way.word());
+            at.set("direction", direction.word());
             at.set("size", Bytes(*size));
             let amount = format!("{bytes}").parse::<f64>().expect("a number");
             let amount = seatrial_model::Quantity::new(amount, Unit::Byte).expect("finite");
@@ -245,7 +256,7 @@ mod tests {
 
     #[test]
     fn the_fastest_size_is_the_throughput_and_the_smallest_the_message_rate() {
-        let f = Way::Forward;
+        let f = Direction::Forward;
         // 1.25 MB in 10 ms are 1 Gbit/s.
         let samples =
             [(f, 64, 0, 12_800), (f, 64, 10, 25_600), (f, 65_536, 20, 1_250_000), (f, 65_536, 30, 2_500_000)];
@@ -262,7 +273,7 @@ mod tests {
 
     #[test]
     fn both_directions_are_summed_slice_by_slice() {
-        let (f, r) = (Way::Forward, Way::Reverse);
+        let (f, r) = (Direction::Forward, Direction::Reverse);
         let there = [(f, 65_536, 0, 1_250_000), (f, 65_536, 10, 2_500_000)];
         let back = [(r, 65_536, 5, 3_750_000), (r, 65_536, 15, 3_750_000), (r, 65_536, 25, 1_250_000)];
         let parts = [part(0, 0, &there, json!({})), part(1, 0, &back, json!({}))];
@@ -278,19 +289,19 @@ mod tests {
     fn of_several_ports_each_has_its_row_and_the_sum_is_told_by_itself() {
         let mut several = case(&[("direction", "both")]);
         several.chosen.set("port", "rxe0/1+rxe1/1");
-        let samples = |way, port: Option<u64>, bytes: u64| {
-            let mut part = part(0, 0, &[(way, 65_536, 0, bytes)], json!({}));
+        let samples = |direction, port: Option<u64>, bytes: u64| {
+            let mut part = part(0, 0, &[(direction, 65_536, 0, bytes)], json!({}));
             if let Some(port) = port {
                 part.samples[0].at.set(PORT, port);
             }
             part.samples.remove(0)
         };
         let mut parts = [part(0, 0, &[], json!({})), part(1, 0, &[], json!({}))];
-        for (index, way) in [Way::Forward, Way::Reverse].into_iter().enumerate() {
+        for (index, direction) in [Direction::Forward, Direction::Reverse].into_iter().enumerate() {
             parts[index].samples = vec![
-                samples(way, None, 5_000_000),
-                samples(way, Some(0), 3_750_000),
-                samples(way, Some(1), 1_250_000),
+                samples(direction, None, 5_000_000),
+                samples(direction, Some(0), 3_750_000),
+                samples(direction, Some(1), 1_250_000),
             ];
         }
         let measures = reduce(WRITE, &several, &parts).expect("reduced");
@@ -313,8 +324,8 @@ mod tests {
         assert!(!one.series.contains_key("by_port"), "a port by itself is all of it");
         // And what went over each, both ways.
         for (part, moved) in parts.iter_mut().zip([json!([30, 10]), json!([7, 5])]) {
-            let way = if part.index == 0 { "moved_forward" } else { "moved_reverse" };
-            part.evidence.insert(way.to_owned(), moved);
+            let direction = if part.index == 0 { "moved_forward" } else { "moved_reverse" };
+            part.evidence.insert(direction.to_owned(), moved);
         }
         several.chosen.set("peer_port", "rxe2/1+rxe3/1");
         let moved = reduce(WRITE, &several, &parts).expect("reduced").evidence["moved"].clone();
@@ -333,7 +344,7 @@ mod tests {
 
     #[test]
     fn what_was_sent_and_did_not_come_is_lost_and_nothing_at_all_is_a_fault_of_the_path() {
-        let f = Way::Forward;
+        let f = Direction::Forward;
         let uc = case(&[("transport", "uc")]);
         let sender = part(0, 0, &[], json!({ "sent": 1000 }));
         let parts = [sender.clone(), part(1, 0, &[(f, 65_536, 0, 1_250_000)], json!({ "received": 990 }))];
@@ -346,7 +357,7 @@ mod tests {
 
     #[test]
     fn the_path_is_told_what_went_over_it_and_reads_come_the_other_way() {
-        let samples = [(Way::Forward, 65_536, 0, 1_250_000)];
+        let samples = [(Direction::Forward, 65_536, 0, 1_250_000)];
         let parts = [part(0, 0, &samples, json!({ "moved_forward": [9_000_000] }))];
         let told = |method| {
             let measures = reduce(method, &case(&[]), &parts).expect("reduced");

@@ -1,18 +1,19 @@
 //! One message at a time: how long it takes until it is answered, or done.
 //!
-//! Where the far end takes notice, it sends a message of the same size back, and the figure is half of the round trip. Where
-//! its card does everything, the figure is the time from posting the request to its completion. Over several ports one
-//! conversation goes on over each at the same time, so that a card shows whose ports disturb one another.
+//! Where the far end learns of a message, it sends a message of the same size back, and the figure is half of the round
+//! trip. Where its card does everything, the figure is the time from posting the request to its completion. Over
+//! several ports one conversation goes on over each at the same time, so that a card shows whose ports disturb one
+//! another.
 
-mod answer;
-mod ask;
 mod part;
+mod ping_pong_qp;
 mod reduce;
-mod voice;
+mod requester;
+mod responder;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Case, Factor, Limits, Measures, MetricSpec, Params, PartRecord, Place, Reason,
-    SeriesSpec, Site, Unit,
+    About, AxisSpec, Better, Case, Factor, Limits, Measures, MetricSpec, Params, PartPlacement, PartRecord,
+    Reason, SeriesSpec, Site, Unit,
 };
 
 use super::{Method, plan_ports};
@@ -22,7 +23,7 @@ use crate::{Benchmark, Error, Part, common};
 pub struct Exchange {
     /// What it is.
     pub about: &'static About,
-    /// The verb, and how the far end takes notice.
+    /// The verb, and how the far end learns of a message.
     pub method: Method,
 }
 
@@ -32,7 +33,7 @@ impl Benchmark for Exchange {
     }
 
     fn factors(&self) -> &'static [Factor] {
-        &[common::seating::UNPINNED]
+        &[common::affinity::UNPINNED]
     }
 
     fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -40,10 +41,10 @@ impl Benchmark for Exchange {
     }
 
     fn limits(&self, _: &Case, _: &Site) -> Limits {
-        common::all_unstated(self.about)
+        common::no_limits(self.about)
     }
 
-    fn part(&self, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
         part::part(self.method, case, place)
     }
 
@@ -57,7 +58,7 @@ const fn time(name: &'static str, doc: &'static str) -> MetricSpec {
 }
 
 /// Metrics of messages that are answered.
-pub const HALVES: &[MetricSpec] = &[
+pub const HALF_RTT_METRICS: &[MetricSpec] = &[
     time(
         "latency",
         "Half the round trip of a message, median of each slice; of a ladder at its smallest size, of several ports over \
@@ -71,7 +72,7 @@ pub const HALVES: &[MetricSpec] = &[
 ];
 
 /// Metrics of requests that the far card serves by itself.
-pub const WHOLES: &[MetricSpec] = &[
+pub const COMPLETION_METRICS: &[MetricSpec] = &[
     time(
         "latency",
         "Time from posting a request to its completion, median of each slice; of a ladder at its smallest size, of \

@@ -1,18 +1,18 @@
-//! The two ends of a conversation, or of one over each of several ports.
+//! The two ends of a ping-pong, or of one over each of several ports.
 
 use std::time::Duration;
 
-use seatrial_model::{Case, Cause, Integrity, Phase, Place, Sample};
+use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase, Sample};
 use seatrial_sys::memory::Pages;
 use seatrial_sys::verbs::{GRH_BYTES, ReceiveList, Transport, VerbKind};
 use serde_json::{Value, json};
 
-use super::answer::Answering;
-use super::ask::Asking;
-use super::voice::Voice;
+use super::ping_pong_qp::PingPongQp;
+use super::requester::Requester;
+use super::responder::Responder;
+use crate::common::rdma::endpoint::{facts, met, offer, pages_of, pin, too_early};
 use crate::common::rdma::pattern::POISON;
-use crate::common::rdma::rig::{facts, met, offer, pages_of, pin, too_early};
-use crate::common::rdma::{Method, Notice, Rig, Terms, verified};
+use crate::common::rdma::{Method, RdmaConfig, RdmaEndpoint, RemoteCompletion, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How often the answering end looks whether its threads have failed. They may have this processor too, and what wakes beside
@@ -30,159 +30,159 @@ pub const PORT: &str = "port";
 ///
 /// # Errors
 /// When the case was not planned by the same version.
-pub fn part(method: Method, case: &Case, place: &Place) -> Result<Box<dyn Part>, Error> {
-    let terms = Terms::all(method, case, place)?;
+pub fn part(method: Method, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+    let config = RdmaConfig::all(method, case, place)?;
     let pages = pages_of(&case.params)?;
-    Ok(Box::new(Talking { place: place.clone(), terms, pages, lines: Vec::new() }))
+    Ok(Box::new(LatencyPart { place: place.clone(), config, pages, ports: Vec::new() }))
 }
 
-struct Talking {
-    place: Place,
+struct LatencyPart {
+    place: PartPlacement,
     /// By port; at least one.
-    terms: Vec<Terms>,
+    config: Vec<RdmaConfig>,
     pages: Vec<Pages>,
     /// By port; empty before they are prepared.
-    lines: Vec<Line>,
+    ports: Vec<LatencyPort>,
 }
 
 /// One port of this end. Where its card does everything, it neither asks nor answers.
-struct Line {
-    // Before the rig, so that their threads are gone when the queue pair is.
-    asking: Option<Asking>,
-    answering: Option<Answering>,
+struct LatencyPort {
+    // Before the endpoint, so that their threads are gone when the queue pair is.
+    requester: Option<Requester>,
+    responder: Option<Responder>,
     receives: Option<ReceiveList>,
-    rig: Rig,
+    endpoint: RdmaEndpoint,
 }
 
-impl Line {
-    fn open(terms: &Terms, pages: &[Pages]) -> Result<Self, Error> {
-        let rig = Rig::open(terms, pages)?;
-        rig.poison_in()?;
-        rig.fill_out(FIRST, rig.layout.slots, |slot| slot)?;
-        let hears = terms.notice() == Notice::Completion;
-        let receives = hears.then(|| Voice::listen(&rig)).transpose()?;
-        Ok(Self { asking: None, answering: None, receives, rig })
+impl LatencyPort {
+    fn open(config: &RdmaConfig, pages: &[Pages]) -> Result<Self, Error> {
+        let endpoint = RdmaEndpoint::open(config, pages)?;
+        endpoint.poison_in()?;
+        endpoint.fill_out(FIRST, endpoint.layout.slots, |slot| slot)?;
+        let hears = config.remote_completion() == RemoteCompletion::Cqe;
+        let receives = hears.then(|| PingPongQp::post_receives(&endpoint)).transpose()?;
+        Ok(Self { requester: None, responder: None, receives, endpoint })
     }
 
     /// Begins to answer, or is ready to ask.
     fn begin(&mut self) -> Result<(), Error> {
-        let terms = &self.rig.terms;
-        let mut voice = Voice::new(&self.rig)?;
+        let config = &self.endpoint.config;
+        let mut qp = PingPongQp::new(&self.endpoint)?;
         if let Some(receives) = self.receives.take() {
-            voice.hear_with(receives);
+            qp.receive_with(receives);
         }
-        if terms.initiates() {
-            self.asking = Some(Asking::new(voice, terms.notice(), &terms.sizes));
-        } else if terms.notice() != Notice::Nothing {
-            self.answering = Some(Answering::start(voice, terms)?);
+        if config.initiates() {
+            self.requester = Some(Requester::new(qp, config.remote_completion(), &config.sizes));
+        } else if config.remote_completion() != RemoteCompletion::None {
+            self.responder = Some(Responder::start(qp, config)?);
         }
         Ok(())
     }
 
     /// Asks until `stop`; the histograms of all sizes.
     fn ask(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Error> {
-        self.asking.as_mut().ok_or_else(too_early)?.run(stop, out)
+        self.requester.as_mut().ok_or_else(too_early)?.run(stop, out)
     }
 
     /// Sends what is looked at after the clock.
     fn last(&mut self) -> Result<(), Error> {
-        let rig = &self.rig;
-        rig.poison_in()?;
-        if rig.terms.method.verb != VerbKind::Read {
-            rig.fill_out(LAST, rig.layout.slots, |slot| slot)?;
+        let endpoint = &self.endpoint;
+        endpoint.poison_in()?;
+        if endpoint.config.method.verb != VerbKind::Read {
+            endpoint.fill_out(LAST, endpoint.layout.slots, |slot| slot)?;
         }
-        self.asking.as_mut().ok_or_else(too_early)?.last()
+        self.requester.as_mut().ok_or_else(too_early)?.last()
     }
 
     fn verify(&self) -> Result<Integrity, Error> {
-        if let Some(answering) = &self.answering {
-            match answering.check() {
+        if let Some(responder) = &self.responder {
+            match responder.check() {
                 Err(error) if error.cause == Cause::CorruptData => {
                     return Ok(Integrity::Corrupt {
                         wrong: 1,
-                        of: answering.served() + 1,
+                        of: responder.served() + 1,
                         first: error.text,
                     });
                 }
                 other => other?,
             }
-        } else if self.asking.is_none() {
+        } else if self.requester.is_none() {
             return Ok(Integrity::Unverified {
                 why: "what this end holds is looked at where it came to".to_owned(),
             });
         }
         // The answers are as they were from the beginning; what asks was written anew for the last message.
-        let pass = if self.asking.is_some() { FIRST } else { LAST };
-        came(&self.rig, pass)
+        let pass = if self.requester.is_some() { FIRST } else { LAST };
+        received(&self.endpoint, pass)
     }
 }
 
-impl Part for Talking {
+impl Part for LatencyPart {
     fn prepare(&mut self) -> Result<Offer, Error> {
-        pin(&self.terms[0], 0)?;
-        for terms in &self.terms {
-            self.lines.push(Line::open(terms, &self.pages)?);
+        pin(&self.config[0], 0)?;
+        for config in &self.config {
+            self.ports.push(LatencyPort::open(config, &self.pages)?);
         }
-        Ok(offer(self.lines.iter().map(|line| &line.rig), &self.place))
+        Ok(offer(self.ports.iter().map(|port_end| &port_end.endpoint), &self.place))
     }
 
     fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        met(self.lines.iter_mut().map(|line| &mut line.rig), &self.place, peers)?;
-        self.lines.iter_mut().try_for_each(Line::begin)
+        met(self.ports.iter_mut().map(|port_end| &mut port_end.endpoint), &self.place, peers)?;
+        self.ports.iter_mut().try_for_each(LatencyPort::begin)
     }
 
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        if self.lines.is_empty() {
+        if self.ports.is_empty() {
             return Err(too_early());
         }
-        if self.terms[0].initiates() {
-            let before = counts(&self.lines);
-            let histograms = match self.lines.as_mut_slice() {
-                [line] => line.ask(stop, out)?,
-                lines => at_once(lines, stop, out)?,
+        if self.config[0].initiates() {
+            let before = counts(&self.ports);
+            let histograms = match self.ports.as_mut_slice() {
+                [port_end] => port_end.ask(stop, out)?,
+                ports => at_once(ports, stop, out)?,
             };
             if phase == Phase::Measure {
-                let after = counts(&self.lines);
+                let after = counts(&self.ports);
                 out.evidence("by_size", json!(histograms));
                 out.evidence("asked", json!(after.0 - before.0));
                 out.evidence("lost", json!(after.1 - before.1));
-                self.lines.iter_mut().try_for_each(Line::last)?;
+                self.ports.iter_mut().try_for_each(LatencyPort::last)?;
             }
         } else {
-            let answering = || self.lines.iter().filter_map(|line| line.answering.as_ref());
+            let responder = || self.ports.iter().filter_map(|port_end| port_end.responder.as_ref());
             while !stop.is_over() {
-                answering().try_for_each(Answering::check)?;
+                responder().try_for_each(Responder::check)?;
                 stop.rest(LOOK);
             }
-            if answering().next().is_some() {
-                out.evidence("served", json!(answering().map(Answering::served).sum::<u64>()));
+            if responder().next().is_some() {
+                out.evidence("served", json!(responder().map(Responder::served).sum::<u64>()));
             }
         }
         if phase == Phase::Measure {
-            out.evidence("device", facts(self.lines.iter().map(|line| &line.rig)));
+            out.evidence("device", facts(self.ports.iter().map(|port_end| &port_end.endpoint)));
         }
         Ok(())
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
-        verified(self.lines.iter().map(Line::verify))
+        verified(self.ports.iter().map(LatencyPort::verify))
     }
 }
 
 /// Messages sent and messages lost so far, over all ports.
-fn counts(lines: &[Line]) -> (u64, u64) {
-    let all = lines.iter().filter_map(|line| line.asking.as_ref()).map(Asking::counts);
+fn counts(ports: &[LatencyPort]) -> (u64, u64) {
+    let all = ports.iter().filter_map(|port_end| port_end.requester.as_ref()).map(Requester::counts);
     all.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1))
 }
 
 /// Asks over all ports at the same time, over each from a thread of its own beside its card; the histograms of all.
-fn at_once(lines: &mut [Line], stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Error> {
+fn at_once(ports: &mut [LatencyPort], stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Error> {
     let asked: Vec<Asked> = std::thread::scope(|scope| {
-        let start = |(port, line): (u64, _)| {
+        let start = |(port, port_end): (u64, _)| {
             let stop = stop.clone();
-            scope.spawn(move || ask_over(port, line, &stop))
+            scope.spawn(move || ask_over(port, port_end, &stop))
         };
-        let threads: Vec<_> = (0..).zip(lines).map(start).collect();
+        let threads: Vec<_> = (0..).zip(ports).map(start).collect();
         let panicked = |_| Error::new(Cause::Crash, "a thread that asks panicked");
         threads.into_iter().map(|thread| thread.join().map_err(panicked)?).collect::<Result<_, Error>>()
     })?;
@@ -200,9 +200,9 @@ fn at_once(lines: &mut [Line], stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Va
 /// The histograms of a port, and its samples.
 type Asked = (Vec<Value>, Vec<Sample>);
 
-fn ask_over(port: u64, line: &mut Line, stop: &Stop) -> Result<Asked, Error> {
+fn ask_over(port: u64, port_end: &mut LatencyPort, stop: &Stop) -> Result<Asked, Error> {
     let mut kept = OfPort { port, samples: Vec::new() };
-    let told = pin(&line.rig.terms, 0).and_then(|()| line.ask(stop, &mut kept));
+    let told = pin(&port_end.endpoint.config, 0).and_then(|()| port_end.ask(stop, &mut kept));
     if told.is_err() {
         stop.raise();
     }
@@ -227,22 +227,23 @@ impl Sink for OfPort {
 }
 
 /// Looks at the last message, which was one of the largest size.
-fn came(rig: &Rig, pass: u64) -> Result<Integrity, Error> {
-    let (terms, largest, stride) = (&rig.terms, rig.terms.largest() as usize, rig.layout.stride as usize);
+fn received(endpoint: &RdmaEndpoint, pass: u64) -> Result<Integrity, Error> {
+    let (config, largest, stride) =
+        (&endpoint.config, endpoint.config.largest() as usize, endpoint.layout.stride as usize);
     // Where the far end looks at memory, the content ends with a mark, which was looked at in every round.
-    let (skip, from, bytes) = match (terms.notice(), terms.transport) {
-        (Notice::Memory, _) => (0, stride - largest, stride - 1),
+    let (skip, from, bytes) = match (config.remote_completion(), config.transport) {
+        (RemoteCompletion::Polled, _) => (0, stride - largest, stride - 1),
         (_, Transport::Ud) => (GRH_BYTES, 0, largest),
         _ => (0, 0, largest),
     };
-    let found = rig.came(0, 0, skip, bytes)?;
-    let stamp = rig.stamp(false, 0, 0, pass);
+    let found = endpoint.came(0, 0, skip, bytes)?;
+    let stamp = endpoint.stamp(false, 0, 0, pass);
     let mut wanted = vec![0; bytes];
     stamp.fill(&mut wanted);
     if found[from..] == wanted[from..] {
         return Ok(Integrity::Verified { checked: (largest as u64).max(1) });
     }
-    if terms.transport != Transport::Rc && found[from..].iter().all(|byte| *byte == POISON) {
+    if config.transport != Transport::Rc && found[from..].iter().all(|byte| *byte == POISON) {
         return Ok(Integrity::Unverified { why: "the last message was lost".to_owned() });
     }
     let wrong = |(found, wanted): (&u8, &u8)| found != wanted;

@@ -6,10 +6,10 @@ use seatrial_model::{Bytes, Case, Cause, Measures, Params, PartRecord, Reason, R
 use seatrial_sys::verbs::VerbKind;
 use serde_json::{Value, json};
 
-use super::ask::CHANNELS;
 use super::part::PORT;
-use crate::common::rdma::{Method, Notice, paths, ports_of};
-use crate::common::{AtPlace, Latencies, Moved, by_place};
+use super::requester::CHANNELS;
+use crate::common::rdma::{Method, RemoteCompletion, paths, ports_of};
+use crate::common::{AtCoords, Latencies, Transferred, by_coords};
 
 /// Nanoseconds of a microsecond.
 const MICRO: f64 = 1e3;
@@ -19,10 +19,10 @@ const MICRO: f64 = 1e3;
 pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let by_port: Vec<PartRecord> = parts.iter().filter(|part| part.index == 0).cloned().collect();
     let clients: Vec<PartRecord> = by_port.iter().map(of_all_ports).collect();
-    let ways = if method.notice == Notice::Nothing { 1.0 } else { 2.0 };
-    let unit = MICRO * ways;
+    let messages = if method.remote_completion == RemoteCompletion::None { 1.0 } else { 2.0 };
+    let unit = MICRO * messages;
     let median = |sample: &Sample| Some(sample.amount.value() / unit);
-    let mut sizes = by_place(&clients, CHANNELS[1], median);
+    let mut sizes = by_coords(&clients, CHANNELS[1], median);
     sizes.sort_by_key(bytes);
     let Some(smallest) = sizes.first() else { return Err(why_not(&clients)) };
     let ports = ports_of(case, 0).unwrap_or_default();
@@ -38,7 +38,7 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
     };
     add("latency", Unit::Microsecond, smallest.trials.clone());
     let at = smallest.at.clone();
-    let rates = by_place(&clients, CHANNELS[0], Sample::per_second);
+    let rates = by_coords(&clients, CHANNELS[0], Sample::per_second);
     if let Some(rates) = rates.into_iter().find(|rates| rates.at == at) {
         add("rate", Unit::PerSecond, rates.trials);
     }
@@ -61,9 +61,9 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
     }
     let row = |at: Params, trials| Row { at, values: Values { unit: Unit::Microsecond, trials } };
     if ports.len() > 1 {
-        let all = by_place(&by_port, CHANNELS[1], median);
+        let all = by_coords(&by_port, CHANNELS[1], median);
         let of = |(number, port): (u64, &&str)| {
-            let is_it = |at: &&AtPlace| {
+            let is_it = |at: &&AtCoords| {
                 at.at.count(PORT) == Ok(number) && at.at.get("size") == smallest.at.get("size")
             };
             // A trial of which one port told nothing has no rows of it.
@@ -72,8 +72,8 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
         };
         measures.series.insert("by_port".to_owned(), (0..).zip(&ports).filter_map(of).collect());
     }
-    let moved: Vec<Moved> =
-        (0..ports.len().max(1)).map(|port| moved(method, &clients, &sizes, port)).collect();
+    let moved: Vec<Transferred> =
+        (0..ports.len().max(1)).map(|port| transferred(method, &clients, &sizes, port)).collect();
     paths::tell(&moved, case, &mut measures);
     let rows = sizes.into_iter().map(|at| row(at.at, at.trials)).collect();
     measures.series.insert("by_size".to_owned(), rows);
@@ -94,7 +94,7 @@ fn of_all_ports(part: &PartRecord) -> PartRecord {
 }
 
 /// The size of a place.
-fn bytes(at: &AtPlace) -> u64 {
+fn bytes(at: &AtCoords) -> u64 {
     at.at.bytes("size").ok().flatten().map_or(0, Bytes::get)
 }
 
@@ -116,16 +116,20 @@ fn histogram(part: &PartRecord, bytes: u64, port: Option<usize>) -> Option<Laten
 
 /// What went over the port with this number: a message there and where it is answered one back, and of what is read only
 /// that.
-fn moved(method: Method, clients: &[PartRecord], sizes: &[AtPlace], port: usize) -> Moved {
+fn transferred(method: Method, clients: &[PartRecord], sizes: &[AtCoords], port: usize) -> Transferred {
     let of_size = |size: u64| -> u64 {
         let counted = clients.iter().filter_map(|part| histogram(part, size, Some(port)));
         counted.map(|own| own.count()).sum::<u64>().saturating_mul(size)
     };
     let all = sizes.iter().map(|at| of_size(bytes(at))).fold(0, u64::saturating_add);
     let largest = sizes.last().map_or(0, bytes);
-    Moved {
+    Transferred {
         forward: if method.verb == VerbKind::Read { 0 } else { all },
-        reverse: if method.verb == VerbKind::Read || method.notice != Notice::Nothing { all } else { 0 },
+        reverse: if method.verb == VerbKind::Read || method.remote_completion != RemoteCompletion::None {
+            all
+        } else {
+            0
+        },
         buffered: largest.saturating_mul(2 * clients.len() as u64),
     }
 }
@@ -162,7 +166,7 @@ mod tests {
     use seatrial_model::{Integrity, Nanos, Params, Subject};
     use seatrial_sys::verbs::VerbKind;
 
-    const SEND: Method = Method { verb: VerbKind::Send, notice: Notice::Completion };
+    const SEND: Method = Method { verb: VerbKind::Send, remote_completion: RemoteCompletion::Cqe };
 
     fn case(transport: &str) -> Case {
         let about = crate::registry().find("rdma.send_lat").expect("there").about();
@@ -200,7 +204,7 @@ mod tests {
         let halves = reduce(SEND, &case("rc"), &parts).expect("reduced");
         assert_eq!(halves.metrics["latency"].trials, [[5.0, 6.0]]);
         assert_eq!(halves.series["by_size"][1].values.trials, [[15.0]]);
-        let read = Method { verb: VerbKind::Read, notice: Notice::Nothing };
+        let read = Method { verb: VerbKind::Read, remote_completion: RemoteCompletion::None };
         assert_eq!(
             reduce(read, &case("rc"), &parts).expect("reduced").metrics["latency"].trials,
             [[10.0, 12.0]]

@@ -53,7 +53,7 @@ pub fn trial(case: &Case, mut parts: Vec<Box<dyn Part>>, time: Duration) -> Vec<
         });
     }
     let record = |((part, place), kept): ((&mut Box<dyn Part>, _), Kept)| {
-        let place: &seatrial_model::Place = place;
+        let place: &seatrial_model::PartPlacement = place;
         PartRecord {
             part: place.part.clone(),
             index: place.index,

@@ -8,7 +8,7 @@ use seatrial_sys::verbs::VerbKind;
 use super::device::trial;
 use super::rack::{Rack, case, is_verified};
 use super::{node, planned_of, two_cards};
-use crate::common::rdma::{Layout, Method, Notice, Terms};
+use crate::common::rdma::{Layout, Method, RdmaConfig, RemoteCompletion};
 use crate::registry;
 
 /// Nothing was lost, where that is counted.
@@ -64,17 +64,17 @@ fn ends_that_sleep_are_woken_by_the_events_of_the_card_and_acknowledge_them() {
 fn what_lies_beside_a_message_has_room_there_and_a_message_of_pages_is_alone() {
     let spare = |method: Method, id: &str, changed: &[(&str, &str)]| {
         let case = case(id, changed);
-        let terms = Terms::of(method, &case, &case.places[0]).expect("terms");
-        Layout::of(&terms).stride - terms.largest()
+        let config = RdmaConfig::of(method, &case, &case.places[0]).expect("config");
+        Layout::of(&config).stride - config.largest()
     };
-    let write = |notice| Method { verb: VerbKind::Write, notice };
-    let send = Method { verb: VerbKind::Send, notice: Notice::Completion };
-    assert_eq!(spare(write(Notice::Nothing), "rdma.write_bw", &[]), 0);
-    assert!(spare(write(Notice::Nothing), "rdma.write_bw", &[("fence", "true")]) >= 8, "the proof");
-    assert!(spare(write(Notice::Memory), "rdma.write_poll_lat", &[]) >= 8, "the size");
+    let write = |remote_completion| Method { verb: VerbKind::Write, remote_completion };
+    let send = Method { verb: VerbKind::Send, remote_completion: RemoteCompletion::Cqe };
+    assert_eq!(spare(write(RemoteCompletion::None), "rdma.write_bw", &[]), 0);
+    assert!(spare(write(RemoteCompletion::None), "rdma.write_bw", &[("fence", "true")]) >= 8, "the proof");
+    assert!(spare(write(RemoteCompletion::Polled), "rdma.write_poll_lat", &[]) >= 8, "the size");
     assert_eq!(spare(send, "rdma.send_bw", &[]), 0);
     assert!(spare(send, "rdma.send_bw", &[("transport", "ud")]) >= 40, "the global header");
-    let atomic = Method { verb: VerbKind::Atomic, notice: Notice::Nothing };
+    let atomic = Method { verb: VerbKind::Atomic, remote_completion: RemoteCompletion::None };
     assert!(8 + spare(atomic, "rdma.atomic", &[("depth", "512")]) >= 8 * 512, "the results");
 }
 

@@ -10,9 +10,9 @@ use seatrial_sys::verbs::VerbKind;
 
 use super::device::Kept;
 use super::rack::{Rack, case, is_verified};
-use crate::common::rdma::rig::Rig;
+use crate::common::rdma::endpoint::RdmaEndpoint;
 use crate::common::rdma::system::System;
-use crate::common::rdma::{Method, Notice, Terms};
+use crate::common::rdma::{Method, RdmaConfig, RemoteCompletion};
 use crate::{Error, Stop};
 
 #[test]
@@ -25,10 +25,10 @@ fn cards_of_infiniband_reach_each_other_by_local_identifiers_over_all_ports_of_a
         ("rdma.send_bw", [("direction", "both"), ("queue_pairs", "2")]),
     ] {
         let case = case(id, &[&changed[..], &[("device", "mlx5_0+mlx5_1")]].concat());
-        let ways = if changed.contains(&("direction", "both")) { 2 } else { 1 };
+        let directions = if changed.contains(&("direction", "both")) { 2 } else { 1 };
         // Every port told of every way.
         let (records, measures) =
-            cards.measured(&case, |_, measures| measures.series["by_port"].len() == 2 * ways);
+            cards.measured(&case, |_, measures| measures.series["by_port"].len() == 2 * directions);
         is_verified(&records);
         let facts = &records[0].evidence["device"];
         assert_eq!((&facts[0]["port"], &facts[1]["port"]), (&"mlx5_0/1".into(), &"mlx5_1/1".into()));
@@ -62,10 +62,10 @@ fn what_a_card_cannot_do_or_a_port_that_is_down_is_told_before_anything_moves() 
     let opened = |words: &str, verb: VerbKind, id: &str, changed: &[(&str, &str)]| {
         let case = case(id, changed);
         let cards = Rack::new(words);
-        let method = Method { verb, notice: Notice::Nothing };
-        let mut terms = Terms::of(method, &case, &case.places[0]).expect("terms");
-        terms.system = cards.system(0);
-        Rig::open(&terms, &[Pages::Base]).map(drop)
+        let method = Method { verb, remote_completion: RemoteCompletion::None };
+        let mut config = RdmaConfig::of(method, &case, &case.places[0]).expect("config");
+        config.system = cards.system(0);
+        RdmaEndpoint::open(&config, &[Pages::Base]).map(drop)
     };
     assert_eq!(opened("", VerbKind::Atomic, "rdma.atomic", &[]), Ok(()));
     let uc = &[("transport", "uc")][..];

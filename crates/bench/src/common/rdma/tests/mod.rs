@@ -14,7 +14,7 @@ use seatrial_model::{Better, Case, Cause, Limit, Params, Reason, Site, SiteNode,
 
 use seatrial_sys::verbs::VerbKind;
 
-use super::{Method, Notice, Terms};
+use super::{Method, RdmaConfig, RemoteCompletion};
 use crate::{Benchmark, registry};
 
 fn port(number: u32, state: &str, layer: &str) -> HcaPort {
@@ -252,11 +252,12 @@ fn several_ports_are_one_case_with_threads_next_to_each_and_the_sum_of_their_lim
     assert_eq!(case.chosen.text("slot"), Ok("0000:17:00+0000:98:00"));
     assert_eq!(case.key.as_deref(), Some("pci:0000:17:00.0/1+pci:0000:98:00.0/1"));
     assert!(case.facts.text("name").is_err(), "a requirement on a port is none on several");
-    let cpus = |end: usize| case.places[end].seats.iter().map(|seat| seat.cpu).collect::<Vec<_>>();
+    let cpus = |end: usize| case.places[end].seats.iter().map(|binding| binding.cpu).collect::<Vec<_>>();
     assert_eq!((cpus(0), cpus(1)), (vec![0, 1, 4, 5], vec![0, 1, 4, 5]));
-    let method = Method { verb: VerbKind::Write, notice: Notice::Nothing };
-    let terms = Terms::all(method, case, &case.places[1]).expect("terms");
-    let told: Vec<(String, u32)> = terms.iter().map(|terms| (terms.label(), terms.seats[0].cpu)).collect();
+    let method = Method { verb: VerbKind::Write, remote_completion: RemoteCompletion::None };
+    let config = RdmaConfig::all(method, case, &case.places[1]).expect("config");
+    let told: Vec<(String, u32)> =
+        config.iter().map(|config| (config.label(), config.bindings[0].cpu)).collect();
     assert_eq!(told, [("mlx5_0/1".to_owned(), 0), ("mlx5_1/1".to_owned(), 4)]);
 
     let known = |site: Vec<SiteNode>, device: &str| {
@@ -268,8 +269,8 @@ fn several_ports_are_one_case_with_threads_next_to_each_and_the_sum_of_their_lim
     let share = 65_536.0 / 65_968.0;
     let both = known(site(), "mlx5_0+mlx5_1");
     assert!((both - 200.0 * share).abs() < 1e-6, "{both}");
-    // Two functions of one card, whose link of 16 GT/s and 8 lanes carries less than both ports; cards of their own have it
-    // each.
+    // Two functions of one card, whose link of 16 GT/s and 8 lanes carries less than both ports; cards of their own
+    // have it each.
     let link = |hcas: Vec<Hca>| -> Vec<Hca> {
         let port = PciPort {
             address: "own".to_owned(),
@@ -300,7 +301,7 @@ fn every_benchmark_takes_several_ports_as_one_case_with_its_threads_next_to_each
         let cases = planned_of(bench, &site, asked).unwrap_or_else(|reason| panic!("{id}: {reason}"));
         let [case] = cases.as_slice() else { panic!("{id}: {cases:?}") };
         assert_eq!(ports_of(case), ("mlx5_0/1+mlx5_1/1", "mlx5_0/1+mlx5_1/1"), "{id}");
-        let cpus: Vec<u32> = case.places[1].seats.iter().map(|seat| seat.cpu).collect();
+        let cpus: Vec<u32> = case.places[1].seats.iter().map(|binding| binding.cpu).collect();
         assert_eq!(cpus, if threads { vec![0, 1, 4, 5] } else { vec![0, 4] }, "{id}");
         assert!(bench.about().series("by_port").is_some(), "{id}");
         let reason = planned_of(bench, &site, &[("peer_device", "mlx5_0+mlx5_1")]).expect_err("refused");

@@ -24,7 +24,7 @@ fn moved(measures: &Measures) -> Vec<[&str; 2]> {
 #[test]
 fn conversations_over_all_ports_of_a_case_go_on_at_the_same_time_and_each_is_told() {
     let cards = Rack::new("");
-    for (id, ways) in [("rdma.send_lat", 2), ("rdma.read_lat", 1)] {
+    for (id, directions) in [("rdma.send_lat", 2), ("rdma.read_lat", 1)] {
         let case = case(id, &[BOTH, ("up_to", "8 KiB")]);
         let (records, measures) = cards.measured(&case, |_, measures| is_whole(measures));
         is_verified(&records);
@@ -42,7 +42,7 @@ fn conversations_over_all_ports_of_a_case_go_on_at_the_same_time_and_each_is_tol
         let slices: usize = rows.iter().map(|row| row.values.trials[0].len()).sum();
         assert_eq!(measures.metrics["latency"].trials[0].len(), slices, "{id}: the slices of both ports");
         assert_eq!(measures.series["by_size"].len(), 2, "{id}: sizes are not told once for each port");
-        assert_eq!(moved(&measures).len(), 2 * ways, "{id}: {}", measures.evidence["moved"]);
+        assert_eq!(moved(&measures).len(), 2 * directions, "{id}: {}", measures.evidence["moved"]);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Figures of made-up samples.
 
 use seatrial_model::{
-    Cause, Evidence, Integrity, Measures, Nanos, Params, PartRecord, Quantity, Reason, Sample, Seat, Unit,
+    Binding, Cause, Evidence, Integrity, Measures, Nanos, Params, PartRecord, Quantity, Reason, Sample, Unit,
     Value,
 };
 use seatrial_sys::sched::Class;
@@ -12,7 +12,8 @@ use crate::mem::pipeline::reduce;
 use crate::mem::pipeline::scenario::Scenario;
 use crate::mem::pipeline::settings::{Blocks, Mode, Settings, Threads};
 
-/// What one try came to on one node: the share of the counted bytes that was done, and late blocks of 1000 for each step.
+/// What one try came to on one node: the share of the counted bytes that was done, and late blocks of 1000 for each
+/// step.
 #[derive(Clone, Copy)]
 struct Try {
     pace: f64,
@@ -64,13 +65,13 @@ fn part(trial: u32, samples: Vec<Sample>, evidence: serde_json::Value) -> PartRe
     }
 }
 
-fn place() -> seatrial_model::Place {
-    let seat = |cpu| Seat { cpu, node: 0, domain: 0, memory: Some(0) };
-    seatrial_model::Place {
+fn place() -> seatrial_model::PartPlacement {
+    let binding = |cpu| Binding { cpu, node: 0, domain: 0, memory: Some(0) };
+    seatrial_model::PartPlacement {
         part: "worker".to_owned(),
         index: 0,
         node: "n1".to_owned(),
-        seats: vec![seat(0), seat(1)],
+        seats: vec![binding(0), binding(1)],
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
-use seatrial_model::{Cause, Evidence, Integrity, Nanos, PartRecord, Phase, Place, Sample, Seat};
+use seatrial_model::{Binding, Cause, Evidence, Integrity, Nanos, PartPlacement, PartRecord, Phase, Sample};
 use seatrial_sys::affinity;
 use seatrial_sys::memory::Pages;
 use seatrial_sys::sched::Class;
@@ -34,22 +34,22 @@ impl Sink for Kept {
 }
 
 /// All CPUs, or only the first: on one node, whose memory is taken where it falls.
-fn place(single: bool) -> Place {
+fn place(single: bool) -> PartPlacement {
     let cpus = affinity::allowed().expect("a mask");
-    let seat = |cpu| Seat { cpu, node: 0, domain: 0, memory: None };
-    let seats = cpus.iter().take(if single { 1 } else { usize::MAX }).map(seat).collect();
-    Place { part: "worker".to_owned(), index: 0, node: "n1".to_owned(), seats }
+    let binding = |cpu| Binding { cpu, node: 0, domain: 0, memory: None };
+    let bindings = cpus.iter().take(if single { 1 } else { usize::MAX }).map(binding).collect();
+    PartPlacement { part: "worker".to_owned(), index: 0, node: "n1".to_owned(), seats: bindings }
 }
 
 fn settings(mode: Mode, threads: Threads) -> Settings {
     Settings { scenario: toy(3), mode, threads, blocks: Blocks::Rotate, class: Class::Other }
 }
 
-fn worker(settings: &Settings, place: &Place) -> Worker {
+fn worker(settings: &Settings, place: &PartPlacement) -> Worker {
     worker_for(ROUNDS, settings, place)
 }
 
-fn worker_for(rounds: u64, settings: &Settings, place: &Place) -> Worker {
+fn worker_for(rounds: u64, settings: &Settings, place: &PartPlacement) -> Worker {
     let rings = Rings::of(&settings.scenario, vec![3, 2, 1, 2]);
     Worker::of(place, settings.clone(), rings, vec![Pages::Base], rounds).expect("a worker")
 }

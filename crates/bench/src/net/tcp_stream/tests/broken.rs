@@ -108,8 +108,8 @@ fn a_stranger_at_the_port_is_refused_counted_and_in_no_number() {
 #[test]
 fn an_address_that_leads_nowhere_is_told_with_what_it_answered() {
     let case = alone(&PLAIN[..2]);
-    let terms = super::super::terms::Terms::of(&case, &case.places[0]).expect("terms");
-    let mut client = TcpEnd::new(terms, &case.places[0]);
+    let config = super::super::config::TcpStreamConfig::of(&case, &case.places[0]).expect("config");
+    let mut client = TcpEnd::new(config, &case.places[0]);
     // A port of the loopback on which nobody listens.
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|open| open.local_addr()).expect("a port");
     let reach =

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use seatrial_model::{Cause, Integrity, Phase};
 
 use super::super::closing::{TAIL, receive_end, send_end};
+use super::super::config::{Direction, Name};
 use super::super::pattern::{Check, PERIOD, bytes};
-use super::super::terms::{Name, Way};
 use super::rig::{Both, Kept, alone, metrics};
 use crate::{Part, Stop};
 
@@ -66,7 +66,7 @@ fn a_peer_that_does_nothing_ends_no_phase_late() {
 fn a_receiver_that_stalls_shows_as_slowest_interval_and_not_as_a_hang() {
     let case = alone(&PLAIN);
     // A call, a rest of 1 s, a call: between two receipts nothing comes. Two are enough.
-    let rests = |terms: &mut super::super::terms::Terms| terms.rest = Duration::from_secs(1);
+    let rests = |config: &mut super::super::config::TcpStreamConfig| config.rest = Duration::from_secs(1);
     let records = Both::connected(case.clone(), rests).measured(Duration::from_secs(5));
     let found = metrics(&case, &records);
     let receiver_room = 128.0 * 1024.0;
@@ -86,7 +86,7 @@ fn pair() -> (Socket, Socket) {
     (ours, theirs)
 }
 
-const NAME: Name = Name { way: Way::Forward, flow: 0 };
+const NAME: Name = Name { direction: Direction::Forward, flow: 0 };
 
 /// The end of a stream of 100 bytes: what both sides find when `meddle` has handled what the sender sends.
 fn ending(meddle: impl Fn(Vec<u8>) -> Vec<u8> + Sync) -> (Integrity, Integrity) {
@@ -157,8 +157,8 @@ fn a_flipped_bit_a_lost_byte_and_a_repeated_period_are_found() {
 #[test]
 fn a_congestion_control_that_is_not_there_is_missing_and_the_others_are_named() {
     let case = alone(&[("congestion", "warp")]);
-    let terms = super::super::terms::Terms::of(&case, &case.places[0]).expect("terms");
-    let error = super::super::part::TcpEnd::new(terms, &case.places[0]).prepare().expect_err("refused");
+    let config = super::super::config::TcpStreamConfig::of(&case, &case.places[0]).expect("config");
+    let error = super::super::part::TcpEnd::new(config, &case.places[0]).prepare().expect_err("refused");
     assert!(matches!(error.cause, Cause::Missing | Cause::Denied), "{error}");
     assert!(error.text.contains("congestion=warp") && error.text.contains("reno"), "{error}");
 }

@@ -126,8 +126,8 @@ fn packets_are_no_larger_than_they_were_asked_to_be() {
 #[test]
 fn several_paths_of_one_connection_carry_every_byte_where_the_kernel_has_them() {
     let case = alone(&[("protocol", "mptcp")]);
-    let terms = super::super::terms::Terms::of(&case, &case.places[1]).expect("terms");
-    if let Err(error) = crate::Part::prepare(&mut super::super::part::TcpEnd::new(terms, &case.places[1])) {
+    let config = super::super::config::TcpStreamConfig::of(&case, &case.places[1]).expect("config");
+    if let Err(error) = crate::Part::prepare(&mut super::super::part::TcpEnd::new(config, &case.places[1])) {
         assert_eq!(error.cause, seatrial_model::Cause::Inapplicable, "{error}");
         assert!(error.text.starts_with("this kernel has no mptcp"), "{error}");
         return;

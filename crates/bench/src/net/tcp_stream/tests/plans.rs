@@ -7,7 +7,7 @@ use crate::Benchmark;
 use crate::net::tcp_stream::TcpStream;
 
 fn cpus(case: &seatrial_model::Case, place: usize) -> Vec<u32> {
-    case.places[place].seats.iter().map(|seat| seat.cpu).collect()
+    case.places[place].seats.iter().map(|binding| binding.cpu).collect()
 }
 
 #[test]

@@ -7,8 +7,8 @@ use seatrial_model::machine::{Known, Nic, NicKind};
 use seatrial_model::{Case, Integrity, Measures, Params, PartRecord, Phase, Site, SiteNode};
 
 use super::super::TcpStream;
+use super::super::config::TcpStreamConfig;
 use super::super::part::TcpEnd;
-use super::super::terms::Terms;
 use crate::common::rig;
 pub use crate::common::rig::Kept;
 use crate::{Benchmark, Error, Offer, Part, Stop};
@@ -55,12 +55,12 @@ pub fn pair_of_nodes(changed: &[(&str, &str)]) -> Case {
 }
 
 /// The case with a CPU of its own for each end, where there are two that we may use.
-pub fn seated(mut case: Case) -> Case {
+pub fn placed(mut case: Case) -> Case {
     let allowed: Vec<u32> =
         seatrial_sys::affinity::allowed().map_or_else(|_| Vec::new(), |cpus| cpus.iter().collect());
     if let [first, .., last] = allowed.as_slice() {
         for (place, cpu) in case.places.iter_mut().zip([*first, *last]) {
-            place.seats = vec![seatrial_model::Seat { cpu, node: 0, domain: 0, memory: None }];
+            place.seats = vec![seatrial_model::Binding { cpu, node: 0, domain: 0, memory: None }];
         }
     }
     case
@@ -74,8 +74,8 @@ pub struct Both {
 }
 
 impl Both {
-    /// Connected; `change` may alter the terms of either.
-    pub fn connected(case: Case, change: impl Fn(&mut Terms)) -> Self {
+    /// Connected; `change` may alter the configuration of either.
+    pub fn connected(case: Case, change: impl Fn(&mut TcpStreamConfig)) -> Self {
         Self::connected_in(case, change, [&|| (), &|| ()])
     }
 
@@ -85,21 +85,21 @@ impl Both {
     }
 
     /// The same between two namespaces. Connections stay where they were made, whatever thread uses them.
-    pub fn connected_in(case: Case, change: impl Fn(&mut Terms), enter: [&Enter<'_>; 2]) -> Self {
+    pub fn connected_in(case: Case, change: impl Fn(&mut TcpStreamConfig), enter: [&Enter<'_>; 2]) -> Self {
         Self::connected_with(case, change, enter, |_| ())
     }
 
     fn connected_with(
         case: Case,
-        change: impl Fn(&mut Terms),
+        change: impl Fn(&mut TcpStreamConfig),
         enter: [&Enter<'_>; 2],
         meddle: impl Fn(&Offer),
     ) -> Self {
         let end = |at: usize| {
             let place = &case.places[at];
-            let mut terms = Terms::of(&case, place).expect("terms");
-            change(&mut terms);
-            TcpEnd::new(terms, place)
+            let mut config = TcpStreamConfig::of(&case, place).expect("config");
+            change(&mut config);
+            TcpEnd::new(config, place)
         };
         let (mut client, mut server) = (end(0), end(1));
         let ready = |end: &mut TcpEnd, at: usize| {

@@ -11,7 +11,7 @@ mod kernel;
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 
-use super::terms::Name;
+use super::config::Name;
 
 /// Looks without which a share says nothing.
 const FEWEST: u32 = 5;
@@ -52,13 +52,13 @@ impl Looks {
 
 #[cfg(test)]
 mod tests {
-    use super::super::terms::Way;
+    use super::super::config::Direction;
     use super::*;
     use std::io::Write;
     use std::net::{TcpListener, TcpStream};
     use std::time::{Duration, Instant};
 
-    const NAME: Name = Name { way: Way::Forward, flow: 0 };
+    const NAME: Name = Name { direction: Direction::Forward, flow: 0 };
 
     #[test]
     fn what_is_under_way_counts_and_what_waits_does_not() {

@@ -10,9 +10,9 @@ use seatrial_model::Nanos;
 use seatrial_sys::Errno;
 use seatrial_sys::storage::{Completion, Engine, Operation, Request};
 
-use super::super::scheme::Scheme;
+use super::super::job::JobSpec;
 use super::super::watch::Watch;
-use super::super::work::{BATCH, Hand, Tools, slots};
+use super::super::work::{BATCH, IoQueue, Tools, slots};
 use super::rig::params;
 use crate::common::payload::Payload;
 
@@ -119,9 +119,9 @@ impl Engine for Device {
     }
 }
 
-fn scheme(operation: &str, block: &str, depth: usize, work: &str) -> Arc<Scheme> {
+fn job(operation: &str, block: &str, depth: usize, work: &str) -> Arc<JobSpec> {
     let number = depth.to_string();
-    let scheme = Scheme::of(&params(&[
+    let job = JobSpec::of(&params(&[
         ("operation", operation),
         ("pattern", "random"),
         ("block", block),
@@ -129,14 +129,14 @@ fn scheme(operation: &str, block: &str, depth: usize, work: &str) -> Arc<Scheme>
         ("depth", &number),
         ("work", work),
     ]));
-    Arc::new(scheme.expect("a scheme"))
+    Arc::new(job.expect("a job"))
 }
 
 /// A thread with a device that answers so many requests at a time.
-fn hand(scheme: &Arc<Scheme>, depth: usize, answers: usize, seen: &Rc<RefCell<Seen>>) -> Hand {
+fn queue(job: &Arc<JobSpec>, depth: usize, answers: usize, seen: &Rc<RefCell<Seen>>) -> IoQueue {
     let device = Device {
-        bytes: vec![0; scheme.part_bytes() as usize],
-        slots: vec![vec![0; scheme.block]; slots(depth)],
+        bytes: vec![0; job.part_bytes() as usize],
+        slots: vec![vec![0; job.block]; slots(depth)],
         queued: Vec::new(),
         held: VecDeque::new(),
         overlaps: depth > 1,
@@ -146,7 +146,7 @@ fn hand(scheme: &Arc<Scheme>, depth: usize, answers: usize, seen: &Rc<RefCell<Se
         seen: Rc::clone(seen),
     };
     let tools = Tools {
-        scheme: Arc::clone(scheme),
+        job: Arc::clone(job),
         payload: Arc::new(Payload::new(7, 0.0)),
         watch: Watch::new(0, 0, slots(depth)),
         number: 0,
@@ -154,23 +154,23 @@ fn hand(scheme: &Arc<Scheme>, depth: usize, answers: usize, seen: &Rc<RefCell<Se
         engine: Box::new(device),
         depth,
     };
-    Hand::new(tools, 9)
+    IoQueue::new(tools, 9)
 }
 
 /// What a device sees of a thread that uses every block once.
 fn seen(operation: &str, block: &str, depth: usize, answers: usize) -> Seen {
-    let scheme = scheme(operation, block, depth, "once");
-    let seen = Rc::new(RefCell::new(Seen::new(scheme.blocks)));
-    let mut hand = hand(&scheme, depth, answers, &seen);
-    if scheme.is_laid_out() {
-        hand.lay_out(0, &|_| false).expect("laid out");
-        seen.replace(Seen::new(scheme.blocks));
+    let job = job(operation, block, depth, "once");
+    let seen = Rc::new(RefCell::new(Seen::new(job.blocks)));
+    let mut queue = queue(&job, depth, answers, &seen);
+    if job.is_laid_out() {
+        queue.lay_out(0, &|_| false).expect("laid out");
+        seen.replace(Seen::new(job.blocks));
     }
-    let tally = hand.work(&|_| false, Nanos::secs(1)).expect("works");
-    assert_eq!(tally.requests, scheme.blocks);
-    let read = if operation == "read" { scheme.blocks } else { 0 };
-    assert_eq!((hand.checked().blocks, hand.checked().wrong), (read, 0));
-    drop(hand);
+    let tally = queue.work(&|_| false, Nanos::secs(1)).expect("works");
+    assert_eq!(tally.requests, job.blocks);
+    let read = if operation == "read" { job.blocks } else { 0 };
+    assert_eq!((queue.checked().blocks, queue.checked().wrong), (read, 0));
+    drop(queue);
     Rc::into_inner(seen).expect("the device is gone").into_inner()
 }
 
@@ -219,9 +219,9 @@ fn the_clock_of_a_request_does_not_run_while_an_engine_that_does_one_at_a_time_i
 
 #[test]
 fn when_the_second_pass_began_is_known_from_then_on() {
-    let scheme = scheme("write", "256 KiB", 8, "time");
-    let seen = Rc::new(RefCell::new(Seen::new(scheme.blocks)));
-    let mut hand = hand(&scheme, 8, 1, &seen);
+    let job = job("write", "256 KiB", 8, "time");
+    let seen = Rc::new(RefCell::new(Seen::new(job.blocks)));
+    let mut queue = queue(&job, 8, 1, &seen);
     // Until so many requests are over.
     let mut work = |count: usize| {
         let left = std::cell::Cell::new(count);
@@ -229,9 +229,9 @@ fn when_the_second_pass_began_is_known_from_then_on() {
             left.set(left.get() - 1);
             left.get() == 0
         };
-        hand.work(&over, Nanos::secs(1)).expect("works")
+        queue.work(&over, Nanos::secs(1)).expect("works")
     };
-    assert_eq!((scheme.blocks, work(10).second), (32, None));
+    assert_eq!((job.blocks, work(10).second), (32, None));
     let tally = work(30);
     let second = tally.second.expect("more than 32 blocks are begun");
     assert!(tally.slices[0].start < second && second < tally.stopped, "{tally:?}");

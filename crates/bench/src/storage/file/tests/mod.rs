@@ -1,6 +1,6 @@
 //! The whole of a case on this machine, and its pieces by themselves.
 
-mod courses;
+mod access_patterns;
 mod depth;
 mod figures;
 mod fixtures;

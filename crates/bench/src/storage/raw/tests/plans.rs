@@ -101,7 +101,7 @@ fn random_reads_have_their_own_size_and_number_and_are_not_of_all_disks_at_once(
     let two = site(vec![disk("sda", DiskBus::Sata), disk("sdb", DiskBus::Sata)]);
     let case = planned(&two, &[("pattern", "random")]).expect("a plan").remove(0);
     assert_eq!(case.chosen.bytes("block").expect("chosen").map(seatrial_model::Bytes::get), Some(4096));
-    assert_eq!(crate::storage::raw::terms::depth(&case.params), 32);
+    assert_eq!(crate::storage::raw::config::depth(&case.params), 32);
     let both = planned(&two, &[("pattern", "random"), ("together", "true")]);
     assert_eq!(both.expect_err("both").cause, Cause::Contradiction);
     let sata = Disk { link_gbit_s: Known::Known(6.0), ..disk("sda", DiskBus::Sata) };

@@ -3,19 +3,19 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::super::super::config::TcpStreamConfig;
 use super::super::super::limited::{Factor, Shares, limited};
 use super::super::super::record::End;
-use super::super::super::terms::Terms;
 use super::super::delayed::{Delayed, INTERFACE};
-use super::super::rig::{Both, Enter, alone, pair_of_nodes, seated};
+use super::super::rig::{Both, Enter, alone, pair_of_nodes, placed};
 use super::super::space::{Net, Pair};
 use crate::starved::Watch;
 
 /// Runs of each kind; the number of the run is the seed of its figures.
 const SEEDS: u64 = 20;
 
-/// Share of the time that an end may have waited for a CPU in a run that says something. A machine that others keep busy
-/// takes CPUs away, and then the flow is limited by that: such a run is made again.
+/// Share of the time that an end may have waited for a CPU in a run that says something. A machine that others keep
+/// busy takes CPUs away, and then the flow is limited by that: such a run is made again.
 const DISTURBED: f64 = 0.1;
 
 /// The same of CPUs that were not there: a hypervisor takes them from whoever runs, and nobody is told to have waited.
@@ -39,8 +39,8 @@ fn between(low: u64, high: u64, seed: u64) -> u64 {
     low + (mixed ^ (mixed >> 33)) % (high - low + 1)
 }
 
-/// The case of a seed, and what is changed in the terms of both ends.
-type Make<'a> = &'a dyn Fn(u64) -> (Vec<(&'static str, String)>, fn(&mut Terms, u64));
+/// The case of a seed, and what is changed in the configuration of both ends.
+type Make<'a> = &'a dyn Fn(u64) -> (Vec<(&'static str, String)>, fn(&mut TcpStreamConfig, u64));
 
 /// Every seed's run, between these ends, must be found to be limited by one of `wanted`.
 fn assert_named(what: &str, enter: Option<[&Enter<'_>; 2]>, wanted: &[Factor], make: Make<'_>) {
@@ -54,10 +54,10 @@ fn assert_named(what: &str, enter: Option<[&Enter<'_>; 2]>, wanted: &[Factor], m
             changed.iter().map(|(name, value)| (*name, value.as_str())).collect();
         changed.extend([("send", "write"), ("receive", "read")]);
         for tried in 1.. {
-            let change = |terms: &mut Terms| change(terms, seed);
+            let change = |config: &mut TcpStreamConfig| change(config, seed);
             let both = match enter {
-                Some(enter) => Both::connected_in(seated(pair_of_nodes(&changed)), change, enter),
-                None => Both::connected(seated(alone(&changed)), change),
+                Some(enter) => Both::connected_in(placed(pair_of_nodes(&changed)), change, enter),
+                None => Both::connected(placed(alone(&changed)), change),
             };
             let watch = Watch::begin();
             let records = both.measured(SPAN);
@@ -102,7 +102,8 @@ fn namespaces() -> Option<Pair> {
     Pair::new(&Net { four: true, six: false, mtu: 1500 })
 }
 
-/// The congestion control that every user may choose (`tcp_allowed_congestion_control` of linux/Documentation/networking/ip-sysctl.rst).
+/// The congestion control that every user may choose (`tcp_allowed_congestion_control` of
+/// linux/Documentation/networking/ip-sysctl.rst).
 const UNPRIVILEGED: &str = "reno";
 
 #[test]
@@ -114,8 +115,8 @@ fn a_small_receive_buffer_on_a_long_way_is_named_in_20_of_20_runs() {
     assert_named("small receive buffer", Some(enter), &[Factor::ReceiveWindow], &|seed| {
         way.set_one_way(Duration::from_millis(between(4, 15, seed)));
         // Only the receiver's, so that it is not the send buffer that is full first.
-        let small = |terms: &mut Terms, seed: u64| {
-            terms.buffer = (!terms.client).then(|| between(8, 48, seed) as usize * 1024);
+        let small = |config: &mut TcpStreamConfig, seed: u64| {
+            config.buffer = (!config.client).then(|| between(8, 48, seed) as usize * 1024);
         };
         (vec![("interface", INTERFACE.to_owned()), ("congestion", "cubic".to_owned())], small)
     });
@@ -130,8 +131,8 @@ fn a_small_send_buffer_on_a_long_way_is_named_in_20_of_20_runs() {
     assert_named("small send buffer", Some(enter), &[Factor::SendBuffer], &|seed| {
         way.set_one_way(Duration::from_millis(between(4, 15, seed)));
         // Only the sender's, so that it is not the receive window that is full first.
-        let small = |terms: &mut Terms, seed: u64| {
-            terms.buffer = terms.client.then(|| between(8, 48, seed) as usize * 1024);
+        let small = |config: &mut TcpStreamConfig, seed: u64| {
+            config.buffer = config.client.then(|| between(8, 48, seed) as usize * 1024);
         };
         (vec![("interface", INTERFACE.to_owned()), ("congestion", "cubic".to_owned())], small)
     });
@@ -156,7 +157,9 @@ fn a_shaped_link_is_named_in_20_of_20_runs() {
 #[ignore = "needs the machine for itself: cargo xtask test runs it last"]
 fn a_slow_reader_is_named_in_20_of_20_runs() {
     assert_named("slow reader", None, &[Factor::Reader], &|seed| {
-        let rests = |terms: &mut Terms, seed: u64| terms.rest = Duration::from_millis(between(5, 30, seed));
+        let rests = |config: &mut TcpStreamConfig, seed: u64| {
+            config.rest = Duration::from_millis(between(5, 30, seed));
+        };
         (vec![("buffer", format!("{} KiB", between(64, 512, seed)))], rests)
     });
 }

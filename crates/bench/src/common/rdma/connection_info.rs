@@ -1,0 +1,166 @@
+//! What an end tells the other before they connect, as its offer carries it.
+
+use seatrial_model::Cause;
+use seatrial_sys::verbs::{Gid, GidEntry, GidKind};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Offer};
+
+/// The address, memory and queue pairs of an end, as the other needs them to connect.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConnectionInfo {
+    /// Its local identifier in the subnet; 0 on Ethernet.
+    pub lid: u16,
+    /// Whether its port is one of Ethernet.
+    pub ethernet: bool,
+    /// Its active MTU in bytes.
+    pub mtu: u32,
+    /// Reads that a queue pair of it answers at the same time.
+    pub reads_in: u8,
+    /// Its GIDs, or the one that was asked for.
+    pub gids: Vec<GidInfo>,
+    /// What its messages are made of.
+    pub nonce: u64,
+    /// Where its memory begins.
+    pub address: u64,
+    /// The key to it.
+    pub key: u32,
+    /// Its queue pairs, in their order.
+    pub pairs: Vec<PeerPair>,
+}
+
+/// A queue pair as the other end must know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PeerPair {
+    /// Its number on its device.
+    pub number: u32,
+    /// The number of the first packet that it sends.
+    pub psn: u32,
+}
+
+/// An entry of a table of GIDs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GidInfo {
+    index: u32,
+    gid: String,
+    kind: String,
+    netdev: Option<String>,
+    prefix_bits: Option<u8>,
+}
+
+const KINDS: [GidKind; 4] = [GidKind::InfiniBand, GidKind::RoceV1, GidKind::RoceV2, GidKind::Other];
+
+impl From<&GidEntry> for GidInfo {
+    fn from(entry: &GidEntry) -> Self {
+        Self {
+            index: entry.index,
+            gid: entry.gid.to_string(),
+            kind: entry.kind.name().to_owned(),
+            netdev: entry.netdev.clone(),
+            prefix_bits: entry.prefix_bits,
+        }
+    }
+}
+
+impl GidInfo {
+    fn entry(&self) -> Option<GidEntry> {
+        Some(GidEntry {
+            index: self.index,
+            gid: self.gid.parse::<Gid>().ok()?,
+            kind: KINDS.into_iter().find(|kind| kind.name() == self.kind)?,
+            netdev: self.netdev.clone(),
+            prefix_bits: self.prefix_bits,
+        })
+    }
+}
+
+impl ConnectionInfo {
+    /// That of the part at `index`, from its offer.
+    ///
+    /// # Errors
+    /// When there is none, or it is none of this version.
+    pub fn read(peers: &[Offer], index: u32) -> Result<Self, Error> {
+        read(peers, index)
+    }
+
+    /// Those of the part at `index` with several ports, in their order.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_all(peers: &[Offer], index: u32) -> Result<Vec<Self>, Error> {
+        read(peers, index)
+    }
+
+    /// The GIDs as entries of a table.
+    ///
+    /// # Errors
+    /// When one of them is none.
+    pub fn entries(&self) -> Result<Vec<GidEntry>, Error> {
+        let read = |gid: &GidInfo| {
+            gid.entry()
+                .ok_or_else(|| Error::new(Cause::Protocol, format!("'{}' is no GID of a peer", gid.gid)))
+        };
+        self.gids.iter().map(read).collect()
+    }
+}
+
+/// What the part at `index` tells in its offer.
+fn read<T: DeserializeOwned>(peers: &[Offer], index: u32) -> Result<T, Error> {
+    let offer = peers.iter().find(|offer| offer.index == index);
+    let offer =
+        offer.ok_or_else(|| Error::new(Cause::Protocol, format!("no part {index} among the peers")))?;
+    serde_json::from_value(offer.data.clone())
+        .map_err(|error| Error::new(Cause::Protocol, format!("the offer of part {index} is none: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn connection_info() -> ConnectionInfo {
+        let entry = GidEntry {
+            index: 3,
+            gid: "0000:0000:0000:0000:0000:ffff:0a4d:0001".parse().expect("a GID"),
+            kind: GidKind::RoceV2,
+            netdev: Some("eth0".to_owned()),
+            prefix_bits: Some(24),
+        };
+        ConnectionInfo {
+            lid: 0,
+            ethernet: true,
+            mtu: 1024,
+            reads_in: 16,
+            gids: vec![GidInfo::from(&entry)],
+            nonce: u64::MAX,
+            address: 0x7f00_dead_beef_0000,
+            key: u32::MAX,
+            pairs: vec![PeerPair { number: 17, psn: 0xff_ffff }],
+        }
+    }
+
+    #[test]
+    fn connection_info_survives_the_wire_with_all_of_its_numbers() {
+        let place = seatrial_model::PartPlacement {
+            part: "server".into(),
+            index: 1,
+            node: "n2".into(),
+            seats: Vec::new(),
+        };
+        let offer = Offer::new(&place, serde_json::to_value(connection_info()).expect("serialises"));
+        let wire = serde_json::to_string(&offer).expect("serialises");
+        let offers = [serde_json::from_str(&wire).expect("reads")];
+        let read = ConnectionInfo::read(&offers, 1).expect("connection info");
+        assert_eq!(read, connection_info());
+        let entries = read.entries().expect("entries");
+        assert_eq!((entries[0].index, entries[0].kind.name()), (3, GidKind::RoceV2.name()));
+    }
+
+    #[test]
+    fn what_is_no_connection_info_is_told() {
+        assert_eq!(ConnectionInfo::read(&[], 0).expect_err("none").cause, Cause::Protocol);
+        let mut odd = connection_info();
+        odd.gids[0].gid = "not a gid".to_owned();
+        assert!(odd.entries().expect_err("none").text.contains("not a gid"));
+    }
+}

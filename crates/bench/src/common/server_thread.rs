@@ -1,0 +1,161 @@
+//! A thread that serves the other end, from the connection to its end, so that nothing of it comes between two phases.
+
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use seatrial_model::Cause;
+
+use super::pin;
+use crate::{Error, Stop};
+
+/// How often a phase looks whether the other end is gone; nothing of the measurement waits for it. The thread that
+/// serves may have this processor too.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The thread. Dropped, it hangs up and waits until the thread has left.
+#[derive(Debug)]
+pub struct ServerThread {
+    /// What hanging up wakes the thread by.
+    streams: Vec<TcpStream>,
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Result<(), Error>>>,
+}
+
+impl ServerThread {
+    /// Starts `serve` on this CPU, or wherever there is room. It ends by itself when one of `streams` is hung up on, or
+    /// when it sees that it is told that all is over.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn start(
+        streams: Vec<TcpStream>,
+        cpu: Option<u32>,
+        serve: impl FnOnce(&AtomicBool) -> Result<(), Error> + Send + 'static,
+    ) -> Result<Self, Error> {
+        let over = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&over);
+        let work = move || {
+            cpu.map_or(Ok(()), pin)?;
+            serve(&told)
+        };
+        let thread = std::thread::Builder::new().name("serve".to_owned()).spawn(work).map_err(|error| {
+            Error::new(Cause::Denied, format!("cannot start a thread that serves: {error}"))
+        })?;
+        Ok(Self { streams, over, thread: Some(thread) })
+    }
+
+    /// Waits until the phase is over. `told_by_control`: whether a connection that is closed ends it too, of a thread
+    /// that would not notice.
+    ///
+    /// # Errors
+    /// When the thread has ended or the other end is gone.
+    pub fn wait(&mut self, stop: &Stop, told_by_control: bool) -> Result<(), Error> {
+        while !stop.is_over() {
+            if self.is_finished() || told_by_control && self.is_hung_up() {
+                let lost = Error::new(Cause::PartnerLost, "the other end closed the connection");
+                return self.end().and(Err(lost));
+            }
+            stop.rest(LOOK);
+        }
+        Ok(())
+    }
+
+    /// Whether the thread has ended.
+    pub fn is_finished(&self) -> bool {
+        self.thread.as_ref().is_some_and(JoinHandle::is_finished)
+    }
+
+    /// The connection that the two met on.
+    pub fn control(&self) -> Option<&TcpStream> {
+        self.streams.first()
+    }
+
+    fn is_hung_up(&self) -> bool {
+        let mut byte = [0];
+        let closed = |stream: &TcpStream| {
+            stream.set_nonblocking(true).is_ok() && matches!(stream.peek(&mut byte), Ok(0))
+        };
+        self.control().is_some_and(closed)
+    }
+
+    /// Waits for the thread to leave; what it came to, the first time.
+    ///
+    /// # Errors
+    /// The thread's.
+    pub fn end(&mut self) -> Result<(), Error> {
+        self.over.store(true, Ordering::Relaxed);
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(ended)) => ended,
+            Some(Err(_)) => Err(Error::new(Cause::Crash, "the serving thread panicked")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for ServerThread {
+    fn drop(&mut self) {
+        for stream in &self.streams {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        let _ = self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::net::TcpListener;
+
+    fn ends() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let ours = TcpStream::connect(listener.local_addr().expect("told")).expect("connected");
+        (ours, listener.accept().expect("accepted").0)
+    }
+
+    /// Reads until the end.
+    fn reading(mut stream: TcpStream) -> impl FnOnce(&AtomicBool) -> Result<(), Error> + Send {
+        move |_| {
+            let _ = stream.read(&mut [0]);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_thread_that_is_dropped_is_woken_and_leaves() {
+        let (ours, theirs) = ends();
+        let copy = ours.try_clone().expect("a copy");
+        drop(ServerThread::start(vec![copy], None, reading(ours)).expect("a thread"));
+        drop(theirs);
+    }
+
+    #[test]
+    fn a_phase_ends_by_itself_and_soon_when_the_other_end_goes() {
+        let (ours, theirs) = ends();
+        let copy = ours.try_clone().expect("a copy");
+        let mut server = ServerThread::start(vec![copy], None, reading(ours)).expect("a thread");
+        server.wait(&Stop::after(Duration::from_millis(20)), false).expect("nothing happened");
+        drop(theirs);
+        let lost = server.wait(&Stop::after(Duration::from_secs(600)), false).expect_err("gone");
+        assert_eq!(lost.cause, Cause::PartnerLost);
+    }
+
+    #[test]
+    fn one_that_looks_only_at_its_orders_is_told_by_the_connection_beside_it() {
+        let (ours, theirs) = ends();
+        let wait = |over: &AtomicBool| {
+            while !over.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Err(Error::new(Cause::CorruptData, "what it found"))
+        };
+        let mut server = ServerThread::start(vec![ours], None, wait).expect("a thread");
+        drop(theirs);
+        let found = server.wait(&Stop::after(Duration::from_secs(600)), true).expect_err("gone");
+        assert_eq!(found.cause, Cause::CorruptData, "the thread's own word goes first");
+        assert!(server.end().is_ok(), "and is told once");
+    }
+}

@@ -1,0 +1,237 @@
+//! What both ends of a case know of it from the start.
+
+use seatrial_model::{Bytes, Case, Cause, Nanos, PartPlacement, Quantity, Unit, Value};
+
+use super::steps::step_time;
+use crate::Error;
+use crate::common::{Endpoint, ends};
+
+/// Bytes of the header of every datagram, which is the least that a message can be.
+pub const HEADER: usize = 32;
+
+/// Bytes of a datagram's payload at most: what IPv4 can carry without options.
+pub const MOST_MESSAGE: usize = 65_507;
+
+/// What a rate is when the highest loss-free one is searched for.
+pub const SEARCH: &str = "search";
+
+/// Which way the datagrams go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the first end to the second.
+    Forward,
+    /// From the second end to the first.
+    Reverse,
+    /// Both ways at once.
+    Both,
+}
+
+impl Direction {
+    /// Of the word for it.
+    pub fn of(word: &str) -> Self {
+        match word {
+            "reverse" => Self::Reverse,
+            "both" => Self::Both,
+            _ => Self::Forward,
+        }
+    }
+
+    /// Of a case: what was asked for, or what the plan of a benchmark that does not ask chose.
+    pub fn of_case(case: &Case) -> Self {
+        let asked = case.params.text("direction").or(case.chosen.text("direction"));
+        asked.map_or(Self::Forward, Self::of)
+    }
+
+    /// How many ways the datagrams go.
+    pub fn count(self) -> usize {
+        if self == Self::Both { 2 } else { 1 }
+    }
+
+    /// Whether the end of that index sends.
+    pub fn sends(self, index: u32) -> bool {
+        self == Self::Both || (self == Self::Forward) == (index == 0)
+    }
+
+    /// Whether it receives.
+    pub fn receives(self, index: u32) -> bool {
+        self == Self::Both || !self.sends(index)
+    }
+}
+
+/// Whether the kernel is left to cut and to put together what is one call's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offload {
+    /// Where it can.
+    Auto,
+    /// Yes, or the case cannot be measured.
+    Segmented,
+    /// No: a datagram is a piece of its own.
+    Plain,
+}
+
+/// How a sender keeps to its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pacing {
+    /// It looks at the clock all the time.
+    Spin,
+    /// It sleeps until the next datagram is due.
+    Sleep,
+    /// It sleeps, and the queueing discipline `fq` spreads what was late.
+    Kernel,
+}
+
+/// The parameters of a case, for one of its ends.
+#[derive(Clone, Debug)]
+pub struct UdpStreamConfig {
+    /// Which end: 0 or 1.
+    pub index: u32,
+    pub direction: Direction,
+    pub flows: usize,
+    /// Threads of each role.
+    pub threads: usize,
+    /// The CPU of each thread, those that send first; empty where they run where they may.
+    pub cpus: Vec<u32>,
+    /// Payload of a flow in bytes a second; none is as fast as possible.
+    pub rate: Option<f64>,
+    /// The time of a step, where the rate is searched for.
+    pub step: Option<Nanos>,
+    /// Payload of a datagram in bytes; none is what fits the path.
+    pub message: Option<usize>,
+    pub batch: usize,
+    pub offload: Offload,
+    /// The receive buffer of a flow in bytes.
+    pub buffer: u64,
+    pub pacing: Pacing,
+    /// Whether a message that is larger than the path may be sent in fragments.
+    pub fragment: bool,
+    /// The first port; none leaves them to the kernel.
+    pub port: Option<u16>,
+    /// Time of a slice.
+    pub slice: Nanos,
+    pub interface: Option<String>,
+    pub alone: bool,
+}
+
+impl UdpStreamConfig {
+    /// Of the part of `case` at `place`.
+    ///
+    /// # Errors
+    /// When the case carries something else.
+    pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
+        let direction = Direction::of_case(case);
+        let count = |name: &str| case.params.count(name).map(|count| count as usize);
+        let chosen = |name: &str| case.chosen.count(name).map(|count| count as usize);
+        let flows = count("flows")?;
+        let rate = match case.params.text("rate")? {
+            "max" | SEARCH => None,
+            typed => Some(rate(typed).map_err(|why| Error::new(Cause::Protocol, why))?),
+        };
+        let step = match case.params.text("rate")? {
+            SEARCH => Some(step_time(case.params.nanos("time")?)),
+            _ => None,
+        };
+        Ok(Self {
+            index: place.index,
+            direction,
+            flows,
+            threads: chosen("threads")?,
+            cpus: place.seats.iter().map(|binding| binding.cpu).collect(),
+            rate,
+            step,
+            message: case.params.bytes("message")?.map(|bytes| bytes.get() as usize),
+            batch: count("batch")?,
+            offload: match case.params.text("offload")? {
+                "gso" => Offload::Segmented,
+                "plain" => Offload::Plain,
+                _ => Offload::Auto,
+            },
+            buffer: case.chosen.bytes("buffer")?.map_or(0, Bytes::get),
+            pacing: match case.chosen.text("pacing")? {
+                "spin" => Pacing::Spin,
+                "kernel" => Pacing::Kernel,
+                _ => Pacing::Sleep,
+            },
+            fragment: case.params.flag("fragment")?,
+            port: match case.params.get("port") {
+                Some(Value::Count(port)) => u16::try_from(*port).ok(),
+                _ => None,
+            },
+            slice: slice(case.budget.measure, flows),
+            interface: ends::interface_for(case, place.index),
+            alone: case.nodes.len() == 1,
+        })
+    }
+
+    /// Where the control connection begins or ends.
+    pub fn endpoint(&self) -> Endpoint<'_> {
+        Endpoint::tcp(self.interface.as_deref(), self.alone)
+    }
+
+    pub fn sends(&self) -> bool {
+        self.direction.sends(self.index)
+    }
+
+    pub fn receives(&self) -> bool {
+        self.direction.receives(self.index)
+    }
+
+    /// The CPU of a sending thread.
+    pub fn sending_cpu(&self, thread: usize) -> Option<u32> {
+        self.cpus.get(thread).copied()
+    }
+
+    /// The CPU of a receiving thread.
+    pub fn receiving_cpu(&self, thread: usize) -> Option<u32> {
+        let before = if self.sends() { self.threads } else { 0 };
+        self.cpus.get(before + thread).copied()
+    }
+}
+
+/// Reads a rate in bytes a second.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn rate(typed: &str) -> Result<f64, String> {
+    let quantity: Quantity =
+        typed.parse().map_err(|error| format!("rate={typed}: {error}; or max, or search"))?;
+    let rate = quantity.to(Unit::BytesPerSecond).map_err(|error| format!("rate={typed}: {error}"))?.value();
+    if rate > 0.0 { Ok(rate) } else { Err(format!("rate={typed} sends nothing; give more, or max")) }
+}
+
+/// Ten milliseconds, or as much more as keeps all flows of a trial within some thousand slices.
+fn slice(time: Nanos, flows: usize) -> Nanos {
+    const SHORTEST: Nanos = Nanos::millis(10);
+    const MOST: u64 = 4000;
+    Nanos(time.get() * flows as u64 / MOST).max(SHORTEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_a_data_rate_above_nothing() {
+        assert_eq!(rate("0.75 Gbit/s"), Ok(93_750_000.0));
+        for typed in ["7", "3 ms", "0 Gbit/s", "-1 Mbit/s", "fast"] {
+            assert!(rate(typed).is_err(), "{typed}");
+        }
+    }
+
+    #[test]
+    fn every_direction_has_an_end_that_sends_and_one_that_receives() {
+        use Direction::{Both, Forward, Reverse};
+        for (direction, first, second) in
+            [(Forward, (true, false), (false, true)), (Reverse, (false, true), (true, false))]
+        {
+            assert_eq!((direction.sends(0), direction.receives(0)), first);
+            assert_eq!((direction.sends(1), direction.receives(1)), second);
+        }
+        assert!((0..2).all(|index| Both.sends(index) && Both.receives(index)));
+    }
+
+    #[test]
+    fn a_long_trial_of_many_flows_has_no_more_slices() {
+        assert_eq!(slice(Nanos::secs(1), 1), Nanos::millis(10));
+        assert_eq!(slice(Nanos::secs(100), 12), Nanos::millis(300));
+    }
+}

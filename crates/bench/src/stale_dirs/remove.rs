@@ -1,0 +1,199 @@
+//! Removing a folder of a test and what a test makes in it, and nothing else.
+//!
+//! Everything is reached from the open folder above it and never through a link (openat(2), O_NOFOLLOW), so that
+//! whoever moves things about meanwhile cannot lead the removal elsewhere.
+
+use std::ffi::{CStr, OsStr};
+use std::fmt::Display;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, open, openat, statat, unlinkat};
+use rustix::io::Errno;
+
+use super::MANIFEST;
+use crate::Stop;
+
+/// What is in a folder of a test.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inside {
+    /// Files, the manifest among them.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What to do with what is met, and for how long.
+#[derive(Clone, Copy)]
+struct Walk<'a> {
+    removes: bool,
+    until: Option<&'a Stop>,
+}
+
+/// What is in the folder at `path`.
+///
+/// # Errors
+/// What is in it that no test makes, or what the system answers, as a fragment.
+pub fn inside(path: &Path) -> Result<Inside, String> {
+    let (above, name) = parts(path)?;
+    Walk { removes: false, until: None }.folder(above.as_fd(), name)
+}
+
+/// Removes the folder at `path` with what is in it, the manifest last; what was removed. Looks first: where something
+/// is in it that no test makes, nothing is removed. What somebody else removes meanwhile is as good as removed.
+///
+/// # Errors
+/// As [`inside`], or that `until` came first. What is left then has its manifest still.
+pub fn remove(path: &Path, until: Option<&Stop>) -> Result<Inside, String> {
+    let (above, name) = parts(path)?;
+    remove_in(above.as_fd(), name, until)
+}
+
+/// The same for the folder `name` in the folder `above`.
+///
+/// # Errors
+/// As [`remove`].
+pub(super) fn remove_in(above: BorrowedFd<'_>, name: &OsStr, until: Option<&Stop>) -> Result<Inside, String> {
+    Walk { removes: false, until }.folder(above, name)?;
+    let removed = Walk { removes: true, until }.folder(above, name)?;
+    gone(unlinkat(above, name, AtFlags::REMOVEDIR), &name.display(), "removing")?;
+    Ok(removed)
+}
+
+/// The folder above, and the name in it.
+fn parts(path: &Path) -> Result<(OwnedFd, &OsStr), String> {
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().ok_or("it has no name")?;
+    let opened = open(above, FOLDER, Mode::empty());
+    Ok((opened.map_err(|errno| failed(&above.display(), "opening", errno))?, name))
+}
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+impl Walk<'_> {
+    /// A folder of a test.
+    fn folder(self, above: BorrowedFd<'_>, name: &OsStr) -> Result<Inside, String> {
+        let shown = name.display();
+        let mut found = Inside::default();
+        let folder = openat(above, name, FOLDER | OFlags::NOFOLLOW, Mode::empty());
+        let Some(folder) = there(folder, &shown, "opening")? else { return Ok(found) };
+        let about = fstat(&folder).map_err(|errno| failed(&shown, "looking at", errno))?;
+        let mut manifest = None;
+        for name in there(names(&folder), &shown, "listing")?.unwrap_or_default() {
+            let text = name.to_string_lossy().into_owned();
+            let Some(inner) = look(folder.as_fd(), &name, &about)? else { continue };
+            match FileType::from_raw_mode(inner.st_mode) {
+                FileType::RegularFile if text == MANIFEST => manifest = Some((name, inner)),
+                FileType::RegularFile if is_numbered(&text, "part", 1) => {
+                    self.take(folder.as_fd(), &name, &inner, &mut found)?;
+                }
+                FileType::Directory if text == "shared" || is_numbered(&text, "thread", 1) => {
+                    let below = openat(&folder, name.as_c_str(), FOLDER | OFlags::NOFOLLOW, Mode::empty());
+                    let Some(below) = there(below, &text, "opening")? else { continue };
+                    self.files(&below, &text, &about, &mut found)?;
+                    if self.removes {
+                        let removed = unlinkat(&folder, name.as_c_str(), AtFlags::REMOVEDIR);
+                        gone(removed, &text, "removing")?;
+                    }
+                }
+                _ => return Err(unexpected(&text)),
+            }
+        }
+        if let Some((name, about)) = manifest {
+            self.take(folder.as_fd(), &name, &about, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// The files of a thread.
+    fn files(self, folder: &OwnedFd, shown: &str, above: &Stat, found: &mut Inside) -> Result<(), String> {
+        for name in there(names(folder), &shown, "listing")?.unwrap_or_default() {
+            let text = name.to_string_lossy();
+            let Some(about) = look(folder.as_fd(), &name, above)? else { continue };
+            let is_ours = is_numbered(&text, "file", 3) || is_numbered(&text, "renamed", 3);
+            if !is_ours || FileType::from_raw_mode(about.st_mode) != FileType::RegularFile {
+                return Err(unexpected(&format!("{shown}/{text}")));
+            }
+            self.take(folder.as_fd(), &name, &about, found)?;
+        }
+        Ok(())
+    }
+
+    fn take(
+        self,
+        folder: BorrowedFd<'_>,
+        name: &CStr,
+        about: &Stat,
+        found: &mut Inside,
+    ) -> Result<(), String> {
+        if self.until.is_some_and(Stop::is_over) {
+            return Err("the time for it is over".to_owned());
+        }
+        if self.removes {
+            gone(unlinkat(folder, name, AtFlags::empty()), &name.to_string_lossy(), "removing")?;
+        }
+        found.files += 1;
+        found.bytes += about.st_size.cast_unsigned();
+        Ok(())
+    }
+}
+
+/// What `name` is, if it is still there; refused when it belongs to somebody else, or is on another file system.
+fn look(folder: BorrowedFd<'_>, name: &CStr, above: &Stat) -> Result<Option<Stat>, String> {
+    let text = name.to_string_lossy();
+    let about = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    let Some(about) = there(about, &text, "looking at")? else { return Ok(None) };
+    if about.st_dev != above.st_dev {
+        return Err(format!("{} is on another file system", text.escape_default()));
+    }
+    if about.st_uid != above.st_uid {
+        return Err(format!("{} belongs to another user than the folder", text.escape_default()));
+    }
+    if FileType::from_raw_mode(about.st_mode) == FileType::RegularFile && about.st_nlink != 1 {
+        return Err(format!("{} has another name elsewhere", text.escape_default()));
+    }
+    Ok(Some(about))
+}
+
+/// The names in a folder, read to the end before any of them goes.
+fn names(folder: &OwnedFd) -> Result<Vec<std::ffi::CString>, Errno> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let name = entry?.file_name().to_owned();
+        if !matches!(name.to_bytes(), b"." | b"..") {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+/// Whether `text` is `word` and so many numbers, parted by dots.
+fn is_numbered(text: &str, word: &str, count: usize) -> bool {
+    let mut parts = text.split('.');
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    parts.next() == Some(word) && parts.clone().count() == count && parts.all(is_number)
+}
+
+fn unexpected(name: &str) -> String {
+    format!(
+        "it holds {}, which no test makes; look at it and remove the folder by hand",
+        name.escape_default()
+    )
+}
+
+/// None for what is not there.
+fn there<T>(answer: Result<T, Errno>, what: &dyn Display, tried: &str) -> Result<Option<T>, String> {
+    match answer {
+        Err(Errno::NOENT) => Ok(None),
+        other => other.map(Some).map_err(|errno| failed(what, tried, errno)),
+    }
+}
+
+/// Whoever removed it.
+fn gone(answer: Result<(), Errno>, what: &dyn Display, tried: &str) -> Result<(), String> {
+    there(answer, what, tried).map(drop)
+}
+
+fn failed(what: &dyn Display, tried: &str, errno: Errno) -> String {
+    format!("{tried} {what}: {errno}")
+}

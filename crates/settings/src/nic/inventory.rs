@@ -1,0 +1,229 @@
+//! What the inventory already knows of an interface: its queue, its interrupts, its bond, its mode over InfiniBand.
+
+use seatrial_model::machine::{Bond, Known, Machine, Nic, NicKind};
+use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
+use seatrial_model::{Kind, Nanos, Value};
+use seatrial_sys::root::SysRoot;
+
+use super::interface::FACTS;
+use crate::Setting;
+use crate::devices::{self, Device, Found};
+
+/// A setting of some interfaces that the inventory already knows.
+pub struct InventorySetting {
+    about: &'static SettingAbout,
+    /// Which interfaces have it, and what to say where none is of that sort.
+    among: fn(&Nic) -> bool,
+    none: &'static str,
+    find: fn(&Nic, &Machine) -> Found,
+}
+
+const ABOUT: SettingAbout = SettingAbout {
+    id: "nic.qdisc",
+    title: "queueing discipline of an interface",
+    doc: "What packets wait in before the card takes them. fq spaces the packets of each flow and keeps pacing rates, which \
+          spares shallow switch buffers; pfifo_fast and fq_codel do not. A shaper (tbf, htb, cake) holds everything below \
+          its rate, and is forgotten easily. A card of many queues has mq on top and one discipline for each queue.",
+    kind: Kind::Text,
+    unit: "",
+    fields: &[],
+    unlimited: None,
+    subject: "nic",
+    facts: FACTS,
+    source: "tc qdisc show dev NAME",
+    apply: &[ApplyCommand::always("tc qdisc replace dev {name} root {value}")],
+    privilege: Privilege::NetAdmin,
+    traps: "Packets that wait are lost. In the place of mq it makes all queues share one lock: set \
+            net.core.default_qdisc and make the interface anew instead. Lost at the next boot.",
+};
+
+/// `nic.qdisc`.
+pub static QDISC: InventorySetting = InventorySetting {
+    about: &ABOUT,
+    among: |nic| nic.kind != NicKind::Loopback,
+    none: "there is no network interface besides the loopback",
+    find: |nic, _| match &nic.queueing {
+        Known::Known(all) => match all.iter().find(|queue| queue.root) {
+            Some(root) => {
+                let below: Vec<&str> =
+                    all.iter().filter(|queue| !queue.root).map(|queue| queue.kind.as_str()).collect();
+                let note = match (root.rate_bytes_per_second, below.as_slice()) {
+                    (Some(rate), _) => Some(format!("it shapes to {} Mbit/s", rate as f64 * 8e-6)),
+                    (None, []) => None,
+                    (None, kinds) => Some(format!("of {}", kinds.join(", "))),
+                };
+                Found::value(Value::from(root.kind.as_str())).noted(note)
+            }
+            None => Found::absent("the kernel tells of no queueing discipline"),
+        },
+        Known::Unknown(why) => Found::unreadable(why),
+    },
+};
+
+/// `nic.irq_local`.
+pub static IRQ_LOCAL: InventorySetting = InventorySetting {
+    about: &SettingAbout {
+        id: "nic.irq_local",
+        title: "interrupts of a card on its own NUMA node",
+        doc: "A card whose interrupts go to CPUs of another socket has every packet cross the link between the sockets, \
+              once for its descriptor and once for its data. It costs one flow on a fast card most, \
+              and which CPUs they are changes from boot to boot, or every ten seconds with irqbalance.",
+        kind: Kind::Flag,
+        source: "/proc/irq/N/effective_affinity_list of the interrupts of /sys/class/net/NAME/device/msi_irqs",
+        apply: &[ApplyCommand {
+            by: "",
+            command: "cd /sys/class/net/{name}/device && for irq in $(ls msi_irqs); do cat {value} > \
+                      /proc/irq/$irq/smp_affinity_list; done",
+            words: &[("true", "local_cpulist"), ("false", "/sys/devices/system/cpu/online")],
+        }],
+        privilege: Privilege::Root,
+        traps: "irqbalance moves them again: stop it, or ban it from these interrupts. Drivers that manage the affinity of \
+                their interrupts themselves refuse it. Lost at the next boot.",
+        ..ABOUT
+    },
+    among: |nic| nic.kind.is_device(),
+    none: "there is no network card",
+    find: irq_local,
+};
+
+fn irq_local(nic: &Nic, machine: &Machine) -> Found {
+    let (cpus, node) = match (&nic.irq_cpus, nic.numa_node()) {
+        (Known::Known(cpus), Known::Known(node)) => (cpus, node),
+        // A machine of one node has nothing to tell apart.
+        (Known::Known(_), Known::Unknown(_)) if machine.numa.len() == 1 => {
+            return Found::value(Value::Flag(true));
+        }
+        (Known::Unknown(why), _) => return Found::unreadable(why),
+        (_, Known::Unknown(why)) => return Found::unreadable(&format!("its NUMA node is not known: {why}")),
+    };
+    let node_of = |cpu: &u32| {
+        machine.cpu.threads.iter().find(|thread| thread.id == *cpu).and_then(|thread| thread.node)
+    };
+    let Some(nodes) = cpus.iter().map(node_of).collect::<Option<Vec<u32>>>() else {
+        return Found::unreadable(&format!("the NUMA node of one of the CPUs {cpus:?} is not known"));
+    };
+    let away: Vec<String> = cpus
+        .iter()
+        .zip(&nodes)
+        .filter(|(_, of)| **of != node)
+        .map(|(cpu, of)| format!("CPU {cpu} of node {of}"))
+        .collect();
+    let note =
+        (!away.is_empty()).then(|| format!("the card is at node {node}, and interrupts {}", away.join(", ")));
+    Found::value(Value::Flag(away.is_empty())).noted(note)
+}
+
+/// `nic.ipoib_mode`.
+pub static IPOIB_MODE: InventorySetting = InventorySetting {
+    about: &SettingAbout {
+        id: "nic.ipoib_mode",
+        title: "mode of IP over InfiniBand",
+        doc: "connected makes a reliable connection of each pair of hosts and allows an MTU of 65520, which saves most of \
+              the work for TCP in bulk; datagram has the fabric's MTU (2044 or 4092), and the card's offloads and several \
+              queues, which newer cards are faster with, and loses nothing with UDP and multicast.",
+        kind: Kind::Choice(&["datagram", "connected"]),
+        source: "/sys/class/net/NAME/mode",
+        apply: &[ApplyCommand::always("echo {value} > /sys/class/net/{name}/mode")],
+        privilege: Privilege::Root,
+        traps: "Both ends must agree; set nic.mtu afterwards. Enhanced IPoIB (ipoib_enhanced=1 of mlx5) knows datagram \
+                only. Lost at the next boot.",
+        ..ABOUT
+    },
+    among: |nic| nic.ipoib_mode.is_some(),
+    none: "there is no interface of IP over InfiniBand",
+    find: |nic, _| match &nic.ipoib_mode {
+        Some(mode) => Found::known(mode.as_ref().map(|mode| Value::from(mode.as_str()))),
+        None => Found::absent("it is none of IP over InfiniBand"),
+    },
+};
+
+/// What the settings of bonds share.
+const BOND: SettingAbout = SettingAbout {
+    id: "nic.bond_mode",
+    title: "how a bond uses its members",
+    doc: "802.3ad and balance-xor keep each flow on one member, so that one flow is as fast as one member and only several \
+          flows are faster. balance-rr spreads every flow over all and reorders its packets. active-backup uses one \
+          member and gains nothing but a spare.",
+    kind: Kind::Choice(&[
+        "balance-rr",
+        "active-backup",
+        "balance-xor",
+        "broadcast",
+        "802.3ad",
+        "balance-tlb",
+        "balance-alb",
+    ]),
+    source: "/sys/class/net/NAME/bonding/mode",
+    apply: &[ApplyCommand::always("ip link set dev {name} type bond mode {value}")],
+    traps: "Only of a bond that is down and has no members. 802.3ad needs a group of the same ports on the switch. Lost at \
+            the next boot unless the configuration of the interface says it.",
+    ..ABOUT
+};
+
+const NO_BOND: &str = "there is no bond";
+
+/// `nic.bond_mode`.
+pub static BOND_MODE: InventorySetting = InventorySetting {
+    about: &BOND,
+    among: is_bond,
+    none: NO_BOND,
+    find: |nic, _| of_bond(nic, |bond| bond.mode.as_ref().map(|mode| Value::from(mode.as_str()))),
+};
+
+/// `nic.bond_hash_policy`.
+pub static BOND_HASH_POLICY: InventorySetting = InventorySetting {
+    about: &SettingAbout {
+        id: "nic.bond_hash_policy",
+        title: "what chooses a member of a bond",
+        doc: "layer2 and layer2+3 send everything between two hosts over one member, however many flows there are; layer3+4 \
+              takes the ports into account, so that several flows between two hosts can use several members. What comes \
+              back is spread by the switch, which has a policy of its own.",
+        kind: Kind::Choice(&["layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4", "vlan+srcmac"]),
+        source: "/sys/class/net/NAME/bonding/xmit_hash_policy",
+        apply: &[ApplyCommand::always("ip link set dev {name} type bond xmit_hash_policy {value}")],
+        traps: "Has no effect in balance-rr, active-backup and broadcast. Flows that are under way may be reordered once. \
+                Lost at the next boot unless the configuration of the interface says it.",
+        ..BOND
+    },
+    among: is_bond,
+    none: NO_BOND,
+    find: |nic, _| of_bond(nic, |bond| bond.hash_policy.as_ref().map(|policy| Value::from(policy.as_str()))),
+};
+
+/// `nic.bond_miimon`.
+pub static BOND_MIIMON: InventorySetting = InventorySetting {
+    about: &SettingAbout {
+        id: "nic.bond_miimon",
+        title: "how often a bond looks at its links",
+        doc: "At 0, the default of the kernel, a member whose link fails keeps its share of the flows, which then stall for \
+              good; 100 ms is usual. It costs next to nothing.",
+        kind: Kind::Time(Nanos(0), Nanos::secs(60)),
+        source: "/sys/class/net/NAME/bonding/miimon",
+        apply: &[ApplyCommand::always("echo $(({value} / 1000)) > /sys/class/net/{name}/bonding/miimon")],
+        traps: "Switches ARP monitoring off. Lost at the next boot unless the configuration of the interface says it.",
+        ..BOND
+    },
+    among: is_bond,
+    none: NO_BOND,
+    find: |nic, _| of_bond(nic, |bond| bond.miimon_ms.as_ref().map(|&ms| Nanos::millis(ms).into())),
+};
+
+fn is_bond(nic: &Nic) -> bool {
+    nic.bond.is_some()
+}
+
+fn of_bond(nic: &Nic, of: fn(&Bond) -> Known<Value>) -> Found {
+    nic.bond.as_ref().map_or_else(|| Found::absent(NO_BOND), |bond| Found::known(of(bond)))
+}
+
+impl Setting for InventorySetting {
+    fn about(&self) -> &'static SettingAbout {
+        self.about
+    }
+
+    fn read(&self, _: &SysRoot, machine: &Machine) -> Vec<SettingReading> {
+        devices::readings(self.about, &machine.nics, self.none, |nic| {
+            (self.among)(nic).then(|| Device::nic(nic, (self.find)(nic, machine)))
+        })
+    }
+}
