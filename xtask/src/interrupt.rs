@@ -40,7 +40,6 @@ impl Interrupt {
         Ok(Self(flags))
     }
 
-    /// Whether one came.
     pub fn came(&self) -> bool {
         self.0.came.load(Ordering::Relaxed)
     }

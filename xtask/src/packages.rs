@@ -71,7 +71,6 @@ const PROCPS: Package = Package {
     program: "pkill",
     reason: "the lab tests kill daemons by their name inside a node",
 };
-/// A browser.
 pub const CHROMIUM: Package =
     Package { name: "chromium", program: "chromium", reason: "tests open the HTML report in a real browser" };
 /// Fetches packages of JavaScript.

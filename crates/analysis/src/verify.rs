@@ -27,7 +27,6 @@ pub struct Conclusions<'a> {
     pub findings: &'a [Finding],
     /// One a criterion and subject.
     pub verdicts: &'a [VerdictRecord],
-    /// The roll-up.
     pub verdict: Option<Verdict>,
 }
 

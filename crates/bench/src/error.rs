@@ -8,7 +8,7 @@ use seatrial_model::{Cause, ParamError, Reason};
 pub struct Error {
     /// Whether it speaks against the system under test or only says that we could not look.
     pub cause: Cause,
-    /// The sentence.
+    /// What could not be done and why, as a sentence for the user.
     pub text: String,
 }
 

@@ -3,10 +3,14 @@
 //! A benchmark measures; it does not print, judge, store or loop over cases. `src/mem/bandwidth/` is the one to
 //! copy for a new benchmark; its one line in `benchmarks!` below is the only other place to touch.
 
+#[warn(missing_docs)]
 mod benchmark;
 pub mod common;
+#[warn(missing_docs)]
 mod error;
+#[warn(missing_docs)]
 mod planned;
+#[warn(missing_docs)]
 mod registry;
 pub mod stale_dirs;
 #[cfg(test)]
@@ -64,7 +68,6 @@ benchmarks! {
         write_poll_lat::WRITE_POLL_LATENCY,
         atomic::Atomic,
     }
-    /// Storage.
     storage {
         file::File,
         peer_read::PeerRead,

@@ -46,7 +46,6 @@ const TRIES: usize = 20;
 /// Cases that run side by side: they mostly wait.
 const AT_ONCE: usize = 8;
 
-/// When it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
     Connecting,
@@ -57,7 +56,6 @@ enum When {
 
 const PHASES: [When; 4] = [When::Connecting, When::WarmingUp, When::Measuring, When::Verifying];
 
-/// What happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
     /// The end is killed: its connections are closed.

@@ -71,7 +71,6 @@ fn refuse_aliases(agents: &[Hello]) -> Result<(), CliError> {
 struct Surroundings {
     /// The job of a Slurm allocation.
     slurm_job: Option<String>,
-    /// Its nodes.
     slurm_nodes: Option<NodeSet>,
     /// What started this very process as one of several tasks.
     task_of: Option<&'static str>,

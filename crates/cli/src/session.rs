@@ -31,7 +31,6 @@ use crate::{fleet, judge, options, output};
 pub struct Job {
     /// Benchmarks with their parameters.
     pub requests: Vec<Request>,
-    /// What must hold.
     pub profile: Option<(Profile, ProfileRef)>,
     /// What things are to be told the worth of, when that is the question: of the only request.
     pub factors: Option<Factors>,

@@ -62,9 +62,7 @@ pub trait Fleet {
 /// A node of which no agent came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// Its name.
     pub node: String,
-    /// Why.
     pub why: LaunchError,
 }
 
@@ -83,7 +81,6 @@ pub enum LaunchError {
     /// The agent could not be started at all.
     #[error("cannot start an agent on {node}: {why}")]
     Start {
-        /// Which node.
         node: String,
         /// What was tried and what the system answered.
         why: String,
@@ -91,7 +88,6 @@ pub enum LaunchError {
     /// The node does not answer, or lets nobody in.
     #[error("{node} not reachable: {why} ({how})")]
     Unreachable {
-        /// Which node.
         node: String,
         /// What the system answered.
         why: String,
@@ -101,7 +97,6 @@ pub enum LaunchError {
     /// The agent said something other than hello, or nothing in time.
     #[error("the agent on {node} did not introduce itself: {why}")]
     NoHello {
-        /// Which node.
         node: String,
         /// What it did instead.
         why: String,
@@ -109,11 +104,9 @@ pub enum LaunchError {
     /// The agent is of another build.
     #[error("the agent on {node} is build {theirs}, this is {ours}: install the same version there")]
     Build {
-        /// Which node.
         node: String,
         /// Its build and protocol.
         theirs: String,
-        /// Ours.
         ours: String,
     },
     /// Nobody came.
@@ -127,7 +120,6 @@ pub enum LaunchError {
     /// The program that starts the agents could not do so.
     #[error("{launcher} started no agents: {why}")]
     Launcher {
-        /// The program.
         launcher: String,
         /// What was tried and what it answered.
         why: String,

@@ -52,7 +52,6 @@ pub enum Command {
     Spawn {
         /// The name it will go by.
         worker: WorkerId,
-        /// The case.
         case: Box<Case>,
         /// Index into the case's places.
         place: u32,
@@ -60,17 +59,9 @@ pub enum Command {
         trial: u32,
     },
     /// Pass a message on to a worker.
-    Tell {
-        /// Which.
-        worker: WorkerId,
-        /// What.
-        message: ToWorker,
-    },
+    Tell { worker: WorkerId, message: ToWorker },
     /// End a worker: SIGTERM, then SIGKILL after a grace, then give it up.
-    Kill {
-        /// Which.
-        worker: WorkerId,
-    },
+    Kill { worker: WorkerId },
     /// Say what time it is. Answered by [`Report::Pong`].
     Ping {
         /// Comes back with the answer.
@@ -86,13 +77,10 @@ pub enum Command {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Report {
-    /// The first message.
     Hello(Box<Hello>),
     /// A worker said something.
     Said {
-        /// Which.
         worker: WorkerId,
-        /// What.
         message: FromWorker,
     },
     /// The answer to [`Command::Ping`].
@@ -104,9 +92,7 @@ pub enum Report {
     },
     /// A worker is gone, or given up.
     Ended {
-        /// Which.
         worker: WorkerId,
-        /// How.
         end: WorkerEnd,
     },
 }
@@ -118,7 +104,6 @@ pub enum Report {
 pub enum ToWorker {
     /// What to be; always the first message, sent by the agent.
     Task {
-        /// The case.
         case: Box<Case>,
         /// Index into the case's places.
         place: u32,
@@ -162,13 +147,11 @@ pub enum FromWorker {
         /// What the peers must know.
         offer: Offer,
     },
-    /// All peers reached.
     Connected,
     /// The warm-up is over.
     WarmedUp,
     /// Samples so far; may come several times while measuring.
     Samples {
-        /// In order.
         batch: Vec<Sample>,
     },
     /// The measuring is over and all samples are sent.
@@ -190,7 +173,6 @@ pub enum FromWorker {
 /// How a worker's process ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkerEnd {
-    /// The way.
     pub how: EndKind,
     /// The last of what it wrote to standard output and error, cut to a few KiB.
     pub output: String,
@@ -203,13 +185,9 @@ pub struct WorkerEnd {
 #[serde(rename_all = "snake_case")]
 pub enum EndKind {
     /// It returned.
-    Exited {
-        /// The exit code.
-        code: i32,
-    },
+    Exited { code: i32 },
     /// A signal ended it.
     Signalled {
-        /// The number.
         signal: i32,
         /// The name, for example `SIGSEGV`.
         name: String,

@@ -39,7 +39,6 @@ pub trait Demand {
     fn standing(&self, record: &CaseRecord) -> Standing;
 }
 
-/// Nothing is judged.
 pub struct NothingJudged;
 
 impl Demand for NothingJudged {

@@ -20,7 +20,6 @@ const AFTER_HANG: &str = "after_hang";
 /// A case that is to run if its subject answers.
 #[derive(Clone, Debug)]
 pub struct Look {
-    /// The case.
     pub case: Case,
     /// The first one that hung on the same subject.
     pub first: CaseId,

@@ -17,7 +17,6 @@ use crate::placement::{Cores, Placement, Tag, Unreached, placements};
 pub struct Request {
     /// The test of the profile, or the benchmark's id.
     pub group: String,
-    /// The benchmark.
     pub bench: String,
     /// Values by parameter, as typed; parameters not named take their default.
     pub params: BTreeMap<String, Vec<String>>,
@@ -68,30 +67,13 @@ pub struct Plan {
 pub enum RequestError {
     /// No benchmark of that id.
     #[error("there is no benchmark '{id}' (`seatrial list` shows all){}", seatrial_model::name::did_you_mean(.nearest))]
-    UnknownBenchmark {
-        /// What was typed.
-        id: String,
-        /// The nearest id.
-        nearest: Option<String>,
-    },
+    UnknownBenchmark { id: String, nearest: Option<String> },
     /// No pattern of that name.
     #[error("there is no pattern '{id}'{}", seatrial_model::name::did_you_mean(.nearest))]
-    UnknownPattern {
-        /// What was typed.
-        id: String,
-        /// The nearest one.
-        nearest: Option<String>,
-    },
+    UnknownPattern { id: String, nearest: Option<String> },
     /// No parameter of that name, nor a factor that the benchmark declares.
     #[error("--factors {name}: {bench} has no parameter or factor '{name}'{}", seatrial_model::name::did_you_mean(.nearest))]
-    UnknownFactor {
-        /// The benchmark.
-        bench: String,
-        /// What was typed.
-        name: String,
-        /// The nearest name.
-        nearest: Option<String>,
-    },
+    UnknownFactor { bench: String, name: String, nearest: Option<String> },
     /// A parameter that does not exist or whose value does not fit.
     #[error(transparent)]
     Param(#[from] ParamError),
@@ -101,7 +83,6 @@ pub enum RequestError {
     /// The product of all values is absurd.
     #[error("{bench}: the sweep has {cases} combinations, more than {most}: give fewer values")]
     TooMany {
-        /// The benchmark.
         bench: String,
         /// How many it would be.
         cases: usize,

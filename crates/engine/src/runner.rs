@@ -30,13 +30,10 @@ pub type Watch<'a> = dyn FnMut(&Event) -> Result<(), Box<dyn std::error::Error +
 
 /// Drives a fleet through studies.
 pub struct Runner<'a> {
-    /// All benchmarks.
     pub registry: Registry,
     /// The nodes, as planned with.
     pub site: &'a Site,
-    /// The agents.
     pub fleet: &'a mut dyn Fleet,
-    /// Where events go.
     pub watch: &'a mut Watch<'a>,
     /// Raised to stop the run; [`Fleet::nudge`] has it seen at once.
     pub cancel: &'a AtomicBool,

@@ -25,7 +25,6 @@ pub const MOST_REPEATS: u32 = Case::MOST_REPEATS;
 
 /// A case that runs.
 pub struct RunningCase {
-    /// The case.
     pub case: Case,
     /// The node of each place.
     pub nodes: Vec<NodeIndex>,

@@ -21,7 +21,6 @@ pub struct Schedule {
 /// Cases that start as one, most often a single one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueuedGroup {
-    /// The cases.
     pub members: Vec<QueuedCase>,
     /// The hosts of all their nodes, each called by one of its nodes.
     pub hosts: Vec<NodeIndex>,
@@ -30,7 +29,6 @@ pub struct QueuedGroup {
 /// A case and the nodes of its places.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueuedCase {
-    /// The case.
     pub case: Case,
     /// The node of each place.
     pub nodes: Vec<NodeIndex>,

@@ -3,6 +3,8 @@
 //! Units, parameters, cases, samples, records, profiles and machines. Nothing here does I/O or decides; every type
 //! that crosses a process or a file border serialises with serde and publishes its JSON schema.
 
+#![warn(missing_docs)]
+
 mod about;
 mod alias;
 mod case;

@@ -10,7 +10,6 @@ pub struct Catalog<'a> {
     pub abouts: &'a [&'static About],
     /// Benchmarks still to come: they may be named, and judge as unknown.
     pub planned: &'a [Planned],
-    /// Settings of hosts.
     pub settings: &'a [&'static SettingAbout],
     /// Names of patterns.
     pub patterns: &'a [&'a str],

@@ -5,7 +5,6 @@
 pub struct Shipped {
     /// The name that `check` and `extends` know it by.
     pub name: &'static str,
-    /// Its TOML.
     pub text: &'static str,
 }
 

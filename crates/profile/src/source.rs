@@ -16,13 +16,10 @@ pub const LARGEST: u64 = 1 << 20;
 pub enum Source {
     /// A shipped profile, by name.
     Shipped(String),
-    /// A file.
     File(PathBuf),
     /// A text at hand, with the name that messages show. What it extends are shipped profiles only.
     Text {
-        /// The name.
         name: String,
-        /// The TOML.
         text: String,
     },
 }

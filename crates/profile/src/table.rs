@@ -11,7 +11,6 @@ use crate::diagnostic::{At, Position};
 pub(crate) struct Table<'t> {
     /// What it is, for messages: `[[test]]`.
     what: String,
-    /// The whole table.
     pub at: Position,
     cells: Vec<Cell<'t>>,
     asked: Vec<&'static str>,
@@ -201,7 +200,6 @@ impl<'t> Cell<'t> {
         }
     }
 
-    /// A count.
     pub fn count(&self, found: &mut Diagnostics) -> Option<u64> {
         match self.scalar(found)?.value {
             Value::Count(count) => Some(count),

@@ -10,7 +10,6 @@ const PADDING: u16 = 1;
 /// On which side a column's text stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Words.
     Left,
     /// Numbers.
     Right,
@@ -62,7 +61,6 @@ impl Column {
         self.side
     }
 
-    /// Its cells.
     pub fn cells(&self) -> &[String] {
         &self.cells
     }

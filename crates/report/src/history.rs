@@ -11,16 +11,13 @@ use crate::grid::{self, Column};
 use crate::ink::{Ink, render_colors};
 use crate::words::{clean, count, span, verdict};
 
-/// One run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
-    /// The id.
     pub id: String,
     /// What it is doing now: `running`, `ended`, `killed`.
     pub state: String,
     /// When it started; the id shows it too.
     pub started: Option<Timestamp>,
-    /// When it ended.
     pub ended: Option<Timestamp>,
     /// Seconds that it ran, without those in which it was stopped before it was gone on with.
     pub seconds: Option<f64>,
@@ -28,7 +25,6 @@ pub struct Row {
     pub verdict: Option<Verdict>,
     /// The profile, or the command without the program.
     pub what: String,
-    /// The nodes.
     pub nodes: Vec<String>,
     /// Cases that ended with numbers.
     pub measured: u64,

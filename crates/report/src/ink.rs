@@ -18,7 +18,6 @@ pub enum Ink {
     Doubt,
     /// There for completeness.
     Faint,
-    /// A title.
     Strong,
 }
 

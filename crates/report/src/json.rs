@@ -7,7 +7,6 @@ use seatrial_model::record::Document;
 /// How the document is spaced; the content is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spacing {
-    /// One line.
     #[default]
     Compact,
     /// Indented, for people.

@@ -13,7 +13,6 @@ use crate::{Look, markdown};
 pub struct ProfileLine {
     /// The name it is asked for by.
     pub id: String,
-    /// A few words.
     pub title: String,
 }
 
@@ -22,7 +21,6 @@ pub struct ProfileLine {
 pub struct PatternPage {
     /// The name it is asked for by.
     pub id: String,
-    /// One sentence.
     pub doc: String,
     /// In which order its pairs are measured, and what it takes; a sentence each.
     pub notes: Vec<String>,
@@ -43,7 +41,6 @@ pub struct Everything<'a> {
     pub planned: &'a [Planned],
     /// Ways to pair nodes.
     pub patterns: &'a [PatternPage],
-    /// Settings of hosts.
     pub settings: &'a [&'a SettingAbout],
     /// Shipped profiles.
     pub profiles: &'a [ProfileLine],

@@ -6,7 +6,6 @@ const USUAL_WIDTH: u16 = 80;
 /// Least width that tables are fitted to; a narrower terminal wraps lines by itself.
 const LEAST_WIDTH: u16 = 60;
 
-/// Whether to colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
     /// Text only.
@@ -19,7 +18,6 @@ pub enum Style {
 /// How text for people is to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// Whether to colour.
     pub style: Style,
     width: u16,
 }

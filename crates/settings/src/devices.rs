@@ -17,7 +17,6 @@ impl From<Present> for Found {
 }
 
 impl Found {
-    /// A value.
     pub(crate) fn value(value: Value) -> Self {
         Present::Value(value).into()
     }
@@ -53,12 +52,10 @@ pub(crate) struct Device {
     pub(crate) name: String,
     /// What a profile may select it by.
     pub(crate) facts: Params,
-    /// What was found.
     pub(crate) found: Found,
 }
 
 impl Device {
-    /// A network interface.
     pub(crate) fn nic(nic: &Nic, found: impl Into<Found>) -> Self {
         Self { name: nic.name.clone(), facts: nic.facts(), found: found.into() }
     }

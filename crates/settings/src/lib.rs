@@ -39,12 +39,10 @@ settings! {
         idle: CStates, IdleDriver;
         dma_latency: DmaLatency;
     }
-    /// Memory.
     memory {
         huge_pages: TransparentHugePages, HUGE_PAGES;
         vm: NUMA_BALANCING, SWAPPINESS, ZONE_RECLAIM;
     }
-    /// The network stack.
     net {
         core: RMEM_MAX, RMEM_DEFAULT, WMEM_MAX, WMEM_DEFAULT, NETDEV_MAX_BACKLOG, DEFAULT_QDISC;
         consistent: RMEM_CONSISTENT, WMEM_CONSISTENT;
@@ -77,7 +75,6 @@ settings! {
     }
 }
 
-/// All settings.
 pub fn registry() -> Registry {
     Registry { settings: SETTINGS }
 }

@@ -23,7 +23,6 @@ pub enum Better {
 /// How a comparison is judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CompareRule {
-    /// The good direction.
     pub better: Better,
     /// Relative difference, between 0 and 1, below which two sets count as the same; `None` never says
     /// "same" of sets that merely could not be told apart.
@@ -55,7 +54,6 @@ pub struct Comparison {
     pub difference: f64,
     /// 95 % interval of `difference`; `None` with fewer than two trials on a side or six values in all.
     pub ci95: Option<Interval>,
-    /// The decision.
     pub verdict: Verdict,
     /// How often sets without a difference would come out at least this far apart: the p-value of the test, for whoever
     /// makes many comparisons, see [`discoveries`](crate::discoveries). `None` where `ci95` is.

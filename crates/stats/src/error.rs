@@ -11,28 +11,21 @@ pub enum Error {
     NoTrials,
     /// A trial has no samples. Leave such a trial out and say that it failed; it is not a zero.
     #[error("trial {trial} holds no sample")]
-    EmptyTrial {
-        /// Which trial.
-        trial: usize,
-    },
+    EmptyTrial { trial: usize },
     /// A sample is NaN or infinite.
     #[error("sample {sample} of trial {trial} is {value}, not a finite number")]
     NotFinite {
-        /// Which trial.
         trial: usize,
         /// Which sample of it.
         sample: usize,
-        /// The value found.
         value: f64,
     },
     /// A sample is larger in magnitude than [`LARGEST`](crate::LARGEST).
     #[error("sample {sample} of trial {trial} is {value}, beyond the ±1e100 that can be squared and summed")]
     TooLarge {
-        /// Which trial.
         trial: usize,
         /// Which sample of it.
         sample: usize,
-        /// The value found.
         value: f64,
     },
     /// A relative comparison met a trial whose median is zero, negative or below 1e-100.
@@ -40,33 +33,22 @@ pub enum Error {
     NotPositive {
         /// Which trial, in the set that was at fault.
         trial: usize,
-        /// Its median.
         median: f64,
     },
     /// A probability outside 0 to 1 was asked for.
     #[error("quantile {value} was asked for, a probability lies between 0 and 1")]
-    Probability {
-        /// The value given.
-        value: f64,
-    },
+    Probability { value: f64 },
     /// A rule's setting makes no sense.
     #[error("{setting} = {value} is no usable setting, it must be {wanted}")]
     Setting {
-        /// The field's name.
         setting: &'static str,
-        /// The value given.
         value: f64,
         /// What would be accepted.
         wanted: &'static str,
     },
     /// The two axes of a curve differ in length.
     #[error("a curve of {x} positions has {y} heights")]
-    UnequalAxes {
-        /// Number of positions.
-        x: usize,
-        /// Number of heights.
-        y: usize,
-    },
+    UnequalAxes { x: usize, y: usize },
     /// The positions of a curve do not rise from each point to the next.
     #[error("position {index} of the curve does not lie above the one before it")]
     NotRising {

@@ -22,7 +22,6 @@ pub const GROWING: f64 = 1.1;
 pub struct LoadPoint {
     /// The load: threads, flows, requests under way.
     pub load: f64,
-    /// The rate.
     pub rate: f64,
     /// Its 95 % interval, where it has one.
     pub ci95: Option<Interval>,
@@ -37,10 +36,7 @@ pub enum Shape {
         at: usize,
     },
     /// It is highest at this point, and more than 10 % lower at the end.
-    Falling {
-        /// The highest point.
-        beyond: usize,
-    },
+    Falling { beyond: usize },
     /// The last doubling of the load still brought more than 10 %.
     NotReached,
     /// The intervals are too wide to tell one from the other.

@@ -11,7 +11,6 @@ use crate::quantile::Sorted;
 pub struct Summary {
     /// Number of samples, over all trials.
     pub n: usize,
-    /// Number of trials.
     pub trials: usize,
     /// Median of all samples.
     pub median: f64,

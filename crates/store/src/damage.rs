@@ -18,7 +18,6 @@ pub enum Piece<T> {
 /// Something that should be readable and is not. Whatever it held counts as never written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// The file.
     pub file: PathBuf,
     /// The line, from 1, when only that one is concerned.
     pub line: Option<usize>,

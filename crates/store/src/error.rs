@@ -14,7 +14,6 @@ pub enum StoreError {
     NoSpace {
         /// What was tried, for example `appending to`.
         tried: &'static str,
-        /// On what.
         path: PathBuf,
         /// What the system answered.
         source: io::Error,
@@ -22,9 +21,7 @@ pub enum StoreError {
     /// The file system is mounted read-only (EROFS).
     #[error("{tried} {}: {source}; set SEATRIAL_HOME to a folder that can be written", path.display())]
     ReadOnly {
-        /// What was tried.
         tried: &'static str,
-        /// On what.
         path: PathBuf,
         /// What the system answered.
         source: io::Error,
@@ -32,9 +29,7 @@ pub enum StoreError {
     /// The permissions do not allow it (EACCES, EPERM).
     #[error("{tried} {}: {source}; change its owner or mode, or set SEATRIAL_HOME to a folder of your own", path.display())]
     Denied {
-        /// What was tried.
         tried: &'static str,
-        /// On what.
         path: PathBuf,
         /// What the system answered.
         source: io::Error,
@@ -42,9 +37,7 @@ pub enum StoreError {
     /// Anything else that the system answered.
     #[error("{tried} {}: {source}", path.display())]
     Io {
-        /// What was tried.
         tried: &'static str,
-        /// On what.
         path: PathBuf,
         /// What the system answered.
         source: io::Error,
@@ -54,7 +47,6 @@ pub enum StoreError {
     Unwritable {
         /// The file it was for.
         path: PathBuf,
-        /// What serde answered.
         source: serde_json::Error,
     },
     /// No environment variable says where runs are kept.
@@ -65,45 +57,31 @@ pub enum StoreError {
     /// No run goes by that name.
     #[error("no run '{typed}' in {} (`seatrial history` lists the runs){}", home.display(), seatrial_model::name::did_you_mean(nearest))]
     NoSuchRun {
-        /// What was typed.
         typed: String,
         /// Where it was looked for.
         home: PathBuf,
-        /// The nearest id.
         nearest: Option<String>,
     },
     /// Several runs go by that name.
     #[error("'{typed}' could be any of {}; type more of it", ids.join(", "))]
     Ambiguous {
-        /// What was typed.
         typed: String,
         /// The ids it could be.
         ids: Vec<String>,
     },
     /// A path that holds no run.
     #[error("{} is no run folder: it has no run.json", path.display())]
-    NotARun {
-        /// The path.
-        path: PathBuf,
-    },
+    NotARun { path: PathBuf },
     /// A run folder that belongs to another user.
     #[error("{} belongs to another user; copy it to a folder of your own to go on with it", path.display())]
-    NotOwn {
-        /// The folder.
-        path: PathBuf,
-    },
+    NotOwn { path: PathBuf },
     /// The run is still being written by another process.
     #[error("run {id} is still running; wait for it to end, or stop it")]
-    Running {
-        /// The run.
-        id: String,
-    },
+    Running { id: String },
     /// Whether the run is still being written cannot be told, since the file system does not lock.
     #[error("cannot tell whether run {id} is still running: locking {}: {source}; copy the folder to a local file system to go on with it", path.display())]
     NoLocks {
-        /// The run.
         id: String,
-        /// The lock file.
         path: PathBuf,
         /// What the system answered.
         source: io::Error,
@@ -111,9 +89,7 @@ pub enum StoreError {
     /// Written by a version whose files this one would misread.
     #[error("{} has schema {schema}, this Seatrial reads up to {known}; use the version that wrote it", path.display())]
     TooNew {
-        /// The file.
         path: PathBuf,
-        /// Its schema.
         schema: u32,
         /// The newest schema known here.
         known: u32,
@@ -121,7 +97,6 @@ pub enum StoreError {
     /// A file without which there is nothing to go on with is missing or damaged.
     #[error("run {id} cannot be used: {why}")]
     Unreadable {
-        /// The run.
         id: String,
         /// Which file, and what is wrong with it.
         why: String,

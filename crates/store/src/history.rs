@@ -30,7 +30,6 @@ pub struct RunRow {
     pub id: String,
     /// What it is doing now.
     pub state: State,
-    /// The rest.
     pub summary: RunSummary,
 }
 
@@ -41,7 +40,6 @@ pub struct RunSummary {
     pub command: Option<Vec<String>>,
     /// Name of the profile, if any.
     pub profile: Option<String>,
-    /// The nodes.
     pub nodes: Vec<String>,
     /// When it started, by the clock of then.
     pub started: Option<Timestamp>,

@@ -11,7 +11,6 @@ use crate::{StoreError, id};
 
 /// Environment variables that say where runs are kept, the first one set wins. An empty one counts as not set.
 pub mod env {
-    /// The folder itself.
     pub const SEATRIAL_HOME: &str = "SEATRIAL_HOME";
     /// The parent of the folder `seatrial` (XDG Base Directory Specification); ignored unless absolute.
     pub const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
@@ -70,7 +69,6 @@ impl Home {
         Self { path: path.into() }
     }
 
-    /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -72,7 +72,6 @@ impl Journal {
         &self.info
     }
 
-    /// The run folder.
     pub fn path(&self) -> &Path {
         self.files.folder()
     }

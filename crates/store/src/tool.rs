@@ -10,7 +10,6 @@ use crate::evidence::sum_of;
 /// A binary that measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
-    /// Its version.
     pub version: String,
     /// SHA-256 of its file in lower-case hexadecimal, as sha256sum prints it.
     pub sha256: String,
@@ -20,7 +19,6 @@ pub struct Tool {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ToolFile {
     pub schema: u32,
-    /// In turn.
     pub binaries: Vec<Tool>,
 }
 

@@ -32,17 +32,11 @@ pub enum AffinityError {
     Narrowed {
         /// The CPUs asked for.
         asked: CpuSet,
-        /// The CPUs granted.
         granted: CpuSet,
     },
     /// The thread runs outside its set.
     #[error("thread runs on CPU {cpu}, outside {cpus}")]
-    Strayed {
-        /// Where it runs.
-        cpu: u32,
-        /// Where it should.
-        cpus: CpuSet,
-    },
+    Strayed { cpu: u32, cpus: CpuSet },
 }
 
 /// The CPUs that the calling thread may run on.

@@ -34,7 +34,6 @@ impl CpuSet {
     /// becoming gigabytes of set.
     pub const MAX_ID: u32 = 65_535;
 
-    /// The empty set.
     pub const fn new() -> Self {
         Self { ids: BTreeSet::new() }
     }
@@ -64,12 +63,10 @@ impl CpuSet {
         self.ids.is_empty()
     }
 
-    /// The smallest number.
     pub fn first(&self) -> Option<u32> {
         self.ids.first().copied()
     }
 
-    /// The largest number.
     pub fn last(&self) -> Option<u32> {
         self.ids.last().copied()
     }

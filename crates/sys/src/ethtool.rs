@@ -26,7 +26,6 @@ pub struct Ethtool<'a> {
 /// Descriptors of the rings that packets wait in between the card and the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rings {
-    /// Of received packets.
     pub receive: u32,
     /// The most of them.
     pub receive_most: u32,

@@ -82,7 +82,6 @@ impl Default for SysRoot {
 }
 
 impl SysRoot {
-    /// The running system.
     pub fn live() -> Self {
         Self::at("/")
     }

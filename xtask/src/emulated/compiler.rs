@@ -20,13 +20,11 @@ const LIBRARY: &str = "libstd-rust-web-dev:arm64";
 /// What it compiles for, in the way that cargo spells it.
 const TARGET: &str = "aarch64-unknown-linux-gnu";
 
-/// What links that.
 const LINKER: &str = "aarch64-linux-gnu-gcc";
 
 /// Where the compiler's own libraries lie.
 const LIBRARIES: &str = "usr/lib/x86_64-linux-gnu";
 
-/// The compiler, unpacked.
 pub struct Compiler {
     root: PathBuf,
 }

@@ -18,12 +18,10 @@ const TESTS: [&str; 4] = ["test", "--no-run", "--lib", "--test=conformance"];
 /// The conformance test of the benchmarks, in the crate `bench`.
 const CONFORMANCE: &str = "conformance";
 
-/// A test program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// The crate and, if it is not the crate's unit tests, the test.
     pub name: String,
-    /// The file.
     pub path: PathBuf,
     /// The crate's folder, where its tests are run.
     pub folder: PathBuf,
@@ -32,9 +30,7 @@ pub struct Program {
 /// What is run as machines of one kind.
 #[derive(Debug)]
 pub struct Programs {
-    /// The tests.
     pub tests: Vec<Program>,
-    /// The binary.
     pub seatrial: PathBuf,
     /// The compiler of libraries that the tests make, if it is another than that of this machine.
     pub rustc: Option<PathBuf>,

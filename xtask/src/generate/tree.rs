@@ -6,7 +6,6 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// A generated file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
     /// Path below the workspace's root, with `/`.
@@ -25,7 +24,6 @@ impl File {
 /// A path at which the disk differs from what the code makes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stale {
-    /// The text differs.
     Changed(String),
     /// The file is not there.
     Missing(String),

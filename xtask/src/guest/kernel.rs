@@ -15,7 +15,6 @@ const NEWEST: &str = "linux-image-amd64";
 /// A kernel that guests can boot.
 #[derive(Debug)]
 pub struct Kernel {
-    /// Its image.
     pub image: PathBuf,
     /// What brings up the root file system.
     pub initramfs: PathBuf,

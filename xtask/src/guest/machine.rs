@@ -25,7 +25,6 @@ const CLOCK: &str = "tsc=reliable";
 pub struct Guest<'a> {
     /// From 1.
     pub number: u32,
-    /// Of how many.
     pub of: u32,
     pub numa: u32,
     pub nics: &'a Nics,
@@ -65,7 +64,6 @@ impl Guest<'_> {
         drivers
     }
 
-    /// All arguments.
     pub fn arguments(&self, kernel: &Kernel) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         let mut push = |option: &str, value: String| words.extend([option.to_owned(), value]);

@@ -18,7 +18,6 @@ const VERSION: u32 = 1;
 /// The record while it is being written.
 const UNFINISHED: &str = "lab.json.new";
 
-/// A lab.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lab {
     /// The version of this record.
@@ -48,7 +47,6 @@ const fn one() -> u32 {
 /// The head or a node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Host {
-    /// Its host name.
     pub name: String,
     /// Its address in the lab's network.
     pub address: String,
@@ -81,16 +79,13 @@ pub struct Scratch {
 /// A daemon of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Daemon {
-    /// Its program.
     pub program: String,
-    /// Its process.
     pub process: Process,
 }
 
 /// A fault, and what has to be ended when it is healed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Applied {
-    /// The fault.
     pub fault: Fault,
     /// The process that is the fault.
     pub process: Option<Process>,

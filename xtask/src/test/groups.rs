@@ -58,7 +58,6 @@ pub fn packages() -> Vec<Package> {
 /// What the person may do.
 #[derive(Clone, Copy)]
 pub struct Rights {
-    /// Is root.
     pub is_root: bool,
     /// The system installs packages as Debian does.
     pub has_apt: bool,

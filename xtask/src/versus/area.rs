@@ -61,7 +61,6 @@ pub struct Figure {
     pub name: String,
     /// The unit of what both sides return.
     pub unit: Unit,
-    /// The good direction.
     pub better: Better,
     /// What our advantage should at least be: 1 for "no slower", 0.99 for "at most 1 % of cost". None where both are shown
     /// side by side and nothing is asked for, because the work is not the same.

@@ -15,7 +15,6 @@ use self::original::Original;
 use super::{Area, Figure, Row, ours};
 use crate::packages::Package;
 
-/// The area.
 pub const COBALT2: Area = Area {
     name: "cobalt2",
     about: "mem.pipeline against mem-test of the COBALT2 compliance suite, both on 702 Gbit/s",

@@ -15,7 +15,6 @@ use super::bare::Bare;
 use super::{Area, Figure, Row, Work, ours};
 use crate::packages::Package;
 
-/// The area.
 pub const MEMORY: Area = Area {
     name: "memory",
     about: "mem.bandwidth against likwid-bench's kernels, and against its own loops without the harness",

@@ -14,7 +14,6 @@ pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), PathBuf::from)
 }
 
-/// The release binary.
 pub fn binary() -> PathBuf {
     target().join("release/seatrial")
 }

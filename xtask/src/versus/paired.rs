@@ -16,7 +16,6 @@ pub struct Side {
     pub ci95: Option<Interval>,
 }
 
-/// A row's result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Paired {
     /// Our median, in the row's unit.

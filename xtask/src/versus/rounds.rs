@@ -39,12 +39,10 @@ const RETAKES_AT_LEAST: usize = 2;
 /// that fails by running into its time limit takes a minute.
 const TRIES_OF_A_SIDE: usize = 3;
 
-/// One of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Who {
     /// Seatrial.
     Ours,
-    /// The peer.
     Peer,
 }
 
@@ -64,7 +62,6 @@ impl fmt::Display for Who {
 pub struct Rounds {
     /// Seatrial.
     pub ours: Vec<f64>,
-    /// The peer.
     pub peer: Vec<f64>,
     /// The peer against itself.
     pub again: Vec<f64>,
@@ -77,7 +74,6 @@ pub struct Dropped {
     pub number: usize,
     /// Whose turn it was.
     pub who: Who,
-    /// What it said.
     pub why: String,
 }
 
@@ -160,7 +156,6 @@ impl Taken {
         taken
     }
 
-    /// How many count.
     pub fn count(&self) -> usize {
         self.complete.len()
     }

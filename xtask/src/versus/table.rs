@@ -15,7 +15,6 @@ const SHORT: usize = 160;
 /// What became of a figure.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// What was compared.
     pub figure: Figure,
     /// What came of it.
     pub outcome: Outcome,

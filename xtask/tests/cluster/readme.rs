@@ -13,7 +13,6 @@ pub fn trials() -> Vec<Trial> {
     vec![trial("the_readme_s_commands_for_clusters_work_as_they_stand", typed_as_it_stands)]
 }
 
-/// The section's heading.
 const HEADING: &str = "## On a cluster\n";
 
 /// The commands of the section: lines of its console blocks that begin with a prompt.

@@ -41,7 +41,6 @@ pub fn spec(transport: Transport) -> QueuePairSpec {
     QueuePairSpec { transport, send_depth: 16, receive_depth: 16, inline_bytes: 64 }
 }
 
-/// One end.
 pub struct End {
     pub qp: Arc<QueuePair>,
     pub cq: Arc<CompletionQueue>,

@@ -108,7 +108,6 @@ impl Cluster {
         self.command(&["run", "--node", name, "--", "sh", "-c", line]).stderr(Stdio::null()).spawn().unwrap()
     }
 
-    /// Its record.
     pub fn record(&self) -> Lab {
         Lab::existing(&self.folder()).unwrap()
     }

@@ -45,11 +45,9 @@ pub struct Ended {
 /// One metric of a pair of cases.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// The benchmark.
     pub bench: String,
     /// The thing measured, as `b` calls it.
     pub subject: Subject,
-    /// The parameters.
     pub params: Params,
     /// The metric; empty when the pair has no numbers to compare, and `change` says why.
     pub metric: String,
@@ -57,9 +55,7 @@ pub struct Difference {
     pub unit: Unit,
     /// Which direction is good.
     pub better: Better,
-    /// The baseline.
     pub a: Side,
-    /// The candidate.
     pub b: Side,
     /// What can be said, or why nothing can.
     pub change: Result<Change, String>,
@@ -68,9 +64,7 @@ pub struct Difference {
 /// One side of a difference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
-    /// The case's id.
     pub case: String,
-    /// The nodes.
     pub nodes: Vec<String>,
     /// The number that the change is of: the geometric mean of the trials' medians. Where no change can be told, the median
     /// of all samples, if there is one.

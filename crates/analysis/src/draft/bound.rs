@@ -29,7 +29,6 @@ pub struct Spread {
     pub worst: f64,
     /// The case that it is from.
     pub worst_case: String,
-    /// The unit.
     pub unit: Unit,
     /// Which direction is good.
     pub better: Better,

@@ -17,9 +17,7 @@ pub use bound::{FLOOR_PERCENT, MADS, Spread};
 /// A run that a profile is drafted from.
 #[derive(Clone, Debug)]
 pub struct DraftRun<'a> {
-    /// The id.
     pub id: &'a str,
-    /// Its cases.
     pub results: &'a [CaseRecord],
     /// What its nodes are.
     pub site: &'a Site,
@@ -29,7 +27,6 @@ pub struct DraftRun<'a> {
     pub roles: BTreeMap<String, Role>,
 }
 
-/// A drafted profile.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Draft {
     /// Tests, roles and criteria.

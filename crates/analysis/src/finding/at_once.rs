@@ -15,13 +15,10 @@ use super::hashing;
 pub struct AtOnce {
     /// The test of the profile, or the benchmark.
     pub group: String,
-    /// The benchmark.
     pub bench: String,
-    /// Every parameter.
     pub params: Params,
     /// `trunk`, `bisection`, `incast`.
     pub pattern: String,
-    /// The rate.
     pub metric: String,
     /// The unit of every rate.
     pub unit: Unit,
@@ -31,14 +28,12 @@ pub struct AtOnce {
     pub links: Option<u32>,
     /// Links that would make the totals most likely, when these tell any.
     pub fitted: Option<u32>,
-    /// By number.
     pub steps: Vec<Step>,
 }
 
 /// What one flow can come to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The rate.
     pub rate: f64,
     /// Whether it is the derived limit; else the best of the flows that ran alone.
     pub is_limit: bool,
@@ -62,7 +57,6 @@ pub struct Step {
 /// All flows of a step in one trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repeat {
-    /// All flows together.
     pub total: f64,
     /// What each flow is, when the line is known.
     pub classes: Option<Classes>,

@@ -24,17 +24,12 @@ const BASELINE: &str = "baseline";
 pub struct Factors {
     /// The test of the profile, or the benchmark.
     pub group: String,
-    /// The benchmark.
     pub bench: String,
-    /// The nodes.
     pub nodes: Vec<String>,
-    /// The thing measured.
     pub subject: Subject,
     /// Every parameter of the baseline.
     pub params: Params,
-    /// What is compared.
     pub metric: String,
-    /// Its unit.
     pub unit: Unit,
     /// Which direction is good.
     pub better: Better,

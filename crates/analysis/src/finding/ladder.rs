@@ -15,7 +15,6 @@ pub(super) struct Ladder<'a> {
     pub named: Params,
     /// The metric that is looked at: the first that the benchmark declares.
     pub metric: &'static str,
-    /// By rising load.
     pub cases: Vec<(u64, &'a CaseRecord)>,
 }
 

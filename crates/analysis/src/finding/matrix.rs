@@ -27,9 +27,7 @@ const FEWEST_NODES: usize = 4;
 pub struct Matrix {
     /// The test of the profile, or the benchmark.
     pub group: String,
-    /// The benchmark.
     pub bench: String,
-    /// Every parameter.
     pub params: Params,
     /// What the pairs are compared by.
     pub metric: String,
@@ -48,7 +46,6 @@ pub struct Matrix {
 pub struct Slow {
     /// The position of the node, or of both.
     pub nodes: Vec<usize>,
-    /// Its number.
     pub value: f64,
     /// The median that it is held against.
     pub median: f64,

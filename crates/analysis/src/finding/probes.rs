@@ -5,7 +5,6 @@ use serde_json::Value;
 
 /// What one probe saw on one node.
 pub(super) struct Seen<'a> {
-    /// The node.
     pub node: &'a str,
     document: &'a Value,
     probe: &'static str,

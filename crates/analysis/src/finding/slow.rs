@@ -28,7 +28,6 @@ const FEWEST_PARTNERS: usize = 2;
 /// A node that should be measured again, and a case of it to ask again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspect {
-    /// The node.
     pub node: String,
     /// One of its cases.
     pub case: CaseId,

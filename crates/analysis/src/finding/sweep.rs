@@ -12,17 +12,12 @@ use super::ladder::{sweeps, varying};
 pub struct Table {
     /// The test of the profile, or the benchmark.
     pub group: String,
-    /// The benchmark.
     pub bench: String,
-    /// The nodes.
     pub nodes: Vec<String>,
-    /// The thing measured.
     pub subject: Subject,
     /// What else differs in the sweep, and is this in this table.
     pub fixed: Params,
-    /// What is shown.
     pub metric: String,
-    /// Its unit.
     pub unit: Unit,
     /// Which direction is good.
     pub better: Better,
@@ -37,15 +32,12 @@ pub struct Table {
 /// One case in a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// Its name.
     pub case: String,
-    /// How it ended.
     pub outcome: Outcome,
     /// Why it has no number.
     pub cause: Option<Cause>,
     /// The same in a sentence.
     pub reason: Option<String>,
-    /// The median.
     pub value: Option<f64>,
     /// Its 95 % interval.
     pub ci95: Option<(f64, f64)>,

@@ -10,11 +10,8 @@ use super::Judgement;
 /// A limit without which a criterion could not be judged.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MissingLimit {
-    /// The test.
     pub test: String,
-    /// Its metric.
     pub metric: String,
-    /// The metric's unit.
     pub unit: Unit,
     /// Why there is no limit.
     pub reason: String,

@@ -69,7 +69,6 @@ pub(crate) fn limit(value: f64) -> LimitRecord {
     }
 }
 
-/// No limit.
 pub(crate) fn no_limit() -> LimitRecord {
     LimitRecord::unknown("the DIMMs are not readable: permission denied; run as root")
 }

@@ -12,7 +12,6 @@ use super::Assignment;
 pub struct JudgeInputs<'a> {
     /// The nodes of the run and their roles.
     pub nodes: &'a Assignment,
-    /// What was measured.
     pub records: &'a [CaseRecord],
     /// What a run that counts as the reference measured, if one was named.
     pub reference: Option<&'a [CaseRecord]>,

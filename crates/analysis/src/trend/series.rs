@@ -13,9 +13,7 @@ use crate::same::{is_same_question, is_same_thing};
 /// One run of a history.
 #[derive(Clone, Copy, Debug)]
 pub struct TrendRun<'a> {
-    /// The id.
     pub id: &'a str,
-    /// When it began.
     pub started: Timestamp,
     /// Its cases; those of other benchmarks may be left out.
     pub results: &'a [CaseRecord],
@@ -24,7 +22,6 @@ pub struct TrendRun<'a> {
 /// One metric of one subject with one set of parameters, over the runs that measured it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trend {
-    /// The benchmark.
     pub bench: String,
     /// Its version; numbers of different versions are not comparable and make trends of their own.
     pub version: u32,
@@ -32,11 +29,8 @@ pub struct Trend {
     pub subject: Subject,
     /// Its stable key, where it has one.
     pub key: Option<String>,
-    /// The nodes.
     pub nodes: Vec<String>,
-    /// The parameters.
     pub params: Params,
-    /// The metric.
     pub metric: String,
     /// The unit of all numbers.
     pub unit: Unit,
@@ -51,11 +45,8 @@ pub struct Trend {
 /// What one run measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// The run.
     pub run: String,
-    /// When it began.
     pub started: Timestamp,
-    /// The median.
     pub median: f64,
     /// The 95 % interval of the median.
     pub interval: Option<(f64, f64)>,

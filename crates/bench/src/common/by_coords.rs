@@ -5,7 +5,6 @@ use seatrial_model::{Params, PartRecord, Sample};
 /// What was observed at one point of the axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AtCoords {
-    /// Its coordinates.
     pub at: Params,
     /// One list of values a trial; trials without one are left out.
     pub trials: Vec<Vec<f64>>,

@@ -46,7 +46,6 @@ pub enum Transport {
         /// Whether segments carry them.
         timestamps: bool,
     },
-    /// UDP.
     Udp,
 }
 

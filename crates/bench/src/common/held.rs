@@ -14,7 +14,6 @@ const ASKED: usize = 4096;
 /// Touched memory, bound to a node where one was wanted and the system lets us.
 #[derive(Debug)]
 pub struct Held {
-    /// The memory.
     pub map: Mapping,
     /// The node it was to lie on.
     pub wanted: Option<u32>,

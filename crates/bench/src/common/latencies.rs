@@ -56,7 +56,6 @@ impl Latencies {
         (beyond >= 10.0).then(|| Nanos(self.counts.value_at_quantile(part)).min(self.longest))
     }
 
-    /// The longest.
     pub fn longest(&self) -> Nanos {
         self.longest
     }

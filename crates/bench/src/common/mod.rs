@@ -79,7 +79,6 @@ pub const MAX_TRIALS: ParamSpec = ParamSpec {
     default: "auto",
 };
 
-/// The wanted half-width.
 pub const PRECISION: ParamSpec = ParamSpec {
     name: "precision",
     doc: "Wanted half-width of the 95 % interval of the median, in percent of the median.",

@@ -37,7 +37,6 @@ pub fn anywhere(mut case: Case) -> Case {
 
 /// Keeps what an end told, and ends the phase when it has enough.
 pub struct Kept {
-    /// What it measured.
     pub samples: Vec<Sample>,
     /// What it told besides.
     pub facts: Evidence,

@@ -36,7 +36,6 @@ pub trait ServerSide: Send {
     fn verify(&mut self, server: Option<&mut ServerThread>) -> Result<Integrity, Error>;
 }
 
-/// The part.
 pub struct ServerPart<A> {
     place: PartPlacement,
     listener: Option<Listener>,

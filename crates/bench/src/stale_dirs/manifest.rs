@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Standing;
 
-/// Its name.
 pub const MANIFEST: &str = "seatrial.json";
 
 /// What the first key says.
@@ -21,9 +20,7 @@ const MOST: u64 = 64 << 10;
 /// Whose a folder is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// What made it.
     pub made_by: String,
-    /// The benchmark.
     pub benchmark: String,
     /// The host on which it was made.
     pub host: String,
@@ -63,7 +60,6 @@ impl Manifest {
         }
     }
 
-    /// Its text.
     pub fn text(&self) -> String {
         // Words and numbers always have a form in JSON.
         format!("{}\n", serde_json::to_string(self).unwrap_or_default())

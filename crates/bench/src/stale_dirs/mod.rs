@@ -40,7 +40,6 @@ pub const KEPT: &str = "leftovers_kept";
 /// A folder whose name is one of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StaleDir {
-    /// Where it is.
     pub path: PathBuf,
     /// What its manifest says; none when it has none that can be read.
     pub manifest: Option<Manifest>,
@@ -53,7 +52,6 @@ pub struct StaleDir {
 pub enum Standing {
     /// Its process is gone: nobody needs it.
     Abandoned,
-    /// Its process runs.
     Alive,
     /// Its process was on another host, or in another container, of which nothing can be told here.
     Elsewhere,

@@ -19,7 +19,6 @@ use crate::Stop;
 pub struct Inside {
     /// Files, the manifest among them.
     pub files: u64,
-    /// Their bytes.
     pub bytes: u64,
 }
 

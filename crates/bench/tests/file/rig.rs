@@ -29,7 +29,6 @@ fn text(path: &Path) -> String {
 /// An ext4 on a loop device. Dropping it unmounts and removes it, in whatever state it is.
 pub struct LoopDisk {
     folder: TempDir,
-    /// The block device.
     pub device: String,
     /// Whether the image lies in a small memory of its own.
     in_memory: bool,
@@ -188,7 +187,6 @@ pub fn prepared(case: &Case) -> Result<Box<dyn Part>, Error> {
     Ok(part)
 }
 
-/// The measuring phase.
 pub fn measured(case: &Case, part: &mut dyn Part) -> Result<PartRecord, Error> {
     let mut kept = Kept::default();
     part.run(Phase::Measure, &Stop::after(case.budget.measure.into()), &mut kept)?;

@@ -30,7 +30,6 @@ pub struct Running {
     pub phase: Option<Phase>,
     /// How long it was to take.
     pub estimate: Duration,
-    /// Where.
     pub nodes: Vec<String>,
 }
 
@@ -46,9 +45,7 @@ pub struct Counts {
 /// A result that came in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Landed {
-    /// The case.
     pub case: CaseId,
-    /// How it ended.
     pub outcome: Outcome,
     /// Its number, or why it has none.
     pub text: String,
@@ -64,9 +61,7 @@ pub struct Live {
     pub running: BTreeMap<CaseId, Running>,
     /// Cases of all rounds so far.
     pub total: usize,
-    /// Those that ended.
     pub done: usize,
-    /// How.
     pub counts: Counts,
     /// The last results, the newest first.
     pub last: VecDeque<Landed>,

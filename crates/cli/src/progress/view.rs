@@ -26,7 +26,6 @@ const NARROW: usize = 8;
 pub struct Room {
     /// Columns of the terminal.
     pub width: usize,
-    /// Its rows.
     pub height: usize,
     /// Whether it may be coloured.
     pub colored: bool,

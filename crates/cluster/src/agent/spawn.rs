@@ -25,7 +25,6 @@ pub(super) struct Handle {
     pub(super) tell: Sender<ToWorker>,
     /// What its supervisor is asked.
     pub(super) ask: Sender<Ask>,
-    /// Its process.
     pub(super) pid: u32,
 }
 

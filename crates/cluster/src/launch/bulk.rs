@@ -26,7 +26,6 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Silence after which what the launcher says is passed on: a job that waits in a queue says so.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// Who should come.
 #[derive(Clone, Debug)]
 pub(super) struct Expected {
     /// How many; none when only the launcher knows.

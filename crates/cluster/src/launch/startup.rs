@@ -24,7 +24,6 @@ const ON_THE_WAY: usize = 64;
 
 /// An agent to be started.
 pub(super) struct Start {
-    /// The node's name.
     pub(super) node: String,
     /// What starts its agent.
     pub(super) opening: Opening,
@@ -34,7 +33,6 @@ pub(super) struct Start {
 
 /// What starts a process that talks.
 pub(super) struct Opening {
-    /// Its command.
     pub(super) command: Command,
     /// How its stream begins.
     pub(super) manner: Manner,
@@ -69,13 +67,11 @@ pub(super) struct AgentStartup {
 enum Order {
     /// As they were started.
     Started,
-    /// By their names.
     Names,
     /// By the position of their names.
     Positions(HashMap<String, usize>),
 }
 
-/// One agent.
 struct PendingAgent {
     node: String,
     link: Link,

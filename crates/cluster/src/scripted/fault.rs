@@ -15,50 +15,32 @@ pub enum Fault {
     },
     /// The part says that it cannot go on, and the worker exits.
     Fails {
-        /// When.
         phase: Phase,
         /// Why.
         reason: Reason,
     },
     /// A signal ends the worker.
     Crashes {
-        /// When.
         phase: Phase,
         /// Which, for example 11.
         signal: i32,
     },
     /// The worker exits without a word.
-    Exits {
-        /// When.
-        phase: Phase,
-        /// With which code.
-        code: i32,
-    },
+    Exits { phase: Phase, code: i32 },
     /// The worker never answers; SIGTERM ends it.
-    Hangs {
-        /// When.
-        phase: Phase,
-    },
+    Hangs { phase: Phase },
     /// The worker never answers and no signal ends it: uninterruptible sleep.
-    Sticks {
-        /// When.
-        phase: Phase,
-    },
+    Sticks { phase: Phase },
     /// The worker says something that is no message.
-    Garbles {
-        /// When.
-        phase: Phase,
-    },
+    Garbles { phase: Phase },
     /// The whole node goes away.
     AgentLost {
-        /// When.
         phase: Phase,
         /// What is known about it.
         why: String,
     },
     /// The job that holds all nodes is ended.
     JobEnded {
-        /// When.
         phase: Phase,
         /// What the launcher says.
         why: String,

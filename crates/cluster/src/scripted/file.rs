@@ -49,7 +49,6 @@ const MOST_NODES: u32 = 100_000;
 pub struct ScriptFile {
     /// 1.
     pub schema: u32,
-    /// The cluster.
     pub nodes: Vec<SimulatedNodes>,
     /// What is measured; the first that fits counts.
     pub rules: Vec<Rule>,
@@ -79,7 +78,6 @@ pub struct Rule {
     /// Which workers; all of them when nothing is said.
     #[serde(default)]
     pub when: When,
-    /// What they measure.
     #[serde(default)]
     pub samples: Vec<Pattern>,
     /// What their check of the data finds; everything in order when nothing is said.
@@ -91,7 +89,6 @@ pub struct Rule {
     /// What their peers are told.
     #[serde(default)]
     pub offer: Value,
-    /// What goes wrong.
     #[serde(default)]
     pub fault: Option<Fault>,
 }
@@ -120,7 +117,6 @@ pub enum ScriptError {
     /// The file cannot be read.
     #[error("cannot read the script {}: {error}", path.display())]
     Read {
-        /// Which.
         path: PathBuf,
         /// What the system answered.
         error: std::io::Error,

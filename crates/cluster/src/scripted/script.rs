@@ -17,7 +17,6 @@ pub struct Script {
     pub evidence: Evidence,
     /// What its peers are told.
     pub offer: Value,
-    /// What goes wrong.
     pub fault: Option<Fault>,
 }
 

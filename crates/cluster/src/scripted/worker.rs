@@ -16,7 +16,6 @@ const GIVING_UP: Nanos = Nanos::millis(2500);
 /// Samples in one message, as a real worker sends them.
 const BATCH: usize = 256;
 
-/// A simulated worker.
 #[derive(Debug)]
 pub(super) struct Worker {
     pub(super) node: NodeIndex,

@@ -16,7 +16,6 @@ use crate::message::ToWorker;
 pub(super) enum Order {
     /// Prepare the part.
     Prepare,
-    /// Connect it.
     Connect(Vec<Offer>),
     /// Run a phase for a time at most, from a moment of the monotonic clock on or now.
     Run(Phase, Duration, Option<Nanos>),

@@ -54,7 +54,6 @@ mad*) sh -c "$line"; echo "and now for something completely different" ;;
 esac
 "#;
 
-/// A site.
 struct Site {
     folder: TempDir,
 }

@@ -19,7 +19,6 @@ const ONE_TRIAL: [&str; 2] = ["trials", "max_trials"];
 pub struct Level {
     /// [`BASELINE`], or the factor: `method`, `affinity=none`.
     pub label: String,
-    /// Every parameter.
     pub params: Params,
 }
 

@@ -15,7 +15,6 @@ pub use names::{ALIASES, alias};
 pub struct Pattern {
     /// The word for it.
     pub id: &'static str,
-    /// One sentence.
     pub doc: &'static str,
     /// Whether its pairs share links on purpose: each of its steps is measured at one moment.
     pub at_once: bool,

@@ -21,7 +21,6 @@ const PARTNERS: usize = 2;
 /// A node that was slow with its partners.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspect {
-    /// The node.
     pub node: String,
     /// One of its cases: what is asked again.
     pub case: CaseId,

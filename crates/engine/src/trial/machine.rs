@@ -38,7 +38,6 @@ pub struct Trial {
 /// How far the trial is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// In a phase.
     In(Phase),
     /// All done, waiting for the workers to go.
     Finishing,
@@ -146,7 +145,6 @@ impl Trial {
         self.proceed(case, now)
     }
 
-    /// A worker ended.
     pub fn ended(&mut self, case: &Case, worker: WorkerId, end: WorkerEnd, now: Nanos) -> Vec<Action> {
         let phase = self.phase();
         if let Some(worker) = self.find(worker) {

@@ -13,7 +13,6 @@ use seatrial_sys::clock::now_ns;
 
 use crate::toy;
 
-/// The toy.
 pub struct Pair;
 
 static ABOUT: About = toy::about("toy.pair", &[toy::FAULT], &["sender", "receiver"]);

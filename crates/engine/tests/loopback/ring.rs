@@ -12,7 +12,6 @@ use seatrial_sys::clock::now_ns;
 
 use crate::toy;
 
-/// The toy.
 pub struct Ring;
 
 static ABOUT: About = toy::about(

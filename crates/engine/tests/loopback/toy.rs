@@ -9,7 +9,6 @@ use seatrial_model::{
 use crate::pair::Pair;
 use crate::ring::Ring;
 
-/// The toys.
 pub static REGISTRY: Registry = Registry { benchmarks: &[&Pair as &dyn Benchmark, &Ring], planned: &[] };
 
 const METRICS: &[MetricSpec] = &[

@@ -18,7 +18,6 @@ const SHARED_MEMORY: &str = "/dev/shm";
 /// Files that container engines put in place by mounting them; they are on some disk, and no place for data.
 const OF_CONTAINERS: [&str; 3] = ["/etc/hosts", "/etc/hostname", "/etc/resolv.conf"];
 
-/// One line.
 pub(super) struct Mount {
     /// Device number, `8:2`; a made-up one for file systems without a block device.
     pub number: String,

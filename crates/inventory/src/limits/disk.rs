@@ -14,9 +14,7 @@ use super::{bound, pcie_limit, tightest, with_way};
 /// What is asked of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskLoad {
-    /// Whether it reads.
     pub reads: bool,
-    /// Whether it writes.
     pub writes: bool,
     /// Bytes of a request.
     pub block: u64,

@@ -13,7 +13,6 @@ use seatrial_sys::verbs::{Transport, VerbKind};
 pub struct RdmaTraffic {
     /// What connects the ends.
     pub transport: Transport,
-    /// What is done.
     pub verb: VerbKind,
     /// Largest payload of a packet in bytes.
     pub mtu_bytes: u32,
@@ -29,7 +28,6 @@ const INFINIBAND: u64 = 8 + 2;
 const FRAME: u64 = 14 + 4;
 /// Preamble, delimiter and gap around it.
 const AROUND: u64 = 8 + 12;
-/// The shortest frame.
 const SHORTEST: u64 = 64;
 /// Headers of IPv4 and UDP.
 const UDP: u64 = 20 + 8;

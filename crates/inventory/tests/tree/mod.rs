@@ -113,7 +113,6 @@ impl Tree {
         self
     }
 
-    /// Where it is.
     pub fn root(&self) -> SysRoot {
         SysRoot::at(self.dir.path())
     }

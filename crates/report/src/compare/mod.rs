@@ -11,8 +11,6 @@ pub(crate) use words::{Call, beside, counts, gain, interval, test, why, worst_fi
 /// The two runs of a comparison, as the person named them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names<'a> {
-    /// The baseline.
     pub a: &'a str,
-    /// The candidate.
     pub b: &'a str,
 }

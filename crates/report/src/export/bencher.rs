@@ -17,7 +17,6 @@ pub struct Bencher;
 /// Characters that the name of a measure may have (the reference of the format).
 const LONGEST_MEASURE: usize = 64;
 
-/// One number: <https://bencher.dev/docs/reference/bencher-metric-format/>.
 #[derive(Serialize)]
 struct Measured {
     value: f64,

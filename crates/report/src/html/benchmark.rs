@@ -23,7 +23,6 @@ const MOST_CASES: usize = 64;
 /// Cases that are drawn beside each other.
 const MOST_DRAWN: usize = 24;
 
-/// A benchmark.
 #[derive(Clone, Debug, Template)]
 #[template(path = "benchmark.html")]
 pub struct Benchmark {
@@ -35,13 +34,10 @@ pub struct Benchmark {
     pub title: String,
     /// How many cases, and what all of them share.
     pub about: String,
-    /// Figures.
     pub figures: Vec<Figure>,
-    /// Tables.
     pub tables: Vec<Table>,
     /// How limits were derived, or why there is none.
     pub limits: Vec<String>,
-    /// Cases in full.
     pub cases: Vec<Full>,
     /// Where the others are.
     pub rest: String,

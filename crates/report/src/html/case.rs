@@ -30,7 +30,6 @@ const LONGEST_EVIDENCE: usize = 400;
 pub struct Full {
     /// What links lead here by.
     pub id: String,
-    /// Its name.
     pub title: String,
     /// How it came out.
     pub badge: Badge,
@@ -40,21 +39,16 @@ pub struct Full {
     pub why: String,
     /// Its judgements, a sentence each.
     pub judged: Vec<(Badge, String)>,
-    /// Its numbers.
     pub numbers: Table,
     /// Where its limits come from.
     pub falls: Vec<Waterfall>,
     /// Why there is none: reason and metrics.
     pub unlimited: Vec<(String, String)>,
-    /// Its curves.
     pub figures: Vec<Figure>,
-    /// Its matrices.
     pub heats: Vec<Heat>,
-    /// Its other series.
     pub tables: Vec<Table>,
     /// How to measure it again.
     pub command: String,
-    /// Its samples.
     pub download: Option<Download>,
     /// Where they are instead.
     pub no_download: String,

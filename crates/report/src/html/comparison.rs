@@ -41,7 +41,6 @@ pub struct Run<'a> {
 /// A run, held against the baseline.
 #[derive(Clone, Copy, Debug)]
 pub struct Compared<'a> {
-    /// The run.
     pub run: Run<'a>,
     /// What came of it.
     pub comparison: &'a Comparison,

@@ -12,15 +12,12 @@ pub const MOST_CURVES: usize = 8;
 /// Values of an axis that a curve has at least.
 pub const FEWEST_POINTS: usize = 3;
 
-/// A figure.
 #[derive(Clone, Debug, Template)]
 #[template(path = "figure.html")]
 pub struct Figure {
-    /// What it shows.
     pub caption: String,
     /// What the numbers are in.
     pub unit: String,
-    /// The plot.
     pub svg: String,
     /// Marks and names of the curves.
     pub legend: Vec<(String, String)>,

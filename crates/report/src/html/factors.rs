@@ -10,11 +10,8 @@ use super::words::{fixed, of_outcome, text, unit};
 use crate::number::decimals;
 use crate::words::count;
 
-/// A study.
 pub struct Study {
-    /// The gains.
     pub figure: Option<Figure>,
-    /// The numbers.
     pub table: Table,
 }
 

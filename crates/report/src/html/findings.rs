@@ -10,7 +10,6 @@ use crate::terminal::{grouped, place};
 /// Findings at most; the JSON form has all.
 const MOST: usize = 300;
 
-/// The findings.
 pub fn table(shown: &Shown<'_>) -> Table {
     let found = grouped(shown.document);
     let row = |(finding, cases): &(&Finding, Vec<&str>)| {

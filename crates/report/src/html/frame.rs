@@ -9,9 +9,7 @@ const SCRIPT: &str = include_str!("../../templates/script.js");
 
 /// The frame of a page; `frame.html` reads it under the name `frame`.
 pub struct Frame {
-    /// The style sheet.
     pub style: String,
-    /// The script.
     pub script: &'static str,
     /// What the window is called.
     pub title: String,

@@ -21,11 +21,9 @@ const STEPS: f64 = 4.0;
 /// Distance from the median, as a part of it, that gets the strongest colour at least: noise is not to glow.
 const STRONGEST: f64 = 0.05;
 
-/// A matrix.
 #[derive(Clone, Debug, Default, Template)]
 #[template(path = "heat.html")]
 pub struct Heat {
-    /// What it shows.
     pub caption: String,
     /// What rows and columns are.
     pub corner: String,
@@ -37,7 +35,6 @@ pub struct Heat {
     pub note: String,
 }
 
-/// A cell.
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
     /// The number; empty where nothing was measured.
@@ -52,7 +49,6 @@ pub struct Cell {
 
 /// A number before it is coloured.
 pub struct Value {
-    /// The number.
     pub value: f64,
     /// What else is said of it.
     pub more: String,

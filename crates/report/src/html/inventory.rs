@@ -16,7 +16,6 @@ const LONGEST_SET: usize = 160;
 
 /// Nodes that are alike.
 pub struct Kind {
-    /// Their names.
     pub names: String,
     /// What they can be filtered by.
     pub filter: Filter,

@@ -47,7 +47,6 @@ use seatrial_model::{About, CaseId, PartRecord};
 /// What stands around a record and is not in it. All of it may be missing.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// The run folder.
     pub folder: Option<&'a Path>,
     /// The profile that the run was judged against, for who plays which role.
     pub profile: Option<&'a Profile>,

@@ -22,7 +22,6 @@ const MOST_CELLS: usize = 64;
 pub enum View {
     /// Curves.
     Figure(Figure),
-    /// A matrix.
     Heat(Heat),
     /// Numbers.
     Table(Table),

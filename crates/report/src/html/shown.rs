@@ -24,7 +24,6 @@ const OF_EACH: usize = 2;
 
 /// A record as the page looks at it.
 pub struct Shown<'a> {
-    /// The record.
     pub document: &'a Document,
     /// What stands around it.
     pub context: &'a Context<'a>,

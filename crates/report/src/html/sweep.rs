@@ -20,7 +20,6 @@ const MOST: usize = 12;
 pub struct View {
     /// The curves; none where the loads are words.
     pub figure: Option<Figure>,
-    /// The numbers.
     pub table: Option<Table>,
 }
 

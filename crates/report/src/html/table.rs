@@ -5,13 +5,11 @@ use askama::Template;
 use super::words::{Badge, text, unmarked};
 use crate::grid::{Column, Side};
 
-/// A table.
 #[derive(Clone, Debug, Default, Template)]
 #[template(path = "table.html")]
 pub struct Table {
     /// What it is about; screen readers say it first.
     pub caption: String,
-    /// Its columns.
     pub heads: Vec<Head>,
     /// Its rows; the first cell of each is its head.
     pub rows: Vec<Row>,
@@ -25,7 +23,6 @@ pub struct Table {
 /// The head of a column.
 #[derive(Clone, Debug, Default)]
 pub struct Head {
-    /// The name.
     pub text: String,
     /// What its numbers are in.
     pub unit: String,
@@ -35,14 +32,12 @@ pub struct Head {
     pub picture: String,
 }
 
-/// A row.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
     /// What links lead here by; empty for none.
     pub id: String,
     /// What it can be filtered by.
     pub filter: Filter,
-    /// The cells.
     pub cells: Vec<Cell>,
 }
 
@@ -69,10 +64,8 @@ impl Filter {
     }
 }
 
-/// A cell.
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
-    /// What it says.
     pub text: String,
     /// A remark behind it.
     pub faint: String,

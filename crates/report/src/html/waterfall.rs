@@ -11,7 +11,6 @@ use crate::number::{decimals, whole_share};
 #[derive(Clone, Debug, Template)]
 #[template(path = "waterfall.html")]
 pub struct Waterfall {
-    /// The metric.
     pub name: String,
     /// The unit of all numbers.
     pub unit: String,
@@ -21,14 +20,12 @@ pub struct Waterfall {
     pub steps: Vec<Step>,
 }
 
-/// A bar.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Where it comes from.
     pub name: String,
     /// How it was computed.
     pub formula: String,
-    /// The value.
     pub value: String,
     /// What is lost against the bar above; empty for the first.
     pub lost: String,

@@ -19,7 +19,6 @@ use crate::words::{clean, count};
 pub struct Node {
     /// The name the launcher knows it by.
     pub name: String,
-    /// What it is.
     pub machine: Machine,
     /// The derived limits of its parts.
     pub limits: Vec<PartLimit>,

@@ -25,7 +25,6 @@ pub fn is_fleet(document: &Document) -> bool {
 
 /// How one node came out.
 pub(crate) struct NodeSummary<'a> {
-    /// Its name.
     pub(crate) node: &'a str,
     /// The roll-up; none when nothing was measured or judged there.
     pub(crate) verdict: Option<Verdict>,

@@ -16,7 +16,6 @@ const NO_TURBO: &str = "/sys/devices/system/cpu/intel_pstate/no_turbo";
 /// 1 is boost (admin-guide/pm/cpufreq.rst, "Frequency Boost Support").
 const BOOST: &str = "/sys/devices/system/cpu/cpufreq/boost";
 
-/// The setting.
 pub struct Boost;
 
 const ABOUT: SettingAbout = SettingAbout {

@@ -13,7 +13,6 @@ const DEVICE: &str = "/dev/cpu_dma_latency";
 /// What the kernel answers when nobody asks for less, in microseconds (PM_QOS_CPU_LATENCY_DEFAULT_VALUE).
 const NOBODY: &str = "2000000000";
 
-/// The setting.
 pub struct DmaLatency;
 
 // admin-guide/pm/cpuidle.rst, "Power Management Quality of Service for CPUs"; power/pm_qos_interface.rst.

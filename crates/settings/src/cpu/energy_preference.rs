@@ -8,7 +8,6 @@ use seatrial_sys::root::SysRoot;
 use super::governor::{per_policy, word};
 use crate::Setting;
 
-/// The setting.
 pub struct EnergyPreference;
 
 // admin-guide/pm/intel_pstate.rst, "Energy vs Performance Hints"; amd-pstate.rst has the same.

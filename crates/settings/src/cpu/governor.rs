@@ -13,7 +13,6 @@ use crate::group::{OfCpus, grouped};
 /// Where the kernel keeps them (admin-guide/pm/cpufreq.rst, "Policy Interface in sysfs").
 const FOLDER: &str = "/sys/devices/system/cpu/cpufreq";
 
-/// The setting.
 pub struct Governor;
 
 const ABOUT: SettingAbout = SettingAbout {

@@ -14,10 +14,8 @@ use crate::group::grouped;
 const CPUS: &str = "/sys/devices/system/cpu";
 const DRIVER: &str = "/sys/devices/system/cpu/cpuidle/current_driver";
 
-/// `cpu.cstates`.
 pub struct CStates;
 
-/// `cpu.idle_driver`.
 pub struct IdleDriver;
 
 // admin-guide/pm/cpuidle.rst, "Idle States Representation" and "Power Management Quality of Service for CPUs".

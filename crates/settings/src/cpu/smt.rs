@@ -12,7 +12,6 @@ use crate::found::{is_virtual, on_node, parse, present};
 const CONTROL: &str = "/sys/devices/system/cpu/smt/control";
 const ACTIVE: &str = "/sys/devices/system/cpu/smt/active";
 
-/// The setting.
 pub struct Smt;
 
 const ABOUT: SettingAbout = SettingAbout {

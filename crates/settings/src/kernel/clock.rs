@@ -9,7 +9,6 @@ use seatrial_sys::root::{ReadError, SysRoot};
 use crate::Setting;
 use crate::found::{is_word, on_node, present};
 
-/// The setting.
 pub struct ClockSource;
 
 const ABOUT: SettingAbout = SettingAbout {

@@ -5,7 +5,6 @@ use seatrial_model::{Kind, Nanos};
 
 use crate::sysctl::{ROW, Sysctl, by_sysctl};
 
-/// `kernel.sched_rt_runtime_us`.
 pub static RT_RUNTIME: Sysctl = Sysctl(&SettingAbout {
     id: "kernel.sched_rt_runtime_us",
     title: "time of real-time programs each second",

@@ -18,7 +18,6 @@ pub struct Limit {
 
 struct Capability {
     name: &'static str,
-    /// Its number (linux/capability.h).
     bit: u32,
     /// What may be taken with it.
     lifts_to: fn() -> Value,
@@ -48,7 +47,6 @@ const RTPRIO_ABOUT: SettingAbout = SettingAbout {
             program gets.",
 };
 
-/// `limits.rtprio`.
 pub static RTPRIO: Limit = Limit {
     about: &RTPRIO_ABOUT,
     of: |machine| &machine.confinement.realtime_priority,
@@ -56,7 +54,6 @@ pub static RTPRIO: Limit = Limit {
     capability: Capability { name: "CAP_SYS_NICE", bit: 23, lifts_to: || Value::Count(HIGHEST) },
 };
 
-/// `limits.memlock`.
 pub static MEMLOCK: Limit = Limit {
     about: &SettingAbout {
         id: "limits.memlock",

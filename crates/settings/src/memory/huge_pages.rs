@@ -11,7 +11,6 @@ use crate::sysctl::{COUNT, ROW, Sysctl, by_sysctl};
 
 const ENABLED: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-/// `memory.transparent_huge_pages`.
 pub struct TransparentHugePages;
 
 // admin-guide/mm/transhuge.rst.
@@ -57,7 +56,6 @@ fn enabled(root: &SysRoot) -> Result<Value, ReadError> {
     }
 }
 
-/// `memory.huge_pages`.
 pub static HUGE_PAGES: Sysctl = Sysctl(&SettingAbout {
     id: "memory.huge_pages",
     title: "reserved large pages of the usual size",

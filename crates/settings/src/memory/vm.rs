@@ -5,7 +5,6 @@ use seatrial_model::setting::SettingAbout;
 
 use crate::sysctl::{ROW, Sysctl, by_sysctl};
 
-/// `memory.numa_balancing`.
 pub static NUMA_BALANCING: Sysctl = Sysctl(&SettingAbout {
     id: "memory.numa_balancing",
     title: "moving pages towards the CPUs using them",
@@ -22,7 +21,6 @@ pub static NUMA_BALANCING: Sysctl = Sysctl(&SettingAbout {
     ..ROW
 });
 
-/// `memory.swappiness`.
 pub static SWAPPINESS: Sysctl = Sysctl(&SettingAbout {
     id: "memory.swappiness",
     title: "how readily programs are swapped out",
@@ -37,7 +35,6 @@ pub static SWAPPINESS: Sysctl = Sysctl(&SettingAbout {
     ..ROW
 });
 
-/// `memory.zone_reclaim`.
 pub static ZONE_RECLAIM: Sysctl = Sysctl(&SettingAbout {
     id: "memory.zone_reclaim",
     title: "freeing local memory before using remote",

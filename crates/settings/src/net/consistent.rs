@@ -24,7 +24,6 @@ const ABOUT: SettingAbout = SettingAbout {
     ..ROW
 };
 
-/// `net.rmem_consistent`.
 pub static RMEM_CONSISTENT: Consistent = Consistent {
     about: &SettingAbout {
         id: "net.rmem_consistent",
@@ -37,7 +36,6 @@ pub static RMEM_CONSISTENT: Consistent = Consistent {
     most: "/proc/sys/net/core/rmem_max",
 };
 
-/// `net.wmem_consistent`.
 pub static WMEM_CONSISTENT: Consistent = Consistent {
     about: &SettingAbout {
         id: "net.wmem_consistent",

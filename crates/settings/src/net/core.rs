@@ -5,7 +5,6 @@ use seatrial_model::setting::SettingAbout;
 
 use crate::sysctl::{BUFFER, COUNT, ROW, Sysctl, by_sysctl};
 
-/// `net.core.rmem_max`.
 pub static RMEM_MAX: Sysctl = Sysctl(&SettingAbout {
     id: "net.core.rmem_max",
     title: "largest receive buffer to be asked for",
@@ -18,7 +17,6 @@ pub static RMEM_MAX: Sysctl = Sysctl(&SettingAbout {
     ..ROW
 });
 
-/// `net.core.rmem_default`.
 pub static RMEM_DEFAULT: Sysctl = Sysctl(&SettingAbout {
     id: "net.core.rmem_default",
     title: "receive buffer of a socket by default",
@@ -32,7 +30,6 @@ pub static RMEM_DEFAULT: Sysctl = Sysctl(&SettingAbout {
     ..ROW
 });
 
-/// `net.core.wmem_max`.
 pub static WMEM_MAX: Sysctl = Sysctl(&SettingAbout {
     id: "net.core.wmem_max",
     title: "largest send buffer to be asked for",
@@ -45,7 +42,6 @@ pub static WMEM_MAX: Sysctl = Sysctl(&SettingAbout {
     ..ROW
 });
 
-/// `net.core.wmem_default`.
 pub static WMEM_DEFAULT: Sysctl = Sysctl(&SettingAbout {
     id: "net.core.wmem_default",
     title: "send buffer of a socket by default",
@@ -58,7 +54,6 @@ pub static WMEM_DEFAULT: Sysctl = Sysctl(&SettingAbout {
     ..ROW
 });
 
-/// `net.core.netdev_max_backlog`.
 pub static NETDEV_MAX_BACKLOG: Sysctl = Sysctl(&SettingAbout {
     id: "net.core.netdev_max_backlog",
     title: "received packets that wait for a CPU",
@@ -72,7 +67,6 @@ pub static NETDEV_MAX_BACKLOG: Sysctl = Sysctl(&SettingAbout {
     ..ROW
 });
 
-/// `net.core.default_qdisc`.
 pub static DEFAULT_QDISC: Sysctl = Sysctl(&SettingAbout {
     id: "net.core.default_qdisc",
     title: "queueing discipline of new interfaces",

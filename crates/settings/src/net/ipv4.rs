@@ -8,7 +8,6 @@ use crate::sysctl::{ROW, Sysctl, by_sysctl};
 /// Memory of one TCP socket.
 const TCP_BUFFER: Kind = Kind::Size(Bytes(1), Bytes(i32::MAX as u64));
 
-/// `net.ipv4.udp_mem`.
 pub static UDP_MEM: Sysctl = Sysctl(&SettingAbout {
     id: "net.ipv4.udp_mem",
     title: "memory of all UDP sockets together",
@@ -26,7 +25,6 @@ pub static UDP_MEM: Sysctl = Sysctl(&SettingAbout {
     ..ROW
 });
 
-/// `net.ipv4.tcp_rmem`.
 pub static TCP_RMEM: Sysctl = Sysctl(&SettingAbout {
     id: "net.ipv4.tcp_rmem",
     title: "receive buffer of a TCP socket",
@@ -41,7 +39,6 @@ pub static TCP_RMEM: Sysctl = Sysctl(&SettingAbout {
     ..ROW
 });
 
-/// `net.ipv4.tcp_wmem`.
 pub static TCP_WMEM: Sysctl = Sysctl(&SettingAbout {
     id: "net.ipv4.tcp_wmem",
     title: "send buffer of a TCP socket",
@@ -54,7 +51,6 @@ pub static TCP_WMEM: Sysctl = Sysctl(&SettingAbout {
     ..ROW
 });
 
-/// `net.ipv4.tcp_congestion_control`.
 pub static TCP_CONGESTION_CONTROL: Sysctl = Sysctl(&SettingAbout {
     id: "net.ipv4.tcp_congestion_control",
     title: "how TCP decides how fast to send",
@@ -69,7 +65,6 @@ pub static TCP_CONGESTION_CONTROL: Sysctl = Sysctl(&SettingAbout {
     ..ROW
 });
 
-/// `net.ipv4.tcp_timestamps`.
 pub static TCP_TIMESTAMPS: Sysctl = Sysctl(&SettingAbout {
     id: "net.ipv4.tcp_timestamps",
     title: "timestamps in TCP segments",
@@ -83,7 +78,6 @@ pub static TCP_TIMESTAMPS: Sysctl = Sysctl(&SettingAbout {
     ..ROW
 });
 
-/// `net.ipv4.tcp_sack`.
 pub static TCP_SACK: Sysctl = Sysctl(&SettingAbout {
     id: "net.ipv4.tcp_sack",
     title: "selective acknowledgements",
@@ -96,7 +90,6 @@ pub static TCP_SACK: Sysctl = Sysctl(&SettingAbout {
     ..ROW
 });
 
-/// `net.ipv4.tcp_window_scaling`.
 pub static TCP_WINDOW_SCALING: Sysctl = Sysctl(&SettingAbout {
     id: "net.ipv4.tcp_window_scaling",
     title: "TCP windows above 64 KiB",

@@ -5,7 +5,6 @@ use seatrial_model::setting::SettingAbout;
 
 use crate::sysctl::{ROW, Sysctl, by_sysctl};
 
-/// `net.mptcp.enabled`.
 pub static ENABLED: Sysctl = Sysctl(&SettingAbout {
     id: "net.mptcp.enabled",
     title: "multipath TCP",

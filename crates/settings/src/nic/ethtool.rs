@@ -38,13 +38,11 @@ const ABOUT: SettingAbout = SettingAbout {
 
 const SWITCH: &[(&str, &str)] = &[("true", "on"), ("false", "off")];
 
-/// `nic.rx_ring`.
 pub static RX_RING: EthtoolSetting = EthtoolSetting {
     about: &ABOUT,
     ask: |driver| driver.rings().map(|rings| Value::Count(rings.receive.into())),
 };
 
-/// `nic.tx_ring`.
 pub static TX_RING: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.tx_ring",
@@ -57,7 +55,6 @@ pub static TX_RING: EthtoolSetting = EthtoolSetting {
     ask: |driver| driver.rings().map(|rings| Value::Count(rings.send.into())),
 };
 
-/// `nic.rx_usecs`.
 pub static RX_USECS: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.rx_usecs",
@@ -75,7 +72,6 @@ pub static RX_USECS: EthtoolSetting = EthtoolSetting {
     ask: |driver| driver.coalescing().map(|found| time(found.receive_usecs)),
 };
 
-/// `nic.tx_usecs`.
 pub static TX_USECS: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.tx_usecs",
@@ -92,7 +88,6 @@ pub static TX_USECS: EthtoolSetting = EthtoolSetting {
     ask: |driver| driver.coalescing().map(|found| time(found.send_usecs)),
 };
 
-/// `nic.adaptive_rx`.
 pub static ADAPTIVE_RX: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.adaptive_rx",
@@ -109,7 +104,6 @@ pub static ADAPTIVE_RX: EthtoolSetting = EthtoolSetting {
     ask: |driver| driver.coalescing().map(|found| Value::Flag(found.receive_adaptive)),
 };
 
-/// `nic.channels`.
 pub static CHANNELS: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.channels",
@@ -139,11 +133,9 @@ const PAUSE: SettingAbout = SettingAbout {
     ..ABOUT
 };
 
-/// `nic.rx_pause`.
 pub static RX_PAUSE: EthtoolSetting =
     EthtoolSetting { about: &PAUSE, ask: |driver| driver.pause().map(|pause| Value::Flag(pause.receive)) };
 
-/// `nic.tx_pause`.
 pub static TX_PAUSE: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.tx_pause",
@@ -168,11 +160,9 @@ const OFFLOAD: SettingAbout = SettingAbout {
     ..ABOUT
 };
 
-/// `nic.tso`.
 pub static TSO: EthtoolSetting =
     EthtoolSetting { about: &OFFLOAD, ask: |driver| flag(driver, Offload::TcpSegmentation) };
 
-/// `nic.gso`.
 pub static GSO: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.gso",
@@ -184,7 +174,6 @@ pub static GSO: EthtoolSetting = EthtoolSetting {
     ask: |driver| flag(driver, Offload::GenericSegmentation),
 };
 
-/// `nic.gro`.
 pub static GRO: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.gro",
@@ -197,7 +186,6 @@ pub static GRO: EthtoolSetting = EthtoolSetting {
     ask: |driver| flag(driver, Offload::GenericReceive),
 };
 
-/// `nic.lro`.
 pub static LRO: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.lro",
@@ -211,7 +199,6 @@ pub static LRO: EthtoolSetting = EthtoolSetting {
     ask: |driver| flag(driver, Offload::LargeReceive),
 };
 
-/// `nic.rx_checksum`.
 pub static RX_CHECKSUM: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.rx_checksum",
@@ -223,7 +210,6 @@ pub static RX_CHECKSUM: EthtoolSetting = EthtoolSetting {
     ask: |driver| flag(driver, Offload::ReceiveChecksum),
 };
 
-/// `nic.tx_checksum`.
 pub static TX_CHECKSUM: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.tx_checksum",

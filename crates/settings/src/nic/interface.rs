@@ -51,10 +51,8 @@ const ABOUT: SettingAbout = SettingAbout {
             what stands on it.",
 };
 
-/// `nic.mtu`.
 pub static MTU: OfInterface = OfInterface { about: &ABOUT, file: "mtu" };
 
-/// `nic.txqueuelen`.
 pub static TXQUEUELEN: OfInterface = OfInterface {
     about: &SettingAbout {
         id: "nic.txqueuelen",

@@ -37,7 +37,6 @@ const ABOUT: SettingAbout = SettingAbout {
             net.core.default_qdisc and make the interface anew instead. Lost at the next boot.",
 };
 
-/// `nic.qdisc`.
 pub static QDISC: InventorySetting = InventorySetting {
     about: &ABOUT,
     among: |nic| nic.kind != NicKind::Loopback,
@@ -60,7 +59,6 @@ pub static QDISC: InventorySetting = InventorySetting {
     },
 };
 
-/// `nic.irq_local`.
 pub static IRQ_LOCAL: InventorySetting = InventorySetting {
     about: &SettingAbout {
         id: "nic.irq_local",
@@ -113,7 +111,6 @@ fn irq_local(nic: &Nic, machine: &Machine) -> Found {
     Found::value(Value::Flag(away.is_empty())).noted(note)
 }
 
-/// `nic.ipoib_mode`.
 pub static IPOIB_MODE: InventorySetting = InventorySetting {
     about: &SettingAbout {
         id: "nic.ipoib_mode",
@@ -162,7 +159,6 @@ const BOND: SettingAbout = SettingAbout {
 
 const NO_BOND: &str = "there is no bond";
 
-/// `nic.bond_mode`.
 pub static BOND_MODE: InventorySetting = InventorySetting {
     about: &BOND,
     among: is_bond,
@@ -170,7 +166,6 @@ pub static BOND_MODE: InventorySetting = InventorySetting {
     find: |nic, _| of_bond(nic, |bond| bond.mode.as_ref().map(|mode| Value::from(mode.as_str()))),
 };
 
-/// `nic.bond_hash_policy`.
 pub static BOND_HASH_POLICY: InventorySetting = InventorySetting {
     about: &SettingAbout {
         id: "nic.bond_hash_policy",
@@ -190,7 +185,6 @@ pub static BOND_HASH_POLICY: InventorySetting = InventorySetting {
     find: |nic, _| of_bond(nic, |bond| bond.hash_policy.as_ref().map(|policy| Value::from(policy.as_str()))),
 };
 
-/// `nic.bond_miimon`.
 pub static BOND_MIIMON: InventorySetting = InventorySetting {
     about: &SettingAbout {
         id: "nic.bond_miimon",

@@ -51,13 +51,11 @@ const ABOUT: SettingAbout = SettingAbout {
             it. On Ethernet it follows the network interface.",
 };
 
-/// `rdma.port_state`.
 pub static PORT_STATE: OfPort = OfPort {
     about: &ABOUT,
     find: |_, port| Found::known(port.state.as_ref().map(|state| Value::from(state.as_str()))),
 };
 
-/// `rdma.port_rate`.
 pub static PORT_RATE: OfPort = OfPort {
     about: &SettingAbout {
         id: "rdma.port_rate",
@@ -75,7 +73,6 @@ pub static PORT_RATE: OfPort = OfPort {
     find: rate,
 };
 
-/// `rdma.mtu`.
 pub static MTU: OfPort = OfPort {
     about: &SettingAbout {
         id: "rdma.mtu",
@@ -97,7 +94,6 @@ pub static MTU: OfPort = OfPort {
     },
 };
 
-/// `rdma.relaxed_ordering`.
 pub static RELAXED_ORDERING: OfPort = OfPort {
     about: &SettingAbout {
         id: "rdma.relaxed_ordering",
@@ -114,7 +110,6 @@ pub static RELAXED_ORDERING: OfPort = OfPort {
     find: |hca, _| Found::known(hca.relaxed_ordering.as_ref().map(|&allowed| Value::Flag(allowed))),
 };
 
-/// `rdma.firmware`.
 pub static FIRMWARE: OfPort = OfPort {
     about: &SettingAbout {
         id: "rdma.firmware",

@@ -9,7 +9,6 @@ use super::tuned;
 use crate::Setting;
 use crate::found::on_node;
 
-/// The setting.
 pub struct IrqBalance;
 
 const ABOUT: SettingAbout = SettingAbout {

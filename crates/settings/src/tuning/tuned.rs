@@ -10,7 +10,6 @@ use crate::found::{on_node, present};
 
 const ACTIVE: &str = "/etc/tuned/active_profile";
 
-/// The setting.
 pub struct TunedProfile;
 
 pub(super) const ABOUT: SettingAbout = SettingAbout {

@@ -27,7 +27,6 @@ impl Tree {
         Self { dir: tempfile::tempdir().expect("a temporary folder"), machine: Machine::default() }
     }
 
-    /// With a file.
     pub fn file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
         let at = self.root().locate(path);
         fs::create_dir_all(at.parent().expect("a parent")).expect("made");
@@ -47,7 +46,6 @@ impl Tree {
         self
     }
 
-    /// In a container.
     pub fn container(mut self) -> Self {
         self.machine.virtualization =
             Known::Known(Virtualization { hypervisor: None, container: Some("podman".to_owned()) });
@@ -73,7 +71,6 @@ impl Tree {
         readings
     }
 
-    /// Every setting.
     pub fn read_all(&self) -> Vec<SettingReading> {
         seatrial_settings::read_all(&self.root(), &self.machine)
     }

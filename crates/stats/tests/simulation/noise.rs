@@ -14,7 +14,6 @@ pub struct Noise {
 /// How samples lie about the true median.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape {
-    /// Normal.
     Normal,
     /// Lognormal: a longer tail above, as times have.
     Skewed,

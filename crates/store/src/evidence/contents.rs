@@ -18,9 +18,7 @@ use crate::{Damage, Files, Piece, State};
 /// Everything but the samples, which are handed out one case at a time.
 #[derive(Debug, Default)]
 pub struct Contents {
-    /// The invocation.
     pub info: Option<RunInfo>,
-    /// What was planned.
     pub plan: Option<Plan>,
     /// What it was judged against.
     pub profile: Option<Profile>,
@@ -38,7 +36,6 @@ pub struct Contents {
     pub findings: Vec<Finding>,
     /// Judgements.
     pub verdicts: Vec<VerdictRecord>,
-    /// The roll-up.
     pub verdict: Option<Verdict>,
     /// What cannot be read, though its sum is right: it was so in the run folder already, or another version wrote it.
     pub damage: Vec<Damage>,
@@ -47,7 +44,6 @@ pub struct Contents {
 /// The raw samples of a case, of all its trials.
 #[derive(Debug)]
 pub struct Samples {
-    /// The case.
     pub case: CaseId,
     /// What its parts said.
     pub parts: Vec<PartRecord>,

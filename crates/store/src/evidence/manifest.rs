@@ -47,12 +47,10 @@ pub struct Manifest {
     pub files: Vec<Listed>,
 }
 
-/// One file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed {
     /// Path within the run folder.
     pub path: String,
-    /// Its size.
     pub bytes: u64,
     /// SHA-256 of its contents, in lower-case hexadecimal.
     pub sha256: String,

@@ -40,12 +40,9 @@ pub enum EvidenceError {
     /// The run cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The system refused.
     #[error("{tried} {}: {source}", path.display())]
     Io {
-        /// What was tried.
         tried: &'static str,
-        /// On what.
         path: PathBuf,
         /// What the system answered.
         source: io::Error,
@@ -56,7 +53,6 @@ pub enum EvidenceError {
     /// The run folder holds something that cannot be evidence.
     #[error("{} cannot go into an evidence file: {why}", path.display())]
     Unfit {
-        /// What.
         path: PathBuf,
         /// Why not, as a fragment.
         why: String,

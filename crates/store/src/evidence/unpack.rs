@@ -9,7 +9,6 @@ use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 /// The form that an evidence file is packed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
-    /// What is written.
     Gzip,
     /// What was written before.
     Zstd,

@@ -18,10 +18,8 @@ use crate::{RunFolder, State, StoreError};
 /// How hard to compress: samples are numbers in text, of which higher levels make little less in more time.
 const LEVEL: Compression = Compression::new(6);
 
-/// What was exported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exported {
-    /// The run.
     pub run: String,
     /// Files in it, without the manifest.
     pub files: usize,

@@ -30,7 +30,6 @@ impl Files {
         Self { folder: folder.into() }
     }
 
-    /// The folder itself.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -70,7 +69,6 @@ impl Files {
         self.folder.join("verdicts.json")
     }
 
-    /// Which binaries measured.
     pub fn tool(&self) -> PathBuf {
         self.folder.join("tool.json")
     }
@@ -137,7 +135,6 @@ pub struct Plan {
 /// Cases that ran one after the other before the study looked at them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Round {
-    /// The cases.
     pub cases: Vec<Case>,
     /// The estimated time of all of them.
     pub estimate: Nanos,

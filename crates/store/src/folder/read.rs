@@ -34,9 +34,7 @@ pub struct StoredRun {
     files: Files,
     /// What the run is doing now.
     pub state: State,
-    /// The invocation.
     pub info: Piece<RunInfo>,
-    /// What was planned.
     pub plan: Piece<Plan>,
     /// The last record of every case, in the order they ended.
     pub results: Vec<CaseRecord>,

@@ -10,7 +10,6 @@ pub struct MemoryLimit {
     pub version: Version,
     /// Folder of the group below its mount point; `/` for the mount point itself.
     pub group: String,
-    /// The limit.
     pub limit_bytes: u64,
     /// What the group uses, page cache included.
     pub used_bytes: u64,

@@ -50,7 +50,6 @@ impl Gpu {
         Ok(Self(Arc::new(Attached { driver: Arc::clone(driver), device, context, number, properties })))
     }
 
-    /// What it is.
     pub fn properties(&self) -> &Properties {
         &self.0.properties
     }

@@ -9,7 +9,6 @@ use super::GpuError;
 /// What a device is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Properties {
-    /// The product's name.
     pub name: String,
     /// Domain, bus, device and function in the kernel's form: `0000:3b:00.0`.
     pub pci_address: String,

@@ -33,22 +33,15 @@ pub enum GpuError {
     Library(#[from] LibraryError),
     /// The library has no such function.
     #[error("driver too old for {symbol}")]
-    TooOld {
-        /// The function.
-        symbol: &'static str,
-    },
-    /// The driver refused.
+    TooOld { symbol: &'static str },
     #[error("{call}: {name} ({code}){}{text}", if .text.is_empty() { "" } else { ": " })]
     Refused {
-        /// The function.
         call: &'static str,
-        /// The driver's number.
         code: i32,
         /// The driver's name of it.
         name: String,
         /// What else it says.
         text: String,
-        /// The sort.
         fault: Fault,
     },
     /// A copy or view beyond the end of memory; nothing was done.
@@ -63,10 +56,7 @@ pub enum GpuError {
     },
     /// Memory or events of one device were used with another.
     #[error("{what} belongs to another device")]
-    Stranger {
-        /// What was used.
-        what: &'static str,
-    },
+    Stranger { what: &'static str },
 }
 
 impl GpuError {

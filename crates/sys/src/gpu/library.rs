@@ -17,12 +17,7 @@ pub enum LibraryError {
     },
     /// There is one, and the linker refuses it.
     #[error("{name} cannot be loaded: {why}")]
-    Refused {
-        /// The name.
-        name: String,
-        /// The linker's words.
-        why: String,
-    },
+    Refused { name: String, why: String },
 }
 
 /// A loaded library. It is never unloaded: drivers leave threads and handlers behind that point into it.
@@ -92,7 +87,6 @@ fn last_error() -> String {
 pub(super) struct Entry<F> {
     /// Its name, without the number of its form.
     pub symbol: &'static str,
-    /// The function.
     pub function: Option<F>,
 }
 

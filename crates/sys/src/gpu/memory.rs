@@ -39,7 +39,6 @@ impl DeviceMemory {
         self.bytes == 0
     }
 
-    /// The device.
     pub const fn gpu(&self) -> &Gpu {
         &self.gpu
     }

@@ -47,7 +47,6 @@ impl Drop for Loaded {
     }
 }
 
-/// A kernel.
 #[derive(Clone, Debug)]
 pub struct Function {
     module: Module,

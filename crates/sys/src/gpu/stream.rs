@@ -40,7 +40,6 @@ impl Stream {
         Ok(Self { gpu: gpu.clone(), raw, kept: RefCell::default() })
     }
 
-    /// The device.
     pub const fn gpu(&self) -> &Gpu {
         &self.gpu
     }

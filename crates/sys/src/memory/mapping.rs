@@ -51,9 +51,7 @@ pub enum MapError {
 /// A kind of pages that could not be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The kind.
     pub pages: Pages,
-    /// Why not.
     pub why: RegionError,
 }
 

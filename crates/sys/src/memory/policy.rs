@@ -24,21 +24,16 @@ pub enum PolicyError {
     /// A sandbox forbids the call, as container runtimes do without `CAP_SYS_NICE`.
     #[error("{call}: {errno}; a container or security module forbids it")]
     Denied {
-        /// The system call.
         call: &'static str,
         /// What the kernel answered.
         errno: Errno,
     },
     /// The kernel was built without NUMA.
     #[error("{call}: the kernel does not have this call")]
-    Unsupported {
-        /// The system call.
-        call: &'static str,
-    },
+    Unsupported { call: &'static str },
     /// There is no such node, it has no memory, or the cpuset leaves it out.
     #[error("{call}: node {node} has no memory that this process may use")]
     NoSuchNode {
-        /// The system call.
         call: &'static str,
         /// The node asked for.
         node: u32,
@@ -46,7 +41,6 @@ pub enum PolicyError {
     /// Anything else.
     #[error("{call}: {errno}")]
     Other {
-        /// The system call.
         call: &'static str,
         /// What the kernel answered.
         errno: Errno,

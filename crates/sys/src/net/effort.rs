@@ -14,7 +14,6 @@ const STAT: &str = "/proc/stat";
 /// Times of a thread since it began, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadTime {
-    /// In user mode.
     pub user_ns: u64,
     /// In the kernel; of interrupts what was not accounted elsewhere.
     pub system_ns: u64,
@@ -67,11 +66,9 @@ pub struct HostTime {
     pub user_ns: u64,
     /// In the kernel on behalf of processes.
     pub system_ns: u64,
-    /// In interrupts.
     pub irq_ns: u64,
     /// In what interrupts leave for later: the protocol stack's receiving side.
     pub softirq_ns: u64,
-    /// Idle.
     pub idle_ns: u64,
     /// Given to somebody else by the hypervisor.
     pub steal_ns: u64,

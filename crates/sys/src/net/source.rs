@@ -43,7 +43,6 @@ impl Source {
         Ok(Self { file, start, len: bytes.len() })
     }
 
-    /// The file.
     pub fn file(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }

@@ -42,7 +42,6 @@ pub struct TcpInfo {
     pub delivered_ce: Option<u32>,
     /// Bytes acknowledged.
     pub bytes_acked: Option<u64>,
-    /// Bytes received.
     pub bytes_received: Option<u64>,
     /// Bytes sent again.
     pub bytes_retrans: Option<u64>,

@@ -43,7 +43,6 @@ impl Counting for DiskStats {
     }
 }
 
-/// A line.
 struct Device<'a> {
     name: &'a str,
     reads: u64,

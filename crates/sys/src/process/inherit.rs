@@ -22,10 +22,8 @@ pub enum InheritError {
     /// It is open but was opened here, or has been taken over already.
     #[error("descriptor {0} was not inherited")]
     NotInherited(RawFd),
-    /// The system refused.
     #[error("descriptor {fd}: {errno}")]
     System {
-        /// The number.
         fd: RawFd,
         /// What the kernel answered.
         errno: Errno,

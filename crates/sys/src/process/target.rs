@@ -18,12 +18,9 @@ pub enum TargetError {
     /// It has ended and was reaped.
     #[error("process {pid} is gone", pid = .0.as_raw_nonzero())]
     Gone(Pid),
-    /// The system refused.
     #[error("{what} process {pid}: {errno}", pid = .pid.as_raw_nonzero())]
     System {
-        /// What was tried.
         what: &'static str,
-        /// On which process.
         pid: Pid,
         /// What the kernel answered.
         errno: Errno,
@@ -58,7 +55,6 @@ impl Target {
         Ok(Self { pid, identity })
     }
 
-    /// Its process id.
     pub const fn pid(&self) -> Pid {
         self.pid
     }

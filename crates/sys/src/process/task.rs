@@ -7,7 +7,6 @@ use crate::root::{ReadError, SysRoot};
 pub struct Task {
     /// Thread id.
     pub id: u32,
-    /// Its name.
     pub name: String,
     /// Its state in the kernel's letters: R running, S sleeping, D uninterruptible, T stopped, Z ended (proc_pid_stat(5)).
     pub state: char,

@@ -9,7 +9,6 @@ use rustix::io::Errno;
 /// The room on a file system, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Space {
-    /// Size.
     pub size_bytes: u64,
     /// Not in use, the part kept for root included.
     pub free_bytes: u64,
@@ -20,7 +19,6 @@ pub struct Space {
 /// Why the room on a file system is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpaceError {
-    /// The system's answer.
     #[error("statvfs({path}): {errno}")]
     Refused {
         /// What was asked about.

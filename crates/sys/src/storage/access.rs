@@ -14,11 +14,9 @@ const USUAL: [u32; 4] = [512, 1024, 2048, 4096];
 /// What direct requests must be aligned to, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alignment {
-    /// Their memory.
     pub memory: u32,
     /// Their offsets and lengths.
     pub offset: u32,
-    /// Who said so.
     pub source: AlignmentSource,
 }
 

@@ -51,7 +51,6 @@ impl Buffers {
         self.each.next_multiple_of(PAGE).max(PAGE)
     }
 
-    /// The memory below.
     pub const fn map(&self) -> &Mapping {
         &self.map
     }

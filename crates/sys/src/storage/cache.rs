@@ -35,7 +35,6 @@ const _: () = assert!(size_of::<Range>() == 16 && size_of::<Counts>() == 40);
 /// How much of a file the page cache holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resident {
-    /// Bytes.
     pub bytes: u64,
     /// The call that told: `cachestat` or `mincore`.
     pub method: &'static str,

@@ -15,9 +15,7 @@ const SECTOR: u64 = 512;
 /// behind which there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// Its driver.
     pub major: u32,
-    /// Its number there.
     pub minor: u32,
 }
 
@@ -83,9 +81,7 @@ pub fn polls(root: &SysRoot, device: Device) -> Result<bool, ReadError> {
 /// What was moved, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
-    /// Read.
     pub read: u64,
-    /// Written.
     pub written: u64,
 }
 

@@ -28,7 +28,6 @@ pub struct Request {
     pub slot: usize,
     /// Which of the engine's files.
     pub file: usize,
-    /// Which way.
     pub operation: Operation,
     /// Where in the file, in bytes.
     pub offset: u64,

@@ -165,7 +165,6 @@ structures! {
         handle: u32 = 24,
         cqe: c_int = 28,
     }
-    /// A completion.
     Wc = "struct ibv_wc", 48 {
         wr_id: u64 = 0,
         status: c_uint = 8,
@@ -279,7 +278,6 @@ structures! {
         xrc: [u32; 2] = 72 as "qp_type",
         window: [u64; 6] = 80 as "bind_mw",
     }
-    /// A receive request.
     RecvWr = "struct ibv_recv_wr", 32 {
         wr_id: u64 = 0,
         next: *mut RecvWr = 8,

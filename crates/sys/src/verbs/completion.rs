@@ -34,7 +34,6 @@ impl Completion {
         self.0.wr_id
     }
 
-    /// How it ended.
     pub const fn status(&self) -> Status {
         Status::of(self.0.status)
     }
@@ -45,7 +44,6 @@ impl Completion {
         self.0.status == 0
     }
 
-    /// What was done.
     pub const fn operation(&self) -> Operation {
         Operation::of(self.0.opcode)
     }
@@ -111,9 +109,7 @@ pub enum Operation {
     Write,
     /// Memory of the peer was read.
     Read,
-    /// Compare and swap.
     CompareSwap,
-    /// Fetch and add.
     FetchAdd,
     /// A message was received.
     Receive,
@@ -177,7 +173,6 @@ macro_rules! statuses {
 }
 
 statuses! {
-    /// Done.
     Success = 0, "IBV_WC_SUCCESS", "done";
     /// Local length error.
     LocalLength = 1, "IBV_WC_LOC_LEN_ERR",
@@ -230,13 +225,10 @@ statuses! {
     InvalidEec = 17, "IBV_WC_INV_EECN_ERR", "the number of an end-to-end context is wrong";
     /// Invalid state of an end-to-end context.
     InvalidEecState = 18, "IBV_WC_INV_EEC_STATE_ERR", "an end-to-end context is in the wrong state";
-    /// The device failed.
     Fatal = 19, "IBV_WC_FATAL_ERR", "the device or its driver failed: see the kernel log";
     /// No response in time.
     ResponseTimeout = 20, "IBV_WC_RESP_TIMEOUT_ERR", "no response in time";
-    /// Any other error.
     General = 21, "IBV_WC_GENERAL_ERR", "an error without a name: see the vendor's code";
-    /// Tag matching failed.
     TagMatching = 22, "IBV_WC_TM_ERR", "tag matching failed";
     /// A rendezvous was not completed.
     TagRendezvous = 23, "IBV_WC_TM_RNDV_INCOMPLETE", "a rendezvous of tag matching was not completed";

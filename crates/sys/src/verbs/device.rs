@@ -151,7 +151,6 @@ pub enum Atomics {
 pub struct DeviceAbout {
     /// Version of its firmware; empty where software plays the device.
     pub firmware: String,
-    /// Its unique id.
     pub node_guid: u64,
     /// The unique id of what it is a part of: the same for all devices of one card.
     pub sys_image_guid: u64,
@@ -196,7 +195,6 @@ pub struct AsyncEvent {
     pub fatal: bool,
 }
 
-/// An opened device.
 pub struct Device {
     pub(super) verbs: Arc<Verbs>,
     pub(super) context: NonNull<Context>,
@@ -217,12 +215,10 @@ impl fmt::Debug for Device {
 }
 
 impl Device {
-    /// The kernel's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it offers.
     pub const fn about(&self) -> &DeviceAbout {
         &self.about
     }

@@ -42,22 +42,15 @@ pub enum VerbsError {
     Library(#[from] LibraryError),
     /// The library has no such function.
     #[error("libibverbs.so.1 is too old: it has no {symbol}")]
-    TooOld {
-        /// The function.
-        symbol: &'static str,
-    },
+    TooOld { symbol: &'static str },
     /// The kernel offers RDMA to no program.
     #[error(
         "the kernel offers no RDMA to programs (ibv_get_device_list: {errno}): is the module ib_uverbs loaded?"
     )]
-    NoKernel {
-        /// What it answered.
-        errno: Errno,
-    },
+    NoKernel { errno: Errno },
     /// There is no device of this name.
     #[error("no RDMA device {name}; {there}")]
     NoDevice {
-        /// The name.
         name: String,
         /// Which ones there are, in words.
         there: String,
@@ -65,9 +58,7 @@ pub enum VerbsError {
     /// The device has no such port.
     #[error("{device} has no port {port}, but ports 1 to {ports}")]
     NoPort {
-        /// The device.
         device: String,
-        /// The port.
         port: u8,
         /// How many it has.
         ports: u8,
@@ -77,9 +68,7 @@ pub enum VerbsError {
         "port {port} of {device} is {state}, not ACTIVE: look at the cable, the switch and the subnet manager"
     )]
     PortDown {
-        /// The device.
         device: String,
-        /// The port.
         port: u8,
         /// Its state in the kernel's words.
         state: &'static str,
@@ -87,9 +76,7 @@ pub enum VerbsError {
     /// There is no address at this place of the port's table.
     #[error("port {port} of {device} has no GID {asked}; its table has {table}")]
     NoGid {
-        /// The device.
         device: String,
-        /// The port.
         port: u8,
         /// The index that was asked for.
         asked: u32,
@@ -116,13 +103,11 @@ pub enum VerbsError {
     MemoryLock {
         /// How much was to be registered.
         bytes: usize,
-        /// The limit.
         limit_bytes: u64,
     },
     /// The device cannot do that.
     #[error("{device} offers no {feature}")]
     Lacks {
-        /// The device.
         device: String,
         /// What it would need.
         feature: String,
@@ -130,9 +115,7 @@ pub enum VerbsError {
     /// More was asked for than the device offers.
     #[error("{what} of {asked} asked for, and the device offers {most}")]
     TooMuch {
-        /// Of what.
         what: &'static str,
-        /// How much.
         asked: u64,
         /// How much there is.
         most: u64,
@@ -149,18 +132,13 @@ pub enum VerbsError {
     },
     /// What was asked for contradicts itself.
     #[error("{why}")]
-    Config {
-        /// How.
-        why: String,
-    },
+    Config { why: String },
     /// The library, the driver or the kernel refused.
     #[error("{call} for {what}: {errno}")]
     Refused {
-        /// The function.
         call: &'static str,
         /// What it was for.
         what: String,
-        /// What it answered.
         errno: Errno,
     },
     /// A queue did not take a request.
@@ -174,11 +152,9 @@ pub enum VerbsError {
     /// A request ended without having been done.
     #[error("work request {id} ended with {}: {} (vendor code {vendor:#x})", .status.name(), .status.text())]
     Completion {
-        /// How it ended.
         status: Status,
         /// The vendor's own code.
         vendor: u32,
-        /// The request.
         id: u64,
     },
     /// Nothing came in time.
@@ -186,9 +162,7 @@ pub enum VerbsError {
     Timeout {
         /// What was waited for.
         what: &'static str,
-        /// How long.
         waited: Duration,
-        /// How many came.
         got: usize,
         /// How many were to come.
         want: usize,

@@ -61,9 +61,7 @@ impl Drop for ProtectionDomain {
 /// What peers may do with memory, besides what its owner may: read and write it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
-    /// Write it.
     pub remote_write: bool,
-    /// Read it.
     pub remote_read: bool,
     /// Compare and swap, fetch and add.
     pub remote_atomic: bool,

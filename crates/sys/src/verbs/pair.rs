@@ -78,7 +78,6 @@ impl fmt::Display for Transport {
 /// What a queue pair is made as. Each request has one piece of memory, and tells of its end only where it says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuePairSpec {
-    /// What connects it.
     pub transport: Transport,
     /// Send requests under way at most.
     pub send_depth: u32,
@@ -95,9 +94,7 @@ pub enum State {
     Reset,
     /// Receives may be posted.
     Init,
-    /// It receives.
     ReadyToReceive,
-    /// It sends.
     ReadyToSend,
     /// It sends what it has and no more.
     SendDrain,
@@ -241,7 +238,6 @@ impl QueuePair {
         self.number
     }
 
-    /// What connects it.
     pub const fn transport(&self) -> Transport {
         self.transport
     }

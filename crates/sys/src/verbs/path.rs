@@ -11,7 +11,6 @@ use super::{Gid, GidEntry, LinkLayer, Mtu, PortAbout, VerbsError};
 pub struct Global {
     /// The place of our own address in the port's table.
     pub source_index: u8,
-    /// The peer's address.
     pub to: Gid,
     /// Class of traffic: on RoCE version 2 the IP header's DSCP (upper six bits) and ECN.
     pub traffic_class: u8,
@@ -127,7 +126,6 @@ impl Default for Retry {
 /// What a connected queue pair needs to know of its peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Connection {
-    /// The path there.
     pub path: Path,
     /// The peer's queue pair.
     pub qp_number: u32,

@@ -37,7 +37,6 @@ impl PortState {
         }
     }
 
-    /// The kernel's word.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NoChange => "NOP",
@@ -113,7 +112,6 @@ impl fmt::Display for Mtu {
 pub struct PortAbout {
     /// Logical state.
     pub state: PortState,
-    /// What it speaks.
     pub link_layer: LinkLayer,
     /// Local identifier in the subnet; 0 on Ethernet, and before a subnet manager has seen the port.
     pub lid: u16,

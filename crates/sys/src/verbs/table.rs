@@ -19,7 +19,6 @@ pub type RegMrIova2 = unsafe extern "C" fn(Opaque, *mut c_void, usize, u64, c_ui
 /// Declares the table and how it is loaded. All of these functions are there since IBVERBS_1.1 (2006).
 macro_rules! functions {
     ($($field:ident: fn($($arg:ty),*) $(-> $answer:ty)?;)+) => {
-        /// The functions.
         #[derive(Debug)]
         pub struct Table {
             $(pub $field: unsafe extern "C" fn($($arg),*) $(-> $answer)?,)+

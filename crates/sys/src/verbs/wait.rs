@@ -31,7 +31,6 @@ impl Deadline {
     }
 }
 
-/// How waiting ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Readiness {
     Ready,

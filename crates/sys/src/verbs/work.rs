@@ -25,14 +25,10 @@ pub enum Verb {
     CompareSwap {
         /// What they must be.
         compare: u64,
-        /// What they become.
         swap: u64,
     },
     /// Add to the peer's eight bytes; what they were comes back.
-    FetchAdd {
-        /// How much.
-        add: u64,
-    },
+    FetchAdd { add: u64 },
 }
 
 impl Verb {
@@ -62,7 +58,6 @@ impl Verb {
 /// Whom a datagram goes to.
 #[derive(Clone, Copy, Debug)]
 pub struct Datagram<'a> {
-    /// The path there.
     pub handle: &'a Arc<AddressHandle>,
     /// The peer's queue pair.
     pub qp_number: u32,
@@ -70,7 +65,6 @@ pub struct Datagram<'a> {
     pub qkey: u32,
 }
 
-/// A send request.
 #[derive(Clone, Copy, Debug)]
 pub struct Work<'a> {
     /// A number that its completion comes with.
@@ -316,7 +310,6 @@ fn one_device<'a>(
     Ok(Some(device.clone()))
 }
 
-/// A receive request.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiveWork<'a> {
     /// A number that its completion comes with.

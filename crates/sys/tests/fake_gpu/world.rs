@@ -18,7 +18,6 @@ pub enum Op {
     Kernel { name: String, blocks: u32, threads: u32, arguments: Vec<u64> },
 }
 
-/// A planned failure.
 #[derive(Clone, Debug)]
 pub struct Failure {
     symbol: String,

@@ -20,7 +20,6 @@ impl Fake {
         Self { folder }
     }
 
-    /// The library.
     pub fn library(&self) -> PathBuf {
         self.folder.path().join("libibverbs.so.1")
     }

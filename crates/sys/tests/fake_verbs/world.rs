@@ -50,7 +50,6 @@ pub struct Pair {
     pub receives: VecDeque<(u64, Sge)>,
 }
 
-/// A completion queue.
 #[derive(Default)]
 pub struct Queue {
     pub ready: VecDeque<Wc>,
@@ -63,7 +62,6 @@ pub struct Queue {
 pub struct World {
     config: HashMap<String, u64>,
     pub pairs: HashMap<u32, Pair>,
-    /// By their addresses.
     pub queues: HashMap<usize, Queue>,
     /// By the address of the channel: where its events are written to.
     pub channels: HashMap<usize, c_int>,

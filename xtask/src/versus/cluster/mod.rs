@@ -18,7 +18,6 @@ use self::nodes::Nodes;
 use super::{Alone, Area, Figure, Row, ours};
 use crate::packages;
 
-/// The area.
 pub const CLUSTER: Area = Area {
     name: "cluster",
     about: "from the command to its end, with an agent on every node in between, against an empty command on each",

@@ -36,7 +36,6 @@ struct Stages {
     cases: f64,
     /// Findings over all nodes.
     judge: f64,
-    /// The document.
     print: f64,
 }
 

@@ -22,7 +22,6 @@ use self::nodes::{Nodes, Way};
 use super::{Alone, Area, Figure, Row, Taking, Work};
 use crate::packages::{self, Package};
 
-/// The area.
 pub const NETWORK: Area = Area {
     name: "network",
     about: "net.tcp_stream, net.udp_stream, net.rr and net.pingpong against iperf3, nuttcp, sockperf, qperf and NetPIPE",

@@ -19,7 +19,6 @@ const LIMIT_SECONDS: &str = "120";
 
 const NAME: &str = "versus-net";
 
-/// Where data goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From the first node to the second.

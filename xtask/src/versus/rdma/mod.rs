@@ -19,7 +19,6 @@ use super::{Area, Figure, Row};
 use crate::packages::{self, Package};
 use crate::versus::ours as release;
 
-/// The area.
 pub const RDMA: Area = Area {
     name: "rdma",
     about: "RDMA benchmarks against perftest and qperf: one device, both ends on this machine, same sizes, depth and time \

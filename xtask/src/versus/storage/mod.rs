@@ -22,7 +22,6 @@ use self::places::{Place, Places};
 use super::{Area, Figure, Row, Taking};
 use crate::packages::{self, Package};
 
-/// The area.
 pub const STORAGE: Area = Area {
     name: "storage",
     about: "storage.file against fio and elbencho: same file system, size, pattern, block, depth and CPU",
@@ -41,7 +40,6 @@ const SECONDS: u32 = 2;
 /// Size of each file.
 const SIZE: &str = "512m";
 
-/// What is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Job {
     write: bool,
@@ -92,7 +90,6 @@ struct Figures {
     cpu: f64,
 }
 
-/// A turn.
 type Turn = Box<dyn FnMut() -> Result<Figures>>;
 
 /// What is compared where, and with which peers. Some 13 minutes with `--rounds 6` on a machine that does nothing else.

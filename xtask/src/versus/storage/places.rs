@@ -25,7 +25,6 @@ pub fn root() -> PathBuf {
     target().join("versus-storage")
 }
 
-/// A place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The file system of the target folder.
@@ -124,7 +123,6 @@ impl Memory {
         Ok(made)
     }
 
-    /// The innermost mount.
     fn folder(&self) -> &Path {
         self.mounted.last().map_or(Path::new("/nonexistent"), PathBuf::as_path)
     }

@@ -7,7 +7,6 @@ use seatrial_model::{
 
 use super::super::{memory_for, memory_nodes, own_memory};
 
-/// Which GPUs.
 pub const GPU: ParamSpec = ParamSpec {
     name: "gpu",
     doc: "One GPU by its number in the inventory or its PCI address; auto is all of them.",

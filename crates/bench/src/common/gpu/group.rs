@@ -15,7 +15,6 @@ pub trait End {
     /// The GPU's number in the case.
     fn number(&self) -> usize;
 
-    /// The GPU.
     fn opened(&self) -> &Opened;
 }
 
@@ -62,7 +61,6 @@ impl<E: End> GpuGroup<E> {
         Ok(group)
     }
 
-    /// Those that work.
     pub fn ends(&self) -> &[E] {
         &self.ends
     }

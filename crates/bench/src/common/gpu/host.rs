@@ -14,7 +14,6 @@ use crate::common::{Held, evidence_of_pages, evidence_of_place};
 /// A block of pinned memory.
 #[derive(Debug)]
 pub struct Block {
-    /// The memory.
     pub memory: Arc<PinnedMemory>,
     /// Where its pages lie, asked before they were pinned: they cannot move after.
     pub place: serde_json::Value,

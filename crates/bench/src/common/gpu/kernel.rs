@@ -294,7 +294,6 @@ impl Kernels {
         unsafe { stream.launch(&self.0.wait, (1, 1), &arguments, &[]) }
     }
 
-    /// The device.
     pub fn gpu(&self) -> &Gpu {
         &self.0.gpu
     }
@@ -402,34 +401,20 @@ fn link(words: &mut [u64], start: u64) {
 pub enum Arrays<'a> {
     /// Adds up `from`, each block to one of [`SUMS`] words of `sums`.
     Read {
-        /// What is read.
         from: Span<'a>,
         /// Where the sums are added to.
         sums: Span<'a>,
     },
     /// Writes a pattern.
-    Write {
-        /// Where.
-        to: Span<'a>,
-        /// What.
-        pattern: Pattern,
-    },
+    Write { to: Span<'a>, pattern: Pattern },
     /// Copies.
-    Copy {
-        /// Where to.
-        to: Span<'a>,
-        /// Where from.
-        from: Span<'a>,
-    },
+    Copy { to: Span<'a>, from: Span<'a> },
     /// `to = from + factor * and`.
     Triad {
-        /// Where to.
         to: Span<'a>,
-        /// The first array.
         from: Span<'a>,
         /// The second array.
         and: Span<'a>,
-        /// Its factor.
         factor: u64,
     },
 }

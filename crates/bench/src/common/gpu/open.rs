@@ -17,7 +17,6 @@ use crate::Error;
 pub struct Opened {
     /// Its PCI address: its name in messages.
     pub address: String,
-    /// The device.
     pub gpu: Gpu,
     /// Our kernels on it.
     pub kernels: Kernels,

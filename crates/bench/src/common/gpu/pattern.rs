@@ -17,7 +17,6 @@ pub struct Pattern {
 /// Words of a buffer that are not what they should be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wrong {
-    /// How many.
     pub count: u64,
     /// The index of the first one.
     pub first: u64,

@@ -23,7 +23,6 @@ pub enum Op {
 }
 
 impl Op {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Copy, Self::Triad];
 
     /// The word for people.
@@ -64,7 +63,6 @@ pub enum Hint {
 }
 
 impl Hint {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Plain, Self::Stream, Self::Keep];
 
     /// The word for people, which names of kernels hold too.
@@ -121,7 +119,6 @@ impl Hint {
 /// The form of a streaming kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// What it does.
     pub op: Op,
     /// Threads of a block.
     pub threads: u32,
@@ -137,7 +134,6 @@ impl Shape {
         self.threads as u64 * self.vectors as u64 * 16
     }
 
-    /// The kernel's name.
     pub fn name(self) -> String {
         let hint = self.hint.name().map(|hint| format!("_{hint}")).unwrap_or_default();
         format!("{}_{}x{}{hint}", self.op.name(), self.threads, self.vectors)

@@ -41,7 +41,6 @@ const MANY: usize = 10;
 pub struct Lost {
     /// Those whose streams hardly ran at the same time.
     pub apart: usize,
-    /// All of them.
     pub of: usize,
 }
 

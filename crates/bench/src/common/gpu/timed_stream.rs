@@ -15,7 +15,6 @@ pub const MOST_QUEUED: usize = 240;
 /// A stream, with marks to time its work by.
 #[derive(Debug)]
 pub struct TimedStream {
-    /// The stream.
     pub stream: Stream,
     kernels: Kernels,
     marks: Vec<Event>,
@@ -60,9 +59,7 @@ impl Run {
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct StreamError {
-    /// Its position.
     pub stream: usize,
-    /// The answer.
     pub error: GpuError,
 }
 

@@ -10,9 +10,7 @@ const LEAST_OVERLAP: f64 = 0.5;
 /// What one stream moved in the common window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rate {
-    /// The stream's number.
     pub lane: u64,
-    /// Bytes a second.
     pub bytes_per_second: f64,
 }
 

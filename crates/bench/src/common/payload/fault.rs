@@ -14,7 +14,6 @@ pub struct Fault {
     pub offset: u64,
     /// The generation that it must be of.
     pub generation: u64,
-    /// What is wrong.
     pub kind: FaultKind,
 }
 
@@ -29,14 +28,7 @@ pub enum FaultKind {
         bits: u32,
     },
     /// Another block of this run is in its place.
-    Elsewhere {
-        /// The other's file.
-        file: u32,
-        /// The other's place.
-        offset: u64,
-        /// The other's generation.
-        generation: u64,
-    },
+    Elsewhere { file: u32, offset: u64, generation: u64 },
     /// An older write, or a newer one than there can be.
     Stale {
         /// The generation that was found.

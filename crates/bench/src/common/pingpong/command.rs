@@ -10,7 +10,6 @@ pub const LENGTH: usize = 32;
 /// Tells a command from data that was taken for one.
 const MARK: u64 = 0x5345_4154_5249_414c;
 
-/// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// Send each message back.
@@ -25,7 +24,6 @@ pub enum Verb {
 
 const VERBS: [Verb; 4] = [Verb::Echo, Verb::Take, Verb::Exchange, Verb::Check];
 
-/// One command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
     pub verb: Verb,

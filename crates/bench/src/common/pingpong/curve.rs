@@ -22,7 +22,6 @@ const FEWEST: usize = 6;
 /// Bytes a second of a Gbit/s.
 const GIGABIT: f64 = 1e9 / 8.0;
 
-/// One size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// Bytes of a message.
@@ -36,7 +35,6 @@ pub struct Point {
 /// A size that is slower than the sizes beside it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drop {
-    /// The size.
     pub size: u64,
     /// Its median rate in Gbit/s.
     pub rate: f64,

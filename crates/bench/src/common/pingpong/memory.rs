@@ -15,7 +15,6 @@ const ALIGN: usize = 64;
 /// Whose memory it is.
 #[derive(Debug)]
 enum Memory {
-    /// The program's own.
     Own(Aligned),
     /// Known to a card, which may write into it at any time: nobody can be given a slice of it.
     Registered(Arc<MemoryRegion>),

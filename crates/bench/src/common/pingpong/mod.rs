@@ -26,7 +26,6 @@ pub use memory::Buffers;
 pub use sizes::sizes;
 pub use transport::Transport;
 
-/// How messages flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// One message there, one back.

@@ -24,7 +24,6 @@ const FEW: u64 = 64;
 /// From which end requests come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
-    /// From the first.
     Forward,
     /// From the second.
     Reverse,
@@ -54,11 +53,9 @@ impl Direction {
 pub struct RdmaConfig {
     /// What the benchmark does.
     pub method: Method,
-    /// Over what.
     pub transport: Transport,
     /// Whether datagrams go to a group.
     pub multicast: bool,
-    /// Which ends begin.
     pub directions: &'static [Direction],
     /// Sizes of messages, rising; at least one.
     pub sizes: Vec<u64>,
@@ -78,9 +75,7 @@ pub struct RdmaConfig {
     pub event: bool,
     /// The path MTU, where one is asked for.
     pub mtu: Option<Mtu>,
-    /// Service level.
     pub service_level: u8,
-    /// Traffic class.
     pub traffic_class: u8,
     /// Index into the table of partition keys.
     pub pkey_index: u16,
@@ -98,7 +93,6 @@ pub struct RdmaConfig {
     pub memory: Option<u64>,
     /// The device of this end.
     pub device: String,
-    /// Its port.
     pub port: u8,
     /// 0 for the first end, 1 for the second.
     pub index: u32,
@@ -192,7 +186,6 @@ impl RdmaConfig {
         self.directions.iter().any(|direction| *direction != self.own_direction())
     }
 
-    /// The largest message.
     pub fn largest(&self) -> u64 {
         self.sizes.last().copied().unwrap_or(1)
     }

@@ -33,7 +33,6 @@ const PIECE: usize = 64 << 10;
 pub struct Pair {
     /// Its position among all.
     pub number: usize,
-    /// The queue pair.
     pub qp: Arc<QueuePair>,
     /// Where datagrams go to: the peer's end, or a group that it is in.
     pub handle: Option<(Arc<AddressHandle>, u32)>,
@@ -43,7 +42,6 @@ pub struct Pair {
 pub struct RdmaEndpoint {
     /// What it is for.
     pub config: RdmaConfig,
-    /// The memory.
     pub region: Arc<MemoryRegion>,
     /// How it is cut.
     pub layout: Layout,
@@ -51,13 +49,11 @@ pub struct RdmaEndpoint {
     pub sends: Vec<Queue>,
     /// The queues of what is received, one a thread.
     pub receives: Vec<Queue>,
-    /// The queue pairs.
     pub pairs: Vec<Pair>,
     /// The peer's memory; before [`Self::connect`] its address is 0.
     pub remote: Remote,
     /// What the peer's messages are made of.
     pub their_nonce: u64,
-    /// What ours are.
     pub nonce: u64,
     /// For the record.
     pub facts: serde_json::Map<String, serde_json::Value>,

@@ -67,7 +67,6 @@ impl Layout {
         self.slots * self.stride
     }
 
-    /// All of it.
     pub fn bytes(&self) -> u64 {
         self.pairs * 2 * self.side()
     }

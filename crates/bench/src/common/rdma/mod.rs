@@ -43,7 +43,6 @@ use seatrial_sys::verbs::{Transport, VerbKind};
 /// What a benchmark does, and over what.
 #[derive(Clone, Copy, Debug)]
 pub struct Method {
-    /// The verb.
     pub verb: VerbKind,
     /// How the far end learns of a message.
     pub remote_completion: RemoteCompletion,

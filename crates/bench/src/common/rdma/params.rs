@@ -71,7 +71,6 @@ pub const MULTICAST: ParamSpec = ParamSpec {
     default: "false",
 };
 
-/// Which end begins.
 pub const DIRECTION: ParamSpec = ParamSpec {
     name: "direction",
     doc: "Which node posts the requests: the first (forward), the second (reverse), or both at once.",
@@ -98,7 +97,6 @@ pub const UP_TO: ParamSpec = ParamSpec {
     default: "none",
 };
 
-/// Queue pairs.
 pub const QUEUE_PAIRS: ParamSpec = ParamSpec {
     name: "queue_pairs",
     doc: "Connections in each direction, dealt out to the threads.",
@@ -107,7 +105,6 @@ pub const QUEUE_PAIRS: ParamSpec = ParamSpec {
     default: "1",
 };
 
-/// Threads.
 pub const THREADS: ParamSpec = ParamSpec {
     name: "threads",
     doc: "Threads of each end, each with a completion queue of its own.",
@@ -187,7 +184,6 @@ pub const MTU: ParamSpec = ParamSpec {
     default: "auto",
 };
 
-/// Service level.
 pub const SERVICE_LEVEL: ParamSpec = ParamSpec {
     name: "service_level",
     doc: "Service level of the packets, which switches map to a virtual lane, or on Ethernet to a priority.",
@@ -196,7 +192,6 @@ pub const SERVICE_LEVEL: ParamSpec = ParamSpec {
     default: "0",
 };
 
-/// Traffic class.
 pub const TRAFFIC_CLASS: ParamSpec = ParamSpec {
     name: "traffic_class",
     doc: "Traffic class of the global header: on RoCE the byte with DSCP and ECN.",

@@ -10,7 +10,6 @@ pub const POISON: u8 = 0xd7;
 pub struct Stamp {
     /// A number of the trial, drawn by the end whose memory is the source.
     pub nonce: u64,
-    /// The queue pair.
     pub pair: u64,
     /// Which part of its memory.
     pub slot: u64,

@@ -43,11 +43,8 @@ const LARGEST_PACKET: u64 = 4096;
 /// A port of a device of a node.
 #[derive(Clone, Copy, Debug)]
 pub struct End<'a> {
-    /// The node.
     pub node: &'a SiteNode,
-    /// The device.
     pub hca: &'a Hca,
-    /// The port.
     pub port: &'a HcaPort,
 }
 

@@ -23,7 +23,6 @@ const OF_SOFTWARE: u32 = 256;
 /// A completion queue, and what tells of its events where those are wanted.
 #[derive(Clone)]
 pub struct Queue {
-    /// The queue.
     pub cq: Arc<CompletionQueue>,
     /// Looks in vain before the processor is offered to others, a power of two.
     pub patience: u32,

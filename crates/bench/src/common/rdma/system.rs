@@ -12,17 +12,14 @@ std::thread_local! {
     static INSTEAD: std::cell::RefCell<Option<System>> = const { std::cell::RefCell::new(None) };
 }
 
-/// Where they are.
 #[derive(Clone, Debug)]
 pub struct System {
     /// The library; none is looked for where the dynamic linker looks.
     pub library: Option<PathBuf>,
-    /// The kernel's files.
     pub root: SysRoot,
 }
 
 impl System {
-    /// The machine's own.
     pub fn live() -> Self {
         #[cfg(test)]
         if let Some(instead) = INSTEAD.with_borrow(Clone::clone) {

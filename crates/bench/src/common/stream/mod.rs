@@ -112,7 +112,6 @@ impl Listener {
 /// Connections of a peer.
 #[derive(Debug)]
 pub struct Accepted {
-    /// By number.
     pub streams: Vec<TcpStream>,
     /// Callers that did not know the key, or were too many at once.
     pub strangers: usize,

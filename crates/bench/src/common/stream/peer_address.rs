@@ -53,7 +53,6 @@ impl PeerAddress {
         &self.addresses
     }
 
-    /// The port.
     pub fn port(&self) -> u16 {
         self.port
     }

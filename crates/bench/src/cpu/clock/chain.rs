@@ -33,7 +33,6 @@ pub struct Chain {
     expected: u64,
 }
 
-/// The two chains.
 #[derive(Clone, Debug)]
 pub struct Chains {
     /// Additions: the clock.

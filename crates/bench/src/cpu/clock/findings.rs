@@ -24,7 +24,6 @@ const SLOW_RAMP_MS: f64 = 20.0;
 /// Cores named one by one; more are counted.
 const MOST_NAMED: usize = 8;
 
-/// All of them.
 pub fn all(readings: &Readings, case: &Case, parts: &[PartRecord]) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(chains_disagree(readings));

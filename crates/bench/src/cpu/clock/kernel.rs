@@ -10,7 +10,6 @@ use core::arch::asm;
 pub struct Operands {
     /// The value the chain starts from.
     pub start: u64,
-    /// What is added.
     pub step: u64,
     /// What is multiplied by or xored with; odd, so that a product loses nothing.
     pub factor: u64,

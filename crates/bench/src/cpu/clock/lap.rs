@@ -18,9 +18,7 @@ const FEWEST_BLOCKS: usize = 5;
 /// One block on the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Its start.
     pub start: Nanos,
-    /// Its end.
     pub end: Nanos,
 }
 
@@ -38,7 +36,6 @@ impl Block {
 /// One slice of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// Its number.
     pub number: u64,
     /// The block of additions in the middle by duration.
     pub add: Block,
@@ -62,11 +59,9 @@ pub struct Lap {
 /// Blocks whose result was looked at.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// All of them.
     pub blocks: u64,
     /// Those that came to something else.
     pub wrong: u64,
-    /// The first such.
     pub first: Option<String>,
 }
 

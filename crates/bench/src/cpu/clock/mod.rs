@@ -19,7 +19,6 @@ use seatrial_model::{
 
 use crate::{Benchmark, Error, Part, common};
 
-/// The benchmark.
 pub struct Clock;
 
 const ABOUT: About = About {

@@ -16,7 +16,6 @@ use crate::{Error, Offer, Part, Sink, Stop};
 
 /// Words of the parameter `cores`, and of the samples' axis of the same name.
 pub const ONE: &str = "one";
-/// All cores.
 pub const ALL: &str = "all";
 
 /// Runs before the first slice counts: threads start, governors and turbo answer to the new load.

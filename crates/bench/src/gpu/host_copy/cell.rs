@@ -8,19 +8,15 @@ use crate::Error;
 /// Which way data go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// To the device.
     H2d,
-    /// From the device.
     D2h,
     /// Both at once.
     Both,
 }
 
 impl Direction {
-    /// All three.
     pub const ALL: [Self; 3] = [Self::H2d, Self::D2h, Self::Both];
 
-    /// The word.
     pub const fn name(self) -> &'static str {
         match self {
             Self::H2d => "h2d",
@@ -40,10 +36,8 @@ impl Direction {
     }
 }
 
-/// A cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// Which way.
     pub direction: Direction,
     /// Bytes of one copy.
     pub size: u64,
@@ -54,7 +48,6 @@ pub struct Cell {
 /// What a case measures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
-    /// The cells.
     pub cells: Vec<Cell>,
     /// Nodes of the host's memory; the first is the one next to the GPU. `None` leaves it to the kernel.
     pub nodes: Vec<Option<u32>>,
@@ -87,7 +80,6 @@ impl Grid {
         Ok(Self::new(&directions(&case.params)?, &sizes, nodes))
     }
 
-    /// The largest size.
     pub fn largest(&self) -> u64 {
         self.cells.iter().map(|cell| cell.size).max().unwrap_or(0)
     }

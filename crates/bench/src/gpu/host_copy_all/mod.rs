@@ -13,7 +13,6 @@ use seatrial_model::{
 
 use crate::{Benchmark, Error, Part, common};
 
-/// The benchmark.
 pub struct HostCopyAll;
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {

@@ -15,7 +15,6 @@ use seatrial_model::{
 use crate::common::gpu;
 use crate::{Benchmark, Error, Part, common};
 
-/// The benchmark.
 pub struct Memory;
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {

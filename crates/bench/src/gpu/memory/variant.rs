@@ -7,12 +7,10 @@ use crate::common::gpu::{Hint, Op, Shape, Walk};
 pub enum Variant {
     /// A kernel of ours.
     Kernel(Shape, Walk),
-    /// The driver's copy.
     Memcpy,
 }
 
 impl Variant {
-    /// The kernel's name.
     pub const fn kernel(self) -> &'static str {
         match self {
             Self::Kernel(shape, _) => shape.op.name(),

@@ -18,7 +18,6 @@ impl Flow {
     }
 }
 
-/// A cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
     /// The operation's name, which is its metric's too.

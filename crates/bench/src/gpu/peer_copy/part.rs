@@ -54,7 +54,6 @@ struct Ready {
     checks: Checks,
 }
 
-/// One GPU.
 struct End {
     number: usize,
     source: Arc<DeviceMemory>,

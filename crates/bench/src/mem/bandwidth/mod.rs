@@ -17,7 +17,6 @@ use seatrial_model::{
 
 use crate::{Benchmark, Error, Part, common};
 
-/// The benchmark.
 pub struct Bandwidth;
 
 /// Words of the parameter `kernel`.

@@ -14,7 +14,6 @@ const BLOCK: usize = (4 << 20) / size_of::<f64>();
 pub struct ShardSpec {
     /// Elements of each array; a multiple of what the loop unrolls.
     pub elements: usize,
-    /// The loop.
     pub pass: Pass,
     /// Kinds of pages in the order of preference.
     pub pages: Vec<Pages>,

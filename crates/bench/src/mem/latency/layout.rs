@@ -13,11 +13,9 @@ const PAGE: u64 = 4096;
 pub struct Block {
     /// The node it is bound to; `None` leaves it where the chaser is.
     pub memory: Option<u32>,
-    /// Its size.
     pub bytes: u64,
 }
 
-/// A ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
     /// The block it lies in.
@@ -35,7 +33,6 @@ pub struct ChasePoint {
     pub at: Params,
     /// The CPU that chases.
     pub cpu: u32,
-    /// The ring.
     pub ring: usize,
     /// Whether the ring is loaded into the caches as far as it fits, before every visit.
     pub swept: bool,

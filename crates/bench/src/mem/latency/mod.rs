@@ -18,7 +18,6 @@ use seatrial_model::{
 
 use crate::{Benchmark, Error, Part, common};
 
-/// The benchmark.
 pub struct Latency;
 
 const ABOUT: About = About {

@@ -15,9 +15,7 @@ const NEAR: std::ops::RangeInclusive<f64> = 0.5..=1.5;
 /// A stretch of sizes with one latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plateau {
-    /// The smallest size.
     pub from: u64,
-    /// The largest size.
     pub to: u64,
     /// Latency in its middle, in nanoseconds.
     pub latency_ns: f64,

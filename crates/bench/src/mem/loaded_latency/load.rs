@@ -11,7 +11,6 @@ use crate::mem::bandwidth::kernel::{ARRAY_OFFSET_BYTES, Arrays, Check, Pass};
 pub struct LoadSpec {
     /// Elements of each array; a multiple of what the loop unrolls.
     pub elements: usize,
-    /// The loop.
     pub pass: Pass,
     /// Kinds of pages in the order of preference.
     pub pages: Vec<Pages>,

@@ -76,7 +76,6 @@ struct Curve {
 
 /// Where a curve bends.
 struct Departure {
-    /// In GB/s.
     bandwidth: f64,
     /// In nanoseconds.
     latency: f64,

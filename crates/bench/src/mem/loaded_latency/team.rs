@@ -47,7 +47,6 @@ struct Shared {
     loads: Vec<Mutex<Option<Load>>>,
 }
 
-/// All loaders.
 pub struct LoadTeam {
     shared: Arc<Shared>,
     orders: Vec<Sender<Order>>,

@@ -43,7 +43,6 @@ impl Lateness {
         Nanos(self.counts.value_at_quantile(0.99)).min(self.most)
     }
 
-    /// The latest block.
     pub fn most(&self) -> Nanos {
         self.most
     }

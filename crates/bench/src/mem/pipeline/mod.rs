@@ -28,7 +28,6 @@ use seatrial_model::{
 
 use crate::{Benchmark, Error, Part, common};
 
-/// The benchmark.
 pub struct Pipeline;
 
 const ABOUT: About = About {

@@ -16,7 +16,6 @@ const LONGEST_ROUND: Nanos = Nanos::secs(1);
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// A few words.
     pub title: String,
     /// How many times every step runs, each time on data of its own.
     pub stations: u32,

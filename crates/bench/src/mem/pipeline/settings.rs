@@ -37,7 +37,6 @@ pub enum Blocks {
 /// The parameters of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// The demand.
     pub scenario: Scenario,
     /// What is asked of the machine.
     pub mode: Mode,

@@ -13,7 +13,6 @@ use crate::mem::bandwidth::kernel::Pass;
 
 /// Streams in their memory, and how they are made.
 pub struct Shared {
-    /// The demand.
     pub scenario: Scenario,
     /// Who works on what.
     pub layout: Layout,

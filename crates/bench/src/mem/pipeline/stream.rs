@@ -19,7 +19,6 @@ const GAP: usize = 2048;
 pub struct StreamSpec<'a> {
     /// Its position among all streams.
     pub index: usize,
-    /// Its step.
     pub step: &'a Step,
     /// The station it belongs to.
     pub station: u32,
@@ -168,7 +167,6 @@ impl Stream {
         if to < chunks { to * self.stride % chunks * chunk + index % chunk } else { index }
     }
 
-    /// Its memory.
     pub fn held(&self) -> &Held {
         &self.held
     }

@@ -46,9 +46,7 @@ pub struct Window {
     pace: f64,
     start: Nanos,
     end: Nanos,
-    /// By stream.
     tallies: Vec<Tally>,
-    /// Of all blocks.
     pub lateness: Lateness,
     /// By node: time that all threads ran on CPUs.
     ran: BTreeMap<u32, Nanos>,

@@ -19,7 +19,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Channels of the samples.
 pub const CHANNELS: [&str; 2] = ["connections", "median"];
 
-/// The connecting part.
 pub struct Client {
     config: ConnectConfig,
     place: PartPlacement,

@@ -15,7 +15,6 @@ use seatrial_model::{
 
 use crate::{Benchmark, Error, Part, common};
 
-/// The benchmark.
 pub struct Connect;
 
 const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {

@@ -21,7 +21,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Connections that may wait to be accepted; the kernel allows at most `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
 
-/// The accepting end.
 pub struct Server {
     config: ConnectConfig,
     cpu: Option<u32>,

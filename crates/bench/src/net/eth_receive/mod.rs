@@ -14,7 +14,6 @@ use seatrial_model::{
 use super::udp_stream::{self as stream, METRICS, SERIES};
 use crate::{Benchmark, Error, Part, common};
 
-/// The benchmark.
 pub struct EthReceive;
 
 const ABOUT: About = About {

@@ -34,7 +34,6 @@ enum Direction {
     Reverse,
 }
 
-/// The client.
 pub struct Client {
     config: MtuConfig,
     place: PartPlacement,

@@ -17,7 +17,6 @@ pub enum Message {
     Send { number: u64, size: u32 },
     /// It did, or was sent.
     Yes,
-    /// It did not.
     No,
     /// The sender's own interface refused it.
     Refused,

@@ -18,7 +18,6 @@ use seatrial_model::{
 
 use crate::{Benchmark, Error, Part, common};
 
-/// The benchmark.
 pub struct Mtu;
 
 const fn size(name: &'static str, doc: &'static str) -> MetricSpec {

@@ -13,7 +13,6 @@ use super::search::Fate;
 use crate::common::{Listener, ServerPart, ServerSide, ServerThread};
 use crate::{Error, Sink};
 
-/// The answering end.
 pub struct Server {
     config: MtuConfig,
 }

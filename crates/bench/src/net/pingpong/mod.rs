@@ -18,7 +18,6 @@ use seatrial_model::{
 use crate::common::pingpong::{Curve, Mode};
 use crate::{Benchmark, Error, Part, common};
 
-/// The benchmark.
 pub struct PingPong;
 
 const SIZE: &[AxisSpec] = &[AxisSpec { name: "size", unit: Unit::Byte }];

@@ -14,7 +14,6 @@ use crate::{Error, Offer, Part, Sink, Stop};
 /// Channels of the samples: how many round trips a slice has, and their median.
 pub const CHANNELS: [&str; 2] = ["round_trips", "median"];
 
-/// The client.
 pub struct Client {
     config: RrConfig,
     place: PartPlacement,

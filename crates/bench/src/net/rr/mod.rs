@@ -21,7 +21,6 @@ use seatrial_model::{
 
 use crate::{Benchmark, Error, Part, common};
 
-/// The benchmark.
 pub struct RequestResponse;
 
 const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {

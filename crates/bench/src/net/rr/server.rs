@@ -18,7 +18,6 @@ use crate::{Error, Sink};
 /// How long the server sleeps at most before it looks whether it is wanted any more.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The server.
 pub struct Server {
     config: RrConfig,
     /// Of the requests, and of the stream beside them.

@@ -17,7 +17,6 @@ pub enum Wait {
     Spin,
 }
 
-/// What came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
     /// A message of this many bytes.
@@ -28,7 +27,6 @@ pub enum Received {
     Closed,
 }
 
-/// One end.
 #[derive(Debug)]
 pub enum Wire {
     Tcp {

@@ -27,7 +27,6 @@ use crate::common::pin;
 /// What a thread reports of.
 #[derive(Debug)]
 pub enum Report {
-    /// Of data moved.
     Lap(Box<Lap>),
     /// Of the end of the stream.
     Ended(Integrity),

@@ -18,7 +18,6 @@ pub enum Left {
     Ordered,
     /// The peer closed the connection.
     Ended,
-    /// The system refused.
     Failed(Errno),
 }
 

@@ -45,7 +45,6 @@ pub enum Receiving {
 pub trait Method: Copy + PartialEq + Send + Sync + 'static {
     /// All ways; the first is the plain one.
     const ALL: [Self; 4];
-    /// Their words.
     const WORDS: &'static [&'static str];
 
     /// The word for it.

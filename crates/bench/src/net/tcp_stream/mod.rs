@@ -31,7 +31,6 @@ use seatrial_model::{
 
 use crate::{Benchmark, Error, Part, common};
 
-/// The benchmark.
 pub struct TcpStream;
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {

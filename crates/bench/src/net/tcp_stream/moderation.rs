@@ -27,7 +27,6 @@ impl Moderation {
         }
     }
 
-    /// What holds now.
     pub const fn bytes(&self) -> Option<u32> {
         self.bytes
     }

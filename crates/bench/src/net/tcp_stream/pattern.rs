@@ -72,7 +72,6 @@ impl Check {
         self.first.get_or_insert(text);
     }
 
-    /// What was found.
     pub fn integrity(self) -> Integrity {
         match self.first {
             Some(first) => Integrity::Corrupt { wrong: self.wrong, of: self.checked, first },

@@ -3,7 +3,6 @@
 use seatrial_model::machine::Nic;
 use seatrial_model::{Bound, Case, Cause, Kind, ParamSpec, Params, Quantity, Reason, Site};
 
-/// The interfaces.
 pub const RAILS: ParamSpec = ParamSpec {
     name: "rails",
     doc: "Interfaces of both nodes over which the flows are dealt one by one, such as eth0+eth1; none takes only the one \

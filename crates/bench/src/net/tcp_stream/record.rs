@@ -145,7 +145,6 @@ impl Socket {
 }
 
 impl End {
-    /// The flow.
     pub fn name(&self) -> Name {
         Name { direction: self.way, flow: self.flow }
     }

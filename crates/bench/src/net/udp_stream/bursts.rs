@@ -60,12 +60,10 @@ impl Bursts {
         }
     }
 
-    /// How many runs.
     pub fn count(&self) -> u64 {
         self.classes.iter().sum()
     }
 
-    /// The longest.
     pub fn longest(&self) -> u64 {
         self.longest
     }

@@ -52,7 +52,6 @@ impl Direction {
         self == Self::Both || (self == Self::Forward) == (index == 0)
     }
 
-    /// Whether it receives.
     pub fn receives(self, index: u32) -> bool {
         self == Self::Both || !self.sends(index)
     }
@@ -61,7 +60,6 @@ impl Direction {
 /// Whether the kernel is left to cut and to put together what is one call's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offload {
-    /// Where it can.
     Auto,
     /// Yes, or the case cannot be measured.
     Segmented,

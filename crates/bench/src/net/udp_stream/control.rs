@@ -15,7 +15,6 @@ const LONGEST: usize = 1 << 16;
 /// How long the other end may take to read a line.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// One line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Said {
@@ -38,7 +37,6 @@ pub enum Said {
     Searched,
 }
 
-/// The connection.
 #[derive(Debug)]
 pub struct Control {
     stream: TcpStream,
@@ -71,7 +69,6 @@ impl Control {
         self.stream.local_addr().map(|at| at.ip().to_canonical()).map_err(|error| broken(&error))
     }
 
-    /// The stream itself.
     pub fn stream(&self) -> &TcpStream {
         &self.stream
     }

@@ -14,7 +14,6 @@ struct Place {
     name: &'static str,
     /// Pieces that were counted there.
     count: u64,
-    /// What helps.
     remedy: String,
 }
 

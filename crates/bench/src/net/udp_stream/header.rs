@@ -11,7 +11,6 @@ pub struct Header {
     pub sequence: u64,
     /// When it was handed over, on the sender's clock; all datagrams of one call have one time.
     pub sent_ns: u64,
-    /// The flow.
     pub flow: u16,
     /// The phase: what the warm-up sent does not count in the measurement.
     pub phase: u16,

@@ -41,7 +41,6 @@ pub(super) use reduce::reduce;
 
 use crate::{Benchmark, Error, Part, common};
 
-/// The benchmark.
 pub struct UdpStream;
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {

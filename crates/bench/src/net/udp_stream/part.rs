@@ -26,7 +26,6 @@ struct Invitation {
     ports: Vec<u16>,
 }
 
-/// One end.
 pub struct End {
     config: UdpStreamConfig,
     place: PartPlacement,
@@ -34,7 +33,6 @@ pub struct End {
     /// Between prepare and connect.
     listener: Option<Listener>,
     ports: Option<Ports>,
-    /// From connect on.
     stage: Option<Stage>,
     /// Of the phase that was measured.
     integrity: Option<Integrity>,

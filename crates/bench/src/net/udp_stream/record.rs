@@ -120,7 +120,6 @@ pub struct Tally {
     pub port: u16,
     /// By the count of the end that sent.
     pub sent: u64,
-    /// Different ones.
     pub received: u64,
     pub lost: u64,
     pub duplicates: u64,
@@ -145,7 +144,6 @@ pub struct Tally {
     pub jitter_ns: Option<f64>,
     /// What found no room in the receive buffer, in pieces.
     pub socket_drops: Option<u64>,
-    /// Reads.
     pub reads: u64,
 }
 
@@ -173,7 +171,6 @@ impl Received {
     }
 }
 
-/// One trial.
 #[derive(Clone, Debug)]
 pub struct Trial<'a> {
     pub number: u32,

@@ -26,12 +26,10 @@ impl Shared {
         }
     }
 
-    /// A thread receives.
     pub fn is_ready(&self) {
         self.ready.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// How many do.
     pub fn ready(&self) -> usize {
         self.ready.load(Ordering::Acquire)
     }
@@ -51,7 +49,6 @@ impl Shared {
         self.state.store(HALTED, Ordering::Release);
     }
 
-    /// Whether to stop.
     pub fn is_halted(&self) -> bool {
         self.state.load(Ordering::Acquire) == HALTED
     }

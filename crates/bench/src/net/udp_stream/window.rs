@@ -33,7 +33,6 @@ pub struct Window {
     next: u64,
     gaps: VecDeque<Gap>,
     arrivals: u64,
-    /// Different ones.
     pub received: u64,
     /// Further copies.
     pub duplicates: u64,

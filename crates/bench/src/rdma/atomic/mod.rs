@@ -14,7 +14,6 @@ use seatrial_sys::verbs::VerbKind;
 use crate::common::rdma::{self, Method, RemoteCompletion, params as p};
 use crate::{Benchmark, Error, Part, common};
 
-/// The benchmark.
 pub struct Atomic;
 
 const METHOD: Method = Method { verb: VerbKind::Atomic, remote_completion: RemoteCompletion::None };

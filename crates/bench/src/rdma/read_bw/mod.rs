@@ -9,7 +9,6 @@ use crate::common::rdma::bandwidth::{
 };
 use crate::common::rdma::{Method, RemoteCompletion, params as p};
 
-/// The benchmark.
 pub static READ_BANDWIDTH: Stream = Stream { about: &ABOUT, method: METHOD };
 
 const METHOD: Method = Method { verb: VerbKind::Read, remote_completion: RemoteCompletion::None };

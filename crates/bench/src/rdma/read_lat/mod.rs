@@ -7,7 +7,6 @@ use crate::common;
 use crate::common::rdma::latency::{BY_PORT, BY_SIZE, COMPLETION_METRICS, Exchange};
 use crate::common::rdma::{Method, RemoteCompletion, params as p};
 
-/// The benchmark.
 pub static READ_LATENCY: Exchange = Exchange { about: &ABOUT, method: METHOD };
 
 const METHOD: Method = Method { verb: VerbKind::Read, remote_completion: RemoteCompletion::None };

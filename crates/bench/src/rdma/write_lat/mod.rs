@@ -7,7 +7,6 @@ use crate::common;
 use crate::common::rdma::latency::{BY_PORT, BY_SIZE, Exchange, HALF_RTT_METRICS};
 use crate::common::rdma::{Method, RemoteCompletion, params as p};
 
-/// The benchmark.
 pub static WRITE_LATENCY: Exchange = Exchange { about: &ABOUT, method: METHOD };
 
 const METHOD: Method = Method { verb: VerbKind::Write, remote_completion: RemoteCompletion::Cqe };

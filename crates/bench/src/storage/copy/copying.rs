@@ -29,7 +29,6 @@ pub struct CopyConfig {
     pub size: u64,
     /// Bytes asked for at once.
     pub block: usize,
-    /// How.
     pub method: Method,
     /// Whether it is flushed.
     pub is_flushed: bool,
@@ -38,7 +37,6 @@ pub struct CopyConfig {
 /// What a copy took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copied {
-    /// When it began.
     pub start: Nanos,
     /// When all was handed over.
     pub handed_over: Nanos,

@@ -14,7 +14,6 @@ use seatrial_model::{
 
 use crate::{Benchmark, Error, Part, common};
 
-/// The benchmark.
 pub struct Copy;
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {

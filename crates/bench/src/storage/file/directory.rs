@@ -69,7 +69,6 @@ impl<'a> Directory<'a> {
         Ok(found)
     }
 
-    /// What is measured.
     pub fn subject(&self) -> Subject {
         match (self.disk, self.file_system) {
             (Some(disk), _) => Subject::device("disk", &disk.name),

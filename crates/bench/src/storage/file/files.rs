@@ -47,7 +47,6 @@ pub struct Made {
     pub files: Vec<OwnedFd>,
     /// How they are hidden.
     pub hiding: Hiding,
-    /// Where.
     pub directory: PathBuf,
     /// Why the current directory was not taken, if it was to be.
     pub instead: Option<String>,

@@ -42,7 +42,6 @@ struct Label {
 #[derive(Debug)]
 pub struct Found {
     label: Label,
-    /// The files.
     pub files: Vec<OwnedFd>,
 }
 

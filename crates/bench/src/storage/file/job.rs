@@ -13,7 +13,6 @@ const USUAL_SIZE: u64 = 1 << 30;
 /// Blocks a thread's part has at least, so that none is used again before most others were.
 const LEAST_BLOCKS: u64 = 16;
 
-/// What is done.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operation {
     /// Every block is read.
@@ -41,7 +40,6 @@ impl Operation {
 pub enum Wanted {
     /// The best there is.
     Auto,
-    /// A ring.
     Uring,
     /// A ring that polls.
     Polled,
@@ -54,22 +52,17 @@ pub enum Wanted {
 pub enum Flushed {
     /// After the last.
     End,
-    /// Each.
     Each,
-    /// Never.
     Never,
 }
 
-/// All of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobSpec {
-    /// What is done.
     pub operation: Operation,
     /// Whether files that are only written are filled before as well.
     pub overwrite: bool,
     /// Whether blocks come in an order of their own.
     pub random: bool,
-    /// Threads.
     pub threads: usize,
     /// Bytes of a block.
     pub block: usize,

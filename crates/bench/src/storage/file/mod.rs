@@ -28,7 +28,6 @@ use seatrial_model::{
 use self::specs::{latency, rate};
 use crate::{Benchmark, Error, Part, common};
 
-/// The benchmark.
 pub struct File;
 
 pub(in crate::storage) const ABOUT: About = About {

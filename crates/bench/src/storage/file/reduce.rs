@@ -25,7 +25,6 @@ const APART: f64 = 1.1;
 /// Part of what was read that may come from the device less than was asked for.
 const FROM_ELSEWHERE: f64 = 0.9;
 
-/// One trial.
 struct Trial<'a> {
     part: &'a PartRecord,
     /// By thread: read and written.

@@ -13,7 +13,6 @@ use crate::Sink;
 pub struct Round<'a> {
     number: u64,
     out: &'a mut dyn Sink,
-    /// Its facts.
     pub facts: serde_json::Map<String, Value>,
 }
 

@@ -41,7 +41,6 @@ enum Order {
 
 /// What a thread answers.
 pub enum Said {
-    /// The files.
     Made(Box<Made>),
     /// It is ready.
     Prepared(Prepared),
@@ -54,9 +53,7 @@ pub enum Said {
 /// How a thread was set up.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// The engine's word.
     pub engine: &'static str,
-    /// Its ring.
     pub setup: Option<Setup>,
     /// Why it is not the engine that was preferred.
     pub refused: Option<String>,
@@ -69,9 +66,7 @@ pub struct Prepared {
 /// What a thread did.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// Its number.
     pub thread: usize,
-    /// Its requests.
     pub tally: Tally,
     /// How long the flush behind them took.
     pub flush: Option<Nanos>,

@@ -77,7 +77,6 @@ impl Watch {
         self.doing.store(what as u8, Ordering::Relaxed);
     }
 
-    /// A request begins.
     pub fn begins(&self, slot: usize, write: bool, offset: u64, now: Nanos) {
         if let Some(request) = self.requests.get(slot) {
             request.offset.store(offset, Ordering::Relaxed);

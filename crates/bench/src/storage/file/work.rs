@@ -33,11 +33,8 @@ const AHEAD: usize = 4;
 pub struct Tools {
     /// What is asked for.
     pub job: Arc<JobSpec>,
-    /// What blocks hold.
     pub payload: Arc<Payload>,
-    /// What others see.
     pub watch: Arc<Watch>,
-    /// The thread's number.
     pub number: usize,
     /// Its file, for all that is no request.
     pub file: OwnedFd,
@@ -164,7 +161,6 @@ impl IoQueue {
         }
     }
 
-    /// The thread's file.
     pub fn file(&self) -> &OwnedFd {
         &self.tools.file
     }

@@ -20,13 +20,11 @@ pub type ByOperation = [Latencies; Operation::ALL.len()];
 /// What all threads did of one operation of one round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Together {
-    /// Which.
     pub operation: Operation,
     /// When the first of them began.
     pub start: Nanos,
     /// When the last of them was done.
     pub end: Nanos,
-    /// How many.
     pub count: u64,
 }
 

@@ -70,13 +70,9 @@ impl Operation {
 /// What a thread did of one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pass {
-    /// Which.
     pub operation: Operation,
-    /// Its first began.
     pub start: Nanos,
-    /// Its last ended.
     pub end: Nanos,
-    /// How many.
     pub count: u64,
     /// Whether the phase ended before it was done.
     pub is_cut: bool,

@@ -15,7 +15,6 @@ use super::file::{self, specs};
 use super::metadata::reduce::leftovers;
 use crate::{Benchmark, Error, Part, common};
 
-/// The benchmark.
 pub struct PeerRead;
 
 /// The name of the part that reads.

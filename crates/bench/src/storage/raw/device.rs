@@ -21,9 +21,7 @@ use crate::common::Held;
 /// A disk that is open to be read.
 #[derive(Debug)]
 pub struct Disk {
-    /// The kernel's name.
     pub name: String,
-    /// Its number.
     pub device: Device,
     /// Where it is read.
     pub zones: Vec<Zone>,

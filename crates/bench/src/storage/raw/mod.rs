@@ -20,7 +20,6 @@ use seatrial_sys::root::SysRoot;
 
 use crate::{Benchmark, Error, Part, common};
 
-/// The benchmark.
 pub struct Raw;
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {

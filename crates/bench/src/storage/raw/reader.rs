@@ -20,7 +20,6 @@ const SLICE: Nanos = Nanos::millis(200);
 pub struct Slice {
     /// An answer of the disk.
     pub start: Nanos,
-    /// Another one.
     pub end: Nanos,
     /// What came after the first, up to the other.
     pub bytes: u64,
@@ -31,7 +30,6 @@ pub struct Slice {
 pub struct Tally {
     /// Bytes that the disk was asked for and gave.
     pub bytes: u64,
-    /// Requests.
     pub requests: u64,
     /// Requests after which the mark was still in its place.
     pub undelivered: u64,
@@ -57,9 +55,7 @@ impl Tally {
 /// What is to be read, and for how long.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
-    /// The disk's name.
     pub disk: &'a str,
-    /// Where.
     pub zone: &'a Zone,
     /// Bytes of a request.
     pub block: usize,
@@ -67,7 +63,6 @@ pub struct Job<'a> {
     pub key: u64,
     /// Whether blocks come in an order of their own, each of them once before any comes again.
     pub random: bool,
-    /// When to end.
     pub until: Nanos,
 }
 

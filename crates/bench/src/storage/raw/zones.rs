@@ -19,7 +19,6 @@ pub struct Zone {
     pub position: u64,
     /// Its first byte.
     pub start: u64,
-    /// Blocks in it.
     pub blocks: u64,
 }
 

@@ -23,7 +23,6 @@ impl Started {
         Self { child, home, out, err }
     }
 
-    /// Its process.
     pub fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }

@@ -16,7 +16,6 @@ use crate::message::{Command, Report};
 /// The address of what is said to or by the relay itself.
 const OWN: u32 = u32::MAX;
 
-/// From a controller.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Down {
     /// For a child.
@@ -32,17 +31,15 @@ pub(super) enum Order {
     /// Start these, and pass on what is said.
     Serve(Share),
     /// Nobody wants this child any more.
-    Close { child: u32 },
-    /// The controller lives.
+    Close {
+        child: u32,
+    },
     Alive,
 }
 
-/// From a relay.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Up {
-    /// Of a child.
     Report(u32, Report),
-    /// Of the relay.
     Word(Word),
 }
 

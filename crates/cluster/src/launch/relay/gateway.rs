@@ -19,7 +19,6 @@ use crate::message::{Command, PROTOCOL, Report};
 
 /// A relay to be started.
 pub(in crate::launch) struct RelayStart {
-    /// What starts it.
     pub(in crate::launch) opening: Opening,
     /// What starts it with a fresh copy of the binary.
     pub(in crate::launch) renewed: Opening,

@@ -23,7 +23,6 @@ const TRY_FOR: Duration = Duration::from_secs(20);
 pub(crate) struct RendezvousTicket {
     /// Addresses of the controller, in the order they are tried.
     addresses: Vec<IpAddr>,
-    /// The port.
     port: u16,
     /// The key in hexadecimal.
     key: String,

@@ -19,7 +19,6 @@ const WIDTH: f64 = 420.0;
 /// A scene between axes.
 pub struct Frame {
     scene: Scene,
-    /// Where values stand.
     pub at: ComputedLayout,
 }
 
@@ -98,7 +97,6 @@ impl Frame {
         self.close();
     }
 
-    /// A text.
     pub fn text(&mut self, at: (f64, f64), content: &str, anchor: TextAnchor, colour: &str) {
         self.scene.add(Primitive::Text {
             x: at.0,

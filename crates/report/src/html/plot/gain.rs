@@ -30,7 +30,6 @@ const ENDS: (f64, f64) = (0.4, 200.0);
 /// A difference in percent, above zero for the better.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gain {
-    /// The difference.
     pub percent: f64,
     /// Its 95 % interval.
     pub ci95: Option<(f64, f64)>,

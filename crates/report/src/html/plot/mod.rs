@@ -22,7 +22,6 @@ pub const STYLES: usize = 6;
 pub enum Scale {
     /// Evenly.
     Linear,
-    /// By tens.
     Log,
     /// By doubling; the places are given as they are.
     Doubling {
@@ -46,7 +45,6 @@ pub struct Point {
     pub tip: String,
 }
 
-/// A curve.
 #[derive(Clone, Debug, Default)]
 pub struct Curve {
     /// Its name in the legend; empty for the only one.
@@ -71,15 +69,11 @@ pub enum Mark {
 pub struct Plot {
     /// What screen readers say instead of it.
     pub label: String,
-    /// The scale across.
     pub across: Scale,
     /// What stands under it.
     pub across_name: String,
-    /// The scale up.
     pub up: Scale,
-    /// The curves.
     pub curves: Vec<Curve>,
-    /// What is marked.
     pub marks: Vec<Mark>,
 }
 

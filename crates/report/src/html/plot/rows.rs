@@ -17,15 +17,11 @@ const LONGEST_NAME: usize = 24;
 /// A row of a plot of rows: a median with its interval, all samples behind it, a limit.
 #[derive(Clone, Debug)]
 pub struct Interval {
-    /// Its name.
     pub name: String,
-    /// The median.
     pub median: f64,
-    /// Its interval.
     pub ci95: Option<(f64, f64)>,
     /// The smallest and the largest sample.
     pub ends: (f64, f64),
-    /// The limit.
     pub limit: Option<f64>,
     /// The class of its verdict.
     pub class: &'static str,

@@ -18,7 +18,6 @@ const _: () = assert!(size_of::<Opaque>() == size_of::<Address>());
 const _: () = assert!(size_of::<c_int>() == 4 && size_of::<c_uint>() == 4);
 
 table! {
-    /// The driver's functions.
     Table {
         init(c_uint) = c"cuInit";
         driver_version(*mut c_int) = c"cuDriverGetVersion";

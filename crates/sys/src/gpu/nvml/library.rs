@@ -18,28 +18,12 @@ pub enum NvmlError {
     Library(#[from] LibraryError),
     /// The library has no such function.
     #[error("driver too old for {symbol}")]
-    TooOld {
-        /// The function.
-        symbol: &'static str,
-    },
-    /// The library refused.
+    TooOld { symbol: &'static str },
     #[error("{call}: {name} ({code})")]
-    Refused {
-        /// The function.
-        call: &'static str,
-        /// The library's number.
-        code: i32,
-        /// What it means.
-        name: &'static str,
-    },
+    Refused { call: &'static str, code: i32, name: &'static str },
     /// The library answered something that makes no sense.
     #[error("{call} answers {what}")]
-    Garbage {
-        /// The function.
-        call: &'static str,
-        /// The answer.
-        what: String,
-    },
+    Garbage { call: &'static str, what: String },
 }
 
 /// The library, started. It is never shut down, as others in this process may use it.
@@ -103,7 +87,6 @@ const fn name(code: c_int) -> &'static str {
 }
 
 impl Nvml {
-    /// The library's name.
     pub const LIBRARY: &'static str = "libnvidia-ml.so.1";
 
     /// Loads the system's library and starts it.

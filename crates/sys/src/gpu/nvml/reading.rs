@@ -8,10 +8,8 @@ use super::library::{Handle, NvmlError, ask};
 /// Processes of a device that are listed at most.
 const MOST_PROCESSES: usize = 256;
 
-/// Which clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// The processors'.
     Processors = 1,
     /// The memory's. Data move twice in a cycle of it.
     Memory = 2,

@@ -77,7 +77,6 @@ impl Outgoing {
         }
     }
 
-    /// The sizes.
     pub fn layout(&self) -> Layout {
         self.layout
     }

@@ -15,7 +15,6 @@ use crate::net::option::last_errno;
 use crate::netlink::refusal;
 use crate::root::{ReadError, SysRoot};
 
-/// A queueing discipline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Qdisc {
     /// Its name: `fq`, `fq_codel`, `tbf`, `mq`, `noqueue`.

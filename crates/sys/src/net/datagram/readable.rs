@@ -16,7 +16,6 @@ pub struct Readable<'a> {
 }
 
 impl<'a> Readable<'a> {
-    /// These sockets.
     pub fn new<S: AsFd + 'a>(sockets: impl IntoIterator<Item = &'a S>) -> Self {
         let one = |socket: &S| pollfd { fd: socket.as_fd().as_raw_fd(), events: libc::POLLIN, revents: 0 };
         Self { all: sockets.into_iter().map(one).collect(), sockets: std::marker::PhantomData }

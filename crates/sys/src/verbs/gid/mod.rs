@@ -87,7 +87,6 @@ pub enum GidKind {
 }
 
 impl GidKind {
-    /// The kernel's word.
     pub const fn name(self) -> &'static str {
         match self {
             Self::InfiniBand => "IB",
@@ -108,9 +107,7 @@ impl GidKind {
 /// A place of a port's table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GidEntry {
-    /// Its place.
     pub index: u32,
-    /// The address.
     pub gid: Gid,
     /// How packets to it are wrapped.
     pub kind: GidKind,

@@ -11,9 +11,7 @@ const CLASS: &str = "/sys/class/infiniband";
 /// The addresses of a port. Empty places are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GidTable {
-    /// The device.
     pub device: String,
-    /// The port.
     pub port: u8,
     /// The places that something stands in, in their order.
     pub entries: Vec<GidEntry>,

@@ -60,7 +60,6 @@ impl Tally {
         self.messages[size].store(sum, Ordering::Release);
     }
 
-    /// All messages.
     pub fn total(&self) -> u64 {
         self.messages.iter().map(|count| count.load(Ordering::Acquire)).sum()
     }

@@ -21,7 +21,6 @@ use crate::{Benchmark, Error, Part, common};
 
 /// A benchmark of streams: its definition, and how its messages go.
 pub struct Stream {
-    /// What it is.
     pub about: &'static About,
     /// The verb, and how the far end learns of a message.
     pub method: Method,

@@ -50,7 +50,6 @@ impl Silence {
 /// A message as it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Bytes.
     pub bytes: u64,
     /// Its number, where it carries one.
     pub number: Option<u32>,

@@ -19,11 +19,9 @@ const ALIGNMENT: usize = 64;
 /// One thread's share of the arrays; those that the kernel does not use may be empty.
 #[derive(Debug)]
 pub struct Arrays<'a> {
-    /// The first array.
     pub a: &'a mut [f64],
     /// The second array.
     pub b: &'a mut [f64],
-    /// The third array.
     pub c: &'a mut [f64],
 }
 
@@ -35,15 +33,12 @@ pub enum Misfit {
         "array {array} holds {elements} elements, which is not a multiple of {ELEMENTS_MULTIPLE} above zero"
     )]
     PartialTurn {
-        /// Its name.
         array: char,
-        /// Its length.
         elements: usize,
     },
     /// An array does not start at a cache line.
     #[error("array {array} starts {bytes} bytes into a cache line of {ALIGNMENT} bytes")]
     Unaligned {
-        /// Its name.
         array: char,
         /// How far into the line.
         bytes: usize,
@@ -51,9 +46,7 @@ pub enum Misfit {
     /// The arrays differ in length.
     #[error("array {array} holds {elements} elements, but array a holds {expected}")]
     Unequal {
-        /// Its name.
         array: char,
-        /// Its length.
         elements: usize,
         /// The length of `a`.
         expected: usize,

@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use super::name::UnknownName;
 
-/// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Isa {
     /// 16-byte vectors; every x86-64 has them.

@@ -103,7 +103,6 @@ pub enum Store {
 }
 
 impl Store {
-    /// Both.
     pub const ALL: &'static [Self] = &[Self::Regular, Self::NonTemporal];
 
     /// The name in parameters and reports.

@@ -19,7 +19,6 @@ pub enum Prefetch {
 }
 
 impl Prefetch {
-    /// All of them.
     pub const ALL: &'static [Self] = &[Self::None, Self::Nta, Self::L2];
 
     /// The name in reports: that of the instruction.

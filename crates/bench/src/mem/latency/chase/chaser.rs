@@ -50,7 +50,6 @@ impl Chaser {
         Self { ring, lines, at: 0, last: (0, 0) }
     }
 
-    /// The ring's number.
     pub fn ring(&self) -> usize {
         self.ring
     }

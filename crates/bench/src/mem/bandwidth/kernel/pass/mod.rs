@@ -61,7 +61,6 @@ impl Pass {
         self.isa
     }
 
-    /// What it prefetches.
     pub fn prefetch(&self) -> Prefetch {
         self.prefetch
     }
