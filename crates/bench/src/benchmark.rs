@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Error, Stop};
 
 /// Under what name `chosen` of a case says that its workers are to look, and to measure nothing.
-pub const LOOK_MARK: &str = "look";
+pub const LIVENESS_CHECK_MARK: &str = "look";
 
 /// Under what name `chosen` of a case on one node says whether it is between two cards of the node that are physically
 /// distinct, so that there is a wire on the way.
@@ -44,7 +44,7 @@ pub trait Benchmark: Sync {
 
     /// A part that does no more than touch the subject of `case` while it connects, in the cheapest way that hangs where the
     /// case would. It is asked for before a case whose subject hung; without one the case runs as it is.
-    fn look(&self, _case: &Case, _place: &PartPlacement) -> Option<Box<dyn Part>> {
+    fn liveness_check(&self, _case: &Case, _place: &PartPlacement) -> Option<Box<dyn Part>> {
         None
     }
 

@@ -18,7 +18,7 @@ pub mod stale_dirs;
 mod starved;
 mod stop;
 
-pub use benchmark::{Benchmark, DISTINCT_CARDS, LOOK_MARK, Offer, Part, Sink};
+pub use benchmark::{Benchmark, DISTINCT_CARDS, LIVENESS_CHECK_MARK, Offer, Part, Sink};
 pub use error::Error;
 pub use registry::Registry;
 pub use stop::Stop;

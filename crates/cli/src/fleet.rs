@@ -9,7 +9,7 @@ use seatrial_cluster::{
 };
 
 use seatrial_model::profile::{NodeSet, fold};
-use seatrial_report::again;
+use seatrial_report::repeat_command;
 
 use crate::args::{LauncherChoice, NodeArgs};
 use crate::error::CliError;
@@ -105,7 +105,7 @@ fn refuse_tasks(surroundings: &Surroundings) -> Result<(), CliError> {
     Err(CliError::Usage(format!(
         "{program} started this as one of several tasks, but Seatrial starts its agents itself: run it once, without \
          {program}: {} --launcher {launcher}",
-        again::line(words)
+        repeat_command::line(words)
     )))
 }
 

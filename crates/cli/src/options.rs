@@ -224,7 +224,7 @@ fn replaced(before: NodeOptions, typed: NodeOptions) -> NodeOptions {
 mod tests {
     use seatrial_model::SiteNode;
     use seatrial_model::machine::Machine;
-    use seatrial_report::again::reaching;
+    use seatrial_report::repeat_command::reaching;
 
     use super::*;
 

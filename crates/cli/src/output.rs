@@ -5,16 +5,16 @@ use std::path::Path;
 
 use seatrial_model::record::Document;
 use seatrial_report::terminal::Context;
-use seatrial_report::{Look, Style, clean_lines, csv, export, json, terminal};
+use seatrial_report::{Style, TextStyle, clean_lines, csv, export, json, terminal};
 
 use crate::args::{ColorChoice, OutputArgs, OutputFormat, STANDARD_OUTPUT};
 use crate::error::CliError;
 
-/// How text for people is to look on standard output.
-pub fn look(color: ColorChoice) -> Look {
+/// Colors and width of text on standard output.
+pub fn text_style(color: ColorChoice) -> TextStyle {
     let style = if is_colored(color, stdout().is_terminal()) { Style::Coloured } else { Style::Plain };
     let width = terminal_size::terminal_size_of(stdout()).map(|(width, _)| width.0);
-    Look::new(style, width)
+    TextStyle::new(style, width)
 }
 
 /// Whether a stream gets colour; [`no-color.org`](https://no-color.org) says what NO_COLOR means.
@@ -34,7 +34,7 @@ pub fn document(document: &Document, args: &OutputArgs, folder: Option<&Path>) -
     fill(|out| match args.output {
         OutputFormat::Table => {
             let context = Context { folder, ..Context::default() };
-            out.write_all(terminal::render(document, &context, look(args.color)).as_bytes())
+            out.write_all(terminal::render(document, &context, text_style(args.color)).as_bytes())
         }
         OutputFormat::Json => json::write(document, json::Spacing::Pretty, out),
         OutputFormat::Csv => csv::write(document, out),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use seatrial_analysis::{Conclusions, Discrepancy, conclusion_discrepancies, record_discrepancies};
 use seatrial_bench::Registry;
-use seatrial_engine::{Again, again};
+use seatrial_engine::{Recomputation, recompute};
 use seatrial_model::record::{CaseRecord, Document, SCHEMA_VERSION};
 use seatrial_model::{Case, CaseId, Outcome, Site, Verdict};
 use seatrial_store::{Contents, Samples, judged_text};
@@ -80,13 +80,13 @@ impl Recomputed {
         };
         // Samples without a record: the run was stopped between the two.
         let Some(recorded) = recorded else { return };
-        match again(self.registry, case, recorded, parts, site) {
-            Again::Record(record) => {
+        match recompute(self.registry, case, recorded, parts, site) {
+            Recomputation::Record(record) => {
                 self.discrepancies.extend(record_discrepancies(recorded, &record));
                 self.records.insert(id.clone(), *record);
             }
-            Again::AsRecorded => self.as_recorded += 1,
-            Again::Cannot(why) => self.cannot.push((id.clone(), why)),
+            Recomputation::AsRecorded => self.as_recorded += 1,
+            Recomputation::Cannot(why) => self.cannot.push((id.clone(), why)),
         }
     }
 

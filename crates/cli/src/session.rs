@@ -8,13 +8,13 @@ use seatrial_analysis::Assignment;
 use seatrial_bench::Registry;
 use seatrial_cluster::Fleet;
 use seatrial_engine::{
-    BackOff, Deadlines, Demand, Factors, Finished, Ladders, NothingJudged, Plan, PlanInputs, Request, Retest,
-    Runner, Sides, Suspect, Suspects, Sweep, TimeBudget,
+    BackOff, Deadlines, Demand, Factors, Finished, LoadSweeps, NothingJudged, Plan, PlanInputs, Request,
+    Retest, Runner, Sides, Suspect, Suspects, Sweep, TimeBudget,
 };
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document, ProfileRef, RunEnd, RunInfo, RunOptions, SCHEMA_VERSION};
 use seatrial_model::{Case, CaseId, Cause, Event, Nanos, Outcome, Site, SiteNode, Verdict};
-use seatrial_report::again;
+use seatrial_report::repeat_command;
 use seatrial_store::{Home, HomeEnv, Journal, RunFolder, Tool};
 use serde_json::json;
 
@@ -85,7 +85,7 @@ pub fn run(
             &plan.cases,
             &plan.settled,
             &abouts,
-            output::look(args.output.color),
+            output::text_style(args.output.color),
         ))?;
         return Ok(Exit::MET);
     }
@@ -142,7 +142,7 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
     let named = options::named_nodes(&info, &run.site()?);
     let options = options::resumed(&info, &named, &args.nodes, strict)?;
     info.options = Some(options.clone());
-    let nodes = options::typed(again::reaching(&named, &info))?;
+    let nodes = options::typed(repeat_command::reaching(&named, &info))?;
     fleet::check(&nodes)?;
     let mut resumed = RunFolder::resume(&path)?;
     let cases = match resumed.run.plan.present() {
@@ -156,7 +156,7 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
         // It came to its end without a plan: every case was skipped.
         None if resumed.run.info()?.ended.as_ref().is_some_and(|end| end.signal.is_none()) => Vec::new(),
         None => {
-            let (name, command) = (resumed.run.name(), again::line(&resumed.run.info()?.command));
+            let (name, command) = (resumed.run.name(), repeat_command::line(&resumed.run.info()?.command));
             let text = format!("run {name} was stopped before it had a plan: start it anew: {command}");
             return Err(CliError::Usage(text));
         }
@@ -235,8 +235,8 @@ impl Work {
             done.push(record);
         }
         let finished = {
-            let ladders = Ladders::new(&self.plan, registry);
-            let leave_out = |case: &Case, done: &[CaseRecord]| ladders.leave_out(case, done);
+            let sweeps = LoadSweeps::new(&self.plan, registry);
+            let leave_out = |case: &Case, done: &[CaseRecord]| sweeps.leave_out(case, done);
             let demanded = self.profile.as_ref().map(|profile| {
                 Demanded::new(profile, &journal.info().nodes, &self.site, self.reference.as_deref())
             });
@@ -259,7 +259,7 @@ impl Work {
             let sides = |group: &str| sides(self.profile.as_ref(), group);
             let retest = Retest::new(Sweep::new(self.plan.clone()), &self.plan, registry, &self.site, &sides);
             let suspects = Suspects::new(retest, &self.plan, registry, &self.site, &suspects);
-            let mut study = BackOff::new(suspects, &ladders, registry, &self.site);
+            let mut study = BackOff::new(suspects, &sweeps, registry, &self.site);
             runner.run(&mut study, done)
         };
         progress.finish();
@@ -295,7 +295,7 @@ fn still_open(records: &[CaseRecord], planned: &HashSet<&CaseId>, info: &RunInfo
     let open: Vec<&CaseRecord> = records.iter().filter(is_open).collect();
     let why = open.first()?.reason.as_deref().unwrap_or("the run was stopped");
     let count = if open.len() == 1 { "1 case is".to_owned() } else { format!("{} cases are", open.len()) };
-    Some(format!("{count} still to be measured: {why}\ngo on with: {}", again::resume(info)))
+    Some(format!("{count} still to be measured: {why}\ngo on with: {}", repeat_command::resume(info)))
 }
 
 /// The nodes that are to be measured again because they were slow in random pairs.
@@ -338,7 +338,7 @@ fn interrupted(journal: Journal, signals: &Signals, progress: &Progress) -> Resu
     progress.say(&format!(
         "stopped by {name}; what was measured stands in {}\ngo on with: {}",
         path.display(),
-        again::resume(&info)
+        repeat_command::resume(&info)
     ));
     Ok(exit)
 }

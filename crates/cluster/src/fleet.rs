@@ -14,7 +14,7 @@ pub struct NodeIndex(pub usize);
 
 /// Something an agent said, or its loss.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Notice {
+pub enum FleetEvent {
     /// The agent's message; never a second [`Report::Hello`].
     From(NodeIndex, Report),
     /// The agent is gone; nothing follows from this node.
@@ -26,7 +26,7 @@ pub enum Notice {
     Quiet,
 }
 
-/// Ends a wait of [`Fleet::next`] before its time, from any thread: it finds [`Notice::Quiet`].
+/// Ends a wait of [`Fleet::next`] before its time, from any thread: it finds [`FleetEvent::Quiet`].
 pub type Nudge = Arc<dyn Fn() + Send + Sync>;
 
 /// Agents that said hello, one a node.
@@ -48,7 +48,7 @@ pub trait Fleet {
     fn send(&mut self, node: NodeIndex, command: Command);
 
     /// Waits for the next notice, at most until `deadline` on [`Self::now`]'s clock.
-    fn next(&mut self, deadline: Nanos) -> Notice;
+    fn next(&mut self, deadline: Nanos) -> FleetEvent;
 
     /// What ends a wait before its time; nothing where waits take none.
     fn nudge(&self) -> Nudge {

@@ -31,7 +31,7 @@ pub use agent::vitals;
 pub use agent::{AgentOptions, agent_main};
 pub use build_id::build_id;
 pub use clock_offset::Offset;
-pub use fleet::{Fleet, LaunchError, Launcher, Missing, NodeIndex, Notice, Nudge};
+pub use fleet::{Fleet, FleetEvent, LaunchError, Launcher, Missing, NodeIndex, Nudge};
 #[doc(hidden)]
 pub use launch::envelopes;
 pub use launch::{LocalLauncher, MpirunLauncher, SlurmLauncher, SlurmRequest, SshLauncher};

@@ -4,18 +4,18 @@
 //! nothing (it tells events). A trial is a state machine without a clock of its own, so that the same code runs
 //! against real agents and against scripted ones.
 
-mod again;
 mod budget;
 mod crowded;
 mod disturbance;
 mod factors;
 mod guarded;
 mod host;
-mod ladder;
+mod load_sweep;
 mod pattern;
 mod placement;
 mod probes;
 mod quarantine;
+mod recompute;
 mod request;
 mod retest;
 mod round;
@@ -27,12 +27,12 @@ mod summarise;
 mod together;
 mod trial;
 
-pub use again::{Again, again};
 pub use budget::{Demand, NothingJudged, Standing, TimeBudget};
 pub use factors::{BASELINE, Factors};
 pub use guarded::guarded;
-pub use ladder::{BackOff, Ladders};
+pub use load_sweep::{BackOff, LoadSweeps};
 pub use pattern::{ALIASES, Ends, PATTERNS, Partners, Pattern, Step, alias};
+pub use recompute::{Recomputation, recompute};
 pub use request::{Plan, PlanInputs, Request, RequestError};
 pub use retest::{Retest, Sides, Suspect, Suspects};
 pub use runner::{Finished, LeaveOut, RunError, Runner, Watch, try_all};

@@ -5,31 +5,31 @@
 //! subject in the cheapest way ([`Benchmark::look`]). When that hangs too, the case is recorded as hung; when it does not,
 //! the case runs as any other. The look is taken every time, so a subject that recovered is measured at once.
 
-use seatrial_bench::{Benchmark, LOOK_MARK};
+use seatrial_bench::{Benchmark, LIVENESS_CHECK_MARK};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Budget, Case, CaseId, Cause, Nanos, Outcome, Reason, Value};
 
 use crate::trial::Deadlines;
 
 /// Time that touching a subject may take. What answers at all does so in milliseconds; a case starts with it anyway.
-const LOOK: Nanos = Nanos::secs(2);
+const LIVENESS_TIMEOUT: Nanos = Nanos::secs(2);
 
 /// Under what name the evidence of a case that was not tried tells the case that hung first.
 const AFTER_HANG: &str = "after_hang";
 
 /// A case that is to run if its subject answers.
 #[derive(Clone, Debug)]
-pub struct Look {
+pub struct LivenessCheck {
     pub case: Case,
     /// The first one that hung on the same subject.
     pub first: CaseId,
 }
 
-impl Look {
+impl LivenessCheck {
     /// The look that `case` is to be preceded by after what is `done`; none where nothing hung, or where there is no way to
     /// look. Depends on records alone, so that a run that is gone on with does the same.
     pub fn before(case: &Case, bench: &dyn Benchmark, done: &[CaseRecord]) -> Option<Self> {
-        case.places.first().and_then(|place| bench.look(case, place))?;
+        case.places.first().and_then(|place| bench.liveness_check(case, place))?;
         let first = hung_before(case, done)?;
         Some(Self { case: case.clone(), first })
     }
@@ -37,20 +37,20 @@ impl Look {
     /// The case as it is sent to workers that only look.
     pub fn sent(&self) -> Case {
         let mut case = self.case.clone();
-        case.chosen.set(LOOK_MARK, Value::Flag(true));
+        case.chosen.set(LIVENESS_CHECK_MARK, Value::Flag(true));
         case.budget = Budget { warm_up: Nanos(0), measure: Nanos(0), ..case.budget };
         case
     }
 
     /// How long its phases may take.
     pub fn deadlines(usual: Deadlines) -> Deadlines {
-        Deadlines { connect: LOOK, ..usual }
+        Deadlines { connect: LIVENESS_TIMEOUT, ..usual }
     }
 
     /// The record of the case when the look hung.
     pub fn hung(&self) -> CaseRecord {
         let text = format!(
-            "{} did not answer a look within {LOOK}, as since {} hung on it; the case was not started",
+            "{} did not answer a liveness check within {LIVENESS_TIMEOUT}, as since {} hung on it; the case was not started",
             self.case.subject, self.first
         );
         let mut record = CaseRecord::without_numbers(&self.case, &Reason::new(Cause::Hang, text));
@@ -116,7 +116,7 @@ mod tests {
 
     fn before(case: &Case, done: &[CaseRecord]) -> Option<String> {
         let bench = seatrial_bench::registry().find(&case.bench).expect("a benchmark");
-        Look::before(case, bench, done).map(|look| look.first.to_string())
+        LivenessCheck::before(case, bench, done).map(|check| check.first.to_string())
     }
 
     #[test]
@@ -152,11 +152,14 @@ mod tests {
         second.evidence.insert(AFTER_HANG.to_owned(), "the first".into());
         assert_eq!(before(&one, &[second]).as_deref(), Some("the first"));
         let Ok(first) = "the first".parse();
-        let look = Look { case: one.clone(), first };
-        let record = look.hung();
+        let check = LivenessCheck { case: one.clone(), first };
+        let record = check.hung();
         assert_eq!((record.outcome, record.cause), (Outcome::Failed, Some(Cause::Hang)));
         assert_eq!(record.evidence[AFTER_HANG], "the first");
-        assert!(record.chosen.get(LOOK_MARK).is_none() && look.sent().chosen.get(LOOK_MARK).is_some());
+        assert!(
+            record.chosen.get(LIVENESS_CHECK_MARK).is_none()
+                && check.sent().chosen.get(LIVENESS_CHECK_MARK).is_some()
+        );
     }
 
     #[test]
@@ -172,6 +175,6 @@ mod tests {
     fn a_benchmark_that_cannot_look_is_not_held_up() {
         let bench = seatrial_bench::registry().find("mem.bandwidth").expect("a benchmark");
         let case = Case { bench: "mem.bandwidth".to_owned(), ..case("/a") };
-        assert!(Look::before(&case, bench, &[ended(&case, Some(Cause::Hang))]).is_none());
+        assert!(LivenessCheck::before(&case, bench, &[ended(&case, Some(Cause::Hang))]).is_none());
     }
 }

@@ -1,14 +1,14 @@
 //! The event loop: studies in, agents driven, records out.
 
 mod co_run;
-mod look;
+mod liveness;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use seatrial_bench::Registry;
-use seatrial_cluster::{Fleet, NodeIndex, Notice, Report};
+use seatrial_cluster::{Fleet, FleetEvent, NodeIndex, Report};
 use seatrial_model::profile::fold;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, Cause, Event, Finding, Nanos, Reason, Site};
@@ -23,7 +23,7 @@ use crate::trial::{Action, Deadlines};
 
 /// The longest wait where no deadline is nearer. Whoever cancels nudges the fleet, so that nothing has to be looked for while the
 /// workers measure, perhaps on the processor that a look would take.
-const LOOK: Nanos = Nanos::secs(3600);
+const LONGEST_WAIT: Nanos = Nanos::secs(3600);
 
 /// Where events go: journal, progress. An error stops the run, since results would be lost.
 pub type Watch<'a> = dyn FnMut(&Event) -> Result<(), Box<dyn std::error::Error + Send + Sync>> + 'a;
@@ -47,7 +47,7 @@ pub struct Runner<'a> {
     pub budget: TimeBudget<'a>,
 }
 
-/// Why a case is not to be tried after all, if so; see [`Ladders::leave_out`](crate::Ladders::leave_out).
+/// Why a case is not to be tried after all, if so; see [`LoadSweeps::leave_out`](crate::LoadSweeps::leave_out).
 pub type LeaveOut<'a> = dyn Fn(&Case, &[CaseRecord]) -> Option<Reason> + 'a;
 
 /// Every case is tried.
@@ -173,22 +173,22 @@ impl Runner<'_> {
         if self.is_stopping(round) {
             self.cancel_all(round, now)?;
         }
-        let until = round.next_deadline().unwrap_or(now.plus(LOOK)).min(now.plus(LOOK));
+        let until = round.next_deadline().unwrap_or(now.plus(LONGEST_WAIT)).min(now.plus(LONGEST_WAIT));
         let notice = self.fleet.next(until);
         let now = self.fleet.now();
         let answer = match notice {
-            Notice::From(_, Report::Said { worker, message }) => {
+            FleetEvent::From(_, Report::Said { worker, message }) => {
                 round.with(worker, |active| active.trial.said(&active.case, worker, message, now))
             }
-            Notice::From(_, Report::Ended { worker, end }) => {
+            FleetEvent::From(_, Report::Ended { worker, end }) => {
                 round.with(worker, |active| active.trial.ended(&active.case, worker, end, now))
             }
-            Notice::From(_, Report::Hello(_) | Report::Pong { .. }) | Notice::Quiet => None,
-            Notice::Lost(node, why) => {
+            FleetEvent::From(_, Report::Hello(_) | Report::Pong { .. }) | FleetEvent::Quiet => None,
+            FleetEvent::Lost(node, why) => {
                 self.lose(round, node, why, None, now, finished)?;
                 None
             }
-            Notice::Recalled(node, why) => {
+            FleetEvent::Recalled(node, why) => {
                 let reason = Reason::new(Cause::Interrupted, why.clone());
                 self.lose(round, node, why, Some(&reason), now, finished)?;
                 None
@@ -303,8 +303,8 @@ impl Runner<'_> {
             round.owners.remove(&worker);
         }
         let end = active.trial.end();
-        if let Some(look) = active.look.take() {
-            return self.looked(round, key, look, active, end, now, finished);
+        if let Some(check) = active.check.take() {
+            return self.liveness_checked(round, key, check, active, end, now, finished);
         }
         self.tell(&Event::TrialEnded {
             case: active.case.id.clone(),
@@ -335,7 +335,7 @@ impl Runner<'_> {
             match action {
                 Action::Send(node, command) => self.fleet.send(node, command),
                 Action::Entered(phase) => {
-                    if let Some(active) = round.active.get(&key).filter(|active| active.look.is_none()) {
+                    if let Some(active) = round.active.get(&key).filter(|active| active.check.is_none()) {
                         let (case, trial) = (active.case.id.clone(), active.trial_number());
                         self.tell(&Event::PhaseEntered { case, trial, phase })?;
                     }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::budget::Further;
 use crate::guarded::guarded;
 use crate::probes;
-use crate::quarantine::Look;
+use crate::quarantine::LivenessCheck;
 use crate::summarise;
 use crate::together::Began;
 use crate::trial::{Action, Deadlines, Trial, TrialEnd};
@@ -39,7 +39,7 @@ pub struct RunningCase {
     /// The same of the trials that count, by trial.
     concurrent_counts: Vec<(u32, u32)>,
     /// The case that is to run, where this one only looks whether its subject answers.
-    pub look: Option<Look>,
+    pub check: Option<LivenessCheck>,
     bench: &'static dyn Benchmark,
     parts: Vec<PartRecord>,
     number: u32,
@@ -73,7 +73,7 @@ impl RunningCase {
             co_run: 0,
             concurrent_cases: None,
             concurrent_counts: Vec::new(),
-            look: None,
+            check: None,
             bench,
             parts: Vec::new(),
             number: 0,
@@ -100,8 +100,8 @@ impl RunningCase {
     }
 
     /// The record of the case that is not to run since `look`, taken before it, hung.
-    pub fn looked_in_vain(&self, look: &Look, end: &TrialEnd, now: Nanos) -> CaseRecord {
-        let mut record = look.hung();
+    pub fn still_hung(&self, check: &LivenessCheck, end: &TrialEnd, now: Nanos) -> CaseRecord {
+        let mut record = check.hung();
         record.seconds = now.since(self.started).as_secs();
         tell_parts(&mut record, &end.parts);
         record

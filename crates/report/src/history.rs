@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use seatrial_model::Verdict;
 use serde::Serialize;
 
-use crate::Look;
+use crate::TextStyle;
 use crate::grid::{self, Column};
 use crate::ink::{Ink, render_colors};
 use crate::words::{clean, count, span, verdict};
@@ -37,17 +37,17 @@ pub struct Row {
 }
 
 /// The list as text for a terminal.
-pub fn render(rows: &[Row], look: Look) -> String {
+pub fn render(rows: &[Row], style: TextStyle) -> String {
     let mut text = if rows.is_empty() {
         "no runs yet; `seatrial check` makes one\n".to_owned()
     } else {
-        list(rows, look.width())
+        list(rows, style.width())
     };
     let wrong = rows.iter().filter_map(|row| Some((row.id.as_str(), row.remark.as_deref()?)));
     let remarks: Vec<_> =
         wrong.map(|(id, why)| (Ink::Doubt.on("!"), clean(&format!("{id}: {why}")))).collect();
-    text += &grid::paragraphs(&remarks, look.width());
-    render_colors(&text, look.style)
+    text += &grid::paragraphs(&remarks, style.width());
+    render_colors(&text, style.style)
 }
 
 fn list(rows: &[Row], width: u16) -> String {

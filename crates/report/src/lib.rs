@@ -3,7 +3,6 @@
 //! Everything is returned as text or written to a given sink. Lists of runs and benchmarks come in as plain
 //! structures, so that this crate knows no store and no registry.
 
-pub mod again;
 pub mod compare;
 mod criteria;
 pub mod csv;
@@ -17,15 +16,16 @@ pub mod inventory;
 pub mod json;
 mod labels;
 pub mod list;
-mod look;
 mod markdown;
 mod notes;
 mod number;
 pub mod plan;
+pub mod repeat_command;
 pub mod settings;
 pub mod terminal;
+mod text_style;
 pub mod trend;
 mod words;
 
-pub use look::{Look, Style};
+pub use text_style::{Style, TextStyle};
 pub use words::clean_lines;

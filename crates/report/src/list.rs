@@ -6,7 +6,7 @@ use seatrial_model::{About, Alias, Better, Factor, Interaction, Need, Planned};
 use crate::grid;
 use crate::ink::{Ink, render_colors};
 use crate::words::{clean, count};
-use crate::{Look, markdown};
+use crate::{TextStyle, markdown};
 
 /// A profile, as the list shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,9 +47,9 @@ pub struct Everything<'a> {
 }
 
 /// The list of everything that can be run, audited and asked for.
-pub fn overview(all: &Everything<'_>, look: Look) -> String {
+pub fn overview(all: &Everything<'_>, style: TextStyle) -> String {
     let Everything { benchmarks, aliases, planned, patterns, settings, profiles } = *all;
-    let section = |title: &str, rows: Vec<(String, String)>| titled(title, &rows, look.width());
+    let section = |title: &str, rows: Vec<(String, String)>| titled(title, &rows, style.width());
     let known = benchmarks.iter().map(|about| (about.id.to_owned(), about.title.to_owned()));
     let named = aliases.iter().map(|alias| (alias.id.to_owned(), alias.title.to_owned()));
     let patterns = patterns.iter().map(|pattern| (pattern.id.clone(), pattern.doc.clone()));
@@ -65,16 +65,16 @@ pub fn overview(all: &Everything<'_>, look: Look) -> String {
         Ink::Faint.on(hint) + "\n",
     ];
     blocks.retain(|block| !block.is_empty());
-    render_colors(&blocks.join("\n"), look.style)
+    render_colors(&blocks.join("\n"), style.style)
 }
 
 /// The page of one benchmark: its document, then what can be set, what a study of factors may leave out beside the
 /// parameters, and what comes out.
-pub fn page(about: &About, factors: &[Factor], look: Look) -> String {
-    let mut blocks = vec![markdown::text(about.doc, look.width())];
-    blocks.extend(definition(about, factors, look.width()));
+pub fn page(about: &About, factors: &[Factor], style: TextStyle) -> String {
+    let mut blocks = vec![markdown::text(about.doc, style.width())];
+    blocks.extend(definition(about, factors, style.width()));
     blocks.retain(|block| !block.is_empty());
-    render_colors(&blocks.join("\n"), look.style)
+    render_colors(&blocks.join("\n"), style.style)
 }
 
 /// The page of a benchmark under a pattern: what it is, how nodes are paired, and all that can be set and comes out.
@@ -83,9 +83,9 @@ pub fn alias_page(
     pattern: &PatternPage,
     about: &About,
     factors: &[Factor],
-    look: Look,
+    style: TextStyle,
 ) -> String {
-    let width = look.width();
+    let width = style.width();
     let text = format!("# {}: {}\n\n{}\n", alias.id, alias.title, alias.doc);
     let same = vec![
         ("benchmark".to_owned(), format!("{}: {}", about.id, about.title)),
@@ -95,12 +95,12 @@ pub fn alias_page(
     blocks.push(titled(EXAMPLE, &pattern.example, width));
     blocks.extend(definition(about, factors, width));
     blocks.retain(|block| !block.is_empty());
-    render_colors(&blocks.join("\n"), look.style)
+    render_colors(&blocks.join("\n"), style.style)
 }
 
 /// The page of one pattern: who is measured with whom, and when.
-pub fn pattern_page(pattern: &PatternPage, look: Look) -> String {
-    let width = look.width();
+pub fn pattern_page(pattern: &PatternPage, style: TextStyle) -> String {
+    let width = style.width();
     let notes = pattern.notes.join(" ");
     let text = format!("# {}\n\n{}\n\n{notes}\n", pattern.id, pattern.doc);
     let names: Vec<_> = pattern.names.iter().map(|name| (name.clone(), String::new())).collect();
@@ -110,7 +110,7 @@ pub fn pattern_page(pattern: &PatternPage, look: Look) -> String {
         titled("Names of benchmarks under it", &names, width),
     ];
     blocks.retain(|block| !block.is_empty());
-    render_colors(&blocks.join("\n"), look.style)
+    render_colors(&blocks.join("\n"), style.style)
 }
 
 /// Over the example of a pattern.

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use seatrial_model::{About, Case, Interaction, Nanos, Need, Reason};
 
-use crate::Look;
+use crate::TextStyle;
 use crate::grid::{Column, fitted, paragraphs};
 use crate::ink::{Ink, render_colors};
 use crate::words::{clean, span};
 
 /// The plan as text for a terminal: `cases` would run, the `settled` ones would not, each with its reason.
-pub fn render(cases: &[Case], settled: &[(Case, Reason)], abouts: &[&About], look: Look) -> String {
+pub fn render(cases: &[Case], settled: &[(Case, Reason)], abouts: &[&About], style: TextStyle) -> String {
     let sum = |of: fn(&Case) -> Nanos| cases.iter().fold(Nanos(0), |sum, case| sum.plus(of(case)));
     let (least, most) = (span(Duration::from(sum(Case::estimate))), span(Duration::from(sum(Case::longest))));
     let total = if least == most { least } else { format!("{least} to {most}") };
@@ -27,7 +27,7 @@ pub fn render(cases: &[Case], settled: &[(Case, Reason)], abouts: &[&About], loo
             Column::numbers("about", cells(&|case| span(case.estimate().into()))),
             Column::words("chosen", cells(&|case| clean(&case.chosen.to_string().replace(',', ", ")))),
         ];
-        text += &fitted(&columns, look.width());
+        text += &fitted(&columns, style.width());
         text.push('\n');
     }
     if !settled.is_empty() {
@@ -35,12 +35,12 @@ pub fn render(cases: &[Case], settled: &[(Case, Reason)], abouts: &[&About], loo
             Column::words("left out", settled.iter().map(|(case, _)| breakable(case.id.as_str())).collect()),
             Column::words("because", settled.iter().map(|(_, reason)| clean(&reason.text)).collect()),
         ];
-        text += &fitted(&columns, look.width());
+        text += &fitted(&columns, style.width());
         text.push('\n');
     }
-    text += &warnings(cases, look.width());
+    text += &warnings(cases, style.width());
     text += &effects(cases, abouts);
-    render_colors(&text, look.style)
+    render_colors(&text, style.style)
 }
 
 /// An id that may be broken into lines between its parameters, not inside a word.

@@ -4,7 +4,7 @@ use seatrial_analysis::{FEWEST_RUNS, Point, Trend, TrendStep};
 use seatrial_model::{Better, Unit};
 use serde_json::{Value, json};
 
-use crate::Look;
+use crate::TextStyle;
 use crate::grid::{self, Column};
 use crate::ink::{Ink, render_colors};
 use crate::labels::{self, Label};
@@ -24,9 +24,9 @@ const LEAST_SPAN: f64 = 0.05;
 const SIGNS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The trends as text for a terminal: a table a metric, what changed first.
-pub fn render(trends: &[Trend], look: Look) -> String {
+pub fn render(trends: &[Trend], style: TextStyle) -> String {
     let mut notes = Notes::default();
-    let width = look.width();
+    let width = style.width();
     let mut blocks: Vec<String> = Vec::new();
     for rows in tables(trends) {
         let (changed, quiet): (Vec<&Trend>, Vec<&Trend>) =
@@ -43,7 +43,7 @@ pub fn render(trends: &[Trend], look: Look) -> String {
         blocks.push(grid::paragraphs(&[(Ink::Faint.on("·"), text)], width));
     }
     blocks.retain(|block| !block.is_empty());
-    render_colors(&blocks.join("\n"), look.style)
+    render_colors(&blocks.join("\n"), style.style)
 }
 
 /// One table a benchmark, version, metric and unit, in the order of the first of each.

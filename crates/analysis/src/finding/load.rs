@@ -6,7 +6,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{About, Cause, Finding, Outcome, Severity, Unit};
 use seatrial_stats::{LoadPoint, Shape, scalability, shape};
 
-use super::ladder::{Ladder, ladders, words};
+use super::load_sweep::{LoadSweep, load_sweeps, words};
 use super::sweep::tables_by;
 use crate::number::{in_unit, quantity, significant};
 
@@ -16,10 +16,10 @@ const FITS: f64 = 0.1;
 /// Where each sweep of `records` over a load saturates or falls, what it came to at most, and which load is the highest
 /// that works where others failed. Which parameter is the load is told by the definitions of the benchmarks.
 pub fn load_findings(records: &[CaseRecord], abouts: &[&'static About]) -> Vec<Finding> {
-    let ladders = ladders(records, abouts);
-    let mut found: Vec<Finding> = ladders.iter().filter_map(highest_working).collect();
-    found.extend(ladders.iter().filter_map(knee));
-    found.extend(peaks(records, &ladders));
+    let sweeps = load_sweeps(records, abouts);
+    let mut found: Vec<Finding> = sweeps.iter().filter_map(highest_working).collect();
+    found.extend(sweeps.iter().filter_map(knee));
+    found.extend(peaks(records, &sweeps));
     found
 }
 
@@ -27,17 +27,17 @@ fn of_case(case: &CaseRecord, finding: Finding) -> Finding {
     super::about(case, finding)
 }
 
-/// What the curve of a ladder does.
-fn knee(ladder: &Ladder<'_>) -> Option<Finding> {
-    let curve = ladder.curve()?;
+/// What the curve of a load sweep does.
+fn knee(sweep: &LoadSweep<'_>) -> Option<Finding> {
+    let curve = sweep.curve()?;
     let shape = shape(&curve).ok().flatten()?;
-    let measured = ladder.measured();
+    let measured = sweep.measured();
     let last = measured.len() - 1;
     // Of equals the first.
     let highest = (0..measured.len()).rev().max_by(|a, b| curve[*a].rate.total_cmp(&curve[*b].rate))?;
     let rate = |at: usize| in_unit(curve[at].rate, measured[at].2.unit);
-    let load = |at: usize| format!("{}={}", ladder.axis, measured[at].0);
-    let (metric, name) = (ladder.metric, ladder.name());
+    let load = |at: usize| format!("{}={}", sweep.axis, measured[at].0);
+    let (metric, name) = (sweep.metric, sweep.name());
     let (at, severity, text) = match shape {
         Shape::Saturated { at } if at == last => (
             at,
@@ -88,7 +88,7 @@ fn knee(ladder: &Ladder<'_>) -> Option<Finding> {
         Shape::Noisy => (
             highest,
             Severity::Warning,
-            format!("too noisy to tell where {metric} saturates over {}; raise -p trials=", ladder.axis),
+            format!("too noisy to tell where {metric} saturates over {}; raise -p trials=", sweep.axis),
         ),
     };
     let text = format!("{name}{text}{}{}", single(&curve), law(&curve));
@@ -98,8 +98,7 @@ fn knee(ladder: &Ladder<'_>) -> Option<Finding> {
         Shape::Saturated { .. } | Shape::Falling { .. } => quantity(curve[at].load, Unit::Count),
         Shape::NotReached | Shape::Noisy => None,
     };
-    let evidence =
-        vec![case.group.clone(), metric.to_owned(), ladder.axis.to_owned(), word(shape).to_owned()];
+    let evidence = vec![case.group.clone(), metric.to_owned(), sweep.axis.to_owned(), word(shape).to_owned()];
     Some(of_case(case, Finding { value, evidence, ..finding }))
 }
 
@@ -145,12 +144,12 @@ fn round(value: f64) -> f64 {
 }
 
 /// The highest rate of each table: of all that differs in whole numbers and sizes alone.
-fn peaks(records: &[CaseRecord], ladders: &[Ladder<'_>]) -> Vec<Finding> {
+fn peaks(records: &[CaseRecord], sweeps: &[LoadSweep<'_>]) -> Vec<Finding> {
     let axes: BTreeSet<(&str, &str)> =
-        ladders.iter().map(|ladder| (ladder.cases[0].1.bench.as_str(), ladder.axis)).collect();
+        sweeps.iter().map(|sweep| (sweep.cases[0].1.bench.as_str(), sweep.axis)).collect();
     let is_load = |case: &CaseRecord, name: &str| axes.contains(&(case.bench.as_str(), name));
     let by_id: HashMap<&str, &CaseRecord> = records.iter().map(|case| (case.case.as_str(), case)).collect();
-    let mut found: Vec<Finding> = ladders.iter().filter_map(peak_of_one).collect();
+    let mut found: Vec<Finding> = sweeps.iter().filter_map(peak_of_one).collect();
     for table in tables_by(records, &is_load) {
         let Some((_, cell)) = table.peak() else { continue };
         let Some(case) = by_id.get(cell.case.as_str()) else { continue };
@@ -170,31 +169,31 @@ fn peaks(records: &[CaseRecord], ladders: &[Ladder<'_>]) -> Vec<Finding> {
 }
 
 /// The same of a sweep over a load and nothing else, which makes no table.
-fn peak_of_one(ladder: &Ladder<'_>) -> Option<Finding> {
-    let curve = ladder.curve().filter(|curve| ladder.named.is_empty() && curve.len() > 1)?;
+fn peak_of_one(sweep: &LoadSweep<'_>) -> Option<Finding> {
+    let curve = sweep.curve().filter(|curve| sweep.named.is_empty() && curve.len() > 1)?;
     let (at, point) =
         curve.iter().enumerate().reduce(|best, next| if next.1.rate > best.1.rate { next } else { best })?;
-    let (load, case, metric) = ladder.measured()[at];
+    let (load, case, metric) = sweep.measured()[at];
     let text =
-        format!("most {} is {} with {}={load}", ladder.metric, in_unit(point.rate, metric.unit), ladder.axis);
+        format!("most {} is {} with {}={load}", sweep.metric, in_unit(point.rate, metric.unit), sweep.axis);
     let finding = Finding::new("peak", Severity::Info, case.subject.clone(), text);
-    let evidence = vec![case.group.clone(), ladder.metric.to_owned()];
+    let evidence = vec![case.group.clone(), sweep.metric.to_owned()];
     Some(of_case(case, Finding { value: quantity(point.rate, metric.unit), evidence, ..finding }))
 }
 
 /// The highest load that works below one that failed.
-fn highest_working(ladder: &Ladder<'_>) -> Option<Finding> {
-    let works = ladder.cases.iter().rfind(|(_, case)| case.outcome == Outcome::Measured);
+fn highest_working(sweep: &LoadSweep<'_>) -> Option<Finding> {
+    let works = sweep.cases.iter().rfind(|(_, case)| case.outcome == Outcome::Measured);
     let above = |load: u64| works.is_none_or(|(working, _)| load > *working);
     let failed: Vec<&(u64, &CaseRecord)> =
-        ladder.cases.iter().filter(|(load, case)| case.outcome == Outcome::Failed && above(*load)).collect();
+        sweep.cases.iter().filter(|(load, case)| case.outcome == Outcome::Failed && above(*load)).collect();
     let (least, first) = **failed.first()?;
     let with = |(load, case): &&(u64, &CaseRecord)| match case.cause {
         Some(cause) => format!("{load} ({})", cause_word(cause)),
         None => load.to_string(),
     };
     let failures = failed.iter().map(with).collect::<Vec<_>>().join(", ");
-    let untried: Vec<String> = ladder
+    let untried: Vec<String> = sweep
         .cases
         .iter()
         .filter(|(load, case)| case.cause == Some(Cause::NotTried) && above(*load))
@@ -202,7 +201,7 @@ fn highest_working(ladder: &Ladder<'_>) -> Option<Finding> {
         .collect();
     let untried =
         if untried.is_empty() { String::new() } else { format!("; not tried: {}", untried.join(", ")) };
-    let (name, axis) = (ladder.name(), ladder.axis);
+    let (name, axis) = (sweep.name(), sweep.axis);
     let (case, value, text) = match works {
         Some((load, case)) => (
             *case,

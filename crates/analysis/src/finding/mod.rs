@@ -10,10 +10,10 @@ mod factor;
 mod hashing;
 mod interfaces;
 mod kernel_warnings;
-mod ladder;
 mod limit_exceeded;
 mod link_lost;
 mod load;
+mod load_sweep;
 mod lossy;
 mod matrix;
 #[cfg(test)]

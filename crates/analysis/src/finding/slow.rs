@@ -74,7 +74,7 @@ pub(super) fn is_named_slow(records: &[CaseRecord], group: &str, node: &str) -> 
 }
 
 /// What to do where no cause is known.
-const LOOK: &str = "look at its network card, cable and switch port, and at its settings";
+const CHECK_CABLE: &str = "look at its network card, cable and switch port, and at its settings";
 
 fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
     let lossy = lossy::nodes(records);
@@ -82,7 +82,7 @@ fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
         let finding = |slow: &Slow| {
             let node = &matrix.nodes[slow.nodes[0]];
             let cause = lossy.iter().find(|lossy| lossy.group == matrix.group && lossy.node == node);
-            let cause = cause.map_or(LOOK.to_owned(), Lossy::cause);
+            let cause = cause.map_or(CHECK_CABLE.to_owned(), Lossy::cause);
             let text = format!(
                 "{node} is slow with its partners: {} {}, median over {} of them, {}; {cause}",
                 matrix.metric,
@@ -116,7 +116,7 @@ pub fn shaped_nodes(findings: &mut Vec<Finding>, records: &[CaseRecord], site: &
                     continue;
                 }
                 let matrix = matrices.iter().find(|matrix| finding.evidence.first() == Some(&matrix.group));
-                let Some(told) = finding.text.strip_suffix(LOOK) else { continue };
+                let Some(told) = finding.text.strip_suffix(CHECK_CABLE) else { continue };
                 if matrix.is_some_and(|matrix| makes_slow(matrix, &node.name, gbit)) {
                     finding.text = format!("{told}the cause is known: {cause}");
                     is_told = true;
@@ -317,7 +317,7 @@ mod tests {
             told(200)
         );
         for other in [100, 1_000, 40_000] {
-            assert!(told(other).ends_with(LOOK), "{other}: {}", told(other));
+            assert!(told(other).ends_with(CHECK_CABLE), "{other}: {}", told(other));
         }
     }
 

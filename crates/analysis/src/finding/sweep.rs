@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Better, Bytes, Cause, Nanos, Outcome, Params, Subject, Unit, Value};
 
-use super::ladder::{sweeps, varying};
+use super::load_sweep::{sweeps, varying};
 
 /// A sweep over two parameters.
 #[derive(Clone, Debug, PartialEq)]

@@ -13,7 +13,7 @@ use crate::{Error, Stop};
 
 /// How often a phase looks whether the other end is gone; nothing of the measurement waits for it. The thread that
 /// serves may have this processor too.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The thread. Dropped, it hangs up and waits until the thread has left.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl ServerThread {
                 let lost = Error::new(Cause::PartnerLost, "the other end closed the connection");
                 return self.end().and(Err(lost));
             }
-            stop.rest(LOOK);
+            stop.rest(POLL_INTERVAL);
         }
         Ok(())
     }

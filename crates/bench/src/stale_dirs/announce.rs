@@ -1,14 +1,14 @@
 //! What would outlive a worker that is killed: told to its supervisor before it is made, and removed when the worker is
 //! gone.
 //!
-//! Each announcement is a name and the open folder in which it will be made, on a [`Shelf`] of the worker's own. The
+//! Each announcement is a name and the open folder in which it will be made, on a [`FdStore`] of the worker's own. The
 //! kernel keeps them there, whenever the worker dies, and the supervisor looks at them only then.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
-use seatrial_sys::storage::{Item, Purpose, Shelf};
+use seatrial_sys::storage::{FdStore, Item, Purpose};
 
 use super::is_name;
 use super::remove::remove_in;
@@ -24,19 +24,19 @@ pub struct Announced {
 /// Tells the supervisor of this process, if it has one, that the folder `name` is about to be made in the folder
 /// `above`.
 pub(crate) fn announce(above: BorrowedFd<'_>, name: &str) {
-    if let Some(shelf) = Shelf::lent(Purpose::Leftovers) {
+    if let Some(fd_store) = FdStore::lent(Purpose::Leftovers) {
         // Where there is no room for it, the folder has its manifest still.
-        let _ = shelf.put(name.as_bytes(), &[above]);
+        let _ = fd_store.put(name.as_bytes(), &[above]);
     }
 }
 
-/// Everything on `shelf` whose name is one that a test gives.
-pub fn announced(shelf: &Shelf) -> Vec<Announced> {
+/// Everything on `store` whose name is one that a test gives.
+pub fn announced(fd_store: &FdStore) -> Vec<Announced> {
     let one = |Item { label, mut files }: Item| {
         let name = String::from_utf8(label).ok().filter(|name| is_name(name))?;
         Some(Announced { above: files.pop()?, name })
     };
-    std::iter::from_fn(|| shelf.take()).filter_map(one).collect()
+    std::iter::from_fn(|| fd_store.take()).filter_map(one).collect()
 }
 
 impl Announced {

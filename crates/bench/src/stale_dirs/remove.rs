@@ -80,7 +80,7 @@ impl Walk<'_> {
         let mut manifest = None;
         for name in there(names(&folder), &shown, "listing")?.unwrap_or_default() {
             let text = name.to_string_lossy().into_owned();
-            let Some(inner) = look(folder.as_fd(), &name, &about)? else { continue };
+            let Some(inner) = inspect(folder.as_fd(), &name, &about)? else { continue };
             match FileType::from_raw_mode(inner.st_mode) {
                 FileType::RegularFile if text == MANIFEST => manifest = Some((name, inner)),
                 FileType::RegularFile if is_numbered(&text, "part", 1) => {
@@ -108,7 +108,7 @@ impl Walk<'_> {
     fn files(self, folder: &OwnedFd, shown: &str, above: &Stat, found: &mut Inside) -> Result<(), String> {
         for name in there(names(folder), &shown, "listing")?.unwrap_or_default() {
             let text = name.to_string_lossy();
-            let Some(about) = look(folder.as_fd(), &name, above)? else { continue };
+            let Some(about) = inspect(folder.as_fd(), &name, above)? else { continue };
             let is_ours = is_numbered(&text, "file", 3) || is_numbered(&text, "renamed", 3);
             if !is_ours || FileType::from_raw_mode(about.st_mode) != FileType::RegularFile {
                 return Err(unexpected(&format!("{shown}/{text}")));
@@ -138,7 +138,7 @@ impl Walk<'_> {
 }
 
 /// What `name` is, if it is still there; refused when it belongs to somebody else, or is on another file system.
-fn look(folder: BorrowedFd<'_>, name: &CStr, above: &Stat) -> Result<Option<Stat>, String> {
+fn inspect(folder: BorrowedFd<'_>, name: &CStr, above: &Stat) -> Result<Option<Stat>, String> {
     let text = name.to_string_lossy();
     let about = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
     let Some(about) = there(about, &text, "looking at")? else { return Ok(None) };

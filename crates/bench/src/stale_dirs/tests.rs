@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use seatrial_sys::storage::Shelf;
+use seatrial_sys::storage::FdStore;
 
 use super::*;
 use crate::Stop;
@@ -111,23 +111,23 @@ fn a_process_that_ends_leaves_its_folder_to_whoever_cleans() {
 
 #[test]
 fn what_a_worker_announced_is_removed_by_whoever_holds_the_other_end() {
-    let (parent, shelf) = (tempfile::tempdir().unwrap(), Shelf::new().unwrap());
+    let (parent, fd_store) = (tempfile::tempdir().unwrap(), FdStore::new().unwrap());
     let folder = fs::File::open(parent.path()).unwrap();
     // Whole, just begun, and not begun at all.
     let paths =
         [left(parent.path(), 1), parent.path().join(name(BENCH, 2)), parent.path().join(name(BENCH, 3))];
     fs::create_dir(&paths[1]).unwrap();
     for path in &paths {
-        shelf.put(path.file_name().unwrap().as_bytes(), &[&folder]).unwrap();
+        fd_store.put(path.file_name().unwrap().as_bytes(), &[&folder]).unwrap();
     }
     // No name of ours, or not in the folder.
     let precious = parent.path().join("precious");
     fs::create_dir(&precious).unwrap();
     let outside = format!("../{}", name(BENCH, 4));
     for name in ["precious", ".", outside.as_str()] {
-        shelf.put(name.as_bytes(), &[&folder]).unwrap();
+        fd_store.put(name.as_bytes(), &[&folder]).unwrap();
     }
-    let found = announced(&shelf);
+    let found = announced(&fd_store);
     assert_eq!(found.iter().map(Announced::path).collect::<Vec<_>>(), paths);
     let over = Stop::after(Duration::ZERO);
     assert_eq!(found[0].remove(&over), Err("the time for it is over".to_owned()));
@@ -141,7 +141,7 @@ fn what_a_worker_announced_is_removed_by_whoever_holds_the_other_end() {
     let names: Vec<_> = fs::read_dir(&moved).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     fs::rename(&moved, parent.path()).unwrap();
     assert_eq!(names, ["precious"]);
-    assert!(announced(&shelf).is_empty());
+    assert!(announced(&fd_store).is_empty());
 }
 
 #[test]

@@ -48,9 +48,9 @@ impl LoopDisk {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let mut disk = Self { folder, device: String::new(), in_memory: false };
         fs::create_dir(disk.mount()).map_err(|error| error.to_string())?;
-        fs::create_dir(disk.shelf()).map_err(|error| error.to_string())?;
+        fs::create_dir(disk.fd_store()).map_err(|error| error.to_string())?;
         if let Some(most) = memory {
-            call("mount", &["-t", "tmpfs", "-o", &format!("size={most}m"), "none", &text(&disk.shelf())])?;
+            call("mount", &["-t", "tmpfs", "-o", &format!("size={most}m"), "none", &text(&disk.fd_store())])?;
             disk.in_memory = true;
         }
         let image = fs::File::create(disk.image()).map_err(|error| error.to_string())?;
@@ -71,12 +71,12 @@ impl LoopDisk {
         self.folder.path().join("mount")
     }
 
-    fn shelf(&self) -> PathBuf {
-        self.folder.path().join("shelf")
+    fn fd_store(&self) -> PathBuf {
+        self.folder.path().join("fd_store")
     }
 
     pub fn image(&self) -> PathBuf {
-        self.shelf().join("image")
+        self.fd_store().join("image")
     }
 
     pub fn read_only(&self) -> Result<(), String> {
@@ -121,7 +121,7 @@ impl Drop for LoopDisk {
             let _ = call("losetup", &["--detach", &self.device]);
         }
         if self.in_memory {
-            let _ = call("umount", &[&text(&self.shelf())]);
+            let _ = call("umount", &[&text(&self.fd_store())]);
         }
     }
 }

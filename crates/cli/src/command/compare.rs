@@ -64,9 +64,9 @@ fn show(args: &CompareArgs, first: &Run, others: &[Run], comparisons: &[Comparis
     let named = pairs().map(|(run, comparison)| (Names { a: &first.name, b: &run.name }, comparison));
     match args.output.output {
         TableOrJson::Table => {
-            let look = output::look(args.output.color);
+            let style = output::text_style(args.output.color);
             let texts: Vec<String> =
-                named.map(|(names, comparison)| render(names, comparison, look)).collect();
+                named.map(|(names, comparison)| render(names, comparison, style)).collect();
             output::print(&texts.join("\n"))
         }
         TableOrJson::Json => {

@@ -33,16 +33,16 @@ pub fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
     };
     match args.output.output {
         TableOrJson::Table => {
-            let look = output::look(args.output.color);
+            let style = output::text_style(args.output.color);
             let mut text = match &args.benchmark {
                 Some(bench) if rows.is_empty() => {
                     format!("no run measured {bench} yet; `seatrial run {bench}` makes one\n")
                 }
-                _ => render(&rows, look),
+                _ => render(&rows, style),
             };
             if !trends.is_empty() {
                 text += "\n";
-                text += &trend::render(&trends, look);
+                text += &trend::render(&trends, style);
             }
             output::print(&text)?;
         }

@@ -29,7 +29,7 @@ pub fn run(args: &InventoryArgs) -> Result<Exit, CliError> {
             missing.iter().map(|(node, why)| json!({ "node": node, "reason": why })).collect();
         format!("{:#}\n", json!({ "schema": SCHEMA, "nodes": nodes, "missing": missing }))
     } else {
-        inventory::render(&nodes, output::look(args.output.color))
+        inventory::render(&nodes, output::text_style(args.output.color))
     };
     output::print(&text)?;
     if args.output.output == TableOrJson::Table {

@@ -6,7 +6,7 @@ use seatrial_model::Alias;
 use seatrial_model::name::benchmark_meant;
 use seatrial_profile::{SHIPPED, Shipped};
 use seatrial_report::list::{self, Everything, PatternPage, ProfileLine};
-use seatrial_report::{Look, settings};
+use seatrial_report::{TextStyle, settings};
 
 use crate::args::ListArgs;
 use crate::error::CliError;
@@ -15,16 +15,16 @@ use crate::output;
 
 /// Shows benchmarks, patterns, settings and profiles, or explains one.
 pub fn run(args: &ListArgs) -> Result<Exit, CliError> {
-    let look = output::look(args.color);
+    let style = output::text_style(args.color);
     let text = match &args.name {
-        None => overview(look),
-        Some(name) => page(name, look).ok_or_else(|| unknown(name))?,
+        None => overview(style),
+        Some(name) => page(name, style).ok_or_else(|| unknown(name))?,
     };
     output::print(&text)?;
     Ok(Exit::MET)
 }
 
-fn overview(look: Look) -> String {
+fn overview(style: TextStyle) -> String {
     let registry = seatrial_bench::registry();
     let known_settings = seatrial_settings::registry();
     let everything = Everything {
@@ -35,19 +35,19 @@ fn overview(look: Look) -> String {
         settings: &known_settings.abouts().collect::<Vec<_>>(),
         profiles: &SHIPPED.iter().map(line).collect::<Vec<_>>(),
     };
-    list::overview(&everything, look)
+    list::overview(&everything, style)
 }
 
 /// The page of whatever has this name.
-fn page(name: &str, look: Look) -> Option<String> {
+fn page(name: &str, style: TextStyle) -> Option<String> {
     let registry = seatrial_bench::registry();
-    let bench = registry.find(name).map(|bench| list::page(bench.about(), bench.factors(), look));
+    let bench = registry.find(name).map(|bench| list::page(bench.about(), bench.factors(), style));
     bench
-        .or_else(|| alias(name).and_then(|alias| alias_page(alias, &registry, look)))
-        .or_else(|| Pattern::find(name).map(|known| list::pattern_page(&pattern(known), look)))
+        .or_else(|| alias(name).and_then(|alias| alias_page(alias, &registry, style)))
+        .or_else(|| Pattern::find(name).map(|known| list::pattern_page(&pattern(known), style)))
         .or_else(|| {
             let setting = seatrial_settings::registry().find(name);
-            setting.map(|setting| settings::page(setting.about(), look))
+            setting.map(|setting| settings::page(setting.about(), style))
         })
         .or_else(|| {
             let shipped = SHIPPED.iter().find(|shipped| shipped.name == name);
@@ -55,9 +55,9 @@ fn page(name: &str, look: Look) -> Option<String> {
         })
 }
 
-fn alias_page(alias: &Alias, registry: &Registry, look: Look) -> Option<String> {
+fn alias_page(alias: &Alias, registry: &Registry, style: TextStyle) -> Option<String> {
     let (bench, under) = (registry.find(alias.bench)?, Pattern::find(alias.pattern)?);
-    Some(list::alias_page(alias, &pattern(under), bench.about(), bench.factors(), look))
+    Some(list::alias_page(alias, &pattern(under), bench.about(), bench.factors(), style))
 }
 
 fn unknown(name: &str) -> CliError {

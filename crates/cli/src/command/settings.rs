@@ -52,7 +52,9 @@ pub fn run(args: &SettingsArgs) -> Result<Exit, CliError> {
             let text = serde_json::to_string_pretty(&document).map_err(std::io::Error::from)?;
             output::print(&(text + "\n"))?;
         }
-        TableOrJson::Table => output::print(&render(&document, &abouts, output::look(args.output.color)))?,
+        TableOrJson::Table => {
+            output::print(&render(&document, &abouts, output::text_style(args.output.color)))?
+        }
     }
     Ok(match is_judged {
         true => exit_of_verdict(document.verdict, false),

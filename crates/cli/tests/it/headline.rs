@@ -2,7 +2,7 @@
 
 use seatrial_model::record::{CaseRecord, Document, MetricRecord, RunInfo, SCHEMA_VERSION, Summary};
 use seatrial_model::{About, Bound, Budget, Case, Limit, Nanos, Params, Quantity, Subject};
-use seatrial_report::{Look, html, terminal};
+use seatrial_report::{TextStyle, html, terminal};
 
 /// A case of `about` with all metrics that it declares, each with a limit of its own.
 fn measured(about: &About) -> CaseRecord {
@@ -72,7 +72,7 @@ fn every_benchmark_is_known_by_the_metric_that_it_declares_first() {
         let document = document(measured(about));
         let derivation = format!("derivation of {}", names[0]);
 
-        let text = terminal::render(&document, &terminal::Context::default(), Look::default());
+        let text = terminal::render(&document, &terminal::Context::default(), TextStyle::default());
         let table = text.split(about.id).last().expect("a table");
         assert_eq!(first(table, &names), Some(names[0]), "{}:\n{text}", about.id);
         assert!(text.contains(&derivation), "{}:\n{text}", about.id);

@@ -179,7 +179,7 @@ fn a_file_system_that_stays_frozen_does_not_keep_the_run_from_its_end() {
     // It was looked at first, which takes seconds, and not started.
     assert_eq!(results[1]["evidence"]["after_hang"], results[0]["case"], "{results:#?}");
     let reason = results[1]["reason"].as_str().expect("a reason");
-    assert!(reason.contains("did not answer a look within 2 s"), "{reason}");
+    assert!(reason.contains("did not answer a liveness check within 2 s"), "{reason}");
     assert!(results[1]["evidence"]["worker 0"]["when_killed"].is_object(), "{results:#?}");
     disk.thaw();
     assert_nothing_runs(home.path());

@@ -16,7 +16,7 @@ use rustix::process::Signal;
 use seatrial_model::machine::Remark;
 use seatrial_model::{Case, Evidence, Nanos};
 use seatrial_sys::root::SysRoot;
-use seatrial_sys::storage::Shelf;
+use seatrial_sys::storage::FdStore;
 use seatrial_sys::{clock, lifetime, process};
 use signal_hook::consts::SIGTERM;
 
@@ -102,15 +102,17 @@ pub fn agent_main(options: &AgentOptions) -> ExitCode {
         return ExitCode::FAILURE;
     }
     // Without one, every worker makes its files anew.
-    let shelf =
-        Shelf::new().map(Arc::new).map_err(|error| tracing::warn!("no shelf for files: {error}")).ok();
+    let fd_store = FdStore::new()
+        .map(Arc::new)
+        .map_err(|error| tracing::warn!("no store for descriptors: {error}"))
+        .ok();
     let agent = Agent {
         reports,
         events,
         workers: BTreeMap::new(),
         abandoned: BTreeMap::new(),
         silence,
-        shelf,
+        fd_store,
         group: String::new(),
         terminated,
     };
@@ -214,7 +216,7 @@ struct Agent {
     /// How long the controller may be silent.
     silence: Option<Duration>,
     /// Where workers leave files for later ones of their group.
-    shelf: Option<Arc<Shelf>>,
+    fd_store: Option<Arc<FdStore>>,
     /// The group whose workers were started last.
     group: String,
     /// This process got SIGTERM, and so most likely did its workers: how they end says nothing of the node.
@@ -265,7 +267,7 @@ impl Agent {
         }
         self.enter(&case.group);
         let (reports, events) = (self.reports.clone(), self.events.clone());
-        match spawn::start(worker, &reports, self.shelf.as_deref()) {
+        match spawn::start(worker, &reports, self.fd_store.as_deref()) {
             Ok((handle, supervised)) => {
                 // The worker cannot have hung up before it was told what to be.
                 let _ = handle.tell.send(ToWorker::Task { case, place, trial });
@@ -296,15 +298,15 @@ impl Agent {
         }
     }
 
-    /// What a group left on the shelf goes when another begins: aside, since a file system may take its time to give its
+    /// What a group left on the store goes when another begins: aside, since a file system may take its time to give its
     /// blocks back, or never answer.
     fn enter(&mut self, group: &str) {
         if self.group == group {
             return;
         }
-        if let Some(shelf) = self.shelf.clone().filter(|_| !self.group.is_empty()) {
-            let clear = move || shelf.clear();
-            if let Err(error) = thread::Builder::new().name("shelf".to_owned()).spawn(clear) {
+        if let Some(fd_store) = self.fd_store.clone().filter(|_| !self.group.is_empty()) {
+            let clear = move || fd_store.clear();
+            if let Err(error) = thread::Builder::new().name("fd_store".to_owned()).spawn(clear) {
                 tracing::warn!("what a group left is not removed yet: {error}");
             }
         }

@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 
 use rustix::process::Signal;
 use seatrial_sys::process::{inherit, socket_pair, tie_to_parent};
-use seatrial_sys::storage::{Purpose, Shelf};
+use seatrial_sys::storage::{FdStore, Purpose};
 
 use super::group::Group;
 use super::output::Output;
@@ -28,7 +28,7 @@ pub(super) struct Handle {
     pub(super) pid: u32,
 }
 
-/// Starts a worker, from the agent's main thread: the kernel ties a child to the thread that forked it. On `shelf` it
+/// Starts a worker, from the agent's main thread: the kernel ties a child to the thread that forked it. On `store` it
 /// leaves files to those that come after it.
 ///
 /// # Errors
@@ -36,12 +36,12 @@ pub(super) struct Handle {
 pub(super) fn start(
     id: WorkerId,
     reports: &Reports,
-    shelf: Option<&Shelf>,
+    fd_store: Option<&FdStore>,
 ) -> Result<(Handle, Supervised), String> {
     let (ours, theirs) = socket_pair().map_err(|error| format!("cannot make a socket pair: {error}"))?;
     let (output, printed) = io::pipe().map_err(|error| format!("cannot make a pipe: {error}"))?;
-    let announced = Shelf::new().map_err(|error| format!("cannot make a socket pair: {error}"))?;
-    let child = spawn(theirs, printed, shelf, &announced)
+    let announced = FdStore::new().map_err(|error| format!("cannot make a socket pair: {error}"))?;
+    let child = spawn(theirs, printed, fd_store, &announced)
         .map_err(|error| format!("cannot start a worker process: {error}"))?;
     let group = Group::of(&child);
     serve(id, child, ours, output, announced, reports).map_err(|(mut child, error)| {
@@ -55,14 +55,14 @@ pub(super) fn start(
 fn spawn(
     channel: UnixStream,
     printed: io::PipeWriter,
-    shelf: Option<&Shelf>,
-    announced: &Shelf,
+    fd_store: Option<&FdStore>,
+    announced: &FdStore,
 ) -> io::Result<Child> {
     let mut command = own_program();
     let number = inherit(&mut command, channel);
     command.args(["worker", "--fd", &number.to_string()]);
-    if let Some(shelf) = shelf {
-        shelf.lend(&mut command, Purpose::Files)?;
+    if let Some(fd_store) = fd_store {
+        fd_store.lend(&mut command, Purpose::Files)?;
     }
     announced.lend(&mut command, Purpose::Leftovers)?;
     // NVIDIA's driver would keep what it compiled in the home of whoever runs us; nothing of a run stays on a node.
@@ -76,7 +76,7 @@ fn serve(
     child: Child,
     channel: UnixStream,
     output: io::PipeReader,
-    announced: Shelf,
+    announced: FdStore,
     reports: &Reports,
 ) -> Result<(Handle, Supervised), (Child, io::Error)> {
     let (ask, asked) = mpsc::channel();

@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use seatrial_bench::stale_dirs::{Announced, KEPT, announced};
 use seatrial_model::Evidence;
 use seatrial_sys::root::SysRoot;
-use seatrial_sys::storage::Shelf;
+use seatrial_sys::storage::FdStore;
 use serde_json::json;
 
 use super::group::Group;
@@ -50,7 +50,7 @@ pub(super) struct Supervised {
     pub(super) output: Output,
     pub(super) asked: Receiver<Ask>,
     /// What it announced that would outlive it.
-    pub(super) announced: Shelf,
+    pub(super) announced: FdStore,
 }
 
 /// A worker that was left behind: it waits to be reaped, should it ever die.

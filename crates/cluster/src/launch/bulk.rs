@@ -21,7 +21,7 @@ const STRAGGLING: Duration = Duration::from_secs(45);
 const HELLO_WITHIN: Duration = Duration::from_secs(30);
 
 /// How long one look at the listener takes.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Silence after which what the launcher says is passed on: a job that waits in a queue says so.
 const SILENCE: Duration = Duration::from_secs(3);
@@ -65,7 +65,7 @@ pub(super) fn gather(
     let mut first = None;
     let mut told_why = false;
     while ended.is_none() && !is_complete(&gathering, expected) {
-        if let Some((from, stream)) = listener.next(LOOK) {
+        if let Some((from, stream)) = listener.next(POLL_INTERVAL) {
             first.get_or_insert_with(Instant::now);
             gathering.adopt(&label(from), stream);
         }
@@ -80,7 +80,7 @@ pub(super) fn gather(
         }
         if step.has_ended() {
             // Agents that called before it ended may still be at the listener.
-            while let Some((from, stream)) = listener.next(LOOK) {
+            while let Some((from, stream)) = listener.next(POLL_INTERVAL) {
                 gathering.adopt(&label(from), stream);
             }
             ended = Some("it ended before all agents were there".to_owned());

@@ -14,7 +14,7 @@ use super::link::{Heard, Link, Loss};
 use super::process::Process;
 use super::words::decisive;
 use crate::clock_offset::{Offset, Offsets};
-use crate::fleet::{Fleet, Missing, NodeIndex, Notice, Nudge};
+use crate::fleet::{Fleet, FleetEvent, Missing, NodeIndex, Nudge};
 use crate::message::{Command, Hello, Report, WorkerId};
 
 /// How long agents may take to leave: longer than their workers may take to die, and what these left to be removed.
@@ -41,7 +41,7 @@ pub(super) struct LinkedFleet {
     hear: SyncSender<Heard>,
     nudged: Arc<AtomicBool>,
     /// Losses that nobody has asked for yet.
-    early: VecDeque<Notice>,
+    early: VecDeque<FleetEvent>,
     /// Of each node, the workers that were started and have not ended.
     workers: Vec<BTreeSet<WorkerId>>,
     /// What started all agents together and carries them, such as srun.
@@ -115,7 +115,7 @@ impl LinkedFleet {
                         self.offsets.gone(at);
                         self.lost[at] = true;
                         let why = self.links[at].exit_report(&loss.text());
-                        self.early.push_back(Notice::Lost(NodeIndex(at), why));
+                        self.early.push_back(FleetEvent::Lost(NodeIndex(at), why));
                     }
                 }
             }
@@ -123,7 +123,7 @@ impl LinkedFleet {
     }
 
     /// What is to be passed on; nothing of an agent that was lost before.
-    fn notice(&mut self, Heard { link, said }: Heard) -> Option<Notice> {
+    fn notice(&mut self, Heard { link, said }: Heard) -> Option<FleetEvent> {
         let at = self.agent_of.get(link).copied().flatten()?;
         if self.lost[at] {
             return None;
@@ -135,7 +135,7 @@ impl LinkedFleet {
                 if let Report::Ended { worker, .. } = &report {
                     self.workers[at].remove(worker);
                 }
-                return Some(Notice::From(NodeIndex(at), report));
+                return Some(FleetEvent::From(NodeIndex(at), report));
             }
             Err(Loss::Gateway(why)) => return self.lose_share(at, &why),
             Err(loss) => loss.text(),
@@ -145,19 +145,19 @@ impl LinkedFleet {
         Some(match words {
             Some(words) if (self.recalls)(&words) => {
                 let cause = decisive(&words).unwrap_or_default();
-                Notice::Recalled(NodeIndex(at), format!("the job was ended: {cause}"))
+                FleetEvent::Recalled(NodeIndex(at), format!("the job was ended: {cause}"))
             }
             Some(words) => {
                 let cause = decisive(&words).map(|line| format!("; what started it says: {line}"));
-                Notice::Lost(NodeIndex(at), why + &cause.unwrap_or_default())
+                FleetEvent::Lost(NodeIndex(at), why + &cause.unwrap_or_default())
             }
-            None => Notice::Lost(NodeIndex(at), why),
+            None => FleetEvent::Lost(NodeIndex(at), why),
         })
     }
 
     /// A gateway takes its share along. Nodes where nothing runs are told first: else a case would be given to one of
     /// them as soon as another is told, and would seem to have ended it.
-    fn lose_share(&mut self, at: usize, why: &str) -> Option<Notice> {
+    fn lose_share(&mut self, at: usize, why: &str) -> Option<FleetEvent> {
         let gateway = self.links[at].gateway().map(|(gateway, _)| std::ptr::from_ref(gateway));
         let is_behind =
             |link: &Link| link.gateway().map(|(gateway, _)| std::ptr::from_ref(gateway)) == gateway;
@@ -166,7 +166,7 @@ impl LinkedFleet {
         share.sort_by_key(|node| !self.workers[*node].is_empty());
         for node in share {
             self.lost[node] = true;
-            self.early.push_back(Notice::Lost(NodeIndex(node), why.to_owned()));
+            self.early.push_back(FleetEvent::Lost(NodeIndex(node), why.to_owned()));
         }
         self.early.pop_front()
     }
@@ -205,22 +205,22 @@ impl Fleet for LinkedFleet {
         }
     }
 
-    fn next(&mut self, deadline: Nanos) -> Notice {
+    fn next(&mut self, deadline: Nanos) -> FleetEvent {
         if let Some(notice) = self.early.pop_front() {
             return notice;
         }
         let mut is_first = true;
         loop {
             if self.nudged.swap(false, Ordering::Acquire) {
-                return Notice::Quiet;
+                return FleetEvent::Quiet;
             }
             let left = deadline.since(self.now());
             // Reports that mean nothing must not keep the caller from its deadline.
             if left == Nanos(0) && !is_first {
-                return Notice::Quiet;
+                return FleetEvent::Quiet;
             }
             is_first = false;
-            let Ok(heard) = self.heard.recv_timeout(left.into()) else { return Notice::Quiet };
+            let Ok(heard) = self.heard.recv_timeout(left.into()) else { return FleetEvent::Quiet };
             if let Some(notice) = self.notice(heard) {
                 return notice;
             }

@@ -7,7 +7,7 @@ use seatrial_model::{Case, Cause, Evidence, Nanos, PartPlacement, Phase, Reason,
 use super::fault::Fault;
 use super::script::Script;
 use super::worker::{Act, Worker};
-use crate::fleet::{Fleet, NodeIndex, Notice};
+use crate::fleet::{Fleet, FleetEvent, NodeIndex};
 use crate::message::{Command, EndKind, FromWorker, Hello, PROTOCOL, Report, WorkerEnd, WorkerId};
 
 type Author = Box<dyn Fn(&Case, &PartPlacement, u32) -> Script>;
@@ -100,11 +100,11 @@ impl ScriptedFleet {
     }
 
     /// What an entry of the agenda means to the controller; nothing if the worker or node is gone by now.
-    fn play(&mut self, entry: Entry) -> Option<Notice> {
+    fn play(&mut self, entry: Entry) -> Option<FleetEvent> {
         match entry {
             Entry::Says(id, message) => {
                 let node = self.workers.get(&id)?.node;
-                Some(Notice::From(node, Report::Said { worker: id, message }))
+                Some(FleetEvent::From(node, Report::Said { worker: id, message }))
             }
             Entry::EndsPhase(id, turn) => {
                 let worker = self.workers.get_mut(&id)?;
@@ -118,10 +118,10 @@ impl ScriptedFleet {
                 let known =
                     self.workers.remove(&id).is_some() || matches!(end.how, EndKind::NotStarted { .. });
                 let heard = known && !self.lost[node.0];
-                heard.then_some(Notice::From(node, Report::Ended { worker: id, end }))
+                heard.then_some(FleetEvent::From(node, Report::Ended { worker: id, end }))
             }
-            Entry::Loses(node, why) => self.lose(node).then_some(Notice::Lost(node, why)),
-            Entry::Recalls(node, why) => self.lose(node).then_some(Notice::Recalled(node, why)),
+            Entry::Loses(node, why) => self.lose(node).then_some(FleetEvent::Lost(node, why)),
+            Entry::Recalls(node, why) => self.lose(node).then_some(FleetEvent::Recalled(node, why)),
         }
     }
 
@@ -161,7 +161,7 @@ impl Fleet for ScriptedFleet {
         self.plan_acts(id, node, acts);
     }
 
-    fn next(&mut self, deadline: Nanos) -> Notice {
+    fn next(&mut self, deadline: Nanos) -> FleetEvent {
         while let Some(entry) =
             self.agenda.first_entry().filter(|entry| entry.key().0 <= deadline.max(self.now))
         {
@@ -172,7 +172,7 @@ impl Fleet for ScriptedFleet {
             }
         }
         self.now = self.now.max(deadline);
-        Notice::Quiet
+        FleetEvent::Quiet
     }
 
     fn now(&self) -> Nanos {

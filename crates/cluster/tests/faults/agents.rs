@@ -83,7 +83,7 @@ fn workers_die_with_an_agent_that_is_killed() {
     // A lost agent swallows commands, and a wait stays a wait.
     rig.kill(toys[0].id);
     let soon = rig.fleet.now().plus(Nanos::millis(10));
-    assert_eq!(rig.fleet.next(soon), seatrial_cluster::Notice::Quiet);
+    assert_eq!(rig.fleet.next(soon), seatrial_cluster::FleetEvent::Quiet);
     assert!(rig.fleet.now() >= soon);
 }
 

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use seatrial_bench::Offer;
 use seatrial_cluster::frame::{FrameReader, FrameWriter};
 use seatrial_cluster::{
-    Command, Fleet, FromWorker, LaunchError, Launcher, NodeIndex, Notice, Report, SshLauncher, ToWorker,
+    Command, Fleet, FleetEvent, FromWorker, LaunchError, Launcher, NodeIndex, Report, SshLauncher, ToWorker,
     WorkerId,
 };
 use seatrial_model::Nanos;
@@ -104,10 +104,10 @@ fn names(fleet: &dyn Fleet) -> Vec<&str> {
     fleet.agents().iter().map(|hello| hello.node.as_str()).collect()
 }
 
-fn next(fleet: &mut dyn Fleet) -> Notice {
+fn next(fleet: &mut dyn Fleet) -> FleetEvent {
     let deadline = fleet.now().plus(PATIENCE.into());
     match fleet.next(deadline) {
-        Notice::Quiet => panic!("nothing came for {PATIENCE:?}"),
+        FleetEvent::Quiet => panic!("nothing came for {PATIENCE:?}"),
         notice => notice,
     }
 }
@@ -125,13 +125,15 @@ fn prepare(fleet: &mut dyn Fleet, node: usize, id: u64, does: &str) -> Offer {
     begin(fleet, node, id, does);
     loop {
         match next(fleet) {
-            Notice::From(_, Report::Said { worker, message: FromWorker::Prepared { offer } })
+            FleetEvent::From(_, Report::Said { worker, message: FromWorker::Prepared { offer } })
                 if worker == WorkerId(id) =>
             {
                 return offer;
             }
-            Notice::Lost(NodeIndex(at), why) if at == node => panic!("lost: {why}"),
-            Notice::From(NodeIndex(at), Report::Ended { end, .. }) if at == node => panic!("ended: {end:?}"),
+            FleetEvent::Lost(NodeIndex(at), why) if at == node => panic!("lost: {why}"),
+            FleetEvent::From(NodeIndex(at), Report::Ended { end, .. }) if at == node => {
+                panic!("ended: {end:?}")
+            }
             _ => {}
         }
     }
@@ -146,7 +148,7 @@ fn pid(offer: &Offer, whose: &str) -> u32 {
 fn lost<const N: usize>(fleet: &mut dyn Fleet, nodes: [usize; N]) -> [String; N] {
     let mut whys = nodes.map(|_| None);
     while whys.contains(&None) {
-        if let Notice::Lost(NodeIndex(at), why) = next(fleet) {
+        if let FleetEvent::Lost(NodeIndex(at), why) = next(fleet) {
             let Some(known) = nodes.iter().position(|node| *node == at) else {
                 panic!("node {at} is lost: {why}")
             };
@@ -200,7 +202,7 @@ fn a_gateway_that_dies() {
     let workers = [0, 1, 2].map(|node| prepare(&mut *fleet, node, node as u64, "well"));
     // Where no worker is left.
     fleet.send(NodeIndex(1), Command::Kill { worker: WorkerId(1) });
-    while !matches!(next(&mut *fleet), Notice::From(_, Report::Ended { .. })) {}
+    while !matches!(next(&mut *fleet), FleetEvent::From(_, Report::Ended { .. })) {}
     kill(site.called("controller", "n1").expect("called"), Signal::KILL);
     // The node where nothing runs first, or a case would be given to it yet.
     for node in [1, 0] {
@@ -220,7 +222,7 @@ fn a_gateway_that_dies() {
     fleet.send(NodeIndex(2), Command::Tell { worker: WorkerId(2), message });
     let answer = next(&mut *fleet);
     let wanted = Report::Said { worker: WorkerId(2), message: FromWorker::Connected };
-    assert_eq!(answer, Notice::From(NodeIndex(2), wanted));
+    assert_eq!(answer, FleetEvent::From(NodeIndex(2), wanted));
 }
 
 fn a_child_that_dies() {
@@ -261,8 +263,8 @@ fn a_child_that_takes_nothing() {
         begin(&mut *fleet, 0, round, "well");
         loop {
             match next(&mut *fleet) {
-                Notice::Lost(NodeIndex(1), text) => why = Some(text),
-                Notice::From(NodeIndex(0), Report::Said { .. }) => break,
+                FleetEvent::Lost(NodeIndex(1), text) => why = Some(text),
+                FleetEvent::From(NodeIndex(0), Report::Said { .. }) => break,
                 other => panic!("{other:?}"),
             }
         }
@@ -294,14 +296,14 @@ fn a_child_that_floods() {
         let notice = next(&mut *fleet);
         batches += u32::from(matches!(
             notice,
-            Notice::From(NodeIndex(1), Report::Said { message: FromWorker::Samples { .. }, .. })
+            FleetEvent::From(NodeIndex(1), Report::Said { message: FromWorker::Samples { .. }, .. })
         ));
     }
     // Its sister behind the same gateway is heard, and so is the order to end the flood.
     prepare(&mut *fleet, 0, 2, "well");
     fleet.send(NodeIndex(1), Command::Kill { worker });
     loop {
-        if let Notice::From(NodeIndex(1), Report::Ended { worker: who, .. }) = next(&mut *fleet) {
+        if let FleetEvent::From(NodeIndex(1), Report::Ended { worker: who, .. }) = next(&mut *fleet) {
             assert_eq!(who, worker);
             break;
         }

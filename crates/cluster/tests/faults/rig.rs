@@ -2,7 +2,7 @@
 
 use seatrial_bench::Offer;
 use seatrial_cluster::{
-    Command, Fleet, FromWorker, Launcher, LocalLauncher, NodeIndex, Notice, Report, ToWorker, WorkerEnd,
+    Command, Fleet, FleetEvent, FromWorker, Launcher, LocalLauncher, NodeIndex, Report, ToWorker, WorkerEnd,
     WorkerId,
 };
 use seatrial_model::{Case, Nanos};
@@ -73,10 +73,10 @@ impl Rig {
         self.fleet.send(NODE, Command::Kill { worker });
     }
 
-    pub fn next(&mut self) -> Notice {
+    pub fn next(&mut self) -> FleetEvent {
         let deadline = self.fleet.now().plus(PATIENCE.into());
         match self.fleet.next(deadline) {
-            Notice::Quiet => panic!("nothing came for {PATIENCE:?}"),
+            FleetEvent::Quiet => panic!("nothing came for {PATIENCE:?}"),
             notice => notice,
         }
     }
@@ -85,11 +85,13 @@ impl Rig {
     pub fn said(&mut self, worker: WorkerId) -> FromWorker {
         loop {
             match self.next() {
-                Notice::From(_, Report::Said { worker: who, message }) if who == worker => return message,
-                Notice::From(_, Report::Ended { worker: who, end }) if who == worker => {
+                FleetEvent::From(_, Report::Said { worker: who, message }) if who == worker => {
+                    return message;
+                }
+                FleetEvent::From(_, Report::Ended { worker: who, end }) if who == worker => {
                     panic!("{who} ended: {end:?}")
                 }
-                Notice::Lost(_, why) => panic!("the agent is lost: {why}"),
+                FleetEvent::Lost(_, why) => panic!("the agent is lost: {why}"),
                 _ => {}
             }
         }
@@ -100,15 +102,15 @@ impl Rig {
         let mut samples = 0;
         loop {
             match self.next() {
-                Notice::From(_, Report::Ended { worker: who, end }) if who == worker => {
+                FleetEvent::From(_, Report::Ended { worker: who, end }) if who == worker => {
                     return (end, samples);
                 }
-                Notice::From(_, Report::Said { worker: who, message: FromWorker::Samples { batch } })
+                FleetEvent::From(_, Report::Said { worker: who, message: FromWorker::Samples { batch } })
                     if who == worker =>
                 {
                     samples += batch.len();
                 }
-                Notice::Lost(_, why) => panic!("the agent is lost: {why}"),
+                FleetEvent::Lost(_, why) => panic!("the agent is lost: {why}"),
                 _ => {}
             }
         }
@@ -117,7 +119,7 @@ impl Rig {
     /// Why the agent was lost.
     pub fn lost(&mut self) -> String {
         loop {
-            if let Notice::Lost(NODE, why) = self.next() {
+            if let FleetEvent::Lost(NODE, why) = self.next() {
                 return why;
             }
         }

@@ -19,7 +19,7 @@ use seatrial_model::{
 };
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::process::adopt;
-use seatrial_sys::storage::{Purpose, Shelf};
+use seatrial_sys::storage::{FdStore, Purpose};
 use serde_json::json;
 
 /// The benchmarks of a worker of this binary.
@@ -177,8 +177,8 @@ impl Part for ToyPart {
 /// Announces a folder, as parts do that make files with names, and makes it only in part: it has no manifest yet.
 fn leave_a_folder(path: &Path) -> io::Result<()> {
     let above = File::open(path.parent().expect("a folder above"))?;
-    let shelf = Shelf::lent(Purpose::Leftovers).expect("the agent holds the other end");
-    shelf.put(path.file_name().expect("a name").as_bytes(), &[above])?;
+    let fd_store = FdStore::lent(Purpose::Leftovers).expect("the agent holds the other end");
+    fd_store.put(path.file_name().expect("a name").as_bytes(), &[above])?;
     std::fs::create_dir_all(path.join("thread.0"))?;
     std::fs::write(path.join("thread.0/file.0.0.0"), "half")
 }

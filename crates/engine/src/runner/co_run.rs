@@ -11,7 +11,7 @@ use super::{RunError, Runner};
 use crate::budget::{Further, Standing};
 use crate::disturbance::disturbance;
 use crate::placement;
-use crate::quarantine::Look;
+use crate::quarantine::LivenessCheck;
 use crate::round::{BetweenTrials, CoRun, Round};
 use crate::running_case::RunningCase;
 use crate::schedule::{QueuedCase, QueuedGroup};
@@ -108,8 +108,8 @@ impl Runner<'_> {
         let Some(bench) = self.registry.find(&case.bench) else { return Ok(()) };
         self.tell(&seatrial_model::Event::CaseStarted { case: case.id.clone() })?;
         let is_at_once = placement::is_at_once(&case.chosen);
-        let look = Look::before(&case, bench, &finished.records).filter(|_| !is_at_once);
-        self.begin(round, number, case, nodes, look)
+        let check = LivenessCheck::before(&case, bench, &finished.records).filter(|_| !is_at_once);
+        self.begin(round, number, case, nodes, check)
     }
 
     /// Starts the first trial of a case, or the look that it is to be preceded by.
@@ -119,18 +119,18 @@ impl Runner<'_> {
         number: u64,
         case: Case,
         nodes: Vec<NodeIndex>,
-        look: Option<Look>,
+        check: Option<LivenessCheck>,
     ) -> Result<(), RunError> {
         let Some(bench) = self.registry.find(&case.bench) else { return Ok(()) };
-        let (case, deadlines) = match &look {
-            Some(look) => (look.sent(), Look::deadlines(self.deadlines)),
+        let (case, deadlines) = match &check {
+            Some(check) => (check.sent(), LivenessCheck::deadlines(self.deadlines)),
             None => (case, self.deadlines),
         };
         let first = round.new_workers(nodes.len());
         let now = self.fleet.now();
         let clocks = nodes.iter().map(|node| self.fleet.offset(*node)).collect();
         let (mut active, actions) = RunningCase::start(bench, case, nodes, clocks, first, now, deadlines);
-        (active.co_run, active.look) = (number, look);
+        (active.co_run, active.check) = (number, check);
         let key = round.new_key();
         round.own(first, active.nodes.len(), key);
         self.follow(round, key, active, actions, number)

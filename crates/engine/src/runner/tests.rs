@@ -255,12 +255,12 @@ impl Fleet for Mute<'_> {
         self.0.send(node, command);
     }
 
-    fn next(&mut self, deadline: Nanos) -> Notice {
+    fn next(&mut self, deadline: Nanos) -> FleetEvent {
         let is_stopped = self.1.load(Ordering::Relaxed);
         loop {
             let notice = self.0.next(if is_stopped { deadline } else { deadline.min(HOUR) });
             self.1.store(self.now() >= HOUR, Ordering::Relaxed);
-            if !matches!(notice, Notice::From(_, Report::Ended { .. })) {
+            if !matches!(notice, FleetEvent::From(_, Report::Ended { .. })) {
                 return notice;
             }
         }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use seatrial_cluster::Notice;
+use seatrial_cluster::FleetEvent;
 use seatrial_model::{Cause, Event, Nanos, Outcome, Phase};
 
 use crate::rig::{fleet, one, request, run, workers};
@@ -96,7 +96,7 @@ fn a_nudge_ends_a_wait() {
         std::thread::sleep(std::time::Duration::from_millis(50));
         nudge();
     });
-    assert_eq!(fleet.next(until), Notice::Quiet);
+    assert_eq!(fleet.next(until), FleetEvent::Quiet);
     assert!(fleet.now() < until, "it slept to the end");
     nudging.join().expect("it nudged");
 }

@@ -5,7 +5,7 @@ use seatrial_model::profile::fold;
 use seatrial_model::{Better, Unit};
 
 use super::{Call, Names, beside, counts, interval, test, why, worst_first};
-use crate::Look;
+use crate::TextStyle;
 use crate::grid::{self, Column};
 use crate::ink::{Ink, render_colors};
 use crate::labels::{self, Label};
@@ -20,9 +20,9 @@ const MOST_NAMES: usize = 6;
 const MOST_CHANGED: usize = 20;
 
 /// The comparison as text for a terminal.
-pub fn render(names: Names<'_>, comparison: &Comparison, look: Look) -> String {
+pub fn render(names: Names<'_>, comparison: &Comparison, style: TextStyle) -> String {
     let mut notes = Notes::default();
-    let width = look.width();
+    let width = style.width();
     let mut blocks = vec![headline(names, comparison), ended(comparison, width), changed(comparison, width)];
     for rows in tables(&comparison.differences) {
         let table = grid::fitted(&columns(&rows, &mut notes), width);
@@ -36,7 +36,7 @@ pub fn render(names: Names<'_>, comparison: &Comparison, look: Look) -> String {
     let how: Vec<_> = test(comparison).map(|test| (Ink::Faint.on("·"), test)).into_iter().collect();
     blocks.push(grid::paragraphs(&how, width));
     blocks.retain(|block| !block.is_empty());
-    render_colors(&blocks.join("\n"), look.style)
+    render_colors(&blocks.join("\n"), style.style)
 }
 
 fn headline(names: Names<'_>, comparison: &Comparison) -> String {

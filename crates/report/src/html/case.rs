@@ -14,8 +14,8 @@ use super::sweep::headline;
 use super::table::{Cell, Filter, Head, Row, Table};
 use super::waterfall::{Waterfall, waterfall};
 use super::words::{Badge, cut, fixed, of_outcome, of_verdict, quantity, text, unit};
-use crate::again::repeat;
 use crate::number::{decimals, half_width, signed_share, spread, whole_share};
+use crate::repeat_command::repeat;
 use crate::words::span;
 
 /// Waterfalls of a case at most; metrics often share their limit.

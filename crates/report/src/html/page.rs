@@ -16,7 +16,7 @@ use super::shown::Shown;
 use super::table::Table;
 use super::words::{Badge, of_verdict, text};
 use super::{criteria, download, findings, nodes, settings};
-use crate::again;
+use crate::repeat_command;
 use crate::terminal::said;
 use crate::words::{count, span, time};
 /// Nodes named one by one; more are counted.
@@ -115,7 +115,7 @@ fn unfinished(document: &Document, context: &Context<'_>) -> Option<Unfinished> 
     let is_running = context.is_running && run.ended.is_none();
     Some(Unfinished {
         what: text(&(what + &far.unwrap_or_default())),
-        resume: if is_running { String::new() } else { text(&again::resume(run)) },
+        resume: if is_running { String::new() } else { text(&repeat_command::resume(run)) },
     })
 }
 
@@ -134,7 +134,7 @@ fn facts(document: &Document, context: &Context<'_>) -> Vec<(&'static str, Strin
 
 /// A command line, so that it can be copied into a shell.
 pub fn command(words: &[String]) -> String {
-    text(&again::line(words))
+    text(&repeat_command::line(words))
 }
 
 /// The profile that a run was judged against; empty where there was none.

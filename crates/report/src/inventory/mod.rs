@@ -7,7 +7,7 @@ use seatrial_model::machine::{Machine, PartLimit};
 use seatrial_model::{Limit, Subject};
 use serde::Serialize;
 
-use crate::Look;
+use crate::TextStyle;
 use crate::grid::{self, Column};
 use crate::ink::{Ink, render_colors};
 use crate::notes::Notes;
@@ -36,9 +36,9 @@ pub(crate) struct Part {
 }
 
 /// The nodes as text for a terminal.
-pub fn render(nodes: &[Node], look: Look) -> String {
-    let blocks: Vec<String> = nodes.iter().map(|node| block(node, look.width())).collect();
-    render_colors(&blocks.join("\n"), look.style)
+pub fn render(nodes: &[Node], style: TextStyle) -> String {
+    let blocks: Vec<String> = nodes.iter().map(|node| block(node, style.width())).collect();
+    render_colors(&blocks.join("\n"), style.style)
 }
 
 fn block(node: &Node, width: u16) -> String {

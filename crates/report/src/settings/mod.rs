@@ -9,7 +9,7 @@ use seatrial_model::setting::{SettingAbout, SettingsDocument};
 
 pub use page::page;
 
-use crate::Look;
+use crate::TextStyle;
 use crate::ink::{Ink, render_colors};
 use crate::notes::Notes;
 use crate::words::{clean, count, ink, sign};
@@ -21,9 +21,9 @@ const MOST_NAMES: usize = 4;
 const ONE_SCREEN: usize = 45;
 
 /// The audit as text for a terminal, ending with a line feed; `abouts` are the settings there are.
-pub fn render(document: &SettingsDocument, abouts: &[&SettingAbout], look: Look) -> String {
+pub fn render(document: &SettingsDocument, abouts: &[&SettingAbout], style: TextStyle) -> String {
     let mut notes = Notes::default();
-    let width = look.width();
+    let width = style.width();
     let mut blocks = vec![headline(document)];
     let table = rows::table(document, &mut notes, width);
     if !table.is_empty() {
@@ -37,7 +37,7 @@ pub fn render(document: &SettingsDocument, abouts: &[&SettingAbout], look: Look)
         // The first line has scrolled away, and it is the one that matters.
         text += &format!("\n{}\n", text.lines().next().unwrap_or_default());
     }
-    render_colors(&text, look.style)
+    render_colors(&text, style.style)
 }
 
 /// How it came out, and of what.

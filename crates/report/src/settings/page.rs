@@ -2,13 +2,13 @@
 
 use seatrial_model::setting::SettingAbout;
 
-use crate::Look;
+use crate::TextStyle;
 use crate::grid;
 use crate::ink::{Ink, render_colors};
 
 /// Everything that is known of a setting without looking at a host.
-pub fn page(about: &SettingAbout, look: Look) -> String {
-    let width = look.width();
+pub fn page(about: &SettingAbout, style: TextStyle) -> String {
+    let width = style.width();
     let mut text = format!("{} · {}\n\n", Ink::Strong.on(about.id), about.title);
     text += &grid::wrapped(about.doc, width);
     let facts = ["kind"].into_iter().chain(about.facts.iter().copied()).collect::<Vec<_>>().join(", ");
@@ -33,5 +33,5 @@ pub fn page(about: &SettingAbout, look: Look) -> String {
         let spelling = if spelling.is_empty() { spelling } else { Ink::Faint.on(&format!("  # {spelling}")) };
         text += &format!("     {command}{spelling}\n");
     }
-    render_colors(&text, look.style)
+    render_colors(&text, style.style)
 }

@@ -24,7 +24,7 @@ use std::path::Path;
 
 use seatrial_model::record::{CaseRecord, Document};
 
-use crate::Look;
+use crate::TextStyle;
 use crate::ink::render_colors;
 use crate::notes::Notes;
 
@@ -57,9 +57,9 @@ fn without<'a>(document: &'a Document, is_elsewhere: &dyn Fn(&CaseRecord) -> boo
 }
 
 /// The record as text for a terminal, ending with a line feed.
-pub fn render(document: &Document, context: &Context<'_>, look: Look) -> String {
+pub fn render(document: &Document, context: &Context<'_>, style: TextStyle) -> String {
     let mut notes = Notes::default();
-    let width = look.width();
+    let width = style.width();
     let mut blocks = vec![headline::block(document)];
     let fleet = nodes::block(document, &mut notes, width);
     if !fleet.is_empty() {
@@ -85,5 +85,5 @@ pub fn render(document: &Document, context: &Context<'_>, look: Look) -> String 
         // The first line has scrolled away, and it is the one that matters.
         text += &format!("\n{}\n", text.lines().next().unwrap_or_default());
     }
-    render_colors(&text, look.style)
+    render_colors(&text, style.style)
 }

@@ -7,9 +7,9 @@ use seatrial_model::{Outcome, Verdict, VerdictRecord};
 
 use super::Context;
 use super::nodes::{is_fleet, shortfall};
-use crate::again::repeat;
 use crate::grid;
 use crate::ink::Ink;
+use crate::repeat_command::repeat;
 use crate::words::clean;
 
 pub fn block(document: &Document, context: &Context<'_>, width: u16) -> String {

@@ -3,7 +3,7 @@
 use seatrial_analysis::{Change, Changed, Comparison, Difference, Ended, Side};
 use seatrial_model::{Better, Subject, Unit};
 use seatrial_report::compare::{Names, render};
-use seatrial_report::{Look, Style};
+use seatrial_report::{Style, TextStyle};
 use seatrial_stats::Verdict;
 
 use super::fixture::params;
@@ -60,7 +60,7 @@ fn comparison() -> Comparison {
 #[test]
 fn runs_with_long_names_leave_room_for_what_it_comes_to() {
     let names = Names { a: "20260921-083015-bcdf", b: "20260922-114502-ghjk" };
-    let text = render(names, &comparison(), Look::default());
+    let text = render(names, &comparison(), TextStyle::default());
     assert!(text.lines().skip(1).all(|line| line.chars().count() <= 80), "{text}");
     for whole in ["▼ worse", "▲ better", "? cannot tell", "? not comparable"] {
         assert!(text.contains(whole), "no '{whole}' in one line of\n{text}");
@@ -70,20 +70,20 @@ fn runs_with_long_names_leave_room_for_what_it_comes_to() {
 
 #[test]
 fn two_runs() {
-    let text = render(NAMES, &comparison(), Look::default());
+    let text = render(NAMES, &comparison(), TextStyle::default());
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     golden!("two_runs", text);
 }
 
 #[test]
 fn worse_is_told_by_word_and_sign_not_by_colour_alone() {
-    let text = render(NAMES, &comparison(), Look::new(Style::Coloured, None));
+    let text = render(NAMES, &comparison(), TextStyle::new(Style::Coloured, None));
     assert!(text.contains("▼ worse") && text.contains("▲ better"), "{text}");
 }
 
 #[test]
 fn runs_without_a_common_case_say_so() {
-    let text = render(NAMES, &Comparison::default(), Look::default());
+    let text = render(NAMES, &Comparison::default(), TextStyle::default());
     assert_eq!(text, "nothing to compare: bcdf and ghjk share no case\n");
 }
 
@@ -101,7 +101,7 @@ fn two_runs_of_a_cluster_on_which_something_else_changed() {
     if let Ok(change) = &mut comparison.differences[1].change {
         (change.verdict, change.may_be_chance) = (Verdict::CannotTell, true);
     }
-    let text = render(NAMES, &comparison, Look::default());
+    let text = render(NAMES, &comparison, TextStyle::default());
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     for told in
         ["fails now", "the worker hung", "nic.mtu of nic:eth0", "n[1-2]", "come by chance", "within 1.0%"]

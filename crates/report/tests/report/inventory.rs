@@ -6,7 +6,7 @@ use seatrial_model::machine::{
     Product, Remark, Virtualization,
 };
 use seatrial_model::{Bound, Limit, Subject};
-use seatrial_report::Look;
+use seatrial_report::TextStyle;
 use seatrial_report::inventory::{Node, render};
 
 use crate::golden;
@@ -174,7 +174,7 @@ fn limits() -> Vec<PartLimit> {
 #[test]
 fn a_server_fits_on_one_screen() {
     let node = Node { name: "n07".to_owned(), machine: server(), limits: limits() };
-    let text = render(&[node], Look::new(Default::default(), Some(110)));
+    let text = render(&[node], TextStyle::new(Default::default(), Some(110)));
     assert!(text.lines().count() <= 40, "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 110), "{text}");
     golden!("inventory_of_a_server", text);
@@ -189,6 +189,6 @@ fn a_machine_that_tells_nothing_says_why() {
         what: "memory bandwidth".to_owned(),
         limit: Limit::Unknown { reason: "the firmware's table cannot be read".to_owned() },
     };
-    let text = render(&[Node { limits: vec![unknown], ..node }], Look::default());
+    let text = render(&[Node { limits: vec![unknown], ..node }], TextStyle::default());
     golden!("inventory_of_nothing", text);
 }

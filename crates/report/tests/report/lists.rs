@@ -6,7 +6,7 @@ use seatrial_model::{
     Planned, SeriesSpec, Unit, Verdict,
 };
 use seatrial_report::list::{Everything, PatternPage, ProfileLine, alias_page, overview, page, pattern_page};
-use seatrial_report::{Look, history};
+use seatrial_report::{TextStyle, history};
 
 use super::golden;
 
@@ -73,7 +73,7 @@ fn the_list_of_benchmarks() {
         settings: &[&SETTING],
         profiles: &profiles,
     };
-    golden!("the_list_of_benchmarks", overview(&everything, Look::default()));
+    golden!("the_list_of_benchmarks", overview(&everything, TextStyle::default()));
 }
 
 const ALIAS: Alias = Alias {
@@ -100,13 +100,13 @@ fn trunk() -> PatternPage {
 
 #[test]
 fn the_page_of_a_pattern_and_of_a_name() {
-    golden!("the_page_of_a_pattern", pattern_page(&trunk(), Look::default()));
-    golden!("the_page_of_a_name", alias_page(&ALIAS, &trunk(), &ECHO, &[FACTOR], Look::default()));
+    golden!("the_page_of_a_pattern", pattern_page(&trunk(), TextStyle::default()));
+    golden!("the_page_of_a_name", alias_page(&ALIAS, &trunk(), &ECHO, &[FACTOR], TextStyle::default()));
 }
 
 #[test]
 fn the_page_of_a_benchmark() {
-    golden!("the_page_of_a_benchmark", page(&ECHO, &[], Look::default()));
+    golden!("the_page_of_a_benchmark", page(&ECHO, &[], TextStyle::default()));
 }
 
 fn run(id: &str, state: &str, verdict: Option<Verdict>) -> history::Row {
@@ -141,10 +141,10 @@ fn the_list_of_runs() {
         damaged,
         run("20260923-070000-rstv", "running", None),
     ];
-    golden!("the_list_of_runs", history::render(&rows, Look::default()));
+    golden!("the_list_of_runs", history::render(&rows, TextStyle::default()));
 }
 
 #[test]
 fn no_runs_say_how_to_make_one() {
-    assert_eq!(history::render(&[], Look::default()), "no runs yet; `seatrial check` makes one\n");
+    assert_eq!(history::render(&[], TextStyle::default()), "no runs yet; `seatrial check` makes one\n");
 }

@@ -6,7 +6,7 @@ use seatrial_model::setting::{
 };
 use seatrial_model::{Bytes, Kind, Subject, Value, Verdict, VerdictRecord};
 use seatrial_report::settings::{page, render};
-use seatrial_report::{Look, Style};
+use seatrial_report::{Style, TextStyle};
 
 use super::golden;
 
@@ -148,7 +148,7 @@ fn judged() -> SettingsDocument {
 }
 
 fn plain(document: &SettingsDocument) -> String {
-    render(document, ABOUTS, Look::default())
+    render(document, ABOUTS, TextStyle::default())
 }
 
 #[test]
@@ -206,13 +206,13 @@ fn a_host_cannot_steer_the_terminal() {
     want(&mut document, 0, want_it);
     let text = plain(&document);
     assert!(!text.contains('\u{1b}') && !text.contains("\nFAIL"), "{text}");
-    assert!(render(&document, ABOUTS, Look::new(Style::Coloured, None)).contains("\u{1b}["));
+    assert!(render(&document, ABOUTS, TextStyle::new(Style::Coloured, None)).contains("\u{1b}["));
 }
 
 #[test]
 fn the_page_of_a_setting() {
     golden!(
         "the_page_of_a_setting",
-        page(&MTU, Look::default()) + "\n----\n" + &page(&DRIVER, Look::default())
+        page(&MTU, TextStyle::default()) + "\n----\n" + &page(&DRIVER, TextStyle::default())
     );
 }

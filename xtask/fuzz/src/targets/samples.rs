@@ -1,6 +1,6 @@
 //! The samples of foreign evidence: what `verify` makes of the parts of a case, for every benchmark.
 
-use seatrial_engine::{Again, again};
+use seatrial_engine::{Recomputation, again};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, PartRecord, Site};
 use serde::Deserialize;
@@ -24,7 +24,7 @@ fn run(input: &[u8]) {
     if let Some(bench) = registry.find(&case.bench) {
         recorded.version = bench.about().version;
     }
-    if let Again::Record(record) = again(registry, &case, &recorded, &parts, &site) {
+    if let Recomputation::Record(record) = recompute(registry, &case, &recorded, &parts, &site) {
         // The engine takes a panic of a benchmark for a reason; it is a finding all the same.
         let is_defect = record.reason.as_ref().is_some_and(|reason| reason.contains(" panicked: "));
         assert!(!is_defect, "{:?}", record.reason);

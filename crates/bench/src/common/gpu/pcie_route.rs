@@ -25,7 +25,7 @@ impl PcieRoute {
         Self { root, address, links: Vec::new(), looks: 0, unreadable: None }
     }
 
-    pub fn look(&mut self) {
+    pub fn read_link(&mut self) {
         let path = match pci_path(&self.root, &self.address) {
             Known::Known(path) => path,
             Known::Unknown(why) => {
@@ -107,8 +107,8 @@ mod tests {
     fn a_narrow_link_above_a_switch_is_seen_although_the_gpu_s_own_is_sound() {
         let (_dir, root) = tree();
         let mut route = PcieRoute::of(&root, "0000:03:00.0");
-        route.look();
-        route.look();
+        route.read_link();
+        route.read_link();
         let told = reduced(&route.evidence());
         let expected = "link 0000:01:00.0 - 0000:00:01.0 on the way to the processor ran at 32 GT/s x8, both its ends can do \
                         32 GT/s x16 under load: reseat the cards, look at risers and the firmware's settings";
@@ -120,7 +120,7 @@ mod tests {
     fn a_gpu_that_no_file_shows_says_so() {
         let (_dir, root) = tree();
         let mut route = PcieRoute::of(&root, "0000:99:00.0");
-        route.look();
+        route.read_link();
         assert!(route.evidence()["unreadable"].as_str().is_some_and(|why| why.contains("0000:99:00.0")));
         assert!(reduced(&route.evidence()).is_empty());
     }

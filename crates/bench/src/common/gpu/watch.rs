@@ -19,8 +19,8 @@ impl<'a> Watches<'a> {
     }
 
     /// Looks at all of them, while they work.
-    pub fn look(&mut self) {
-        self.0.iter_mut().for_each(|(_, watch)| watch.look());
+    pub fn take_reading(&mut self) {
+        self.0.iter_mut().for_each(|(_, watch)| watch.take_reading());
     }
 
     /// The lowest clock of each GPU's processors in MHz since this was asked last; none where nobody tells.
@@ -42,13 +42,13 @@ struct Watch<'a> {
     before: Errors,
     xids: Result<Xids<'a>, String>,
     route: PcieRoute,
-    looks: Vec<Look>,
+    readings: Vec<WatchReading>,
     slowest: Option<u32>,
 }
 
 /// One look at it under load.
 #[derive(Clone, Copy, Debug)]
-struct Look {
+struct WatchReading {
     processors_mhz: Option<u32>,
     memory_mhz: Option<u32>,
     generation: Option<u32>,
@@ -67,22 +67,29 @@ impl<'a> Watch<'a> {
             Ok(handle) => handle.xids().map_err(|error| error.to_string()),
             Err(why) => Err(why.clone()),
         };
-        Self { handle, before, xids, route: PcieRoute::of(root, address), looks: Vec::new(), slowest: None }
+        Self {
+            handle,
+            before,
+            xids,
+            route: PcieRoute::of(root, address),
+            readings: Vec::new(),
+            slowest: None,
+        }
     }
 
     /// Takes some ten microseconds to milliseconds.
-    fn look(&mut self) {
-        self.route.look();
+    fn take_reading(&mut self) {
+        self.route.read_link();
         let Ok(handle) = &self.handle else { return };
-        let look = Look {
+        let reading = WatchReading {
             processors_mhz: handle.clock_mhz(Clock::Processors).ok(),
             memory_mhz: handle.clock_mhz(Clock::Memory).ok(),
             generation: handle.link_generation().ok(),
             width: handle.link_width().ok(),
             throttle: handle.throttle().map_or(0, |bits| bits.0),
         };
-        self.slowest = self.slowest.into_iter().chain(look.processors_mhz).min();
-        self.looks.push(look);
+        self.slowest = self.slowest.into_iter().chain(reading.processors_mhz).min();
+        self.readings.push(reading);
     }
 
     /// For the record: what was seen.
@@ -97,25 +104,25 @@ impl<'a> Watch<'a> {
         };
         let after = handle.errors();
         let grown = |before: Option<u64>, after: Option<u64>| Some(after?.saturating_sub(before?));
-        let range = |of: fn(&Look) -> Option<u32>| {
-            let seen: Vec<u32> = self.looks.iter().filter_map(of).collect();
+        let range = |of: fn(&WatchReading) -> Option<u32>| {
+            let seen: Vec<u32> = self.readings.iter().filter_map(of).collect();
             Some(json!({ "least": seen.iter().min()?, "most": seen.iter().max()? }))
         };
-        let bits = self.looks.iter().fold(0, |all, look| all | look.throttle);
+        let bits = self.readings.iter().fold(0, |all, reading| all | reading.throttle);
         let causes: Vec<&str> = Throttle(bits).causes().collect();
         let links = handle.nvlinks().ok();
         let others = others(&handle);
         json!({
             "other_names": names(others.iter().flatten()),
             "others": others,
-            "looks": self.looks.len(),
-            "processors_mhz": range(|look| look.processors_mhz),
+            "readings": self.readings.len(),
+            "processors_mhz": range(|reading| reading.processors_mhz),
             "processors_mhz_max": handle.max_clock_mhz(Clock::Processors).ok(),
-            "memory_mhz": range(|look| look.memory_mhz),
+            "memory_mhz": range(|reading| reading.memory_mhz),
             "memory_mhz_max": handle.max_clock_mhz(Clock::Memory).ok(),
-            "pcie_generation": range(|look| look.generation),
+            "pcie_generation": range(|reading| reading.generation),
             "pcie_generation_max": handle.max_link_generation().ok(),
-            "pcie_width": range(|look| look.width),
+            "pcie_width": range(|reading| reading.width),
             "pcie_width_max": handle.max_link_width().ok(),
             "throttle_bits": bits,
             "throttled_by": causes,
@@ -168,7 +175,7 @@ fn findings(seen: &Value, subject: &Subject) -> Vec<Finding> {
         {
             let text = format!(
                 "the PCI Express link ran at {unit} {now} under load, the GPU and its slot can do {most}: reseat the \
-                 card, look at the riser and the firmware's settings"
+                 card, reading at the riser and the firmware's settings"
             );
             tell("pcie-link-reduced", Severity::Problem, text);
         }

@@ -235,7 +235,7 @@ fn count(params: &Params, name: &str) -> Option<u64> {
     }
 }
 
-/// The sizes that a case asks for: one, or a ladder that doubles and ends with its largest. Where none can be asked for
+/// The sizes that a case asks for: one, or a sweep that doubles and ends with its largest. Where none can be asked for
 /// it is that of a word.
 pub fn sizes(params: &Params) -> Result<Vec<u64>, Error> {
     if params.get(SIZE.name).is_none() {

@@ -88,10 +88,10 @@ pub const SIZE: ParamSpec = ParamSpec {
     default: "64 KiB",
 };
 
-/// The end of a ladder.
+/// The end of a sweep of sizes.
 pub const UP_TO: ParamSpec = ParamSpec {
     name: "up_to",
-    doc: "The largest message of a ladder that doubles from size; none measures size alone.",
+    doc: "The largest message of a sweep that doubles from size; none measures size alone.",
     kind: Kind::Size(Bytes(1), Bytes::mib(256)),
     word: Some("none"),
     default: "none",

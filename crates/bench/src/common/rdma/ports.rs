@@ -279,7 +279,7 @@ fn note_all(case: &mut Case, pairs: &[[End<'_>; 2]]) {
 fn case(about: &About, params: &Params, site: &Site, pairs: &[[End<'_>; 2]]) -> Result<Case, Reason> {
     let mut budget = common::budget(params)?;
     budget.overhead = Nanos::millis(300);
-    // Sizes of a ladder share the time: each must get some of it.
+    // Sizes of a sweep share the time: each must get some of it.
     let sizes = config::sizes(params)?.len() as u64;
     budget.measure = budget.measure.max(Nanos::millis(60 * sizes));
     budget.warm_up = budget.warm_up.max(Nanos::millis(20 * sizes));
@@ -371,7 +371,7 @@ fn contradictions(params: &Params) -> Result<(), Reason> {
     let up_to = params.bytes(UP_TO.name).ok().flatten().map_or(asked, Bytes::get);
     if up_to < asked {
         return refuse(format!(
-            "up_to={} contradicts size={}: the ladder would go down",
+            "up_to={} contradicts size={}: the sweep would go down",
             Bytes(up_to),
             Bytes(asked)
         ));

@@ -10,7 +10,7 @@ use super::{RdmaConfig, preparing};
 use crate::Error;
 
 /// How long a wait for an event may last before stop is looked at.
-const LOOK: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Looks in vain before the processor is offered to others, where the device is a card: tens to hundreds of microseconds.
 /// What comes in time is not slowed down by a system call, and what else waits for the processor gets it in the end. A power
@@ -80,7 +80,7 @@ pub fn wait(queue: &Queue, into: &mut [Completion], misses: &mut u32) -> Result<
         queue.cq.arm(false)?;
         count = queue.cq.poll(into)?;
         if count == 0 {
-            channel.wait(LOOK)?;
+            channel.wait(POLL_INTERVAL)?;
             count = queue.cq.poll(into)?;
         }
         if count > 0 {

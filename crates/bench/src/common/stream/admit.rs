@@ -23,7 +23,7 @@ pub(super) const ASKED_AT_ONCE: usize = 256;
 const ASKED_OF_ONE: usize = 128;
 
 /// How often an open port is looked at.
-const LOOK: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Waits for `count` connections that prove the key, and closes the port.
 pub(super) fn admit(listener: TcpListener, key: &Key, count: usize) -> Result<Accepted, Error> {
@@ -43,7 +43,7 @@ pub(super) fn admit(listener: TcpListener, key: &Key, count: usize) -> Result<Ac
                     ask(stream, ticket, key, &answer, &asked);
                 }
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(LOOK),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(POLL_INTERVAL),
             Err(error) => {
                 let text = format!("waiting for the peer to connect: {error}");
                 return Err(Error::new(Cause::IoError, text));

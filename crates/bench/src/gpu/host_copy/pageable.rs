@@ -132,7 +132,7 @@ impl Copier for Pageable {
             _ => (Ok(Vec::new()), out_of()),
         };
         // Both threads are busy while it works, so the look comes right after.
-        watches.look();
+        watches.take_reading();
         let (ins, outs) = (ins.map_err(&failed)?, outs.map_err(&failed)?);
         if goes_in {
             let (kernels, at) = (&self.opened.kernels, Span::Device(&self.device_in, 0));

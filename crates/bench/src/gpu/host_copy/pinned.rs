@@ -117,7 +117,7 @@ impl Pinned {
                 _ => kernels.exchange(stream, inward, outward, size),
             })
         };
-        let run = self.starter.run(&mut streams, pieces, queue, || watches.look())?;
+        let run = self.starter.run(&mut streams, pieces, queue, || watches.take_reading())?;
         let ends = run.marks.iter().filter_map(|marks| Some(marks.last()? - marks.first()?));
         let took = ends.fold(0.0, f64::max) * copies as f64 / (pieces * each) as f64;
         let mut found = Vec::new();

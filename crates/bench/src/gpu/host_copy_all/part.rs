@@ -287,7 +287,7 @@ impl Ready {
                 if *lane == 0 { stream.copy(there, here, block) } else { stream.copy(here, there, block) }
             })
         };
-        let run = self.starter.run(&mut streams, pieces, queue, || watches.look());
+        let run = self.starter.run(&mut streams, pieces, queue, || watches.take_reading());
         let run =
             run.map_err(|failed| StreamError { stream: works[failed.stream].number, error: failed.error })?;
         let mut found = Vec::new();

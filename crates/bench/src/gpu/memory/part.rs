@@ -175,7 +175,7 @@ impl Ready {
         let queue = |_: usize, stream: &seatrial_sys::gpu::Stream, _: usize| {
             (0..passes).try_for_each(|_| work(stream))
         };
-        let run = starter.run(&mut [&mut *timed], 1, queue, || watches.look())?;
+        let run = starter.run(&mut [&mut *timed], 1, queue, || watches.take_reading())?;
         let (start, end) = run.piece(0, 0);
         let what = || format!("GPU {}: {} {}", opened.address, variant.kernel(), variant.name());
         if reads {

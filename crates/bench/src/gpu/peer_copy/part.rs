@@ -286,7 +286,7 @@ impl Ready {
                 false => stream.copy_between((target, 0), (&from.source, 0), size),
             })
         };
-        let run = self.starter.run(&mut streams, pieces, queue, || watches.look());
+        let run = self.starter.run(&mut streams, pieces, queue, || watches.take_reading());
         let run =
             run.map_err(|failed| StreamError { stream: flows[failed.stream].by(), error: failed.error })?;
         let mut found = Vec::new();

@@ -3,7 +3,7 @@
 use seatrial_model::{Binding, Bytes, Params, PartPlacement, Value};
 
 use super::chase::POINTER;
-use super::ladder;
+use super::sizes;
 
 /// Where a shared piece of memory may start: at a base page.
 const PAGE: u64 = 4096;
@@ -59,14 +59,14 @@ impl Layout {
         }
     }
 
-    /// A ring for every size of the ladder that ends at `top`, over lines of `line` bytes, chased from `binding`.
+    /// A ring for every size of the sizes that ends at `top`, over lines of `line` bytes, chased from `binding`.
     ///
     /// The rings above half of `top` have memory of their own and are never swept: what the other rings bring into the
     /// caches between two visits drives their lines out, and a visit is much shorter than a lap, so that hardly a hop
     /// hits a cache. They come first in a round, since one of them is the headline. The smaller ones are swept, and
     /// share memory: in each line there is room for one pointer of several.
-    pub fn ladder(binding: Binding, top: u64, line: u64) -> Self {
-        let sizes = ladder::sizes(top);
+    pub fn sizes(binding: Binding, top: u64, line: u64) -> Self {
+        let sizes = sizes::sizes(top);
         let (shared, apart): (Vec<u64>, Vec<u64>) = sizes.iter().partition(|size| **size <= top / 2);
         let slots = (line as usize / POINTER).max(1);
         let mut layout = Self::default();
@@ -127,7 +127,7 @@ impl Layout {
         }
         Some(match params.get("size") {
             Some(word) if *word == Value::from("auto") => {
-                Self::ladder(binding, size, chosen.bytes("line").ok()??.get())
+                Self::sizes(binding, size, chosen.bytes("line").ok()??.get())
             }
             _ => Self::single(binding, size),
         })
@@ -154,9 +154,9 @@ mod tests {
     const BINDING: Binding = Binding { cpu: 5, node: 0, domain: 0, memory: Some(0) };
 
     #[test]
-    fn no_two_pointers_of_a_ladder_stand_in_the_same_place() {
+    fn no_two_pointers_of_a_sweep_stand_in_the_same_place() {
         for line in [64, 128, 256] {
-            let layout = Layout::ladder(BINDING, MIB, line);
+            let layout = Layout::sizes(BINDING, MIB, line);
             let mut taken = std::collections::BTreeSet::new();
             for ring in &layout.rings {
                 for number in 0..ring.bytes / line {
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn rings_above_half_of_the_largest_have_their_own_memory_and_are_never_swept() {
-        let layout = Layout::ladder(BINDING, 128 * MIB, 64);
+        let layout = Layout::sizes(BINDING, 128 * MIB, 64);
         let apart: Vec<u64> = layout
             .points
             .iter()
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn rings_rise_in_size_and_are_visited_from_the_largest_down() {
-        let layout = Layout::ladder(BINDING, 128 * MIB, 64);
+        let layout = Layout::sizes(BINDING, 128 * MIB, 64);
         assert!(layout.rings.windows(2).all(|pair| pair[0].bytes < pair[1].bytes), "{layout:?}");
         let points: Vec<usize> = layout.points.iter().map(|point| point.ring).collect();
         assert_eq!(points, (0..layout.rings.len()).rev().collect::<Vec<_>>());

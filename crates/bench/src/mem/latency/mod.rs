@@ -1,12 +1,12 @@
 //! `mem.latency`: how long a load takes that has to wait for the one before.
 
 pub mod chase;
-mod ladder;
 mod layout;
 mod part;
 mod plan;
 mod plateau;
 mod reduce;
+mod sizes;
 pub mod sizing;
 #[cfg(test)]
 mod tests;
@@ -35,7 +35,7 @@ const ABOUT: About = About {
         },
         ParamSpec {
             name: "size",
-            doc: "Size of the one ring that is chased; auto is a ladder from 4 KiB to 4 times the last-level cache.",
+            doc: "Size of the one ring that is chased; auto sweeps from 4 KiB to 4 times the last-level cache.",
             kind: Kind::Size(Bytes::kib(4), Bytes::gib(64)),
             word: Some("auto"),
             default: "auto",

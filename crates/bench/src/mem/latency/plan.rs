@@ -6,8 +6,8 @@ use seatrial_model::{
     Severity, Site, SiteNode, Subject, Value,
 };
 
-use super::ladder::{self, Level};
 use super::layout::Layout;
+use super::sizes::{self, Level};
 use super::sizing::{self, TIMES_CACHE};
 use crate::common;
 use crate::common::{core_bindings, matrix_nodes, remote_memory, room};
@@ -66,7 +66,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let layout_of = |size: u64| match (asked, matrix) {
         (_, true) => Layout::matrix(&places, &memories, size),
         (Some(_), false) => Layout::single(places[0], size),
-        (None, false) => Layout::ladder(places[0], size, line),
+        (None, false) => Layout::sizes(places[0], size, line),
     };
     let room = room(machine).map(|room| room / SHARE);
     let fits = |size: u64| room.is_none_or(|room| layout_of(size).bytes(line) <= room);
@@ -85,7 +85,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
         }
     }
     if let (None, false) = (asked, matrix) {
-        for Level { level, bytes, at } in ladder::levels(machine, cpus[0], &ladder::sizes(size / 2)) {
+        for Level { level, bytes, at } in sizes::levels(machine, cpus[0], &sizes::sizes(size / 2)) {
             case.chosen.set(&format!("l{level}"), Bytes(bytes));
             if let Some(at) = at {
                 case.chosen.set(&format!("l{level}_at"), Bytes(at));

@@ -9,7 +9,7 @@ const LEVEL_GROWTH: f64 = 1.15;
 const FEWEST_SIZES: usize = 3;
 
 /// How far from a cache's capacity, as a part of it, the end of its level may lie: other data takes its share, lines
-/// collide, and the ladder has only two sizes in a doubling.
+/// collide, and the sweep has only two sizes in a doubling.
 const NEAR: std::ops::RangeInclusive<f64> = 0.5..=1.5;
 
 /// A stretch of sizes with one latency.
@@ -85,7 +85,7 @@ fn tell(plateau: &Plateau, largest: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ladder;
+    use super::super::sizes;
     use super::*;
 
     const KIB: u64 = 1 << 10;
@@ -102,7 +102,7 @@ mod tests {
             25_165_824..=50_331_648 => size as f64 / 1e6,
             _ => 100.0,
         };
-        ladder::sizes(128 * MIB).into_iter().map(|size| (size, latency(size))).collect()
+        sizes::sizes(128 * MIB).into_iter().map(|size| (size, latency(size))).collect()
     }
 
     #[test]
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn a_slope_has_no_levels() {
         let slope: Vec<(u64, f64)> =
-            ladder::sizes(MIB).into_iter().zip(1..).map(|(size, step)| (size, 1.3_f64.powi(step))).collect();
+            sizes::sizes(MIB).into_iter().zip(1..).map(|(size, step)| (size, 1.3_f64.powi(step))).collect();
         assert_eq!(describe(&slope, &[(1, 32 * KIB)]), None);
     }
 

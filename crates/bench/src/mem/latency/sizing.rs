@@ -2,7 +2,7 @@
 
 use seatrial_model::machine::{Known, LastLevelCache, Machine};
 
-use super::ladder;
+use super::sizes;
 
 /// Times the last-level cache that a ring of memory has. A ring that is visited for a part of a lap, with other data in
 /// between, is hardly in the caches at all; the rest is for a cache larger than the system tells.
@@ -35,10 +35,10 @@ pub fn cache(machine: &Machine, cpus: &[u32]) -> Known<LastLevelCache> {
 /// [`LEAST`] does.
 pub fn ring(cache: &Known<LastLevelCache>, fits: impl Fn(u64) -> bool) -> Option<u64> {
     let wanted = match cache {
-        Known::Known(cache) => ladder::at_least((TIMES_CACHE * cache.bytes).max(LEAST)),
+        Known::Known(cache) => sizes::at_least((TIMES_CACHE * cache.bytes).max(LEAST)),
         Known::Unknown(_) => WITHOUT_CACHE_FACTS,
     };
-    ladder::sizes(wanted).into_iter().rfind(|size| fits(*size)).filter(|size| *size >= LEAST)
+    sizes::sizes(wanted).into_iter().rfind(|size| fits(*size)).filter(|size| *size >= LEAST)
 }
 
 #[cfg(test)]

@@ -169,7 +169,7 @@ impl Sink for Kept {
     }
 }
 
-/// A case on a CPU that this process may use, with caches so small that the ladder ends at 1 MiB.
+/// A case on a CPU that this process may use, with caches so small that the sweep ends at 1 MiB.
 fn small_case() -> Case {
     let mut here = machine(1, 64 * GIB);
     let cpu = affinity::allowed().expect("a mask").iter().next().expect("a CPU");

@@ -12,9 +12,16 @@ pub enum Message {
     /// My datagrams come from and go to this port.
     Port(u16),
     /// Did this packet arrive? Wait so many milliseconds for it.
-    Expect { number: u64, size: u32, wait_ms: u32 },
+    Expect {
+        number: u64,
+        size: u32,
+        wait_ms: u32,
+    },
     /// Send this packet to me.
-    Send { number: u64, size: u32 },
+    Send {
+        number: u64,
+        size: u32,
+    },
     /// It did, or was sent.
     Yes,
     No,

@@ -16,7 +16,7 @@ use crate::common::pin;
 const BLOCK: usize = 128 << 10;
 
 /// A full pipe is looked at again after this.
-const LOOK: Duration = Duration::from_millis(50);
+const IO_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// One end of the stream: a thread that writes or reads until it is dropped.
 pub struct Stream {
@@ -35,8 +35,8 @@ impl Stream {
         let failed =
             |error: io::Error| Error::new(Cause::IoError, format!("a stream beside the requests: {error}"));
         stream
-            .set_write_timeout(Some(LOOK))
-            .and_then(|()| stream.set_read_timeout(Some(LOOK)))
+            .set_write_timeout(Some(IO_TIMEOUT))
+            .and_then(|()| stream.set_read_timeout(Some(IO_TIMEOUT)))
             .map_err(failed)?;
         let (bytes, over): (Arc<AtomicU64>, Arc<AtomicBool>) = Default::default();
         let (count, end, mut own) =

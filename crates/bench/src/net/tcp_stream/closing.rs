@@ -92,7 +92,7 @@ fn receive_end_within(
                 progress = Instant::now();
                 held.extend_from_slice(&buffer[..came]);
                 let sure = held.len().saturating_sub(CLOSING_LEN);
-                check.look(&held[..sure], at);
+                check.check_bytes(&held[..sure], at);
                 at += sure as u64;
                 held.drain(..sure);
                 if !half_close && held.starts_with(&CLOSING) {

@@ -179,7 +179,7 @@ impl Flow {
                 if let Some((_, pull)) = pull {
                     end.mapped_bytes = pull.mapped();
                     let last = pull.last();
-                    check.look(last, meter.total - last.len() as u64);
+                    check.check_bytes(last, meter.total - last.len() as u64);
                 }
                 if !rest.is_zero() {
                     end.rested_ns = end.window_ns.saturating_sub(end.cpu_ns() + end.waited_ns.unwrap_or(0));
@@ -236,7 +236,7 @@ impl Side {
             Self::Receiver { pull: Some((_, pull)), meter, check, .. } => {
                 let bytes = pull.settle()? as u64;
                 if bytes > 0 {
-                    check.look(pull.last(), meter.total);
+                    check.check_bytes(pull.last(), meter.total);
                     meter.add(bytes, now_ns());
                 }
             }

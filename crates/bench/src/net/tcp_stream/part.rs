@@ -17,15 +17,15 @@ use super::method_probe;
 use super::queued::Queue;
 use super::record::ENDS;
 use super::team::FlowTeam;
-use super::unsent::Looks;
+use super::unsent::QueueReadings;
 use crate::common::{Listener, PeerAddress, interface_of};
 use crate::{Error, Offer, Part, Sink, Stop};
 
-/// Looks at the round trip times in a phase.
+/// QueueReadings at the round trip times in a phase.
 const LOOKS: u32 = 50;
 
 /// Shortest time between two looks.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The part of `case` at `place`.
 ///
@@ -80,10 +80,10 @@ impl TcpEnd {
     fn measure(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
         let (send, receive) = self.methods;
         let mut times: Vec<(Name, u64, u32)> = Vec::new();
-        let mut looks = Looks::default();
+        let mut looks = QueueReadings::default();
         let config = self.config.clone();
         let team = self.team()?;
-        let span = (stop.left() / LOOKS).max(LOOK);
+        let span = (stop.left() / LOOKS).max(POLL_INTERVAL);
         let mut next = Instant::now() + span;
         let sends = team.flows().iter().filter(|(name, _)| config.sends(*name));
         // The first flow of each rail tells its interface.
@@ -190,12 +190,12 @@ impl Part for TcpEnd {
 }
 
 /// The smoothed round trip times of the flows that send here. What they have left to send is looked at as well.
-fn round_trips(team: &FlowTeam, looks: &mut Looks) -> Vec<(Name, u64, u32)> {
+fn round_trips(team: &FlowTeam, looks: &mut QueueReadings) -> Vec<(Name, u64, u32)> {
     let at = now_ns();
     let ask = |(name, stream): &(Name, TcpStream)| {
         let info = tcp_info(stream).ok()?;
         if let Some(mss) = info.snd_mss {
-            looks.look(*name, stream, mss);
+            looks.read_queue(*name, stream, mss);
         }
         // An end that only receives acknowledges, and learns of no round trips worth the name.
         let sends = info.data_segs_out.is_some_and(|count| count > 100);

@@ -39,8 +39,8 @@ impl Check {
         Self { period: bytes(PERIOD), checked: 0, wrong: 0, first: None }
     }
 
-    /// Looks at `piece`, which began at byte `at` of the stream.
-    pub fn look(&mut self, piece: &[u8], at: u64) {
+    /// QueueReadings at `piece`, which began at byte `at` of the stream.
+    pub fn check_bytes(&mut self, piece: &[u8], at: u64) {
         let mut rest = piece;
         let mut at = at;
         while !rest.is_empty() {
@@ -89,7 +89,7 @@ mod tests {
         let stream = bytes(3 * PERIOD + 100);
         let mut check = Check::new();
         for (from, to) in [(0, 10), (PERIOD - 3, PERIOD + 5), (17, 3 * PERIOD + 100)] {
-            check.look(&stream[from..to], from as u64);
+            check.check_bytes(&stream[from..to], from as u64);
         }
         let checked = 10 + 8 + 3 * PERIOD as u64 + 83;
         assert_eq!(check.integrity(), Integrity::Verified { checked });
@@ -100,7 +100,7 @@ mod tests {
         let mut piece = bytes(2 * PERIOD)[PERIOD - 10..PERIOD + 10].to_vec();
         piece[15] ^= 4;
         let mut check = Check::new();
-        check.look(&piece, 7 * PERIOD as u64 - 10);
+        check.check_bytes(&piece, 7 * PERIOD as u64 - 10);
         let Integrity::Corrupt { wrong: 1, of: 20, first } = check.integrity() else { panic!("not found") };
         assert!(first.starts_with(&format!("byte {} of the stream", 7 * PERIOD + 5)), "{first}");
     }
@@ -110,7 +110,7 @@ mod tests {
         let stream = bytes(PERIOD);
         for shift in [1, 2, 7, 8, 64, 4096, 32 << 10] {
             let mut check = Check::new();
-            check.look(&stream[..1000], shift);
+            check.check_bytes(&stream[..1000], shift);
             assert!(matches!(check.integrity(), Integrity::Corrupt { wrong, .. } if wrong > 900), "{shift}");
         }
     }

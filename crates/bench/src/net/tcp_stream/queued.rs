@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::common::interface_of;
 
-/// Looks at most, until one is quick: what is counted meanwhile belongs to no moment.
+/// QueueReadings at most, until one is quick: what is counted meanwhile belongs to no moment.
 const LOOKS: usize = 5;
 
 /// A look that took no longer is quick, in nanoseconds.

@@ -24,7 +24,7 @@ const ENDED_WITHIN: Duration = Duration::from_secs(28);
 
 /// How often somebody looks whether the phase was ended; failures are heard of at once. Each look takes the CPU from a
 /// flow where all have one.
-const LOOK: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The threads, with a second handle to each of their connections.
 pub struct FlowTeam {
@@ -99,7 +99,7 @@ impl FlowTeam {
             if left.is_zero() {
                 return Ok(());
             }
-            match self.reports.recv_timeout(left.min(LOOK)) {
+            match self.reports.recv_timeout(left.min(POLL_INTERVAL)) {
                 // Only failures come unasked.
                 Ok((_, Err(error))) => return Err(error),
                 Ok((_, Ok(_))) | Err(RecvTimeoutError::Timeout) => {}

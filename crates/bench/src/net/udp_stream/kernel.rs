@@ -16,7 +16,7 @@ use super::shared::Shared;
 use crate::Stop;
 
 /// How long a thread waits at most before it looks whether it is over.
-pub const LOOK: Duration = Duration::from_millis(5);
+pub const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Looks in a row without a datagram after which no further one is expected, once the other end has ended and some are
 /// missing: 300 ms, more than any queue on the way holds one back. Looks are counted and not time, so that a receiver that
@@ -69,7 +69,9 @@ pub fn send(
         if next > now {
             match pacing {
                 Pacing::Spin => std::hint::spin_loop(),
-                Pacing::Sleep | Pacing::Kernel => sleep_until_ns(next.min(now + LOOK.as_nanos() as u64)),
+                Pacing::Sleep | Pacing::Kernel => {
+                    sleep_until_ns(next.min(now + POLL_INTERVAL.as_nanos() as u64))
+                }
             }
         }
     }
@@ -158,7 +160,7 @@ pub fn receive(
         } else {
             silent_looks = 0;
         }
-        if idle && !readable.wait(LOOK)? {
+        if idle && !readable.wait(POLL_INTERVAL)? {
             silent_looks += 1;
         }
     }

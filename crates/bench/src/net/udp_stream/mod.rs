@@ -8,7 +8,6 @@ mod findings;
 mod header;
 mod inbound;
 mod kernel;
-mod ladder;
 mod outbound;
 mod pace;
 mod part;
@@ -16,6 +15,7 @@ mod phase;
 mod plan;
 #[cfg(test)]
 mod policed;
+mod rate_search;
 mod record;
 mod reduce;
 mod searched;

@@ -1,8 +1,8 @@
 //! The search for the highest loss-free rate before a policer, with time made up: what it finds must not hang on the
 //! machine that tests it.
 
-use super::ladder::{Border, Came, Ladder, MOST_STEPS, Step, found};
 use super::pace::{CATCH_UP_NS, Pace};
+use super::rate_search::{Border, Came, MOST_STEPS, RateSearch, Step, found};
 use super::record::{Sent, SentFlow};
 use super::steps::came;
 use seatrial_stats::mix;
@@ -115,13 +115,13 @@ impl World {
     }
 
     fn searched(&mut self) -> Vec<Step> {
-        let mut ladder = Ladder::new(1);
-        while let Some(asked) = ladder.next() {
+        let mut search = RateSearch::new(1);
+        while let Some(asked) = search.next() {
             let step = self.step(asked);
-            ladder.note(step);
-            assert!(ladder.steps.len() <= MOST_STEPS as usize);
+            search.note(step);
+            assert!(search.steps.len() <= MOST_STEPS as usize);
         }
-        ladder.steps
+        search.steps
     }
 }
 

@@ -8,7 +8,7 @@ use seatrial_model::{
 use serde::Deserialize;
 use serde_json::json;
 
-use super::ladder::{Border, Came, Step, found};
+use super::rate_search::{Border, Came, Step, found};
 use super::record::STEPS;
 use crate::common::Transferred;
 

@@ -7,9 +7,9 @@ use seatrial_model::{Cause, Integrity, Nanos};
 
 use super::config::UdpStreamConfig;
 use super::control::Said;
-use super::ladder::{Came, Ladder, MOST_STEPS, Step};
 use super::part::integrity;
 use super::phase::{Ran, Stage};
+use super::rate_search::{Came, MOST_STEPS, RateSearch, Step};
 use super::record::{Received, Sent};
 use crate::{Error, Stop};
 
@@ -23,7 +23,7 @@ const SETTLE: Nanos = Nanos::millis(400);
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How often the stop is looked at while the other end is waited for.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Time of a step, for a trial that without a search would take `time`.
 pub const fn step_time(time: Nanos) -> Nanos {
@@ -42,10 +42,10 @@ impl Stage {
     /// # Errors
     /// When the other end is gone or the system refuses.
     pub fn search(&mut self, config: &UdpStreamConfig, step: Nanos, stop: &Stop) -> Result<Vec<Step>, Error> {
-        let mut ladder = Ladder::new(config.flows);
+        let mut search = RateSearch::new(config.flows);
         let mut number = FIRST;
         let step = Duration::from_nanos(step.get());
-        while let Some(asked) = ladder.next() {
+        while let Some(asked) = search.next() {
             if stop.left() < step {
                 break;
             }
@@ -56,11 +56,11 @@ impl Stage {
                 sent.ok_or_else(|| Error::new(Cause::Protocol, "the end that searches sends nothing"))?;
             let (received, lost) = self.counted(number)?;
             let asked = asked.map(|rate| rate * config.flows as f64);
-            ladder.note(came(asked, &sent, received, lost));
+            search.note(came(asked, &sent, received, lost));
             number += 1;
         }
         self.control.say(&Said::Searched)?;
-        Ok(ladder.steps)
+        Ok(search.steps)
     }
 
     /// What the other end counted in a step.
@@ -122,7 +122,7 @@ impl Stage {
     fn next_word<T>(&mut self, stop: &Stop, wanted: impl Fn(Said) -> Option<T>) -> Result<Option<T>, Error> {
         let until = Instant::now() + stop.left() + PATIENCE;
         while Instant::now() < until {
-            if let Some(found) = self.control.hear(LOOK)?.and_then(&wanted) {
+            if let Some(found) = self.control.hear(POLL_INTERVAL)?.and_then(&wanted) {
                 return Ok(Some(found));
             }
         }

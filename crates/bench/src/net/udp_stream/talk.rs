@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::control::{Control, Said};
-use super::kernel::LOOK;
+use super::kernel::POLL_INTERVAL;
 use crate::Error;
 
 /// The talk with the other end in a phase.
@@ -48,7 +48,7 @@ impl<'a> Talk<'a> {
     }
 
     fn listen(&mut self) -> Result<(), Error> {
-        match self.control.hear(LOOK)? {
+        match self.control.hear(POLL_INTERVAL)? {
             Some(Said::Ready(phase)) if phase == self.number => self.ready = true,
             Some(Said::Ended(phase, sent)) if phase == self.number => self.ended = Some(sent),
             _ => {}

@@ -149,7 +149,7 @@ fn many(
         while !stop.is_over() && !left().is_zero() {
             stop.rest(look.min(left()));
             let now = now_ns();
-            all.iter_mut().for_each(|sampler| sampler.look(now, out));
+            all.iter_mut().for_each(|sampler| sampler.read_counts(now, out));
         }
         for thread in threads {
             thread.join().map_err(|_| Error::new(Cause::Crash, "a thread that posts atomics panicked"))??;

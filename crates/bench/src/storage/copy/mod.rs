@@ -116,9 +116,9 @@ impl Benchmark for Copy {
         Ok(Box::new(part::Worker::new(case, place)?))
     }
 
-    fn look(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
+    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
         let both = [case.params.text("from").ok()?, case.chosen.text("to").ok()?];
-        Some(Box::new(common::Look::in_directories(place, &both)))
+        Some(Box::new(common::LivenessPart::in_directories(place, &both)))
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

@@ -1,12 +1,12 @@
 //! Files that the cases of a group share: filled by the first trial, found by every later one.
 //!
 //! Only what is read is shared: nothing changes it, so whoever finds it verifies it against the pass that wrote it. The
-//! files stand on the [`Shelf`] that the agent lends its workers, and are gone with the agent and its last worker.
+//! files stand on the [`FdStore`] that the agent lends its workers, and are gone with the agent and its last worker.
 
 use std::os::fd::OwnedFd;
 
 use seatrial_sys::Errno;
-use seatrial_sys::storage::{Hiding, MOST_FILES, Shelf};
+use seatrial_sys::storage::{FdStore, Hiding, MOST_FILES};
 use serde::{Deserialize, Serialize};
 
 use super::files::Made;
@@ -84,11 +84,11 @@ fn kind(job: &JobSpec, directory: &str) -> Option<Kind> {
     })
 }
 
-/// The files on the shelf, where they are of use to this case. All others go: they would take its room.
-pub fn take(shelf: &Shelf, job: &JobSpec, directory: &str) -> Option<Found> {
+/// The files on the store, where they are of use to this case. All others go: they would take its room.
+pub fn take(fd_store: &FdStore, job: &JobSpec, directory: &str) -> Option<Found> {
     let wanted = kind(job, directory);
     let mut found = None;
-    while let Some(item) = shelf.take() {
+    while let Some(item) = fd_store.take() {
         let label: Option<Label> = serde_json::from_slice(&item.label).ok();
         let fits = label.filter(|label| Some(&label.kind) == wanted.as_ref());
         if let Some(label) = fits.filter(|_| item.files.len() == job.file_count()) {
@@ -97,21 +97,21 @@ pub fn take(shelf: &Shelf, job: &JobSpec, directory: &str) -> Option<Found> {
     }
     let (label, found) = found?;
     // Back at once, so that they are not lost with this process.
-    let _ = shelf.put(&label, &found.files);
+    let _ = fd_store.put(&label, &found.files);
     Some(found)
 }
 
-/// Leaves filled files to later trials, in the place of what stands there. What the shelf does not take, the next trial
+/// Leaves filled files to later trials, in the place of what stands there. What the store does not take, the next trial
 /// makes anew.
-pub fn leave(shelf: &Shelf, job: &JobSpec, directory: &str, run: u64, covered: u64, made: &Made) {
-    shelf.clear();
+pub fn leave(fd_store: &FdStore, job: &JobSpec, directory: &str, run: u64, covered: u64, made: &Made) {
+    fd_store.clear();
     let Some(kind) = kind(job, directory) else { return };
     let covered = covered.max(job.file_bytes());
     let nameless = made.hiding == Hiding::Nameless;
     let unreserved = made.unreserved.map(Errno::raw_os_error);
     let label = Label { kind, run, covered, nameless, unreserved };
     if let Ok(label) = serde_json::to_vec(&label) {
-        let _ = shelf.put(&label, &made.files);
+        let _ = fd_store.put(&label, &made.files);
     }
 }
 

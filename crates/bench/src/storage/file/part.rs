@@ -8,7 +8,7 @@ use seatrial_model::{
 };
 use seatrial_sys::clock;
 use seatrial_sys::root::SysRoot;
-use seatrial_sys::storage::{Device, Hiding, Purpose, Shelf, polls};
+use seatrial_sys::storage::{Device, FdStore, Hiding, Purpose, polls};
 use serde_json::json;
 
 use super::account::{self, Account};
@@ -48,7 +48,7 @@ pub struct Worker {
     made: Option<Made>,
     prepared: Vec<Prepared>,
     /// Where files stand for later trials; none outside of an agent.
-    shelf: Option<&'static Shelf>,
+    fd_store: Option<&'static FdStore>,
     /// Bytes of each file that an earlier trial had filled.
     covered: u64,
 }
@@ -68,7 +68,7 @@ impl Worker {
             team: None,
             made: None,
             prepared: Vec::new(),
-            shelf: Shelf::lent(Purpose::Files),
+            fd_store: FdStore::lent(Purpose::Files),
             covered: 0,
         })
     }
@@ -193,7 +193,7 @@ impl Worker {
             out.evidence("files", account::files(made, &self.job));
             out.evidence("throttle", account::throttled(made));
             // What a peer wrote is nobody else's.
-            if made.hiding != Hiding::Named && self.shelf.is_some() && fixture::shares(&self.job) {
+            if made.hiding != Hiding::Named && self.fd_store.is_some() && fixture::shares(&self.job) {
                 out.evidence("fixture", json!(fixture::word(self.covered, &self.job)));
             }
         }
@@ -204,7 +204,7 @@ impl Worker {
 impl Part for Worker {
     fn prepare(&mut self) -> Result<Offer, Error> {
         let deadline = self.deadline();
-        let found = self.shelf.and_then(|shelf| fixture::take(shelf, &self.job, &self.directory));
+        let found = self.fd_store.and_then(|fd_store| fixture::take(fd_store, &self.job, &self.directory));
         let covered = found.as_ref().map_or(0, Found::covered);
         let run = found.as_ref().map_or_else(random, |found| Ok(found.run()))?;
         let source = match found {
@@ -212,9 +212,9 @@ impl Part for Worker {
             None => Source::New(self.directory.clone()),
         };
         self.set_up(source, run, covered, deadline)?;
-        let shelf = self.shelf.filter(|_| covered < self.job.file_bytes());
-        if let (Some(shelf), Some(made)) = (shelf, &self.made) {
-            fixture::leave(shelf, &self.job, &self.directory, run, covered, made);
+        let fd_store = self.fd_store.filter(|_| covered < self.job.file_bytes());
+        if let (Some(fd_store), Some(made)) = (fd_store, &self.made) {
+            fixture::leave(fd_store, &self.job, &self.directory, run, covered, made);
         }
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }
@@ -256,9 +256,9 @@ impl Part for Worker {
         let until = Nanos(clock::now_ns()).plus(READ_BACK);
         let all = self.team()?.read_back(most, until, self.deadline())?;
         let integrity = integrity(&all);
-        if let Some(shelf) = self.shelf.filter(|_| matches!(integrity, Integrity::Corrupt { .. })) {
+        if let Some(fd_store) = self.fd_store.filter(|_| matches!(integrity, Integrity::Corrupt { .. })) {
             // Whether the next trial finds what it writes itself is another question than whether these are still wrong.
-            shelf.clear();
+            fd_store.clear();
         }
         Ok(integrity)
     }
@@ -291,9 +291,9 @@ pub(super) fn integrity(all: &[Checked]) -> Integrity {
 
 #[cfg(test)]
 impl Worker {
-    /// The same with another shelf than that of the process.
-    pub fn on(mut self, shelf: &'static Shelf) -> Self {
-        self.shelf = Some(shelf);
+    /// The same with another store than that of the process.
+    pub fn on(mut self, fd_store: &'static FdStore) -> Self {
+        self.fd_store = Some(fd_store);
         self
     }
 }

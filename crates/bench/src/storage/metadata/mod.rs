@@ -125,8 +125,8 @@ impl Benchmark for Metadata {
         Ok(Box::new(part::Worker::new(case, place)?))
     }
 
-    fn look(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
-        Some(Box::new(common::Look::in_directories(place, &[case.params.text("directory").ok()?])))
+    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
+        Some(Box::new(common::LivenessPart::in_directories(place, &[case.params.text("directory").ok()?])))
     }
 
     fn reduce(&self, _: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

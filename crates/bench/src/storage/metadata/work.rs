@@ -195,7 +195,9 @@ impl Files {
                 let told = statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
                 let right = u64::try_from(told.st_size) == Ok(self.block.len() as u64);
                 let size = self.block.len();
-                self.look(right, || format!("{name} is said to have {} B instead of {size}", told.st_size));
+                self.stat_one(right, || {
+                    format!("{name} is said to have {} B instead of {size}", told.st_size)
+                });
             }
             Operation::Open => drop(self.open(name)?),
             Operation::Read => self.read(name, number)?,
@@ -231,7 +233,7 @@ impl Files {
         let found = self.payload.check(self.block_of(number), &self.block[..got]);
         let right = found.is_ok() && got == self.block.len();
         let size = self.block.len();
-        self.look(right, || match found {
+        self.stat_one(right, || match found {
             Ok(()) => format!("{name} was read back with {got} B instead of {size}"),
             Err(fault) => format!("{name} was read back with {}", told(&fault)),
         });
@@ -247,11 +249,11 @@ impl Files {
         }
         let made = self.made;
         let right = if self.sharing > 1 || self.is_littered { names >= made } else { names == made };
-        self.look(right, || format!("{names} names are listed, {made} were made"));
+        self.stat_one(right, || format!("{names} names are listed, {made} were made"));
         Ok(names)
     }
 
-    fn look(&mut self, right: bool, what: impl FnOnce() -> String) {
+    fn stat_one(&mut self, right: bool, what: impl FnOnce() -> String) {
         self.checked += 1;
         if !right {
             self.wrong += 1;

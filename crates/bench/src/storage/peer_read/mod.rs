@@ -104,8 +104,8 @@ impl Benchmark for PeerRead {
         })
     }
 
-    fn look(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
-        Some(Box::new(common::Look::in_directories(place, &[case.chosen.text("directory").ok()?])))
+    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
+        Some(Box::new(common::LivenessPart::in_directories(place, &[case.chosen.text("directory").ok()?])))
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

@@ -152,14 +152,14 @@ impl Benchmark for Raw {
         Ok(Box::new(part::Worker::new(case, place)?))
     }
 
-    fn look(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
+    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
         let config = config::RawConfig::of(case).ok()?;
-        let look = common::Look::new(place, move || {
+        let check = common::LivenessPart::new(place, move || {
             let root = SysRoot::live();
             // Opening one reads a block of it.
             config.disks.iter().try_for_each(|name| device::Disk::open(&root, name, &config).map(drop))
         });
-        Some(Box::new(look))
+        Some(Box::new(check))
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

@@ -24,7 +24,7 @@ const ASKED_AT_ONCE: usize = 128;
 const ASKED_OF_ONE: usize = 64;
 
 /// How often the listener looks whether it was closed.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// An open port. Once it is dropped, the port is closed.
 pub(in crate::launch) struct RendezvousListener {
@@ -120,9 +120,9 @@ impl AcceptThread {
         while !self.closed.load(Ordering::Relaxed) {
             match self.listener.accept() {
                 Ok((stream, from)) => self.ask(stream, from),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(LOOK),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(POLL_INTERVAL),
                 // A caller that hung up already, or for the moment no descriptor left.
-                Err(_) => thread::sleep(LOOK),
+                Err(_) => thread::sleep(POLL_INTERVAL),
             }
         }
     }
@@ -203,7 +203,7 @@ mod tests {
         let until = Instant::now() + SOON;
         while listener.rejected() == 0 {
             assert!(Instant::now() < until, "nobody was turned away");
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 

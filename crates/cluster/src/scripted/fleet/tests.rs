@@ -72,14 +72,14 @@ fn tell(fleet: &mut ScriptedFleet, message: ToWorker) {
     fleet.send(NODE, Command::Tell { worker: ONE, message });
 }
 
-fn said(message: FromWorker) -> Notice {
-    Notice::From(NODE, Report::Said { worker: ONE, message })
+fn said(message: FromWorker) -> FleetEvent {
+    FleetEvent::From(NODE, Report::Said { worker: ONE, message })
 }
 
 /// What comes until `deadline`, with its time.
-fn until(fleet: &mut ScriptedFleet, deadline: Nanos) -> Vec<(Nanos, Notice)> {
+fn until(fleet: &mut ScriptedFleet, deadline: Nanos) -> Vec<(Nanos, FleetEvent)> {
     let notices = std::iter::from_fn(|| match fleet.next(deadline) {
-        Notice::Quiet => None,
+        FleetEvent::Quiet => None,
         notice => Some((fleet.now(), notice)),
     });
     notices.collect()
@@ -89,7 +89,9 @@ fn how_it_ends(script: Script, first: ToWorker) -> (Nanos, EndKind) {
     let mut fleet = fleet(script);
     tell(&mut fleet, first);
     let last = until(&mut fleet, Nanos::secs(1)).pop();
-    let Some((at, Notice::From(NODE, Report::Ended { worker: ONE, end }))) = last else { panic!("{last:?}") };
+    let Some((at, FleetEvent::From(NODE, Report::Ended { worker: ONE, end }))) = last else {
+        panic!("{last:?}")
+    };
     (at, end.how)
 }
 
@@ -116,7 +118,7 @@ fn a_trial_takes_exactly_its_spans() {
     tell(&mut fleet, ToWorker::Finish);
     let notices = until(&mut fleet, end);
     assert!(
-        matches!(&notices[..], [(_, Notice::From(NODE, Report::Ended { worker: ONE, end }))] if end.how == EndKind::Exited { code: 0 })
+        matches!(&notices[..], [(_, FleetEvent::From(NODE, Report::Ended { worker: ONE, end }))] if end.how == EndKind::Exited { code: 0 })
     );
     tell(&mut fleet, ToWorker::Verify);
     assert_eq!(until(&mut fleet, end), [], "who has ended says nothing");
@@ -126,7 +128,7 @@ fn a_trial_takes_exactly_its_spans() {
 fn stop_ends_the_phase_with_what_is_measured_by_then() {
     let mut fleet = fleet(Script::of(vec![sample(0, 40), sample(40, 80)]));
     tell(&mut fleet, ToWorker::Measure { span: SPAN, at: None });
-    assert_eq!(fleet.next(Nanos::millis(50)), Notice::Quiet);
+    assert_eq!(fleet.next(Nanos::millis(50)), FleetEvent::Quiet);
     tell(&mut fleet, ToWorker::Stop);
     let now = Nanos::millis(50);
     let batch = vec![sample(0, 40)];
@@ -140,7 +142,7 @@ fn stop_ends_the_phase_with_what_is_measured_by_then() {
 fn the_end_of_a_stopped_phase_does_not_end_the_next_one() {
     let mut fleet = fleet(Script::default());
     tell(&mut fleet, ToWorker::WarmUp { span: SPAN });
-    assert_eq!(fleet.next(Nanos::millis(50)), Notice::Quiet);
+    assert_eq!(fleet.next(Nanos::millis(50)), FleetEvent::Quiet);
     tell(&mut fleet, ToWorker::Stop);
     assert_eq!(fleet.next(SPAN), said(FromWorker::WarmedUp));
     tell(&mut fleet, ToWorker::Measure { span: SPAN, at: None });
@@ -165,7 +167,7 @@ fn faults_end_a_worker_in_their_phase() {
     let later = Script::faulty(Fault::Crashes { phase: Phase::Verify, signal: 11 });
     let mut fleet = fleet(later);
     tell(&mut fleet, ToWorker::Prepare);
-    assert!(matches!(fleet.next(SPAN), Notice::From(NODE, Report::Said { .. })), "its time has not come");
+    assert!(matches!(fleet.next(SPAN), FleetEvent::From(NODE, Report::Said { .. })), "its time has not come");
 }
 
 #[test]
@@ -182,7 +184,7 @@ fn who_hangs_answers_nothing_until_killed() {
         fleet.send(NODE, Command::Kill { worker: ONE });
         fleet.send(NODE, Command::Kill { worker: ONE });
         let notices = until(&mut fleet, Nanos::secs(90));
-        let [(at, Notice::From(NODE, Report::Ended { end, .. }))] = &notices[..] else {
+        let [(at, FleetEvent::From(NODE, Report::Ended { end, .. }))] = &notices[..] else {
             panic!("{notices:?}")
         };
         assert_eq!((*at, &end.how), (Nanos::secs(60).plus(delay), &how));
@@ -197,11 +199,14 @@ fn a_lost_node_takes_its_workers_along_and_no_other() {
     spawn(&mut fleet, WorkerId(2), 1);
     tell(&mut fleet, ToWorker::Measure { span: SPAN, at: None });
     fleet.send(NODE, Command::Kill { worker: ONE });
-    assert_eq!(until(&mut fleet, SPAN), [(Nanos(0), Notice::Lost(NODE, "power".into()))]);
+    assert_eq!(until(&mut fleet, SPAN), [(Nanos(0), FleetEvent::Lost(NODE, "power".into()))]);
     tell(&mut fleet, ToWorker::Prepare);
     assert_eq!(until(&mut fleet, SPAN), []);
     fleet.send(NodeIndex(1), Command::Tell { worker: WorkerId(2), message: ToWorker::Prepare });
-    assert!(matches!(fleet.next(SPAN), Notice::From(NodeIndex(1), Report::Said { worker: WorkerId(2), .. })));
+    assert!(matches!(
+        fleet.next(SPAN),
+        FleetEvent::From(NodeIndex(1), Report::Said { worker: WorkerId(2), .. })
+    ));
 }
 
 #[test]
@@ -211,7 +216,7 @@ fn a_part_on_the_wrong_node_fails() {
     fleet.send(NODE, Command::Spawn { worker: WorkerId(2), case, place: 1, trial: 0 });
     fleet.send(NODE, Command::Tell { worker: WorkerId(2), message: ToWorker::Prepare });
     let notice = fleet.next(SPAN);
-    let Notice::From(_, Report::Said { message: FromWorker::Failed { reason }, .. }) = &notice else {
+    let FleetEvent::From(_, Report::Said { message: FromWorker::Failed { reason }, .. }) = &notice else {
         panic!("{notice:?}")
     };
     assert_eq!(reason.text, "the part for n2 was started on n1");
@@ -233,7 +238,7 @@ fn rules_of_a_file_decide_by_node_and_trial_the_first_one_first() {
     spawn(&mut fleet, WorkerId(2), 1);
     fleet.send(NodeIndex(1), Command::Tell { worker: WorkerId(2), message: ToWorker::Prepare });
     assert!(
-        matches!(fleet.next(SPAN), Notice::From(_, Report::Ended { end, .. }) if end.how == EndKind::Exited { code: 5 })
+        matches!(fleet.next(SPAN), FleetEvent::From(_, Report::Ended { end, .. }) if end.how == EndKind::Exited { code: 5 })
     );
     let mut other = case(&["n1".into()]);
     other.bench = "disk.toy".into();
@@ -241,7 +246,7 @@ fn rules_of_a_file_decide_by_node_and_trial_the_first_one_first() {
     fleet.send(NODE, spawn);
     fleet.send(NODE, Command::Tell { worker: WorkerId(3), message: ToWorker::Prepare });
     let notice = fleet.next(SPAN);
-    let Notice::From(_, Report::Said { message: FromWorker::Failed { reason }, .. }) = &notice else {
+    let FleetEvent::From(_, Report::Said { message: FromWorker::Failed { reason }, .. }) = &notice else {
         panic!("{notice:?}")
     };
     assert!(reason.text.starts_with("no rule of the script fits toy.part@n1"), "{}", reason.text);
@@ -262,7 +267,7 @@ fn four_thousand_nodes_finish_a_trial_together() {
     }
     for (at, notice) in until(&mut fleet, SPAN) {
         assert_eq!(at, SPAN);
-        let Notice::From(node, Report::Said { message, .. }) = notice else { panic!("{notice:?}") };
+        let FleetEvent::From(node, Report::Said { message, .. }) = notice else { panic!("{notice:?}") };
         if let FromWorker::Samples { batch } = message {
             seen.insert(node, batch[0].amount.value());
         }

@@ -121,11 +121,11 @@ impl Fleet for Chatty {
         self.0.send(node, command);
     }
 
-    fn next(&mut self, deadline: Nanos) -> Notice {
+    fn next(&mut self, deadline: Nanos) -> FleetEvent {
         self.1 += 1;
         assert!(self.1 < 1_000_000, "nobody looks at the deadlines");
         match self.0.next(deadline.min(self.now().plus(Nanos::millis(1)))) {
-            Notice::Quiet => Notice::From(NodeIndex(0), Report::Pong { round: 0, clock: Nanos(0) }),
+            FleetEvent::Quiet => FleetEvent::From(NodeIndex(0), Report::Pong { round: 0, clock: Nanos(0) }),
             notice => notice,
         }
     }

@@ -181,7 +181,7 @@ impl Sampler {
     }
 
     /// Looks at the counts; gives a sample where one is complete.
-    pub fn look(&mut self, now: u64, out: &mut dyn Sink) {
+    pub fn read_counts(&mut self, now: u64, out: &mut dyn Sink) {
         let reading = Reading::of(&self.tallies, self.sizes.len());
         self.take(reading, now, out);
     }
@@ -291,7 +291,7 @@ mod tests {
             for (size, messages) in count.iter().enumerate().filter(|(_, messages)| **messages > 0) {
                 tally.add(size, *messages, number * 10 * MS);
             }
-            sampler.look(number * 10 * MS, &mut kept);
+            sampler.read_counts(number * 10 * MS, &mut kept);
         }
         sampler.end(&mut kept);
         kept.0

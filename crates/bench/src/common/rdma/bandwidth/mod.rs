@@ -57,8 +57,10 @@ const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
 }
 
 /// Payload over time.
-pub const THROUGHPUT: MetricSpec =
-    rate("throughput", "Payload over time, of a ladder at its fastest size; of both directions together.");
+pub const THROUGHPUT: MetricSpec = rate(
+    "throughput",
+    "Payload over time, of a size sweep at its fastest size; of both directions together.",
+);
 
 /// Where both ends post.
 pub const FORWARD: MetricSpec =
@@ -71,7 +73,7 @@ pub const REVERSE: MetricSpec =
 /// Messages over time.
 pub const MESSAGES: MetricSpec = MetricSpec {
     name: "messages",
-    doc: "Messages over time, of a ladder at its smallest size; of both directions together.",
+    doc: "Messages over time, of a size sweep at its smallest size; of both directions together.",
     unit: Unit::MegaPerSecond,
     better: Better::Higher,
 };

@@ -194,7 +194,7 @@ fn move_messages(
             orders.send(((gone * sizes as f64) as usize).min(sizes - 1));
             stop.rest(look);
             let now = now_ns();
-            samplers.iter_mut().for_each(|sampler| sampler.look(now, out));
+            samplers.iter_mut().for_each(|sampler| sampler.read_counts(now, out));
             seen = checked(ports);
         }
         if seen.is_err() {

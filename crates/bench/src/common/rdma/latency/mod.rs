@@ -60,7 +60,7 @@ const fn time(name: &'static str, doc: &'static str) -> MetricSpec {
 pub const HALF_RTT_METRICS: &[MetricSpec] = &[
     time(
         "latency",
-        "Half the round trip of a message, median of each slice; of a ladder at its smallest size, of several ports over \
+        "Half the round trip of a message, median of each slice; of a size sweep at its smallest size, of several ports over \
          any of them.",
     ),
     time("p99", "Half the round trip that 99 % of all do not exceed."),
@@ -74,7 +74,7 @@ pub const HALF_RTT_METRICS: &[MetricSpec] = &[
 pub const COMPLETION_METRICS: &[MetricSpec] = &[
     time(
         "latency",
-        "Time from posting a request to its completion, median of each slice; of a ladder at its smallest size, of \
+        "Time from posting a request to its completion, median of each slice; of a size sweep at its smallest size, of \
          several ports over any of them.",
     ),
     time("p99", "Time that 99 % of all requests do not exceed."),

@@ -17,7 +17,7 @@ use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How often the answering end looks whether its threads have failed. They may have this processor too, and what wakes beside
 /// them costs them more than its own time: under emulation perftest's round trips are 8 % longer beside 200 wakings a second.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Written before the trial, and after its clock stopped.
 const FIRST: u64 = 0;
@@ -152,7 +152,7 @@ impl Part for LatencyPart {
             let responder = || self.ports.iter().filter_map(|port_end| port_end.responder.as_ref());
             while !stop.is_over() {
                 responder().try_for_each(Responder::check)?;
-                stop.rest(LOOK);
+                stop.rest(POLL_INTERVAL);
             }
             if responder().next().is_some() {
                 out.evidence("served", json!(responder().map(Responder::served).sum::<u64>()));

@@ -338,7 +338,7 @@ impl PingPongQp {
     /// Looks at that mark until it is the wanted one; none after so many looks in vain that the processor is to be
     /// offered to others.
     #[inline]
-    pub fn look(&self, is_wanted: impl Fn(u8) -> bool) -> Option<u8> {
+    pub fn poll_once(&self, is_wanted: impl Fn(u8) -> bool) -> Option<u8> {
         (0..self.sends.patience * MEMORY_LOOKS).map(|_| self.seen()).find(|seen| is_wanted(*seen))
     }
 
@@ -349,7 +349,7 @@ impl PingPongQp {
     #[inline]
     pub fn await_mark(&mut self, mark: u8) -> Result<bool, Error> {
         let mut silence = Silence::default();
-        while self.look(|seen| seen == mark).is_none() {
+        while self.poll_once(|seen| seen == mark).is_none() {
             self.reap()?;
             if silence.is_over(self.longest_silence()) {
                 return if self.is_unreliable() { Ok(false) } else { Err(self.silent()) };

@@ -95,7 +95,7 @@ fn by_memory(mut qp: PingPongQp, largest: u64, over: &AtomicBool, served: &Atomi
     // What was there before anything came; it may be there already when this thread begins.
     let mut last = POISON;
     loop {
-        let Some(mark) = qp.look(|mark| mark != last) else {
+        let Some(mark) = qp.poll_once(|mark| mark != last) else {
             // The orders are looked at where nothing else was for long.
             if over.load(Ordering::Relaxed) {
                 return Ok(());

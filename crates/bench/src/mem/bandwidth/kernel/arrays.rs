@@ -32,10 +32,7 @@ pub enum Misfit {
     #[error(
         "array {array} holds {elements} elements, which is not a multiple of {ELEMENTS_MULTIPLE} above zero"
     )]
-    PartialTurn {
-        array: char,
-        elements: usize,
-    },
+    PartialTurn { array: char, elements: usize },
     /// An array does not start at a cache line.
     #[error("array {array} starts {bytes} bytes into a cache line of {ALIGNMENT} bytes")]
     Unaligned {

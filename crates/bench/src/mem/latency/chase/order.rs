@@ -8,7 +8,7 @@ const SEED: u64 = 0x5EA7_21A1_0000_0001;
 /// It is Sattolo's algorithm (S. Sattolo, "An algorithm to generate a random cyclic permutation", Information
 /// Processing Letters 22, 1986) from the inside out: every new line is put behind a random one of those that are there.
 /// At every length all cyclic orders of that length are equally likely, and there is never more than one ring. So the
-/// rings of a whole ladder of sizes come from one pass, and a shorter one is the longer one without its last lines.
+/// rings of a whole sweep of sizes come from one pass, and a shorter one is the longer one without its last lines.
 #[derive(Clone, Debug)]
 pub struct Order {
     next: Vec<u32>,

@@ -13,14 +13,14 @@ use std::os::fd::AsFd;
 
 use super::config::Name;
 
-/// Looks without which a share says nothing.
+/// QueueReadings without which a share says nothing.
 const FEWEST: u32 = 5;
 
 /// What looks at the queues of the flows that send have found.
 #[derive(Debug, Default)]
-pub struct Looks(BTreeMap<Name, Found>);
+pub struct QueueReadings(BTreeMap<Name, Found>);
 
-/// Looks at one flow.
+/// QueueReadings at one flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     all: u32,
@@ -28,9 +28,9 @@ struct Found {
     drained: u32,
 }
 
-impl Looks {
-    /// Looks at a flow that sends segments of `mss` bytes. A protocol that does not tell is not looked at.
-    pub fn look(&mut self, name: Name, socket: impl AsFd, mss: u32) {
+impl QueueReadings {
+    /// QueueReadings at a flow that sends segments of `mss` bytes. A protocol that does not tell is not looked at.
+    pub fn read_queue(&mut self, name: Name, socket: impl AsFd, mss: u32) {
         if let Ok((all, unsent)) = kernel::outstanding(socket) {
             self.note(name, all, unsent, mss);
         }
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn what_is_under_way_counts_and_what_waits_does_not() {
-        let mut looks = Looks::default();
+        let mut looks = QueueReadings::default();
         // All under way; the rest of a segment; a queue; nothing at all.
         for (all, unsent) in [(9000, 0), (9000, 1447), (9000, 1448), (0, 0)] {
             looks.note(NAME, all, unsent, 1448);
@@ -85,8 +85,8 @@ mod tests {
         while sender.write(&[7; 1 << 16]).is_ok() && Instant::now() < deadline {}
         let (all, unsent) = kernel::outstanding(&sender).expect("told");
         assert!(unsent > 0 && all >= unsent, "{all} {unsent}");
-        let mut looks = Looks::default();
-        (0..FEWEST).for_each(|_| looks.look(NAME, &sender, 1448));
+        let mut looks = QueueReadings::default();
+        (0..FEWEST).for_each(|_| looks.read_queue(NAME, &sender, 1448));
         assert_eq!(looks.drained(NAME), Some(0.0));
         assert!(kernel::outstanding(&listener).is_err(), "a socket that listens sends nothing");
     }

@@ -6,24 +6,24 @@ use std::path::Path;
 use std::time::Duration;
 
 use seatrial_model::{Integrity, Nanos, Phase};
-use seatrial_sys::storage::Shelf;
+use seatrial_sys::storage::FdStore;
 
 use super::super::part::Worker;
 use super::rig::{Kept, case, folder};
 use crate::{Part, Stop};
 
-/// A shelf of a test's own, which the test never gives back.
-fn shelf() -> &'static Shelf {
-    Box::leak(Box::new(Shelf::new().expect("made")))
+/// A store of a test's own, which the test never gives back.
+fn fd_store() -> &'static FdStore {
+    Box::leak(Box::new(FdStore::new().expect("made")))
 }
 
-/// One trial on `shelf`: what it says of its files, and what the check found.
-fn trial(folder: &Path, shelf: &'static Shelf, changed: &[(&str, &str)]) -> (Option<String>, Integrity) {
+/// One trial on `store`: what it says of its files, and what the check found.
+fn trial(folder: &Path, fd_store: &'static FdStore, changed: &[(&str, &str)]) -> (Option<String>, Integrity) {
     let all = [&[("access", "buffered"), ("block", "16 KiB"), ("work", "once")], changed].concat();
     let mut case = case(folder, &all);
     // What is done once ends by itself; a machine that starves this test of its processor must not end it before.
     case.budget.measure = Nanos::secs(100);
-    let mut part = Worker::new(&case, &case.places[0]).expect("a part").on(shelf);
+    let mut part = Worker::new(&case, &case.places[0]).expect("a part").on(fd_store);
     let offer = part.prepare().expect("prepared");
     part.connect(&[offer]).expect("connected");
     let mut kept = Kept::default();
@@ -34,9 +34,9 @@ fn trial(folder: &Path, shelf: &'static Shelf, changed: &[(&str, &str)]) -> (Opt
 
 #[test]
 fn later_trials_find_the_files_and_fill_what_is_missing() {
-    let (folder, shelf) = (folder(), shelf());
+    let (folder, fd_store) = (folder(), fd_store());
     let word = |changed: &[(&str, &str)]| {
-        let (word, integrity) = trial(folder.path(), shelf, changed);
+        let (word, integrity) = trial(folder.path(), fd_store, changed);
         assert!(matches!(integrity, Integrity::Verified { checked: 1.. }), "{changed:?}: {integrity:?}");
         word
     };
@@ -55,35 +55,35 @@ fn later_trials_find_the_files_and_fill_what_is_missing() {
     assert_eq!(one(&[("size", "2 MiB"), ("threads", "3"), ("files", "shared")]), "found and filled up");
     // Blocks that do not lie on the grid of the data, and what is written, are each trial's own.
     assert_eq!(word(&[("size", "1 MiB"), ("block", "512 B")]), None);
-    assert_eq!(one(&[("size", "1 MiB")]), "filled", "the shelf was emptied");
+    assert_eq!(one(&[("size", "1 MiB")]), "filled", "the fd_store was emptied");
     assert_eq!(word(&[("size", "1 MiB"), ("operation", "write")]), None);
-    assert!(shelf.take().is_none(), "the room of what is not needed is given back");
+    assert!(fd_store.take().is_none(), "the room of what is not needed is given back");
 }
 
 #[test]
 fn files_that_went_bad_are_told_and_not_found_again() {
-    let (folder, shelf) = (folder(), shelf());
+    let (folder, fd_store) = (folder(), fd_store());
     let size = [("size", "1 MiB")];
-    assert!(matches!(trial(folder.path(), shelf, &size).1, Integrity::Verified { .. }));
-    let item = shelf.take().expect("there");
+    assert!(matches!(trial(folder.path(), fd_store, &size).1, Integrity::Verified { .. }));
+    let item = fd_store.take().expect("there");
     let file = Handle::from(item.files[0].try_clone().expect("cloned"));
     file.write_all_at(&[0; 4096], 65_536).and_then(|()| file.sync_all()).expect("spoilt");
-    shelf.put(&item.label, &item.files).expect("put back");
-    let (word, integrity) = trial(folder.path(), shelf, &size);
+    fd_store.put(&item.label, &item.files).expect("put back");
+    let (word, integrity) = trial(folder.path(), fd_store, &size);
     assert_eq!(word.as_deref(), Some("found"));
     let Integrity::Corrupt { first, .. } = integrity else { panic!("not seen: {integrity:?}") };
     assert!(first.ends_with("file 0, offset 65536: a zeroed block"), "{first}");
-    let (word, integrity) = trial(folder.path(), shelf, &size);
+    let (word, integrity) = trial(folder.path(), fd_store, &size);
     assert_eq!(word.as_deref(), Some("filled"));
     assert!(matches!(integrity, Integrity::Verified { .. }), "{integrity:?}");
 }
 
 #[test]
 fn what_is_no_label_of_ours_is_not_taken_for_one() {
-    let (folder, shelf) = (folder(), shelf());
+    let (folder, fd_store) = (folder(), fd_store());
     let stranger = tempfile::tempfile().expect("a file");
-    shelf.put(b"{}", &[&stranger]).and_then(|()| shelf.put(&[0xff], &[&stranger])).expect("put");
-    let (word, integrity) = trial(folder.path(), shelf, &[("size", "1 MiB")]);
+    fd_store.put(b"{}", &[&stranger]).and_then(|()| fd_store.put(&[0xff], &[&stranger])).expect("put");
+    let (word, integrity) = trial(folder.path(), fd_store, &[("size", "1 MiB")]);
     assert_eq!(word.as_deref(), Some("filled"));
     assert!(matches!(integrity, Integrity::Verified { .. }), "{integrity:?}");
 }

@@ -132,8 +132,8 @@ fn run_from(cases: &[Case], done: Vec<CaseRecord>, limit: Limit) -> (Finished, V
         }
         Ok(())
     };
-    let ladders = Ladders::new(cases, REGISTRY);
-    let leave_out = |case: &Case, done: &[CaseRecord]| ladders.leave_out(case, done);
+    let sweeps = LoadSweeps::new(cases, REGISTRY);
+    let leave_out = |case: &Case, done: &[CaseRecord]| sweeps.leave_out(case, done);
     let mut runner = Runner {
         registry: REGISTRY,
         site: &site,
@@ -145,7 +145,7 @@ fn run_from(cases: &[Case], done: Vec<CaseRecord>, limit: Limit) -> (Finished, V
         leave_out: &leave_out,
         budget: crate::TimeBudget::new(&[], None, &crate::NothingJudged),
     };
-    let mut study = BackOff::new(Sweep::new(cases.to_vec()), &ladders, REGISTRY, &site);
+    let mut study = BackOff::new(Sweep::new(cases.to_vec()), &sweeps, REGISTRY, &site);
     let finished = runner.run(&mut study, done).expect("runs");
     (finished, rounds)
 }

@@ -1,4 +1,4 @@
-//! How text for people is to look.
+//! Colors and width of text for people.
 
 /// Columns of a terminal whose width is not known, and of a pipe.
 const USUAL_WIDTH: u16 = 80;
@@ -15,14 +15,14 @@ pub enum Style {
     Coloured,
 }
 
-/// How text for people is to look.
+/// Colors and width of text for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct TextStyle {
     pub style: Style,
     width: u16,
 }
 
-impl Look {
+impl TextStyle {
     /// For a terminal of `width` columns; `None` when there is no terminal.
     pub fn new(style: Style, width: Option<u16>) -> Self {
         Self { style, width: width.unwrap_or(USUAL_WIDTH).max(LEAST_WIDTH) }
@@ -34,7 +34,7 @@ impl Look {
     }
 }
 
-impl Default for Look {
+impl Default for TextStyle {
     /// Plain text of the usual width.
     fn default() -> Self {
         Self::new(Style::Plain, None)

@@ -1,6 +1,6 @@
-//! Files that outlive the process that made them and nobody else: they stand on a shelf between processes.
+//! Files that outlive the process that made them and nobody else: they stand on a store between processes.
 //!
-//! The shelf is a pair of connected datagram sockets. A process that puts open files on it sends their descriptors, which
+//! The store is a pair of connected datagram sockets. A process that puts open files on it sends their descriptors, which
 //! the kernel then holds in the queue of the other socket until somebody takes them from there (unix(7), SCM_RIGHTS). The
 //! supervisor of workers makes the pair, lends both ends to each worker that it starts, and touches nothing else. So
 //! files without a name last as long as the supervisor or one of its workers lives, whoever is killed in between, and
@@ -21,7 +21,7 @@ use rustix::net::{
 
 use crate::process::{adopt, inherit};
 
-/// What a shelf is for; a process can be lent one of each.
+/// What a store is for; a process can be lent one of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Files that workers leave for those after them.
@@ -48,7 +48,7 @@ const LABEL: usize = 4096;
 
 /// Both ends.
 #[derive(Debug)]
-pub struct Shelf {
+pub struct FdStore {
     put: OwnedFd,
     take: OwnedFd,
 }
@@ -62,7 +62,7 @@ pub struct Item {
     pub files: Vec<OwnedFd>,
 }
 
-impl Shelf {
+impl FdStore {
     /// An empty one.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ impl Shelf {
 
     /// The one for `purpose` that this process was lent by its supervisor; none when it was started otherwise.
     pub fn lent(purpose: Purpose) -> Option<&'static Self> {
-        static LENT: [OnceLock<Option<Shelf>>; 2] = [OnceLock::new(), OnceLock::new()];
+        static LENT: [OnceLock<Option<FdStore>>; 2] = [OnceLock::new(), OnceLock::new()];
         let numbers = || {
             let both = std::env::var(purpose.variable()).ok()?;
             let (put, take) = both.split_once(',')?;
@@ -165,41 +165,41 @@ mod tests {
 
     #[test]
     fn files_outlive_whoever_put_them_there_and_come_back_in_order() {
-        let shelf = Shelf::new().expect("made");
-        assert!(shelf.take().is_none());
+        let fd_store = FdStore::new().expect("made");
+        assert!(fd_store.take().is_none());
         let files: Vec<File> = (0..MOST_FILES).map(|number| file(&number.to_string())).collect();
-        shelf.put(b"many", &files).expect("put");
-        shelf.put(b"none", &[] as &[File]).expect("put");
+        fd_store.put(b"many", &files).expect("put");
+        fd_store.put(b"none", &[] as &[File]).expect("put");
         drop(files);
-        let item = shelf.take().expect("there");
+        let item = fd_store.take().expect("there");
         assert_eq!(item.label, b"many");
         let texts: Vec<String> = item.files.into_iter().map(text).collect();
         assert_eq!(texts, (0..MOST_FILES).map(|number| number.to_string()).collect::<Vec<_>>());
-        assert_eq!(shelf.take().map(|item| item.files.len()), Some(0));
-        assert!(shelf.take().is_none());
+        assert_eq!(fd_store.take().map(|item| item.files.len()), Some(0));
+        assert!(fd_store.take().is_none());
     }
 
     #[test]
     fn what_does_not_fit_is_refused_and_clearing_leaves_nothing() {
-        let shelf = Shelf::new().expect("made");
+        let fd_store = FdStore::new().expect("made");
         let one = file("one");
         let many: Vec<&File> = std::iter::repeat_n(&one, MOST_FILES + 1).collect();
-        assert_eq!(shelf.put(b"too many", &many), Err(Errno::TOOBIG));
-        assert_eq!(shelf.put(&[b'x'; LABEL + 1], &[&one]), Err(Errno::MSGSIZE));
-        shelf.put(b"a", &[&one]).and_then(|()| shelf.put(b"b", &[&one])).expect("put");
-        shelf.clear();
-        assert!(shelf.take().is_none());
+        assert_eq!(fd_store.put(b"too many", &many), Err(Errno::TOOBIG));
+        assert_eq!(fd_store.put(&[b'x'; LABEL + 1], &[&one]), Err(Errno::MSGSIZE));
+        fd_store.put(b"a", &[&one]).and_then(|()| fd_store.put(b"b", &[&one])).expect("put");
+        fd_store.clear();
+        assert!(fd_store.take().is_none());
     }
 
     #[test]
     fn a_child_is_lent_both_ends_and_nobody_else() {
-        let shelf = Shelf::new().expect("made");
+        let fd_store = FdStore::new().expect("made");
         let listed = |lend: bool| {
             let mut command = Command::new("sh");
             command.args(["-c", "ls /proc/self/fd; echo $SEATRIAL_SHELF"]);
             command.env_remove(Purpose::Files.variable());
             if lend {
-                shelf.lend(&mut command, Purpose::Files).expect("lent");
+                fd_store.lend(&mut command, Purpose::Files).expect("lent");
             }
             let output = command.output().expect("run");
             String::from_utf8(output.stdout).expect("text")
@@ -208,7 +208,7 @@ mod tests {
         let numbers = with.lines().last().expect("a line").to_owned();
         let (put, take) = numbers.split_once(',').expect("two numbers");
         assert!(with.lines().any(|line| line == put) && with.lines().any(|line| line == take), "{with}");
-        let own = [shelf.put.as_raw_fd(), shelf.take.as_raw_fd()].map(|number| number.to_string());
+        let own = [fd_store.put.as_raw_fd(), fd_store.take.as_raw_fd()].map(|number| number.to_string());
         assert!(!own.iter().any(|number| number == put), "a copy is lent");
         assert!(!listed(false).contains(','));
     }

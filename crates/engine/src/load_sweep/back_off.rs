@@ -6,7 +6,7 @@ use seatrial_bench::Registry;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, Finding, Outcome, Site, SiteNode};
 
-use super::{Ladder, Ladders};
+use super::{LoadSweep, LoadSweeps};
 use crate::guarded;
 use crate::placement;
 use crate::study::{Next, Study};
@@ -14,14 +14,14 @@ use crate::study::{Next, Study};
 /// The gap that is left between what works and what fails, as a share of what works.
 const GAP: f64 = 0.1;
 
-/// Loads tried on one ladder at most: each may be a hang.
+/// Loads tried on one load sweep at most: each may be a hang.
 const MOST_TRIES: usize = 8;
 
-/// What another study wants, and then on every ladder on which a load failed the highest that works: the middle between
+/// What another study wants, and then on every load sweep on which a load failed the highest that works: the middle between
 /// the highest that worked and the lowest that failed above it, again and again, until they are a tenth apart.
 pub struct BackOff<'a, S> {
     inner: S,
-    ladders: &'a Ladders,
+    sweeps: &'a LoadSweeps,
     registry: Registry,
     site: &'a Site,
     gone: BTreeSet<String>,
@@ -29,9 +29,9 @@ pub struct BackOff<'a, S> {
 }
 
 impl<'a, S: Study> BackOff<'a, S> {
-    /// Watches over the `ladders` of the plan, all of it, also that of an earlier, interrupted part of the run.
-    pub fn new(inner: S, ladders: &'a Ladders, registry: Registry, site: &'a Site) -> Self {
-        Self { inner, ladders, registry, site, gone: BTreeSet::new(), findings: Vec::new() }
+    /// Watches over the `load sweeps` of the plan, all of it, also that of an earlier, interrupted part of the run.
+    pub fn new(inner: S, sweeps: &'a LoadSweeps, registry: Registry, site: &'a Site) -> Self {
+        Self { inner, sweeps, registry, site, gone: BTreeSet::new(), findings: Vec::new() }
     }
 
     fn tries(&self, done: &[CaseRecord]) -> Vec<Case> {
@@ -39,19 +39,19 @@ impl<'a, S: Study> BackOff<'a, S> {
         if done.iter().all(|record| record.outcome != Outcome::Failed) {
             return Vec::new();
         }
-        let mut of: Vec<Vec<(u64, &CaseRecord)>> = vec![Vec::new(); self.ladders.ladders.len()];
+        let mut of: Vec<Vec<(u64, &CaseRecord)>> = vec![Vec::new(); self.sweeps.sweeps.len()];
         for record in done {
-            if let Some((at, load)) = self.ladders.place_of(record) {
+            if let Some((at, load)) = self.sweeps.place_of(record) {
                 of[at].push((load, record));
             }
         }
-        let each = self.ladders.ladders.iter().zip(&of);
-        each.filter_map(|(ladder, records)| self.case(ladder, next(records, ladder.least)?)).collect()
+        let each = self.sweeps.sweeps.iter().zip(&of);
+        each.filter_map(|(sweep, records)| self.case(sweep, next(records, sweep.least)?)).collect()
     }
 
-    /// The case of `ladder` with this load; none where a node of it is gone or the benchmark has no such case.
-    fn case(&self, ladder: &Ladder, load: u64) -> Option<Case> {
-        let like = &ladder.like;
+    /// The case of `sweep` with this load; none where a node of it is gone or the benchmark has no such case.
+    fn case(&self, sweep: &LoadSweep, load: u64) -> Option<Case> {
+        let like = &sweep.like;
         let node = |name: &String| -> Option<SiteNode> {
             let here = self.site.nodes.iter().find(|node| node.name == *name);
             here.filter(|_| !self.gone.contains(name)).cloned()
@@ -59,11 +59,11 @@ impl<'a, S: Study> BackOff<'a, S> {
         let site = Site { nodes: like.nodes.iter().map(node).collect::<Option<_>>()? };
         let bench = self.registry.find(&like.bench)?;
         let mut params = like.params.clone();
-        params.set(ladder.axis, load);
+        params.set(sweep.axis, load);
         let mut cases = guarded::planned(bench, &params, &site).ok()?;
         let at = cases.iter().position(|case| case.subject == like.subject)?;
         let mut case = cases.swap_remove(at).in_group(bench.about(), &like.group);
-        placement::mark_back_off(&mut case, ladder.axis);
+        placement::mark_back_off(&mut case, sweep.axis);
         Some(case)
     }
 }

@@ -4,7 +4,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Cause, Nanos};
 
 use super::{Finished, RunError, Runner};
-use crate::quarantine::Look;
+use crate::quarantine::LivenessCheck;
 use crate::round::Round;
 use crate::running_case::RunningCase;
 use crate::trial::TrialEnd;
@@ -14,13 +14,13 @@ impl Runner<'_> {
     /// gone, and starts otherwise. What else came of the look the case will meet with itself.
     #[expect(
         clippy::too_many_arguments,
-        reason = "what the loop holds, and the four things that a look consists of"
+        reason = "what the loop holds, and the four things that a check consists of"
     )]
-    pub(super) fn looked(
+    pub(super) fn liveness_checked(
         &mut self,
         round: &mut Round,
         key: u64,
-        look: Look,
+        check: LivenessCheck,
         active: RunningCase,
         end: TrialEnd,
         now: Nanos,
@@ -33,16 +33,16 @@ impl Runner<'_> {
         if !self.is_stopping(round) {
             match &end.reason {
                 Some(reason) if reason.cause == Cause::Hang => {
-                    let record = active.looked_in_vain(&look, &end, now);
+                    let record = active.still_hung(&check, &end, now);
                     self.keep(record, finished)?;
                 }
                 Some(reason)
                     if matches!(reason.cause, Cause::Vanished | Cause::PartnerLost | Cause::Interrupted) =>
                 {
-                    let record = CaseRecord::without_numbers(&look.case, reason);
+                    let record = CaseRecord::without_numbers(&check.case, reason);
                     self.keep(CaseRecord { lost: end.lost, ..record }, finished)?;
                 }
-                _ => self.begin(round, number, look.case, active.nodes, None)?,
+                _ => self.begin(round, number, check.case, active.nodes, None)?,
             }
         }
         self.advance(round, number, now, finished)

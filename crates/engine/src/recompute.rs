@@ -19,7 +19,7 @@ const MOST_COUNTED: u64 = 1 << 58;
 
 /// What the samples of a case came to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Again {
+pub enum Recomputation {
     /// This record. What no sample tells is as it was recorded: how long the case took, when its parts began, what ran with
     /// it, who was lost.
     Record(Box<CaseRecord>),
@@ -30,25 +30,25 @@ pub enum Again {
 }
 
 /// Makes the record of `case` again from what the parts of all its trials said, and from what the nodes are.
-pub fn again(
+pub fn recompute(
     registry: Registry,
     case: &Case,
     recorded: &CaseRecord,
     parts: &[PartRecord],
     site: &Site,
-) -> Again {
+) -> Recomputation {
     let Some(bench) = registry.find(&case.bench) else {
-        return Again::Cannot(format!("this build has no benchmark {}", case.bench));
+        return Recomputation::Cannot(format!("this build has no benchmark {}", case.bench));
     };
     let here = bench.about().version;
     if here != recorded.version {
-        return Again::Cannot(format!(
+        return Recomputation::Cannot(format!(
             "it was measured by version {} of {}, this build has version {here}",
             recorded.version, case.bench
         ));
     }
     if let Some(part) = parts.iter().find(|part| !is_countable(part)) {
-        return Again::Cannot(format!(
+        return Recomputation::Cannot(format!(
             "trial {} of its part {} on {} holds a time or a number that no run can come to",
             part.trial, part.index, part.node
         ));
@@ -56,12 +56,12 @@ pub fn again(
     let corrupt = parts.iter().any(|part| matches!(part.integrity, Integrity::Corrupt { .. }));
     if corrupt && recorded.outcome == Outcome::Measured {
         let reason = Reason::new(Cause::CorruptData, "a part of it found its data corrupt");
-        return Again::Record(Box::new(CaseRecord::without_numbers(case, &reason)));
+        return Recomputation::Record(Box::new(CaseRecord::without_numbers(case, &reason)));
     }
     let (counted, disturbed, repeated) = counted(case, recorded, parts);
     let trials = distinct(&counted);
     if recorded.outcome != Outcome::Measured && !is_of_its_numbers(recorded, trials, parts) {
-        return Again::AsRecorded;
+        return Recomputation::AsRecorded;
     }
     let made = guarded(&case.bench, "making numbers of its samples", || {
         bench.reduce(case, &counted).and_then(|measures| summarise::record(bench, case, measures, site))
@@ -82,7 +82,7 @@ pub fn again(
     }
     record.seconds = recorded.seconds;
     record.lost.clone_from(&recorded.lost);
-    Again::Record(Box::new(record))
+    Recomputation::Record(Box::new(record))
 }
 
 /// Whether times go forwards, and no number is larger than anything that is counted. What is may be nobody's measurement,

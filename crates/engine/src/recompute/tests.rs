@@ -63,8 +63,8 @@ fn trial(case: &Case, number: u32, nanos: f64, foreign: u64) -> Vec<PartRecord> 
 }
 
 fn made(case: &Case, recorded: &CaseRecord, parts: &[PartRecord], site: &Site) -> CaseRecord {
-    match again(seatrial_bench::registry(), case, recorded, parts, site) {
-        Again::Record(record) => *record,
+    match recompute(seatrial_bench::registry(), case, recorded, parts, site) {
+        Recomputation::Record(record) => *record,
         other => panic!("{other:?}"),
     }
 }
@@ -120,7 +120,7 @@ fn a_case_that_hung_is_as_recorded_and_one_whose_numbers_were_too_few_is_not() {
     let parts = trial(&case, 0, 9000.0, 0);
     let mut hung = CaseRecord::without_numbers(&case, &Reason::new(Cause::Hang, "it hung"));
     hung.evidence.insert("trials_completed".to_owned(), 0.into());
-    assert_eq!(again(registry, &case, &hung, &parts, &site), Again::AsRecorded);
+    assert_eq!(recompute(registry, &case, &hung, &parts, &site), Recomputation::AsRecorded);
     let mut short = CaseRecord::without_numbers(&case, &Reason::new(Cause::TooShort, "too short"));
     short.evidence.insert("trials_completed".to_owned(), 1.into());
     let record = made(&case, &short, &parts, &site);
@@ -131,11 +131,11 @@ fn a_case_that_hung_is_as_recorded_and_one_whose_numbers_were_too_few_is_not() {
 fn another_version_of_the_benchmark_is_told_and_not_guessed_at() {
     let (case, site) = case();
     let recorded = CaseRecord { version: 999, ..CaseRecord::measured(&case) };
-    let again = again(seatrial_bench::registry(), &case, &recorded, &[], &site);
-    assert!(matches!(&again, Again::Cannot(why) if why.contains("version 999")), "{again:?}");
+    let again = recompute(seatrial_bench::registry(), &case, &recorded, &[], &site);
+    assert!(matches!(&again, Recomputation::Cannot(why) if why.contains("version 999")), "{again:?}");
     let other = Case { bench: "no.such".to_owned(), ..case };
-    let again = super::again(seatrial_bench::registry(), &other, &recorded, &[], &site);
-    assert_eq!(again, Again::Cannot("this build has no benchmark no.such".to_owned()));
+    let again = super::recompute(seatrial_bench::registry(), &other, &recorded, &[], &site);
+    assert_eq!(again, Recomputation::Cannot("this build has no benchmark no.such".to_owned()));
 }
 
 #[test]
@@ -149,8 +149,8 @@ fn a_plan_that_no_build_makes_ends_only_its_own_case_and_breaks_nothing() {
     }
     params.set("block", "0 B");
     let case = Case { bench: about.id.to_owned(), version: about.version, params, ..case };
-    let found = again(registry, &case, &CaseRecord::measured(&case), &trial(&case, 0, 9000.0, 0), &site);
-    let Again::Record(record) = found else { panic!("{found:?}") };
+    let found = recompute(registry, &case, &CaseRecord::measured(&case), &trial(&case, 0, 9000.0, 0), &site);
+    let Recomputation::Record(record) = found else { panic!("{found:?}") };
     assert_eq!(record.outcome, Outcome::Unmeasured);
     // A panic would be caught and told as well.
     let reason = record.reason.expect("a reason");
@@ -164,7 +164,10 @@ fn times_that_go_backwards_and_numbers_that_nothing_counts_to_are_not_reduced() 
     let cannot = |change: &dyn Fn(&mut PartRecord)| {
         let mut parts = trial(&case, 0, 1000.0, 0);
         change(&mut parts[0]);
-        matches!(again(seatrial_bench::registry(), &case, &recorded, &parts, &site), Again::Cannot(_))
+        matches!(
+            recompute(seatrial_bench::registry(), &case, &recorded, &parts, &site),
+            Recomputation::Cannot(_)
+        )
     };
     assert!(!cannot(&|_| ()));
     assert!(cannot(&|part| part.samples[1].end = Nanos(0)));

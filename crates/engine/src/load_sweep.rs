@@ -23,7 +23,7 @@ const LEAST_ALLOWANCE: Nanos = Nanos::secs(120);
 
 /// The demanded cases that differ in load alone.
 #[derive(Clone, Debug)]
-pub(crate) struct Ladder {
+pub(crate) struct LoadSweep {
     /// The parameter that is the load.
     axis: &'static str,
     /// The least that it may be.
@@ -32,13 +32,13 @@ pub(crate) struct Ladder {
     like: Case,
 }
 
-/// All ladders of a plan.
+/// All load sweeps of a plan.
 #[derive(Clone, Debug, Default)]
-pub struct Ladders {
-    ladders: Vec<Ladder>,
-    /// The ladder and the load of every demanded case on one.
+pub struct LoadSweeps {
+    sweeps: Vec<LoadSweep>,
+    /// The load sweep and the load of every demanded case on one.
     places: HashMap<CaseId, (usize, u64)>,
-    /// By what a record or case of a ladder is known.
+    /// By what a record or case of a load sweep is known.
     by_key: HashMap<Key, usize>,
     /// The estimated time of each demanded case in seconds.
     estimates: HashMap<CaseId, f64>,
@@ -49,8 +49,8 @@ pub struct Ladders {
 /// Group, benchmark, nodes, subject, and every parameter but the load.
 type Key = (String, String, Vec<String>, String, String);
 
-impl Ladders {
-    /// The ladders among `planned`: sweeps over the first parameter that is a load and has several values. Cases that
+impl LoadSweeps {
+    /// The load sweeps among `planned`: sweeps over the first parameter that is a load and has several values. Cases that
     /// share links on purpose and those of a study that repeats them are on none.
     pub fn new(planned: &[Case], registry: Registry) -> Self {
         let mut axes: HashMap<(&str, &str), (&'static str, u64)> = HashMap::new();
@@ -78,8 +78,8 @@ impl Ladders {
             let Ok(load) = case.params.count(axis) else { continue };
             let key = key(&case.group, &case.bench, &case.nodes, case.subject.as_str(), &case.params, axis);
             let at = *found.by_key.entry(key).or_insert_with(|| {
-                found.ladders.push(Ladder { axis, least: *least, like: case.clone() });
-                found.ladders.len() - 1
+                found.sweeps.push(LoadSweep { axis, least: *least, like: case.clone() });
+                found.sweeps.len() - 1
             });
             found.places.insert(case.id.clone(), (at, load));
             found.estimates.insert(case.id.clone(), case.estimate().as_secs());
@@ -102,7 +102,7 @@ impl Ladders {
             }
         }
         let (failed, _) = below.filter(|_| cost > self.allowance)?;
-        let axis = self.ladders[at].axis;
+        let axis = self.sweeps[at].axis;
         let text = format!(
             "not tried: {axis}={failed} failed already, and failures have cost {cost:.0} s more than their cases were to \
              take; measure it by itself with -p {axis}={load}"
@@ -110,7 +110,7 @@ impl Ladders {
         Some(Reason::new(Cause::NotTried, text))
     }
 
-    /// The ladder and the load of a record, whether demanded or looked for.
+    /// The load sweep and the load of a record, whether demanded or looked for.
     fn place_of(&self, record: &CaseRecord) -> Option<(usize, u64)> {
         if let Some(place) = self.places.get(&record.case) {
             return Some(*place);

@@ -1,4 +1,4 @@
-//! Cases that differ in load alone: one ladder for every way to set the other parameters.
+//! Cases that differ in load alone: one load sweep for every way to set the other parameters.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -6,19 +6,19 @@ use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{About, Better, Kind, Outcome, Params, Value};
 use seatrial_stats::{Interval, LoadPoint};
 
-/// The cases of one ladder.
+/// The cases of one load sweep.
 #[derive(Clone, Debug)]
-pub(super) struct Ladder<'a> {
+pub(super) struct LoadSweep<'a> {
     /// The parameter that is the load.
     pub axis: &'static str,
-    /// Other parameters that differ from ladder to ladder of the same sweep.
+    /// Other parameters that differ from one load sweep to the next of the same case list.
     pub named: Params,
     /// The metric that is looked at: the first that the benchmark declares.
     pub metric: &'static str,
     pub cases: Vec<(u64, &'a CaseRecord)>,
 }
 
-impl<'a> Ladder<'a> {
+impl<'a> LoadSweep<'a> {
     /// The record of the metric at each load that has one.
     pub fn measured(&self) -> Vec<(u64, &'a CaseRecord, &'a MetricRecord)> {
         let of = |(load, case): &(u64, &'a CaseRecord)| {
@@ -40,7 +40,7 @@ impl<'a> Ladder<'a> {
         (is_rate && !measured.is_empty()).then(|| measured.iter().map(point).collect())
     }
 
-    /// `block=1 MiB, pattern=seq: `, or nothing when there is one ladder.
+    /// `block=1 MiB, pattern=seq: `, or nothing when there is one load sweep.
     pub fn name(&self) -> String {
         if self.named.is_empty() { String::new() } else { format!("{}: ", words(&self.named)) }
     }
@@ -81,13 +81,13 @@ pub(super) fn varying<'a>(cases: &[&'a CaseRecord]) -> Vec<&'a str> {
     names.into_iter().filter(differs).collect()
 }
 
-/// The ladders of `records`, whose loads the definitions of their benchmarks tell: the first parameter of that kind that
+/// The load sweeps of `records`, whose loads the definitions of their benchmarks tell: the first parameter of that kind that
 /// differs. What was not measured with two loads at least is none.
-pub(super) fn ladders<'a>(records: &'a [CaseRecord], abouts: &[&'static About]) -> Vec<Ladder<'a>> {
+pub(super) fn load_sweeps<'a>(records: &'a [CaseRecord], abouts: &[&'static About]) -> Vec<LoadSweep<'a>> {
     sweeps(records).iter().flat_map(|cases| of_sweep(cases, abouts)).collect()
 }
 
-fn of_sweep<'a>(cases: &[&'a CaseRecord], abouts: &[&'static About]) -> Vec<Ladder<'a>> {
+fn of_sweep<'a>(cases: &[&'a CaseRecord], abouts: &[&'static About]) -> Vec<LoadSweep<'a>> {
     let Some(about) = abouts.iter().find(|about| about.id == cases[0].bench) else { return Vec::new() };
     let varying = varying(cases);
     let is_load = |spec: &&seatrial_model::ParamSpec| {
@@ -100,13 +100,13 @@ fn of_sweep<'a>(cases: &[&'a CaseRecord], abouts: &[&'static About]) -> Vec<Ladd
         let own = case.params.iter().filter(|(name, _)| *name != axis.name && varying.contains(name));
         own.map(|(name, value)| (name.to_owned(), value.clone())).collect()
     };
-    let mut ladders: Vec<Ladder<'a>> = Vec::new();
+    let mut sweeps: Vec<LoadSweep<'a>> = Vec::new();
     for case in cases {
         let Some(Value::Count(load)) = case.params.get(axis.name) else { continue };
         let named = others(case);
-        match ladders.iter_mut().find(|ladder| ladder.named == named) {
-            Some(ladder) => ladder.cases.push((*load, case)),
-            None => ladders.push(Ladder {
+        match sweeps.iter_mut().find(|sweep| sweep.named == named) {
+            Some(sweep) => sweep.cases.push((*load, case)),
+            None => sweeps.push(LoadSweep {
                 axis: axis.name,
                 named,
                 metric: metric.name,
@@ -114,10 +114,10 @@ fn of_sweep<'a>(cases: &[&'a CaseRecord], abouts: &[&'static About]) -> Vec<Ladd
             }),
         }
     }
-    for ladder in &mut ladders {
-        ladder.cases.sort_by_key(|(load, _)| *load);
-        ladder.cases.dedup_by_key(|(load, _)| *load);
+    for sweep in &mut sweeps {
+        sweep.cases.sort_by_key(|(load, _)| *load);
+        sweep.cases.dedup_by_key(|(load, _)| *load);
     }
-    ladders.retain(|ladder| ladder.cases.len() > 1);
-    ladders
+    sweeps.retain(|sweep| sweep.cases.len() > 1);
+    sweeps
 }

@@ -58,7 +58,7 @@ pub enum Border {
 
 /// The search of one trial.
 #[derive(Clone, Debug)]
-pub struct Ladder {
+pub struct RateSearch {
     flows: f64,
     flood: Option<f64>,
     search: Option<Search>,
@@ -67,7 +67,7 @@ pub struct Ladder {
     pub steps: Vec<Step>,
 }
 
-impl Ladder {
+impl RateSearch {
     /// A search over so many flows.
     pub fn new(flows: usize) -> Self {
         Self { flows: flows.max(1) as f64, flood: None, search: None, again: false, steps: Vec::new() }
@@ -156,34 +156,34 @@ mod tests {
         Step { asked, offered, sent, received, lost: sent - received, span_ns: 1_000_000_000, came }
     }
 
-    fn searched(flows: usize, answer: impl Fn(Option<f64>) -> Step) -> Ladder {
-        let mut ladder = Ladder::new(flows);
-        while let Some(asked) = ladder.next() {
-            ladder.note(answer(asked));
-            assert!(ladder.steps.len() <= MOST_STEPS as usize);
+    fn searched(flows: usize, answer: impl Fn(Option<f64>) -> Step) -> RateSearch {
+        let mut search = RateSearch::new(flows);
+        while let Some(asked) = search.next() {
+            search.note(answer(asked));
+            assert!(search.steps.len() <= MOST_STEPS as usize);
         }
-        ladder
+        search
     }
 
     #[test]
     fn the_border_is_found_to_a_percent_wherever_it_is() {
         for capacity in [0.03e9, 0.1e9, 0.333e9, 0.5e9, 0.9e9, 0.98e9] {
             for flows in [1, 12] {
-                let ladder = searched(flows, |asked| answer(asked, flows as f64, capacity, f64::MAX));
-                let (best, border) = found(&ladder.steps);
+                let search = searched(flows, |asked| answer(asked, flows as f64, capacity, f64::MAX));
+                let (best, border) = found(&search.steps);
                 let best = best.expect("a loss-free step").offered;
                 assert!(best <= capacity && best > capacity / 1.0115, "{capacity}: {best}");
-                assert_eq!(border, Border::Lost, "{capacity}: {:?}", ladder.steps);
+                assert_eq!(border, Border::Lost, "{capacity}: {:?}", search.steps);
             }
         }
     }
 
     #[test]
     fn a_way_that_takes_the_flood_is_not_searched_any_further() {
-        let ladder = searched(2, |asked| answer(asked, 2.0, 2.0 * FLOOD, f64::MAX));
-        let (best, border) = found(&ladder.steps);
+        let search = searched(2, |asked| answer(asked, 2.0, 2.0 * FLOOD, f64::MAX));
+        let (best, border) = found(&search.steps);
         assert_eq!(
-            (ladder.steps.len(), best.map(|best| best.offered), border),
+            (search.steps.len(), best.map(|best| best.offered), border),
             (1, Some(FLOOD), Border::NotReached)
         );
     }
@@ -191,53 +191,53 @@ mod tests {
     #[test]
     fn a_receiver_that_breaks_down_under_the_flood_is_found_above_what_it_took_then() {
         // Of the flood a fifth arrives, though twice as much would arrive of what is offered more slowly.
-        let ladder = searched(1, |asked| match asked {
+        let search = searched(1, |asked| match asked {
             None => Step { received: 200_000_000, ..answer(None, 1.0, 0.2e9, f64::MAX) },
             asked => answer(asked, 1.0, 0.4e9, f64::MAX),
         });
-        let best = found(&ladder.steps).0.expect("one").offered;
+        let best = found(&search.steps).0.expect("one").offered;
         assert!(best <= 0.4e9 && best > 0.395e9, "{best}");
     }
 
     #[test]
     fn a_sender_that_was_late_once_tries_again_and_one_that_always_is_does_not_reach_the_border() {
         let late = std::cell::Cell::new(false);
-        let ladder = searched(1, |asked| {
+        let search = searched(1, |asked| {
             let step = answer(asked, 1.0, 0.5e9, f64::MAX);
             if late.replace(true) || asked.is_none() { step } else { Step { came: Came::Late, ..step } }
         });
-        assert_eq!(found(&ladder.steps).1, Border::Lost);
+        assert_eq!(found(&search.steps).1, Border::Lost);
         // The flood loses, as floods do; offered evenly all arrives, and above 300 MB/s it comes too late.
-        let ladder = searched(1, |asked| match asked {
+        let search = searched(1, |asked| match asked {
             None => answer(asked, 1.0, 0.2e9, f64::MAX),
             _ => answer(asked, 1.0, f64::MAX, 0.3e9),
         });
-        let (best, border) = found(&ladder.steps);
+        let (best, border) = found(&search.steps);
         assert!(best.is_some_and(|best| best.offered <= 0.3e9 && best.offered > 0.29e9), "{best:?}");
         assert_eq!(border, Border::NotReached);
     }
 
     #[test]
     fn the_senders_own_link_is_told_from_loss() {
-        let ladder = searched(1, |asked| {
+        let search = searched(1, |asked| {
             let step = answer(asked, 1.0, f64::MAX, 0.25e9);
             let came = if step.came == Came::Late || asked.is_none() { Came::Refused } else { step.came };
             Step { came, ..step }
         });
-        let (best, border) = found(&ladder.steps);
+        let (best, border) = found(&search.steps);
         assert_eq!(border, Border::Refused);
         assert!(best.is_some_and(|best| best.offered > 0.245e9), "{best:?}");
     }
 
     #[test]
     fn a_way_that_loses_at_any_rate_has_no_loss_free_one() {
-        let ladder = searched(1, |asked| {
+        let search = searched(1, |asked| {
             let step = answer(asked, 1.0, f64::MAX, f64::MAX);
             Step { lost: 1, received: step.sent - 1, came: Came::Lost, ..step }
         });
-        let (best, border) = found(&ladder.steps);
+        let (best, border) = found(&search.steps);
         assert_eq!((best, border), (None, Border::Unfinished));
-        assert!(ladder.steps.last().is_some_and(|step| step.offered < FLOOD / 60.0), "{:?}", ladder.steps);
+        assert!(search.steps.last().is_some_and(|step| step.offered < FLOOD / 60.0), "{:?}", search.steps);
     }
 
     #[test]

@@ -12,12 +12,12 @@ use crate::{Error, Offer, Part, Sink, Stop};
 type Touch = Box<dyn FnOnce() -> Result<(), Error> + Send>;
 
 /// A part without samples. It touches its subject while it connects, so that the start of its process is not counted.
-pub struct Look {
+pub struct LivenessPart {
     place: PartPlacement,
     touch: Option<Touch>,
 }
 
-impl Look {
+impl LivenessPart {
     /// One that does `touch` to its subject.
     pub fn new(place: &PartPlacement, touch: impl FnOnce() -> Result<(), Error> + Send + 'static) -> Self {
         Self { place: place.clone(), touch: Some(Box::new(touch)) }
@@ -38,7 +38,7 @@ impl Look {
     }
 }
 
-impl Part for Look {
+impl Part for LivenessPart {
     fn prepare(&mut self) -> Result<Offer, Error> {
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }
@@ -67,12 +67,12 @@ mod tests {
     #[test]
     fn a_directory_that_answers_is_found_well_and_nothing_is_left_in_it() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut look = Look::in_directories(&place(), &[folder.path().to_str().expect("text")]);
-        look.prepare().expect("nothing to prepare");
-        assert_eq!(look.connect(&[]), Ok(()));
+        let mut check = LivenessPart::in_directories(&place(), &[folder.path().to_str().expect("text")]);
+        check.prepare().expect("nothing to prepare");
+        assert_eq!(check.connect(&[]), Ok(()));
         assert_eq!(std::fs::read_dir(folder.path()).expect("listed").count(), 0);
-        let mut look = Look::in_directories(&place(), &["/nowhere/at/all"]);
-        look.prepare().expect("it is not looked at yet");
-        assert!(look.connect(&[]).is_err());
+        let mut check = LivenessPart::in_directories(&place(), &["/nowhere/at/all"]);
+        check.prepare().expect("it is not looked at yet");
+        assert!(check.connect(&[]).is_err());
     }
 }

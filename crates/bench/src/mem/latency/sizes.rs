@@ -1,4 +1,4 @@
-//! The sizes of the ladder, and which of them tell of which cache.
+//! The sizes of a sweep, and which of them tell of which cache.
 
 use seatrial_model::machine::{CacheKind, Machine};
 
@@ -12,31 +12,31 @@ const TIMES_BELOW: u64 = 2;
 /// and lines whose addresses collide fall out of it before it is full.
 const PART: u64 = 2;
 
-/// A cache level next to a CPU, as the system tells, and the size of the ladder that stands for it.
+/// A cache level next to a CPU, as the system tells, and the size of the sweep that stands for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
     /// Its level, 1 the nearest to the core.
     pub level: u32,
     /// Its capacity in bytes.
     pub bytes: u64,
-    /// The size on the ladder that lies well inside it and well outside the one before; none if there is no such size.
+    /// The size of the sweep that lies well inside it and well outside the one before; none if there is no such size.
     pub at: Option<u64>,
 }
 
-/// All sizes of a ladder up to `top`: 4 KiB, 6 KiB, 8 KiB, 12 KiB and so on, two in a doubling.
+/// All sizes of a sweep up to `top`: 4 KiB, 6 KiB, 8 KiB, 12 KiB and so on, two in a doubling.
 pub fn sizes(top: u64) -> Vec<u64> {
     let doublings = std::iter::successors(Some(SMALLEST), |size| size.checked_mul(2));
     doublings.flat_map(|size| [size, size / 2 * 3]).take_while(|size| *size <= top).collect()
 }
 
-/// The smallest size of the ladder that is not below `bytes`.
+/// The smallest size of the sweep that is not below `bytes`.
 pub fn at_least(bytes: u64) -> u64 {
     let doublings = std::iter::successors(Some(SMALLEST), |size| size.checked_mul(2));
     doublings.flat_map(|size| [size, size / 2 * 3]).find(|size| *size >= bytes).unwrap_or(SMALLEST)
 }
 
-/// The caches that hold data for `cpu`, from the core outwards, with the sizes of `ladder` that stand for them.
-pub fn levels(machine: &Machine, cpu: u32, ladder: &[u64]) -> Vec<Level> {
+/// The caches that hold data for `cpu`, from the core outwards, with the sizes of `sizes` that stand for them.
+pub fn levels(machine: &Machine, cpu: u32, sizes: &[u64]) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::new();
     for level in 1..=4 {
         let of_cpu = |cache: &&seatrial_model::machine::Cache| {
@@ -45,7 +45,7 @@ pub fn levels(machine: &Machine, cpu: u32, ladder: &[u64]) -> Vec<Level> {
         let Some(cache) = machine.caches.instances.iter().find(of_cpu) else { continue };
         let below = levels.last().map_or(0, |inner| TIMES_BELOW * inner.bytes);
         let bytes = cache.size_bytes;
-        let at = ladder.iter().rfind(|size| **size <= bytes / PART && **size >= below).copied();
+        let at = sizes.iter().rfind(|size| **size <= bytes / PART && **size >= below).copied();
         levels.push(Level { level, bytes, at });
     }
     levels
