@@ -53,7 +53,7 @@ pub fn run(args: &SettingsArgs) -> Result<Exit, CliError> {
             output::print(&(text + "\n"))?;
         }
         TableOrJson::Table => {
-            output::print(&render(&document, &abouts, output::text_style(args.output.color)))?
+            output::print(&render(&document, &abouts, output::text_style(args.output.color)))?;
         }
     }
     Ok(match is_judged {

@@ -70,7 +70,7 @@ pub fn send(
             match pacing {
                 Pacing::Spin => std::hint::spin_loop(),
                 Pacing::Sleep | Pacing::Kernel => {
-                    sleep_until_ns(next.min(now + POLL_INTERVAL.as_nanos() as u64))
+                    sleep_until_ns(next.min(now + POLL_INTERVAL.as_nanos() as u64));
                 }
             }
         }
