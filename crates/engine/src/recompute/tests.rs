@@ -134,7 +134,7 @@ fn another_version_of_the_benchmark_is_told_and_not_guessed_at() {
     let again = recompute(seatrial_bench::registry(), &case, &recorded, &[], &site);
     assert!(matches!(&again, Recomputation::Cannot(why) if why.contains("version 999")), "{again:?}");
     let other = Case { bench: "no.such".to_owned(), ..case };
-    let again = super::recompute(seatrial_bench::registry(), &other, &recorded, &[], &site);
+    let found = recompute(seatrial_bench::registry(), &other, &recorded, &[], &site);
     assert_eq!(again, Recomputation::Cannot("this build has no benchmark no.such".to_owned()));
 }
 

@@ -1,6 +1,6 @@
 //! The samples of foreign evidence: what `verify` makes of the parts of a case, for every benchmark.
 
-use seatrial_engine::{Recomputation, again};
+use seatrial_engine::{Recomputation, recompute};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, PartRecord, Site};
 use serde::Deserialize;
