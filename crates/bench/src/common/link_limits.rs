@@ -7,6 +7,7 @@ use seatrial_model::{Bound, Case, Limit, Quantity, Site, Value};
 
 use super::ends;
 use super::goodput::{Framing, Goodput, Ip, Transport};
+use crate::common::Direction;
 
 /// Bounds on the payload that gets one way: those of both ends' interfaces, times what `goodput` says that headers and
 /// gaps leave of them for this framing, this IP and this MTU, and those of shapers that it passes on its way out. `who`
@@ -35,13 +36,13 @@ pub fn bounds(
     let ends = [End::of(case, site, 0, interfaces.first), End::of(case, site, 1, interfaces.second)];
     let goodput = goodput(framing(interfaces.first, ends[0].all), ip, mtu)?;
     let flows = case.params.count("flows").ok();
-    let direction = case.params.text("direction").or(case.chosen.text("direction")).unwrap_or("forward");
+    let directions = Direction::of_case(case);
     let mut bounds = Vec::new();
     let mut shaped: Vec<Vec<Bound>> = Vec::new();
     for (index, end) in ends.iter().enumerate() {
-        let sends = match direction {
-            "both" => None,
-            direction => Some((direction == "forward") == (index == 0)),
+        let sends = match directions {
+            [direction] => Some(direction.is_sender(index as u32)),
+            _ => None,
         };
         let named =
             |payload: Bound| Bound { formula: format!("{}: {}", end.name, payload.formula), ..payload };

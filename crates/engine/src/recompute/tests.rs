@@ -131,11 +131,11 @@ fn a_case_that_hung_is_as_recorded_and_one_whose_numbers_were_too_few_is_not() {
 fn another_version_of_the_benchmark_is_told_and_not_guessed_at() {
     let (case, site) = case();
     let recorded = CaseRecord { version: 999, ..CaseRecord::measured(&case) };
-    let again = recompute(seatrial_bench::registry(), &case, &recorded, &[], &site);
-    assert!(matches!(&again, Recomputation::Cannot(why) if why.contains("version 999")), "{again:?}");
+    let found = recompute(seatrial_bench::registry(), &case, &recorded, &[], &site);
+    assert!(matches!(&found, Recomputation::Cannot(why) if why.contains("version 999")), "{found:?}");
     let other = Case { bench: "no.such".to_owned(), ..case };
     let found = recompute(seatrial_bench::registry(), &other, &recorded, &[], &site);
-    assert_eq!(again, Recomputation::Cannot("this build has no benchmark no.such".to_owned()));
+    assert_eq!(found, Recomputation::Cannot("this build has no benchmark no.such".to_owned()));
 }
 
 #[test]

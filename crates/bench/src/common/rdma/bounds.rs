@@ -7,7 +7,8 @@ use seatrial_model::{About, Bound, Case, Limit, Limits, Quantity, Site};
 use seatrial_sys::verbs::{Transport, VerbKind};
 
 use super::params::{MTU, TRANSPORT_ALL};
-use super::{Direction, End, Method, config, ports, transport};
+use super::{End, Method, config, ports, transport};
+use crate::common::Direction;
 use crate::common::{self, link_limits};
 
 /// The largest packet that there is, in bytes of payload.
@@ -18,7 +19,7 @@ const LARGEST_MTU: u32 = 4096;
 pub fn capacity(about: &About, method: Method, case: &Case, site: &Site) -> Limits {
     let largest = config::sizes(&case.params).ok().and_then(|sizes| sizes.last().copied()).unwrap_or(1);
     let one_way = one_way(method.verb, largest, case, site);
-    let directions = Direction::of(case.params.text("direction").unwrap_or("forward")).len();
+    let directions = Direction::of_case(case).len();
     let limit = |metric: &str| match (metric, &one_way) {
         ("throughput", Ok(bounds)) => Limit::Chain(link_limits::times(bounds, directions)),
         ("forward" | "reverse", Ok(bounds)) if directions > 1 => Limit::Chain(bounds.clone()),

@@ -4,13 +4,14 @@ use seatrial_model::{Binding, Bytes, Case, Cause, Params, PartPlacement, Value};
 use seatrial_sys::verbs::{Mtu, Transport, VerbKind};
 
 use super::params::{
-    BUFFERS, COMPLETION, DEPTH, DIRECTION, FENCE_PUT, GID_INDEX, INLINE, MODERATION, MTU, MULTICAST,
-    OUTSTANDING, PKEY_INDEX, POST_LIST, QUEUE_PAIRS, RECEIVES, SERVICE_LEVEL, SIZE, THREADS, TRAFFIC_CLASS,
-    TRANSPORT_ALL, UP_TO,
+    BUFFERS, COMPLETION, DEPTH, FENCE_PUT, GID_INDEX, INLINE, MODERATION, MTU, MULTICAST, OUTSTANDING,
+    PKEY_INDEX, POST_LIST, QUEUE_PAIRS, RECEIVES, SERVICE_LEVEL, SIZE, THREADS, TRAFFIC_CLASS, TRANSPORT_ALL,
+    UP_TO,
 };
 use super::system::System;
 use super::{Method, RemoteCompletion, ports, transport};
 use crate::Error;
+use crate::common::Direction;
 
 /// Below this a completion costs so much beside the message that not every message asks for one.
 const SMALL: u64 = 8 << 10;
@@ -20,33 +21,6 @@ const WORD: u64 = 8;
 
 /// Messages for each completion of small ones.
 const FEW: u64 = 64;
-
-/// From which end requests come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Direction {
-    Forward,
-    /// From the second.
-    Reverse,
-}
-
-impl Direction {
-    /// The directions of a value of the parameter `direction`.
-    pub fn of(word: &str) -> &'static [Self] {
-        match word {
-            "both" => &[Self::Forward, Self::Reverse],
-            "reverse" => &[Self::Reverse],
-            _ => &[Self::Forward],
-        }
-    }
-
-    /// The word for it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Forward => "forward",
-            Self::Reverse => "reverse",
-        }
-    }
-}
 
 /// The parameters of a case for one port of an end.
 #[derive(Clone, Debug)]
@@ -143,7 +117,7 @@ impl RdmaConfig {
             method,
             transport: params.text(TRANSPORT_ALL.name).map_or(Transport::Rc, transport),
             multicast: params.flag(MULTICAST.name).unwrap_or(false),
-            directions: Direction::of(params.text(DIRECTION.name).unwrap_or("forward")),
+            directions: Direction::asked(params),
             sizes: sizes(params)?,
             queue_pairs,
             threads: (count(params, THREADS.name).unwrap_or(1) as usize).min(queue_pairs),

@@ -28,7 +28,7 @@ mod system;
 mod tests;
 
 pub use bounds::{capacity, one_way};
-pub use config::{Direction, RdmaConfig};
+pub use config::RdmaConfig;
 pub use connection_info::{ConnectionInfo, PeerPair};
 pub use endpoint::{Pair, RdmaEndpoint, drained};
 pub use fault::{CAUSE_AFTER, during, is_flush, preparing};

@@ -2,6 +2,8 @@
 
 use seatrial_model::{Bytes, Kind, ParamSpec};
 
+use crate::common::Direction;
+
 /// The port of the first node.
 pub const DEVICE: ParamSpec = ParamSpec {
     name: "device",
@@ -71,13 +73,9 @@ pub const MULTICAST: ParamSpec = ParamSpec {
     default: "false",
 };
 
-pub const DIRECTION: ParamSpec = ParamSpec {
-    name: "direction",
-    doc: "Which node posts the requests: the first (forward), the second (reverse), or both at once.",
-    kind: Kind::Choice(&["forward", "reverse", "both"]),
-    word: None,
-    default: "forward",
-};
+pub const DIRECTION: ParamSpec = Direction::parameter(
+    "Which node posts the requests: the first (forward), the second (reverse), or both at once.",
+);
 
 /// Bytes of a message.
 pub const SIZE: ParamSpec = ParamSpec {

@@ -7,14 +7,14 @@ use crate::Error;
 
 /// Which way data go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub enum CopyDirection {
     H2d,
     D2h,
     /// Both at once.
     Both,
 }
 
-impl Direction {
+impl CopyDirection {
     pub const ALL: [Self; 3] = [Self::H2d, Self::D2h, Self::Both];
 
     pub const fn name(self) -> &'static str {
@@ -38,7 +38,7 @@ impl Direction {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    pub direction: Direction,
+    pub direction: CopyDirection,
     /// Bytes of one copy.
     pub size: u64,
     /// Position of the memory among the nodes that are measured.
@@ -55,7 +55,7 @@ pub struct Grid {
 
 impl Grid {
     /// The grid of directions, sizes and nodes.
-    pub fn new(directions: &[Direction], sizes: &[u64], nodes: Vec<Option<u32>>) -> Self {
+    pub fn new(directions: &[CopyDirection], sizes: &[u64], nodes: Vec<Option<u32>>) -> Self {
         let mut cells = Vec::new();
         for memory in 0..nodes.len() {
             for size in sizes {
@@ -89,7 +89,10 @@ impl Grid {
 ///
 /// # Errors
 /// When the case carries no such parameter.
-pub fn directions(params: &Params) -> Result<Vec<Direction>, Error> {
+pub fn directions(params: &Params) -> Result<Vec<CopyDirection>, Error> {
     let word = params.text("direction")?;
-    Ok(Direction::ALL.into_iter().filter(|direction| word == "auto" || word == direction.name()).collect())
+    Ok(CopyDirection::ALL
+        .into_iter()
+        .filter(|direction| word == "auto" || word == direction.name())
+        .collect())
 }

@@ -7,7 +7,7 @@ use seatrial_sys::gpu::{DeviceMemory, GpuError, Span, Stream};
 use seatrial_sys::memory::Pages;
 use serde_json::{Value, json};
 
-use super::cell::{Cell, Direction, Grid};
+use super::cell::{Cell, CopyDirection, Grid};
 use super::part::Copier;
 use crate::common::gpu::pattern::{Pattern, Wrong};
 use crate::common::gpu::{
@@ -101,10 +101,10 @@ impl Pinned {
         let (kernels, by_kernel) = (&self.opened.kernels, self.by_kernel);
         // The streams that work, with the lanes that each one's samples are of.
         let (mut streams, of): (Vec<&mut TimedStream>, &[&[u64]]) = match cell.direction {
-            Direction::H2d => (vec![first], &[&[IN_LANE]]),
-            Direction::D2h => (vec![second], &[&[OUT_LANE]]),
-            Direction::Both if by_kernel => (vec![first], &[&[IN_LANE, OUT_LANE]]),
-            Direction::Both => (vec![first, second], &[&[IN_LANE], &[OUT_LANE]]),
+            CopyDirection::H2d => (vec![first], &[&[IN_LANE]]),
+            CopyDirection::D2h => (vec![second], &[&[OUT_LANE]]),
+            CopyDirection::Both if by_kernel => (vec![first], &[&[IN_LANE, OUT_LANE]]),
+            CopyDirection::Both => (vec![first, second], &[&[IN_LANE], &[OUT_LANE]]),
         };
         let copy = |stream: &Stream, (to, from): (Span<'_>, Span<'_>)| match by_kernel {
             true => kernels.copy(stream, to, from, size),

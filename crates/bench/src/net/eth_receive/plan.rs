@@ -2,9 +2,10 @@
 
 use seatrial_model::{About, Case, Params, Reason, Site, SiteNode, Subject};
 
+use crate::common::Direction;
 use crate::common::Ends;
 use crate::common::ends::INTERFACE;
-use crate::net::udp_stream::{Direction, between};
+use crate::net::udp_stream::between;
 
 /// The first node receives and is what is measured; the second one sends and is not.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -20,7 +21,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
 
 fn case(about: &About, params: &Params, site: &Site) -> Result<Case, Reason> {
     let ends = Ends::of(site, params)?;
-    let mut case = between(about, params, site, &ends, Direction::Reverse)?;
+    let mut case = between(about, params, site, &ends, &[Direction::Reverse])?;
     if let Some(interfaces) = ends.interfaces() {
         case.subject = Subject::device("nic", &interfaces.first.name);
         case.key = Some(interfaces.first.key());

@@ -13,6 +13,7 @@ use super::control::Message;
 use super::datagram::Datagrams;
 use super::part::{MtuConfig, meet, own_mtu};
 use super::search::{Fate, Found, search};
+use crate::common::Direction;
 use crate::common::{PeerAddress, beside, interface_of};
 use crate::{Error, Offer, Part, Sink, Stop};
 
@@ -26,13 +27,6 @@ pub const MOST: u32 = 65_535;
 
 /// An answer over the connection comes within this, or the peer is dead.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Which way packets go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
-    Forward,
-    Reverse,
-}
 
 pub struct Client {
     config: MtuConfig,
@@ -142,7 +136,8 @@ impl Part for Client {
         }
         loop {
             let mut found = Vec::new();
-            for (direction, channel) in [(Direction::Forward, "forward"), (Direction::Reverse, "reverse")] {
+            for direction in Direction::ALL {
+                let channel = direction.word();
                 let start = Nanos(now_ns());
                 let one = self.search(direction)?;
                 let amount = Quantity::new(f64::from(one.largest), Unit::Byte)

@@ -5,9 +5,10 @@ use seatrial_sys::clock::now_ns;
 use serde_json::json;
 
 use super::load::Stream;
-use super::part::{Load, RrConfig};
+use super::part::RrConfig;
 use super::request_loop::{LOST_AFTER, PATIENCE, RequestLoop};
 use super::wire::{Wait, Wire};
+use crate::common::Direction;
 use crate::common::{PeerAddress, Sliced, interface_of, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
 
@@ -63,7 +64,7 @@ impl Part for Client {
         if let Some(load) = self.config.load {
             let beside = address.connect(&self.config.endpoint(), 1)?;
             let cpu = self.place.seats.get(1).map(|binding| binding.cpu);
-            self.load = Some(Stream::begin(beside, load == Load::Forward, cpu)?);
+            self.load = Some(Stream::begin(beside, load == Direction::Forward, cpu)?);
         }
         self.requests = Some(RequestLoop::new(self.wire(stream)?, self.config.request, self.config.response));
         Ok(())

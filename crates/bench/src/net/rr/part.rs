@@ -5,6 +5,7 @@ use seatrial_model::{Case, Cause, Params, PartPlacement, Value};
 use super::client::Client;
 use super::server::Server;
 use super::wire::Wait;
+use crate::common::Direction;
 use crate::common::{Endpoint, ends};
 use crate::{Error, Part};
 
@@ -18,20 +19,11 @@ pub struct RrConfig {
     /// Requests a second of an open loop; none asks when the last answer is there.
     pub rate: Option<u64>,
     /// Which way a stream runs beside, if one does.
-    pub load: Option<Load>,
+    pub load: Option<Direction>,
     /// The interface of this end, when the plan knows it.
     pub interface: Option<String>,
     /// Whether both ends are on one node.
     pub alone: bool,
-}
-
-/// Which way a stream beside the requests runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Load {
-    /// From the client, as the requests.
-    Forward,
-    /// From the server, as the responses.
-    Reverse,
 }
 
 impl RrConfig {
@@ -73,12 +65,8 @@ pub fn rate(params: &Params) -> Option<u64> {
 }
 
 /// The stream beside the requests.
-pub fn load(params: &Params) -> Option<Load> {
-    match params.text("load") {
-        Ok("forward") => Some(Load::Forward),
-        Ok("reverse") => Some(Load::Reverse),
-        _ => None,
-    }
+pub fn load(params: &Params) -> Option<Direction> {
+    params.text("load").ok().and_then(Direction::parse)
 }
 
 /// The part of `case` at `place`.

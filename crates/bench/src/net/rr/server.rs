@@ -10,8 +10,9 @@ use serde_json::json;
 
 use super::load::Stream;
 use super::message::{fill, first_wrong, is_before, number_after};
-use super::part::{Load, RrConfig};
+use super::part::RrConfig;
 use super::wire::{Received, Wire};
+use crate::common::Direction;
 use crate::common::{Listener, ServerPart, ServerSide, ServerThread};
 use crate::{Error, Sink};
 
@@ -45,7 +46,7 @@ impl ServerSide for Server {
         let stream =
             streams.next().ok_or_else(|| Error::new(Cause::Protocol, "no connection was asked for"))?;
         if let (Some(load), Some(beside)) = (self.config.load, streams.next()) {
-            self.load = Some(Stream::begin(beside, load == Load::Reverse, self.cpus[1])?);
+            self.load = Some(Stream::begin(beside, load == Direction::Reverse, self.cpus[1])?);
         }
         let control = stream.try_clone().map_err(failed)?;
         let wire = if self.config.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };

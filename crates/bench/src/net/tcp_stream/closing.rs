@@ -175,8 +175,8 @@ fn failed(name: Name, doing: &str, patience: Duration, error: &std::io::Error) -
 mod tests {
     use std::net::TcpListener;
 
-    use super::super::config::Direction;
     use super::*;
+    use crate::common::Direction;
 
     const NAME: Name = Name { direction: Direction::Forward, flow: 0 };
     const SHORT: Duration = Duration::from_millis(200);

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use seatrial_model::{Binding, Case, Cause, PartPlacement, Value};
 use seatrial_sys::net;
-use serde::{Deserialize, Serialize};
 use socket2::SockRef;
 
 use super::method::{Method, Receiving, Sending};
 use super::rails;
 use crate::Error;
+use crate::common::Direction;
 use crate::common::{Endpoint, ends};
 
 /// Bytes of a message when nobody says: large enough that system calls no longer count, small enough for the second
@@ -27,35 +27,6 @@ const SLICE_NS: u64 = 10_000_000;
 
 /// Slices of a flow in a trial: longer trials have longer ones.
 const SLICES: u64 = 1000;
-
-/// Which way the bytes of a flow go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Direction {
-    /// From the client to the server.
-    Forward,
-    /// From the server to the client.
-    Reverse,
-}
-
-impl Direction {
-    /// The word for it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Forward => "forward",
-            Self::Reverse => "reverse",
-        }
-    }
-
-    /// The directions that the parameter `direction` names.
-    pub fn of(direction: &str) -> Vec<Self> {
-        match direction {
-            "reverse" => vec![Self::Reverse],
-            "both" => vec![Self::Forward, Self::Reverse],
-            _ => vec![Self::Forward],
-        }
-    }
-}
 
 /// A flow of the case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,7 +86,7 @@ impl TcpStreamConfig {
         let protocol = params.text("protocol")?.to_owned();
         let tcp = protocol == "tcp";
         let flows = params.count("flows")? as u32;
-        let directions = Direction::of(params.text("direction")?).into_iter();
+        let directions = Direction::asked(params).iter().copied();
         let message = params.bytes("message")?.map_or(MESSAGE, |bytes| bytes.get() as usize);
         let pacing = match params.get("pacing") {
             Some(Value::Number(mbit)) => Some((mbit * 125_000.0) as u64),

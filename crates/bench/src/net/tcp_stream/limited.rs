@@ -336,9 +336,9 @@ fn is_drained(sender: &End) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::advice::advice;
-    use super::super::config::Direction;
     use super::super::record::{Socket, Tcp};
     use super::*;
+    use crate::common::Direction;
 
     /// An end over one second; times in percent of it.
     fn end(sends: bool, cpu: u64, waited: u64) -> End {

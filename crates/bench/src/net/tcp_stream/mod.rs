@@ -58,13 +58,9 @@ const ABOUT: About = About {
             word: None,
             default: "1",
         },
-        ParamSpec {
-            name: "direction",
-            doc: "Forward: the first node sends; reverse: the second does; both: either to the other at once.",
-            kind: Kind::Choice(&["forward", "reverse", "both"]),
-            word: None,
-            default: "forward",
-        },
+        common::Direction::parameter(
+            "Forward: the first node sends; reverse: the second does; both: either to the other at once.",
+        ),
         ParamSpec {
             name: "message",
             doc: "Bytes that are sent with one call; auto is 128 KiB.",

@@ -242,8 +242,8 @@ fn tell_host(host: Option<&HostTime>, window_ns: u64) -> serde_json::Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::config::Direction;
     use super::*;
+    use crate::common::Direction;
 
     #[test]
     fn the_usual_round_trip_is_not_that_of_a_moment() {

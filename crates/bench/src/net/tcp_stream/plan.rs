@@ -2,9 +2,9 @@
 
 use seatrial_model::{About, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site};
 
-use super::config::Direction;
 use super::method_probe;
 use super::rails;
+use crate::common::Direction;
 use crate::common::affinity::{place_threads, place_threads_over};
 use crate::common::ends::Ends;
 use crate::common::{self, link_limits};
@@ -13,7 +13,7 @@ use crate::common::{self, link_limits};
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
     contradictions(params)?;
-    let directions = Direction::of(params.text("direction").unwrap_or("forward")).len();
+    let directions = Direction::asked(params).len();
     let flows = params.count("flows").unwrap_or(1) as usize;
     let rails = rails::of(params);
     let placement = match rails.as_slice() {
@@ -76,7 +76,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
             rails::sum(rails.into_iter().map(of).collect())
         }
     };
-    let directions = Direction::of(case.params.text("direction").unwrap_or("forward")).len();
+    let directions = Direction::of_case(case).len();
     let limit = |metric: &str| match (metric, &one_direction) {
         ("throughput" | "slowest", Ok(bounds)) => Limit::Chain(link_limits::times(bounds, directions)),
         ("forward" | "reverse", Ok(bounds)) if directions > 1 => Limit::Chain(bounds.clone()),

@@ -7,7 +7,8 @@ use seatrial_sys::net::{TcpInfo, ThreadTime, ZeroCopied};
 use serde::{Deserialize, Serialize};
 use socket2::SockRef;
 
-use super::config::{Direction, Name};
+use super::config::Name;
+use crate::common::Direction;
 
 /// Under what name the list of [`End`]s stands.
 pub const ENDS: &str = "ends";

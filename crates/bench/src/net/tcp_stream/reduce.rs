@@ -8,10 +8,11 @@ use seatrial_model::{
 use serde_json::json;
 
 use super::advice::advice;
-use super::config::{Direction, Name};
+use super::config::Name;
 use super::limited::{Factor, Shares, limited};
 use super::rails;
 use super::record::End;
+use crate::common::Direction;
 use crate::common::{Curve, Transferred, common_window};
 
 /// A sample of the throughput is of this time at least, in nanoseconds.
@@ -46,16 +47,16 @@ struct DirectionRates {
 
 /// Every trial gives the throughput of its intervals, and one value of each other metric.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-    let asked = Direction::of(case.params.text("direction").unwrap_or("forward"));
+    let asked = Direction::of_case(case);
     let count = case.params.count("flows").unwrap_or(1) as usize;
     let trials = trials(parts);
     let mut values = Collected::default();
     for trial in &trials {
-        let Some(directions) = directions(&asked, &trial.curves, count) else { continue };
+        let Some(directions) = directions(asked, &trial.curves, count) else { continue };
         values.trial(trial, &directions);
     }
     if values.metrics.get("throughput").is_none_or(|(_, trials)| trials.is_empty()) {
-        return Err(Reason::new(Cause::TooShort, why_not(&trials, &asked, count)));
+        return Err(Reason::new(Cause::TooShort, why_not(&trials, asked, count)));
     }
     let mut measures = Measures::default();
     for (name, (unit, trials)) in values.metrics {
@@ -354,11 +355,7 @@ fn why_not(trials: &[Trial<'_>], directions: &[Direction], count: usize) -> Stri
 }
 
 fn name(at: &Params) -> Option<Name> {
-    let direction = match at.text("direction").ok()? {
-        "forward" => Direction::Forward,
-        "reverse" => Direction::Reverse,
-        _ => return None,
-    };
+    let direction = Direction::parse(at.text("direction").ok()?)?;
     Some(Name { direction, flow: u32::try_from(at.count("flow").ok()?).ok()? })
 }
 

@@ -4,6 +4,7 @@ use seatrial_model::{Bytes, Case, Cause, Nanos, PartPlacement, Quantity, Unit, V
 
 use super::steps::step_time;
 use crate::Error;
+use crate::common::Direction;
 use crate::common::{Endpoint, ends};
 
 /// Bytes of the header of every datagram, which is the least that a message can be.
@@ -14,48 +15,6 @@ pub const MOST_MESSAGE: usize = 65_507;
 
 /// What a rate is when the highest loss-free one is searched for.
 pub const SEARCH: &str = "search";
-
-/// Which way the datagrams go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// From the first end to the second.
-    Forward,
-    /// From the second end to the first.
-    Reverse,
-    /// Both ways at once.
-    Both,
-}
-
-impl Direction {
-    /// Of the word for it.
-    pub fn of(word: &str) -> Self {
-        match word {
-            "reverse" => Self::Reverse,
-            "both" => Self::Both,
-            _ => Self::Forward,
-        }
-    }
-
-    /// Of a case: what was asked for, or what the plan of a benchmark that does not ask chose.
-    pub fn of_case(case: &Case) -> Self {
-        let asked = case.params.text("direction").or(case.chosen.text("direction"));
-        asked.map_or(Self::Forward, Self::of)
-    }
-
-    /// How many ways the datagrams go.
-    pub fn count(self) -> usize {
-        if self == Self::Both { 2 } else { 1 }
-    }
-
-    /// Whether the end of that index sends.
-    pub fn sends(self, index: u32) -> bool {
-        self == Self::Both || (self == Self::Forward) == (index == 0)
-    }
-
-    pub fn receives(self, index: u32) -> bool {
-        self == Self::Both || !self.sends(index)
-    }
-}
 
 /// Whether the kernel is left to cut and to put together what is one call's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +42,8 @@ pub enum Pacing {
 pub struct UdpStreamConfig {
     /// Which end: 0 or 1.
     pub index: u32,
-    pub direction: Direction,
+    /// Directions in which datagrams go.
+    pub directions: &'static [Direction],
     pub flows: usize,
     /// Threads of each role.
     pub threads: usize,
@@ -116,7 +76,7 @@ impl UdpStreamConfig {
     /// # Errors
     /// When the case carries something else.
     pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
-        let direction = Direction::of_case(case);
+        let directions = Direction::of_case(case);
         let count = |name: &str| case.params.count(name).map(|count| count as usize);
         let chosen = |name: &str| case.chosen.count(name).map(|count| count as usize);
         let flows = count("flows")?;
@@ -130,7 +90,7 @@ impl UdpStreamConfig {
         };
         Ok(Self {
             index: place.index,
-            direction,
+            directions,
             flows,
             threads: chosen("threads")?,
             cpus: place.seats.iter().map(|binding| binding.cpu).collect(),
@@ -166,11 +126,11 @@ impl UdpStreamConfig {
     }
 
     pub fn sends(&self) -> bool {
-        self.direction.sends(self.index)
+        self.directions.iter().any(|direction| direction.is_sender(self.index))
     }
 
     pub fn receives(&self) -> bool {
-        self.direction.receives(self.index)
+        self.directions.iter().any(|direction| direction.opposite().is_sender(self.index))
     }
 
     /// The CPU of a sending thread.
@@ -213,18 +173,6 @@ mod tests {
         for typed in ["7", "3 ms", "0 Gbit/s", "-1 Mbit/s", "fast"] {
             assert!(rate(typed).is_err(), "{typed}");
         }
-    }
-
-    #[test]
-    fn every_direction_has_an_end_that_sends_and_one_that_receives() {
-        use Direction::{Both, Forward, Reverse};
-        for (direction, first, second) in
-            [(Forward, (true, false), (false, true)), (Reverse, (false, true), (true, false))]
-        {
-            assert_eq!((direction.sends(0), direction.receives(0)), first);
-            assert_eq!((direction.sends(1), direction.receives(1)), second);
-        }
-        assert!((0..2).all(|index| Both.sends(index) && Both.receives(index)));
     }
 
     #[test]

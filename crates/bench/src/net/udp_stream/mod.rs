@@ -33,7 +33,6 @@ use seatrial_model::{
     ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
-pub(super) use config::Direction;
 use config::{HEADER, MOST_MESSAGE};
 pub(super) use part::part;
 pub(super) use plan::{between, limits};
@@ -204,13 +203,9 @@ const ABOUT: About = About {
     doc: include_str!("doc.md"),
     params: &[
         FLOWS,
-        ParamSpec {
-            name: "direction",
-            doc: "Forward: the first node sends; reverse: the second does; both: either to the other at once.",
-            kind: Kind::Choice(&["forward", "reverse", "both"]),
-            word: None,
-            default: "forward",
-        },
+        common::Direction::parameter(
+            "Forward: the first node sends; reverse: the second does; both: either to the other at once.",
+        ),
         RATE,
         MESSAGE,
         BATCH,

@@ -4,8 +4,9 @@ use seatrial_model::{
     About, Binding, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site, Value,
 };
 
-use super::config::{Direction, MOST_MESSAGE, SEARCH, rate};
+use super::config::{MOST_MESSAGE, SEARCH, rate};
 use super::steps::search_time;
+use crate::common::Direction;
 use crate::common::affinity::place_threads;
 use crate::common::ends::Ends;
 use crate::common::goodput::{Goodput, Ip, Transport};
@@ -18,8 +19,8 @@ const BUFFER: Bytes = Bytes::mib(8);
 /// One case between the two ends of the site.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
-    let direction = Direction::of(params.text("direction").unwrap_or("forward"));
-    Ok(vec![between(about, params, site, &ends, direction)?])
+    let directions = Direction::asked(params);
+    Ok(vec![between(about, params, site, &ends, directions)?])
 }
 
 /// The case between these ends.
@@ -28,10 +29,10 @@ pub fn between(
     params: &Params,
     site: &Site,
     ends: &Ends<'_>,
-    direction: Direction,
+    directions: &[Direction],
 ) -> Result<Case, Reason> {
     contradictions(params)?;
-    let roles = direction.count();
+    let roles = directions.len();
     let flows = params.count("flows").unwrap_or(1) as usize;
     let cores = cores(site)?;
     // A core for each thread of both ends, as far as there are as many.
@@ -51,13 +52,13 @@ pub fn between(
     };
     case.chosen.set("pacing", pacing);
     let mut parts = about.parts.to_vec();
-    if direction == Direction::Reverse {
+    if directions == [Direction::Reverse] {
         parts.reverse();
     }
     placement.note(&mut case);
     case.places = ends.places(&parts, placement.bindings);
     if params.get("direction").is_none() {
-        case.chosen.set("direction", if direction == Direction::Reverse { "reverse" } else { "forward" });
+        case.chosen.set("direction", directions[0].word());
     }
     // What is still on the way is waited for after each phase.
     case.budget.overhead = Nanos::millis(600);
@@ -138,7 +139,7 @@ fn pacing(bindings: &[Vec<Binding>; 2], alone: bool) -> &'static str {
 /// The tightest of both cards' bounds, times what headers and gaps leave of them.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let bounds = bounds(case, site);
-    let directions = Direction::of_case(case).count();
+    let directions = Direction::of_case(case).len();
     let limit = |metric: &str| match (metric, &bounds) {
         ("throughput" | "loss_free", Ok(bounds)) => Limit::Chain(link_limits::times(bounds, directions)),
         ("forward" | "reverse", Ok(bounds)) if directions > 1 => Limit::Chain(bounds.clone()),

@@ -9,10 +9,11 @@ use seatrial_sys::memory::Pages;
 use serde_json::json;
 
 use super::run::{Operation, Words};
+use crate::common::Direction;
 use crate::common::Sliced;
 use crate::common::rdma::bandwidth::counts::{Tally, between_looks, moved, samplers};
 use crate::common::rdma::endpoint::{facts, met, offer, pin, too_early};
-use crate::common::rdma::{Direction, Method, RdmaConfig, RdmaEndpoint, Side, verified};
+use crate::common::rdma::{Method, RdmaConfig, RdmaEndpoint, Side, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// Bytes of a word.

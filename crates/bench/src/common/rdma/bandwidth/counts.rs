@@ -8,7 +8,7 @@ use seatrial_model::{Bytes, Nanos, Params, Quantity, Sample, Unit};
 use seatrial_sys::clock::now_ns;
 
 use crate::Sink;
-use crate::common::rdma::Direction;
+use crate::common::Direction;
 
 /// The channel of the samples: bytes over the time in which they moved.
 pub const CHANNEL: &str = "moved";

@@ -14,7 +14,7 @@ use super::counts::{Sampler, Tally, between_looks, moved, samplers};
 use super::receiver::ReceiverThreads;
 use super::send_loop::{Orders, SendLoop};
 use crate::common::rdma::endpoint::{facts, met, offer, pages_of, pin, too_early};
-use crate::common::rdma::{CAUSE_AFTER, Direction, Method, RdmaConfig, RdmaEndpoint, is_flush, verified};
+use crate::common::rdma::{CAUSE_AFTER, Method, RdmaConfig, RdmaEndpoint, is_flush, verified};
 use crate::{Error, Offer, Part, Sink, Stop};
 
 /// How often another queue is looked at for the cause of an error.
@@ -106,7 +106,7 @@ impl Part for BandwidthPart {
         let pumped: Vec<Vec<Arc<Tally>>> =
             ports.iter().map(|_| (0..config.threads).map(tally).collect()).collect();
         let mut all = Vec::new();
-        let (own, far) = (config.own_direction(), opposite(config.own_direction()));
+        let (own, far) = (config.own_direction(), config.own_direction().opposite());
         if config.initiates() && !config.is_counted_there() {
             let grouped: Vec<u64> = config.sizes.iter().map(|size| config.moderation(*size) as u64).collect();
             all.extend(samplers(own, &config.sizes, &grouped, &pumped));
@@ -144,13 +144,6 @@ impl Part for BandwidthPart {
 
     fn verify(&mut self) -> Result<Integrity, Error> {
         verified(self.ports.iter().map(BandwidthPort::verify))
-    }
-}
-
-const fn opposite(direction: Direction) -> Direction {
-    match direction {
-        Direction::Forward => Direction::Reverse,
-        Direction::Reverse => Direction::Forward,
     }
 }
 

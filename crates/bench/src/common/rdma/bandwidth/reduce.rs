@@ -8,8 +8,9 @@ use seatrial_sys::verbs::VerbKind;
 use serde_json::{Value, json};
 
 use super::counts::{CHANNEL, PORT};
+use crate::common::Direction;
 use crate::common::Transferred;
-use crate::common::rdma::{Direction, Method, paths, ports_of};
+use crate::common::rdma::{Method, paths, ports_of};
 
 /// Gbit/s of bytes a second.
 const GBIT: f64 = 8e-9;
@@ -19,7 +20,7 @@ type Rates = BTreeMap<u32, BTreeMap<(Direction, u64), Vec<f64>>>;
 
 /// Every trial gives its slices' rates at the fastest size, and one value of each other metric.
 pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-    let directions = Direction::of(case.params.text("direction").unwrap_or("forward"));
+    let directions = Direction::of_case(case);
     let rates = rates(parts, None);
     let together = sums(&rates, directions);
     let (Some((slowest, smallest)), Some((fastest, _))) = (together.first_key_value(), peak(&together))
@@ -87,10 +88,8 @@ fn rates(parts: &[PartRecord], port: Option<u64>) -> Rates {
     for part in parts {
         let is_it = |sample: &&Sample| sample.channel == CHANNEL && sample.at.count(PORT).ok() == port;
         for sample in part.samples.iter().filter(is_it) {
-            let direction = match sample.at.text("direction") {
-                Ok("forward") => Direction::Forward,
-                Ok("reverse") => Direction::Reverse,
-                _ => continue,
+            let Some(direction) = sample.at.text("direction").ok().and_then(Direction::parse) else {
+                continue;
             };
             let Some(size) = sample.at.bytes("size").ok().flatten() else { continue };
             let Some(rate) = sample.per_second() else { continue };

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use seatrial_model::{Cause, Integrity, Phase};
 
 use super::super::closing::{TAIL, receive_end, send_end};
-use super::super::config::{Direction, Name};
+use super::super::config::Name;
 use super::super::pattern::{Check, PERIOD, bytes};
 use super::rig::{Both, Kept, alone, metrics};
+use crate::common::Direction;
 use crate::{Part, Stop};
 
 const PLAIN: [(&str, &str); 2] = [("send", "write"), ("receive", "read")];

@@ -52,8 +52,8 @@ impl QueueReadings {
 
 #[cfg(test)]
 mod tests {
-    use super::super::config::Direction;
     use super::*;
+    use crate::common::Direction;
     use std::io::Write;
     use std::net::{TcpListener, TcpStream};
     use std::time::{Duration, Instant};
