@@ -105,7 +105,7 @@ impl Offer {
 
 /// Where a part puts what it observed.
 pub trait Sink {
-    /// Keeps one sample.
+    /// Keeps one sample of the trial that runs, in the order of the calls.
     fn sample(&mut self, sample: Sample);
 
     /// Keeps a fact that supports the numbers; a later one of the same name replaces it.

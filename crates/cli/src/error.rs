@@ -10,7 +10,6 @@ use crate::exit::Exit;
 /// Why a command ended without its result.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
-    /// Something typed wrong.
     #[error("{0}")]
     Usage(String),
     /// A request that makes no plan.

@@ -36,12 +36,10 @@ pub enum Judged {
     ToTheByte,
     /// The same findings and verdicts, which another version wrote down in another way.
     InOtherWords,
-    /// Others come out.
     Otherwise,
 }
 
 impl Recomputed {
-    /// Nothing yet.
     pub fn new(registry: Registry) -> Self {
         Self {
             registry,

@@ -109,7 +109,6 @@ pub enum LaunchError {
         theirs: String,
         ours: String,
     },
-    /// Nobody came.
     #[error("of {count} nodes none could be reached; the last one: {last}")]
     Nobody {
         /// How many were asked.

@@ -44,7 +44,6 @@ impl From<&Hello> for SiteNode {
     }
 }
 
-/// Controller to agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
@@ -119,12 +118,10 @@ pub enum ToWorker {
     },
     /// Run without keeping samples. Answered by `WarmedUp`.
     WarmUp {
-        /// For how long.
         span: Nanos,
     },
     /// Run and keep samples. Answered by `Measured`.
     Measure {
-        /// For how long.
         span: Nanos,
         /// When to begin, on the node's own monotonic clock; none is now. Parts on several nodes begin together.
         #[serde(default)]
@@ -134,11 +131,9 @@ pub enum ToWorker {
     Stop,
     /// Check the data. Answered by `Verified`.
     Verify,
-    /// Go.
     Finish,
 }
 
-/// Worker to supervisor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FromWorker {
@@ -165,7 +160,6 @@ pub enum FromWorker {
     },
     /// The part cannot go on; nothing else follows.
     Failed {
-        /// Why.
         reason: Reason,
     },
 }
@@ -184,8 +178,9 @@ pub struct WorkerEnd {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndKind {
-    /// It returned.
-    Exited { code: i32 },
+    Exited {
+        code: i32,
+    },
     /// A signal ended it.
     Signalled {
         signal: i32,

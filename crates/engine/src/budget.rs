@@ -22,7 +22,6 @@ const ROUNDING: f64 = 1e-3;
 /// What a verdict says of a case as it was measured so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
-    /// Nothing judges it.
     NotJudged,
     /// Every criterion is met, with the whole interval.
     Met,

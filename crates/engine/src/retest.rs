@@ -22,7 +22,6 @@ pub use suspects::{Suspect, Suspects};
 /// What is tested in a case of two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sides {
-    /// Both nodes.
     Both,
     /// The first; the second is a partner, which is measured with and never judged.
     First,

@@ -37,7 +37,6 @@ pub struct Runner<'a> {
     pub watch: &'a mut Watch<'a>,
     /// Raised to stop the run; [`Fleet::nudge`] has it seen at once.
     pub cancel: &'a AtomicBool,
-    /// Patience.
     pub deadlines: Deadlines,
     /// Whether nodes that run on one kernel are measured side by side all the same.
     pub share_hosts: bool,

@@ -11,7 +11,6 @@ const PADDING: u16 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     Left,
-    /// Numbers.
     Right,
 }
 

@@ -28,7 +28,6 @@ pub struct Row {
     pub nodes: Vec<String>,
     /// Cases that ended with numbers.
     pub measured: u64,
-    /// Cases planned.
     pub planned: u64,
     /// Findings that say that something is wrong.
     pub problems: u64,

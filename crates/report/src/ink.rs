@@ -16,7 +16,6 @@ pub enum Ink {
     Bad,
     /// To be looked at.
     Doubt,
-    /// There for completeness.
     Faint,
     Strong,
 }

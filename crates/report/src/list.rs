@@ -42,7 +42,6 @@ pub struct Everything<'a> {
     /// Ways to pair nodes.
     pub patterns: &'a [PatternPage],
     pub settings: &'a [&'a SettingAbout],
-    /// Shipped profiles.
     pub profiles: &'a [ProfileLine],
 }
 

@@ -8,7 +8,6 @@ const LEAST_WIDTH: u16 = 60;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// Text only.
     #[default]
     Plain,
     /// With escape sequences for colours. Colour never says anything that the text does not say.

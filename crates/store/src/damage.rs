@@ -6,7 +6,6 @@ use std::path::PathBuf;
 /// One file of a run: there, not there, or not readable as what it should be.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Piece<T> {
-    /// Read.
     Present(T),
     /// Not written, or not yet.
     #[default]

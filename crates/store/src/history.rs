@@ -53,7 +53,6 @@ pub struct RunSummary {
     pub benches: BTreeSet<String>,
     /// Cases planned, as far as the run came.
     pub planned: u64,
-    /// Cases measured.
     pub measured: u64,
     /// Cases in which the system under test did not deliver.
     pub failed: u64,

@@ -33,7 +33,6 @@ impl Drop for Lock {
 pub enum Locking {
     /// Nobody else holds it.
     Held(Lock),
-    /// Somebody else does.
     Taken,
     /// The file system does not lock.
     Unsupported(io::Error),

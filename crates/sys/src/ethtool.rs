@@ -63,16 +63,13 @@ pub struct Pause {
     pub send: bool,
 }
 
-/// Queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Channels {
     /// That receive and send.
     pub combined: u32,
     /// The most of them.
     pub combined_most: u32,
-    /// That only receive.
     pub receive: u32,
-    /// That only send.
     pub send: u32,
 }
 

@@ -11,7 +11,6 @@ pub struct Digest {
     pub programs: u32,
     /// Tests passed, those that skipped themselves too.
     pub passed: u32,
-    /// Tests failed.
     pub failed: u32,
     /// Tests marked `#[ignore]`.
     pub ignored: u32,
@@ -163,7 +162,6 @@ pub struct Counts {
     pub passed: u32,
     /// Of these, tests that skipped themselves.
     pub skipped: u32,
-    /// Tests failed.
     pub failed: u32,
 }
 

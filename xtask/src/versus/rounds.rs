@@ -41,7 +41,6 @@ const TRIES_OF_A_SIDE: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Who {
-    /// Seatrial.
     Ours,
     Peer,
 }
@@ -60,7 +59,6 @@ impl fmt::Display for Who {
 /// The peer comes twice in a round, so that the comparison can be held against one that has no difference.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rounds {
-    /// Seatrial.
     pub ours: Vec<f64>,
     pub peer: Vec<f64>,
     /// The peer against itself.

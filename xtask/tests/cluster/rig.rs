@@ -119,7 +119,6 @@ pub fn with_more_time(rig: &Rig, test: impl Fn(&str)) {
     }
 }
 
-/// Ends them.
 pub fn end_shared() {
     for lab in [&SHARED, &WIDE, &RAILS] {
         drop(lab.lock().unwrap_or_else(PoisonError::into_inner).take());

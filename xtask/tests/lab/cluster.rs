@@ -29,7 +29,6 @@ pub fn shared(test: impl FnOnce(&Cluster)) {
     test(cluster);
 }
 
-/// Ends it.
 pub fn end_shared() {
     drop(SHARED.lock().unwrap_or_else(PoisonError::into_inner).take());
 }

@@ -73,7 +73,6 @@ pub struct Classes {
     pub third: u32,
     /// Below 0.1.
     pub starved: u32,
-    /// Anything else.
     pub other: u32,
 }
 

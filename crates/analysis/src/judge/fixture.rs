@@ -80,7 +80,6 @@ pub(crate) fn measured(node: &str) -> CaseRecord {
     case
 }
 
-/// Names with values.
 pub(crate) fn params(pairs: &[(&str, &str)]) -> Params {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect()
 }

@@ -25,7 +25,6 @@ pub(super) struct CriterionContext<'a> {
 pub(super) enum Gap {
     /// There is no limit, and why.
     NoLimit(String),
-    /// Anything else.
     Other(String),
 }
 

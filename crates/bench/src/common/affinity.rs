@@ -146,7 +146,6 @@ fn off_each_other(mut sides: Vec<Side<'_>>) -> Vec<Side<'_>> {
 /// What an end has to choose from.
 struct Side<'a> {
     machine: &'a Machine,
-    /// One per core.
     bindings: Vec<Binding>,
     /// The NUMA node of the card.
     node: Option<u32>,

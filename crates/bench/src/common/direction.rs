@@ -55,7 +55,6 @@ impl Direction {
         Self::asked(if case.params.get("direction").is_some() { &case.params } else { &case.chosen })
     }
 
-    /// The other direction.
     pub const fn opposite(self) -> Self {
         match self {
             Self::Forward => Self::Reverse,

@@ -52,7 +52,6 @@ pub enum Transport {
 /// A full packet on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Goodput {
-    /// Bytes of payload.
     pub payload: u64,
     /// Bytes that the link carries for it, gaps included.
     pub wire: u64,

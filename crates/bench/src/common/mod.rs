@@ -63,7 +63,6 @@ pub const TIME: ParamSpec = ParamSpec {
     default: "600 ms",
 };
 
-/// Trials always made.
 pub const TRIALS: ParamSpec = ParamSpec {
     name: "trials",
     doc: "Trials always made, each in a fresh process with fresh memory.",
@@ -72,7 +71,6 @@ pub const TRIALS: ParamSpec = ParamSpec {
     default: "3",
 };
 
-/// Trials at most.
 pub const MAX_TRIALS: ParamSpec = ParamSpec {
     name: "max_trials",
     doc: "Trials at most, while the interval is wider than `precision`; auto is twice `trials`.",
@@ -89,7 +87,6 @@ pub const PRECISION: ParamSpec = ParamSpec {
     default: "2",
 };
 
-/// Kind of pages.
 pub const PAGES: ParamSpec = ParamSpec {
     name: "pages",
     doc: "Kind of pages; auto takes the largest that can be had.",

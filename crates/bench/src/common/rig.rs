@@ -40,7 +40,6 @@ pub struct Kept {
     pub samples: Vec<Sample>,
     /// What it told besides.
     pub facts: Evidence,
-    /// Ends the phase.
     pub stop: Stop,
     enough: usize,
 }
@@ -84,7 +83,6 @@ impl Sink for Kept {
     }
 }
 
-/// Two ends.
 pub type Ends = (Box<dyn Part>, Box<dyn Part>);
 
 /// Both ends of `case` in this process, connected; the first is the one that reaches for the other.

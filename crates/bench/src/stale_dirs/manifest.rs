@@ -39,7 +39,6 @@ pub struct Manifest {
     /// The namespace in which the process has its number.
     #[serde(default)]
     pub namespace: Option<String>,
-    /// For people.
     pub remove: String,
 }
 

@@ -188,7 +188,6 @@ fn there<T>(answer: Result<T, Errno>, what: &dyn Display, tried: &str) -> Result
     }
 }
 
-/// Whoever removed it.
 fn gone(answer: Result<(), Errno>, what: &dyn Display, tried: &str) -> Result<(), String> {
     there(answer, what, tried).map(drop)
 }

@@ -96,7 +96,6 @@ impl Relay {
         Self { over, thread }
     }
 
-    /// Ends it.
     pub fn end(self) -> Relayed {
         self.over.store(true, Ordering::Relaxed);
         self.thread.join().expect("joined")

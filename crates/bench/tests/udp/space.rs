@@ -19,7 +19,6 @@ pub struct Net {
     pub mtu: u32,
 }
 
-/// Two namespaces.
 pub struct Pair {
     pub first: Space,
     pub second: Space,

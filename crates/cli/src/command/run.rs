@@ -12,7 +12,6 @@ use crate::options;
 use crate::params;
 use crate::session::{self, Job};
 
-/// Measures without judging.
 pub fn run(args: &RunArgs) -> Result<Exit, CliError> {
     session::run(|| job(args), &args.measure, options::of_run(args))
 }

@@ -12,7 +12,6 @@ use indicatif::TermLike;
 /// Columns and rows where the terminal does not tell.
 const USUAL: (u16, u16) = (80, 24);
 
-/// Standard error.
 #[derive(Debug, Default)]
 pub struct Parked {
     state: Mutex<State>,

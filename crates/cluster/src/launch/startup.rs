@@ -267,7 +267,6 @@ impl AgentStartup {
         Ok(LinkedFleet::new(agents, links, agent_of, missing, heard, hear))
     }
 
-    /// Everybody, in order.
     pub(super) fn part(self) -> Gathered {
         let seats = self.pending.into_iter().enumerate();
         let mut here: Vec<Here> = seats

@@ -14,11 +14,7 @@ pub enum Fault {
         why: String,
     },
     /// The part says that it cannot go on, and the worker exits.
-    Fails {
-        phase: Phase,
-        /// Why.
-        reason: Reason,
-    },
+    Fails { phase: Phase, reason: Reason },
     /// A signal ends the worker.
     Crashes {
         phase: Phase,

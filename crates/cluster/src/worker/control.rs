@@ -14,14 +14,11 @@ use crate::message::ToWorker;
 
 /// What the part's thread is to do next.
 pub(super) enum Order {
-    /// Prepare the part.
     Prepare,
     Connect(Vec<Offer>),
     /// Run a phase for a time at most, from a moment of the monotonic clock on or now.
     Run(Phase, Duration, Option<Nanos>),
-    /// Check the data.
     Verify,
-    /// Leave.
     Finish,
 }
 

@@ -13,7 +13,6 @@ pub struct Shape {
     /// Level 1 (data and instruction alike), 2 and 3, in KiB.
     pub cache_kib: [u32; 3],
     pub node_kib: u64,
-    /// CPUs switched off.
     pub offline: &'static [u32],
 }
 

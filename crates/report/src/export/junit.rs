@@ -14,7 +14,6 @@ use seatrial_model::{Outcome, Verdict, VerdictRecord};
 
 use super::{About, Export, Material, by_id, judged, nodes_of, rounded};
 
-/// Suites of nodes.
 pub struct JUnit;
 
 /// The suite of what is about no node in particular.

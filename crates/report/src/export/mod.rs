@@ -45,7 +45,6 @@ pub struct About {
 
 /// A form of a run.
 pub trait Export: Sync {
-    /// Flag and help.
     fn about(&self) -> &'static About;
 
     /// Writes the whole of it to `out`.

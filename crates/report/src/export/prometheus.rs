@@ -33,7 +33,6 @@ struct Family {
     samples: Vec<(Labels, f64)>,
 }
 
-/// Families by name.
 #[derive(Default)]
 struct Families(BTreeMap<String, Family>);
 

@@ -20,10 +20,8 @@ const MOST_CELLS: usize = 64;
 
 /// One picture or table of a series.
 pub enum View {
-    /// Curves.
     Figure(Figure),
     Heat(Heat),
-    /// Numbers.
     Table(Table),
 }
 

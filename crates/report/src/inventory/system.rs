@@ -8,7 +8,6 @@ use crate::ink::Ink;
 use crate::notes::Notes;
 use crate::words::{clean, count};
 
-/// Label and text.
 pub fn rows(machine: &Machine, notes: &mut Notes) -> Vec<(String, String)> {
     let rows = [
         ("system", Some(product(machine, notes))),

@@ -22,7 +22,6 @@ impl Tree {
         tree
     }
 
-    /// Not even these.
     pub fn bare() -> Self {
         Self { dir: tempfile::tempdir().expect("a temporary folder"), machine: Machine::default() }
     }
@@ -39,7 +38,6 @@ impl Tree {
         files.iter().fold(self, |tree, (name, content)| tree.file(&format!("{folder}/{name}"), content))
     }
 
-    /// Under a hypervisor.
     pub fn virtual_machine(mut self) -> Self {
         self.machine.virtualization =
             Known::Known(Virtualization { hypervisor: Some("kvm".to_owned()), container: None });

@@ -34,7 +34,6 @@ pub struct Contents {
     pub judged: Option<Vec<u8>>,
     /// Conclusions over cases and groups.
     pub findings: Vec<Finding>,
-    /// Judgements.
     pub verdicts: Vec<VerdictRecord>,
     pub verdict: Option<Verdict>,
     /// What cannot be read, though its sum is right: it was so in the run folder already, or another version wrote it.

@@ -50,7 +50,6 @@ impl Packing {
 pub struct Summed<T> {
     inner: T,
     sum: Sha256,
-    /// Bytes so far.
     pub bytes: u64,
 }
 

@@ -64,7 +64,6 @@ impl Files {
         self.folder.join("events.jsonl")
     }
 
-    /// Findings and verdicts.
     pub fn verdicts(&self) -> PathBuf {
         self.folder.join("verdicts.json")
     }

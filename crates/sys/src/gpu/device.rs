@@ -13,7 +13,6 @@ thread_local! {
     static ENTERED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Attachments so far.
 static ATTACHED: AtomicU64 = AtomicU64::new(0);
 
 /// A device, attached; clones share it.

@@ -21,7 +21,6 @@ pub enum Fault {
     AlreadyDone,
     /// The device, its memory or its link failed; nothing more comes from this process.
     Lost,
-    /// Anything else.
     Other,
 }
 

@@ -29,7 +29,6 @@ impl DeviceMemory {
         self.address
     }
 
-    /// Size in bytes.
     pub const fn len(&self) -> usize {
         self.bytes
     }
@@ -79,7 +78,6 @@ impl PinnedMemory {
         self.address
     }
 
-    /// Size in bytes.
     pub const fn len(&self) -> usize {
         self.map.len()
     }

@@ -30,7 +30,6 @@ pub enum MapError {
     /// More was asked for than the caller allows.
     #[error("a mapping of {bytes} bytes is more than the {cap} bytes allowed")]
     TooLarge {
-        /// Bytes asked for.
         bytes: usize,
         /// The cap in bytes.
         cap: usize,
@@ -41,7 +40,6 @@ pub enum MapError {
     /// Every kind of pages was refused.
     #[error("no pages for {bytes} bytes: {}", refusals(.refused))]
     Refused {
-        /// Bytes asked for.
         bytes: usize,
         /// Each kind with its reason, in the order tried.
         refused: Vec<Refusal>,

@@ -38,7 +38,6 @@ pub enum PolicyError {
         /// The node asked for.
         node: u32,
     },
-    /// Anything else.
     #[error("{call}: {errno}")]
     Other {
         call: &'static str,

@@ -28,7 +28,6 @@ pub enum RegionError {
     /// The address space was refused; for explicit pages the pool is too small or absent.
     #[error("mmap of {bytes} bytes: {errno}")]
     Map {
-        /// Bytes asked for.
         bytes: usize,
         /// What the kernel answered.
         errno: Errno,
@@ -39,7 +38,6 @@ pub enum RegionError {
     /// The pages themselves could not be had.
     #[error("populating {bytes} bytes: {errno}")]
     Populate {
-        /// Bytes asked for.
         bytes: usize,
         /// What the kernel answered.
         errno: Errno,

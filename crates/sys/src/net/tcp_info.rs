@@ -40,10 +40,8 @@ pub struct TcpInfo {
     pub delivered: Option<u32>,
     /// Segments of these that were marked for congestion.
     pub delivered_ce: Option<u32>,
-    /// Bytes acknowledged.
     pub bytes_acked: Option<u64>,
     pub bytes_received: Option<u64>,
-    /// Bytes sent again.
     pub bytes_retrans: Option<u64>,
     /// Segments that the receiver says came twice, so that sending them again was for nothing (RFC 2883).
     pub dsack_dups: Option<u32>,

@@ -61,12 +61,10 @@ impl Counters {
         counters
     }
 
-    /// Adds a counter.
     pub fn count(&mut self, name: impl Into<String>, value: u64) {
         self.counts.insert(name.into(), value);
     }
 
-    /// Adds a level.
     pub fn level(&mut self, name: impl Into<String>, value: u64) {
         self.levels.insert(name.into(), value);
     }

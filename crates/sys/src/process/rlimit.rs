@@ -8,7 +8,6 @@ use rustix::process::{Rlimit, getrlimit, setrlimit};
 pub enum Resource {
     /// Locked memory in bytes; registering memory with a network or GPU driver counts.
     LockedMemory,
-    /// Open descriptors.
     OpenFiles,
     /// Size of a core dump in bytes.
     CoreDump,

@@ -5,7 +5,6 @@ use crate::root::{ReadError, SysRoot};
 /// One thread of a process at one moment. What the kernel keeps from us is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Thread id.
     pub id: u32,
     pub name: String,
     /// Its state in the kernel's letters: R running, S sleeping, D uninterruptible, T stopped, Z ended (proc_pid_stat(5)).

@@ -46,7 +46,6 @@ pub const MOST_FILES: usize = 253;
 /// Bytes of a label at most.
 const LABEL: usize = 4096;
 
-/// Both ends.
 #[derive(Debug)]
 pub struct FdStore {
     put: OwnedFd,

@@ -141,7 +141,6 @@ structures! {
         port_cap_flags2: u16 = 48,
         active_speed_ex: u32 = 52,
     }
-    /// Registered memory.
     Mr = "struct ibv_mr", 48 {
         context: *mut Context = 0,
         pd: Opaque = 8,

@@ -174,7 +174,6 @@ macro_rules! statuses {
 
 statuses! {
     Success = 0, "IBV_WC_SUCCESS", "done";
-    /// Local length error.
     LocalLength = 1, "IBV_WC_LOC_LEN_ERR",
         "a message is longer than the receive posted for it, or than the port can carry";
     /// Local operation error of the queue pair.
@@ -182,7 +181,6 @@ statuses! {
         "the request does not fit the queue pair: its transport or its sizes";
     /// Local operation error of an end-to-end context.
     LocalEec = 3, "IBV_WC_LOC_EEC_OP_ERR", "an end-to-end context failed";
-    /// Local protection error.
     LocalProtection = 4, "IBV_WC_LOC_PROT_ERR",
         "local memory is not registered for it: wrong key, range, access or protection domain";
     /// The queue pair had failed before.
@@ -192,7 +190,6 @@ statuses! {
     WindowBind = 6, "IBV_WC_MW_BIND_ERR", "a memory window could not be bound";
     /// The peer answered something unexpected.
     BadResponse = 7, "IBV_WC_BAD_RESP_ERR", "the peer answered with an unexpected packet";
-    /// Local access error.
     LocalAccess = 8, "IBV_WC_LOC_ACCESS_ERR", "the peer's write with immediate met memory that may not be written";
     // Soft-RoCE ends so by itself, as far as its source tells (Linux drivers/infiniband/sw/rxe, rxe_comp.c and rxe_req.c):
     // where an acknowledgement comes late, when its message of many packets is already half sent again, the next expected

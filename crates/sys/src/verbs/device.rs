@@ -137,7 +137,6 @@ impl Drop for List<'_> {
 /// What a device can do of compare-and-swap and fetch-and-add.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Atomics {
-    /// Nothing.
     #[default]
     None,
     /// They are atomic to each other, on this device.
@@ -160,7 +159,6 @@ pub struct DeviceAbout {
     pub part_id: u32,
     /// Number of ports, counted from 1.
     pub ports: u8,
-    /// Atomic operations.
     pub atomics: Atomics,
     /// Queue pairs at most.
     pub max_qp: u32,

@@ -30,7 +30,6 @@ pub enum Fault {
     Flushed,
     /// What was asked for contradicts itself or the other end.
     Config,
-    /// Anything else.
     Other,
 }
 

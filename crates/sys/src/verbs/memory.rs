@@ -201,7 +201,6 @@ impl MemoryRegion {
         self.start.addr().get() as u64
     }
 
-    /// Size in bytes.
     pub const fn len(&self) -> usize {
         self.bytes
     }

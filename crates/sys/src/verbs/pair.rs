@@ -18,15 +18,11 @@ pub const GRH_BYTES: usize = 40;
 /// What connects two queue pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// Reliable connection.
     Rc,
-    /// Unreliable connection.
     Uc,
-    /// Unreliable datagrams.
     Ud,
 }
 
-/// Sorts of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerbKind {
     /// Into memory of the peer.
@@ -90,7 +86,6 @@ pub struct QueuePairSpec {
 /// State of a queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Fresh.
     Reset,
     /// Receives may be posted.
     Init,

@@ -8,15 +8,12 @@ use super::abi::PortAttr;
 /// Logical state of a port (InfiniBand Architecture Specification, volume 1, "PortInfo").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortState {
-    /// Not told.
     NoChange,
-    /// No link.
     Down,
     /// A link; no subnet manager has configured it yet.
     Init,
     /// Configured, not yet released for data.
     Armed,
-    /// Data can pass.
     Active,
     /// Data can pass, and the link is about to fail.
     ActiveDefer,
@@ -80,7 +77,6 @@ impl Mtu {
     /// All of them, from the smallest.
     pub const ALL: [Self; 5] = [Self::B256, Self::B512, Self::B1024, Self::B2048, Self::B4096];
 
-    /// Bytes of payload.
     pub const fn bytes(self) -> u32 {
         128 << self.code()
     }
@@ -110,7 +106,6 @@ impl fmt::Display for Mtu {
 /// What a port is at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortAbout {
-    /// Logical state.
     pub state: PortState,
     pub link_layer: LinkLayer,
     /// Local identifier in the subnet; 0 on Ethernet, and before a subnet manager has seen the port.

@@ -178,7 +178,6 @@ impl World {
         self.complete(queue, completion);
     }
 
-    /// Takes a receive.
     pub fn posted(&mut self, number: u32, id: u64, piece: Sge) -> bool {
         match self.pairs.get_mut(&number) {
             Some(Pair { state: ERROR, receive, .. }) => {

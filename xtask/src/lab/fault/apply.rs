@@ -99,7 +99,6 @@ fn heal_one(lab: &mut Lab, name: &str, applied: &Applied) -> Result<()> {
     lab.save()
 }
 
-/// Counters in words.
 pub fn describe([to, from]: [link::Counter; 2]) -> String {
     format!("to the node {} of {} dropped, from it {} of {}", to.dropped, to.seen, from.dropped, from.seen)
 }

@@ -28,7 +28,6 @@ const GOAL: (u32, f64, f64) = (1000, 10.0, 500.0);
 /// Seconds that each part of a run took.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stages {
-    /// Start, script, plan.
     plan: f64,
     /// The folder with what the nodes are.
     site: f64,

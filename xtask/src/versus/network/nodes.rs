@@ -46,7 +46,6 @@ impl fmt::Display for Way {
     }
 }
 
-/// Two nodes.
 pub struct Nodes {
     lab: OnceCell<Lab>,
     port: Cell<u16>,

@@ -405,15 +405,18 @@ pub enum Arrays<'a> {
         /// Where the sums are added to.
         sums: Span<'a>,
     },
-    /// Writes a pattern.
-    Write { to: Span<'a>, pattern: Pattern },
-    /// Copies.
-    Copy { to: Span<'a>, from: Span<'a> },
+    Write {
+        to: Span<'a>,
+        pattern: Pattern,
+    },
+    Copy {
+        to: Span<'a>,
+        from: Span<'a>,
+    },
     /// `to = from + factor * and`.
     Triad {
         to: Span<'a>,
         from: Span<'a>,
-        /// The second array.
         and: Span<'a>,
         factor: u64,
     },

@@ -53,7 +53,6 @@ pub const SUMS: u32 = 1024;
 /// What a streaming kernel tells the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// Nothing.
     Plain,
     /// Nothing that is loaded or stored is used again (`.cs`, evict first).
     Stream,

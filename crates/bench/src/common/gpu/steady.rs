@@ -32,7 +32,6 @@ impl Steady {
         agree(self.rates[from..].iter().copied()) && (0..gpus).all(|gpu| agree(of(gpu)))
     }
 
-    /// For the record.
     pub fn evidence(&self) -> Value {
         let told = self.clocks.iter().flatten().any(Option::is_some);
         json!({

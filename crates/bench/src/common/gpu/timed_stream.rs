@@ -69,7 +69,6 @@ impl From<StreamError> for GpuError {
     }
 }
 
-/// Starts streams together.
 #[derive(Debug)]
 pub struct Starter {
     gate: Arc<Gate>,

@@ -28,13 +28,16 @@ pub enum FaultKind {
         bits: u32,
     },
     /// Another block of this run is in its place.
-    Elsewhere { file: u32, offset: u64, generation: u64 },
+    Elsewhere {
+        file: u32,
+        offset: u64,
+        generation: u64,
+    },
     /// An older write, or a newer one than there can be.
     Stale {
         /// The generation that was found.
         generation: u64,
     },
-    /// Nothing but zeros.
     Zeroed,
     /// The buffer still holds what it was marked with, from this byte on: the read left it out.
     Unread {

@@ -26,7 +26,6 @@ pub fn messages_per_sample(mode: Mode, count: u64) -> u64 {
     }
 }
 
-/// Measures.
 pub struct Leader<T> {
     transport: T,
     buffers: Buffers,

@@ -41,7 +41,6 @@ pub struct RdmaConfig {
     pub depth: usize,
     /// Messages a list.
     pub post_list: usize,
-    /// Receives kept posted.
     pub receives: usize,
     /// Largest message that is put into the request; none takes what the device grants.
     pub inline: Option<u64>,

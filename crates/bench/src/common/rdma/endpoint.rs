@@ -55,7 +55,6 @@ pub struct RdmaEndpoint {
     /// What the peer's messages are made of.
     pub their_nonce: u64,
     pub nonce: u64,
-    /// For the record.
     pub facts: serde_json::Map<String, serde_json::Value>,
     /// How long it took to make memory of a message known, each time it was done.
     pub registrations: Vec<Duration>,

@@ -32,7 +32,6 @@ pub enum Side {
 /// Each queue pair has a side to send from and one to receive into, each of so many slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Queue pairs.
     pub pairs: u64,
     /// Slots of a side.
     pub slots: u64,

@@ -111,7 +111,6 @@ pub const THREADS: ParamSpec = ParamSpec {
     default: "1",
 };
 
-/// Requests under way.
 pub const DEPTH: ParamSpec = ParamSpec {
     name: "depth",
     doc: "Messages that are under way on a queue pair at most.",
@@ -120,7 +119,6 @@ pub const DEPTH: ParamSpec = ParamSpec {
     default: "128",
 };
 
-/// Completions asked for.
 pub const MODERATION: ParamSpec = ParamSpec {
     name: "moderation",
     doc: "Every so many messages one completion is asked for; auto is 1 from 8 KiB on, below it 64 or a quarter of depth.",
@@ -138,7 +136,6 @@ pub const POST_LIST: ParamSpec = ParamSpec {
     default: "1",
 };
 
-/// Receives prepared.
 pub const RECEIVES: ParamSpec = ParamSpec {
     name: "receives",
     doc: "Receive requests that are kept posted on each queue pair.",
@@ -173,7 +170,6 @@ pub const COMPLETION: ParamSpec = ParamSpec {
     default: "polled",
 };
 
-/// Largest packet.
 pub const MTU: ParamSpec = ParamSpec {
     name: "mtu",
     doc: "Path MTU in bytes of payload; auto is the smaller of what both ports have active.",
@@ -198,7 +194,6 @@ pub const TRAFFIC_CLASS: ParamSpec = ParamSpec {
     default: "0",
 };
 
-/// Partition key.
 pub const PKEY_INDEX: ParamSpec = ParamSpec {
     name: "pkey_index",
     doc: "Which entry of the port's table of partition keys the queue pairs belong to.",
@@ -207,7 +202,6 @@ pub const PKEY_INDEX: ParamSpec = ParamSpec {
     default: "0",
 };
 
-/// Address.
 pub const GID_INDEX: ParamSpec = ParamSpec {
     name: "gid_index",
     doc: "Which entry of the port's table of GIDs both ends use; auto chooses, and the record says why.",
@@ -216,7 +210,6 @@ pub const GID_INDEX: ParamSpec = ParamSpec {
     default: "auto",
 };
 
-/// Reads under way.
 pub const OUTSTANDING: ParamSpec = ParamSpec {
     name: "outstanding",
     doc: "Reads and atomics that a queue pair has on the wire at most; auto is what both devices can.",

@@ -57,7 +57,6 @@ const TELLING: usize = 16;
 pub enum Found {
     /// The content, for so many bytes; poison behind them.
     Content(usize),
-    /// Nothing came.
     Nothing,
     /// Something else, from this byte on.
     Wrong(usize),

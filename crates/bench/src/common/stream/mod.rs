@@ -41,7 +41,6 @@ pub struct Endpoint<'a> {
 }
 
 impl<'a> Endpoint<'a> {
-    /// Plain TCP.
     pub fn tcp(interface: Option<&'a str>, alone: bool) -> Self {
         Self { interface, alone, protocol: None, options: &|_| Ok(()) }
     }

@@ -35,7 +35,6 @@ pub struct Chain {
 
 #[derive(Clone, Debug)]
 pub struct Chains {
-    /// Additions: the clock.
     pub add: Chain,
     /// The one that checks it.
     pub check: Chain,

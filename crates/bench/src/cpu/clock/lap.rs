@@ -48,7 +48,6 @@ pub struct Slice {
 pub struct Lap {
     /// The slices with enough blocks.
     pub slices: Vec<Slice>,
-    /// Time in blocks.
     pub busy: Nanos,
     /// Time by which blocks took longer than the middle one of their slice: interrupts, other threads, a hypervisor.
     pub lost: Nanos,
@@ -66,7 +65,6 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Takes in another's.
     pub fn add(&mut self, other: Self) {
         self.blocks += other.blocks;
         self.wrong += other.wrong;

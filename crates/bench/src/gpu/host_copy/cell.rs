@@ -10,7 +10,6 @@ use crate::Error;
 pub enum CopyDirection {
     H2d,
     D2h,
-    /// Both at once.
     Both,
 }
 

@@ -157,7 +157,6 @@ impl Wanted {
 }
 
 impl GpuWorkload for Ready {
-    /// Every direction once.
     fn round(
         &mut self,
         stop: &Stop,

@@ -41,7 +41,6 @@ pub struct ChasePoint {
 /// All memory, rings and points of a case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Layout {
-    /// Pieces of memory.
     pub blocks: Vec<Block>,
     /// Rings, shorter ones first.
     pub rings: Vec<Loop>,

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// What the loaders are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// Block after block.
     FlatOut,
     /// A block every so many nanoseconds.
     Every(u64),

@@ -94,7 +94,6 @@ impl LoadTeam {
         first.map(|()| team)
     }
 
-    /// Loaders.
     pub fn len(&self) -> usize {
         self.threads.len()
     }

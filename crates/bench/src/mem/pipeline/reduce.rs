@@ -108,7 +108,6 @@ impl<'a> Trial<'a> {
         weighted.sum()
     }
 
-    /// Counted Gbit/s.
     fn throughput(&self, of: impl Fn(&Params) -> bool) -> f64 {
         self.rate(of, |_| 1.0) / Unit::GigabitsPerSecond.factor()
     }
@@ -120,7 +119,6 @@ impl<'a> Trial<'a> {
         late.sum::<Option<f64>>().map(|sum| sum / steps.len() as f64)
     }
 
-    /// Nodes with stations.
     fn nodes(&self) -> BTreeSet<u64> {
         self.samples.iter().filter_map(|sample| sample.at.count("node").ok()).collect()
     }

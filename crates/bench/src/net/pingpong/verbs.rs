@@ -34,7 +34,6 @@ const LOOKS: u32 = 1024;
 /// Every so many messages one asks for a completion, so that the send queue does not fill up.
 const GROUP: u64 = 16;
 
-/// Receives kept posted.
 const RECEIVES: usize = 512;
 
 /// What it does: writes that the far end's completion queue tells of.

@@ -21,7 +21,6 @@ pub enum Wait {
 pub enum Received {
     /// A message of this many bytes.
     Message(usize),
-    /// None so far.
     Nothing,
     /// The peer has closed.
     Closed,

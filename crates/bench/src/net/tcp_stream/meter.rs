@@ -41,7 +41,6 @@ impl Meter {
         }
     }
 
-    /// Begins to record.
     pub fn open(&mut self, now_ns: u64) {
         self.recording = true;
         self.opened_ns = now_ns;
@@ -49,7 +48,6 @@ impl Meter {
         self.slices.clear();
     }
 
-    /// Counts a receipt.
     pub fn add(&mut self, bytes: u64, now_ns: u64) {
         self.total += bytes;
         if !self.recording {

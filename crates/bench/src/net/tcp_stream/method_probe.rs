@@ -41,7 +41,6 @@ pub const fn warm_up(send: bool, receive: bool) -> Nanos {
 pub struct Found {
     pub send: Sending,
     pub receive: Receiving,
-    /// For the record.
     pub shown: Value,
 }
 

@@ -8,7 +8,6 @@ use super::method::{Receiving, Sending};
 /// What to do until the next order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Move data.
     Run {
         /// How senders do it.
         send: Sending,
@@ -19,7 +18,6 @@ pub enum Order {
     },
     /// Bring the stream to its end and check it.
     End,
-    /// Leave at once.
     Leave,
 }
 

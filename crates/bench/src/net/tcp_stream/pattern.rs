@@ -27,9 +27,7 @@ fn word(at: usize) -> u64 {
 #[derive(Debug)]
 pub struct Check {
     period: Vec<u8>,
-    /// Bytes looked at.
     pub checked: u64,
-    /// Bytes that differ.
     wrong: u64,
     first: Option<String>,
 }

@@ -22,7 +22,6 @@ pub enum Said {
     Offered {
         /// The secret that its datagrams begin with.
         cookie: u64,
-        /// Bytes of each.
         message: usize,
     },
     /// An end is ready to receive in this phase.

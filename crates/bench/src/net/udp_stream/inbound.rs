@@ -164,7 +164,6 @@ impl ReceiveThread {
         Ok(threads)
     }
 
-    /// Before a phase.
     pub fn begin(&mut self) {
         for (flow, socket) in self.flows.iter_mut().zip(&self.sockets) {
             flow.window.clear();

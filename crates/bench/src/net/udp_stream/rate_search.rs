@@ -18,7 +18,6 @@ pub const MOST_STEPS: u32 = 18;
 pub enum Came {
     /// All was offered, and all of it arrived.
     Free,
-    /// Something was lost.
     Lost,
     /// A queue of the sender refused what came faster than its link takes it.
     Refused,
@@ -46,7 +45,6 @@ pub struct Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Border {
-    /// Faster ones lose.
     Lost,
     /// The sender's own link takes no more.
     Refused,

@@ -34,7 +34,6 @@ pub struct Window {
     gaps: VecDeque<Gap>,
     arrivals: u64,
     pub received: u64,
-    /// Further copies.
     pub duplicates: u64,
     /// Those that came after a later one (RFC 4737, section 3).
     pub reordered: u64,

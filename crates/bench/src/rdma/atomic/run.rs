@@ -32,7 +32,6 @@ struct AtomicQp {
     list: SendList,
     /// Operations posted since the word was 0.
     posted: u64,
-    /// Results looked at.
     seen: u64,
 }
 

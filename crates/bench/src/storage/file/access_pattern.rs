@@ -35,7 +35,6 @@ impl AccessPattern {
         Self { job: job.clone(), key, pass: 1, position: 0, order }
     }
 
-    /// Passes begun.
     pub fn pass(&self) -> u64 {
         self.pass
     }

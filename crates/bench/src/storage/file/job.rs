@@ -43,14 +43,12 @@ pub enum Wanted {
     Uring,
     /// A ring that polls.
     Polled,
-    /// pread and pwrite.
     Sync,
 }
 
 /// When writes are flushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flushed {
-    /// After the last.
     End,
     Each,
     Never,

@@ -28,7 +28,6 @@ const PATIENCE: Nanos = Nanos::secs(8);
 /// The same for phases that have a limit of their own: how much before it the worker speaks.
 const EARLIER: Nanos = Nanos::secs(2);
 
-/// Shortest slice.
 const SLICE: Nanos = Nanos::millis(20);
 
 /// Slices of all threads in a phase, about.

@@ -42,7 +42,6 @@ enum Order {
 /// What a thread answers.
 pub enum Said {
     Made(Box<Made>),
-    /// It is ready.
     Prepared(Prepared),
     /// A phase is over.
     Ran(Box<Ran>),

@@ -85,7 +85,6 @@ impl Watch {
         }
     }
 
-    /// It is over.
     pub fn ends(&self, slot: usize) {
         if let Some(request) = self.requests.get(slot) {
             request.since.store(0, Ordering::Relaxed);

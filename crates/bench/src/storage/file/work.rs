@@ -69,7 +69,6 @@ pub struct Tally {
     pub latencies: Latencies,
     /// Requests that are over.
     pub requests: u64,
-    /// Passes begun.
     pub passes: u64,
     /// When the second of them began, in whatever phase: from then on no block is written for the first time.
     pub second: Option<Nanos>,
@@ -106,9 +105,7 @@ impl Meter {
 /// What checks found so far.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
-    /// Bytes looked at.
     pub bytes: u64,
-    /// Blocks looked at.
     pub blocks: u64,
     /// Blocks that were wrong.
     pub wrong: u64,

@@ -116,7 +116,6 @@ fn failed(what: &str, path: &Path, error: &io::Error) -> Error {
 #[derive(Debug, Default)]
 pub struct Leftovers {
     removed: Vec<String>,
-    /// With the reason.
     kept: Vec<String>,
 }
 

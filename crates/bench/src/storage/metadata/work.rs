@@ -31,12 +31,10 @@ pub enum Operation {
     Rename,
     /// The names in the folder are read.
     List,
-    /// It is removed.
     Unlink,
 }
 
 impl Operation {
-    /// All, in order.
     pub const ALL: [Self; 7] =
         [Self::Create, Self::Stat, Self::Open, Self::Read, Self::Rename, Self::List, Self::Unlink];
 
@@ -78,7 +76,6 @@ pub struct Pass {
     pub is_cut: bool,
 }
 
-/// A thread's share.
 #[derive(Debug)]
 pub struct Files {
     thread: u64,

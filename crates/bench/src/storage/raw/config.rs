@@ -34,7 +34,6 @@ pub struct RawConfig {
     pub random: bool,
     /// Whether all disks are read at once.
     pub together: bool,
-    /// Measuring time.
     pub time: Nanos,
 }
 

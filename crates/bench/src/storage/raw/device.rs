@@ -131,7 +131,6 @@ impl Disk {
         }
     }
 
-    /// For the record.
     pub fn evidence(&self, root: &SysRoot) -> serde_json::Value {
         let throttle = match throttle(root, self.device) {
             Ok(limits) if !limits.is_any() => serde_json::Value::Null,

@@ -40,7 +40,6 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds another thread's.
     pub fn add(&mut self, other: Self) {
         self.bytes += other.bytes;
         self.requests += other.requests;

@@ -17,7 +17,6 @@ const ALIGNED: u64 = 4096;
 pub struct Zone {
     /// How far on the way from the first window to the last, in percent.
     pub position: u64,
-    /// Its first byte.
     pub start: u64,
     pub blocks: u64,
 }

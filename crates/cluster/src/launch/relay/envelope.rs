@@ -18,9 +18,7 @@ const OWN: u32 = u32::MAX;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Down {
-    /// For a child.
     Command(u32, Command),
-    /// For the relay.
     Order(Order),
 }
 

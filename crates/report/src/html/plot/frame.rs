@@ -117,7 +117,6 @@ impl Frame {
         self.scene.add(Primitive::GroupStart { transform: None, title, extra_attrs });
     }
 
-    /// Closes the group.
     pub fn close(&mut self) {
         self.scene.add(Primitive::GroupEnd);
     }

@@ -20,7 +20,6 @@ pub const STYLES: usize = 6;
 /// How the places of an axis follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Evenly.
     Linear,
     Log,
     /// By doubling; the places are given as they are.
@@ -35,9 +34,7 @@ pub enum Scale {
 /// A point of a curve.
 #[derive(Clone, Debug, Default)]
 pub struct Point {
-    /// Across.
     pub x: f64,
-    /// Up.
     pub y: f64,
     /// The interval around `y`.
     pub band: Option<(f64, f64)>,

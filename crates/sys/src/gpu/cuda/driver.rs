@@ -15,7 +15,6 @@ use crate::gpu::{Driver, Fault, GpuError, Library, Properties};
 /// The driver's words on why it refused a kernel: enough for the first complaints.
 const LOG_BYTES: usize = 4096;
 
-/// NVIDIA's driver.
 #[derive(Debug)]
 pub struct Cuda {
     table: Table,

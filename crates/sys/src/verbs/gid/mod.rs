@@ -76,7 +76,6 @@ impl FromStr for Gid {
 /// How packets to an address are wrapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GidKind {
-    /// InfiniBand's own headers.
     InfiniBand,
     /// RoCE version 2: in UDP, which routers know.
     RoceV2,

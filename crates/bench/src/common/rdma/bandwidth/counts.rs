@@ -41,7 +41,6 @@ pub fn between_looks(span: Duration) -> Duration {
 pub struct Tally {
     /// When it counted last.
     at: AtomicU64,
-    /// Messages by size.
     messages: Box<[AtomicU64]>,
 }
 

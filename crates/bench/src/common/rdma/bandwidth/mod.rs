@@ -56,7 +56,6 @@ const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec { name, doc, unit: Unit::GigabitsPerSecond, better: Better::Higher }
 }
 
-/// Payload over time.
 pub const THROUGHPUT: MetricSpec = rate(
     "throughput",
     "Payload over time, of a size sweep at its fastest size; of both directions together.",
@@ -70,7 +69,6 @@ pub const FORWARD: MetricSpec =
 pub const REVERSE: MetricSpec =
     rate("reverse", "Where both nodes post: what the second node's requests move.");
 
-/// Messages over time.
 pub const MESSAGES: MetricSpec = MetricSpec {
     name: "messages",
     doc: "Messages over time, of a size sweep at its smallest size; of both directions together.",
@@ -94,7 +92,6 @@ pub const REGISTRATION: MetricSpec = MetricSpec {
     better: Better::Lower,
 };
 
-/// Throughput by size.
 pub const BY_SIZE: SeriesSpec = SeriesSpec {
     name: "by_size",
     doc: "Payload over time by size of the message; of both directions together.",
@@ -103,7 +100,6 @@ pub const BY_SIZE: SeriesSpec = SeriesSpec {
     axes: &[AxisSpec { name: "size", unit: Unit::Byte }],
 };
 
-/// Throughput by port.
 pub const BY_PORT: SeriesSpec = SeriesSpec {
     name: "by_port",
     doc: "Where several ports are measured together: payload over time by direction and port of the first node, at the \

@@ -47,7 +47,6 @@ impl Responder {
         Ok(Self { over, served, failed, thread: Some(thread) })
     }
 
-    /// Messages answered.
     pub fn served(&self) -> u64 {
         self.served.load(Ordering::Relaxed)
     }

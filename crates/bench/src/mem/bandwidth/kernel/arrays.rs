@@ -20,7 +20,6 @@ const ALIGNMENT: usize = 64;
 #[derive(Debug)]
 pub struct Arrays<'a> {
     pub a: &'a mut [f64],
-    /// The second array.
     pub b: &'a mut [f64],
     pub c: &'a mut [f64],
 }

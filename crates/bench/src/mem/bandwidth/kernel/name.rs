@@ -96,7 +96,6 @@ impl Kernel {
 /// How a loop stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Store {
-    /// Through the caches.
     Regular,
     /// Whole lines past the caches, where the instruction set can say so.
     NonTemporal,

@@ -37,7 +37,6 @@ pub struct Rings {
 /// How the pointers of a ring differ from its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// Pointers that differ.
     pub count: u64,
     /// Where and how the first one differs.
     pub first: String,
