@@ -29,6 +29,34 @@ pub struct MetricSpec {
     pub better: Better,
 }
 
+impl MetricSpec {
+    /// A metric without its sentence, which [`Self::doc`] adds.
+    pub const fn new(name: &'static str, unit: Unit, better: Better) -> Self {
+        Self { name, doc: "", unit, better }
+    }
+
+    /// One of which more is better, such as a rate.
+    pub const fn higher_is_better(name: &'static str, unit: Unit) -> Self {
+        Self::new(name, unit, Better::Higher)
+    }
+
+    /// One of which less is better, such as a latency.
+    pub const fn lower_is_better(name: &'static str, unit: Unit) -> Self {
+        Self::new(name, unit, Better::Lower)
+    }
+
+    /// One that describes and is neither good nor bad.
+    pub const fn descriptive(name: &'static str, unit: Unit) -> Self {
+        Self::new(name, unit, Better::None)
+    }
+
+    /// The same with the sentence that says what is counted, over which time.
+    #[must_use]
+    pub const fn doc(self, doc: &'static str) -> Self {
+        Self { doc, ..self }
+    }
+}
+
 /// The definition of a series: a metric over declared axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeriesSpec {
@@ -42,6 +70,34 @@ pub struct SeriesSpec {
     pub better: Better,
     /// Axes, outermost first.
     pub axes: &'static [AxisSpec],
+}
+
+impl SeriesSpec {
+    /// A series without its sentence, which [`Self::doc`] adds.
+    pub const fn new(name: &'static str, unit: Unit, better: Better, axes: &'static [AxisSpec]) -> Self {
+        Self { name, doc: "", unit, better, axes }
+    }
+
+    /// One of which more is better, such as a rate.
+    pub const fn higher_is_better(name: &'static str, unit: Unit, axes: &'static [AxisSpec]) -> Self {
+        Self::new(name, unit, Better::Higher, axes)
+    }
+
+    /// One of which less is better, such as a latency.
+    pub const fn lower_is_better(name: &'static str, unit: Unit, axes: &'static [AxisSpec]) -> Self {
+        Self::new(name, unit, Better::Lower, axes)
+    }
+
+    /// One that describes and is neither good nor bad.
+    pub const fn descriptive(name: &'static str, unit: Unit, axes: &'static [AxisSpec]) -> Self {
+        Self::new(name, unit, Better::None, axes)
+    }
+
+    /// The same with the sentence that says what is counted, over which time.
+    #[must_use]
+    pub const fn doc(self, doc: &'static str) -> Self {
+        Self { doc, ..self }
+    }
 }
 
 /// One axis of a series.

@@ -7,8 +7,7 @@ use seatrial_model::{Cost, Interaction, MetricSpec, SiteNode, Unit, Value};
 use super::*;
 use crate::judge::fixture::{limit, measured, metric, no_limit, params};
 
-const METRIC: MetricSpec =
-    MetricSpec { name: "bandwidth", doc: "", unit: Unit::GigabytesPerSecond, better: Better::Higher };
+const METRIC: MetricSpec = MetricSpec::higher_is_better("bandwidth", Unit::GigabytesPerSecond).doc("");
 
 static ABOUT: About = About {
     id: "mem.bandwidth",

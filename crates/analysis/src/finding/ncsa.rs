@@ -1,16 +1,13 @@
 //! The tables of the NCSA brief of 2005: what the detectors have to say of them.
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{
-    About, Better, Cause, Cost, Finding, Interaction, Kind, MetricSpec, Outcome, ParamSpec, Unit,
-};
+use seatrial_model::{About, Cause, Cost, Finding, Interaction, Kind, MetricSpec, Outcome, ParamSpec, Unit};
 
 use super::load::load_findings;
 use super::sweep::{Table, tables};
 use crate::judge::fixture::{case, metric, no_limit};
 
-const THREADS: ParamSpec =
-    ParamSpec { name: "threads", doc: "", kind: Kind::Load(1, 1024), word: None, default: "1" };
+const THREADS: ParamSpec = ParamSpec::new("threads", Kind::Load(1, 1024), "1").doc("");
 
 const ABOUT: About = About {
     id: "mem.bandwidth",
@@ -18,12 +15,7 @@ const ABOUT: About = About {
     title: "",
     doc: "",
     params: &[THREADS],
-    metrics: &[MetricSpec {
-        name: "throughput",
-        doc: "",
-        unit: Unit::MegabytesPerSecond,
-        better: Better::Higher,
-    }],
+    metrics: &[MetricSpec::higher_is_better("throughput", Unit::MegabytesPerSecond).doc("")],
     series: &[],
     parts: &["worker"],
     needs: &[],

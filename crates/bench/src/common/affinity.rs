@@ -10,14 +10,10 @@ use super::Ends;
 use super::bindings::{binding, core_bindings, domain};
 
 /// The CPUs of the threads.
-pub const AFFINITY: ParamSpec = ParamSpec {
-    name: "affinity",
-    doc: "CPUs of the threads: auto is a core each next to the card, off its interrupts' cores; none, far (another \
-          NUMA node), irq (those cores), or a list such as 0+2-3.",
-    kind: Kind::Text,
-    word: Some("auto"),
-    default: "auto",
-};
+pub const AFFINITY: ParamSpec = ParamSpec::new("affinity", Kind::Text, "auto").word("auto").doc(
+    "CPUs of the threads: auto is a core each next to the card, off its interrupts' cores; none, far \
+     (another NUMA node), irq (those cores), or a list such as 0+2-3.",
+);
 
 /// What `--factors affinity` takes away.
 pub const UNPINNED: Factor = Factor {

@@ -19,13 +19,7 @@ impl Direction {
 
     /// The parameter by which a user chooses among them.
     pub const fn parameter(doc: &'static str) -> ParamSpec {
-        ParamSpec {
-            name: "direction",
-            doc,
-            kind: Kind::Choice(&["forward", "reverse", "both"]),
-            word: None,
-            default: "forward",
-        }
+        ParamSpec::new("direction", Kind::Choice(&["forward", "reverse", "both"]), "forward").doc(doc)
     }
 
     /// The word for one direction, as parameters, channels and coordinates of samples carry it.

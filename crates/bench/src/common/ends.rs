@@ -9,13 +9,9 @@ use seatrial_model::{
 };
 
 /// The interface of both ends.
-pub const INTERFACE: ParamSpec = ParamSpec {
-    name: "interface",
-    doc: "The network interface of both nodes; auto is the fastest that both have in one network.",
-    kind: Kind::Text,
-    word: Some("auto"),
-    default: "auto",
-};
+pub const INTERFACE: ParamSpec = ParamSpec::new("interface", Kind::Text, "auto")
+    .word("auto")
+    .doc("The network interface of both nodes; auto is the fastest that both have in one network.");
 
 /// Under what name the plan notes the interface of the first end, when it knows it.
 const OF_FIRST: &str = INTERFACE.name;

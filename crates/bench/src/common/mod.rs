@@ -55,45 +55,24 @@ use seatrial_sys::memory::Pages;
 use crate::Error;
 
 /// Measuring time of a trial.
-pub const TIME: ParamSpec = ParamSpec {
-    name: "time",
-    doc: "Measuring time of one trial.",
-    kind: Kind::Time(Nanos::millis(50), Nanos::secs(3600)),
-    word: None,
-    default: "600 ms",
-};
+pub const TIME: ParamSpec =
+    ParamSpec::new("time", Kind::Time(Nanos::millis(50), Nanos::secs(3600)), "600 ms")
+        .doc("Measuring time of one trial.");
 
-pub const TRIALS: ParamSpec = ParamSpec {
-    name: "trials",
-    doc: "Trials always made, each in a fresh process with fresh memory.",
-    kind: Kind::Count(1, 1000),
-    word: None,
-    default: "3",
-};
+pub const TRIALS: ParamSpec = ParamSpec::new("trials", Kind::Count(1, 1000), "3")
+    .doc("Trials always made, each in a fresh process with fresh memory.");
 
-pub const MAX_TRIALS: ParamSpec = ParamSpec {
-    name: "max_trials",
-    doc: "Trials at most, while the interval is wider than `precision`; auto is twice `trials`.",
-    kind: Kind::Count(1, 10_000),
-    word: Some("auto"),
-    default: "auto",
-};
+pub const MAX_TRIALS: ParamSpec = ParamSpec::new("max_trials", Kind::Count(1, 10_000), "auto")
+    .word("auto")
+    .doc("Trials at most, while the interval is wider than `precision`; auto is twice `trials`.");
 
-pub const PRECISION: ParamSpec = ParamSpec {
-    name: "precision",
-    doc: "Wanted half-width of the 95 % interval of the median, in percent of the median.",
-    kind: Kind::Number(0.01, 100.0),
-    word: None,
-    default: "2",
-};
+pub const PRECISION: ParamSpec = ParamSpec::new("precision", Kind::Number(0.01, 100.0), "2")
+    .doc("Wanted half-width of the 95 % interval of the median, in percent of the median.");
 
-pub const PAGES: ParamSpec = ParamSpec {
-    name: "pages",
-    doc: "Kind of pages; auto takes the largest that can be had.",
-    kind: Kind::Choice(&["1GiB", "2MiB", "transparent", "base"]),
-    word: Some("auto"),
-    default: "auto",
-};
+pub const PAGES: ParamSpec =
+    ParamSpec::new("pages", Kind::Choice(&["1GiB", "2MiB", "transparent", "base"]), "auto")
+        .word("auto")
+        .doc("Kind of pages; auto takes the largest that can be had.");
 
 /// The kinds of pages that [`PAGES`] asks for, in the order of preference.
 ///

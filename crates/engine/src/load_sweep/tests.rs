@@ -7,7 +7,7 @@ use seatrial_bench::{Benchmark, Error, Part};
 use seatrial_cluster::{Fault, Script, ScriptedFleet};
 use seatrial_model::machine::Machine;
 use seatrial_model::{
-    About, Better, Budget, Cost, Event, Interaction, Limits, Measures, MetricSpec, ParamSpec, PartPlacement,
+    About, Budget, Cost, Event, Interaction, Limits, Measures, MetricSpec, ParamSpec, PartPlacement,
     PartRecord, Phase, Quantity, Sample, Site, SiteNode, Subject, Unit, Values,
 };
 
@@ -18,7 +18,7 @@ use crate::{Deadlines, Finished, Plan, PlanInputs, Request, Runner, Sweep};
 struct Toy;
 
 const fn param(name: &'static str, kind: Kind, default: &'static str) -> ParamSpec {
-    ParamSpec { name, doc: "", kind, word: None, default }
+    ParamSpec::new(name, kind, default).doc("")
 }
 
 const ABOUT: About = About {
@@ -31,7 +31,7 @@ const ABOUT: About = About {
         param("depth", Kind::Load(1, 1000), "1"),
         param("block", Kind::Choice(&["small", "large"]), "small"),
     ],
-    metrics: &[MetricSpec { name: "rate", doc: "", unit: Unit::PerSecond, better: Better::Higher }],
+    metrics: &[MetricSpec::higher_is_better("rate", Unit::PerSecond).doc("")],
     series: &[],
     parts: &["worker"],
     needs: &[],

@@ -14,11 +14,8 @@ use crate::toy;
 
 pub struct Ring;
 
-static ABOUT: About = toy::about(
-    "toy.ring",
-    &[ParamSpec { name: "parts", doc: "How many.", kind: Kind::Count(2, 16), word: None, default: "3" }],
-    &["link"],
-);
+static ABOUT: About =
+    toy::about("toy.ring", &[ParamSpec::new("parts", Kind::Count(2, 16), "3").doc("How many.")], &["link"]);
 
 /// The token that tells everybody to end.
 const LAST: u8 = 255;

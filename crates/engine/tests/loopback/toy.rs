@@ -2,8 +2,8 @@
 
 use seatrial_bench::{Benchmark, Registry};
 use seatrial_model::{
-    About, Better, Budget, Case, Cost, Interaction, Kind, MetricSpec, Nanos, ParamSpec, Params,
-    PartPlacement, Site, Subject, Unit,
+    About, Budget, Case, Cost, Interaction, Kind, MetricSpec, Nanos, ParamSpec, Params, PartPlacement, Site,
+    Subject, Unit,
 };
 
 use crate::pair::Pair;
@@ -12,14 +12,10 @@ use crate::ring::Ring;
 pub static REGISTRY: Registry = Registry { benchmarks: &[&Pair as &dyn Benchmark, &Ring], planned: &[] };
 
 const METRICS: &[MetricSpec] = &[
-    MetricSpec {
-        name: "throughput",
-        doc: "Bytes received in the common window.",
-        unit: Unit::MegabytesPerSecond,
-        better: Better::Higher,
-    },
-    MetricSpec { name: "lost", doc: "Bytes sent and not received.", unit: Unit::Byte, better: Better::Lower },
-    MetricSpec { name: "laps", doc: "Laps of the token.", unit: Unit::PerSecond, better: Better::Higher },
+    MetricSpec::higher_is_better("throughput", Unit::MegabytesPerSecond)
+        .doc("Bytes received in the common window."),
+    MetricSpec::lower_is_better("lost", Unit::Byte).doc("Bytes sent and not received."),
+    MetricSpec::higher_is_better("laps", Unit::PerSecond).doc("Laps of the token."),
 ];
 
 /// The definition of a toy with its own parameters.
@@ -41,20 +37,12 @@ pub const fn about(id: &'static str, params: &'static [ParamSpec], parts: &'stat
 }
 
 /// The parameter that plants a fault.
-pub const FAULT: ParamSpec = ParamSpec {
-    name: "fault",
-    doc: "What goes wrong.",
-    kind: Kind::Choice(&[
-        "none",
-        "receiver-aborts",
-        "sender-hangs",
-        "sender-loses-a-byte",
-        "corrupt",
-        "endless",
-    ]),
-    word: None,
-    default: "none",
-};
+pub const FAULT: ParamSpec = ParamSpec::new(
+    "fault",
+    Kind::Choice(&["none", "receiver-aborts", "sender-hangs", "sender-loses-a-byte", "corrupt", "endless"]),
+    "none",
+)
+.doc("What goes wrong.");
 
 /// A case of `about` with parts `names`, all on the first node of `site`.
 pub fn case(about: &About, names: &[&str], params: &Params, site: &Site) -> Case {

@@ -18,6 +18,25 @@ pub struct ParamSpec {
     pub default: &'static str,
 }
 
+impl ParamSpec {
+    /// A parameter that takes no word, without its sentence, which [`Self::doc`] adds.
+    pub const fn new(name: &'static str, kind: Kind, default: &'static str) -> Self {
+        Self { name, doc: "", kind, word: None, default }
+    }
+
+    /// The same with a word that is accepted besides the type.
+    #[must_use]
+    pub const fn word(self, word: &'static str) -> Self {
+        Self { word: Some(word), ..self }
+    }
+
+    /// The same with the sentence for help and docs.
+    #[must_use]
+    pub const fn doc(self, doc: &'static str) -> Self {
+        Self { doc, ..self }
+    }
+}
+
 /// Why a parameter was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ParamError {

@@ -12,7 +12,7 @@ use seatrial_profile::{Catalog, Diagnostics, Loaded, Shipped, Source, load};
 pub const TODAY: Date = date(2026, 3, 1);
 
 const fn metric(name: &'static str, unit: Unit, better: Better) -> MetricSpec {
-    MetricSpec { name, doc: "A metric.", unit, better }
+    MetricSpec::new(name, unit, better).doc("A metric.")
 }
 
 const fn param(
@@ -41,13 +41,12 @@ static MEMORY: About = About {
         metric("bandwidth_all", Unit::GigabytesPerSecond, Better::Higher),
         metric("threads", Unit::Count, Better::None),
     ],
-    series: &[SeriesSpec {
-        name: "by_size",
-        doc: "A series.",
-        unit: Unit::GigabytesPerSecond,
-        better: Better::Higher,
-        axes: &[AxisSpec { name: "size", unit: Unit::Byte }],
-    }],
+    series: &[SeriesSpec::higher_is_better(
+        "by_size",
+        Unit::GigabytesPerSecond,
+        &[AxisSpec { name: "size", unit: Unit::Byte }],
+    )
+    .doc("A series.")],
     parts: &["worker"],
     needs: &[],
     probes: &[],

@@ -2,41 +2,32 @@
 
 use seatrial_model::setting::{Privilege, SettingAbout};
 use seatrial_model::{
-    About, Alias, AxisSpec, Better, Bytes, Cost, Factor, Interaction, Kind, MetricSpec, Need, ParamSpec,
-    Planned, SeriesSpec, Unit, Verdict,
+    About, Alias, AxisSpec, Bytes, Cost, Factor, Interaction, Kind, MetricSpec, Need, ParamSpec, Planned,
+    SeriesSpec, Unit, Verdict,
 };
 use seatrial_report::list::{Everything, PatternPage, ProfileLine, alias_page, overview, page, pattern_page};
 use seatrial_report::{TextStyle, history};
 
 use super::golden;
 
-const RATE: MetricSpec = MetricSpec {
-    name: "rate",
-    doc: "Bytes sent over the common window of all parts, headers not counted, as the receiver saw them.",
-    unit: Unit::GigabitsPerSecond,
-    better: Better::Higher,
-};
+const RATE: MetricSpec = MetricSpec::higher_is_better("rate", Unit::GigabitsPerSecond)
+    .doc("Bytes sent over the common window of all parts, headers not counted, as the receiver saw them.");
 
 const ECHO: About = About {
     id: "toy.echo",
     version: 1,
     title: "round trips between two processes",
     doc: "# toy.echo\n\nHow fast two processes *answer* each other.\n\n## How\n\n- One message at a time, `a * b` bytes long,\n  over a socket.\n- The clock runs on the sender.\n\n| size | what it is like |\n|---|---|\n| 1 B | a signal |\n| 64 KiB | a block of a file, which is larger than what the socket takes at once |\n\n```\nseatrial run toy.echo -p size=1B\n```\n",
-    params: &[ParamSpec {
-        name: "size",
-        doc: "Bytes of a message; auto is what the socket takes at once.",
-        kind: Kind::Size(Bytes(1), Bytes::mib(64)),
-        word: Some("auto"),
-        default: "64 KiB",
-    }],
+    params: &[ParamSpec::new("size", Kind::Size(Bytes(1), Bytes::mib(64)), "64 KiB")
+        .word("auto")
+        .doc("Bytes of a message; auto is what the socket takes at once.")],
     metrics: &[RATE],
-    series: &[SeriesSpec {
-        name: "by_size",
-        doc: "Rate by size of the message.",
-        unit: Unit::GigabitsPerSecond,
-        better: Better::Higher,
-        axes: &[AxisSpec { name: "size", unit: Unit::Byte }],
-    }],
+    series: &[SeriesSpec::higher_is_better(
+        "by_size",
+        Unit::GigabitsPerSecond,
+        &[AxisSpec { name: "size", unit: Unit::Byte }],
+    )
+    .doc("Rate by size of the message.")],
     parts: &["sender", "receiver"],
     needs: &[Need::Nodes(2), Need::Library("libibverbs.so.1")],
     probes: &["steal"],

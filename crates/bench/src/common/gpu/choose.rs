@@ -7,13 +7,9 @@ use seatrial_model::{
 
 use super::super::{memory_for, memory_nodes, own_memory};
 
-pub const GPU: ParamSpec = ParamSpec {
-    name: "gpu",
-    doc: "One GPU by its number in the inventory or its PCI address; auto is all of them.",
-    kind: Kind::Text,
-    word: Some("auto"),
-    default: "auto",
-};
+pub const GPU: ParamSpec = ParamSpec::new("gpu", Kind::Text, "auto")
+    .word("auto")
+    .doc("One GPU by its number in the inventory or its PCI address; auto is all of them.");
 
 /// The name of the vendor whose driver we can speak to.
 const VENDOR: &str = "NVIDIA";

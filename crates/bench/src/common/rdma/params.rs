@@ -5,23 +5,17 @@ use seatrial_model::{Bytes, Kind, ParamSpec};
 use crate::common::Direction;
 
 /// The port of the first node.
-pub const DEVICE: ParamSpec = ParamSpec {
-    name: "device",
-    doc: "The port of the first node, such as mlx5_0/1, or a device of one port; auto measures each active port.",
-    kind: Kind::Text,
-    word: Some("auto"),
-    default: "auto",
-};
+pub const DEVICE: ParamSpec = ParamSpec::new("device", Kind::Text, "auto").word("auto").doc(
+    "The port of the first node, such as mlx5_0/1, or a device of one port; auto measures each active \
+     port.",
+);
 
 /// The port at the other end.
-pub const PEER: ParamSpec = ParamSpec {
-    name: "peer_device",
-    doc: "The port at the other end; auto is the one of the same name, on one node that of another card if there is one \
-          and else the port itself; other-card is a physically distinct card and nothing else.",
-    kind: Kind::Text,
-    word: Some("auto"),
-    default: "auto",
-};
+pub const PEER: ParamSpec = ParamSpec::new("peer_device", Kind::Text, "auto").word("auto").doc(
+    "The port at the other end; auto is the one of the same name, on one node that of another card if \
+     there is one and else the port itself; other-card is a physically distinct card and nothing \
+     else.",
+);
 
 /// The same where data may go over several ports at once.
 pub const DEVICES: ParamSpec = ParamSpec {
@@ -46,112 +40,57 @@ pub const PEERS: ParamSpec = ParamSpec {
 };
 
 /// Reliable, unreliable.
-pub const TRANSPORT_RC_UC: ParamSpec = ParamSpec {
-    name: "transport",
-    doc: "Reliable connection, or unreliable connection, where lost messages stay lost.",
-    kind: Kind::Choice(&["rc", "uc"]),
-    word: None,
-    default: "rc",
-};
+pub const TRANSPORT_RC_UC: ParamSpec = ParamSpec::new("transport", Kind::Choice(&["rc", "uc"]), "rc")
+    .doc("Reliable connection, or unreliable connection, where lost messages stay lost.");
 
 /// Reliable, unreliable, datagrams.
-pub const TRANSPORT_ALL: ParamSpec = ParamSpec {
-    name: "transport",
-    doc: "Reliable connection, unreliable connection, or unreliable datagrams of at most one packet.",
-    kind: Kind::Choice(&["rc", "uc", "ud"]),
-    word: None,
-    default: "rc",
-};
+pub const TRANSPORT_ALL: ParamSpec = ParamSpec::new("transport", Kind::Choice(&["rc", "uc", "ud"]), "rc")
+    .doc("Reliable connection, unreliable connection, or unreliable datagrams of at most one packet.");
 
 /// One peer, or a group.
-pub const MULTICAST: ParamSpec = ParamSpec {
-    name: "multicast",
-    doc: "Datagrams go to a group that the other end's queue pairs are in, one group for each (transport=ud, RoCE only: on \
-          InfiniBand groups are the subnet manager's).",
-    kind: Kind::Flag,
-    word: None,
-    default: "false",
-};
+pub const MULTICAST: ParamSpec = ParamSpec::new("multicast", Kind::Flag, "false").doc(
+    "Datagrams go to a group that the other end's queue pairs are in, one group for each \
+     (transport=ud, RoCE only: on InfiniBand groups are the subnet manager's).",
+);
 
 pub const DIRECTION: ParamSpec = Direction::parameter(
     "Which node posts the requests: the first (forward), the second (reverse), or both at once.",
 );
 
 /// Bytes of a message.
-pub const SIZE: ParamSpec = ParamSpec {
-    name: "size",
-    doc: "Bytes of a message.",
-    kind: Kind::Size(Bytes(1), Bytes::mib(256)),
-    word: None,
-    default: "64 KiB",
-};
+pub const SIZE: ParamSpec =
+    ParamSpec::new("size", Kind::Size(Bytes(1), Bytes::mib(256)), "64 KiB").doc("Bytes of a message.");
 
 /// The end of a sweep of sizes.
-pub const UP_TO: ParamSpec = ParamSpec {
-    name: "up_to",
-    doc: "The largest message of a sweep that doubles from size; none measures size alone.",
-    kind: Kind::Size(Bytes(1), Bytes::mib(256)),
-    word: Some("none"),
-    default: "none",
-};
+pub const UP_TO: ParamSpec = ParamSpec::new("up_to", Kind::Size(Bytes(1), Bytes::mib(256)), "none")
+    .word("none")
+    .doc("The largest message of a sweep that doubles from size; none measures size alone.");
 
-pub const QUEUE_PAIRS: ParamSpec = ParamSpec {
-    name: "queue_pairs",
-    doc: "Connections in each direction, dealt out to the threads.",
-    kind: Kind::Load(1, 1024),
-    word: None,
-    default: "1",
-};
+pub const QUEUE_PAIRS: ParamSpec = ParamSpec::new("queue_pairs", Kind::Load(1, 1024), "1")
+    .doc("Connections in each direction, dealt out to the threads.");
 
-pub const THREADS: ParamSpec = ParamSpec {
-    name: "threads",
-    doc: "Threads of each end, each with a completion queue of its own.",
-    kind: Kind::Load(1, 128),
-    word: None,
-    default: "1",
-};
+pub const THREADS: ParamSpec = ParamSpec::new("threads", Kind::Load(1, 128), "1")
+    .doc("Threads of each end, each with a completion queue of its own.");
 
-pub const DEPTH: ParamSpec = ParamSpec {
-    name: "depth",
-    doc: "Messages that are under way on a queue pair at most.",
-    kind: Kind::Load(1, 8192),
-    word: None,
-    default: "128",
-};
+pub const DEPTH: ParamSpec = ParamSpec::new("depth", Kind::Load(1, 8192), "128")
+    .doc("Messages that are under way on a queue pair at most.");
 
-pub const MODERATION: ParamSpec = ParamSpec {
-    name: "moderation",
-    doc: "Every so many messages one completion is asked for; auto is 1 from 8 KiB on, below it 64 or a quarter of depth.",
-    kind: Kind::Count(1, 4096),
-    word: Some("auto"),
-    default: "auto",
-};
+pub const MODERATION: ParamSpec =
+    ParamSpec::new("moderation", Kind::Count(1, 4096), "auto").word("auto").doc(
+        "Every so many messages one completion is asked for; auto is 1 from 8 KiB on, below it 64 or a \
+         quarter of depth.",
+    );
 
 /// Messages handed over with one call.
-pub const POST_LIST: ParamSpec = ParamSpec {
-    name: "post_list",
-    doc: "Messages that are handed to the card with one call, as a list.",
-    kind: Kind::Count(1, 1024),
-    word: None,
-    default: "1",
-};
+pub const POST_LIST: ParamSpec = ParamSpec::new("post_list", Kind::Count(1, 1024), "1")
+    .doc("Messages that are handed to the card with one call, as a list.");
 
-pub const RECEIVES: ParamSpec = ParamSpec {
-    name: "receives",
-    doc: "Receive requests that are kept posted on each queue pair.",
-    kind: Kind::Count(1, 8192),
-    word: None,
-    default: "512",
-};
+pub const RECEIVES: ParamSpec = ParamSpec::new("receives", Kind::Count(1, 8192), "512")
+    .doc("Receive requests that are kept posted on each queue pair.");
 
 /// Payload in the request.
-pub const INLINE: ParamSpec = ParamSpec {
-    name: "inline",
-    doc: "Messages up to this size are copied into the request, which spares the card a read of memory.",
-    kind: Kind::Size(Bytes(0), Bytes::kib(4)),
-    word: None,
-    default: "0 B",
-};
+pub const INLINE: ParamSpec = ParamSpec::new("inline", Kind::Size(Bytes(0), Bytes::kib(4)), "0 B")
+    .doc("Messages up to this size are copied into the request, which spares the card a read of memory.");
 
 /// The same where one message at a time goes, to which it matters most.
 pub const INLINE_AUTO: ParamSpec = ParamSpec {
@@ -162,86 +101,45 @@ pub const INLINE_AUTO: ParamSpec = ParamSpec {
 };
 
 /// How an end learns of completions.
-pub const COMPLETION: ParamSpec = ParamSpec {
-    name: "completion",
-    doc: "Whether the ends ask for completions again and again, or sleep until an interrupt tells of one.",
-    kind: Kind::Choice(&["polled", "event"]),
-    word: None,
-    default: "polled",
-};
+pub const COMPLETION: ParamSpec = ParamSpec::new("completion", Kind::Choice(&["polled", "event"]), "polled")
+    .doc("Whether the ends ask for completions again and again, or sleep until an interrupt tells of one.");
 
-pub const MTU: ParamSpec = ParamSpec {
-    name: "mtu",
-    doc: "Path MTU in bytes of payload; auto is the smaller of what both ports have active.",
-    kind: Kind::Choice(&["256", "512", "1024", "2048", "4096"]),
-    word: Some("auto"),
-    default: "auto",
-};
+pub const MTU: ParamSpec =
+    ParamSpec::new("mtu", Kind::Choice(&["256", "512", "1024", "2048", "4096"]), "auto")
+        .word("auto")
+        .doc("Path MTU in bytes of payload; auto is the smaller of what both ports have active.");
 
-pub const SERVICE_LEVEL: ParamSpec = ParamSpec {
-    name: "service_level",
-    doc: "Service level of the packets, which switches map to a virtual lane, or on Ethernet to a priority.",
-    kind: Kind::Count(0, 15),
-    word: None,
-    default: "0",
-};
+pub const SERVICE_LEVEL: ParamSpec = ParamSpec::new("service_level", Kind::Count(0, 15), "0")
+    .doc("Service level of the packets, which switches map to a virtual lane, or on Ethernet to a priority.");
 
-pub const TRAFFIC_CLASS: ParamSpec = ParamSpec {
-    name: "traffic_class",
-    doc: "Traffic class of the global header: on RoCE the byte with DSCP and ECN.",
-    kind: Kind::Count(0, 255),
-    word: None,
-    default: "0",
-};
+pub const TRAFFIC_CLASS: ParamSpec = ParamSpec::new("traffic_class", Kind::Count(0, 255), "0")
+    .doc("Traffic class of the global header: on RoCE the byte with DSCP and ECN.");
 
-pub const PKEY_INDEX: ParamSpec = ParamSpec {
-    name: "pkey_index",
-    doc: "Which entry of the port's table of partition keys the queue pairs belong to.",
-    kind: Kind::Count(0, 65_535),
-    word: None,
-    default: "0",
-};
+pub const PKEY_INDEX: ParamSpec = ParamSpec::new("pkey_index", Kind::Count(0, 65_535), "0")
+    .doc("Which entry of the port's table of partition keys the queue pairs belong to.");
 
-pub const GID_INDEX: ParamSpec = ParamSpec {
-    name: "gid_index",
-    doc: "Which entry of the port's table of GIDs both ends use; auto chooses, and the record says why.",
-    kind: Kind::Count(0, 255),
-    word: Some("auto"),
-    default: "auto",
-};
+pub const GID_INDEX: ParamSpec = ParamSpec::new("gid_index", Kind::Count(0, 255), "auto")
+    .word("auto")
+    .doc("Which entry of the port's table of GIDs both ends use; auto chooses, and the record says why.");
 
-pub const OUTSTANDING: ParamSpec = ParamSpec {
-    name: "outstanding",
-    doc: "Reads and atomics that a queue pair has on the wire at most; auto is what both devices can.",
-    kind: Kind::Count(1, 128),
-    word: Some("auto"),
-    default: "auto",
-};
+pub const OUTSTANDING: ParamSpec = ParamSpec::new("outstanding", Kind::Count(1, 128), "auto")
+    .word("auto")
+    .doc("Reads and atomics that a queue pair has on the wire at most; auto is what both devices can.");
 
 /// Same memory, or other.
-pub const BUFFERS: ParamSpec = ParamSpec {
-    name: "buffers",
-    doc: "Every message from and into the same memory, which caches hold; each from and into other memory than the last; or \
-          each from or into memory that its end registers for it and gives back after it.",
-    kind: Kind::Choice(&["same", "different", "fresh"]),
-    word: None,
-    default: "same",
-};
+pub const BUFFERS: ParamSpec =
+    ParamSpec::new("buffers", Kind::Choice(&["same", "different", "fresh"]), "same").doc(
+        "Every message from and into the same memory, which caches hold; each from and into other memory \
+         than the last; or each from or into memory that its end registers for it and gives back after \
+         it.",
+    );
 
 /// Fence of a put.
-pub const FENCE_PUT: ParamSpec = ParamSpec {
-    name: "fence",
-    doc: "Each message is followed by a read that proves its arrival, and the next waits for that read (over rc only).",
-    kind: Kind::Flag,
-    word: None,
-    default: "false",
-};
+pub const FENCE_PUT: ParamSpec = ParamSpec::new("fence", Kind::Flag, "false").doc(
+    "Each message is followed by a read that proves its arrival, and the next waits for that read \
+     (over rc only).",
+);
 
 /// Fence of a get.
-pub const FENCE_GET: ParamSpec = ParamSpec {
-    name: "fence",
-    doc: "Each read waits at its queue pair until all reads before it have come.",
-    kind: Kind::Flag,
-    word: None,
-    default: "false",
-};
+pub const FENCE_GET: ParamSpec = ParamSpec::new("fence", Kind::Flag, "false")
+    .doc("Each read waits at its queue pair until all reads before it have come.");

@@ -13,7 +13,7 @@ mod reduce;
 mod tests;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
+    About, AxisSpec, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
     PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
@@ -27,13 +27,8 @@ const ABOUT: About = About {
     title: "effective clock of one core and of all cores",
     doc: include_str!("doc.md"),
     params: &[
-        ParamSpec {
-            name: "cores",
-            doc: "One core by itself, all cores together, or both, one after the other.",
-            kind: Kind::Choice(&[part::ONE, part::ALL, "both"]),
-            word: None,
-            default: "both",
-        },
+        ParamSpec::new("cores", Kind::Choice(&[part::ONE, part::ALL, "both"]), "both")
+            .doc("One core by itself, all cores together, or both, one after the other."),
         ParamSpec {
             doc: "Measuring time of one trial; with cores=both a third of it for one core, the rest for all.",
             default: "1 s",
@@ -44,34 +39,24 @@ const ABOUT: About = About {
         common::PRECISION,
     ],
     metrics: &[
-        MetricSpec {
-            name: "clock_one",
-            doc: "Cycles over time of one core while the others are idle.",
-            unit: Unit::Gigahertz,
-            better: Better::Higher,
-        },
-        MetricSpec {
-            name: "clock_all",
-            doc: "Cycles over time while all cores run, of the core that is slowest by its median.",
-            unit: Unit::Gigahertz,
-            better: Better::Higher,
-        },
+        MetricSpec::higher_is_better("clock_one", Unit::Gigahertz)
+            .doc("Cycles over time of one core while the others are idle."),
+        MetricSpec::higher_is_better("clock_all", Unit::Gigahertz)
+            .doc("Cycles over time while all cores run, of the core that is slowest by its median."),
     ],
     series: &[
-        SeriesSpec {
-            name: "by_core",
-            doc: "Clock of each core while all run, by the CPU that stands for it.",
-            unit: Unit::Gigahertz,
-            better: Better::Higher,
-            axes: &[AxisSpec { name: "cpu", unit: Unit::Count }],
-        },
-        SeriesSpec {
-            name: "over_time",
-            doc: "Clock of the median core by the time since all cores began to run.",
-            unit: Unit::Gigahertz,
-            better: Better::Higher,
-            axes: &[AxisSpec { name: "elapsed", unit: Unit::Millisecond }],
-        },
+        SeriesSpec::higher_is_better(
+            "by_core",
+            Unit::Gigahertz,
+            &[AxisSpec { name: "cpu", unit: Unit::Count }],
+        )
+        .doc("Clock of each core while all run, by the CPU that stands for it."),
+        SeriesSpec::higher_is_better(
+            "over_time",
+            Unit::Gigahertz,
+            &[AxisSpec { name: "elapsed", unit: Unit::Millisecond }],
+        )
+        .doc("Clock of the median core by the time since all cores began to run."),
     ],
     parts: &["worker"],
     needs: &[],

@@ -12,8 +12,8 @@ mod sizes;
 mod tests;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need, ParamSpec,
-    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need, ParamSpec, Params,
+    PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::common::gpu;
@@ -22,11 +22,11 @@ use crate::{Benchmark, Error, Part, common};
 pub struct HostCopy;
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::GigabytesPerSecond, better: Better::Higher }
+    MetricSpec::higher_is_better(name, Unit::GigabytesPerSecond).doc(doc)
 }
 
 const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::Nanosecond, better: Better::Lower }
+    MetricSpec::lower_is_better(name, Unit::Nanosecond).doc(doc)
 }
 
 const ABOUT: About = About {
@@ -35,41 +35,19 @@ const ABOUT: About = About {
     title: "copies between host and GPU, each direction and both",
     doc: include_str!("doc.md"),
     params: &[
-        ParamSpec {
-            name: "engine",
-            doc: "The copy engines by the driver's copy, or the GPU's processors by a kernel of ours.",
-            kind: Kind::Choice(&["copy", "sm"]),
-            word: None,
-            default: "copy",
-        },
-        ParamSpec {
-            name: "memory",
-            doc: "Memory of the host: pinned, which the GPU reaches by itself, or pageable.",
-            kind: Kind::Choice(&["pinned", "pageable"]),
-            word: None,
-            default: "pinned",
-        },
-        ParamSpec {
-            name: "direction",
-            doc: "To the device, from it, or both at once; auto is all three in turn.",
-            kind: Kind::Choice(&["h2d", "d2h", "both"]),
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "size",
-            doc: "Size of a copy: a size, quick (32 MiB), shmoo (81 sizes from 1 KiB to 64 MiB) or FROM:TO:STEP.",
-            kind: Kind::Text,
-            word: None,
-            default: "512 MiB",
-        },
-        ParamSpec {
-            name: "scope",
-            doc: "The memory next to the GPU, or that of every NUMA node in turn.",
-            kind: Kind::Choice(&["near", "matrix"]),
-            word: None,
-            default: "near",
-        },
+        ParamSpec::new("engine", Kind::Choice(&["copy", "sm"]), "copy")
+            .doc("The copy engines by the driver's copy, or the GPU's processors by a kernel of ours."),
+        ParamSpec::new("memory", Kind::Choice(&["pinned", "pageable"]), "pinned")
+            .doc("Memory of the host: pinned, which the GPU reaches by itself, or pageable."),
+        ParamSpec::new("direction", Kind::Choice(&["h2d", "d2h", "both"]), "auto")
+            .word("auto")
+            .doc("To the device, from it, or both at once; auto is all three in turn."),
+        ParamSpec::new("size", Kind::Text, "512 MiB").doc(
+            "Size of a copy: a size, quick (32 MiB), shmoo (81 sizes from 1 KiB to 64 MiB) or \
+             FROM:TO:STEP.",
+        ),
+        ParamSpec::new("scope", Kind::Choice(&["near", "matrix"]), "near")
+            .doc("The memory next to the GPU, or that of every NUMA node in turn."),
         gpu::GPU,
         common::PAGES,
         common::TIME,
@@ -96,26 +74,21 @@ const ABOUT: About = About {
         rate("d2h_remote", "In scope matrix: from the device to the slowest NUMA node that is not its own."),
     ],
     series: &[
-        SeriesSpec {
-            name: "by_size",
-            doc: "Bandwidth by direction and size of a copy.",
-            unit: Unit::GigabytesPerSecond,
-            better: Better::Higher,
-            axes: &[
-                AxisSpec { name: "direction", unit: Unit::Count },
-                AxisSpec { name: "size", unit: Unit::Byte },
-            ],
-        },
-        SeriesSpec {
-            name: "matrix",
-            doc: "Bandwidth by direction and NUMA node of the host's memory.",
-            unit: Unit::GigabytesPerSecond,
-            better: Better::Higher,
-            axes: &[
+        SeriesSpec::higher_is_better(
+            "by_size",
+            Unit::GigabytesPerSecond,
+            &[AxisSpec { name: "direction", unit: Unit::Count }, AxisSpec { name: "size", unit: Unit::Byte }],
+        )
+        .doc("Bandwidth by direction and size of a copy."),
+        SeriesSpec::higher_is_better(
+            "matrix",
+            Unit::GigabytesPerSecond,
+            &[
                 AxisSpec { name: "direction", unit: Unit::Count },
                 AxisSpec { name: "memory_node", unit: Unit::Count },
             ],
-        },
+        )
+        .doc("Bandwidth by direction and NUMA node of the host's memory."),
     ],
     parts: &["worker"],
     needs: &[Need::Library("libcuda.so.1")],

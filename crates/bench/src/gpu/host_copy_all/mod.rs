@@ -7,8 +7,8 @@ mod reduce;
 mod tests;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need,
-    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need, ParamSpec,
+    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -16,7 +16,7 @@ use crate::{Benchmark, Error, Part, common};
 pub struct HostCopyAll;
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::GigabitsPerSecond, better: Better::Higher }
+    MetricSpec::higher_is_better(name, Unit::GigabitsPerSecond).doc(doc)
 }
 
 const ABOUT: About = About {
@@ -25,27 +25,15 @@ const ABOUT: About = About {
     title: "copies between host and all GPUs at once",
     doc: include_str!("doc.md"),
     params: &[
-        ParamSpec {
-            name: "direction",
-            doc: "To the devices, from them, or both at once; auto is all three in turn.",
-            kind: Kind::Choice(&["h2d", "d2h", "both"]),
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "coverage",
-            doc: "One block again and again, or ten times 10/11 of each device's memory, as COBALT2's gpu-copy does.",
-            kind: Kind::Choice(&["block", "memory"]),
-            word: None,
-            default: "block",
-        },
-        ParamSpec {
-            name: "block",
-            doc: "Size of a copy, and of what is pinned for each GPU and direction.",
-            kind: Kind::Size(Bytes::kib(4), Bytes::gib(16)),
-            word: None,
-            default: "512 MiB",
-        },
+        ParamSpec::new("direction", Kind::Choice(&["h2d", "d2h", "both"]), "auto")
+            .word("auto")
+            .doc("To the devices, from them, or both at once; auto is all three in turn."),
+        ParamSpec::new("coverage", Kind::Choice(&["block", "memory"]), "block").doc(
+            "One block again and again, or ten times 10/11 of each device's memory, as COBALT2's \
+             gpu-copy does.",
+        ),
+        ParamSpec::new("block", Kind::Size(Bytes::kib(4), Bytes::gib(16)), "512 MiB")
+            .doc("Size of a copy, and of what is pinned for each GPU and direction."),
         common::PAGES,
         ParamSpec { default: "2 s", ..common::TIME },
         common::TRIALS,
@@ -59,16 +47,12 @@ const ABOUT: About = About {
         rate("h2d_least", "Host to device, the slowest of the GPUs that copied at once."),
         rate("d2h_least", "Device to host, the slowest of the GPUs that copied at once."),
     ],
-    series: &[SeriesSpec {
-        name: "by_gpu",
-        doc: "Each GPU while all copied, by direction.",
-        unit: Unit::GigabitsPerSecond,
-        better: Better::Higher,
-        axes: &[
-            AxisSpec { name: "direction", unit: Unit::Count },
-            AxisSpec { name: "gpu", unit: Unit::Count },
-        ],
-    }],
+    series: &[SeriesSpec::higher_is_better(
+        "by_gpu",
+        Unit::GigabitsPerSecond,
+        &[AxisSpec { name: "direction", unit: Unit::Count }, AxisSpec { name: "gpu", unit: Unit::Count }],
+    )
+    .doc("Each GPU while all copied, by direction.")],
     parts: &["worker"],
     needs: &[Need::Library("libcuda.so.1")],
     probes: &["steal", "load", "pcie_aer", "kernel_log"],

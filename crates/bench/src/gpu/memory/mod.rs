@@ -8,8 +8,8 @@ mod tests;
 mod variant;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need,
-    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need, ParamSpec,
+    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::common::gpu;
@@ -18,7 +18,7 @@ use crate::{Benchmark, Error, Part, common};
 pub struct Memory;
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::GigabytesPerSecond, better: Better::Higher }
+    MetricSpec::higher_is_better(name, Unit::GigabytesPerSecond).doc(doc)
 }
 
 const ABOUT: About = About {
@@ -27,27 +27,14 @@ const ABOUT: About = About {
     title: "bandwidth of a GPU's own memory, by kernel and variant",
     doc: include_str!("doc.md"),
     params: &[
-        ParamSpec {
-            name: "kernel",
-            doc: "One kernel; auto is all of them in turn.",
-            kind: Kind::Choice(&["read", "write", "copy", "triad", "memcpy"]),
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "variants",
-            doc: "The variants of each kernel that were found good, or every combination.",
-            kind: Kind::Choice(&["tuned", "all"]),
-            word: None,
-            default: "tuned",
-        },
-        ParamSpec {
-            name: "array",
-            doc: "Size of each array; auto is 4 GiB, or a 32nd of the device's memory if that is less.",
-            kind: Kind::Size(Bytes::mib(1), Bytes::gib(256)),
-            word: Some("auto"),
-            default: "auto",
-        },
+        ParamSpec::new("kernel", Kind::Choice(&["read", "write", "copy", "triad", "memcpy"]), "auto")
+            .word("auto")
+            .doc("One kernel; auto is all of them in turn."),
+        ParamSpec::new("variants", Kind::Choice(&["tuned", "all"]), "tuned")
+            .doc("The variants of each kernel that were found good, or every combination."),
+        ParamSpec::new("array", Kind::Size(Bytes::mib(1), Bytes::gib(256)), "auto")
+            .word("auto")
+            .doc("Size of each array; auto is 4 GiB, or a 32nd of the device's memory if that is less."),
         gpu::GPU,
         common::TIME,
         common::TRIALS,
@@ -61,16 +48,12 @@ const ABOUT: About = About {
         rate("triad", "Bytes read and written by the best variant of triad over time."),
         rate("memcpy", "Bytes read and written by the driver's copy over time."),
     ],
-    series: &[SeriesSpec {
-        name: "by_variant",
-        doc: "Bandwidth by kernel and variant.",
-        unit: Unit::GigabytesPerSecond,
-        better: Better::Higher,
-        axes: &[
-            AxisSpec { name: "kernel", unit: Unit::Count },
-            AxisSpec { name: "variant", unit: Unit::Count },
-        ],
-    }],
+    series: &[SeriesSpec::higher_is_better(
+        "by_variant",
+        Unit::GigabytesPerSecond,
+        &[AxisSpec { name: "kernel", unit: Unit::Count }, AxisSpec { name: "variant", unit: Unit::Count }],
+    )
+    .doc("Bandwidth by kernel and variant.")],
     parts: &["worker"],
     needs: &[Need::Library("libcuda.so.1")],
     probes: &["steal", "load", "kernel_log"],

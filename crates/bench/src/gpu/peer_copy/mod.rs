@@ -8,8 +8,8 @@ mod reduce;
 mod tests;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need,
-    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need, ParamSpec,
+    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -17,11 +17,11 @@ use crate::{Benchmark, Error, Part, common};
 pub struct PeerCopy;
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::GigabytesPerSecond, better: Better::Higher }
+    MetricSpec::higher_is_better(name, Unit::GigabytesPerSecond).doc(doc)
 }
 
 const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::Nanosecond, better: Better::Lower }
+    MetricSpec::lower_is_better(name, Unit::Nanosecond).doc(doc)
 }
 
 const fn axis(name: &'static str) -> AxisSpec {
@@ -34,27 +34,12 @@ const ABOUT: About = About {
     title: "copies between the GPUs of a node, every pair and many at once",
     doc: include_str!("doc.md"),
     params: &[
-        ParamSpec {
-            name: "engine",
-            doc: "The copy engines by the driver's copy, or the GPU's processors by a kernel of ours.",
-            kind: Kind::Choice(&["copy", "sm"]),
-            word: None,
-            default: "copy",
-        },
-        ParamSpec {
-            name: "among",
-            doc: "Pairs, or one with all others and all with all; auto is both.",
-            kind: Kind::Choice(&["pairs", "groups"]),
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "size",
-            doc: "Size of a copy.",
-            kind: Kind::Size(Bytes::kib(4), Bytes::gib(16)),
-            word: None,
-            default: "512 MiB",
-        },
+        ParamSpec::new("engine", Kind::Choice(&["copy", "sm"]), "copy")
+            .doc("The copy engines by the driver's copy, or the GPU's processors by a kernel of ours."),
+        ParamSpec::new("among", Kind::Choice(&["pairs", "groups"]), "auto")
+            .word("auto")
+            .doc("Pairs, or one with all others and all with all; auto is both."),
+        ParamSpec::new("size", Kind::Size(Bytes::kib(4), Bytes::gib(16)), "512 MiB").doc("Size of a copy."),
         common::TIME,
         common::TRIALS,
         common::MAX_TRIALS,
@@ -79,34 +64,18 @@ const ABOUT: About = About {
         ),
     ],
     series: &[
-        SeriesSpec {
-            name: "pairs",
-            doc: "Bandwidth by operation and pair; data go from the one to the other.",
-            unit: Unit::GigabytesPerSecond,
-            better: Better::Higher,
-            axes: &[axis("operation"), axis("from"), axis("to")],
-        },
-        SeriesSpec {
-            name: "groups",
-            doc: "Bandwidth of one GPU with all others, by operation.",
-            unit: Unit::GigabytesPerSecond,
-            better: Better::Higher,
-            axes: &[axis("operation"), axis("gpu")],
-        },
-        SeriesSpec {
-            name: "latencies",
-            doc: "Time of a load by the one GPU over the link, of what the cache of the other holds.",
-            unit: Unit::Nanosecond,
-            better: Better::Lower,
-            axes: &[axis("by"), axis("from")],
-        },
-        SeriesSpec {
-            name: "memory_latencies",
-            doc: "Time of a load by the one GPU of what lies in the memory of the other.",
-            unit: Unit::Nanosecond,
-            better: Better::Lower,
-            axes: &[axis("by"), axis("from")],
-        },
+        SeriesSpec::higher_is_better(
+            "pairs",
+            Unit::GigabytesPerSecond,
+            &[axis("operation"), axis("from"), axis("to")],
+        )
+        .doc("Bandwidth by operation and pair; data go from the one to the other."),
+        SeriesSpec::higher_is_better("groups", Unit::GigabytesPerSecond, &[axis("operation"), axis("gpu")])
+            .doc("Bandwidth of one GPU with all others, by operation."),
+        SeriesSpec::lower_is_better("latencies", Unit::Nanosecond, &[axis("by"), axis("from")])
+            .doc("Time of a load by the one GPU over the link, of what the cache of the other holds."),
+        SeriesSpec::lower_is_better("memory_latencies", Unit::Nanosecond, &[axis("by"), axis("from")])
+            .doc("Time of a load by the one GPU of what lies in the memory of the other."),
     ],
     parts: &["worker"],
     needs: &[Need::Library("libcuda.so.1")],

@@ -12,8 +12,8 @@ pub mod sizing;
 mod tests;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec,
-    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
+    PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -26,20 +26,14 @@ const ABOUT: About = About {
     title: "latency of dependent loads, from the first cache to memory",
     doc: include_str!("doc.md"),
     params: &[
-        ParamSpec {
-            name: "scope",
-            doc: "One core with the memory next to it, or one core of every NUMA node with every node's memory.",
-            kind: Kind::Choice(&["machine", "matrix"]),
-            word: None,
-            default: "machine",
-        },
-        ParamSpec {
-            name: "size",
-            doc: "Size of the one ring that is chased; auto sweeps from 4 KiB to 4 times the last-level cache.",
-            kind: Kind::Size(Bytes::kib(4), Bytes::gib(64)),
-            word: Some("auto"),
-            default: "auto",
-        },
+        ParamSpec::new("scope", Kind::Choice(&["machine", "matrix"]), "machine").doc(
+            "One core with the memory next to it, or one core of every NUMA node with every node's \
+             memory.",
+        ),
+        ParamSpec::new("size", Kind::Size(Bytes::kib(4), Bytes::gib(64)), "auto").word("auto").doc(
+            "Size of the one ring that is chased; auto sweeps from 4 KiB to 4 times the last-level \
+             cache.",
+        ),
         common::PAGES,
         common::TIME,
         common::TRIALS,
@@ -47,61 +41,37 @@ const ABOUT: About = About {
         common::PRECISION,
     ],
     metrics: &[
-        MetricSpec {
-            name: "latency",
-            doc: "Time of one dependent load from the largest ring, which is memory unless `size` says otherwise.",
-            unit: Unit::Nanosecond,
-            better: Better::Lower,
-        },
-        MetricSpec {
-            name: "l1",
-            doc: "The same from a ring that fills at most half of the first cache.",
-            unit: Unit::Nanosecond,
-            better: Better::Lower,
-        },
-        MetricSpec {
-            name: "l2",
-            doc: "The same from at most half of the second cache and at least twice the first.",
-            unit: Unit::Nanosecond,
-            better: Better::Lower,
-        },
-        MetricSpec {
-            name: "l3",
-            doc: "The same from at most half of the third cache and at least twice the second.",
-            unit: Unit::Nanosecond,
-            better: Better::Lower,
-        },
-        MetricSpec {
-            name: "local",
-            doc: "In scope matrix: the slowest node with its own memory.",
-            unit: Unit::Nanosecond,
-            better: Better::Lower,
-        },
-        MetricSpec {
-            name: "remote",
-            doc: "In scope matrix: the slowest pair of different nodes.",
-            unit: Unit::Nanosecond,
-            better: Better::Lower,
-        },
+        MetricSpec::lower_is_better("latency", Unit::Nanosecond).doc(
+            "Time of one dependent load from the largest ring, which is memory unless `size` says \
+             otherwise.",
+        ),
+        MetricSpec::lower_is_better("l1", Unit::Nanosecond)
+            .doc("The same from a ring that fills at most half of the first cache."),
+        MetricSpec::lower_is_better("l2", Unit::Nanosecond)
+            .doc("The same from at most half of the second cache and at least twice the first."),
+        MetricSpec::lower_is_better("l3", Unit::Nanosecond)
+            .doc("The same from at most half of the third cache and at least twice the second."),
+        MetricSpec::lower_is_better("local", Unit::Nanosecond)
+            .doc("In scope matrix: the slowest node with its own memory."),
+        MetricSpec::lower_is_better("remote", Unit::Nanosecond)
+            .doc("In scope matrix: the slowest pair of different nodes."),
     ],
     series: &[
-        SeriesSpec {
-            name: "by_size",
-            doc: "Latency by size of the ring.",
-            unit: Unit::Nanosecond,
-            better: Better::Lower,
-            axes: &[AxisSpec { name: "size", unit: Unit::Byte }],
-        },
-        SeriesSpec {
-            name: "matrix",
-            doc: "Latency by node of the core and node of the memory.",
-            unit: Unit::Nanosecond,
-            better: Better::Lower,
-            axes: &[
+        SeriesSpec::lower_is_better(
+            "by_size",
+            Unit::Nanosecond,
+            &[AxisSpec { name: "size", unit: Unit::Byte }],
+        )
+        .doc("Latency by size of the ring."),
+        SeriesSpec::lower_is_better(
+            "matrix",
+            Unit::Nanosecond,
+            &[
                 AxisSpec { name: "cpu_node", unit: Unit::Count },
                 AxisSpec { name: "memory_node", unit: Unit::Count },
             ],
-        },
+        )
+        .doc("Latency by node of the core and node of the memory."),
     ],
     parts: &["worker"],
     needs: &[],

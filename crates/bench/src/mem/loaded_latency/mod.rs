@@ -10,7 +10,7 @@ mod team;
 mod tests;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
+    About, AxisSpec, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
     PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
@@ -26,27 +26,14 @@ const ABOUT: About = About {
     title: "latency of memory against the bandwidth that other cores draw",
     doc: include_str!("doc.md"),
     params: &[
-        ParamSpec {
-            name: "load",
-            doc: "What the loaders do: read, or copy with non-temporal stores, which writes as much as it reads.",
-            kind: Kind::Choice(&["read", "copy"]),
-            word: None,
-            default: "read",
-        },
-        ParamSpec {
-            name: "loaders",
-            doc: "Who loads: every core but the chaser's, or only those of its NUMA node.",
-            kind: Kind::Choice(&["machine", "node"]),
-            word: None,
-            default: "machine",
-        },
-        ParamSpec {
-            name: "steps",
-            doc: "Steps of load above idle, evenly up to what the loaders move when flat out.",
-            kind: Kind::Count(5, 50),
-            word: None,
-            default: "10",
-        },
+        ParamSpec::new("load", Kind::Choice(&["read", "copy"]), "read").doc(
+            "What the loaders do: read, or copy with non-temporal stores, which writes as much as it \
+             reads.",
+        ),
+        ParamSpec::new("loaders", Kind::Choice(&["machine", "node"]), "machine")
+            .doc("Who loads: every core but the chaser's, or only those of its NUMA node."),
+        ParamSpec::new("steps", Kind::Count(5, 50), "10")
+            .doc("Steps of load above idle, evenly up to what the loaders move when flat out."),
         common::PAGES,
         common::TIME,
         common::TRIALS,
@@ -54,46 +41,21 @@ const ABOUT: About = About {
         common::PRECISION,
     ],
     metrics: &[
-        MetricSpec {
-            name: "loaded",
-            doc: "Time of one dependent load while the loaders are flat out.",
-            unit: Unit::Nanosecond,
-            better: Better::Lower,
-        },
-        MetricSpec {
-            name: "idle",
-            doc: "The same while they wait.",
-            unit: Unit::Nanosecond,
-            better: Better::Lower,
-        },
-        MetricSpec {
-            name: "bandwidth",
-            doc: "Bytes that the loaders' loop names over time, at the step where that is highest by its median.",
-            unit: Unit::GigabytesPerSecond,
-            better: Better::Higher,
-        },
-        MetricSpec {
-            name: "knee",
-            doc: "Bandwidth at which the latency takes off, one value a trial; absent when it does not.",
-            unit: Unit::GigabytesPerSecond,
-            better: Better::Higher,
-        },
+        MetricSpec::lower_is_better("loaded", Unit::Nanosecond)
+            .doc("Time of one dependent load while the loaders are flat out."),
+        MetricSpec::lower_is_better("idle", Unit::Nanosecond).doc("The same while they wait."),
+        MetricSpec::higher_is_better("bandwidth", Unit::GigabytesPerSecond).doc(
+            "Bytes that the loaders' loop names over time, at the step where that is highest by its \
+             median.",
+        ),
+        MetricSpec::higher_is_better("knee", Unit::GigabytesPerSecond)
+            .doc("Bandwidth at which the latency takes off, one value a trial; absent when it does not."),
     ],
     series: &[
-        SeriesSpec {
-            name: "curve",
-            doc: "Latency by load, in percent of what the loaders move when flat out.",
-            unit: Unit::Nanosecond,
-            better: Better::Lower,
-            axes: LOAD_AXIS,
-        },
-        SeriesSpec {
-            name: "delivered",
-            doc: "Bandwidth that the loaders really had meanwhile, by the same load.",
-            unit: Unit::GigabytesPerSecond,
-            better: Better::Higher,
-            axes: LOAD_AXIS,
-        },
+        SeriesSpec::lower_is_better("curve", Unit::Nanosecond, LOAD_AXIS)
+            .doc("Latency by load, in percent of what the loaders move when flat out."),
+        SeriesSpec::higher_is_better("delivered", Unit::GigabytesPerSecond, LOAD_AXIS)
+            .doc("Bandwidth that the loaders really had meanwhile, by the same load."),
     ],
     parts: &["worker"],
     needs: &[],

@@ -9,7 +9,7 @@ mod server;
 mod tests;
 
 use seatrial_model::{
-    About, Better, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
+    About, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
     PartPlacement, PartRecord, Reason, Site, Unit,
 };
 
@@ -18,7 +18,7 @@ use crate::{Benchmark, Error, Part, common};
 pub struct Connect;
 
 const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::Microsecond, better: Better::Lower }
+    MetricSpec::lower_is_better(name, Unit::Microsecond).doc(doc)
 }
 
 const ABOUT: About = About {
@@ -27,13 +27,8 @@ const ABOUT: About = About {
     title: "TCP connections made one after the other: time of each, and how many a second",
     doc: include_str!("doc.md"),
     params: &[
-        ParamSpec {
-            name: "exchange",
-            doc: "Whether 8 B go there and back on every connection, as a short request does.",
-            kind: Kind::Flag,
-            word: None,
-            default: "false",
-        },
+        ParamSpec::new("exchange", Kind::Flag, "false")
+            .doc("Whether 8 B go there and back on every connection, as a short request does."),
         common::affinity::AFFINITY,
         common::ends::INTERFACE,
         ParamSpec { default: "1 s", ..common::TIME },
@@ -49,12 +44,8 @@ const ABOUT: About = About {
         latency("p99", "Time that 99 % of all connections do not exceed."),
         latency("p999", "Time that 99.9 % of all connections do not exceed."),
         latency("slowest", "The connection that took longest."),
-        MetricSpec {
-            name: "rate",
-            doc: "Connections made and closed a second, one after the other.",
-            unit: Unit::PerSecond,
-            better: Better::Higher,
-        },
+        MetricSpec::higher_is_better("rate", Unit::PerSecond)
+            .doc("Connections made and closed a second, one after the other."),
     ],
     series: &[],
     parts: &["client", "server"],

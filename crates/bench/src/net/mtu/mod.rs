@@ -12,7 +12,7 @@ mod server;
 mod tests;
 
 use seatrial_model::{
-    About, Better, Case, Cost, Interaction, Limits, Measures, MetricSpec, ParamSpec, Params, PartPlacement,
+    About, Case, Cost, Interaction, Limits, Measures, MetricSpec, ParamSpec, Params, PartPlacement,
     PartRecord, Reason, Site, Unit,
 };
 
@@ -21,7 +21,7 @@ use crate::{Benchmark, Error, Part, common};
 pub struct Mtu;
 
 const fn size(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::Byte, better: Better::Higher }
+    MetricSpec::higher_is_better(name, Unit::Byte).doc(doc)
 }
 
 const ABOUT: About = About {

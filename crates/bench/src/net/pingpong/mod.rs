@@ -11,8 +11,8 @@ mod transferred;
 mod verbs;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec,
-    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec,
+    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::common::pingpong::{Curve, Mode};
@@ -28,55 +28,24 @@ const ABOUT: About = About {
     title: "messages of all sizes back and forth over TCP or RDMA: throughput and latency by size",
     doc: include_str!("doc.md"),
     params: &[
-        ParamSpec {
-            name: "mode",
-            doc: "One message there and one back, messages one way on a fresh connection for each size, or both ways at once.",
-            kind: Kind::Choice(Mode::WORDS),
-            word: None,
-            default: "pingpong",
-        },
-        ParamSpec {
-            name: "transport",
-            doc: "What carries the messages: TCP, or RDMA writes over the ports of the interface (verbs).",
-            kind: Kind::Choice(&["tcp", "verbs"]),
-            word: None,
-            default: "tcp",
-        },
-        ParamSpec {
-            name: "from",
-            doc: "The smallest message.",
-            kind: Kind::Size(Bytes(1), Bytes::mib(256)),
-            word: None,
-            default: "1 B",
-        },
-        ParamSpec {
-            name: "to",
-            doc: "The largest message.",
-            kind: Kind::Size(Bytes(1), Bytes::mib(256)),
-            word: None,
-            default: "64 MiB",
-        },
-        ParamSpec {
-            name: "beside",
-            doc: "How many bytes beside each size two more are measured; 0 measures none.",
-            kind: Kind::Count(0, 1024),
-            word: None,
-            default: "3",
-        },
-        ParamSpec {
-            name: "buffers",
-            doc: "Every message from and into the same memory, which the caches hold, or each other memory than the last.",
-            kind: Kind::Choice(&["same", "different"]),
-            word: None,
-            default: "same",
-        },
-        ParamSpec {
-            name: "socket_buffer",
-            doc: "Size of the send and the receive buffer of each socket of TCP; auto lets the kernel fit them.",
-            kind: Kind::Size(Bytes::kib(4), Bytes::gib(1)),
-            word: Some("auto"),
-            default: "auto",
-        },
+        ParamSpec::new("mode", Kind::Choice(Mode::WORDS), "pingpong").doc(
+            "One message there and one back, messages one way on a fresh connection for each size, or \
+             both ways at once.",
+        ),
+        ParamSpec::new("transport", Kind::Choice(&["tcp", "verbs"]), "tcp")
+            .doc("What carries the messages: TCP, or RDMA writes over the ports of the interface (verbs)."),
+        ParamSpec::new("from", Kind::Size(Bytes(1), Bytes::mib(256)), "1 B").doc("The smallest message."),
+        ParamSpec::new("to", Kind::Size(Bytes(1), Bytes::mib(256)), "64 MiB").doc("The largest message."),
+        ParamSpec::new("beside", Kind::Count(0, 1024), "3")
+            .doc("How many bytes beside each size two more are measured; 0 measures none."),
+        ParamSpec::new("buffers", Kind::Choice(&["same", "different"]), "same").doc(
+            "Every message from and into the same memory, which the caches hold, or each other memory \
+             than the last.",
+        ),
+        ParamSpec::new("socket_buffer", Kind::Size(Bytes::kib(4), Bytes::gib(1)), "auto").word("auto").doc(
+            "Size of the send and the receive buffer of each socket of TCP; auto lets the kernel fit \
+             them.",
+        ),
         common::affinity::AFFINITY,
         common::ends::INTERFACE,
         ParamSpec { default: "2 s", ..common::TIME },
@@ -85,40 +54,18 @@ const ABOUT: About = About {
         ParamSpec { default: "5", ..common::PRECISION },
     ],
     metrics: &[
-        MetricSpec {
-            name: "throughput",
-            doc: "Payload over time at the size where it is highest; of both ways together in mode both.",
-            unit: Unit::GigabitsPerSecond,
-            better: Better::Higher,
-        },
-        MetricSpec {
-            name: "latency",
-            doc: "Half the round trip of messages below 64 B; in mode pingpong only.",
-            unit: Unit::Microsecond,
-            better: Better::Lower,
-        },
-        MetricSpec {
-            name: "half_size",
-            doc: "The smallest message that reaches half of the highest throughput.",
-            unit: Unit::Byte,
-            better: Better::Lower,
-        },
+        MetricSpec::higher_is_better("throughput", Unit::GigabitsPerSecond)
+            .doc("Payload over time at the size where it is highest; of both ways together in mode both."),
+        MetricSpec::lower_is_better("latency", Unit::Microsecond)
+            .doc("Half the round trip of messages below 64 B; in mode pingpong only."),
+        MetricSpec::lower_is_better("half_size", Unit::Byte)
+            .doc("The smallest message that reaches half of the highest throughput."),
     ],
     series: &[
-        SeriesSpec {
-            name: "by_size",
-            doc: "Payload over time by size of the message.",
-            unit: Unit::GigabitsPerSecond,
-            better: Better::Higher,
-            axes: SIZE,
-        },
-        SeriesSpec {
-            name: "time_by_size",
-            doc: "Half the round trip by size of the message; in mode pingpong only.",
-            unit: Unit::Microsecond,
-            better: Better::Lower,
-            axes: SIZE,
-        },
+        SeriesSpec::higher_is_better("by_size", Unit::GigabitsPerSecond, SIZE)
+            .doc("Payload over time by size of the message."),
+        SeriesSpec::lower_is_better("time_by_size", Unit::Microsecond, SIZE)
+            .doc("Half the round trip by size of the message; in mode pingpong only."),
     ],
     parts: &["leader", "follower"],
     needs: &[],

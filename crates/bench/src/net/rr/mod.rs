@@ -15,8 +15,8 @@ mod truth;
 mod wire;
 
 use seatrial_model::{
-    About, Better, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec,
-    Params, PartPlacement, PartRecord, Reason, Site, Unit,
+    About, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
+    PartPlacement, PartRecord, Reason, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -24,7 +24,7 @@ use crate::{Benchmark, Error, Part, common};
 pub struct RequestResponse;
 
 const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::Microsecond, better: Better::Lower }
+    MetricSpec::lower_is_better(name, Unit::Microsecond).doc(doc)
 }
 
 const ABOUT: About = About {
@@ -33,48 +33,19 @@ const ABOUT: About = About {
     title: "request and response over TCP or UDP: round trip time, one at a time or at a set rate",
     doc: include_str!("doc.md"),
     params: &[
-        ParamSpec {
-            name: "request",
-            doc: "Bytes of a request.",
-            kind: Kind::Size(Bytes(1), Bytes::mib(16)),
-            word: None,
-            default: "1 B",
-        },
-        ParamSpec {
-            name: "response",
-            doc: "Bytes of a response; auto is as many as the request.",
-            kind: Kind::Size(Bytes(1), Bytes::mib(16)),
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "protocol",
-            doc: "What carries the messages.",
-            kind: Kind::Choice(&["tcp", "udp"]),
-            word: None,
-            default: "tcp",
-        },
-        ParamSpec {
-            name: "rate",
-            doc: "Requests a second, sent whether or not the last one is answered; max sends the next one with the answer.",
-            kind: Kind::Count(1, 10_000_000),
-            word: Some("max"),
-            default: "max",
-        },
-        ParamSpec {
-            name: "wait",
-            doc: "Whether the ends sleep until a message comes, or ask for it again and again.",
-            kind: Kind::Choice(&["block", "spin"]),
-            word: None,
-            default: "block",
-        },
-        ParamSpec {
-            name: "load",
-            doc: "A full TCP stream beside the requests: none, or the way it runs.",
-            kind: Kind::Choice(&["none", "forward", "reverse"]),
-            word: None,
-            default: "none",
-        },
+        ParamSpec::new("request", Kind::Size(Bytes(1), Bytes::mib(16)), "1 B").doc("Bytes of a request."),
+        ParamSpec::new("response", Kind::Size(Bytes(1), Bytes::mib(16)), "auto")
+            .word("auto")
+            .doc("Bytes of a response; auto is as many as the request."),
+        ParamSpec::new("protocol", Kind::Choice(&["tcp", "udp"]), "tcp").doc("What carries the messages."),
+        ParamSpec::new("rate", Kind::Count(1, 10_000_000), "max").word("max").doc(
+            "Requests a second, sent whether or not the last one is answered; max sends the next one \
+             with the answer.",
+        ),
+        ParamSpec::new("wait", Kind::Choice(&["block", "spin"]), "block")
+            .doc("Whether the ends sleep until a message comes, or ask for it again and again."),
+        ParamSpec::new("load", Kind::Choice(&["none", "forward", "reverse"]), "none")
+            .doc("A full TCP stream beside the requests: none, or the way it runs."),
         common::affinity::AFFINITY,
         common::ends::INTERFACE,
         ParamSpec { default: "1 s", ..common::TIME },
@@ -91,18 +62,9 @@ const ABOUT: About = About {
         latency("p999", "Time that 99.9 % of all round trips do not exceed."),
         latency("p9999", "Time that 99.99 % of all round trips do not exceed."),
         latency("slowest", "The longest round trip."),
-        MetricSpec {
-            name: "rate",
-            doc: "Round trips a second.",
-            unit: Unit::PerSecond,
-            better: Better::Higher,
-        },
-        MetricSpec {
-            name: "loss",
-            doc: "Requests of which no answer came, of all that were sent; of UDP only.",
-            unit: Unit::Percent,
-            better: Better::Lower,
-        },
+        MetricSpec::higher_is_better("rate", Unit::PerSecond).doc("Round trips a second."),
+        MetricSpec::lower_is_better("loss", Unit::Percent)
+            .doc("Requests of which no answer came, of all that were sent; of UDP only."),
     ],
     series: &[],
     parts: &["client", "server"],

@@ -25,8 +25,8 @@ mod tests;
 mod unsent;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec,
-    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec,
+    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -34,15 +34,15 @@ use crate::{Benchmark, Error, Part, common};
 pub struct TcpStream;
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::GigabitsPerSecond, better: Better::Higher }
+    MetricSpec::higher_is_better(name, Unit::GigabitsPerSecond).doc(doc)
 }
 
 const fn cpu(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::Percent, better: Better::Lower }
+    MetricSpec::lower_is_better(name, Unit::Percent).doc(doc)
 }
 
 const fn round_trip(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::Microsecond, better: Better::Lower }
+    MetricSpec::lower_is_better(name, Unit::Microsecond).doc(doc)
 }
 
 const ABOUT: About = About {
@@ -51,80 +51,40 @@ const ABOUT: About = About {
     title: "TCP throughput by flows, with what limited each of them",
     doc: include_str!("doc.md"),
     params: &[
-        ParamSpec {
-            name: "flows",
-            doc: "Connections in each direction, each with a thread of its own at both ends.",
-            kind: Kind::Load(1, 128),
-            word: None,
-            default: "1",
-        },
+        ParamSpec::new("flows", Kind::Load(1, 128), "1")
+            .doc("Connections in each direction, each with a thread of its own at both ends."),
         common::Direction::parameter(
             "Forward: the first node sends; reverse: the second does; both: either to the other at once.",
         ),
-        ParamSpec {
-            name: "message",
-            doc: "Bytes that are sent with one call; auto is 128 KiB.",
-            kind: Kind::Size(Bytes(1), Bytes::mib(64)),
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "buffer",
-            doc: "Size of the socket buffers of both ends; auto leaves them to the kernel, which adapts them.",
-            kind: Kind::Size(Bytes::kib(1), Bytes::gib(1)),
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "mtu",
-            doc: "The largest packet that TCP makes, in bytes, as if the path had that MTU; auto is the path's own.",
-            kind: Kind::Count(576, 32_767),
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "congestion",
-            doc: "Congestion control, by the kernel's word for it; auto is the system's.",
-            kind: Kind::Text,
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "nodelay",
-            doc: "Switches Nagle's algorithm off, which holds small segments back.",
-            kind: Kind::Flag,
-            word: None,
-            default: "false",
-        },
-        ParamSpec {
-            name: "pacing",
-            doc: "Rate in Mbit/s that the kernel paces each flow to; none leaves it to congestion control.",
-            kind: Kind::Number(0.01, 1e6),
-            word: Some("none"),
-            default: "none",
-        },
-        ParamSpec {
-            name: "send",
-            doc: "How data is handed to the kernel; auto tries all ways for a moment and takes the fastest.",
-            kind: Kind::Choice(method::SENDS),
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "receive",
-            doc: "How data is taken from the kernel; auto tries all and takes the fastest that hands it over.",
-            kind: Kind::Choice(method::RECEIVES),
-            word: Some("auto"),
-            default: "auto",
-        },
+        ParamSpec::new("message", Kind::Size(Bytes(1), Bytes::mib(64)), "auto")
+            .word("auto")
+            .doc("Bytes that are sent with one call; auto is 128 KiB."),
+        ParamSpec::new("buffer", Kind::Size(Bytes::kib(1), Bytes::gib(1)), "auto").word("auto").doc(
+            "Size of the socket buffers of both ends; auto leaves them to the kernel, which adapts \
+             them.",
+        ),
+        ParamSpec::new("mtu", Kind::Count(576, 32_767), "auto").word("auto").doc(
+            "The largest packet that TCP makes, in bytes, as if the path had that MTU; auto is the \
+             path's own.",
+        ),
+        ParamSpec::new("congestion", Kind::Text, "auto")
+            .word("auto")
+            .doc("Congestion control, by the kernel's word for it; auto is the system's."),
+        ParamSpec::new("nodelay", Kind::Flag, "false")
+            .doc("Switches Nagle's algorithm off, which holds small segments back."),
+        ParamSpec::new("pacing", Kind::Number(0.01, 1e6), "none")
+            .word("none")
+            .doc("Rate in Mbit/s that the kernel paces each flow to; none leaves it to congestion control."),
+        ParamSpec::new("send", Kind::Choice(method::SENDS), "auto")
+            .word("auto")
+            .doc("How data is handed to the kernel; auto tries all ways for a moment and takes the fastest."),
+        ParamSpec::new("receive", Kind::Choice(method::RECEIVES), "auto").word("auto").doc(
+            "How data is taken from the kernel; auto tries all and takes the fastest that hands it \
+             over.",
+        ),
         common::affinity::AFFINITY,
-        ParamSpec {
-            name: "protocol",
-            doc: "What carries the data: TCP, or another protocol of streams where the kernel has it.",
-            kind: Kind::Choice(&["tcp", "mptcp", "sctp"]),
-            word: None,
-            default: "tcp",
-        },
+        ParamSpec::new("protocol", Kind::Choice(&["tcp", "mptcp", "sctp"]), "tcp")
+            .doc("What carries the data: TCP, or another protocol of streams where the kernel has it."),
         common::ends::INTERFACE,
         rails::RAILS,
         ParamSpec { default: "1 s", ..common::TIME },
@@ -137,18 +97,12 @@ const ABOUT: About = About {
         rate("forward", "Where data goes both ways: what of it goes from the first node to the second."),
         rate("reverse", "Where data goes both ways: what of it goes from the second node to the first."),
         rate("slowest", "The slowest 100 ms of all flows together."),
-        MetricSpec {
-            name: "fairness",
-            doc: "Jain's index of the flows' rates: 1 when all are alike, 1 over their number when one has it all.",
-            unit: Unit::Ratio,
-            better: Better::Higher,
-        },
-        MetricSpec {
-            name: "retransmits",
-            doc: "Segments that were sent again, all flows together.",
-            unit: Unit::Count,
-            better: Better::Lower,
-        },
+        MetricSpec::higher_is_better("fairness", Unit::Ratio).doc(
+            "Jain's index of the flows' rates: 1 when all are alike, 1 over their number when one has \
+             it all.",
+        ),
+        MetricSpec::lower_is_better("retransmits", Unit::Count)
+            .doc("Segments that were sent again, all flows together."),
         round_trip(
             "rtt",
             "Smoothed round trip time of the flows, as their senders' kernels see it under load.",
@@ -165,26 +119,24 @@ const ABOUT: About = About {
         rate("receiver_per_core", "Throughput over the CPUs that were busy on the receiving nodes."),
     ],
     series: &[
-        SeriesSpec {
-            name: "by_flow",
-            doc: "Payload that each flow received in the time that all flows of its direction have in common.",
-            unit: Unit::GigabitsPerSecond,
-            better: Better::Higher,
-            axes: &[
+        SeriesSpec::higher_is_better(
+            "by_flow",
+            Unit::GigabitsPerSecond,
+            &[
                 AxisSpec { name: "direction", unit: Unit::Count },
                 AxisSpec { name: "flow", unit: Unit::Count },
             ],
-        },
-        SeriesSpec {
-            name: "by_rail",
-            doc: "With rails: the same of all flows of a rail together, by its number in the list.",
-            unit: Unit::GigabitsPerSecond,
-            better: Better::Higher,
-            axes: &[
+        )
+        .doc("Payload that each flow received in the time that all flows of its direction have in common."),
+        SeriesSpec::higher_is_better(
+            "by_rail",
+            Unit::GigabitsPerSecond,
+            &[
                 AxisSpec { name: "direction", unit: Unit::Count },
                 AxisSpec { name: "rail", unit: Unit::Count },
             ],
-        },
+        )
+        .doc("With rails: the same of all flows of a rail together, by its number in the list."),
     ],
     parts: &["client", "server"],
     needs: &[],

@@ -3,14 +3,10 @@
 use seatrial_model::machine::Nic;
 use seatrial_model::{Bound, Case, Cause, Kind, ParamSpec, Params, Quantity, Reason, Site};
 
-pub const RAILS: ParamSpec = ParamSpec {
-    name: "rails",
-    doc: "Interfaces of both nodes over which the flows are dealt one by one, such as eth0+eth1; none takes only the one \
-          of `interface`.",
-    kind: Kind::Text,
-    word: Some("none"),
-    default: "none",
-};
+pub const RAILS: ParamSpec = ParamSpec::new("rails", Kind::Text, "none").word("none").doc(
+    "Interfaces of both nodes over which the flows are dealt one by one, such as eth0+eth1; none takes \
+     only the one of `interface`.",
+);
 
 /// The names that a case asks for; empty where there is only one path.
 pub fn of(params: &Params) -> Vec<String> {

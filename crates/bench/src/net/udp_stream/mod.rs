@@ -43,93 +43,56 @@ use crate::{Benchmark, Error, Part, common};
 pub struct UdpStream;
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::GigabitsPerSecond, better: Better::Higher }
+    MetricSpec::higher_is_better(name, Unit::GigabitsPerSecond).doc(doc)
 }
 
 const fn share(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::Percent, better: Better::Lower }
+    MetricSpec::lower_is_better(name, Unit::Percent).doc(doc)
 }
 
-pub(super) const FLOWS: ParamSpec = ParamSpec {
-    name: "flows",
-    doc: "Flows in each direction, each to a port of its own.",
-    kind: Kind::Load(1, 256),
-    word: None,
-    default: "1",
-};
+pub(super) const FLOWS: ParamSpec = ParamSpec::new("flows", Kind::Load(1, 256), "1")
+    .doc("Flows in each direction, each to a port of its own.");
 
-pub(super) const RATE: ParamSpec = ParamSpec {
-    name: "rate",
-    doc: "Payload of each flow, such as '0.75 Gbit/s'; max is as fast as the kernel takes it, search looks for the \
-          highest rate that loses nothing.",
-    kind: Kind::Text,
-    word: Some("max"),
-    default: "max",
-};
+pub(super) const RATE: ParamSpec = ParamSpec::new("rate", Kind::Text, "max").word("max").doc(
+    "Payload of each flow, such as '0.75 Gbit/s'; max is as fast as the kernel takes it, search looks \
+     for the highest rate that loses nothing.",
+);
 
-pub(super) const MESSAGE: ParamSpec = ParamSpec {
-    name: "message",
-    doc: "Payload of a datagram; auto is what fits the path MTU.",
-    kind: Kind::Size(Bytes(HEADER as u64), Bytes(MOST_MESSAGE as u64)),
-    word: Some("auto"),
-    default: "auto",
-};
+pub(super) const MESSAGE: ParamSpec =
+    ParamSpec::new("message", Kind::Size(Bytes(HEADER as u64), Bytes(MOST_MESSAGE as u64)), "auto")
+        .word("auto")
+        .doc("Payload of a datagram; auto is what fits the path MTU.");
 
-pub(super) const BATCH: ParamSpec = ParamSpec {
-    name: "batch",
-    doc: "Datagrams that one call sends or receives at most.",
-    kind: Kind::Count(1, 1024),
-    word: None,
-    default: "64",
-};
+pub(super) const BATCH: ParamSpec = ParamSpec::new("batch", Kind::Count(1, 1024), "64")
+    .doc("Datagrams that one call sends or receives at most.");
 
-pub(super) const FRAGMENT: ParamSpec = ParamSpec {
-    name: "fragment",
-    doc: "Whether a message that is larger than the path MTU is sent in fragments, or refused.",
-    kind: Kind::Flag,
-    word: None,
-    default: "true",
-};
+pub(super) const FRAGMENT: ParamSpec = ParamSpec::new("fragment", Kind::Flag, "true")
+    .doc("Whether a message that is larger than the path MTU is sent in fragments, or refused.");
 
-pub(super) const THREADS: ParamSpec = ParamSpec {
-    name: "threads",
-    doc: "Threads that send, and as many that receive; auto is one a flow, as far as there are cores.",
-    kind: Kind::Count(1, 256),
-    word: Some("auto"),
-    default: "auto",
-};
+pub(super) const THREADS: ParamSpec = ParamSpec::new("threads", Kind::Count(1, 256), "auto")
+    .word("auto")
+    .doc("Threads that send, and as many that receive; auto is one a flow, as far as there are cores.");
 
-pub(super) const OFFLOAD: ParamSpec = ParamSpec {
-    name: "offload",
-    doc: "Whether the kernel cuts large pieces into datagrams (UDP_SEGMENT, UDP_GRO); auto is where it can.",
-    kind: Kind::Choice(&["auto", "gso", "plain"]),
-    word: None,
-    default: "auto",
-};
+pub(super) const OFFLOAD: ParamSpec =
+    ParamSpec::new("offload", Kind::Choice(&["auto", "gso", "plain"]), "auto").doc(
+        "Whether the kernel cuts large pieces into datagrams (UDP_SEGMENT, UDP_GRO); auto is where it \
+         can.",
+    );
 
-pub(super) const BUFFER: ParamSpec = ParamSpec {
-    name: "buffer",
-    doc: "Receive buffer of each flow as the kernel counts it; auto asks for 8 MiB.",
-    kind: Kind::Size(Bytes::kib(4), Bytes(2_000_000_000)),
-    word: Some("auto"),
-    default: "auto",
-};
+pub(super) const BUFFER: ParamSpec =
+    ParamSpec::new("buffer", Kind::Size(Bytes::kib(4), Bytes(2_000_000_000)), "auto")
+        .word("auto")
+        .doc("Receive buffer of each flow as the kernel counts it; auto asks for 8 MiB.");
 
-pub(super) const PACING: ParamSpec = ParamSpec {
-    name: "pacing",
-    doc: "How the rate is kept: look at the clock, sleep, or sleep with the kernel's fq; auto looks where it has cores.",
-    kind: Kind::Choice(&["auto", "spin", "sleep", "kernel"]),
-    word: None,
-    default: "auto",
-};
+pub(super) const PACING: ParamSpec =
+    ParamSpec::new("pacing", Kind::Choice(&["auto", "spin", "sleep", "kernel"]), "auto").doc(
+        "How the rate is kept: look at the clock, sleep, or sleep with the kernel's fq; auto looks \
+         where it has cores.",
+    );
 
-pub(super) const PORT: ParamSpec = ParamSpec {
-    name: "port",
-    doc: "The first UDP port, of as many as there are flows; auto lets the kernel choose.",
-    kind: Kind::Count(1, 65_535),
-    word: Some("auto"),
-    default: "auto",
-};
+pub(super) const PORT: ParamSpec = ParamSpec::new("port", Kind::Count(1, 65_535), "auto")
+    .word("auto")
+    .doc("The first UDP port, of as many as there are flows; auto lets the kernel choose.");
 
 pub(super) const METRICS: &[MetricSpec] = &[
     rate("throughput", "Payload received in the time that all flows have in common, copies left out."),
@@ -141,20 +104,11 @@ pub(super) const METRICS: &[MetricSpec] = &[
     ),
     rate("forward", "Where datagrams go both ways: what the second node received."),
     rate("reverse", "Where datagrams go both ways: what the first node received."),
-    MetricSpec {
-        name: "packets",
-        doc: "Datagrams received over the same time.",
-        unit: Unit::PerSecond,
-        better: Better::Higher,
-    },
+    MetricSpec::higher_is_better("packets", Unit::PerSecond).doc("Datagrams received over the same time."),
     share("duplicates", "Datagrams that came once more, of those received."),
     share("reordered", "Datagrams that came after a later one, of those received (RFC 4737)."),
-    MetricSpec {
-        name: "jitter",
-        doc: "Interarrival jitter of RFC 3550, from read to read; of the flow where it is largest.",
-        unit: Unit::Microsecond,
-        better: Better::Lower,
-    },
+    MetricSpec::lower_is_better("jitter", Unit::Microsecond)
+        .doc("Interarrival jitter of RFC 3550, from read to read; of the flow where it is largest."),
     share("sender_cpu", "Time on CPUs of the threads that send, in percent of one CPU."),
     share("receiver_cpu", "Time on CPUs of the threads that receive, in percent of one CPU."),
     share("sender_host", "Time of all CPUs of the sending node, with interrupts, in percent of one CPU."),
@@ -164,27 +118,17 @@ pub(super) const METRICS: &[MetricSpec] = &[
 const BY_STEP: &[AxisSpec] = &[AxisSpec { name: "step", unit: Unit::Count }];
 
 const fn step(name: &'static str, doc: &'static str, unit: Unit, better: Better) -> SeriesSpec {
-    SeriesSpec { name, doc, unit, better, axes: BY_STEP }
+    SeriesSpec::new(name, unit, better, BY_STEP).doc(doc)
 }
 
 const BY_FLOW: &[AxisSpec] =
     &[AxisSpec { name: "direction", unit: Unit::Count }, AxisSpec { name: "flow", unit: Unit::Count }];
 
 pub(super) const SERIES: &[SeriesSpec] = &[
-    SeriesSpec {
-        name: "by_flow",
-        doc: "Payload that each flow received in the time that all flows of its direction have in common.",
-        unit: Unit::GigabitsPerSecond,
-        better: Better::Higher,
-        axes: BY_FLOW,
-    },
-    SeriesSpec {
-        name: "loss_by_flow",
-        doc: "Datagrams of each flow that were sent and not received, of those sent.",
-        unit: Unit::Percent,
-        better: Better::Lower,
-        axes: BY_FLOW,
-    },
+    SeriesSpec::higher_is_better("by_flow", Unit::GigabitsPerSecond, BY_FLOW)
+        .doc("Payload that each flow received in the time that all flows of its direction have in common."),
+    SeriesSpec::lower_is_better("loss_by_flow", Unit::Percent, BY_FLOW)
+        .doc("Datagrams of each flow that were sent and not received, of those sent."),
     step(
         "step_offered",
         "With rate=search: payload that was handed to the kernel in each step.",

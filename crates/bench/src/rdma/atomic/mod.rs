@@ -6,8 +6,8 @@ mod reduce;
 mod run;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Case, Cost, Factor, Interaction, Kind, Limit, Limits, Measures, MetricSpec,
-    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Case, Cost, Factor, Interaction, Kind, Limit, Limits, Measures, MetricSpec, ParamSpec,
+    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 use seatrial_sys::verbs::VerbKind;
 
@@ -19,16 +19,12 @@ pub struct Atomic;
 const METHOD: Method = Method { verb: VerbKind::Atomic, remote_completion: RemoteCompletion::None };
 
 /// What is done to a word.
-const OPERATION: ParamSpec = ParamSpec {
-    name: "operation",
-    doc: "Fetch and add 1, or compare with the value that the last one left and swap in the next.",
-    kind: Kind::Choice(&["fetch_add", "compare_swap"]),
-    word: None,
-    default: "fetch_add",
-};
+const OPERATION: ParamSpec =
+    ParamSpec::new("operation", Kind::Choice(&["fetch_add", "compare_swap"]), "fetch_add")
+        .doc("Fetch and add 1, or compare with the value that the last one left and swap in the next.");
 
 const fn time(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::Microsecond, better: Better::Lower }
+    MetricSpec::lower_is_better(name, Unit::Microsecond).doc(doc)
 }
 
 const ABOUT: About = About {
@@ -61,12 +57,10 @@ const ABOUT: About = About {
         common::PRECISION,
     ],
     metrics: &[
-        MetricSpec {
-            name: "rate",
-            doc: "Atomics a second of all queue pairs of all ports together, depth of them under way on each.",
-            unit: Unit::MegaPerSecond,
-            better: Better::Higher,
-        },
+        MetricSpec::higher_is_better("rate", Unit::MegaPerSecond).doc(
+            "Atomics a second of all queue pairs of all ports together, depth of them under way on \
+             each.",
+        ),
         time(
             "latency",
             "Time from posting one atomic to its completion, nothing else under way, over the first port; median of \
@@ -85,13 +79,12 @@ const ABOUT: About = About {
 };
 
 /// The rate by port.
-const BY_PORT: SeriesSpec = SeriesSpec {
-    name: "by_port",
-    doc: "Where several ports are measured together: atomics a second by port of the first node.",
-    unit: Unit::MegaPerSecond,
-    better: Better::Higher,
-    axes: &[AxisSpec { name: "port", unit: Unit::Count }],
-};
+const BY_PORT: SeriesSpec = SeriesSpec::higher_is_better(
+    "by_port",
+    Unit::MegaPerSecond,
+    &[AxisSpec { name: "port", unit: Unit::Count }],
+)
+.doc("Where several ports are measured together: atomics a second by port of the first node.");
 
 impl Benchmark for Atomic {
     fn about(&self) -> &'static About {

@@ -8,8 +8,8 @@ mod reduce;
 mod tests;
 
 use seatrial_model::{
-    About, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need, ParamSpec,
-    Params, PartPlacement, PartRecord, Reason, Site, Unit,
+    About, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need, ParamSpec, Params,
+    PartPlacement, PartRecord, Reason, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -17,11 +17,11 @@ use crate::{Benchmark, Error, Part, common};
 pub struct Copy;
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::MegabytesPerSecond, better: Better::Higher }
+    MetricSpec::higher_is_better(name, Unit::MegabytesPerSecond).doc(doc)
 }
 
 const fn share(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::Percent, better: Better::Lower }
+    MetricSpec::lower_is_better(name, Unit::Percent).doc(doc)
 }
 
 const ABOUT: About = About {
@@ -30,56 +30,27 @@ const ABOUT: About = About {
     title: "copying a file from one directory to another, or within one",
     doc: include_str!("doc.md"),
     params: &[
-        ParamSpec {
-            name: "from",
-            doc: "Directory of the file that is copied, with its full path; auto: the current one, or /var/tmp where \
-                  that is in memory.",
-            kind: Kind::Text,
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "to",
-            doc: "Directory of the copy, with its full path; auto: the same as `from`.",
-            kind: Kind::Text,
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "size",
-            doc: "Bytes of the file.",
-            kind: Kind::Size(Bytes::mib(1), Bytes::gib(1 << 20)),
-            word: None,
-            default: "256 MiB",
-        },
-        ParamSpec {
-            name: "method",
-            doc: "Through memory of ours, or by the kernel alone (copy_file_range), which may share blocks instead.",
-            kind: Kind::Choice(&["read_write", "copy_file_range"]),
-            word: None,
-            default: "read_write",
-        },
-        ParamSpec {
-            name: "block",
-            doc: "Bytes that are asked for at once.",
-            kind: Kind::Size(Bytes::kib(4), Bytes::mib(64)),
-            word: None,
-            default: "1 MiB",
-        },
-        ParamSpec {
-            name: "sync",
-            doc: "Whether a copy is done when it is flushed (fdatasync), or when the page cache has all of it.",
-            kind: Kind::Choice(&["end", "none"]),
-            word: None,
-            default: "end",
-        },
-        ParamSpec {
-            name: "source",
-            doc: "Whether the page cache has let go of the file before each copy, or holds it.",
-            kind: Kind::Choice(&["cold", "warm"]),
-            word: None,
-            default: "cold",
-        },
+        ParamSpec::new("from", Kind::Text, "auto").word("auto").doc(
+            "Directory of the file that is copied, with its full path; auto: the current one, or \
+             /var/tmp where that is in memory.",
+        ),
+        ParamSpec::new("to", Kind::Text, "auto")
+            .word("auto")
+            .doc("Directory of the copy, with its full path; auto: the same as `from`."),
+        ParamSpec::new("size", Kind::Size(Bytes::mib(1), Bytes::gib(1 << 20)), "256 MiB")
+            .doc("Bytes of the file."),
+        ParamSpec::new("method", Kind::Choice(&["read_write", "copy_file_range"]), "read_write").doc(
+            "Through memory of ours, or by the kernel alone (copy_file_range), which may share blocks \
+             instead.",
+        ),
+        ParamSpec::new("block", Kind::Size(Bytes::kib(4), Bytes::mib(64)), "1 MiB")
+            .doc("Bytes that are asked for at once."),
+        ParamSpec::new("sync", Kind::Choice(&["end", "none"]), "end").doc(
+            "Whether a copy is done when it is flushed (fdatasync), or when the page cache has all of \
+             it.",
+        ),
+        ParamSpec::new("source", Kind::Choice(&["cold", "warm"]), "cold")
+            .doc("Whether the page cache has let go of the file before each copy, or holds it."),
         ParamSpec { default: "2 s", ..common::TIME },
         common::TRIALS,
         common::MAX_TRIALS,

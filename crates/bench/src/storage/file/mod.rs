@@ -21,8 +21,8 @@ mod watch;
 mod work;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Case, Cost, Interaction, Kind, Limits, Measures, Need, ParamSpec, Params,
-    PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Case, Cost, Interaction, Kind, Limits, Measures, Need, ParamSpec, Params, PartPlacement,
+    PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use self::specs::{latency, rate};
@@ -37,28 +37,15 @@ pub(in crate::storage) const ABOUT: About = About {
     doc: include_str!("doc.md"),
     params: &[
         specs::DIRECTORY,
-        ParamSpec {
-            name: "operation",
-            doc: "What is done to the files.",
-            kind: Kind::Choice(&["read", "write", "mixed"]),
-            word: None,
-            default: "read",
-        },
-        ParamSpec {
-            name: "reads",
-            doc: "With operation=mixed, the share of blocks that are read, in percent; auto is 70.",
-            kind: Kind::Number(0.0, 100.0),
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "overwrite",
-            doc: "With operation=write, fill the files before the clock starts, so that no block is written for the first \
-                  time; what is read is filled in any case.",
-            kind: Kind::Flag,
-            word: None,
-            default: "false",
-        },
+        ParamSpec::new("operation", Kind::Choice(&["read", "write", "mixed"]), "read")
+            .doc("What is done to the files."),
+        ParamSpec::new("reads", Kind::Number(0.0, 100.0), "auto")
+            .word("auto")
+            .doc("With operation=mixed, the share of blocks that are read, in percent; auto is 70."),
+        ParamSpec::new("overwrite", Kind::Flag, "false").doc(
+            "With operation=write, fill the files before the clock starts, so that no block is written \
+             for the first time; what is read is filled in any case.",
+        ),
         specs::PATTERN,
         specs::THREADS,
         specs::BLOCK,
@@ -67,30 +54,15 @@ pub(in crate::storage) const ABOUT: About = About {
         specs::FILES,
         specs::ACCESS,
         specs::ENGINE,
-        ParamSpec {
-            name: "sync",
-            doc: "Writes are flushed at the end (fdatasync), each by itself (O_DSYNC), or never.",
-            kind: Kind::Choice(&["end", "each", "none"]),
-            word: None,
-            default: "end",
-        },
+        ParamSpec::new("sync", Kind::Choice(&["end", "each", "none"]), "end")
+            .doc("Writes are flushed at the end (fdatasync), each by itself (O_DSYNC), or never."),
         specs::COMPRESSIBLE,
         specs::WORK,
-        ParamSpec {
-            name: "steady",
-            doc: "Measure rounds of `time` until five are alike by SNIA's rule (range 20 %, trend 10 % of their mean), and \
-                  five more to see whether it lasts.",
-            kind: Kind::Flag,
-            word: None,
-            default: "false",
-        },
-        ParamSpec {
-            name: "rounds",
-            doc: "With steady=true, rounds at most.",
-            kind: Kind::Count(5, 10_000),
-            word: None,
-            default: "25",
-        },
+        ParamSpec::new("steady", Kind::Flag, "false").doc(
+            "Measure rounds of `time` until five are alike by SNIA's rule (range 20 %, trend 10 % of \
+             their mean), and five more to see whether it lasts.",
+        ),
+        ParamSpec::new("rounds", Kind::Count(5, 10_000), "25").doc("With steady=true, rounds at most."),
         ParamSpec { default: "2 s", ..common::TIME },
         common::TRIALS,
         common::MAX_TRIALS,
@@ -113,20 +85,21 @@ pub(in crate::storage) const ABOUT: About = About {
         specs::FAIRNESS,
     ],
     series: &[
-        SeriesSpec {
-            name: "by_thread",
-            doc: "Bytes read and written by each thread in the time that all of them work.",
-            unit: Unit::MegabytesPerSecond,
-            better: Better::Higher,
-            axes: &[AxisSpec { name: "thread", unit: Unit::Count }],
-        },
-        SeriesSpec {
-            name: "by_round",
-            doc: "With steady=true: bytes read and written in each round, those before and after the steady ones too.",
-            unit: Unit::MegabytesPerSecond,
-            better: Better::Higher,
-            axes: &[AxisSpec { name: "round", unit: Unit::Count }],
-        },
+        SeriesSpec::higher_is_better(
+            "by_thread",
+            Unit::MegabytesPerSecond,
+            &[AxisSpec { name: "thread", unit: Unit::Count }],
+        )
+        .doc("Bytes read and written by each thread in the time that all of them work."),
+        SeriesSpec::higher_is_better(
+            "by_round",
+            Unit::MegabytesPerSecond,
+            &[AxisSpec { name: "round", unit: Unit::Count }],
+        )
+        .doc(
+            "With steady=true: bytes read and written in each round, those before and after the steady \
+             ones too.",
+        ),
     ],
     parts: &["worker"],
     needs: &[Need::Directory],

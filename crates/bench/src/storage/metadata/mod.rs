@@ -11,8 +11,8 @@ mod tests;
 mod work;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need,
-    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need, ParamSpec,
+    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use crate::{Benchmark, Error, Part, common};
@@ -29,75 +29,37 @@ const ABOUT: About = About {
     title: "making, finding, listing and removing many files",
     doc: include_str!("doc.md"),
     params: &[
-        ParamSpec {
-            name: "directory",
-            doc: "Directory to work in, with its full path; auto: the current one, or /var/tmp where that is in memory.",
-            kind: Kind::Text,
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "threads",
-            doc: "Threads that work at the same time.",
-            kind: Kind::Load(1, 256),
-            word: None,
-            default: "1",
-        },
-        ParamSpec {
-            name: "folder",
-            doc: "A folder for each thread, or one that all share.",
-            kind: Kind::Choice(&["own", "shared"]),
-            word: None,
-            default: "own",
-        },
-        ParamSpec {
-            name: "files",
-            doc: "Files that each thread makes in a round at most; fewer where making them takes a tenth of the time.",
-            kind: Kind::Count(1, 100_000),
-            word: None,
-            default: "1000",
-        },
-        ParamSpec {
-            name: "size",
-            doc: "Bytes in each file: 0 as in IO500's easy test, 3901 as in its hard one, or others.",
-            kind: Kind::Size(Bytes(0), Bytes::mib(1)),
-            word: None,
-            default: "0 B",
-        },
+        ParamSpec::new("directory", Kind::Text, "auto").word("auto").doc(
+            "Directory to work in, with its full path; auto: the current one, or /var/tmp where that \
+             is in memory.",
+        ),
+        ParamSpec::new("threads", Kind::Load(1, 256), "1").doc("Threads that work at the same time."),
+        ParamSpec::new("folder", Kind::Choice(&["own", "shared"]), "own")
+            .doc("A folder for each thread, or one that all share."),
+        ParamSpec::new("files", Kind::Count(1, 100_000), "1000").doc(
+            "Files that each thread makes in a round at most; fewer where making them takes a tenth of \
+             the time.",
+        ),
+        ParamSpec::new("size", Kind::Size(Bytes(0), Bytes::mib(1)), "0 B")
+            .doc("Bytes in each file: 0 as in IO500's easy test, 3901 as in its hard one, or others."),
         ParamSpec { default: "2 s", ..common::TIME },
         common::TRIALS,
         common::MAX_TRIALS,
         common::PRECISION,
     ],
     metrics: &[
-        MetricSpec {
-            name: "operations",
-            doc: "Geometric mean over the operations of how many are done a second, by all threads together.",
-            unit: Unit::PerSecond,
-            better: Better::Higher,
-        },
-        MetricSpec {
-            name: "slowest",
-            doc: "The longest single operation of a trial.",
-            unit: Unit::Microsecond,
-            better: Better::Lower,
-        },
+        MetricSpec::higher_is_better("operations", Unit::PerSecond).doc(
+            "Geometric mean over the operations of how many are done a second, by all threads \
+             together.",
+        ),
+        MetricSpec::lower_is_better("slowest", Unit::Microsecond)
+            .doc("The longest single operation of a trial."),
     ],
     series: &[
-        SeriesSpec {
-            name: "by_operation",
-            doc: "Operations a second by all threads together; of list, names a second.",
-            unit: Unit::PerSecond,
-            better: Better::Higher,
-            axes: OPERATION,
-        },
-        SeriesSpec {
-            name: "p99",
-            doc: "Time that 99 % of the operations do not exceed; of list, of whole folders.",
-            unit: Unit::Microsecond,
-            better: Better::Lower,
-            axes: OPERATION,
-        },
+        SeriesSpec::higher_is_better("by_operation", Unit::PerSecond, OPERATION)
+            .doc("Operations a second by all threads together; of list, names a second."),
+        SeriesSpec::lower_is_better("p99", Unit::Microsecond, OPERATION)
+            .doc("Time that 99 % of the operations do not exceed; of list, of whole folders."),
     ],
     parts: &["worker"],
     needs: &[Need::Directory],

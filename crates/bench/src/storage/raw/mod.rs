@@ -12,8 +12,8 @@ mod tests;
 mod zones;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need,
-    ParamSpec, Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need, ParamSpec,
+    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
 use seatrial_sys::root::SysRoot;
@@ -23,11 +23,11 @@ use crate::{Benchmark, Error, Part, common};
 pub struct Raw;
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::MegabytesPerSecond, better: Better::Higher }
+    MetricSpec::higher_is_better(name, Unit::MegabytesPerSecond).doc(doc)
 }
 
 const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::Microsecond, better: Better::Lower }
+    MetricSpec::lower_is_better(name, Unit::Microsecond).doc(doc)
 }
 
 const ABOUT: About = About {
@@ -36,49 +36,27 @@ const ABOUT: About = About {
     title: "reading whole disks past their file systems, by place, each alone and all at once",
     doc: include_str!("doc.md"),
     params: &[
-        ParamSpec {
-            name: "disk",
-            doc: "One disk, by the kernel's name for it (nvme0n1) or the mapping's; auto: every disk of the node.",
-            kind: Kind::Text,
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "mode",
-            doc: "Past the page cache (O_DIRECT), or through it with the kernel's read-ahead, as hdparm -t reads.",
-            kind: Kind::Choice(&["direct", "buffered"]),
-            word: None,
-            default: "direct",
-        },
-        ParamSpec {
-            name: "pattern",
-            doc: "Five places from the first sector to the last, or blocks from all over the disk, each of them once.",
-            kind: Kind::Choice(&["seq", "random"]),
-            word: None,
-            default: "seq",
-        },
-        ParamSpec {
-            name: "block",
-            doc: "Bytes of a request; auto is 1 MiB, with mode=buffered 2 MiB, with pattern=random 4 KiB.",
-            kind: Kind::Size(Bytes::kib(4), Bytes::mib(64)),
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "depth",
-            doc: "Requests kept under way; auto is 4, with pattern=random 32, and 1 with mode=buffered or where there is no \
-                  io_uring.",
-            kind: Kind::Load(1, 256),
-            word: Some("auto"),
-            default: "auto",
-        },
-        ParamSpec {
-            name: "together",
-            doc: "One case over all disks of the node, each alone and then all at once, at their beginning.",
-            kind: Kind::Flag,
-            word: None,
-            default: "false",
-        },
+        ParamSpec::new("disk", Kind::Text, "auto").word("auto").doc(
+            "One disk, by the kernel's name for it (nvme0n1) or the mapping's; auto: every disk of the \
+             node.",
+        ),
+        ParamSpec::new("mode", Kind::Choice(&["direct", "buffered"]), "direct").doc(
+            "Past the page cache (O_DIRECT), or through it with the kernel's read-ahead, as hdparm -t \
+             reads.",
+        ),
+        ParamSpec::new("pattern", Kind::Choice(&["seq", "random"]), "seq").doc(
+            "Five places from the first sector to the last, or blocks from all over the disk, each of \
+             them once.",
+        ),
+        ParamSpec::new("block", Kind::Size(Bytes::kib(4), Bytes::mib(64)), "auto")
+            .word("auto")
+            .doc("Bytes of a request; auto is 1 MiB, with mode=buffered 2 MiB, with pattern=random 4 KiB."),
+        ParamSpec::new("depth", Kind::Load(1, 256), "auto").word("auto").doc(
+            "Requests kept under way; auto is 4, with pattern=random 32, and 1 with mode=buffered or \
+             where there is no io_uring.",
+        ),
+        ParamSpec::new("together", Kind::Flag, "false")
+            .doc("One case over all disks of the node, each alone and then all at once, at their beginning."),
         ParamSpec { default: "4 s", ..common::TIME },
         common::TRIALS,
         common::MAX_TRIALS,
@@ -93,18 +71,11 @@ const ABOUT: About = About {
         rate("first", "The same at the beginning of the disk, where hdparm -t reads."),
         rate("last", "The same at the end of the disk, the inner tracks of one that turns."),
         rate("alone", "With together=true: the sum over the disks, each read by itself."),
-        MetricSpec {
-            name: "sharing",
-            doc: "With together=true: all at once over the sum of each alone; 1 where nothing shared holds them back.",
-            unit: Unit::Ratio,
-            better: Better::Higher,
-        },
-        MetricSpec {
-            name: "iops",
-            doc: "With pattern=random: requests a second.",
-            unit: Unit::PerSecond,
-            better: Better::Higher,
-        },
+        MetricSpec::higher_is_better("sharing", Unit::Ratio).doc(
+            "With together=true: all at once over the sum of each alone; 1 where nothing shared holds \
+             them back.",
+        ),
+        MetricSpec::higher_is_better("iops", Unit::PerSecond).doc("With pattern=random: requests a second."),
         latency(
             "latency",
             "With pattern=random: median of the times from asking for a block to learning that it is there.",
@@ -113,20 +84,24 @@ const ABOUT: About = About {
         latency("slowest", "With pattern=random: the longest request."),
     ],
     series: &[
-        SeriesSpec {
-            name: "by_zone",
-            doc: "Bytes read over time by place, from the first sector (0 %, outer tracks) to the last (100 %, inner).",
-            unit: Unit::MegabytesPerSecond,
-            better: Better::Higher,
-            axes: &[AxisSpec { name: "position", unit: Unit::Percent }],
-        },
-        SeriesSpec {
-            name: "by_disk",
-            doc: "With together=true: each disk's part while all are read, by its place in the evidence `disks`.",
-            unit: Unit::MegabytesPerSecond,
-            better: Better::Higher,
-            axes: &[AxisSpec { name: "disk", unit: Unit::Count }],
-        },
+        SeriesSpec::higher_is_better(
+            "by_zone",
+            Unit::MegabytesPerSecond,
+            &[AxisSpec { name: "position", unit: Unit::Percent }],
+        )
+        .doc(
+            "Bytes read over time by place, from the first sector (0 %, outer tracks) to the last (100 \
+             %, inner).",
+        ),
+        SeriesSpec::higher_is_better(
+            "by_disk",
+            Unit::MegabytesPerSecond,
+            &[AxisSpec { name: "disk", unit: Unit::Count }],
+        )
+        .doc(
+            "With together=true: each disk's part while all are read, by its place in the evidence \
+             `disks`.",
+        ),
     ],
     parts: &["worker"],
     needs: &[Need::Privilege("read access to block devices: the group disk, or root")],

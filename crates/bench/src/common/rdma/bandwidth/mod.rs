@@ -12,8 +12,8 @@ mod reduce;
 mod send_loop;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Case, Factor, Limits, Measures, MetricSpec, Params, PartPlacement, PartRecord,
-    Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Case, Factor, Limits, Measures, MetricSpec, Params, PartPlacement, PartRecord, Reason,
+    SeriesSpec, Site, Unit,
 };
 
 use super::{Method, capacity, plan_ports};
@@ -53,7 +53,7 @@ impl Benchmark for Stream {
 }
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::GigabitsPerSecond, better: Better::Higher }
+    MetricSpec::higher_is_better(name, Unit::GigabitsPerSecond).doc(doc)
 }
 
 pub const THROUGHPUT: MetricSpec = rate(
@@ -69,42 +69,32 @@ pub const FORWARD: MetricSpec =
 pub const REVERSE: MetricSpec =
     rate("reverse", "Where both nodes post: what the second node's requests move.");
 
-pub const MESSAGES: MetricSpec = MetricSpec {
-    name: "messages",
-    doc: "Messages over time, of a size sweep at its smallest size; of both directions together.",
-    unit: Unit::MegaPerSecond,
-    better: Better::Higher,
-};
+pub const MESSAGES: MetricSpec = MetricSpec::higher_is_better("messages", Unit::MegaPerSecond)
+    .doc("Messages over time, of a size sweep at its smallest size; of both directions together.");
 
 /// What did not come.
-pub const LOSS: MetricSpec = MetricSpec {
-    name: "loss",
-    doc: "Messages that did not arrive, of all that were sent; over unreliable transports only.",
-    unit: Unit::Percent,
-    better: Better::Lower,
-};
+pub const LOSS: MetricSpec = MetricSpec::lower_is_better("loss", Unit::Percent)
+    .doc("Messages that did not arrive, of all that were sent; over unreliable transports only.");
 
 /// What it costs to make memory known.
-pub const REGISTRATION: MetricSpec = MetricSpec {
-    name: "registration",
-    doc: "Time to register memory of one message of the largest size with the card, before anything is sent.",
-    unit: Unit::Microsecond,
-    better: Better::Lower,
-};
+pub const REGISTRATION: MetricSpec = MetricSpec::lower_is_better("registration", Unit::Microsecond).doc(
+    "Time to register memory of one message of the largest size with the card, before anything is \
+     sent.",
+);
 
-pub const BY_SIZE: SeriesSpec = SeriesSpec {
-    name: "by_size",
-    doc: "Payload over time by size of the message; of both directions together.",
-    unit: Unit::GigabitsPerSecond,
-    better: Better::Higher,
-    axes: &[AxisSpec { name: "size", unit: Unit::Byte }],
-};
+pub const BY_SIZE: SeriesSpec = SeriesSpec::higher_is_better(
+    "by_size",
+    Unit::GigabitsPerSecond,
+    &[AxisSpec { name: "size", unit: Unit::Byte }],
+)
+.doc("Payload over time by size of the message; of both directions together.");
 
-pub const BY_PORT: SeriesSpec = SeriesSpec {
-    name: "by_port",
-    doc: "Where several ports are measured together: payload over time by direction and port of the first node, at the \
-          fastest size.",
-    unit: Unit::GigabitsPerSecond,
-    better: Better::Higher,
-    axes: &[AxisSpec { name: "direction", unit: Unit::Count }, AxisSpec { name: "port", unit: Unit::Count }],
-};
+pub const BY_PORT: SeriesSpec = SeriesSpec::higher_is_better(
+    "by_port",
+    Unit::GigabitsPerSecond,
+    &[AxisSpec { name: "direction", unit: Unit::Count }, AxisSpec { name: "port", unit: Unit::Count }],
+)
+.doc(
+    "Where several ports are measured together: payload over time by direction and port of the first \
+     node, at the fastest size.",
+);

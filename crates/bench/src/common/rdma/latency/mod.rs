@@ -12,8 +12,8 @@ mod requester;
 mod responder;
 
 use seatrial_model::{
-    About, AxisSpec, Better, Case, Factor, Limits, Measures, MetricSpec, Params, PartPlacement, PartRecord,
-    Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Case, Factor, Limits, Measures, MetricSpec, Params, PartPlacement, PartRecord, Reason,
+    SeriesSpec, Site, Unit,
 };
 
 use super::{Method, plan_ports};
@@ -53,7 +53,7 @@ impl Benchmark for Exchange {
 }
 
 const fn time(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec { name, doc, unit: Unit::Microsecond, better: Better::Lower }
+    MetricSpec::lower_is_better(name, Unit::Microsecond).doc(doc)
 }
 
 /// Metrics of messages that are answered.
@@ -83,34 +83,24 @@ pub const COMPLETION_METRICS: &[MetricSpec] = &[
     RATE,
 ];
 
-const RATE: MetricSpec = MetricSpec {
-    name: "rate",
-    doc: "Messages or requests a second, one after the other; of several ports over each.",
-    unit: Unit::PerSecond,
-    better: Better::Higher,
-};
+const RATE: MetricSpec = MetricSpec::higher_is_better("rate", Unit::PerSecond)
+    .doc("Messages or requests a second, one after the other; of several ports over each.");
 
-const LOSS: MetricSpec = MetricSpec {
-    name: "loss",
-    doc: "Messages of which no answer came, of all that were sent; over unreliable transports only.",
-    unit: Unit::Percent,
-    better: Better::Lower,
-};
+const LOSS: MetricSpec = MetricSpec::lower_is_better("loss", Unit::Percent)
+    .doc("Messages of which no answer came, of all that were sent; over unreliable transports only.");
 
 /// The figure by port.
-pub const BY_PORT: SeriesSpec = SeriesSpec {
-    name: "by_port",
-    doc: "Where several ports are measured together: the latency by port of the first node, at the smallest size.",
-    unit: Unit::Microsecond,
-    better: Better::Lower,
-    axes: &[AxisSpec { name: "port", unit: Unit::Count }],
-};
+pub const BY_PORT: SeriesSpec = SeriesSpec::lower_is_better(
+    "by_port",
+    Unit::Microsecond,
+    &[AxisSpec { name: "port", unit: Unit::Count }],
+)
+.doc(
+    "Where several ports are measured together: the latency by port of the first node, at the smallest \
+     size.",
+);
 
 /// The figure by size.
-pub const BY_SIZE: SeriesSpec = SeriesSpec {
-    name: "by_size",
-    doc: "The latency by size of the message.",
-    unit: Unit::Microsecond,
-    better: Better::Lower,
-    axes: &[AxisSpec { name: "size", unit: Unit::Byte }],
-};
+pub const BY_SIZE: SeriesSpec =
+    SeriesSpec::lower_is_better("by_size", Unit::Microsecond, &[AxisSpec { name: "size", unit: Unit::Byte }])
+        .doc("The latency by size of the message.");
