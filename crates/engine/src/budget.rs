@@ -14,6 +14,7 @@ use std::collections::{BTreeSet, HashMap};
 use seatrial_model::record::{CaseRecord, NotMade};
 use seatrial_model::{Case, CaseId, Nanos};
 
+use crate::further::Further;
 use crate::running_case::RunningCase;
 
 /// Seconds by which sums of seconds may be wrong.
@@ -48,17 +49,6 @@ impl Demand for NothingJudged {
     fn standing(&self, _record: &CaseRecord) -> Standing {
         Standing::NotJudged
     }
-}
-
-/// A trial that a case would make next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Further {
-    /// One of those that the plan has.
-    Planned,
-    /// In place of one that was disturbed.
-    Repeat,
-    /// For a narrower interval.
-    Precision,
 }
 
 /// The time of a run, on every node.

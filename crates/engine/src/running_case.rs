@@ -12,7 +12,7 @@ use seatrial_model::{Budget, Case, Cause, Measures, Nanos, PartRecord, Reason, S
 use seatrial_stats::{Stop, StopRule};
 use serde_json::{Value, json};
 
-use crate::budget::Further;
+use crate::further::Further;
 use crate::guarded::guarded;
 use crate::probes;
 use crate::quarantine::LivenessCheck;

@@ -10,7 +10,7 @@ use seatrial_model::{Finding, Outcome, Severity, Subject, Unit};
 use serde_json::Value;
 
 use super::Rule;
-use super::slow::is_named_slow;
+use super::speeds::is_named_slow;
 use crate::number::{quantity, significant};
 
 pub(super) const RULE: Rule = Rule {

@@ -28,6 +28,7 @@ mod rdma_ports;
 mod shared_links;
 mod slow;
 mod slow_clock;
+mod speeds;
 mod sweep;
 mod throttled;
 

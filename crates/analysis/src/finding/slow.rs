@@ -2,12 +2,13 @@
 
 use seatrial_model::machine::{Nic, Queueing};
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{CaseId, Dimension, Finding, Severity, Site, SiteNode, Subject, Unit};
+use seatrial_model::{CaseId, Finding, Severity, Site, SiteNode, Subject, Unit};
 use seatrial_stats::Sorted;
 
 use super::Rule;
 use super::lossy::{self, Lossy};
-use super::matrix::{Matrix, Slow, matrices};
+use super::matrix::{Matrix, Slow};
+use super::speeds::{FEWEST_PARTNERS, is_of, speeds};
 use crate::number::{in_unit, quantity, significant};
 
 pub(super) const NODE: Rule = Rule {
@@ -21,9 +22,6 @@ pub(super) const LINK: Rule = Rule {
     doc: "Two nodes are slow with each other, and neither is with others.",
     find: of_links,
 };
-
-/// Partners that a node must have been slow with: with one alone either may be the slow one.
-const FEWEST_PARTNERS: usize = 2;
 
 /// A node that should be measured again, and a case of it to ask again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,27 +48,6 @@ pub fn suspects(records: &[CaseRecord]) -> Vec<Suspect> {
         }
     }
     found
-}
-
-fn is_of(case: &CaseRecord, matrix: &Matrix) -> bool {
-    case.group == matrix.group && case.bench == matrix.bench && case.params == matrix.params
-}
-
-/// The matrices in which a low number is a slow one. The size of the packets that get through is not: `mtu-mismatch` tells.
-fn speeds(records: &[CaseRecord]) -> Vec<Matrix> {
-    let mut all = matrices(records);
-    all.retain(|matrix| matrix.unit.dimension() != Dimension::Size);
-    all
-}
-
-/// Whether `slow-node` names `node` for the question of `group`.
-pub(super) fn is_named_slow(records: &[CaseRecord], group: &str, node: &str) -> bool {
-    let asked = speeds(records).into_iter().filter(|matrix| matrix.group == group);
-    let mut named = asked.flat_map(|matrix| {
-        let slow = matrix.slow_nodes(FEWEST_PARTNERS);
-        slow.into_iter().map(|slow| matrix.nodes[slow.nodes[0]].clone()).collect::<Vec<_>>()
-    });
-    named.any(|named| named == node)
 }
 
 /// What to do where no cause is known.

@@ -7,10 +7,10 @@ use seatrial_model::{Outcome, Severity, Unit, Verdict, VerdictRecord};
 
 use super::advice::MissingLimit;
 use super::disturbed::disturbed_by;
+use super::judged_nodes::judged_node;
 use super::level::{CriterionContext, Gap};
 use super::measured::{Measured, measured};
 use super::range::Range;
-use super::scope::judged_node;
 use crate::finding::path;
 use crate::limit::is_beyond;
 use crate::number::{in_unit, quantity, significant};

@@ -8,6 +8,7 @@ mod disturbed;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod inputs;
+mod judged_nodes;
 mod judgement;
 mod level;
 mod measured;

@@ -5,6 +5,7 @@
 //! main loop, so it can always be told to stop. Each worker has threads of its own: `relay` passes on what the
 //! worker says, `tell` what it is told, `output` drains what it prints, `wait` sees it end, `supervise` decides.
 
+mod event;
 mod group;
 mod leftovers;
 mod output;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::run::Event;
+use super::event::Event;
 use crate::frame::{FrameError, FrameWriter};
 use crate::message::Report;
 

@@ -20,6 +20,7 @@ use seatrial_sys::storage::FdStore;
 use seatrial_sys::{clock, lifetime, process};
 use signal_hook::consts::SIGTERM;
 
+use super::event::Event;
 use super::group::sweep;
 use super::leftovers::{LONGEST, SOON};
 use super::reports::Reports;
@@ -48,16 +49,6 @@ pub struct AgentOptions {
     pub relay: bool,
     /// What [`build_id`](crate::build_id) says.
     pub build: String,
-}
-
-/// What the main loop reacts to.
-pub(super) enum Event {
-    /// The controller wants something.
-    Command(Box<Command>),
-    /// The controller is gone, or mad.
-    Closed(String),
-    /// A worker has ended or was left behind, and that was reported.
-    Gone { worker: WorkerId, abandoned: bool },
 }
 
 /// Serves a controller on standard input and output until it says `Quit` or goes away. Then all workers are killed;

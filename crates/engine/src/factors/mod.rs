@@ -13,7 +13,8 @@ use seatrial_stats::Random;
 
 use crate::pattern::Pattern;
 use crate::placement;
-use crate::request::{Plan, PlanInputs, Request, RequestError};
+use crate::plan::Plan;
+use crate::request::{PlanInputs, Request, RequestError};
 
 pub use level::BASELINE;
 

@@ -8,8 +8,9 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, Cause, Nanos, Reason};
 
 use super::{RunError, Runner};
-use crate::budget::{Further, Standing};
+use crate::budget::Standing;
 use crate::disturbance::disturbance;
+use crate::further::Further;
 use crate::placement;
 use crate::quarantine::LivenessCheck;
 use crate::round::{BetweenTrials, CoRun, Round};

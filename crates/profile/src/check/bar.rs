@@ -3,7 +3,7 @@
 use seatrial_model::profile::{Bar, Bounds};
 use seatrial_model::{Better, Dimension, Quantity, Unit};
 
-use super::criterion::Judged;
+use super::judged::Judged;
 use crate::Diagnostics;
 use crate::diagnostic::Position;
 

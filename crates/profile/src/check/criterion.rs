@@ -7,6 +7,7 @@ use seatrial_model::{About, AxisSpec, Better, Params, Quantity, Unit, Value};
 
 use super::Names;
 use super::bar::{bars, is_never_negative};
+use super::judged::judged;
 use super::test::Checked;
 use crate::Diagnostics;
 use crate::catalog::Known;
@@ -15,15 +16,6 @@ use crate::layer::{CriterionEntry, LimitEntry, Pairs, plain};
 
 /// Tests by id.
 pub(super) type Tests<'t, 'a> = BTreeMap<&'t str, &'t Checked<'a>>;
-
-/// What a criterion judges.
-#[derive(Clone, Copy)]
-pub(super) struct Judged {
-    pub unit: Unit,
-    pub better: Better,
-    /// The axes of a series; none for a metric.
-    pub axes: Option<&'static [AxisSpec]>,
-}
 
 pub(super) fn criterion(
     entry: &CriterionEntry,
@@ -112,24 +104,6 @@ fn find<'t, 'a>(
         names.missing("test", name, tests.keys().copied(), found);
     }
     checked
-}
-
-fn judged(name: &At<String>, known: Known<'_>, found: &mut Diagnostics) -> Option<Judged> {
-    let (id, metrics, series) = match known {
-        Known::Here(about) => (about.id, about.metrics, about.series),
-        Known::Planned(planned) => (planned.id, planned.metrics, &[][..]),
-    };
-    let metric = metrics.iter().find(|metric| metric.name == name.value);
-    let of_metric = metric.map(|spec| Judged { unit: spec.unit, better: spec.better, axes: None });
-    let series_of = || series.iter().find(|series| series.name == name.value);
-    let of_series =
-        || series_of().map(|spec| Judged { unit: spec.unit, better: spec.better, axes: Some(spec.axes) });
-    let judged = of_metric.or_else(of_series);
-    if judged.is_none() {
-        let known = metrics.iter().map(|spec| spec.name).chain(series.iter().map(|spec| spec.name));
-        found.error(name.at, format!("{id} has no metric '{}'", name.value)).suggest(&name.value, known);
-    }
-    judged
 }
 
 /// `where` in canonical form. Values that the test never runs are reported: such a criterion would judge nothing.

@@ -3,6 +3,7 @@
 mod bar;
 mod criterion;
 mod demand;
+mod judged;
 mod setting;
 mod test;
 

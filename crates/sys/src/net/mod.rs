@@ -14,12 +14,14 @@ mod source;
 mod tcp_info;
 #[cfg(test)]
 mod tests;
+mod zero_copied;
 
 pub use effort::{HostTime, ThreadTime, host_time};
 pub use option::{
     available_congestion_controls, max_pacing_rate, set_max_pacing_rate, set_receive_low_water, unread,
 };
 pub use receive::{Pull, ReadMapped, ReadPlain, ReadRing, ReadTruncated};
-pub use send::{Push, SendFile, SendPinned, SendPlain, SendRing, ZeroCopied};
+pub use send::{Push, SendFile, SendPinned, SendPlain, SendRing};
 pub use source::Source;
 pub use tcp_info::{TcpInfo, tcp_info};
+pub use zero_copied::ZeroCopied;

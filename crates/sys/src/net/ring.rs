@@ -9,7 +9,7 @@ use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use rustix::io::Errno;
 
-use super::send::ZeroCopied;
+use super::zero_copied::ZeroCopied;
 use crate::clock::now_ns;
 
 /// Entries of the queue of requests. Two are needed; completions get twice as many, for notifications that wait.

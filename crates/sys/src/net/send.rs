@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use super::option::last_errno;
 use super::ring::Ring;
 use super::source::Source;
+use super::zero_copied::ZeroCopied;
 
 /// One way to hand the bytes of a [`Source`] to a stream socket.
 pub trait Push: Send {
@@ -32,15 +33,6 @@ pub trait Push: Send {
     fn zero_copied(&self) -> Option<ZeroCopied> {
         None
     }
-}
-
-/// What the kernel says of sends without a copy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ZeroCopied {
-    /// Sends that are over.
-    pub ended: u64,
-    /// Sends of these whose data the kernel copied in the end, as it does on the loopback.
-    pub copied: u64,
 }
 
 /// A descriptor for the socket of our own, so that it lives as long as the way to use it.

@@ -7,7 +7,7 @@ use seatrial_model::{About, Bound, Case, Limit, Limits, Quantity, Site};
 use seatrial_sys::verbs::{Transport, VerbKind};
 
 use super::params::{MTU, TRANSPORT_ALL};
-use super::{End, Method, config, ports, transport};
+use super::{End, Method, config, end, transport};
 use crate::common::Direction;
 use crate::common::{self, link_limits};
 
@@ -43,7 +43,7 @@ fn unknown(reason: &str) -> Limit {
 /// # Errors
 /// Why nothing bounds it.
 pub fn one_way(verb: VerbKind, largest: u64, case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
-    let pairs = ports::ends_of(case, site).ok_or("the inventory no longer has the ports of this case")?;
+    let pairs = end::ends_of(case, site).ok_or("the inventory no longer has the ports of this case")?;
     let each = pairs.iter().map(|ends| of_pair(verb, largest, case, ends));
     let each = each.collect::<Result<Vec<Vec<Bound>>, String>>()?;
     if let [bounds] = each.as_slice() {

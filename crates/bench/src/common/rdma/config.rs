@@ -9,7 +9,7 @@ use super::params::{
     UP_TO,
 };
 use super::system::System;
-use super::{Method, RemoteCompletion, ports, transport};
+use super::{Method, RemoteCompletion, port_list, transport};
 use crate::Error;
 use crate::common::Direction;
 
@@ -91,7 +91,7 @@ impl RdmaConfig {
     /// As [`Self::of`].
     pub fn all(method: Method, case: &Case, place: &PartPlacement) -> Result<Vec<Self>, Error> {
         let missing = || Error::new(Cause::Protocol, "the case carries no port");
-        let labels = ports::ports_of(case, place.index).ok_or_else(missing)?;
+        let labels = port_list::ports_of(case, place.index).ok_or_else(missing)?;
         let each = place.seats.len() / labels.len().max(1);
         let one = |(at, label): (usize, &str)| {
             let bindings = place.seats[at * each..(at + 1) * each].to_vec();
@@ -109,7 +109,7 @@ impl RdmaConfig {
     ) -> Result<Self, Error> {
         let params = &case.params;
         let missing = |what: &str| Error::new(Cause::Protocol, format!("the case carries no {what}"));
-        let (device, port) = ports::parse(label).ok_or_else(|| missing("device and port"))?;
+        let (device, port) = port_list::parse(label).ok_or_else(|| missing("device and port"))?;
         let queue_pairs = count(params, QUEUE_PAIRS.name).unwrap_or(1) as usize;
         let depth = count(params, DEPTH.name).unwrap_or(64) as usize;
         Ok(Self {

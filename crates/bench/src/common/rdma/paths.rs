@@ -3,8 +3,8 @@
 use seatrial_model::{Case, Measures};
 use serde_json::{Value, json};
 
-use super::ports::{DISTINCT, INTERFACES, PORTS};
-use super::several;
+use super::port_list::{PLUS, PORTS};
+use super::ports::{DISTINCT, INTERFACES};
 use crate::common::Transferred;
 
 /// Puts what went between the ports of a case, in their order, down as `moved` in the evidence: a row for each direction of
@@ -35,7 +35,7 @@ pub fn tell(by_port: &[Transferred], case: &Case, measures: &mut Measures) {
 /// What counts the bytes of a port of an end: the port itself, or of what software plays the interface under it.
 fn point(case: &Case, end: usize, number: usize) -> Option<Value> {
     let of = |chosen: &str, kind: &str| {
-        let name = case.chosen.text(chosen).ok()?.split(several::PLUS).nth(number)?.to_owned();
+        let name = case.chosen.text(chosen).ok()?.split(PLUS).nth(number)?.to_owned();
         Some(json!({ kind: name }))
     };
     of(INTERFACES[end], "interface").or_else(|| of(PORTS[end], "port"))

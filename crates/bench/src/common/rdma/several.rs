@@ -2,19 +2,11 @@
 
 use seatrial_model::{Cause, Integrity, Params, Reason, SiteNode};
 
-use super::End;
+use super::end::{End, partner, wanted};
 use super::endpoint::too_early;
 use super::params::{DEVICE, PEER};
-use super::ports::{partner, wanted};
+use super::port_list::{PLUS, joined};
 use crate::Error;
-
-/// What stands between the ports of a list. A comma on the command line would be a sweep over several values.
-pub const PLUS: char = '+';
-
-/// A list as it is written.
-pub fn joined(items: impl IntoIterator<Item = String>) -> String {
-    items.into_iter().collect::<Vec<_>>().join("+")
-}
 
 /// Each port that is asked for together with others, with the port that it talks to; none where no list is asked for.
 ///

@@ -1,12 +1,14 @@
 //! `gpu.host_copy`: how fast data move between the host and a GPU.
 
 mod cell;
+mod copier;
 mod latency;
 mod pageable;
 mod part;
 mod pinned;
 mod plan;
 mod reduce;
+mod samples;
 mod sizes;
 #[cfg(test)]
 mod tests;

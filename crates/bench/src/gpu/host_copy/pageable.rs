@@ -10,8 +10,8 @@ use seatrial_sys::gpu::{DeviceMemory, GpuError, Span, Stream};
 use seatrial_sys::memory::Pages;
 
 use super::cell::Grid;
-use super::part::Copier;
-use super::pinned::{IN, NOTHING, OUT, evidence_of_nodes, place, sample};
+use super::copier::Copier;
+use super::samples::{IN, NOTHING, OUT, evidence_of_nodes, place, sample};
 use crate::common::gpu::pattern::Wrong;
 use crate::common::gpu::{Checks, Opened, Tally, Watches, during, preparing};
 use crate::common::{Gate, Held, evidence_of_pages, evidence_of_place};

@@ -193,11 +193,11 @@ fn memory_elsewhere_on_one_node_is_not_hidden_by_the_others() {
         super::cell::Grid::new(&[], &[1], nodes.iter().copied().map(Some).collect::<Vec<_>>())
     };
     let right = |percent: f64| json!({ "right_percent": percent });
-    let told = super::pinned::evidence_of_nodes(&grid(&[1, 0]), &[right(100.0), right(98.5)]);
+    let told = super::samples::evidence_of_nodes(&grid(&[1, 0]), &[right(100.0), right(98.5)]);
     assert_eq!(told, json!({ "right_percent": 98.5, "right_percent_by_node": { "0": 98.5, "1": 100.0 } }));
-    assert_eq!(super::pinned::evidence_of_nodes(&grid(&[0]), &[right(100.0)]), right(100.0));
+    assert_eq!(super::samples::evidence_of_nodes(&grid(&[0]), &[right(100.0)]), right(100.0));
     let denied = json!({ "denied": "EPERM" });
-    assert_eq!(super::pinned::evidence_of_nodes(&grid(&[1, 0]), &[right(100.0), denied.clone()]), denied);
+    assert_eq!(super::samples::evidence_of_nodes(&grid(&[1, 0]), &[right(100.0), denied.clone()]), denied);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use seatrial_model::{Bytes, Case, Cause, Integrity, Nanos, PartPlacement, Phase};
+use seatrial_model::{Bytes, Case, Cause, Integrity, PartPlacement, Phase};
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::sched::Class;
 use serde_json::json;
@@ -16,10 +16,6 @@ use super::window::{Pace, Window, rounds_within};
 use crate::common::{self, search::Search};
 use crate::mem::bandwidth::kernel::{Isa, Kernel, Pass};
 use crate::{Error, Offer, Part, Sink, Stop};
-
-/// Time of a phase beside the rounds in it: from the order to start until all threads have heard of it, and from the end
-/// until the samples are there.
-pub const LEAD: Nanos = Nanos::millis(100);
 
 /// A pace is kept when no more blocks than this are late, in percent. The original asks for 99.75 % of the demand.
 pub const MOST_LATE_PERCENT: f64 = 0.25;

@@ -9,9 +9,9 @@ use seatrial_model::{
 };
 
 use super::layout::Layout;
-use super::part::LEAD;
 use super::ring::{Rings, TIMES_CACHE};
 use super::settings::{Blocks, Mode, Settings, Threads};
+use super::window::LEAD;
 use crate::common;
 
 /// Part of the available memory that all blocks together may take, as a divisor.

@@ -11,7 +11,6 @@ use seatrial_sys::sched::{Class, cpu_ns};
 
 use super::lateness::Lateness;
 use super::layout::Group;
-use super::part::LEAD;
 use super::queue::{Next, Queue, Tally, span};
 use super::scenario::Step;
 use super::shared::Shared;
@@ -205,3 +204,7 @@ fn serve(shared: &Shared, streams: &[usize], queue: &Mutex<Queue>, stop: &Stop) 
 fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// Time of a phase beside the rounds in it: from the order to start until all threads have heard of it, and from the end
+/// until the samples are there.
+pub const LEAD: Nanos = Nanos::millis(100);

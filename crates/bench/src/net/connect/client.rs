@@ -9,7 +9,7 @@ use seatrial_sys::clock::now_ns;
 use serde_json::json;
 use socket2::{Domain, Socket, Type};
 
-use super::part::{ConnectConfig, NUMBER};
+use super::config::{ConnectConfig, NUMBER};
 use crate::common::{PeerAddress, Sliced, beside, interface_of, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
 

@@ -1,6 +1,7 @@
 //! `net.connect`: how long a TCP connection takes to be made.
 
 mod client;
+mod config;
 mod part;
 mod plan;
 mod reduce;

@@ -3,26 +3,10 @@
 use seatrial_model::{Case, PartPlacement, Value};
 
 use super::client::Client;
+use super::config::ConnectConfig;
 use super::server::Server;
-use crate::common::{Endpoint, ends};
+use crate::common::ends;
 use crate::{Error, Part};
-
-/// Bytes that go each way on a connection with an exchange: its number.
-pub const NUMBER: usize = 8;
-
-/// What is asked for, and where connections go.
-#[derive(Clone, Debug)]
-pub struct ConnectConfig {
-    pub exchange: bool,
-    pub interface: Option<String>,
-    pub alone: bool,
-}
-
-impl ConnectConfig {
-    pub fn endpoint(&self) -> Endpoint<'_> {
-        Endpoint::tcp(self.interface.as_deref(), self.alone)
-    }
-}
 
 /// The part of `case` at `place`.
 pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {

@@ -3,7 +3,7 @@
 use seatrial_model::{Case, Cause, Measures, PartRecord, Reason, Sample, Unit, Values};
 
 use super::client::CHANNELS;
-use super::part::NUMBER;
+use super::config::NUMBER;
 use crate::common::{Latencies, Transferred};
 
 /// Nanoseconds of a microsecond.

@@ -11,7 +11,7 @@ use seatrial_model::{Cause, Integrity, PartPlacement};
 use serde_json::json;
 use socket2::{Domain, Socket, Type};
 
-use super::part::{ConnectConfig, NUMBER};
+use super::config::{ConnectConfig, NUMBER};
 use crate::common::{Listener, ServerPart, ServerSide, ServerThread};
 use crate::{Error, Sink};
 

@@ -9,9 +9,10 @@ use seatrial_sys::clock::now_ns;
 use serde_json::json;
 use socket2::SockRef;
 
+use super::config::MtuConfig;
 use super::control::Message;
 use super::datagram::Datagrams;
-use super::part::{MtuConfig, meet, own_mtu};
+use super::meet::{meet, own_mtu};
 use super::search::{Fate, Found, search};
 use crate::common::Direction;
 use crate::common::{PeerAddress, beside, interface_of};

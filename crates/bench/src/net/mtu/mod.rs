@@ -1,8 +1,10 @@
 //! `net.mtu`: the largest packets that get through between two nodes.
 
 mod client;
+mod config;
 mod control;
 mod datagram;
+mod meet;
 mod part;
 mod plan;
 mod reduce;

@@ -6,9 +6,10 @@ use std::net::TcpStream;
 use seatrial_model::{Cause, Integrity, PartPlacement};
 use serde_json::json;
 
+use super::config::MtuConfig;
 use super::control::Message;
 use super::datagram::Datagrams;
-use super::part::{MtuConfig, meet, own_mtu};
+use super::meet::{meet, own_mtu};
 use super::search::Fate;
 use crate::common::{Listener, ServerPart, ServerSide, ServerThread};
 use crate::{Error, Sink};

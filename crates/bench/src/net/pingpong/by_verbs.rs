@@ -7,7 +7,8 @@ use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase};
 use seatrial_sys::verbs::ReceiveList;
 use serde_json::json;
 
-use super::part::{PingPongConfig, followed, led};
+use super::config::PingPongConfig;
+use super::outcome::{followed, led};
 use super::verbs::{ByVerbs, open};
 use crate::common::pingpong::{Buffers, Follower, Leader};
 use crate::common::rdma::{ConnectionInfo, RdmaEndpoint};

@@ -2,6 +2,8 @@
 
 mod advice;
 mod by_verbs;
+mod config;
+mod outcome;
 mod part;
 mod plan;
 mod tcp;

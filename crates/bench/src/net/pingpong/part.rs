@@ -5,28 +5,17 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use seatrial_model::{Bytes, Case, Cause, Integrity, PartPlacement, Phase};
+use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase};
 use serde_json::json;
 use socket2::SockRef;
 
+use super::config::PingPongConfig;
+use super::outcome::{followed, led};
 use super::tcp::Tcp;
 use super::{by_verbs, plan};
-use crate::common::pingpong::{Buffers, Follower, Leader, Mode, Transport};
-use crate::common::{
-    Endpoint, Listener, PeerAddress, ServerPart, ServerSide, ServerThread, ends, interface_of, pin,
-};
+use crate::common::pingpong::{Buffers, Follower, Leader};
+use crate::common::{Listener, PeerAddress, ServerPart, ServerSide, ServerThread, ends, interface_of, pin};
 use crate::{Error, Offer, Part, Sink, Stop};
-
-/// What both ends know.
-#[derive(Clone, Debug)]
-pub struct PingPongConfig {
-    pub mode: Mode,
-    pub sizes: Vec<u64>,
-    pub region: usize,
-    socket_buffer: Option<Bytes>,
-    interface: Option<String>,
-    pub alone: bool,
-}
 
 /// The part of `case` at `place`.
 pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
@@ -54,33 +43,6 @@ pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> 
             Box::new(ServerPart::new(place, end))
         }
     })
-}
-
-impl PingPongConfig {
-    fn endpoint<'a>(&'a self, options: &'a dyn Fn(SockRef<'_>) -> io::Result<()>) -> Endpoint<'a> {
-        Endpoint { options, ..Endpoint::tcp(self.interface.as_deref(), self.alone) }
-    }
-
-    /// Sizes of buffers must be set before the connection is made: the window scale is agreed upon by them.
-    fn set_buffers(&self, socket: &SockRef<'_>) -> io::Result<()> {
-        let Some(bytes) = self.socket_buffer else { return Ok(()) };
-        socket.set_send_buffer_size(bytes.get() as usize)?;
-        socket.set_recv_buffer_size(bytes.get() as usize)
-    }
-
-    fn buffers(&self) -> Result<Buffers, Error> {
-        Buffers::new(self.largest(), self.region, self.region > 0)
-    }
-
-    /// Bytes of the largest message.
-    pub fn largest(&self) -> usize {
-        self.sizes.last().copied().unwrap_or(1) as usize
-    }
-
-    /// One for everything, or in a stream one for the commands and a fresh one for each size.
-    fn connections(&self) -> usize {
-        if self.mode == Mode::Stream { 1 + self.sizes.len() } else { 1 }
-    }
 }
 
 struct Leading {
@@ -139,20 +101,6 @@ impl Part for Leading {
     }
 }
 
-/// The leader's check of the data, which goes both ways.
-///
-/// # Errors
-/// When the follower is gone.
-pub fn led<T: Transport>(leader: &mut Leader<T>) -> Result<Integrity, Error> {
-    match leader.check() {
-        Ok(()) => Ok(Integrity::Verified { checked: leader.checked().1 }),
-        Err(error) if error.cause == Cause::CorruptData => {
-            Ok(Integrity::Corrupt { wrong: 1, of: leader.checked().0 + 1, first: error.text })
-        }
-        Err(error) => Err(error),
-    }
-}
-
 struct Following {
     config: PingPongConfig,
     cpu: Option<u32>,
@@ -189,24 +137,4 @@ impl ServerSide for Following {
 
 fn without_memory() -> Error {
     Error::new(Cause::Protocol, "told to connect before it had memory")
-}
-
-/// The leader's check goes both ways; here it is only asked whether one failed.
-///
-/// # Errors
-/// When the thread failed otherwise.
-pub fn followed(server: Option<&mut ServerThread>, served: &AtomicU64) -> Result<Integrity, Error> {
-    let Some(server) = server else {
-        return Ok(Integrity::Unverified { why: "there was no connection".to_owned() });
-    };
-    let served = served.load(Ordering::Relaxed);
-    if server.is_finished() {
-        match server.end() {
-            Err(error) if error.cause == Cause::CorruptData => {
-                return Ok(Integrity::Corrupt { wrong: 1, of: served + 1, first: error.text });
-            }
-            other => other?,
-        }
-    }
-    Ok(Integrity::Unverified { why: "the leader looks at every byte that comes back".to_owned() })
 }

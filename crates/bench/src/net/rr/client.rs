@@ -4,8 +4,8 @@ use seatrial_model::{Cause, Integrity, Nanos, PartPlacement, Phase};
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 
+use super::config::RrConfig;
 use super::load::Stream;
-use super::part::RrConfig;
 use super::request_loop::{LOST_AFTER, PATIENCE, RequestLoop};
 use super::wire::{Wait, Wire};
 use crate::common::Direction;

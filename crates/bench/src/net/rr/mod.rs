@@ -1,6 +1,7 @@
 //! `net.rr`: how long a request and its response take between two nodes.
 
 mod client;
+mod config;
 mod load;
 mod message;
 mod part;

@@ -2,7 +2,7 @@
 
 use seatrial_model::{About, Bytes, Case, Cause, Nanos, Params, Reason, Site};
 
-use super::part;
+use super::config;
 use crate::common::affinity::place_threads;
 use crate::common::{self, Ends};
 
@@ -13,7 +13,7 @@ const LARGEST: Bytes = Bytes(65_507);
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
     let mut case = ends.case(about, params, common::budget(params)?);
-    let rate = part::rate(params);
+    let rate = config::rate(params);
     if rate.is_some() && params.text("wait").is_ok_and(|wait| wait == "block") {
         // The client asks the kernel again and again anyway, so as not to sleep through the moment of the next request.
         case.chosen.set("client_wait", "spin");
@@ -29,7 +29,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
             return Err(Reason::new(Cause::Contradiction, text));
         }
     }
-    let placement = place_threads(&ends, site, params, if part::load(params).is_some() { 2 } else { 1 })?;
+    let placement = place_threads(&ends, site, params, if config::load(params).is_some() { 2 } else { 1 })?;
     placement.note(&mut case);
     case.places = ends.places(about.parts, placement.bindings);
     case.budget.overhead = Nanos::millis(150);

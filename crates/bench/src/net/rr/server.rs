@@ -8,9 +8,9 @@ use std::time::Duration;
 use seatrial_model::{Cause, Integrity, PartPlacement};
 use serde_json::json;
 
+use super::config::RrConfig;
 use super::load::Stream;
 use super::message::{fill, first_wrong, is_before, number_after};
-use super::part::RrConfig;
 use super::wire::{Received, Wire};
 use crate::common::Direction;
 use crate::common::{Listener, ServerPart, ServerSide, ServerThread};

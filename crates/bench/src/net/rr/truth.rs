@@ -7,7 +7,7 @@ use seatrial_sys::clock::now_ns;
 
 use super::RequestResponse;
 use super::client::CHANNELS;
-use super::part::RrConfig;
+use super::config::RrConfig;
 use super::request_loop::RequestLoop;
 use super::tests::unpinned;
 use super::wire::{Wait, Wire};

@@ -2,7 +2,7 @@
 
 use seatrial_model::{Bytes, Case, Cause, Nanos, PartPlacement, Quantity, Unit, Value};
 
-use super::steps::step_time;
+use super::rate_search::MOST_STEPS;
 use crate::Error;
 use crate::common::Direction;
 use crate::common::{Endpoint, ends};
@@ -161,6 +161,20 @@ fn slice(time: Nanos, flows: usize) -> Nanos {
     const SHORTEST: Nanos = Nanos::millis(10);
     const MOST: u64 = 4000;
     Nanos(time.get() * flows as u64 / MOST).max(SHORTEST)
+}
+
+/// Time beside a step: both ends agree, and wait for what may still be under way.
+pub const SETTLE: Nanos = Nanos::millis(400);
+
+/// Time of a step, for a trial that without a search would take `time`.
+pub const fn step_time(time: Nanos) -> Nanos {
+    let step = Nanos(time.get() / 4);
+    if step.get() < Nanos::millis(50).get() { Nanos::millis(50) } else { step }
+}
+
+/// Time of a whole search at most.
+pub const fn search_time(time: Nanos) -> Nanos {
+    Nanos((step_time(time).get() + SETTLE.get()) * MOST_STEPS as u64)
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::config::{Offload, UdpStreamConfig};
 use super::header::{Header, Pattern};
-use super::kernel::Rules;
 use super::record::Tally;
+use super::rules::Rules;
 use super::shared::Shared;
 use super::slices::Slices;
 use super::window::Window;

@@ -9,9 +9,10 @@ use seatrial_sys::clock::{now_ns, sleep_until_ns};
 use seatrial_sys::net::datagram::{Incoming, Outgoing, Readable, segment};
 
 use super::config::Pacing;
-use super::header::{Header, Pattern};
+use super::header::Header;
 use super::inbound::Inbound;
 use super::outbound::Outbound;
+use super::rules::Rules;
 use super::shared::Shared;
 use crate::Stop;
 
@@ -28,15 +29,6 @@ const COPIES_LOOKS: u32 = 4;
 
 /// Time after the other end's end in any case, whatever still comes.
 const MOST_NS: u64 = 4_000_000_000;
-
-/// What the datagrams of a phase have in common.
-#[derive(Clone, Copy, Debug)]
-pub struct Rules<'a> {
-    pub cookie: u64,
-    pub phase: u16,
-    pub message: usize,
-    pub pattern: &'a Pattern,
-}
 
 /// Sends what is due of all flows, in turn, until `stop`.
 ///

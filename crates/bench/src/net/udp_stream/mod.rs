@@ -18,6 +18,7 @@ mod policed;
 mod rate_search;
 mod record;
 mod reduce;
+mod rules;
 mod searched;
 mod shared;
 mod slices;

@@ -10,7 +10,8 @@ use super::header::Pattern;
 use super::inbound::{Ports, ReceiveThread};
 use super::outbound::{self, Sending};
 use super::phase::{Ran, Stage, WARM_UP};
-use super::record::{RECEIVED, Received, SENT, STEPS, Tally};
+use super::record::integrity;
+use super::record::{RECEIVED, Received, SENT, STEPS};
 use crate::common::{Listener, PeerAddress, interface_of};
 use crate::{Error, Offer, Part, Sink, Stop};
 
@@ -160,16 +161,5 @@ impl Part for End {
         let why =
             if self.config.receives() { "nothing was received" } else { "the end that receives checks" };
         Ok(self.integrity.take().unwrap_or_else(|| Integrity::Unverified { why: why.to_owned() }))
-    }
-}
-
-/// What the comparison of the datagrams came to.
-pub fn integrity(received: &Received) -> Integrity {
-    let (checked, wrong) = (received.total(|flow| flow.checked), received.total(|flow| flow.wrong));
-    let first = received.flows.iter().find_map(|flow: &Tally| flow.first_wrong.clone());
-    match (checked, first) {
-        (_, Some(first)) => Integrity::Corrupt { wrong, of: checked, first },
-        (0, None) => Integrity::Unverified { why: "nothing was received".to_owned() },
-        (_, None) => Integrity::Verified { checked: checked * received.message as u64 },
     }
 }

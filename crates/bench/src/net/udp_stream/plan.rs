@@ -4,8 +4,8 @@ use seatrial_model::{
     About, Binding, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site, Value,
 };
 
+use super::config::search_time;
 use super::config::{MOST_MESSAGE, SEARCH, rate};
-use super::steps::search_time;
 use crate::common::Direction;
 use crate::common::affinity::place_threads;
 use crate::common::ends::Ends;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::{Evidence, PartRecord};
+use seatrial_model::{Evidence, Integrity, PartRecord};
 use seatrial_sys::net::datagram::Counters;
 use serde::{Deserialize, Serialize};
 
@@ -211,4 +211,15 @@ pub fn trials(parts: &[PartRecord]) -> Vec<Trial<'_>> {
 
 fn read<T: for<'a> Deserialize<'a>>(evidence: &Evidence, name: &str) -> Option<T> {
     T::deserialize(evidence.get(name)?).ok()
+}
+
+/// What the comparison of the datagrams came to.
+pub fn integrity(received: &Received) -> Integrity {
+    let (checked, wrong) = (received.total(|flow| flow.checked), received.total(|flow| flow.wrong));
+    let first = received.flows.iter().find_map(|flow: &Tally| flow.first_wrong.clone());
+    match (checked, first) {
+        (_, Some(first)) => Integrity::Corrupt { wrong, of: checked, first },
+        (0, None) => Integrity::Unverified { why: "nothing was received".to_owned() },
+        (_, None) => Integrity::Verified { checked: checked * received.message as u64 },
+    }
 }

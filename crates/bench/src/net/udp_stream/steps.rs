@@ -7,34 +7,20 @@ use seatrial_model::{Cause, Integrity, Nanos};
 
 use super::config::UdpStreamConfig;
 use super::control::Said;
-use super::part::integrity;
 use super::phase::{Ran, Stage};
-use super::rate_search::{Came, MOST_STEPS, RateSearch, Step};
+use super::rate_search::{Came, RateSearch, Step};
+use super::record::integrity;
 use super::record::{Received, Sent};
 use crate::{Error, Stop};
 
 /// The number of the first step among the phases; the warm-up is the one before.
 const FIRST: u16 = 2;
 
-/// Time beside a step: both ends agree, and wait for what may still be under way.
-const SETTLE: Nanos = Nanos::millis(400);
-
 /// How long the other end may take to go on.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How often the stop is looked at while the other end is waited for.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
-
-/// Time of a step, for a trial that without a search would take `time`.
-pub const fn step_time(time: Nanos) -> Nanos {
-    let step = Nanos(time.get() / 4);
-    if step.get() < Nanos::millis(50).get() { Nanos::millis(50) } else { step }
-}
-
-/// Time of a whole search at most.
-pub const fn search_time(time: Nanos) -> Nanos {
-    Nanos((step_time(time).get() + SETTLE.get()) * MOST_STEPS as u64)
-}
 
 impl Stage {
     /// The sender's side: what each step came to.

@@ -130,6 +130,10 @@ impl Benchmark for File {
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        reduce::reduce(case, parts)
+        if job::JobSpec::of(&case.params)?.rounds > 1 {
+            rounds::reduce(case, parts)
+        } else {
+            reduce::reduce(case, parts)
+        }
     }
 }

@@ -6,7 +6,6 @@ use seatrial_model::{
 use serde_json::Value;
 
 use super::job::{JobSpec, Operation};
-use super::rounds;
 use crate::common::{Curve, Latencies};
 
 /// Length of an interval that makes a sample, in nanoseconds.
@@ -33,14 +32,6 @@ struct Trial<'a> {
     window: (u64, u64),
 }
 
-/// What the trials come to.
-///
-/// # Errors
-/// When there is no time in which all threads worked.
-pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-    if JobSpec::of(&case.params)?.rounds > 1 { rounds::reduce(case, parts) } else { plain(case, parts) }
-}
-
 /// The rate in a trial, in MB/s; none without a time in which all threads worked.
 pub fn mean_rate(part: &PartRecord) -> Option<f64> {
     let rates = Trial::of(part)?.intervals(&[0, 1], MEGA);
@@ -50,8 +41,8 @@ pub fn mean_rate(part: &PartRecord) -> Option<f64> {
 /// What trials without rounds come to.
 ///
 /// # Errors
-/// As [`reduce`].
-pub fn plain(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+/// When there is no time in which all threads worked.
+pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let job = JobSpec::of(&case.params)?;
     let trials: Vec<Trial<'_>> = parts.iter().filter_map(Trial::of).collect();
     if trials.is_empty() {

@@ -5,7 +5,7 @@ use seatrial_model::{
 };
 use serde_json::{Value, json};
 
-use super::reduce::{mean_rate, plain};
+use super::reduce::{self, mean_rate};
 use super::steady::{SteadyState, WINDOW, Window};
 use crate::Sink;
 
@@ -82,7 +82,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         trials.push(window.filter(worked).map(|at| rounds[at].clone()).collect::<Vec<_>>());
     }
     let flat: Vec<PartRecord> = trials.iter().flatten().cloned().collect();
-    let mut measures = plain(case, &flat)?;
+    let mut measures = reduce::reduce(case, &flat)?;
     let counts: Vec<usize> = trials.iter().map(Vec::len).collect();
     let join = |values: &mut Values| {
         let mut rounds = std::mem::take(&mut values.trials).into_iter();

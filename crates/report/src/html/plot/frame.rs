@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use kuva::backend::svg::SvgBackend;
 use kuva::render::axis::{add_axes_and_grid, add_labels_and_title};
 use kuva::render::color::Color;
 use kuva::render::layout::{AxisLabelOverlap, ComputedLayout, Layout, TickFormat};
@@ -10,6 +9,7 @@ use kuva::render::render::{Primitive, Scene, TextAnchor};
 use kuva::render::theme::Theme;
 
 use super::marks::{path, shape};
+use super::svg::{plain, svg};
 use super::ticks::tick;
 use crate::number::decimals;
 
@@ -127,33 +127,6 @@ impl Frame {
         self.scene.has_tooltips = false;
         svg(&self.scene, label, "plot")
     }
-}
-
-/// The scene as an element of the page: as wide as there is room, with what screen readers say instead of it.
-pub fn svg(scene: &Scene, label: &str, class: &str) -> String {
-    let drawn = SvgBackend::new().render_scene(scene);
-    let inside = drawn.split_once('>').map_or("", |(_, inside)| inside);
-    let (width, height) = (scene.width, scene.height);
-    let label = escaped(label);
-    let role = if label.is_empty() {
-        "aria-hidden=\"true\"".to_owned()
-    } else {
-        format!("role=\"img\" aria-label=\"{label}\"")
-    };
-    format!("<svg class=\"{class}\" viewBox=\"0 0 {width} {height}\" {role}>{inside}")
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#39;")
-}
-
-/// The library takes what stands between dollars for a formula.
-pub fn plain(text: &str) -> String {
-    text.replace('$', "\u{ff04}")
 }
 
 /// Axes over these ranges, in the colours of the page.

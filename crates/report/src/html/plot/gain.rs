@@ -4,8 +4,8 @@ use kuva::render::color::Color;
 use kuva::render::render::{Primitive, Scene, TextAnchor};
 
 use super::ends;
-use super::frame::svg;
 use super::marks::{path, shape};
+use super::svg::svg;
 use super::ticks::tick;
 
 /// Width of a picture.

@@ -4,7 +4,7 @@ use kuva::render::color::Color;
 use kuva::render::render::{PathData, Primitive, Scene};
 
 use super::STYLES;
-use super::frame::svg;
+use super::svg::svg;
 
 /// The mark of a curve, for a legend.
 pub fn sample(style: usize) -> String {

@@ -8,6 +8,7 @@ mod frame;
 mod gain;
 mod marks;
 mod rows;
+mod svg;
 mod ticks;
 
 pub use gain::{Gain, Gains};

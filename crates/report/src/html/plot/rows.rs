@@ -3,8 +3,9 @@
 use kuva::render::color::Color;
 use kuva::render::render::Scene;
 
-use super::frame::{Frame, layout, plain, svg};
+use super::frame::{Frame, layout};
 use super::marks::{path, shape};
+use super::svg::{plain, svg};
 use super::{ends, widened};
 use crate::html::words::cut;
 

@@ -5,6 +5,7 @@
 
 mod check;
 pub mod counts;
+mod message;
 mod on_demand_mr;
 mod part;
 mod receiver;

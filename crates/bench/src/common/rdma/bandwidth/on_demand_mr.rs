@@ -9,7 +9,7 @@ use seatrial_sys::memory::{Mapping, Pages};
 use seatrial_sys::verbs::{Access, MemoryRegion, SendList, VerbsError, Work};
 
 use super::check;
-use super::send_loop::message;
+use super::message::message;
 use crate::Error;
 use crate::common::Held;
 use crate::common::rdma::{Pair, RdmaEndpoint};

@@ -1,19 +1,17 @@
 //! Keeps the send queues of one thread full.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use seatrial_model::Cause;
 use seatrial_sys::clock::now_ns;
-use seatrial_sys::verbs::{
-    Completion, Datagram, MemoryRegion, Remote, SendList, Verb, VerbKind, VerbsError, Work,
-};
+use seatrial_sys::verbs::{Completion, SendList, Verb, VerbKind, VerbsError, Work};
 
 use super::counts::Tally;
+use super::message::{far_at, message, sides};
 use super::on_demand_mr::OnDemandMr;
 use crate::common::rdma::queue::Queue;
-use crate::common::rdma::{Pair, QKEY, RdmaEndpoint, RemoteCompletion, Side, drained, during, wait};
+use crate::common::rdma::{Pair, RdmaEndpoint, drained, during, wait};
 use crate::{Error, Stop};
 
 /// Turns of the loop between two looks at the stop.
@@ -282,56 +280,6 @@ impl SendQp<'_> {
     fn room(&self, depth: usize) -> usize {
         depth.saturating_sub((self.posted - self.completed) as usize)
     }
-}
-
-/// A message of `bytes` from `offset` of this memory on, or for a read into it.
-pub fn message<'a>(
-    endpoint: &RdmaEndpoint,
-    pair: &'a Pair,
-    bytes: u32,
-    memory: &'a Arc<MemoryRegion>,
-    offset: usize,
-) -> Work<'a> {
-    let config = &endpoint.config;
-    let verb = match (config.method.verb, config.remote_completion()) {
-        (VerbKind::Write, RemoteCompletion::Cqe) => Verb::WriteImmediate(0),
-        (VerbKind::Write, _) => Verb::Write,
-        (VerbKind::Read, _) => Verb::Read,
-        _ => Verb::Send,
-    };
-    let (_, far) = sides(config.method.verb);
-    let is_local = matches!(config.method.verb, VerbKind::Send);
-    let to = pair.handle.as_ref().map(|(handle, qp_number)| Datagram {
-        handle,
-        qp_number: *qp_number,
-        qkey: QKEY,
-    });
-    let inline = config.method.verb != VerbKind::Read
-        && bytes <= pair.qp.inline_bytes()
-        && config.inline.is_none_or(|most| u64::from(bytes) <= most);
-    Work {
-        remote: (!is_local).then(|| far_at(endpoint, pair, far, 0)),
-        to,
-        inline,
-        signalled: false,
-        fence: config.fence,
-        solicited: config.event,
-        ..Work::new(verb, memory, offset, bytes)
-    }
-}
-
-/// The sides that messages go between: this end's, the other end's.
-fn sides(verb: VerbKind) -> (Side, Side) {
-    match verb {
-        VerbKind::Read => (Side::In, Side::Out),
-        _ => (Side::Out, Side::In),
-    }
-}
-
-/// A slot of the other end.
-fn far_at(endpoint: &RdmaEndpoint, pair: &Pair, side: Side, slot: u64) -> Remote {
-    let at = endpoint.layout.at(pair.number, side, slot);
-    Remote { address: endpoint.remote.address + at, key: endpoint.remote.key }
 }
 
 fn in_time(deadline: Instant, label: &str) -> Result<(), Error> {

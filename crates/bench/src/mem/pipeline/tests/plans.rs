@@ -8,7 +8,7 @@ use seatrial_model::{Bytes, Case, Cause, Limit, Nanos, Severity};
 use crate::Benchmark;
 use crate::mem::pipeline::Pipeline;
 use crate::mem::pipeline::fixture::{GIB, machine, plan, site, with_modules};
-use crate::mem::pipeline::part::LEAD;
+use crate::mem::pipeline::window::LEAD;
 
 fn memory(case: &Case) -> u64 {
     case.chosen.bytes("memory").unwrap().unwrap().get()

@@ -11,10 +11,11 @@ use seatrial_sys::memory::Pages;
 use seatrial_sys::sched::Class;
 
 use crate::mem::pipeline::fixture::toy;
-use crate::mem::pipeline::part::{LEAD, Worker};
+use crate::mem::pipeline::part::Worker;
 use crate::mem::pipeline::reduce;
 use crate::mem::pipeline::ring::Rings;
 use crate::mem::pipeline::settings::{Blocks, Mode, Settings, Threads};
+use crate::mem::pipeline::window::LEAD;
 use crate::{Part, Sink, Stop};
 
 /// Rounds of 8 ms.

@@ -1,0 +1,354 @@
+//! The cases of a request.
+
+use crate::crowded::crowded;
+use crate::guarded;
+use crate::placement::{Cores, Placement, Tag, Unreached, placements};
+use crate::request::{PlanInputs, Request, RequestError};
+use seatrial_bench::{Benchmark, DISTINCT_CARDS, Registry};
+use seatrial_model::profile::Requirement;
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{About, Budget, Case, CaseId, Cause, Nanos, Params, Reason, Subject};
+use std::collections::HashSet;
+
+/// Cases to run, and cases that already have their outcome.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// To run, in this order.
+    pub cases: Vec<Case>,
+    /// Not to run, each with the reason.
+    pub settled: Vec<(Case, Reason)>,
+}
+
+/// The budget of a case that will not run.
+const NOTHING: Budget = Budget {
+    trials: 0,
+    max_trials: 0,
+    warm_up: Nanos(0),
+    measure: Nanos(0),
+    prepare: Nanos(0),
+    overhead: Nanos(0),
+    precision_percent: 0.0,
+};
+
+impl Plan {
+    /// The cases that `requests` make of `inputs`.
+    ///
+    /// # Errors
+    /// [`RequestError`] for what the user has to mend; what does not apply to the site is settled as skipped, and a
+    /// node that could not be reached as never reached.
+    pub fn new(
+        requests: &[Request],
+        registry: &Registry,
+        inputs: PlanInputs<'_>,
+    ) -> Result<Self, RequestError> {
+        let mut plan = Plan::default();
+        let mut seen = HashSet::new();
+        for request in requests {
+            let bench = registry.find(&request.bench).ok_or_else(|| RequestError::UnknownBenchmark {
+                id: request.bench.clone(),
+                nearest: registry.nearest(&request.bench).map(str::to_owned),
+            })?;
+            let placements = placements(bench.about(), request, &inputs)?;
+            for params in request.combinations(bench.about())? {
+                let mut cores = Cores::default();
+                let mut step = None;
+                for placement in &placements.sites {
+                    let own = placement.tag.as_ref().map(Tag::step);
+                    if std::mem::replace(&mut step, own) != own {
+                        cores = Cores::default();
+                    }
+                    plan.add(request, bench, &params, placement, &mut cores, &mut seen)?;
+                }
+                for (name, reason) in &placements.alone {
+                    plan.settle(request, bench.about(), &params, name, reason.clone());
+                }
+                for unreached in &placements.unreached {
+                    plan.settle_unreached(request, bench.about(), &params, unreached);
+                }
+            }
+        }
+        let (cases, crowded) = crowded(plan.cases);
+        plan.cases = cases;
+        plan.settled.extend(crowded);
+        Ok(plan)
+    }
+
+    fn add(
+        &mut self,
+        request: &Request,
+        bench: &dyn Benchmark,
+        params: &Params,
+        placement: &Placement,
+        cores: &mut Cores,
+        seen: &mut HashSet<CaseId>,
+    ) -> Result<(), RequestError> {
+        let about = bench.about();
+        let Placement { site, tag, too_few } = placement;
+        let first = site.nodes.first().map_or("", |node| node.name.as_str());
+        let at_once = tag.as_ref().is_some_and(Tag::is_at_once);
+        let left = cores.left_of(site).filter(|_| at_once);
+        // A node without cores of its own for this case shares those of another one.
+        let planned = left.and_then(|left| guarded::planned(bench, params, &left).ok());
+        match planned.map_or_else(|| guarded::planned(bench, params, site), Ok) {
+            Ok(mut cases) => {
+                if let Some(reason) = too_few {
+                    let count = cases.len();
+                    cases.retain(|case| case.chosen.flag(DISTINCT_CARDS) == Ok(true));
+                    if cases.len() < count {
+                        self.settle(request, about, params, first, reason.clone());
+                    }
+                }
+                let wanted = cases.into_iter().filter(|case| Requirement::selects(&request.on, &case.facts));
+                for mut case in wanted.map(|case| case.in_group(about, &request.group)) {
+                    if let Some(tag) = tag {
+                        tag.mark(&mut case);
+                    }
+                    if at_once {
+                        cores.take(&mut case, site);
+                    }
+                    // Two combinations may come to the same case, for example 64 KiB and 65536 B.
+                    if seen.insert(case.id.clone()) {
+                        self.cases.push(case);
+                    }
+                }
+            }
+            Err(reason) if reason.cause == Cause::Contradiction => {
+                return Err(RequestError::Contradiction(format!("{}: {}", about.id, reason.text)));
+            }
+            Err(reason) => self.settle(request, about, params, first, reason),
+        }
+        Ok(())
+    }
+
+    /// Notes a case that will not run.
+    fn settle(&mut self, request: &Request, about: &About, params: &Params, node: &str, reason: Reason) {
+        let case = Case::new(about, node, Subject::node(), params, NOTHING).in_group(about, &request.group);
+        self.settled.push((case, reason));
+    }
+
+    /// Notes a case of nodes that could not be reached.
+    fn settle_unreached(&mut self, request: &Request, about: &About, params: &Params, unreached: &Unreached) {
+        let mut case = Case::new(about, "", Subject::node(), params, NOTHING);
+        case.nodes.clone_from(&unreached.nodes);
+        if let [one, other] = unreached.nodes.as_slice() {
+            case.subject = format!("{one}->{other}").parse().unwrap_or_else(|_| Subject::node());
+        }
+        case = case.in_group(about, &request.group);
+        if let Some(tag) = &unreached.tag {
+            tag.mark(&mut case);
+        }
+        self.settled.push((case, Reason::new(Cause::NeverReached, &unreached.why)));
+    }
+
+    /// The records of what will not run. One in which nodes of `absent` were to take part speaks about these alone.
+    pub fn records(&self, absent: &[(String, String)]) -> Vec<CaseRecord> {
+        let is_absent = |node: &String| absent.iter().any(|(name, _)| name == node);
+        let record = |(case, reason): &(Case, Reason)| CaseRecord {
+            lost: case.nodes.iter().filter(|node| is_absent(node)).cloned().collect(),
+            ..CaseRecord::without_numbers(case, reason)
+        };
+        self.settled.iter().map(record).collect()
+    }
+
+    /// The estimated time of all cases.
+    pub fn estimate(&self) -> Nanos {
+        self.cases.iter().fold(Nanos(0), |sum, case| sum.plus(case.estimate()))
+    }
+
+    /// The plan without the cases that `is_done`.
+    pub fn without(mut self, is_done: impl Fn(&CaseId) -> bool) -> Self {
+        self.cases.retain(|case| !is_done(&case.id));
+        self.settled.retain(|(case, _)| !is_done(&case.id));
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use seatrial_model::Site;
+
+    use super::*;
+    use seatrial_model::SiteNode;
+    use seatrial_model::machine::{Cpu, CpuThread, Machine};
+
+    fn site(names: &[&str]) -> Site {
+        let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
+        let machine = Machine { cpu: Cpu { threads: vec![thread], ..Cpu::default() }, ..Machine::default() };
+        Site { nodes: names.iter().map(|name| SiteNode::new(*name, machine.clone())).collect() }
+    }
+
+    fn request(pattern: Option<&str>, partner: Option<&str>) -> Request {
+        Request {
+            group: "net.rr".to_owned(),
+            bench: "net.rr".to_owned(),
+            params: BTreeMap::new(),
+            on: Params::default(),
+            roles: vec!["production".to_owned()],
+            pattern: pattern.map(str::to_owned),
+            partner: partner.map(str::to_owned),
+            rounds: None,
+            links: None,
+        }
+    }
+
+    /// The head is `h` and its like, all others are production nodes.
+    fn planned(request: &Request, here: &[&str], absent: &[&str]) -> Plan {
+        let absent: Vec<_> = absent.iter().map(|name| ((*name).to_owned(), "no route".to_owned())).collect();
+        let site = site(here);
+        let plays = |node: &str, roles: &[String]| {
+            let own = if node.starts_with('h') { "head" } else { "production" };
+            roles.is_empty() || roles.iter().any(|role| role == own)
+        };
+        let inputs = PlanInputs { site: &site, absent: &absent, plays: &plays };
+        Plan::new(std::slice::from_ref(request), &seatrial_bench::registry(), inputs).expect("a plan")
+    }
+
+    fn plan(here: &[&str], absent: &[&str]) -> Plan {
+        planned(&request(None, None), here, absent)
+    }
+
+    fn nodes(plan: &Plan) -> Vec<String> {
+        plan.cases.iter().map(|case| case.nodes.join("+")).collect()
+    }
+
+    /// Nodes and reasons of what will not run.
+    fn settled(plan: &Plan) -> Vec<String> {
+        plan.settled.iter().map(|(case, why)| format!("{}: {}", case.nodes.join("+"), why.text)).collect()
+    }
+
+    #[test]
+    fn a_test_of_two_nodes_is_not_measured_over_the_loopback_of_one() {
+        let one = plan(&["n1"], &[]);
+        assert!(one.cases.is_empty(), "{:?}", one.cases);
+        let text = "net.rr needs 2 nodes that play production, 1 was given (-w, -N); loopback is pattern = \"alone\" \
+                    (run: --pattern alone)";
+        assert_eq!(settled(&one), [format!("n1: {text}")]);
+        assert_eq!(one.settled[0].1.cause.outcome(), seatrial_model::Outcome::Unmeasured);
+        for pattern in crate::PATTERNS {
+            for partner in [None, Some("any"), Some("production")] {
+                let plan = planned(&request(Some(pattern.id), partner), &["n1"], &[]);
+                assert_eq!(plan.cases.is_empty(), !pattern.is_alone(), "{} {partner:?}", pattern.id);
+                assert_eq!(
+                    plan.settled.len(),
+                    usize::from(!pattern.is_alone()),
+                    "{} {partner:?}",
+                    pattern.id
+                );
+            }
+        }
+        // The only one of its role among several nodes is no pair either.
+        let only = planned(&request(None, None), &["h1", "n1", "h2"], &[]);
+        assert_eq!((only.cases.len(), settled(&only).len()), (0, 1));
+    }
+
+    #[test]
+    fn a_run_has_as_many_cases_whoever_could_not_be_reached() {
+        let all = ["n1", "n2", "n3", "n4", "n5"];
+        let roles = [(None, 0..5), (Some("any"), 0..5)];
+        for (pattern, (partner, lost)) in crate::PATTERNS
+            .iter()
+            .zip(std::iter::repeat(roles))
+            .flat_map(|(it, all)| all.into_iter().map(move |roles| (it, roles)))
+        {
+            let request = request(Some(pattern.id), partner);
+            let count = |plan: &Plan| plan.cases.len() + plan.settled.len();
+            let whole = planned(&request, &all, &[]);
+            for lost in lost {
+                let here: Vec<&str> = all.iter().copied().filter(|node| *node != all[lost]).collect();
+                let plan = planned(&request, &here, &[all[lost]]);
+                assert!(plan.settled.iter().any(|(case, _)| case.nodes.iter().any(|node| node == all[lost])));
+                // Who pauses in a pattern of halves is told when it is the one that was lost.
+                let paused = usize::from(
+                    plan.settled.iter().any(|(case, _)| case.nodes.len() == 1) && !pattern.is_alone(),
+                );
+                assert_eq!(
+                    count(&plan),
+                    count(&whole) + paused,
+                    "{} {partner:?} without {}",
+                    pattern.id,
+                    all[lost]
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_pair_of_which_one_was_not_reached_speaks_about_that_one() {
+        let plan = plan(&["n1"], &["n2"]);
+        assert!(plan.cases.is_empty(), "{:?}", plan.cases);
+        let records = plan.records(&[("n2".to_owned(), "no route".to_owned())]);
+        let [record] = records.as_slice() else { panic!("{records:?}") };
+        assert_eq!((record.nodes.join("+"), record.lost.join("+")), ("n1+n2".to_owned(), "n2".to_owned()));
+        assert_eq!((record.cause, record.reason.as_deref()), (Some(Cause::NeverReached), Some("no route")));
+        assert_eq!(record.case.as_str(), "net.rr@n1+n2/n1->n2");
+    }
+
+    #[test]
+    fn every_node_has_a_partner_of_the_role_and_the_partner_none() {
+        let with_head = request(None, Some("head"));
+        let plan = planned(&with_head, &["h1", "n1", "n2", "h2", "n3"], &[]);
+        assert_eq!(nodes(&plan), ["n1+h1", "n2+h2", "n3+h1"]);
+        assert!(plan.settled.is_empty());
+        let nobody = planned(&with_head, &["n1", "n2"], &["h1"]);
+        assert!(nobody.cases.is_empty());
+        let told: Vec<_> =
+            nobody.settled.iter().map(|(case, why)| (case.nodes.join("+"), why.cause)).collect();
+        let never = |nodes: &str| (nodes.to_owned(), Cause::NeverReached);
+        assert_eq!(told, [never("n1+h1"), never("n2+h1")]);
+        let without = planned(&with_head, &["n1", "n2"], &[]);
+        let missing = |(_, why): &(Case, Reason)| why.cause == Cause::Missing;
+        assert!(without.settled.len() == 2 && without.settled.iter().all(missing), "{:?}", without.settled);
+    }
+
+    #[test]
+    fn any_other_node_may_be_the_partner() {
+        let with_any = request(None, Some("any"));
+        assert_eq!(nodes(&planned(&with_any, &["h1", "n1"], &[])), ["n1+h1"]);
+        assert_eq!(nodes(&planned(&with_any, &["n1", "n2", "n3"], &[])), ["n1+n2", "n2+n3", "n3+n1"]);
+        assert!(planned(&with_any, &["n1"], &["n2"]).cases.is_empty(), "it has lost everybody");
+        let ring = request(Some("ring"), Some("any"));
+        assert_eq!(nodes(&planned(&ring, &["h1", "n1"], &[])), ["n1+h1"]);
+        assert_eq!(nodes(&planned(&ring, &["n1", "n2"], &[])), ["n1+n2", "n2+n1"]);
+    }
+
+    #[test]
+    fn the_cases_of_a_trunk_have_ids_and_steps_of_their_own() {
+        let plan = planned(&request(Some("trunk"), None), &["n1", "n2", "n3", "n4"], &[]);
+        let ids: Vec<_> = plan.cases.iter().map(|case| case.id.to_string()).collect();
+        assert_eq!(
+            ids,
+            ["net.rr@n1+n3/n1->n3#trunk.1", "net.rr@n1+n3/n1->n3#trunk.2", "net.rr@n2+n4/n2->n4#trunk.2"]
+        );
+        let steps: Vec<_> =
+            plan.cases.iter().map(|case| crate::placement::co_run_key(case).expect("a step").3).collect();
+        assert_eq!(steps, ["1", "2", "2"]);
+    }
+
+    #[test]
+    fn a_node_in_several_cases_of_a_step_gives_each_its_own_cores_while_it_has_some() {
+        let mut site = site(&["n1", "n2", "n3", "n4"]);
+        let thread =
+            |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
+        for node in &mut site.nodes {
+            node.machine.cpu.threads = (0..2).map(thread).collect();
+        }
+        let request = Request { roles: Vec::new(), ..request(Some("incast"), None) };
+        let plan = Plan::new(&[request], &seatrial_bench::registry(), PlanInputs::of(&site)).expect("a plan");
+        let cpus: Vec<_> = plan.cases.iter().map(|case| case.places[1].seats[0].cpu).collect();
+        let shared: Vec<_> =
+            plan.cases.iter().map(|case| case.chosen.get("shares_cores").is_some()).collect();
+        assert_eq!((cpus, shared), (vec![0, 1, 0], vec![false, false, true]));
+    }
+
+    #[test]
+    fn rounds_are_for_a_pattern_that_has_some() {
+        let site = site(&["n1", "n2", "n3", "n4"]);
+        let with = |pattern| Request { rounds: Some(2), roles: Vec::new(), ..request(Some(pattern), None) };
+        let plan = |pattern| Plan::new(&[with(pattern)], &seatrial_bench::registry(), PlanInputs::of(&site));
+        assert_eq!(plan("matchings").expect("two rounds").cases.len(), 4);
+        let refused = plan("ring").expect_err("no rounds").to_string();
+        assert_eq!(refused, "pattern ring has no rounds to be counted; matchings has");
+    }
+}
