@@ -6,8 +6,8 @@ use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::{Device, Moved, moved_by_device, moved_by_process, throttle};
 use serde_json::{Value, json};
 
-use super::files::Made;
 use super::job::JobSpec;
+use super::made::Made;
 use super::team::{Prepared, Ran};
 use crate::common::Latencies;
 

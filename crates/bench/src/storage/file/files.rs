@@ -12,10 +12,11 @@ use rustix::fs::{
 use seatrial_model::{Bytes, Cause};
 use seatrial_sys::Errno;
 use seatrial_sys::root::SysRoot;
-use seatrial_sys::storage::{Alignment, Device, DirectError, Hiding, device_of, direct, scratch};
+use seatrial_sys::storage::{Alignment, DirectError, Hiding, device_of, direct, scratch};
 
 use super::fixture::Found;
 use super::job::{Flushed, JobSpec};
+use super::made::Made;
 use super::outcome::{When, error};
 use crate::Error;
 use crate::common::space::lacking;
@@ -38,24 +39,6 @@ pub enum Source {
     Named(PathBuf),
     /// Another process made and filled them like that.
     Written(PathBuf),
-}
-
-/// Files without a name.
-#[derive(Debug)]
-pub struct Made {
-    /// As many as the job asks for.
-    pub files: Vec<OwnedFd>,
-    /// How they are hidden.
-    pub hiding: Hiding,
-    pub directory: PathBuf,
-    /// Why the current directory was not taken, if it was to be.
-    pub instead: Option<String>,
-    /// Why their space could not be reserved, if it could not.
-    pub unreserved: Option<Errno>,
-    /// What direct requests must be aligned to; none for buffered ones.
-    pub alignment: Option<Alignment>,
-    /// What they lie on, as far as the file system tells.
-    pub device: Device,
 }
 
 /// Makes the files, or has those that were found reach as far as the job needs them.

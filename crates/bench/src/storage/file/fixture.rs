@@ -9,8 +9,8 @@ use seatrial_sys::Errno;
 use seatrial_sys::storage::{FdStore, Hiding, MOST_FILES};
 use serde::{Deserialize, Serialize};
 
-use super::files::Made;
 use super::job::JobSpec;
+use super::made::Made;
 use crate::common::payload::GRANULE;
 
 /// What must agree for files to be of use to another case.

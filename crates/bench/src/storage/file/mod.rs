@@ -7,6 +7,7 @@ pub(crate) mod files;
 mod fixture;
 pub(in crate::storage) mod job;
 pub(in crate::storage) mod limit;
+mod made;
 pub(crate) mod outcome;
 pub(in crate::storage) mod part;
 pub(in crate::storage) mod plan;

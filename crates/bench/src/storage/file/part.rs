@@ -12,9 +12,10 @@ use seatrial_sys::storage::{Device, FdStore, Hiding, Purpose, polls};
 use serde_json::json;
 
 use super::account::{self, Account};
-use super::files::{Made, Source};
+use super::files::Source;
 use super::fixture::{self, Found};
 use super::job::JobSpec;
+use super::made::Made;
 use super::rounds::Round;
 use super::steady::SteadyState;
 use super::team::{IoTeam, Prepared, Ran, flushes};

@@ -17,8 +17,9 @@ use seatrial_sys::storage::{
     without_access_times,
 };
 
-use super::files::{Made, Source, make};
+use super::files::{Source, make};
 use super::job::{Flushed, JobSpec, Wanted};
+use super::made::Made;
 use super::outcome::{When, error};
 use super::watch::{Doing, Watch, describe};
 use super::work::{Checked, IoQueue, Tally, Tools, slots};
