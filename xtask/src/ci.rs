@@ -1,7 +1,5 @@
 //! `cargo xtask ci`: everything that a change must pass, as stages with their minutes.
 
-use std::path::PathBuf;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -57,13 +55,7 @@ impl Stage {
     fn run(self) -> Result<()> {
         let cargo = |line: &str| workspace::cargo(line.split_whitespace());
         match self {
-            Stage::Fmt => {
-                workspace::run(&mut cargo("fmt --all --check"))?;
-                // The registry declares the modules of benchmarks by a macro, behind which `cargo fmt` does not look.
-                let mut rustfmt = Command::new("rustfmt");
-                rustfmt.args(["--edition", "2024", "--check"]).args(benchmark_modules()?);
-                workspace::run(rustfmt.current_dir(workspace::root()))
-            }
+            Stage::Fmt => workspace::run(&mut cargo("fmt --all --check")),
             Stage::Deny => deny::check(),
             Stage::Clippy => {
                 workspace::run(&mut cargo("clippy --locked --workspace --all-targets -- -D warnings"))
@@ -79,22 +71,6 @@ impl Stage {
             Stage::Test => test::run(&test::Args { args: Vec::new() }),
         }
     }
-}
-
-/// The `mod.rs` of every benchmark; rustfmt finds the other files of the folder from there.
-fn benchmark_modules() -> Result<Vec<PathBuf>> {
-    let mut modules = Vec::new();
-    for family in std::fs::read_dir(workspace::root().join("crates/bench/src"))? {
-        let family = family?.path();
-        if family.is_dir() {
-            for test in std::fs::read_dir(family)? {
-                // What benchmarks share is a folder of files, which cargo fmt finds by itself.
-                modules.extend(Some(test?.path().join("mod.rs")).filter(|module| module.is_file()));
-            }
-        }
-    }
-    modules.sort();
-    Ok(modules)
 }
 
 /// Runs the stages, all of them whatever the earlier ones said, and prints the minutes of each.

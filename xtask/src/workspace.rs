@@ -14,6 +14,9 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies inside the workspace")
 }
 
+/// The folders below the root whose folders are crates.
+pub const CRATE_FOLDERS: [&str; 2] = ["crates", "benchmarks"];
+
 /// Whether a continuous integration runs us: then what is missing is an error, not a remark.
 pub fn is_ci() -> bool {
     std::env::var_os("CI").is_some_and(|value| value == "true")

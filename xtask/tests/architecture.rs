@@ -36,9 +36,13 @@ fn folder(package: &str) -> &str {
 
 #[test]
 fn the_map_lists_every_crate_folder_once_and_nothing_else() {
-    let entries = std::fs::read_dir(workspace::root().join("crates")).unwrap();
-    let mut folders: BTreeSet<String> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let entries =
+        workspace::CRATE_FOLDERS.map(|name| std::fs::read_dir(workspace::root().join(name)).unwrap());
+    let mut folders: BTreeSet<String> = entries
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     folders.extend(["xtask".to_owned(), "fuzz".to_owned()]);
     let listed = map();
     assert_eq!(listed.iter().cloned().collect::<BTreeSet<_>>(), folders);
@@ -52,6 +56,25 @@ fn every_package_lies_in_the_folder_that_its_name_says() {
         let manifest = package["manifest_path"].as_str().unwrap();
         assert!(manifest.ends_with(&format!("/{}/Cargo.toml", folder(name))), "{name} lies in {manifest}");
     }
+}
+
+#[test]
+fn no_family_of_benchmarks_uses_another() {
+    let families: BTreeSet<String> = std::fs::read_dir(workspace::root().join("benchmarks"))
+        .unwrap()
+        .map(|entry| format!("seatrial-{}", entry.unwrap().file_name().display()))
+        .collect();
+    let mut seen = 0;
+    for package in packages() {
+        if families.contains(package["name"].as_str().unwrap()) {
+            seen += 1;
+            for dependency in package["dependencies"].as_array().unwrap() {
+                let name = dependency["name"].as_str().unwrap();
+                assert!(!families.contains(name), "{} uses {name}", package["name"]);
+            }
+        }
+    }
+    assert_eq!(seen, families.len());
 }
 
 #[test]

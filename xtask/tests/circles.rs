@@ -1,14 +1,15 @@
-//! The shape of the code: within a crate no files use one another in a circle.
+//! The shape of the code: within a crate no files use one another in a circle, and no benchmark uses another.
 //!
 //! A file uses another when a path in it begins with `crate` or `super` and leads there. What a folder's `mod.rs` makes
 //! public counts as the folder's own, so that files below it may use it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, ItemMod, ItemUse, UseTree};
+use xtask::workspace::{self, CRATE_FOLDERS};
 
 /// The path of a module within its crate; the root has none.
 type Module = Vec<String>;
@@ -138,6 +139,12 @@ impl<'ast> Visit<'ast> for Paths {
     }
 }
 
+/// The folders of the crates in a folder of the workspace.
+fn crates(folder: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(workspace::root().join(folder)).expect("crates");
+    entries.map(|entry| entry.expect("a crate").path()).collect()
+}
+
 /// What is left when every file is taken away that uses none of the others, or that none of them uses.
 fn circles(mut uses: BTreeMap<&Module, BTreeSet<&Module>>) -> Vec<String> {
     loop {
@@ -158,11 +165,9 @@ fn circles(mut uses: BTreeMap<&Module, BTreeSet<&Module>>) -> Vec<String> {
 
 #[test]
 fn no_files_of_a_crate_use_one_another_in_a_circle() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
     let mut found = Vec::new();
     let mut files = 0;
-    for entry in fs::read_dir(crates).expect("the crates") {
-        let folder = entry.expect("a crate").path();
+    for folder in CRATE_FOLDERS.into_iter().flat_map(crates) {
         let read = Crate::read(&folder.join("src"));
         files += read.0.len();
         let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
@@ -170,6 +175,23 @@ fn no_files_of_a_crate_use_one_another_in_a_circle() {
     }
     assert!(files > 500, "only {files} files were read");
     assert!(found.is_empty(), "files use one another in circles:\n{}", found.join("\n"));
+}
+
+#[test]
+fn no_benchmark_uses_another_benchmark() {
+    let mut seen = 0;
+    for folder in crates("benchmarks") {
+        let read = Crate::read(&folder.join("src"));
+        let is_benchmark = |name: &str| folder.join("src").join(name).join("doc.md").is_file();
+        for (module, used) in read.uses() {
+            let Some(own) = module.first().filter(|name| is_benchmark(name)) else { continue };
+            seen += 1;
+            for other in used.iter().filter_map(|used| used.first()).filter(|name| is_benchmark(name)) {
+                assert!(other == own, "{}: {} uses {other}", folder.display(), module.join("::"));
+            }
+        }
+    }
+    assert!(seen > 100, "only {seen} files were read");
 }
 
 #[test]

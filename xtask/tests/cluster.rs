@@ -36,8 +36,6 @@ mod refused;
 mod rig;
 #[path = "cluster/started.rs"]
 mod started;
-#[path = "../../crates/bench/tests/machine/starved.rs"]
-mod starved;
 #[path = "cluster/strangers.rs"]
 mod strangers;
 #[path = "cluster/tree.rs"]

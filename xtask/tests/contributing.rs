@@ -6,13 +6,14 @@ use std::process::Command;
 use xtask::workspace;
 
 /// What cargo needs of the workspace to build one of its crates.
-const COPIED: &[&str] = &["Cargo.toml", "Cargo.lock", "rustfmt.toml", "crates", "xtask", "profiles"];
+const COPIED: &[&str] =
+    &["Cargo.toml", "Cargo.lock", "rustfmt.toml", "crates", "benchmarks", "xtask", "profiles"];
 
-/// The module of the example's folder; rustfmt finds its other files from there.
-const FOLDER_MODULE: &str = "crates/bench/src/mem/first_touch/mod.rs";
+/// Where the modules of the example's family begin.
+const FIRST_MODULE: &str = "pub mod bandwidth;\n";
 
-/// Where the benchmarks of the example's family are registered.
-const FAMILY: &str = "    mem {\n";
+/// Where the list of the family's benchmarks begins.
+const LIST: &str = "&[";
 
 /// A fenced block of CONTRIBUTING, and the path in backquotes at the end of the text before it.
 struct Block {
@@ -70,25 +71,35 @@ fn the_example_benchmark_meets_what_every_benchmark_owes() {
                 std::fs::create_dir_all(path.parent().unwrap()).unwrap();
                 block.text.clone()
             }
-            // The line to add to its family.
+            // The lines to add to its family.
             Ok(old) => {
-                let (head, tail) = old.split_once(FAMILY).expect("the family stands in the registry");
-                format!("{head}{FAMILY}{}{tail}", block.text)
+                let (module, listed) = block.text.split_once('\n').expect("two lines");
+                assert!(old.contains(FIRST_MODULE), "{old}");
+                let old = old.replacen(FIRST_MODULE, &format!("{FIRST_MODULE}{module}\n"), 1);
+                let (head, list) = old.rsplit_once(LIST).expect("a list");
+                format!("{head}{LIST}{}{list}", listed.trim())
             }
         };
         std::fs::write(path, text).unwrap();
     }
     assert_eq!(new, 3, "mod.rs, part.rs and doc.md");
 
-    run(Command::new("rustfmt").current_dir(&copy).args(["--edition=2024", "--check", FOLDER_MODULE]));
+    run(workspace::cargo(["fmt", "--package=seatrial-mem"]).current_dir(&copy));
+    for block in blocks() {
+        let text = std::fs::read_to_string(copy.join(&block.path)).unwrap();
+        assert!(
+            text.contains(&block.text) || block.path.ends_with("lib.rs"),
+            "{} is not formatted",
+            block.path
+        );
+    }
     // What it owes, and its own tests; the other benchmarks were tested where they are.
     // In the target folder of the workspace itself, where the dependencies lie compiled.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     let test = |which: &[&str]| {
-        let mut command =
-            workspace::cargo(["test", "--offline", "--locked", "--package=seatrial-bench", "--target-dir"]);
+        let mut command = workspace::cargo(["test", "--offline", "--locked", "--target-dir"]);
         run(command.arg(target).args(which).current_dir(&copy));
     };
-    test(&["--test=conformance"]);
-    test(&["--lib", "first_touch"]);
+    test(&["--package=seatrial-registry", "--test=conformance"]);
+    test(&["--package=seatrial-mem", "--lib", "first_touch"]);
 }

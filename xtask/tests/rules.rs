@@ -10,7 +10,7 @@ const MOST_LINES: usize = 600;
 /// All Rust files of the workspace, with paths below its root.
 fn sources() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
-    let mut folders = vec![workspace::root().join("crates"), workspace::root().join("xtask")];
+    let mut folders = ["crates", "benchmarks", "xtask"].map(|name| workspace::root().join(name)).to_vec();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

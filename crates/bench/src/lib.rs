@@ -1,90 +1,64 @@
-//! Every benchmark, one folder each: `src/<family>/<test>/`.
+//! The kit that benchmarks are made with: the traits, parameters and budgets, bindings of threads, memory at a place,
+//! payload and its verification, listeners and connections, queue pairs, samples by coordinates, evidence.
 //!
-//! A benchmark measures; it does not print, judge, store or loop over cases. `src/mem/bandwidth/` is the one to
-//! copy for a new benchmark; its one line in `benchmarks!` below is the only other place to touch.
+//! The benchmarks themselves are in `benchmarks/<family>/`, one crate a family.
 
+pub mod affinity;
 #[warn(missing_docs)]
 mod benchmark;
-pub mod common;
+mod bindings;
+mod budget;
+mod by_coords;
+mod curve;
+mod direction;
+mod each_node;
+pub mod ends;
 #[warn(missing_docs)]
 mod error;
-#[warn(missing_docs)]
-mod planned;
+mod gate;
+pub mod goodput;
+mod held;
+mod latencies;
+pub mod link_limits;
+mod no_limit;
+mod numa_check;
+pub mod payload;
+mod pin;
+pub mod pingpong;
 #[warn(missing_docs)]
 mod registry;
+pub mod search;
+mod server_part;
+mod server_thread;
+mod sliced;
+pub mod space;
 pub mod stale_dirs;
-#[cfg(test)]
-#[path = "../tests/machine/starved.rs"]
-mod starved;
 mod stop;
+mod stream;
+#[cfg(test)]
+mod toy;
+mod transferred;
+pub mod verbs;
 
 pub use benchmark::{Benchmark, DISTINCT_CARDS, LIVENESS_CHECK_MARK, Offer, Part, Sink};
+pub use bindings::{core_bindings, matrix_nodes, memory_for, memory_nodes, own_memory, remote_memory, room};
+pub use budget::{MAX_TRIALS, PAGES, PRECISION, TIME, TRIALS, budget, pages};
+pub use by_coords::{AtCoords, by_coords};
+pub use curve::{Curve, common_window};
+pub use direction::Direction;
+pub use each_node::each_node;
+pub use ends::Ends;
 pub use error::Error;
-pub use registry::Registry;
+pub use gate::Gate;
+pub use held::{Held, evidence_of_pages, evidence_of_place, refused_here, require_room};
+pub use latencies::Latencies;
+pub use no_limit::{no_limit, no_limits};
+pub use numa_check::numa_check;
+pub use pin::pin;
+pub use registry::{Registry, find};
+pub use server_part::{ServerPart, ServerSide};
+pub use server_thread::ServerThread;
+pub use sliced::Sliced;
 pub use stop::Stop;
-
-/// Declares the modules of the families and lists their benchmarks.
-macro_rules! benchmarks {
-    ($($(#[$doc:meta])* $family:ident { $($test:ident::$benchmark:ident,)+ })+) => {
-        $($(#[$doc])* pub mod $family {
-            $(pub mod $test;)+
-        })+
-
-        static BENCHMARKS: &[&dyn Benchmark] = &[$($(&$family::$test::$benchmark,)+)+];
-    };
-}
-
-// One line a benchmark, in the order of lists.
-benchmarks! {
-    /// Memory.
-    mem {
-        bandwidth::Bandwidth,
-        latency::Latency,
-        loaded_latency::LoadedLatency,
-        pipeline::Pipeline,
-    }
-    /// Processor cores.
-    cpu {
-        clock::Clock,
-    }
-    /// Networks.
-    net {
-        rr::RequestResponse,
-        connect::Connect,
-        tcp_stream::TcpStream,
-        udp_stream::UdpStream,
-        eth_receive::EthReceive,
-        pingpong::PingPong,
-        mtu::Mtu,
-    }
-    /// Remote direct memory access: InfiniBand and RoCE.
-    rdma {
-        write_bw::WRITE_BANDWIDTH,
-        read_bw::READ_BANDWIDTH,
-        send_bw::SEND_BANDWIDTH,
-        write_lat::WRITE_LATENCY,
-        read_lat::READ_LATENCY,
-        send_lat::SEND_LATENCY,
-        write_poll_lat::WRITE_POLL_LATENCY,
-        atomic::Atomic,
-    }
-    storage {
-        file::File,
-        peer_read::PeerRead,
-        raw::Raw,
-        metadata::Metadata,
-        copy::Copy,
-    }
-    /// Graphics processors.
-    gpu {
-        host_copy::HostCopy,
-        host_copy_all::HostCopyAll,
-        peer_copy::PeerCopy,
-        memory::Memory,
-    }
-}
-
-/// All shipped benchmarks, and the ones still to come.
-pub fn registry() -> Registry {
-    Registry { benchmarks: BENCHMARKS, planned: planned::PLANNED }
-}
+pub use stream::{Accepted, Endpoint, Listener, PeerAddress, beside, interface_of};
+pub use transferred::Transferred;

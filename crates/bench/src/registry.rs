@@ -1,23 +1,28 @@
-//! All benchmarks, one line each, and the ones still to come.
+//! A set of benchmarks to find one in by name.
 
 use seatrial_model::name::nearest;
 use seatrial_model::{About, Planned};
 
 use crate::Benchmark;
 
-/// A set of benchmarks. The shipped one is [`crate::registry()`]; tests bring their own.
+/// A set of benchmarks: all that are shipped, those of one family, or a test's own.
 #[derive(Clone, Copy)]
 pub struct Registry {
-    /// Benchmarks that can run.
-    pub benchmarks: &'static [&'static dyn Benchmark],
+    /// Benchmarks that can run, by family.
+    pub families: &'static [&'static [&'static dyn Benchmark]],
     /// Benchmarks that profiles may name already.
     pub planned: &'static [Planned],
 }
 
 impl Registry {
+    /// Benchmarks that can run, in the order of lists.
+    pub fn benchmarks(&self) -> impl Iterator<Item = &'static dyn Benchmark> {
+        self.families.iter().copied().flatten().copied()
+    }
+
     /// The benchmark called `id`.
     pub fn find(&self, id: &str) -> Option<&'static dyn Benchmark> {
-        self.benchmarks.iter().copied().find(|bench| bench.about().id == id)
+        self.benchmarks().find(|bench| bench.about().id == id)
     }
 
     /// The benchmark still to come called `id`.
@@ -27,11 +32,16 @@ impl Registry {
 
     /// All definitions, in the order of the list.
     pub fn abouts(&self) -> impl Iterator<Item = &'static About> {
-        self.benchmarks.iter().map(|bench| bench.about())
+        self.benchmarks().map(Benchmark::about)
     }
 
     /// The id nearest to a typo.
     pub fn nearest(&self, typed: &str) -> Option<&'static str> {
         nearest(typed, self.abouts().map(|about| about.id))
     }
+}
+
+/// The benchmark called `id` among those of a family.
+pub fn find(benchmarks: &[&'static dyn Benchmark], id: &str) -> Option<&'static dyn Benchmark> {
+    benchmarks.iter().copied().find(|bench| bench.about().id == id)
 }

@@ -30,7 +30,7 @@ pub fn judge(
     }
     document.findings.extend(seatrial_analysis::findings(&document.results));
     seatrial_analysis::shaped_nodes(&mut document.findings, &document.results, site);
-    let abouts: Vec<_> = seatrial_bench::registry().abouts().collect();
+    let abouts: Vec<_> = seatrial_registry::REGISTRY.abouts().collect();
     document.findings.extend(seatrial_analysis::load_findings(&document.results, &abouts));
     // Roles given on the command line stand in the profile by now.
     let nobody = Profile::default();

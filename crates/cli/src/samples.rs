@@ -8,7 +8,7 @@ use seatrial_store::{Plan, StoredRun};
 /// the benchmark that measured them. A metric whose file is gone, or which comes to another number of samples than the
 /// record says (another version of the benchmark reduces otherwise), stays without, and whoever needs them says so.
 pub fn put_back(run: &StoredRun, records: &mut [CaseRecord]) {
-    let registry = seatrial_bench::registry();
+    let registry = seatrial_registry::REGISTRY;
     let lacks = |record: &CaseRecord| record.metrics.values().any(|metric| metric.samples_file.is_some());
     for record in records.iter_mut().filter(|record| lacks(record)) {
         let bench = registry.find(&record.bench).filter(|bench| bench.about().version == record.version);

@@ -47,7 +47,7 @@ pub fn run(
     args: &MeasureArgs,
     mut options: RunOptions,
 ) -> Result<Exit, CliError> {
-    let registry = seatrial_bench::registry();
+    let registry = seatrial_registry::REGISTRY;
     if let Some(name) = &args.resume {
         return resume(name, registry, args, options.strict);
     }

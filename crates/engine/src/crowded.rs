@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_bench::common::space::lacking;
+use seatrial_bench::space::lacking;
 use seatrial_model::{Case, Cause, Reason, Value};
 
 /// The file system, the test and its parameters: cases that are alike in these run side by side.
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     fn case(node: &str, source: &str, size: u64) -> Case {
-        let about = seatrial_bench::registry().find("storage.file").expect("shipped").about();
+        let about = seatrial_registry::REGISTRY.find("storage.file").expect("shipped").about();
         let budget = Budget {
             trials: 1,
             max_trials: 1,

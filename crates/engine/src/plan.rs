@@ -202,7 +202,7 @@ mod tests {
             roles.is_empty() || roles.iter().any(|role| role == own)
         };
         let inputs = PlanInputs { site: &site, absent: &absent, plays: &plays };
-        Plan::new(std::slice::from_ref(request), &seatrial_bench::registry(), inputs).expect("a plan")
+        Plan::new(std::slice::from_ref(request), &seatrial_registry::REGISTRY, inputs).expect("a plan")
     }
 
     fn plan(here: &[&str], absent: &[&str]) -> Plan {
@@ -335,7 +335,8 @@ mod tests {
             node.machine.cpu.threads = (0..2).map(thread).collect();
         }
         let request = Request { roles: Vec::new(), ..request(Some("incast"), None) };
-        let plan = Plan::new(&[request], &seatrial_bench::registry(), PlanInputs::of(&site)).expect("a plan");
+        let plan =
+            Plan::new(&[request], &seatrial_registry::REGISTRY, PlanInputs::of(&site)).expect("a plan");
         let cpus: Vec<_> = plan.cases.iter().map(|case| case.places[1].seats[0].cpu).collect();
         let shared: Vec<_> =
             plan.cases.iter().map(|case| case.chosen.get("shares_cores").is_some()).collect();
@@ -346,7 +347,7 @@ mod tests {
     fn rounds_are_for_a_pattern_that_has_some() {
         let site = site(&["n1", "n2", "n3", "n4"]);
         let with = |pattern| Request { rounds: Some(2), roles: Vec::new(), ..request(Some(pattern), None) };
-        let plan = |pattern| Plan::new(&[with(pattern)], &seatrial_bench::registry(), PlanInputs::of(&site));
+        let plan = |pattern| Plan::new(&[with(pattern)], &seatrial_registry::REGISTRY, PlanInputs::of(&site));
         assert_eq!(plan("matchings").expect("two rounds").cases.len(), 4);
         let refused = plan("ring").expect_err("no rounds").to_string();
         assert_eq!(refused, "pattern ring has no rounds to be counted; matchings has");

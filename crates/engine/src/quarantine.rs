@@ -90,10 +90,9 @@ mod tests {
     use super::*;
 
     fn case(directory: &str) -> Case {
-        let bench = seatrial_bench::registry().find("storage.metadata").expect("a benchmark");
+        let bench = seatrial_registry::REGISTRY.find("storage.metadata").expect("a benchmark");
         let about = bench.about();
-        let mut params: Params =
-            about.params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
+        let mut params: Params = about.defaults();
         params.set("directory", directory);
         let thread = seatrial_model::machine::CpuThread {
             core: Some(0),
@@ -115,7 +114,7 @@ mod tests {
     }
 
     fn before(case: &Case, done: &[CaseRecord]) -> Option<String> {
-        let bench = seatrial_bench::registry().find(&case.bench).expect("a benchmark");
+        let bench = seatrial_registry::REGISTRY.find(&case.bench).expect("a benchmark");
         LivenessCheck::before(case, bench, done).map(|check| check.first.to_string())
     }
 
@@ -173,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_benchmark_that_cannot_look_is_not_held_up() {
-        let bench = seatrial_bench::registry().find("mem.bandwidth").expect("a benchmark");
+        let bench = seatrial_registry::REGISTRY.find("mem.bandwidth").expect("a benchmark");
         let case = Case { bench: "mem.bandwidth".to_owned(), ..case("/a") };
         assert!(LivenessCheck::before(&case, bench, &[ended(&case, Some(Cause::Hang))]).is_none());
     }

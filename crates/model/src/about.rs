@@ -1,7 +1,7 @@
 //! What a benchmark says of itself: the one definition that list, help, docs and checks come from.
 
 use crate::metric::{MetricSpec, SeriesSpec};
-use crate::param::ParamSpec;
+use crate::param::{ParamSpec, Params};
 
 /// The description of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,6 +79,11 @@ impl About {
     /// The parameter of that name.
     pub fn param(&self, name: &str) -> Option<&'static ParamSpec> {
         self.params.iter().find(|param| param.name == name)
+    }
+
+    /// Every parameter with its default.
+    pub fn defaults(&self) -> Params {
+        self.params.iter().map(|param| (param.name.to_owned(), param.default_value())).collect()
     }
 }
 

@@ -9,14 +9,22 @@ use serde_json::Value;
 use super::compiler::Compiler;
 use crate::workspace;
 
-/// The crates whose unit tests run: all that compute, read the machine or measure.
-const CRATES: &[&str] = &["bench", "sys", "inventory", "stats", "model"];
+/// The crates whose unit tests run: all that compute, read the machine or measure; those that take longest first.
+const CRATES: &[&str] =
+    &["net", "storage", "gpu", "rdma", "mem", "sys", "bench", "cpu", "inventory", "stats", "model"];
+
+/// Where a program stands in the order of [`CRATES`].
+pub fn rank(name: &str) -> usize {
+    CRATES.iter().position(|one| *one == name).unwrap_or(CRATES.len())
+}
 
 /// What has cargo build them.
 const TESTS: [&str; 4] = ["test", "--no-run", "--lib", "--test=conformance"];
 
-/// The conformance test of the benchmarks, in the crate `bench`.
+/// The conformance test of the benchmarks, in the crate `registry`.
 const CONFORMANCE: &str = "conformance";
+
+const REGISTRY: &str = "registry";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
@@ -58,7 +66,7 @@ fn build(cargo: impl Fn(&[&str]) -> Command) -> Result<Programs> {
     let crates = CRATES.iter().map(|name| format!("seatrial-{name}"));
     // With xtask, which brings about the features of shared dependencies that the whole workspace has: what the binary
     // and the tests share is compiled once.
-    let all = crates.chain(["seatrial", "xtask"].map(str::to_owned));
+    let all = crates.chain(["seatrial", "seatrial-registry", "xtask"].map(str::to_owned));
     let mut words: Vec<String> = all.flat_map(|name| ["--package".to_owned(), name]).collect();
     words.extend(["--locked", "--message-format=json"].map(str::to_owned));
     let mut all = artifacts(cargo(&["build", "--bin=seatrial"]).args(&words))?;
@@ -97,12 +105,12 @@ fn tests(messages: &[Value]) -> Result<Vec<Program>> {
         let part = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let name = match (message["target"]["kind"][0].as_str(), message["target"]["name"].as_str()) {
             (Some("lib"), _) if CRATES.contains(&part.as_str()) => part,
-            (Some("test"), Some(CONFORMANCE)) if part == "bench" => format!("{part} {CONFORMANCE}"),
+            (Some("test"), Some(CONFORMANCE)) if part == REGISTRY => format!("{part} {CONFORMANCE}"),
             _ => continue,
         };
         tests.push(Program { name, path: path.into(), folder: folder.to_owned() });
     }
-    for wanted in CRATES.iter().copied().chain(["bench conformance"]) {
+    for wanted in CRATES.iter().copied().chain(["registry conformance"]) {
         ensure!(tests.iter().any(|test| test.name == wanted), "cargo built no test program of {wanted}");
     }
     Ok(tests)
@@ -137,7 +145,7 @@ mod tests {
     fn the_chosen_programs_are_found_and_a_missing_one_is_named() {
         let mut messages: Vec<Value> =
             CRATES.iter().map(|part| artifact(part, "lib", &format!("seatrial_{part}"), true)).collect();
-        messages.push(artifact("bench", "test", "conformance", true));
+        messages.push(artifact("registry", "test", "conformance", true));
         messages.push(artifact("settings", "test", "conformance", true));
         messages.push(artifact("cli", "bin", "seatrial", true));
         messages.push(artifact("report", "lib", "seatrial_report", true));
@@ -146,8 +154,8 @@ mod tests {
         assert_eq!(binary(&messages).as_deref(), Some(Path::new("/t/seatrial-cli")));
         let found = tests(&messages).unwrap();
         assert_eq!(found.len(), CRATES.len() + 1);
-        assert_eq!(found[0].folder, Path::new("/w/crates/bench"));
+        assert_eq!(found[0].folder, Path::new("/w/crates/net"));
         messages.remove(0);
-        assert_eq!(tests(&messages).unwrap_err().to_string(), "cargo built no test program of bench");
+        assert_eq!(tests(&messages).unwrap_err().to_string(), "cargo built no test program of net");
     }
 }

@@ -11,7 +11,7 @@ const MARK: &str = "<!-- Made by `cargo xtask generate` from the benchmark's own
 
 /// The pages of all benchmarks, and a list of them.
 pub fn pages(registry: &Registry) -> Vec<File> {
-    let pages = registry.benchmarks.iter().map(|bench| {
+    let pages = registry.benchmarks().map(|bench| {
         let about = bench.about();
         File::new(format!("docs/benchmarks/{}.md", about.id), &page(about, bench.factors()))
     });
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn the_index_names_every_benchmark_and_what_is_planned() {
-        let registry = seatrial_bench::registry();
+        let registry = seatrial_registry::REGISTRY;
         let text = index(&registry);
         for about in registry.abouts() {
             assert!(text.contains(&format!("[`{0}`]({0}.md)", about.id)), "{text}");

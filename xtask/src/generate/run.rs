@@ -40,7 +40,7 @@ fn files() -> Result<Vec<File>> {
     files.extend(cli::man_pages(&seatrial::command())?);
     files.extend(cli::completions(&seatrial::command()));
     files.push(cli::reference(&seatrial::command()));
-    files.extend(benchmarks::pages(&seatrial_bench::registry()));
+    files.extend(benchmarks::pages(&seatrial_registry::REGISTRY));
     files.push(settings::page(&seatrial_settings::registry().abouts().collect::<Vec<_>>()));
     Ok(files)
 }

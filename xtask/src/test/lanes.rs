@@ -5,6 +5,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use crate::workspace;
+
 /// The commands of cargo for one lane, one after the other.
 pub type Lane = Vec<Vec<String>>;
 
@@ -40,8 +42,10 @@ pub fn lanes(root: &Path) -> io::Result<Vec<Lane>> {
 /// The names of all test programs of the workspace: files of `tests`, and folders of `tests` with a main file.
 fn programs(root: &Path) -> io::Result<BTreeSet<String>> {
     let mut packages = vec![root.join("xtask")];
-    for package in fs::read_dir(root.join("crates"))? {
-        packages.push(package?.path());
+    for folder in workspace::CRATE_FOLDERS {
+        for package in fs::read_dir(root.join(folder))? {
+            packages.push(package?.path());
+        }
     }
     let mut programs = BTreeSet::new();
     for tests in packages.iter().map(|package| package.join("tests")).filter(|tests| tests.is_dir()) {

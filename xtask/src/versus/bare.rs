@@ -5,9 +5,7 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use seatrial_bench::mem::bandwidth::kernel::{
-    ARRAY_OFFSET_BYTES, Arrays, ELEMENTS_MULTIPLE, Isa, Kernel, Pass, Store,
-};
+use seatrial_mem::kernel::{ARRAY_OFFSET_BYTES, Arrays, ELEMENTS_MULTIPLE, Isa, Kernel, Pass, Store};
 use seatrial_sys::affinity;
 use seatrial_sys::cpuset::CpuSet;
 use seatrial_sys::memory::{Mapping, Pages, Place, Request};

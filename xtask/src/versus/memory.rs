@@ -7,7 +7,7 @@
 use std::process::Command;
 
 use anyhow::{Context, ensure};
-use seatrial_bench::mem::bandwidth::kernel::{Isa, Kernel, Store};
+use seatrial_mem::kernel::{Isa, Kernel, Store};
 use seatrial_model::Unit;
 use seatrial_stats::Better;
 

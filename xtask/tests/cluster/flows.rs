@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::rig::{REQUESTS, Rig, on_rails};
 use crate::started::{outcome, reason};
-use crate::starved::{Watch, explains};
 use crate::trial;
+use seatrial_testkit::starved::{Watch, explains};
 
 pub fn trials() -> Vec<Trial> {
     vec![

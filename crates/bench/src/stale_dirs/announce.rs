@@ -23,7 +23,7 @@ pub struct Announced {
 
 /// Tells the supervisor of this process, if it has one, that the folder `name` is about to be made in the folder
 /// `above`.
-pub(crate) fn announce(above: BorrowedFd<'_>, name: &str) {
+pub fn announce(above: BorrowedFd<'_>, name: &str) {
     if let Some(fd_store) = FdStore::lent(Purpose::Leftovers) {
         // Where there is no room for it, the folder has its manifest still.
         let _ = fd_store.put(name.as_bytes(), &[above]);

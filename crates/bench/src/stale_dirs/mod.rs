@@ -17,8 +17,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub(crate) use announce::announce;
-pub use announce::{Announced, announced};
+pub use announce::{Announced, announce, announced};
 pub use manifest::{MANIFEST, Manifest};
 pub use remove::{Inside, inside, remove};
 

@@ -79,7 +79,7 @@ pub fn chosen(typed: &str, color: ColorChoice) -> Result<(Profile, ProfileRef), 
 
 /// Loads a profile that may name the shipped benchmarks and settings.
 pub fn load(source: &Source, today: Date) -> Result<Loaded, Diagnostics> {
-    let registry = seatrial_bench::registry();
+    let registry = seatrial_registry::REGISTRY;
     let abouts: Vec<_> = registry.abouts().collect();
     let settings: Vec<_> = seatrial_settings::registry().abouts().collect();
     let patterns: Vec<_> = seatrial_engine::PATTERNS.iter().map(|pattern| pattern.id).collect();

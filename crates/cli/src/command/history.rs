@@ -59,7 +59,7 @@ pub fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
 
 /// Refuses a benchmark that this build does not have and no run measured.
 fn require_known(bench: &str, runs: &[RunRow]) -> Result<(), CliError> {
-    let registry = seatrial_bench::registry();
+    let registry = seatrial_registry::REGISTRY;
     let measured = runs.iter().flat_map(|run| &run.summary.benches).map(String::as_str);
     let mut known = registry.abouts().map(|about| about.id).chain(measured);
     if known.any(|id| id == bench) {

@@ -25,7 +25,7 @@ pub fn run(args: &ListArgs) -> Result<Exit, CliError> {
 }
 
 fn overview(style: TextStyle) -> String {
-    let registry = seatrial_bench::registry();
+    let registry = seatrial_registry::REGISTRY;
     let known_settings = seatrial_settings::registry();
     let everything = Everything {
         benchmarks: &registry.abouts().collect::<Vec<_>>(),
@@ -40,7 +40,7 @@ fn overview(style: TextStyle) -> String {
 
 /// The page of whatever has this name.
 fn page(name: &str, style: TextStyle) -> Option<String> {
-    let registry = seatrial_bench::registry();
+    let registry = seatrial_registry::REGISTRY;
     let bench = registry.find(name).map(|bench| list::page(bench.about(), bench.factors(), style));
     bench
         .or_else(|| alias(name).and_then(|alias| alias_page(alias, &registry, style)))
@@ -61,7 +61,7 @@ fn alias_page(alias: &Alias, registry: &Registry, style: TextStyle) -> Option<St
 }
 
 fn unknown(name: &str) -> CliError {
-    let registry = seatrial_bench::registry();
+    let registry = seatrial_registry::REGISTRY;
     let known_settings = seatrial_settings::registry();
     let known = registry
         .abouts()

@@ -53,7 +53,7 @@ fn drafted(args: &DraftArgs) -> Result<Exit, CliError> {
             roles: good.roles.clone(),
         })
         .collect();
-    let abouts: Vec<_> = seatrial_bench::registry().abouts().collect();
+    let abouts: Vec<_> = seatrial_registry::REGISTRY.abouts().collect();
     let draft = draft(&runs, &abouts, args.all_metrics);
     if draft.profile.criteria.is_empty() {
         let why: Vec<String> = draft.left_out.iter().map(|what| format!("\n  {what}")).collect();

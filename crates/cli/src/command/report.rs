@@ -78,7 +78,7 @@ fn page(document: &Document, site: &Site, context: html::Context<'_>, out: &mut 
     let day = judge::day_of(document.run.ended.as_ref().map_or(document.run.started, |end| end.at));
     let wanted = context.profile.map_or(&[][..], std::slice::from_ref);
     let settings = seatrial_analysis::audit(wanted, site, &abouts, day).settings;
-    let abouts: Vec<_> = seatrial_bench::registry().abouts().collect();
+    let abouts: Vec<_> = seatrial_registry::REGISTRY.abouts().collect();
     let context = html::Context { nodes: &nodes, settings: &settings, abouts: &abouts, ..context };
     html::write(document, &context, out)
 }

@@ -61,7 +61,7 @@ struct Named {
 
 impl Named {
     fn find(id: &str, pattern: Option<&str>) -> Result<Self, CliError> {
-        let registry = seatrial_bench::registry();
+        let registry = seatrial_registry::REGISTRY;
         let alias = alias(id);
         if let (Some(alias), Some(pattern)) =
             (alias, pattern.filter(|it| alias.is_some_and(|a| a.pattern != *it)))

@@ -27,5 +27,5 @@ pub fn agent(args: &AgentArgs) -> Result<ExitCode, CliError> {
 
 /// Is one part of a case.
 pub fn worker(args: &WorkerArgs) -> Result<ExitCode, CliError> {
-    Ok(worker_main(&seatrial_bench::registry(), args.fd))
+    Ok(worker_main(&seatrial_registry::REGISTRY, args.fd))
 }

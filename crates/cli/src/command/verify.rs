@@ -23,7 +23,7 @@ const MOST_LINES: usize = 20;
 /// records.
 pub fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     let mut contents = Contents::default();
-    let mut recomputed = Recomputed::new(seatrial_bench::registry());
+    let mut recomputed = Recomputed::new(seatrial_registry::REGISTRY);
     // What foreign samples break is told as the result, not where in the code it broke.
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));

@@ -280,7 +280,7 @@ fn the_profile_host_says_that_it_takes_less_than_ninety_seconds() {
         .sum();
     // What this machine has no part for takes its time where there is one.
     let left_out = plan.split_once("left out").map_or("", |(_, rest)| rest);
-    let registry = seatrial_bench::registry();
+    let registry = seatrial_registry::REGISTRY;
     let is_left_out = |id: &str| left_out.contains(&format!(":{id}@"));
     let elsewhere: u64 =
         registry.abouts().filter(|about| is_left_out(about.id)).map(|about| about.cost.seconds).sum();

@@ -23,7 +23,7 @@ use seatrial_sys::storage::{FdStore, Purpose};
 use serde_json::json;
 
 /// The benchmarks of a worker of this binary.
-pub static REGISTRY: Registry = Registry { benchmarks: &[&Toy], planned: &[] };
+pub static REGISTRY: Registry = Registry { families: &[&[&Toy]], planned: &[] };
 
 pub static ABOUT: About = About {
     id: "toy.part",

@@ -32,7 +32,7 @@ fn planned(params: &[(&str, &str)], typed: &str, seed: u64) -> Result<Plan, Requ
     let typed = typed.split_whitespace().map(str::to_owned).collect();
     let site = site(&["n1", "n2"]);
     let study = Factors { typed, repeats: 4, seed };
-    study.plan(&request(params, None), &seatrial_bench::registry(), PlanInputs::of(&site))
+    study.plan(&request(params, None), &seatrial_registry::REGISTRY, PlanInputs::of(&site))
 }
 
 fn labels(plan: &Plan, repeat: usize) -> Vec<&str> {
@@ -120,7 +120,7 @@ fn what_cannot_be_held_against_one_baseline_is_refused_with_what_to_do() {
     let study = Factors { typed: vec!["nodelay".to_owned()], repeats: 2, seed: 1 };
     let trunk = request(&[], Some("trunk"));
     let text = study
-        .plan(&trunk, &seatrial_bench::registry(), PlanInputs::of(&site))
+        .plan(&trunk, &seatrial_registry::REGISTRY, PlanInputs::of(&site))
         .expect_err("a trunk")
         .to_string();
     assert!(text.contains("measured one by one"), "{text}");
@@ -128,7 +128,7 @@ fn what_cannot_be_held_against_one_baseline_is_refused_with_what_to_do() {
 
 #[test]
 fn every_declared_factor_fits_the_parameters_of_its_benchmark() {
-    for bench in seatrial_bench::registry().benchmarks {
+    for bench in seatrial_registry::REGISTRY.benchmarks() {
         for factor in bench.factors() {
             assert!(factor.doc.ends_with('.') && !factor.off.is_empty(), "{}", factor.name);
             for (name, value) in factor.off {

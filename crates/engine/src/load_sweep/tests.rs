@@ -83,7 +83,7 @@ impl Benchmark for Toy {
     }
 }
 
-static REGISTRY: Registry = Registry { benchmarks: &[&Toy], planned: &[] };
+static REGISTRY: Registry = Registry { families: &[&[&Toy]], planned: &[] };
 
 fn site() -> Site {
     Site { nodes: vec![SiteNode::new("n1", Machine::default())] }

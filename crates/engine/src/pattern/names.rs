@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn every_name_stands_for_a_benchmark_of_two_parts_under_a_pattern_and_is_no_benchmark_itself() {
-        let registry = seatrial_bench::registry();
+        let registry = seatrial_registry::REGISTRY;
         for alias in ALIASES {
             let bench = registry.find(alias.bench).unwrap_or_else(|| panic!("{}", alias.id));
             assert_eq!(bench.about().parts.len(), 2, "{}", alias.id);

@@ -29,7 +29,7 @@ fn case() -> (Case, Site) {
         rounds: None,
         links: None,
     };
-    let plan = Plan::new(&[request], &seatrial_bench::registry(), PlanInputs::of(&site)).expect("a plan");
+    let plan = Plan::new(&[request], &seatrial_registry::REGISTRY, PlanInputs::of(&site)).expect("a plan");
     let case = plan.cases.into_iter().next();
     (case.unwrap_or_else(|| panic!("{:?}", plan.settled)), site)
 }
@@ -63,7 +63,7 @@ fn trial(case: &Case, number: u32, nanos: f64, foreign: u64) -> Vec<PartRecord> 
 }
 
 fn made(case: &Case, recorded: &CaseRecord, parts: &[PartRecord], site: &Site) -> CaseRecord {
-    match recompute(seatrial_bench::registry(), case, recorded, parts, site) {
+    match recompute(seatrial_registry::REGISTRY, case, recorded, parts, site) {
         Recomputation::Record(record) => *record,
         other => panic!("{other:?}"),
     }
@@ -116,7 +116,7 @@ fn data_that_was_corrupt_is_no_measurement_whatever_was_recorded() {
 #[test]
 fn a_case_that_hung_is_as_recorded_and_one_whose_numbers_were_too_few_is_not() {
     let (case, site) = case();
-    let registry = seatrial_bench::registry();
+    let registry = seatrial_registry::REGISTRY;
     let parts = trial(&case, 0, 9000.0, 0);
     let mut hung = CaseRecord::without_numbers(&case, &Reason::new(Cause::Hang, "it hung"));
     hung.evidence.insert("trials_completed".to_owned(), 0.into());
@@ -131,17 +131,17 @@ fn a_case_that_hung_is_as_recorded_and_one_whose_numbers_were_too_few_is_not() {
 fn another_version_of_the_benchmark_is_told_and_not_guessed_at() {
     let (case, site) = case();
     let recorded = CaseRecord { version: 999, ..CaseRecord::measured(&case) };
-    let found = recompute(seatrial_bench::registry(), &case, &recorded, &[], &site);
+    let found = recompute(seatrial_registry::REGISTRY, &case, &recorded, &[], &site);
     assert!(matches!(&found, Recomputation::Cannot(why) if why.contains("version 999")), "{found:?}");
     let other = Case { bench: "no.such".to_owned(), ..case };
-    let found = recompute(seatrial_bench::registry(), &other, &recorded, &[], &site);
+    let found = recompute(seatrial_registry::REGISTRY, &other, &recorded, &[], &site);
     assert_eq!(found, Recomputation::Cannot("this build has no benchmark no.such".to_owned()));
 }
 
 #[test]
 fn a_plan_that_no_build_makes_ends_only_its_own_case_and_breaks_nothing() {
     let (case, site) = case();
-    let registry = seatrial_bench::registry();
+    let registry = seatrial_registry::REGISTRY;
     let about = registry.find("storage.file").expect("registered").about();
     let mut params = Params::default();
     for spec in about.params {
@@ -165,7 +165,7 @@ fn times_that_go_backwards_and_numbers_that_nothing_counts_to_are_not_reduced() 
         let mut parts = trial(&case, 0, 1000.0, 0);
         change(&mut parts[0]);
         matches!(
-            recompute(seatrial_bench::registry(), &case, &recorded, &parts, &site),
+            recompute(seatrial_registry::REGISTRY, &case, &recorded, &parts, &site),
             Recomputation::Cannot(_)
         )
     };

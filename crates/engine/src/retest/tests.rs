@@ -39,7 +39,7 @@ fn plan(site: &Site, pattern: &str) -> Vec<Case> {
         rounds: None,
         links: None,
     };
-    Plan::new(&[request], &seatrial_bench::registry(), PlanInputs::of(site)).expect("a plan").cases
+    Plan::new(&[request], &seatrial_registry::REGISTRY, PlanInputs::of(site)).expect("a plan").cases
 }
 
 fn round_trip() -> Script {
@@ -114,7 +114,7 @@ fn run_from(site: &Site, cases: Vec<Case>, done: Vec<CaseRecord>, sides: Sides, 
         }
         Ok(())
     };
-    let registry = seatrial_bench::registry();
+    let registry = seatrial_registry::REGISTRY;
     let sides = move |_: &str| sides;
     let mut study = Retest::new(Sweep::new(cases.clone()), &cases, registry, site, &sides);
     let mut runner = Runner {
@@ -274,7 +274,7 @@ fn who_was_to_be_measured_with_a_node_that_was_never_reached_is_measured_with_an
     };
     let inputs = PlanInputs { absent: &absent, ..PlanInputs::of(&site) };
     let plan =
-        Plan::new(std::slice::from_ref(&request), &seatrial_bench::registry(), inputs).expect("a plan");
+        Plan::new(std::slice::from_ref(&request), &seatrial_registry::REGISTRY, inputs).expect("a plan");
     let ran = run_from(&site, plan.cases.clone(), plan.records(&absent), Sides::Both, Losses::new());
     let found = ran.by_nodes();
     assert_eq!(found["n3+n4"], is(Outcome::Unmeasured, "n4", false), "{found:?}");
@@ -284,7 +284,7 @@ fn who_was_to_be_measured_with_a_node_that_was_never_reached_is_measured_with_an
     let alone = Site { nodes: site.nodes[..1].to_vec() };
     let absent = [("n2".to_owned(), "no route".to_owned())];
     let inputs = PlanInputs { absent: &absent, ..PlanInputs::of(&alone) };
-    let plan = Plan::new(&[request], &seatrial_bench::registry(), inputs).expect("a plan");
+    let plan = Plan::new(&[request], &seatrial_registry::REGISTRY, inputs).expect("a plan");
     for (sides, count) in [(Sides::Both, 1), (Sides::First, 2)] {
         let ran = run_from(&alone, plan.cases.clone(), plan.records(&absent), sides, Losses::new());
         assert_eq!(ran.finished.records.len(), count, "{sides:?}: {:?}", ran.by_nodes());

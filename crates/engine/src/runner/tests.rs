@@ -39,7 +39,7 @@ fn request(pattern: &str, trials: &str, most: &str) -> Request {
 
 fn plan(site: &Site, pattern: &str, trials: &str, most: &str) -> Vec<Case> {
     let request = request(pattern, trials, most);
-    Plan::new(&[request], &seatrial_bench::registry(), PlanInputs::of(site)).expect("a plan").cases
+    Plan::new(&[request], &seatrial_registry::REGISTRY, PlanInputs::of(site)).expect("a plan").cases
 }
 
 /// Six round trips of so many nanoseconds, one slice of the measuring time each.
@@ -117,7 +117,7 @@ fn run(
         Ok(())
     };
     let finished = Runner {
-        registry: seatrial_bench::registry(),
+        registry: seatrial_registry::REGISTRY,
         site,
         fleet: &mut fleet,
         watch: &mut watch,
@@ -281,7 +281,7 @@ fn a_run_that_is_stopped_waits_for_agents_that_say_nothing_no_longer_than_for_a_
     let mut fleet = Mute(ScriptedFleet::new(site.nodes.clone(), move |_, _, _| hangs()), &cancel);
     let mut watch = |_: &Event| Ok(());
     let mut runner = Runner {
-        registry: seatrial_bench::registry(),
+        registry: seatrial_registry::REGISTRY,
         site: &site,
         fleet: &mut fleet,
         watch: &mut watch,

@@ -9,7 +9,7 @@ use seatrial_model::{
 use crate::pair::Pair;
 use crate::ring::Ring;
 
-pub static REGISTRY: Registry = Registry { benchmarks: &[&Pair as &dyn Benchmark, &Ring], planned: &[] };
+pub static REGISTRY: Registry = Registry { families: &[&[&Pair as &dyn Benchmark, &Ring]], planned: &[] };
 
 const METRICS: &[MetricSpec] = &[
     MetricSpec::higher_is_better("throughput", Unit::MegabytesPerSecond)

@@ -57,7 +57,7 @@ struct Verified {
 
 impl Default for Verified {
     fn default() -> Self {
-        Self { contents: Contents::default(), recomputed: Recomputed::new(seatrial_bench::registry()) }
+        Self { contents: Contents::default(), recomputed: Recomputed::new(seatrial_registry::REGISTRY) }
     }
 }
 

@@ -20,7 +20,7 @@ struct Measured {
 fn run(input: &[u8]) {
     let Ok(Measured { case, parts, site }) = serde_json::from_slice(input) else { return };
     let mut recorded = CaseRecord::measured(&case);
-    let registry = seatrial_bench::registry();
+    let registry = seatrial_registry::REGISTRY;
     if let Some(bench) = registry.find(&case.bench) {
         recorded.version = bench.about().version;
     }

@@ -3,7 +3,7 @@
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
-use seatrial_bench::mem::pipeline::scenario::Scenario;
+use seatrial_mem::pipeline::scenario::Scenario;
 use seatrial_model::profile::{NodeSet, fold};
 use seatrial_model::{Bytes, CaseId, Nanos, Params, Quantity, Subject, Unit};
 use seatrial_sys::cpuset::CpuSet;
@@ -64,7 +64,7 @@ fn plan(id: &str, typed: &str) {
     if let Some(setting) = seatrial_settings::registry().find(id) {
         let _ = setting.about().parse(typed);
     }
-    let Some(bench) = seatrial_bench::registry().find(id) else { return };
+    let Some(bench) = seatrial_registry::REGISTRY.find(id) else { return };
     let about = bench.about();
     let mut params: Params =
         about.params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();

@@ -28,7 +28,7 @@ fn plan(site: &Site) -> Vec<Case> {
         rounds: None,
         links: None,
     };
-    Plan::new(&[request], &seatrial_bench::registry(), PlanInputs::of(site)).expect("a plan").cases
+    Plan::new(&[request], &seatrial_registry::REGISTRY, PlanInputs::of(site)).expect("a plan").cases
 }
 
 fn script(nanos: u64) -> Script {
@@ -91,7 +91,7 @@ fn run(site: &Site, cases: Vec<Case>, done: Vec<CaseRecord>, bad: &'static [&'st
         }
         Ok(())
     };
-    let registry = seatrial_bench::registry();
+    let registry = seatrial_registry::REGISTRY;
     let mut study = Suspects::new(Sweep::new(cases.clone()), &cases, registry, site, &slow);
     let finished = Runner {
         registry,

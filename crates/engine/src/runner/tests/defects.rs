@@ -10,7 +10,7 @@ use crate::{NothingJudged, TimeBudget};
 struct Panicking;
 
 fn real() -> &'static dyn Benchmark {
-    seatrial_bench::registry().find("net.rr").expect("shipped")
+    seatrial_registry::REGISTRY.find("net.rr").expect("shipped")
 }
 
 impl Benchmark for Panicking {
@@ -38,7 +38,7 @@ impl Benchmark for Panicking {
     }
 }
 
-const REGISTRY: Registry = Registry { benchmarks: &[&Panicking], planned: &[] };
+const REGISTRY: Registry = Registry { families: &[&[&Panicking]], planned: &[] };
 
 /// Runs `cases` on `fleet` with nothing judged.
 fn run_on(registry: Registry, site: &Site, fleet: &mut dyn Fleet, cases: Vec<Case>) -> Finished {
@@ -141,6 +141,6 @@ fn a_case_that_hangs_ends_at_its_deadline_though_another_agent_never_ceases_to_t
     let cases = plan(&site, "pair", "1", "1");
     let hangs = || Script { fault: Some(Fault::Hangs { phase: Phase::Measure }), ..steady() };
     let mut fleet = Chatty(ScriptedFleet::new(site.nodes.clone(), move |_, _, _| hangs()), 0);
-    let finished = run_on(seatrial_bench::registry(), &site, &mut fleet, cases);
+    let finished = run_on(seatrial_registry::REGISTRY, &site, &mut fleet, cases);
     assert_eq!(finished.records[0].cause, Some(Cause::Hang));
 }

@@ -1,0 +1,88 @@
+//! `cpu.clock`: the clock that the cores really run at, one alone and all together.
+
+mod chain;
+mod findings;
+mod kernel;
+mod lap;
+mod part;
+mod plan;
+mod ramp;
+mod readings;
+mod reduce;
+#[cfg(test)]
+mod tests;
+
+use seatrial_model::{
+    About, AxisSpec, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
+    PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+};
+
+use seatrial_bench::{Benchmark, Error, Part};
+
+pub struct Clock;
+
+const ABOUT: About = About {
+    id: "cpu.clock",
+    version: 1,
+    title: "effective clock of one core and of all cores",
+    doc: include_str!("doc.md"),
+    params: &[
+        ParamSpec::new("cores", Kind::Choice(&[part::ONE, part::ALL, "both"]), "both")
+            .doc("One core by itself, all cores together, or both, one after the other."),
+        ParamSpec {
+            doc: "Measuring time of one trial; with cores=both a third of it for one core, the rest for all.",
+            default: "1 s",
+            ..seatrial_bench::TIME
+        },
+        seatrial_bench::TRIALS,
+        seatrial_bench::MAX_TRIALS,
+        seatrial_bench::PRECISION,
+    ],
+    metrics: &[
+        MetricSpec::higher_is_better("clock_one", Unit::Gigahertz)
+            .doc("Cycles over time of one core while the others are idle."),
+        MetricSpec::higher_is_better("clock_all", Unit::Gigahertz)
+            .doc("Cycles over time while all cores run, of the core that is slowest by its median."),
+    ],
+    series: &[
+        SeriesSpec::higher_is_better(
+            "by_core",
+            Unit::Gigahertz,
+            &[AxisSpec { name: "cpu", unit: Unit::Count }],
+        )
+        .doc("Clock of each core while all run, by the CPU that stands for it."),
+        SeriesSpec::higher_is_better(
+            "over_time",
+            Unit::Gigahertz,
+            &[AxisSpec { name: "elapsed", unit: Unit::Millisecond }],
+        )
+        .doc("Clock of the median core by the time since all cores began to run."),
+    ],
+    parts: &["worker"],
+    needs: &[],
+    probes: &["steal", "load", "throttle", "cpu_freq", "kernel_log"],
+    cost: Cost { seconds: 5, written: 0 },
+    interaction: Interaction::Loads("all cores of the node"),
+};
+
+impl Benchmark for Clock {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        seatrial_bench::each_node(site, |node| plan::plan(&ABOUT, params, node))
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        plan::limits(&ABOUT, case, site)
+    }
+
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+        Ok(Box::new(part::Worker::new(case, place)?))
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        reduce::reduce(case, parts)
+    }
+}

@@ -1,0 +1,10 @@
+//! Processor cores.
+//!
+//! A folder with a `doc.md` is a benchmark; the rest is what benchmarks of this family share.
+
+pub mod clock;
+
+use seatrial_bench::Benchmark;
+
+/// The benchmarks of this family, in the order of lists.
+pub const BENCHMARKS: &[&dyn Benchmark] = &[&clock::Clock];

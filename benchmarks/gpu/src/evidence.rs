@@ -1,0 +1,127 @@
+//! What parts of GPU benchmarks leave in their records, and what becomes of it in the case's.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::{Case, Evidence, Finding, Measures, PartRecord, Severity, Subject};
+use serde_json::{Value, json};
+
+use super::watch::findings_of;
+use seatrial_bench::numa_check;
+
+/// What of the last part's evidence stands in the case's.
+const KEPT: [&str; 10] =
+    ["gpu", "gpus", "place", "places", "pages", "held_by", "watch", "warm_up", "missing", "apart"];
+
+/// Puts evidence and findings into `measures`: what the parts left, GPUs that are missing, memory elsewhere.
+pub fn tell(measures: &mut Measures, case: &Case, parts: &[PartRecord]) {
+    for name in KEPT {
+        if let Some(value) = parts.last().and_then(|part| part.evidence.get(name)) {
+            measures.evidence.insert(name.to_owned(), value.clone());
+        }
+    }
+    // A process that ended before the last trial took its share of those before.
+    for seen in parts.iter().filter_map(|part| part.evidence.get("watch")?.as_object()).flatten() {
+        add_others(measures.evidence.get_mut("watch"), seen);
+    }
+    measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
+    measures.findings.extend(findings_of(case, parts));
+    measures.findings.extend(parts.first().into_iter().flat_map(elsewhere));
+    measures.findings.extend(missing(parts).into_iter().map(|(address, why)| {
+        let text = format!("not measured, so there are no figures of all GPUs or of the slowest: {why}");
+        Finding::new("gpu-not-measured", Severity::Problem, Subject::device("gpu", &address), text)
+    }));
+    measures.findings.extend(restless(parts));
+}
+
+/// Adds the other processes that were seen on the GPU at an address to what is kept of that GPU.
+fn add_others(kept: Option<&mut Value>, (address, seen): (&String, &Value)) {
+    let Some(kept) = kept.and_then(|kept| kept.get_mut(address)?.as_object_mut()) else { return };
+    for pid in seen["others"].as_array().into_iter().flatten() {
+        if let Some(others) = kept.get_mut("others").and_then(Value::as_array_mut)
+            && !others.contains(pid)
+        {
+            others.push(pid.clone());
+        }
+    }
+    for (pid, name) in seen["other_names"].as_object().into_iter().flatten() {
+        if let Some(names) = kept.get_mut("other_names").and_then(Value::as_object_mut) {
+            names.insert(pid.clone(), name.clone());
+        }
+    }
+}
+
+/// Memory that is not where it was to be: that of the only GPU, or of each by its address.
+fn elsewhere(part: &PartRecord) -> Vec<Finding> {
+    let each = part.evidence.get("places").and_then(Value::as_object).into_iter().flatten();
+    let each = each.filter_map(|(address, place)| {
+        let finding = numa_check(&Evidence::from([("place".to_owned(), place.clone())]))?;
+        Some(Finding { subject: Subject::device("gpu", address), ..finding })
+    });
+    numa_check(&part.evidence).into_iter().chain(each).collect()
+}
+
+/// GPUs that any trial had to do without, and why.
+pub fn missing(parts: &[PartRecord]) -> BTreeMap<String, String> {
+    let all = parts.iter().filter_map(|part| part.evidence.get("missing")?.as_object());
+    all.flatten()
+        .map(|(address, why)| (address.clone(), why.as_str().unwrap_or_default().to_owned()))
+        .collect()
+}
+
+/// A finding when a warm-up ended before clocks and rates were steady.
+fn restless(parts: &[PartRecord]) -> Option<Finding> {
+    let is = |part: &&PartRecord| part.evidence.get("warm_up").and_then(|told| told["steady"].as_bool());
+    let count = parts.iter().filter(|part| is(part) == Some(false)).count();
+    (count > 0).then(|| {
+        let of = parts.len();
+        let text = format!(
+            "in {count} of {of} trials neither more rounds nor more time of warm-up made the clocks of the GPUs and the \
+             rates agree within 2 %: see warm_up in the evidence"
+        );
+        Finding::new("gpu-not-steady", Severity::Info, Subject::node(), text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatrial_model::Integrity;
+
+    #[test]
+    fn memory_elsewhere_is_told_of_the_gpu_that_it_belongs_to() {
+        let told = |evidence: Value| {
+            let part = PartRecord {
+                part: "worker".to_owned(),
+                index: 0,
+                node: "n1".to_owned(),
+                trial: 0,
+                samples: Vec::new(),
+                integrity: Integrity::Verified { checked: 1 },
+                evidence: serde_json::from_value(evidence).expect("a map"),
+            };
+            let found = elsewhere(&part).into_iter();
+            found.map(|one| (one.kind, one.subject.as_str().to_owned())).collect::<Vec<_>>()
+        };
+        let at = |percent: f64| json!({ "right_percent": percent });
+        let of = |kind: &str, subject: &str| (kind.to_owned(), subject.to_owned());
+        assert_eq!(told(json!({ "place": at(50.0) })), [of("misplaced-memory", "node")]);
+        assert_eq!(
+            told(
+                json!({ "places": { "0000:10:00.0": at(100.0), "0000:11:00.0": at(50.0), "0000:12:00.0": { "denied": "EPERM" } } })
+            ),
+            [of("misplaced-memory", "gpu:0000:11:00.0"), of("placement-unverified", "gpu:0000:12:00.0")]
+        );
+        assert_eq!(told(json!({ "places": { "0000:10:00.0": at(100.0) } })), []);
+    }
+
+    #[test]
+    fn a_process_that_was_there_in_any_trial_is_kept() {
+        let seen = |others: Value, names: Value| json!({ "0000:10:00.0": { "others": others, "other_names": names } });
+        let mut kept = seen(json!([]), json!({}));
+        let earlier = seen(json!([4711]), json!({ "4711": "python3" }));
+        for _ in 0..2 {
+            earlier.as_object().into_iter().flatten().for_each(|gpu| add_others(Some(&mut kept), gpu));
+        }
+        assert_eq!(kept, earlier);
+    }
+}

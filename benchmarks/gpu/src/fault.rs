@@ -1,0 +1,78 @@
+//! What a driver's refusal means for a case.
+
+use seatrial_model::Cause;
+use seatrial_sys::gpu::{Fault, GpuError};
+
+use seatrial_bench::Error;
+
+/// The driver refused while the part made itself ready: mostly nothing that speaks against the GPU.
+pub fn preparing(gpu: &str, what: &str) -> impl Fn(GpuError) -> Error + use<> {
+    let (gpu, what) = (gpu.to_owned(), what.to_owned());
+    move |error| {
+        let (cause, advice) = match error.fault() {
+            Fault::OutOfMemory => (Cause::NoSpace, "another process may hold it; see nvidia-smi"),
+            Fault::NotPermitted => (Cause::Denied, "see ulimit -l and the limits of the container"),
+            Fault::Unavailable => (
+                Cause::Denied,
+                "another process has it to itself, or it is closed; see nvidia-smi -q -d COMPUTE",
+            ),
+            Fault::NoDevice => (
+                Cause::Missing,
+                "is the driver loaded, are the device files there, and is it in CUDA_VISIBLE_DEVICES?",
+            ),
+            Fault::CodeRefused => {
+                (Cause::Missing, "the driver does not understand the kernels; a newer one would")
+            }
+            Fault::NotSupported => (Cause::Missing, "a newer driver may have it"),
+            Fault::Lost | Fault::AlreadyDone | Fault::Other => (Cause::IoError, "see the kernel log for Xid"),
+        };
+        let library = matches!(error, GpuError::Library(_));
+        let advice = if library { "NVIDIA's driver is not installed here" } else { advice };
+        Error::new(cause, format!("{gpu}: {what}: {error}; {advice}"))
+    }
+}
+
+/// The driver refused while the GPU worked: it did not deliver.
+pub fn during(gpu: &str, what: &str) -> impl Fn(GpuError) -> Error + use<> {
+    let (gpu, what) = (gpu.to_owned(), what.to_owned());
+    move |error| {
+        let cause = match error.fault() {
+            Fault::OutOfMemory => Cause::NoSpace,
+            Fault::NotSupported => Cause::Missing,
+            _ => Cause::IoError,
+        };
+        Error::new(cause, format!("{gpu}: {what}: {error}; see the kernel log for Xid"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatrial_sys::gpu::LibraryError;
+
+    fn refused(fault: Fault) -> GpuError {
+        GpuError::Refused { call: "cuCall", code: 1, name: "NAME".to_owned(), text: String::new(), fault }
+    }
+
+    #[test]
+    fn only_a_gpu_that_fails_at_work_speaks_against_itself() {
+        let cause = |fault| preparing("gpu", "opening")(refused(fault)).cause;
+        for fault in
+            [Fault::OutOfMemory, Fault::NotPermitted, Fault::Unavailable, Fault::NoDevice, Fault::CodeRefused]
+        {
+            assert_eq!(cause(fault).outcome(), seatrial_model::Outcome::Unmeasured, "{fault:?}");
+        }
+        assert_eq!(cause(Fault::Lost), Cause::IoError);
+        assert_eq!(during("gpu", "copying")(refused(Fault::Lost)).cause, Cause::IoError);
+    }
+
+    #[test]
+    fn the_sentence_names_the_gpu_the_step_and_the_answer() {
+        let error = preparing("0000:3b:00.0", "opening the driver")(
+            LibraryError::NotFound { name: "libcuda.so.1".to_owned() }.into(),
+        );
+        let expected =
+            "0000:3b:00.0: opening the driver: libcuda.so.1 not found; NVIDIA's driver is not installed here";
+        assert_eq!((error.cause, error.text.as_str()), (Cause::Missing, expected));
+    }
+}

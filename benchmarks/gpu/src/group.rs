@@ -1,0 +1,97 @@
+//! The GPUs of a case that takes several: those that work, and why the others do not.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use seatrial_model::Cause;
+use seatrial_sys::gpu::{Driver, GpuError};
+use serde_json::{Map, Value, json};
+
+use super::{Opened, during};
+use seatrial_bench::{Error, Sink};
+
+/// What a benchmark has on one GPU.
+pub trait End {
+    /// The GPU's number in the case.
+    fn number(&self) -> usize;
+
+    fn opened(&self) -> &Opened;
+}
+
+/// The GPUs that work.
+#[derive(Debug)]
+pub struct GpuGroup<E> {
+    ends: Vec<E>,
+    /// How many there must be for anything to be measured.
+    least: usize,
+    missing: Map<String, Value>,
+    about: Map<String, Value>,
+}
+
+impl<E: End> GpuGroup<E> {
+    /// Makes an end on every GPU. One on which that fails is noted and left out.
+    ///
+    /// # Errors
+    /// When there is no driver, or fewer than `least` are left.
+    pub fn gather(
+        library: Option<&Path>,
+        addresses: &[String],
+        least: usize,
+        make: impl Fn(&Arc<dyn Driver>, usize, &str) -> Result<E, Error>,
+    ) -> Result<Self, Error> {
+        let driver = Opened::driver(library)?;
+        let mut group = Self { ends: Vec::new(), least, missing: Map::new(), about: Map::new() };
+        let mut first = None;
+        for (number, address) in addresses.iter().enumerate() {
+            match make(&driver, number, address) {
+                Ok(end) => {
+                    group.about.insert(address.clone(), end.opened().evidence(&driver));
+                    group.ends.push(end);
+                }
+                Err(error) => {
+                    group.missing.insert(address.clone(), json!(error.text));
+                    first.get_or_insert(error);
+                }
+            }
+        }
+        if group.ends.len() < least {
+            let too_few = || Error::new(Cause::Protocol, format!("the case names fewer than {least} GPUs"));
+            return Err(first.unwrap_or_else(too_few));
+        }
+        Ok(group)
+    }
+
+    pub fn ends(&self) -> &[E] {
+        &self.ends
+    }
+
+    /// The same, to work on.
+    pub fn ends_mut(&mut self) -> &mut [E] {
+        &mut self.ends
+    }
+
+    /// The one with this number, while it works.
+    pub fn find(&self, number: usize) -> Option<&E> {
+        self.ends.iter().find(|end| end.number() == number)
+    }
+
+    /// Goes on without the GPU `number`, which failed at `doing`.
+    ///
+    /// # Errors
+    /// The same in words, when too few are left or there is no such GPU.
+    pub fn lose(&mut self, number: usize, failed: GpuError, doing: &str) -> Result<(), Error> {
+        let Some(position) = self.ends.iter().position(|end| end.number() == number) else {
+            return Err(during("GPU", doing)(failed));
+        };
+        let lost = self.ends.remove(position);
+        let error = during(&lost.opened().address, doing)(failed);
+        self.missing.insert(lost.opened().address.clone(), json!(error.text));
+        if self.ends.len() < self.least { Err(error) } else { Ok(()) }
+    }
+
+    /// For the record: what the GPUs are, and why others are missing.
+    pub fn evidence(&self, out: &mut dyn Sink) {
+        out.evidence("gpus", Value::Object(self.about.clone()));
+        out.evidence("missing", Value::Object(self.missing.clone()));
+    }
+}

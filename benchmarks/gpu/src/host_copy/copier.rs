@@ -1,0 +1,37 @@
+//! How one cell of the grid is copied: from pinned memory, or from pageable memory.
+
+use crate::Watches;
+use seatrial_bench::{Error, Sink};
+use seatrial_model::Integrity;
+
+/// One way to copy: from and to pinned memory, or pageable.
+pub trait Copier: Send {
+    /// Makes `copies` copies of a cell in each of its directions; gives nanoseconds that the slower one took. Samples go
+    /// to `out` when they count.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    fn slice(
+        &mut self,
+        cell: usize,
+        copies: usize,
+        slice: u64,
+        out: Option<&mut dyn Sink>,
+        watches: &mut Watches<'_>,
+    ) -> Result<f64, Error>;
+
+    /// Overwrites what was copied to the host so far.
+    ///
+    /// # Errors
+    /// When a stream still uses the memory.
+    fn forget(&mut self) -> Result<(), Error>;
+
+    /// What the checks found, the one of the host's memory made now.
+    ///
+    /// # Errors
+    /// When a stream still uses the memory.
+    fn verify(&mut self) -> Result<Integrity, Error>;
+
+    /// What it says for the record.
+    fn evidence(&self, out: &mut dyn Sink);
+}

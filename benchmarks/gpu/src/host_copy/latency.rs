@@ -1,0 +1,108 @@
+//! How long the smallest copies and single loads take.
+
+use std::sync::Arc;
+
+use seatrial_model::{Cause, Nanos, Params, Quantity, Sample, Unit};
+use seatrial_sys::clock::now_ns;
+use seatrial_sys::gpu::{DeviceMemory, GpuError, Span};
+use seatrial_sys::memory::Pages;
+
+use crate::pattern::Pattern;
+use crate::{Block, Opened, Ring, Starter, Tally, TimedStream, during, preparing};
+use seatrial_bench::{Error, Sink};
+
+/// Bytes of a small copy.
+const SMALL: usize = 8;
+
+/// Small copies of a round in each direction.
+const COPIES: usize = 24;
+
+/// Memory that is chased through: what nvbandwidth takes.
+const RING: usize = 2 << 20;
+
+/// Loads of a chase by one processor: about 10 ms.
+const LOADS: u64 = 8192;
+
+/// What the small copies and the chase need.
+pub struct Latency {
+    timed: TimedStream,
+    starter: Starter,
+    host: Block,
+    device: Arc<DeviceMemory>,
+    ring: Ring,
+    tally: Tally,
+    turn: u32,
+    kernels: crate::Kernels,
+    address: String,
+}
+
+impl Latency {
+    /// Takes memory on `node` and on the device.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be pinned.
+    pub fn new(opened: &Opened, node: Option<u32>) -> Result<Self, Error> {
+        let (gpu, address) = (&opened.gpu, &opened.address);
+        let refused = |what: &'static str| preparing(address, what);
+        let block = |bytes| {
+            Block::take(gpu, address, bytes, &[Pages::Transparent, Pages::Base], node, Pattern::of(14))
+        };
+        let ring = Ring::on_host(block(RING)?.memory)
+            .ok_or_else(|| Error::new(Cause::Protocol, "memory that was just taken is in use"))?;
+        Ok(Self {
+            timed: TimedStream::new(gpu, &opened.kernels).map_err(refused("making a stream"))?,
+            starter: Starter::new(gpu).map_err(refused("making a gate"))?,
+            host: block(4096)?,
+            device: DeviceMemory::take(gpu, 4096).map_err(refused("taking memory of the device"))?,
+            tally: Tally::take(gpu).map_err(refused("taking memory of the device"))?,
+            ring,
+            turn: 0,
+            kernels: opened.kernels.clone(),
+            address: address.clone(),
+        })
+    }
+
+    /// Some small copies each way, and a chase by the next processor.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    pub fn round(&mut self, out: Option<&mut (dyn Sink + '_)>) -> Result<(), Error> {
+        let failed = during(&self.address, "small copies");
+        let mut samples = Vec::new();
+        self.copies(&mut samples).map_err(&failed)?;
+        self.chase(&mut samples).map_err(&failed)?;
+        if let Some(out) = out {
+            for (channel, start, end, count) in samples {
+                let amount = Quantity::new(count as f64, Unit::Count)
+                    .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
+                out.sample(Sample { channel: channel.to_owned(), at: Params::default(), start, end, amount });
+            }
+        }
+        Ok(())
+    }
+
+    fn copies(&self, samples: &mut Vec<(&'static str, Nanos, Nanos, u64)>) -> Result<(), GpuError> {
+        let (host, device) = (Span::Pinned(&self.host.memory, 0), Span::Device(&self.device, 0));
+        for (channel, to, from) in [("h2d_latency", device, host), ("d2h_latency", host, device)] {
+            for _ in 0..COPIES {
+                let start = Nanos(now_ns());
+                self.timed.stream.copy(to, from, SMALL)?;
+                self.timed.stream.finish()?;
+                samples.push((channel, start, Nanos(now_ns()), 1));
+            }
+        }
+        Ok(())
+    }
+
+    fn chase(&mut self, samples: &mut Vec<(&'static str, Nanos, Nanos, u64)>) -> Result<(), GpuError> {
+        let Self { timed, starter, ring, tally, turn, kernels, .. } = self;
+        *turn = turn.wrapping_add(1);
+        let queue = |_: usize, stream: &seatrial_sys::gpu::Stream, _: usize| {
+            kernels.chase(stream, ring, LOADS, tally, (*turn, 1))
+        };
+        let run = starter.run(&mut [timed], 1, queue, || ())?;
+        let (start, end) = run.piece(0, 0);
+        samples.push(("latency", start, end, LOADS));
+        Ok(())
+    }
+}

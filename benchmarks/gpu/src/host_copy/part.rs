@@ -1,0 +1,107 @@
+//! The workload: memory on both sides, cells in turn, the small copies between them.
+
+use std::path::Path;
+
+use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement};
+
+use super::cell::Grid;
+use super::copier::Copier;
+use super::latency::Latency;
+use super::pageable::Pageable;
+use super::pinned::Pinned;
+use super::plan::{FEW, SHORT_SLICE, SLICE};
+use crate::{GpuWorkload, Opened, Watches, Worker, address_of};
+use seatrial_bench::{Error, Sink, Stop};
+
+/// What `prepare` makes. The memory goes before the device it is pinned for.
+struct Ready {
+    grid: Grid,
+    copier: Box<dyn Copier>,
+    latency: Option<Latency>,
+    copies: Vec<usize>,
+    slice: Nanos,
+    slices: u64,
+    about: serde_json::Value,
+}
+
+/// The worker of `case` at `place`; opens nothing yet.
+///
+/// # Errors
+/// When the case was not planned by the same version.
+pub fn worker(case: &Case, place: &PartPlacement) -> Result<Worker, Error> {
+    let (planned, grid) = (case.clone(), Grid::of(case)?);
+    let address = address_of(case)?.into_iter().next();
+    let address = address.ok_or_else(|| Error::new(Cause::Protocol, "the case names no GPU"))?;
+    Worker::new(case, place, move |library| Ok(Box::new(ready(&planned, &grid, &address, library)?)))
+}
+
+fn ready(case: &Case, grid: &Grid, address: &str, library: Option<&Path>) -> Result<Ready, Error> {
+    let driver = Opened::driver(library)?;
+    let opened = Opened::at(&driver, address)?;
+    let size = grid.largest();
+    seatrial_bench::require_room(
+        2 * size * grid.nodes.len() as u64,
+        "the copies need",
+        "free memory or lower -p size=",
+    )?;
+    opened.require(2 * size + (1 << 20))?;
+    let about = opened.evidence(&driver);
+    let pages = seatrial_bench::pages(&case.params)?;
+    let pinned = case.params.text("memory")? == "pinned";
+    let latency = if pinned { Some(Latency::new(&opened, grid.nodes[0])?) } else { None };
+    let copier: Box<dyn Copier> = if pinned {
+        let by_kernel = case.params.text("engine")? == "sm";
+        Box::new(Pinned::new(opened, grid.clone(), &pages, by_kernel)?)
+    } else {
+        Box::new(Pageable::new(opened, grid.clone(), &pages)?)
+    };
+    let slice = if grid.cells.len() > FEW { SHORT_SLICE } else { SLICE };
+    let copies = vec![1; grid.cells.len()];
+    Ok(Ready { grid: grid.clone(), copier, latency, copies, slice, slices: 0, about })
+}
+
+impl GpuWorkload for Ready {
+    /// Every cell once, and the latencies.
+    fn round(
+        &mut self,
+        stop: &Stop,
+        mut out: Option<&mut dyn Sink>,
+        watches: &mut Watches<'_>,
+    ) -> Result<f64, Error> {
+        let mut rates = 0.0;
+        for (index, cell) in self.grid.cells.iter().enumerate() {
+            if stop.is_over() && out.is_some() {
+                return Ok(rates);
+            }
+            let copies = self.copies[index];
+            let out: Option<&mut dyn Sink> = match &mut out {
+                Some(out) => Some(&mut **out),
+                None => None,
+            };
+            let took = self.copier.slice(index, copies, self.slices, out, watches)?;
+            self.slices += 1;
+            let one = took / copies as f64;
+            rates += cell.size as f64 / one.max(1.0);
+            // The next slice of this cell gets as many copies as fill its time.
+            self.copies[index] =
+                ((self.slice.get() as f64 / one.max(1.0)) as usize).clamp(1, super::pinned::MOST);
+        }
+        if let Some(latency) = &mut self.latency {
+            latency.round(out)?;
+        }
+        Ok(rates)
+    }
+
+    fn forget(&mut self) -> Result<(), Error> {
+        self.copier.forget()
+    }
+
+    fn evidence(&self, out: &mut dyn Sink) {
+        self.copier.evidence(out);
+        out.evidence("gpu", self.about.clone());
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        self.copier.verify()
+    }
+}

@@ -1,0 +1,48 @@
+//! Graphics processors.
+//!
+//! A folder with a `doc.md` is a benchmark; the rest is what benchmarks of this family share.
+
+mod choose;
+mod evidence;
+mod fault;
+mod group;
+mod host;
+pub mod host_copy;
+pub mod host_copy_all;
+mod integrity;
+mod kernel;
+pub mod memory;
+mod open;
+pub mod pattern;
+mod pcie_route;
+pub mod peer_copy;
+mod ptx;
+#[cfg(test)]
+pub mod rig;
+mod slices;
+mod steady;
+mod timed_stream;
+mod watch;
+mod window;
+mod worker;
+
+pub use choose::{GPU, address_of, both_ways, chosen, measured, near, node_of};
+pub use evidence::{missing, tell};
+pub use fault::{during, preparing};
+pub use group::{End, GpuGroup};
+pub use host::Block;
+pub use integrity::Checks;
+pub use kernel::{Arrays, Kernels, Ring, Tally};
+pub use open::Opened;
+pub use ptx::{Hint, Op, SUMS, Shape, Walk};
+pub use slices::{Lost, Slice, Trials, by_slice, median};
+pub use timed_stream::{MOST_QUEUED, Run, Starter, StreamError, TimedStream};
+pub use watch::Watches;
+pub use window::{Rate, common_rates, whole_rate};
+pub use worker::{GpuWorkload, Worker};
+
+use seatrial_bench::Benchmark;
+
+/// The benchmarks of this family, in the order of lists.
+pub const BENCHMARKS: &[&dyn Benchmark] =
+    &[&host_copy::HostCopy, &host_copy_all::HostCopyAll, &peer_copy::PeerCopy, &memory::Memory];

@@ -1,0 +1,83 @@
+//! `gpu.memory`: how fast a GPU moves data within its own memory.
+
+mod part;
+mod plan;
+mod reduce;
+#[cfg(test)]
+mod tests;
+mod variant;
+
+use seatrial_model::{
+    About, AxisSpec, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need, ParamSpec,
+    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+};
+
+use seatrial_bench::{Benchmark, Error, Part};
+
+pub struct Memory;
+
+const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
+    MetricSpec::higher_is_better(name, Unit::GigabytesPerSecond).doc(doc)
+}
+
+const ABOUT: About = About {
+    id: "gpu.memory",
+    version: 1,
+    title: "bandwidth of a GPU's own memory, by kernel and variant",
+    doc: include_str!("doc.md"),
+    params: &[
+        ParamSpec::new("kernel", Kind::Choice(&["read", "write", "copy", "triad", "memcpy"]), "auto")
+            .word("auto")
+            .doc("One kernel; auto is all of them in turn."),
+        ParamSpec::new("variants", Kind::Choice(&["tuned", "all"]), "tuned")
+            .doc("The variants of each kernel that were found good, or every combination."),
+        ParamSpec::new("array", Kind::Size(Bytes::mib(1), Bytes::gib(256)), "auto")
+            .word("auto")
+            .doc("Size of each array; auto is 4 GiB, or a 32nd of the device's memory if that is less."),
+        crate::GPU,
+        seatrial_bench::TIME,
+        seatrial_bench::TRIALS,
+        seatrial_bench::MAX_TRIALS,
+        seatrial_bench::PRECISION,
+    ],
+    metrics: &[
+        rate("copy", "Bytes read and written by the best variant of copy over time."),
+        rate("read", "Bytes read by the best variant of read over time."),
+        rate("write", "Bytes written by the best variant of write over time."),
+        rate("triad", "Bytes read and written by the best variant of triad over time."),
+        rate("memcpy", "Bytes read and written by the driver's copy over time."),
+    ],
+    series: &[SeriesSpec::higher_is_better(
+        "by_variant",
+        Unit::GigabytesPerSecond,
+        &[AxisSpec { name: "kernel", unit: Unit::Count }, AxisSpec { name: "variant", unit: Unit::Count }],
+    )
+    .doc("Bandwidth by kernel and variant.")],
+    parts: &["worker"],
+    needs: &[Need::Library("libcuda.so.1")],
+    probes: &["steal", "load", "kernel_log"],
+    cost: Cost { seconds: 9, written: 0 },
+    interaction: Interaction::Loads("the GPU and its memory"),
+};
+
+impl Benchmark for Memory {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        plan::plan(&ABOUT, params, site)
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        plan::limits(&ABOUT, case, site)
+    }
+
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+        Ok(Box::new(part::worker(case, place)?))
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        reduce::reduce(&ABOUT, case, parts)
+    }
+}

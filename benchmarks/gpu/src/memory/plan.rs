@@ -1,0 +1,87 @@
+//! Which GPUs' memory is measured, with which arrays, decided from the inventory alone.
+
+use seatrial_inventory::gpu_memory_limit;
+use seatrial_model::machine::Gpu;
+use seatrial_model::{
+    About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, PartPlacement, Reason, Site, SiteNode, Subject,
+};
+
+use super::variant::{GRANULE, variants};
+use seatrial_bench::{core_bindings, each_node};
+
+/// Size of an array where nothing else decides: 60 times the largest cache there is.
+const ENOUGH: u64 = 4 << 30;
+
+/// Part of the device's memory that one array takes at most.
+const SHARE: u64 = 32;
+
+/// Time of one slice.
+pub const SLICE: Nanos = Nanos::millis(10);
+
+/// Slices each variant gets in a trial at least.
+const LEAST_SLICES: u64 = 3;
+
+pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    each_node(site, |node| {
+        let gpus = crate::measured(params, &node.machine)?;
+        gpus.into_iter().enumerate().map(|(turn, gpu)| plan_gpu(about, params, node, gpu, turn)).collect()
+    })
+}
+
+fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: usize) -> Result<Case, Reason> {
+    let budget = seatrial_bench::budget(params)?;
+    let subject = Subject::device("gpu", &gpu.index.to_string());
+    let mut case = Case::new(about, &node.name, subject, params, budget);
+    case.key = Some(gpu.key());
+    case.facts = gpu.facts();
+    crate::chosen(&mut case, &[gpu]);
+    case.chosen.set("array", array(params, gpu)?);
+    // Where the thread sits hardly matters for work within the device: a remark on it would only distract.
+    let (binding, _) = crate::near(&node.machine, gpu, &core_bindings(&node.machine)?, turn);
+    case.places = vec![PartPlacement {
+        part: "worker".to_owned(),
+        index: 0,
+        node: node.name.clone(),
+        seats: vec![binding],
+    }];
+    let kernel = params.text("kernel").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
+    let every = params.text("variants").is_ok_and(|word| word == "all");
+    let round = Nanos(SLICE.get() * variants(kernel, every).len() as u64);
+    case.budget.measure = case.budget.measure.max(Nanos(round.get() * LEAST_SLICES * 3 / 2));
+    case.budget.warm_up = case.budget.warm_up.max(Nanos::millis(300)).max(round);
+    // Opening the driver and translating the kernels.
+    case.budget.overhead = Nanos::millis(if every { 6000 } else { 700 });
+    case.budget.prepare = Nanos::secs(90);
+    Ok(case)
+}
+
+fn array(params: &Params, gpu: &Gpu) -> Result<Bytes, Reason> {
+    let asked = params.bytes("array").ok().flatten();
+    let memory = gpu.memory_bytes.known().copied();
+    let wanted = match (asked, memory) {
+        (Some(bytes), Some(memory)) if bytes.get() > memory / 3 => {
+            let text = format!(
+                "array={}: three of them do not fit into the {} of GPU {}",
+                bytes.rounded(),
+                Bytes(memory).rounded(),
+                gpu.index
+            );
+            return Err(Reason::new(Cause::NoSpace, text));
+        }
+        (Some(bytes), _) => bytes.get(),
+        (None, Some(memory)) => ENOUGH.min(memory / SHARE),
+        (None, None) => ENOUGH / 4,
+    };
+    Ok(Bytes((wanted / GRANULE).max(1) * GRANULE))
+}
+
+pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
+    let machine = case.nodes.first().and_then(|node| site.machine(node));
+    let gpus = machine.and_then(|machine| machine.gpus.known());
+    let gpu = gpus.and_then(|gpus| gpus.iter().find(|gpu| Some(gpu.key()) == case.key));
+    let limit = match gpu {
+        Some(gpu) => gpu_memory_limit(gpu),
+        None => Limit::Unknown { reason: "nothing is known of the GPU".to_owned() },
+    };
+    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit.clone())).collect()
+}

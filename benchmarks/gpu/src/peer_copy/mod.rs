@@ -1,0 +1,107 @@
+//! `gpu.peer_copy`: how fast data move between the GPUs of a node.
+
+mod cell;
+mod part;
+mod plan;
+mod reduce;
+#[cfg(test)]
+mod tests;
+
+use seatrial_model::{
+    About, AxisSpec, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need, ParamSpec,
+    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+};
+
+use seatrial_bench::{Benchmark, Error, Part};
+
+pub struct PeerCopy;
+
+const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
+    MetricSpec::higher_is_better(name, Unit::GigabytesPerSecond).doc(doc)
+}
+
+const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
+    MetricSpec::lower_is_better(name, Unit::Nanosecond).doc(doc)
+}
+
+const fn axis(name: &'static str) -> AxisSpec {
+    AxisSpec { name, unit: Unit::Count }
+}
+
+const ABOUT: About = About {
+    id: "gpu.peer_copy",
+    version: 3,
+    title: "copies between the GPUs of a node, every pair and many at once",
+    doc: include_str!("doc.md"),
+    params: &[
+        ParamSpec::new("engine", Kind::Choice(&["copy", "sm"]), "copy")
+            .doc("The copy engines by the driver's copy, or the GPU's processors by a kernel of ours."),
+        ParamSpec::new("among", Kind::Choice(&["pairs", "groups"]), "auto")
+            .word("auto")
+            .doc("Pairs, or one with all others and all with all; auto is both."),
+        ParamSpec::new("size", Kind::Size(Bytes::kib(4), Bytes::gib(16)), "512 MiB").doc("Size of a copy."),
+        seatrial_bench::TIME,
+        seatrial_bench::TRIALS,
+        seatrial_bench::MAX_TRIALS,
+        seatrial_bench::PRECISION,
+    ],
+    metrics: &[
+        rate("write", "One GPU writes to the memory of another: the slowest pair."),
+        rate("read", "One GPU reads from the memory of another: the slowest pair."),
+        rate("both_write", "Both GPUs of a pair write to each other at once, added up: the slowest pair."),
+        rate("both_read", "Both GPUs of a pair read from each other at once, added up: the slowest pair."),
+        rate("one_to_all", "One GPU writes to all others at once, added up: the slowest GPU."),
+        rate("all_to_one", "All others write to one GPU at once, added up: the slowest GPU."),
+        rate("all_to_all", "Every GPU writes to every other one at once, added up."),
+        latency(
+            "latency",
+            "One load by a processor of a GPU over the link, of what the second-level cache of the other holds: the \
+             slowest pair.",
+        ),
+        latency(
+            "latency_memory",
+            "The same of what lies in the memory of the other and in none of its caches: the slowest pair.",
+        ),
+    ],
+    series: &[
+        SeriesSpec::higher_is_better(
+            "pairs",
+            Unit::GigabytesPerSecond,
+            &[axis("operation"), axis("from"), axis("to")],
+        )
+        .doc("Bandwidth by operation and pair; data go from the one to the other."),
+        SeriesSpec::higher_is_better("groups", Unit::GigabytesPerSecond, &[axis("operation"), axis("gpu")])
+            .doc("Bandwidth of one GPU with all others, by operation."),
+        SeriesSpec::lower_is_better("latencies", Unit::Nanosecond, &[axis("by"), axis("from")])
+            .doc("Time of a load by the one GPU over the link, of what the cache of the other holds."),
+        SeriesSpec::lower_is_better("memory_latencies", Unit::Nanosecond, &[axis("by"), axis("from")])
+            .doc("Time of a load by the one GPU of what lies in the memory of the other."),
+    ],
+    parts: &["worker"],
+    needs: &[Need::Library("libcuda.so.1")],
+    probes: &["steal", "load", "pcie_aer", "kernel_log"],
+    cost: Cost { seconds: 10, written: 0 },
+    interaction: Interaction::Loads("all GPUs and the links between them"),
+};
+
+impl Benchmark for PeerCopy {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        plan::plan(&ABOUT, params, site)
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        plan::limits(&ABOUT, case, site)
+    }
+
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+        Ok(Box::new(part::worker(case, place)?))
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        reduce::reduce(&ABOUT, case, parts)
+    }
+}

@@ -1,0 +1,347 @@
+//! The workload: all GPUs, a source on each, a target for every pair, cells in turn.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Quantity, Sample, Unit};
+use seatrial_sys::gpu::{DeviceMemory, GpuError, Span, Stream};
+use serde_json::json;
+
+use super::cell::{Cell, Flow};
+use super::plan::{PROCESSORS, SLICE, wanted};
+use crate::pattern::{Pattern, Wrong};
+use crate::{
+    Checks, GpuGroup, GpuWorkload, MOST_QUEUED, Opened, Ring, Starter, StreamError, Tally, TimedStream,
+    Watches, Worker, address_of, preparing,
+};
+use seatrial_bench::{Error, Sink, Stop};
+
+/// Memory that is chased through.
+const RING: usize = 2 << 20;
+
+/// Loads of one processor: all of them together go round the ring once, so that no word is met a second time.
+const LOADS: u64 = Ring::lap(RING) / PROCESSORS as u64;
+
+/// Pieces of a slice between which flows are compared.
+const PIECES: usize = 8;
+
+/// What is overwritten so that nothing of the ring is left in the second-level cache, in sizes of that cache.
+const FLUSHES: usize = 2;
+
+/// What a case asks for.
+struct Wanted {
+    addresses: Vec<String>,
+    cells: Vec<Cell>,
+    size: usize,
+    by_kernel: bool,
+}
+
+struct Ready {
+    group: GpuGroup<End>,
+    cells: Vec<Cell>,
+    size: usize,
+    by_kernel: bool,
+    /// By from and to: where that flow goes, and its stream by who works.
+    targets: BTreeMap<(usize, usize), Arc<DeviceMemory>>,
+    streams: BTreeMap<(usize, usize, bool), TimedStream>,
+    starter: Starter,
+    copies: Vec<usize>,
+    slices: u64,
+    turn: u32,
+    /// Pairs that do not reach each other.
+    apart: Vec<(usize, usize)>,
+    checks: Checks,
+}
+
+struct End {
+    number: usize,
+    source: Arc<DeviceMemory>,
+    ring: Ring,
+    /// Larger than the second-level cache.
+    flush: Arc<DeviceMemory>,
+    stream: Stream,
+    tally: Tally,
+    opened: Opened,
+}
+
+impl crate::End for End {
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    fn opened(&self) -> &Opened {
+        &self.opened
+    }
+}
+
+/// The worker of `case` at `place`; opens nothing yet.
+///
+/// # Errors
+/// When the case was not planned by the same version.
+pub fn worker(case: &Case, place: &PartPlacement) -> Result<Worker, Error> {
+    let addresses = address_of(case)?;
+    let missing = || Error::new(Cause::Protocol, "the case names no size of a copy");
+    let wanted = Wanted {
+        cells: wanted(&case.params, addresses.len()),
+        addresses,
+        size: case.params.bytes("size")?.ok_or_else(missing)?.get() as usize,
+        by_kernel: case.params.text("engine")? == "sm",
+    };
+    Worker::new(case, place, move |library| Ok(Box::new(wanted.ready(library)?)))
+}
+
+impl Wanted {
+    fn ready(&self, library: Option<&Path>) -> Result<Ready, Error> {
+        let group = GpuGroup::gather(library, &self.addresses, 2, |driver, number, address| {
+            let opened = Opened::at(driver, address)?;
+            // A source, and a target for each of the others.
+            opened.require((self.size * self.addresses.len()) as u64)?;
+            End::new(number, opened, self.size).map_err(preparing(address, "taking memory of the device"))
+        })?;
+        let refused = |end: &End| preparing(&end.opened.address, "reaching another GPU");
+        let first = &group.ends()[0];
+        let starter = Starter::new(&first.opened.gpu).map_err(refused(first))?;
+        let (mut targets, mut streams, mut apart) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        for from in group.ends() {
+            for to in group.ends().iter().filter(|to| to.number != from.number) {
+                if !from.opened.gpu.reach(&to.opened.gpu).map_err(refused(from))? {
+                    apart.push((from.number, to.number));
+                }
+                let target = DeviceMemory::take(&to.opened.gpu, self.size).map_err(refused(to))?;
+                targets.insert((from.number, to.number), target);
+                for (by, reads) in [(from, false), (to, true)] {
+                    let timed = TimedStream::new(&by.opened.gpu, &by.opened.kernels).map_err(refused(by))?;
+                    streams.insert((from.number, to.number, reads), timed);
+                }
+            }
+        }
+        Ok(Ready {
+            cells: self.cells.clone(),
+            size: self.size,
+            by_kernel: self.by_kernel,
+            copies: vec![1; self.cells.len()],
+            targets,
+            streams,
+            starter,
+            slices: 0,
+            turn: 0,
+            apart,
+            checks: Checks::default(),
+            group,
+        })
+    }
+}
+
+impl GpuWorkload for Ready {
+    /// Every cell once, and every pair's latency.
+    fn round(
+        &mut self,
+        stop: &Stop,
+        mut out: Option<&mut dyn Sink>,
+        watches: &mut Watches<'_>,
+    ) -> Result<f64, Error> {
+        let mut rates = 0.0;
+        for (index, cell) in self.cells.clone().iter().enumerate() {
+            if stop.is_over() && out.is_some() {
+                return Ok(rates);
+            }
+            if !self.can(cell) {
+                continue;
+            }
+            let ran = match self.slice(cell, index, watches) {
+                Ok(ran) => ran,
+                Err(StreamError { stream, error }) => {
+                    self.group.lose(stream, error, cell.operation)?;
+                    continue;
+                }
+            };
+            let slice = self.slices;
+            self.slices += 1;
+            for (lane, start, end, bytes) in ran {
+                rates += bytes as f64 / end.since(start).as_secs().max(1e-9);
+                let mut at = Params::default();
+                at.set("operation", cell.operation);
+                at.set("gpu", cell.gpu as u64);
+                cell.peer.iter().for_each(|peer| at.set("peer", *peer as u64));
+                at.set("lane", lane);
+                at.set("slice", slice);
+                emit(&mut out, "copy", at, (start, end), (bytes as f64, Unit::Byte))?;
+            }
+        }
+        self.turn = self.turn.wrapping_add(1);
+        for (by, of) in self.targets.keys().copied().collect::<Vec<_>>() {
+            for (channel, cached) in [("latency", true), ("latency_memory", false)] {
+                if stop.is_over() && out.is_some() {
+                    return Ok(rates);
+                }
+                if self.apart.contains(&(by, of)) || self.end(by).is_none() || self.end(of).is_none() {
+                    continue;
+                }
+                match self.chase(by, of, cached) {
+                    Ok((span, loads)) => {
+                        let mut at = Params::default();
+                        at.set("by", by as u64);
+                        at.set("from", of as u64);
+                        emit(&mut out, channel, at, span, (loads as f64, Unit::Count))?;
+                    }
+                    Err(StreamError { stream, error }) => self.group.lose(stream, error, "a chase")?,
+                }
+            }
+        }
+        Ok(rates)
+    }
+
+    fn evidence(&self, out: &mut dyn Sink) {
+        self.group.evidence(out);
+        out.evidence("apart", json!(self.apart));
+        out.evidence("held_by", json!(self.starter.hold_method()));
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        Ok(self.checks.integrity())
+    }
+}
+
+fn emit(
+    out: &mut Option<&mut dyn Sink>,
+    channel: &str,
+    at: Params,
+    (start, end): (Nanos, Nanos),
+    (amount, unit): (f64, Unit),
+) -> Result<(), Error> {
+    if let Some(out) = out {
+        let amount =
+            Quantity::new(amount, unit).map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
+        out.sample(Sample { channel: channel.to_owned(), at, start, end, amount });
+    }
+    Ok(())
+}
+
+/// TimedStream, start, end and bytes of each piece. The stream of a [`StreamError`] is the GPU's number here.
+type Ran = Vec<(u64, Nanos, Nanos, u64)>;
+
+impl End {
+    fn new(number: usize, opened: Opened, size: usize) -> Result<Self, GpuError> {
+        let source = DeviceMemory::take(&opened.gpu, size)?;
+        let stream = Stream::new(&opened.gpu)?;
+        opened.kernels.fill(&stream, Span::Device(&source, 0), size / 8, pattern(number))?;
+        stream.finish()?;
+        let cache = opened.gpu.properties().l2_bytes as usize;
+        let flush = DeviceMemory::take(&opened.gpu, (FLUSHES * cache).max(4096))?;
+        let (ring, tally) = (Ring::on_device(&opened.gpu, RING)?, Tally::take(&opened.gpu)?);
+        Ok(Self { number, source, ring, flush, stream, tally, opened })
+    }
+}
+
+/// What comes from a GPU.
+const fn pattern(number: usize) -> Pattern {
+    Pattern::of(100 + number as u64)
+}
+
+impl Ready {
+    fn end(&self, number: usize) -> Option<&End> {
+        self.group.find(number)
+    }
+
+    /// Whether all GPUs of the cell are there, and kernels reach where they must.
+    fn can(&self, cell: &Cell) -> bool {
+        cell.flows.iter().all(|flow| {
+            let there = self.end(flow.from).is_some() && self.end(flow.to).is_some();
+            let (by, other) = if flow.reads { (flow.to, flow.from) } else { (flow.from, flow.to) };
+            there && !(self.by_kernel && self.apart.contains(&(by, other)))
+        })
+    }
+
+    fn slice(&mut self, cell: &Cell, index: usize, watches: &mut Watches<'_>) -> Result<Ran, StreamError> {
+        let (size, by_kernel) = (self.size, self.by_kernel);
+        for flow in &cell.flows {
+            let target = &self.targets[&(flow.from, flow.to)];
+            let stream = &self.streams[&(flow.from, flow.to, true)].stream;
+            let overwritten = stream.set(Span::Device(target, 0), 0x5a, size).and_then(|()| stream.finish());
+            overwritten.map_err(|error| StreamError { stream: flow.to, error })?;
+        }
+        let copies = self.copies[index];
+        let pieces = copies.min(PIECES);
+        let each = copies.div_ceil(pieces);
+        let key = |flow: &Flow| (flow.from, flow.to, flow.reads);
+        // The flows in the order of the streams' keys, so that each gets its own.
+        let mut flows = cell.flows.clone();
+        flows.sort_by_key(key);
+        let wanted: Vec<_> = flows.iter().map(key).collect();
+        let mut streams: Vec<&mut TimedStream> =
+            self.streams.iter_mut().filter(|(key, _)| wanted.contains(key)).map(|(_, timed)| timed).collect();
+        let (group, targets) = (&self.group, &self.targets);
+        let queue = |lane: usize, stream: &Stream, _: usize| {
+            let flow = flows[lane];
+            let target = &targets[&(flow.from, flow.to)];
+            let (Some(from), Some(by)) = (group.find(flow.from), group.find(flow.by())) else {
+                return Err(GpuError::Stranger { what: "the flow" });
+            };
+            (0..each).try_for_each(|_| match by_kernel {
+                true => {
+                    let (to, from) = (Span::Device(target, 0), Span::Device(&from.source, 0));
+                    by.opened.kernels.copy(stream, to, from, size)
+                }
+                false => stream.copy_between((target, 0), (&from.source, 0), size),
+            })
+        };
+        let run = self.starter.run(&mut streams, pieces, queue, || watches.take_reading());
+        let run =
+            run.map_err(|failed| StreamError { stream: flows[failed.stream].by(), error: failed.error })?;
+        let mut found = Vec::new();
+        let mut longest = 0.0_f64;
+        for lane in 0..flows.len() {
+            longest = run.marks[lane].last().copied().unwrap_or(0.0).max(longest);
+            for piece in 0..pieces {
+                let (start, end) = run.piece(lane, piece);
+                found.push((lane as u64, start, end, (each * size) as u64));
+            }
+        }
+        let one = longest / (pieces * each) as f64;
+        self.copies[index] = ((SLICE.get() as f64 / one.max(1.0)) as usize).clamp(1, MOST_QUEUED);
+        for flow in flows {
+            self.check(flow, cell.operation).map_err(|error| StreamError { stream: flow.to, error })?;
+        }
+        Ok(found)
+    }
+
+    /// Every word of a target, on the GPU that holds it.
+    fn check(&mut self, flow: Flow, operation: &str) -> Result<(), GpuError> {
+        let Self { group, streams, targets, checks, size, .. } = self;
+        let Some(to) = group.find(flow.to) else { return Ok(()) };
+        let stream = &streams[&(flow.from, flow.to, true)].stream;
+        let at = Span::Device(&targets[&(flow.from, flow.to)], 0);
+        let wrong = to.opened.kernels.check(stream, &to.tally, at, *size / 8, pattern(flow.from))?;
+        let Wrong { count, first } = wrong.unwrap_or_default();
+        checks.note(*size as u64, count, || {
+            let from = group.find(flow.from).map_or("?", |end| &end.opened.address);
+            let (to, at) = (&to.opened.address, 8 * first);
+            format!("{operation}: GPU {from} to GPU {to}: the first wrong word is at byte {at}")
+        });
+        Ok(())
+    }
+
+    /// GPU `by` follows the ring in the memory of `of`: after a first time round, so that the cache of `of` holds what
+    /// is followed; or after that cache was filled with something else.
+    fn chase(&mut self, by: usize, of: usize, cached: bool) -> Result<((Nanos, Nanos), u64), StreamError> {
+        let Self { group, streams, starter, turn, .. } = self;
+        let stranger = || StreamError { stream: by, error: GpuError::Stranger { what: "the ring" } };
+        let find = |number: usize| group.find(number).ok_or_else(stranger);
+        let (worker, holder) = (find(by)?, find(of)?);
+        if !cached {
+            let (stream, flush) = (&holder.stream, &holder.flush);
+            let flushed =
+                stream.set(Span::Device(flush, 0), 0x5a, flush.len()).and_then(|()| stream.finish());
+            flushed.map_err(|error| StreamError { stream: of, error })?;
+        }
+        let timed = streams.get_mut(&(by, of, false)).ok_or_else(stranger)?;
+        let queue = |_: usize, stream: &Stream, _: usize| {
+            worker.opened.kernels.chase(stream, &holder.ring, LOADS, &worker.tally, (*turn, PROCESSORS))
+        };
+        let laps = if cached { 2 } else { 1 };
+        let run = starter.run(&mut [timed], laps, queue, || ());
+        let run = run.map_err(|failed| StreamError { stream: by, error: failed.error })?;
+        Ok((run.piece(0, laps - 1), LOADS * u64::from(PROCESSORS)))
+    }
+}

@@ -1,0 +1,142 @@
+//! All GPUs of a node in one case, decided from the inventory alone.
+
+use seatrial_inventory::gpu_peer_limit;
+use seatrial_model::machine::Gpu;
+use seatrial_model::{
+    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason, Severity, Site,
+    SiteNode, Subject,
+};
+
+use super::cell::{Cell, cells};
+use seatrial_bench::{core_bindings, each_node};
+
+/// Time of one slice: some copies of the default size even where links are fast.
+pub const SLICE: Nanos = Nanos::millis(25);
+
+/// Chases of a pair in a round: once round for the cache, once timed, once from memory.
+const CHASES: u64 = 3;
+
+/// Processors that go round the ring together, each its part of it. The next round is of their neighbours: after twelve
+/// rounds all 132 of an H200 had their turn.
+pub const PROCESSORS: u32 = 16;
+
+/// Time of a chase round the ring over a link of 1 us.
+const CHASE: Nanos = Nanos::millis(16);
+
+/// Rounds of a warm-up: as many as must agree before it ends. One more goes before them, in which slices do not have
+/// all their copies yet.
+const WARM_UP_ROUNDS: u64 = 3;
+
+/// Slices each cell gets in a trial at least.
+const LEAST_SLICES: u64 = 3;
+
+/// What is measured, by the parameter `among`.
+pub fn wanted(params: &Params, count: usize) -> Vec<Cell> {
+    let word = params.text("among").unwrap_or("auto");
+    cells(count, word != "groups", word != "pairs")
+}
+
+pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    each_node(site, |node| plan_node(about, params, node).map(|case| vec![case]))
+}
+
+fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason> {
+    let machine = &node.machine;
+    let gpus = crate::measured(&Params::default(), machine)?;
+    if gpus.len() < 2 {
+        let text = "copies between GPUs need two of them; this node has one";
+        return Err(Reason::new(Cause::Inapplicable, text));
+    }
+    let size = params.bytes("size").ok().flatten().unwrap_or_default();
+    if !size.get().is_multiple_of(16) {
+        let text = format!("size={size} is no multiple of 16 bytes, the vectors that kernels copy");
+        return Err(Reason::new(Cause::Contradiction, text));
+    }
+    let needed = size.get() * gpus.len() as u64;
+    if let Some(least) = gpus.iter().filter_map(|gpu| gpu.memory_bytes.known()).min()
+        && needed > *least / 2
+    {
+        let text = format!(
+            "size={size}: {} with {} GPUs are more than half of a GPU's {}",
+            Bytes(needed).rounded(),
+            gpus.len(),
+            Bytes(*least).rounded()
+        );
+        return Err(Reason::new(Cause::NoSpace, text));
+    }
+    let all = core_bindings(machine)?;
+    let (binding, _) = crate::near(machine, gpus[0], &all, 0);
+    let mut case = Case::new(about, &node.name, Subject::node(), params, seatrial_bench::budget(params)?);
+    case.facts.set("kind", "node");
+    case.facts.set("gpus", gpus.len() as u64);
+    crate::chosen(&mut case, &gpus);
+    case.places = vec![PartPlacement {
+        part: "worker".to_owned(),
+        index: 0,
+        node: node.name.clone(),
+        seats: vec![binding],
+    }];
+    case.findings.extend(redirected(&gpus));
+    let pairs = (gpus.len() * (gpus.len() - 1)) as u64;
+    let round = SLICE.get() * wanted(params, gpus.len()).len() as u64 + CHASE.get() * CHASES * pairs;
+    case.budget.measure = case.budget.measure.max(Nanos(round * LEAST_SLICES * 3 / 2));
+    case.budget.warm_up = case.budget.warm_up.max(Nanos::millis(300)).max(Nanos(round * WARM_UP_ROUNDS));
+    case.budget.overhead = Nanos::millis(800 * gpus.len() as u64);
+    case.budget.prepare = Nanos::secs(90);
+    Ok(case)
+}
+
+/// GPUs without links of their own reach each other over the bus, where ports may send everything to the processor
+/// first.
+fn redirected(gpus: &[&Gpu]) -> Option<Finding> {
+    let over_the_bus = gpus.iter().filter(|gpu| gpu.nvlinks.known().is_some_and(Vec::is_empty));
+    let mut ports: Vec<&String> =
+        over_the_bus.filter_map(|gpu| gpu.redirected_by.known()).flatten().collect();
+    ports.sort();
+    ports.dedup();
+    (!ports.is_empty()).then(|| {
+        let named: Vec<&str> = ports.iter().map(|port| port.as_str()).collect();
+        let text = format!(
+            "access control (ACS) of the ports {} sends what the GPUs write to each other to the processor first: expect the \
+             bandwidth of its links, and with an IOMMU possibly wrong data; switch it off in the firmware or with setpci",
+            named.join(", ")
+        );
+        Finding::new("peer-redirected", Severity::Warning, Subject::node(), text)
+    })
+}
+
+pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
+    let unknown = |reason: &str| Limit::Unknown { reason: reason.to_owned() };
+    let machine = case.nodes.first().and_then(|node| site.machine(node));
+    let gpus: Vec<&Gpu> =
+        machine.and_then(|machine| crate::measured(&Params::default(), machine).ok()).unwrap_or_default();
+    // Which pair is the slowest only measuring tells, so the widest bounds it.
+    let mut widest: Option<Limit> = None;
+    let value = |limit: &Limit| match limit {
+        Limit::Chain(bounds) => {
+            let base = |bound: &seatrial_model::Bound| bound.value.value() * bound.value.unit().factor();
+            bounds.iter().map(base).fold(f64::MAX, f64::min)
+        }
+        Limit::Unknown { .. } => f64::MAX,
+    };
+    for (at, from) in gpus.iter().enumerate() {
+        for to in &gpus[at + 1..] {
+            let limit = gpu_peer_limit(from, to);
+            if widest.as_ref().is_none_or(|other| value(&limit) > value(other)) {
+                widest = Some(limit);
+            }
+        }
+    }
+    let one_way = widest.unwrap_or_else(|| unknown("nothing is known of the GPUs"));
+    let twice = match one_way.clone() {
+        Limit::Chain(bounds) => Limit::Chain(bounds.into_iter().map(crate::both_ways).collect()),
+        other => other,
+    };
+    let limit = |metric: &str| match metric {
+        "write" | "read" => one_way.clone(),
+        "both_write" | "both_read" => twice.clone(),
+        "latency" | "latency_memory" => unknown("no data sheet says how long a link takes"),
+        _ => unknown("what several GPUs share on their way is not known"),
+    };
+    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
+}

@@ -1,0 +1,232 @@
+//! What is measured where, decided from the inventory alone.
+
+use seatrial_inventory::memory_bandwidth;
+use seatrial_model::machine::{Known, Machine};
+use seatrial_model::{
+    About, Binding, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason,
+    Severity, Site, SiteNode, Subject, Value,
+};
+
+use super::layout::{ALL, Layout, MEMORY_NODES};
+use crate::kernel::{Isa, Kernel, Store};
+use seatrial_bench::{core_bindings, matrix_nodes, remote_memory, room};
+
+/// Times the caches in use that an array must have, so that they hold none of it worth speaking of. STREAM asks the
+/// same (McCalpin, "Memory Bandwidth and Machine Balance", run rules).
+const TIMES_L3: u64 = 4;
+
+/// Part of the available memory that all arrays together may take, as a divisor.
+const SHARE: u64 = 2;
+
+/// Least size of the shard of an array that one thread works on.
+const LEAST_SHARD: u64 = 1 << 20;
+
+/// Time of one slice: long against the clock and the gate, short against drift.
+pub const SLICE: Nanos = Nanos::millis(25);
+
+/// Array size where nobody knows a cache.
+const WITHOUT_CACHE_FACTS: u64 = 1 << 30;
+
+/// Slices a point gets in a trial at least.
+const LEAST_SLICES: u64 = 4;
+
+pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    let mut cases = Vec::new();
+    let mut first_reason = None;
+    for node in &site.nodes {
+        match plan_node(about, params, node) {
+            Ok(case) => cases.push(case),
+            Err(reason) => {
+                first_reason.get_or_insert(reason);
+            }
+        }
+    }
+    match first_reason {
+        Some(reason) if cases.is_empty() => Err(reason),
+        _ => Ok(cases),
+    }
+}
+
+fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason> {
+    let machine = &node.machine;
+    let budget = seatrial_bench::budget(params)?;
+    let kernel = wanted_kernel(params)?;
+    let store = wanted_store(params, kernel)?;
+    let isa = wanted_isa(params, machine)?;
+    let bindings = core_bindings(machine)?;
+    let (layout, key, value) = layout(params, machine, &bindings)?;
+
+    let mut case = Case::new(about, &node.name, Subject::node(), params, budget);
+    case.chosen.set("isa", isa.name());
+    case.chosen.set("store", store.map_or("none", Store::name));
+    case.chosen.set(key, Value::from(value.as_str()));
+    // A matrix names the node of each memory itself.
+    case.findings.extend(remote_memory(&bindings).filter(|_| key != MEMORY_NODES));
+    let cpus: Vec<u32> = bindings.iter().map(|binding| binding.cpu).collect();
+    let l3 = machine.last_level_cache(&cpus);
+    let array = array(params, machine, &l3, kernel, &layout)?;
+    case.chosen.set("array", array);
+    if let Known::Known(cache) = &l3 {
+        case.chosen.set("l3", Bytes(cache.bytes));
+        if array.get() < TIMES_L3 * cache.bytes {
+            case.findings.push(cache_resident(array, Bytes(cache.bytes)));
+        }
+        if let Some(text) = &cache.disagreement {
+            let text = format!("{text}; the arrays are sized by the larger");
+            case.findings.push(Finding::new("cache-size-disputed", Severity::Info, Subject::node(), text));
+        }
+    }
+    case.facts.set("kind", "node");
+    case.facts.set("cores", bindings.len() as u64);
+    case.facts.set("numa_nodes", machine.numa.len() as u64);
+    case.places =
+        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
+
+    let points = layout.points.len() as u64;
+    case.budget.measure = case.budget.measure.max(Nanos(SLICE.get() * points * LEAST_SLICES));
+    case.budget.warm_up = case.budget.warm_up.max(Nanos(SLICE.get() * points));
+    // First touch and the check of the data run at a few GB/s and core at least.
+    let total = array.get() * kernel.arrays() as u64 * pools(&layout);
+    let touch = Nanos(total / (2 * case.places[0].seats.len().min(16) as u64).max(1));
+    case.budget.overhead = Nanos::millis(100).plus(touch);
+    case.budget.prepare = Nanos::secs(30).plus(Nanos(touch.get().saturating_mul(20)));
+    Ok(case)
+}
+
+fn wanted_kernel(params: &Params) -> Result<Kernel, Reason> {
+    let word = params.text("kernel").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
+    word.parse().map_err(|_| Reason::new(Cause::Protocol, format!("'{word}' is no kernel")))
+}
+
+/// The kind of stores; `None` for loops that have no choice.
+fn wanted_store(params: &Params, kernel: Kernel) -> Result<Option<Store>, Reason> {
+    let word = params.text("store").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
+    match (word, kernel.has_store_choice()) {
+        ("auto", false) => Ok(None),
+        (_, false) => {
+            let why = if kernel == Kernel::Read { "it stores nothing" } else { "the C library chooses" };
+            Err(Reason::new(Cause::Inapplicable, format!("kernel {kernel} has no choice of stores: {why}")))
+        }
+        ("regular", true) => Ok(Some(Store::Regular)),
+        (_, true) => Ok(Some(Store::NonTemporal)),
+    }
+}
+
+fn wanted_isa(params: &Params, machine: &Machine) -> Result<Isa, Reason> {
+    let word = params.text("isa").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
+    let has: Vec<Isa> = Isa::ALL.iter().copied().filter(|isa| machine.cpu.has_isa(isa.feature())).collect();
+    let isa = if word == "auto" { has.last() } else { has.iter().find(|isa| isa.name() == word) };
+    isa.copied().ok_or_else(|| {
+        let names: Vec<_> = has.iter().map(|isa| isa.name()).collect();
+        let text = match machine.cpu.isa.why() {
+            Some(why) => format!("the instruction sets of this CPU are not known: {why}"),
+            None => format!("this CPU does not have {word}; it has: {}", names.join(", ")),
+        };
+        Reason::new(Cause::Inapplicable, text)
+    })
+}
+
+/// The layout, and how it is written down among the chosen values.
+fn layout(
+    params: &Params,
+    machine: &Machine,
+    bindings: &[Binding],
+) -> Result<(Layout, &'static str, String), Reason> {
+    let word = |number: &u32| if *number == ALL { "all".to_owned() } else { number.to_string() };
+    let join = |numbers: &[u32]| numbers.iter().map(word).collect::<Vec<_>>().join(" ");
+    if params.text("scope").is_ok_and(|scope| scope == "matrix") {
+        let memories = matrix_nodes(machine)?;
+        return Ok((Layout::matrix(bindings, &memories), MEMORY_NODES, join(&memories)));
+    }
+    let levels = match params.get("threads") {
+        Some(Value::Count(count)) => vec![u32::try_from(*count).unwrap_or(ALL)],
+        _ => vec![1, 2, 4, ALL],
+    };
+    let largest = largest_domain(bindings);
+    if let [level] = levels[..]
+        && level as usize > largest
+    {
+        let text = format!("threads={level}, but the largest L3 domain has {largest} cores that we may use");
+        return Err(Reason::new(Cause::Inapplicable, text));
+    }
+    let as_sizes: Vec<usize> = levels.iter().map(|level| *level as usize).collect();
+    Ok((Layout::levels(bindings, &as_sizes), "levels", join(&levels)))
+}
+
+fn largest_domain(bindings: &[Binding]) -> usize {
+    bindings
+        .iter()
+        .map(|binding| bindings.iter().filter(|other| other.domain == binding.domain).count())
+        .max()
+        .unwrap_or(0)
+}
+
+/// How often every array exists: once, or once a memory node.
+fn pools(layout: &Layout) -> u64 {
+    let threads = layout.points.iter().map(|point| point.threads.len()).max().unwrap_or(1).max(1);
+    (layout.slots.len() / threads).max(1) as u64
+}
+
+/// The size of each array, over all slots of one pool.
+fn array(
+    params: &Params,
+    machine: &Machine,
+    l3: &Known<seatrial_model::machine::LastLevelCache>,
+    kernel: Kernel,
+    layout: &Layout,
+) -> Result<Bytes, Reason> {
+    let shards = layout.slots.len() as u64 / pools(layout);
+    let granule = shards * LEAST_SHARD;
+    let copies = kernel.arrays() as u64 * pools(layout);
+    let room = room(machine).map(|room| room / SHARE / copies);
+    let asked = params.bytes("array").ok().flatten();
+    let wanted = match (asked, l3) {
+        (Some(bytes), _) => bytes.get(),
+        (None, Known::Known(cache)) => TIMES_L3 * cache.bytes,
+        (None, Known::Unknown(_)) => WITHOUT_CACHE_FACTS,
+    };
+    let wanted = wanted.max(granule);
+    let size = match (room, asked) {
+        (Some(room), Some(_)) if wanted > room => {
+            let text = format!(
+                "array={}: {copies} arrays of it do not fit; at most {} each is half of the memory available to us",
+                Bytes(wanted).rounded(),
+                Bytes(room).rounded()
+            );
+            return Err(Reason::new(Cause::NoSpace, text));
+        }
+        (Some(room), None) => wanted.min(room),
+        _ => wanted,
+    };
+    let size = size / granule * granule;
+    if size == 0 {
+        let text = format!("not even {} an array are available to us", Bytes(granule).rounded());
+        return Err(Reason::new(Cause::NoSpace, text));
+    }
+    Ok(Bytes(size))
+}
+
+fn cache_resident(array: Bytes, l3: Bytes) -> Finding {
+    let text = format!(
+        "an array of {} is less than {TIMES_L3} times the {} of last-level cache in use: part of the traffic stays in \
+         the cache, and the figure is no memory bandwidth; free memory or give a larger -p array=",
+        array.rounded(),
+        l3.rounded()
+    );
+    Finding::new("cache-resident", Severity::Warning, Subject::node(), text)
+}
+
+pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
+    let machine = case.nodes.first().and_then(|node| site.machine(node));
+    let whole = match machine.map(memory_bandwidth) {
+        Some(Known::Known(bound)) => Limit::Chain(vec![bound]),
+        Some(Known::Unknown(reason)) => Limit::Unknown { reason },
+        None => Limit::Unknown { reason: "nothing is known of the node".to_owned() },
+    };
+    let pair = "the links between NUMA nodes have no published speed that the system could tell";
+    let limit = |metric: &str| match metric {
+        "local" | "remote" => Limit::Unknown { reason: pair.to_owned() },
+        _ => whole.clone(),
+    };
+    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
+}

@@ -1,0 +1,262 @@
+//! Plans on made-up machines, and one worker run for real on a small array.
+
+use std::time::Duration;
+
+use seatrial_model::machine::{Cache, Caches, Cpu, CpuThread, Known, Machine, Memory, NumaNode};
+use seatrial_model::{
+    Bytes, Case, Cause, Integrity, PartRecord, Phase, Reason, Sample, Site, SiteNode, Value,
+};
+use seatrial_sys::affinity;
+use seatrial_sys::memory::Pages;
+
+use super::shard::{ArrayShard, ShardSpec};
+use super::{ABOUT, Bandwidth};
+use crate::kernel::{Isa, Kernel, Pass, Store};
+use seatrial_bench::{Benchmark, Sink, Stop};
+
+const GIB: u64 = 1 << 30;
+
+/// `nodes` NUMA nodes of four cores with two L3 domains of 32 MiB each, and `memory` GiB a node, all available.
+fn machine(nodes: u32, memory: u64) -> Machine {
+    let threads = (0..4 * nodes).map(|id| CpuThread {
+        id,
+        core: Some(id),
+        socket: Some(0),
+        node: Some(id / 4),
+        l3: Some(id / 2),
+        online: true,
+        allowed: true,
+        ..CpuThread::default()
+    });
+    let caches = (0..2 * nodes).map(|domain| Cache {
+        level: 3,
+        size_bytes: 32 << 20,
+        cpus: vec![2 * domain, 2 * domain + 1],
+        ..Cache::default()
+    });
+    let node = |id| NumaNode {
+        id,
+        cpus: (4 * id..4 * id + 4).collect(),
+        total_bytes: Known::Known(memory * GIB),
+        available_bytes: Known::Known(memory * GIB),
+        ..NumaNode::default()
+    };
+    let isa = ["sse2", "avx2"].map(str::to_owned).to_vec();
+    Machine {
+        cpu: Cpu { isa: Known::Known(isa), threads: threads.collect(), ..Cpu::default() },
+        caches: Caches { instances: caches.collect(), ..Caches::default() },
+        numa: (0..nodes).map(node).collect(),
+        memory: Memory {
+            effective_available_bytes: Known::Known(u64::from(nodes) * memory * GIB),
+            ..Memory::default()
+        },
+        ..Machine::default()
+    }
+}
+
+fn plan(machine: Machine, set: &[(&str, &str)]) -> Result<Case, Reason> {
+    let params = seatrial_testkit::params(&ABOUT, set);
+    let site = Site { nodes: vec![SiteNode::new("n1", machine)] };
+    Bandwidth.plan(&params, &site).map(|mut cases| cases.remove(0))
+}
+
+fn array(case: &Case) -> u64 {
+    case.chosen.bytes("array").unwrap().unwrap().get()
+}
+
+#[test]
+fn arrays_are_four_times_the_sum_of_the_caches_in_use() {
+    assert_eq!(array(&plan(machine(2, 64), &[]).unwrap()), 4 * 4 * (32 << 20));
+}
+
+#[test]
+fn all_arrays_together_take_at_most_half_of_what_is_available_and_the_rest_is_told() {
+    let case = plan(machine(1, 1), &[("kernel", "triad")]).unwrap();
+    assert_eq!(array(&case), GIB / 2 / 3 / (4 << 20) * (4 << 20));
+    assert!(case.findings.iter().any(|finding| finding.kind == "cache-resident"));
+}
+
+#[test]
+fn a_control_group_that_leaves_less_counts() {
+    let mut small = machine(1, 64);
+    small.memory.effective_available_bytes = Known::Known(GIB);
+    assert!(array(&plan(small, &[("kernel", "copy")]).unwrap()) <= GIB / 4);
+}
+
+#[test]
+fn the_fullest_node_counts_for_all() {
+    let mut uneven = machine(2, 64);
+    uneven.numa[1].available_bytes = Known::Known(GIB / 2);
+    assert!(array(&plan(uneven, &[("kernel", "read")]).unwrap()) <= GIB / 2);
+}
+
+#[test]
+fn an_array_that_does_not_fit_is_refused_before_anything_is_allocated() {
+    let reason = plan(machine(1, 4), &[("array", "2 GiB")]).unwrap_err();
+    assert_eq!(reason.cause, Cause::NoSpace);
+    assert!(reason.text.contains("3 arrays of it do not fit; at most 683 MiB"), "{reason}");
+}
+
+#[test]
+fn a_machine_without_room_has_no_plan() {
+    let mut full = machine(1, 4);
+    full.memory.effective_available_bytes = Known::Known(1 << 20);
+    assert_eq!(plan(full, &[]).unwrap_err().cause, Cause::NoSpace);
+}
+
+#[test]
+fn the_widest_instruction_set_is_chosen_and_a_missing_one_refused() {
+    assert_eq!(plan(machine(1, 64), &[]).unwrap().chosen.text("isa"), Ok("avx2"));
+    let reason = plan(machine(1, 64), &[("isa", "avx512")]).unwrap_err();
+    assert_eq!(reason.cause, Cause::Inapplicable);
+    assert!(reason.text.contains("does not have avx512; it has: sse2, avx2"), "{reason}");
+}
+
+#[test]
+fn a_choice_of_stores_that_a_loop_does_not_have_is_skipped_with_the_reason() {
+    let reason = plan(machine(1, 64), &[("kernel", "read"), ("store", "nt")]).unwrap_err();
+    assert_eq!(reason.cause, Cause::Inapplicable);
+    assert!(reason.text.contains("it stores nothing"), "{reason}");
+}
+
+#[test]
+fn one_thread_a_core_and_only_where_we_are_allowed() {
+    let mut narrow = machine(1, 64);
+    narrow.cpu.threads[0].allowed = false;
+    narrow.cpu.threads[2].core = Some(1);
+    let case = plan(narrow, &[]).unwrap();
+    let cpus: Vec<u32> = case.places[0].seats.iter().map(|binding| binding.cpu).collect();
+    assert_eq!(cpus, [1, 3]);
+}
+
+#[test]
+fn a_matrix_needs_two_nodes_and_takes_memory_without_cores_along() {
+    assert_eq!(plan(machine(1, 64), &[("scope", "matrix")]).unwrap_err().cause, Cause::Inapplicable);
+    let mut far = machine(2, 64);
+    far.numa.push(NumaNode {
+        id: 4,
+        total_bytes: Known::Known(64 * GIB),
+        available_bytes: Known::Known(64 * GIB),
+        ..NumaNode::default()
+    });
+    let case = plan(far.clone(), &[("scope", "matrix")]).unwrap();
+    assert_eq!(case.chosen.text("memory_nodes"), Ok("0 1 4"));
+    far.confinement.memory_nodes = Known::Known(vec![0, 4]);
+    let case = plan(far, &[("scope", "matrix")]).unwrap();
+    assert_eq!(case.chosen.text("memory_nodes"), Ok("0 4"), "the cpuset has no memory of node 1");
+    assert_eq!(case.findings, [], "every cell says where its memory is");
+}
+
+#[test]
+fn a_machine_that_hides_its_memory_has_no_limit_and_says_why() {
+    let case = plan(machine(1, 64), &[]).unwrap();
+    let site = Site { nodes: vec![SiteNode::new("n1", machine(1, 64))] };
+    let limit = Bandwidth.limits(&case, &site).remove("bandwidth").unwrap();
+    assert!(matches!(limit, seatrial_model::Limit::Unknown { reason } if !reason.is_empty()));
+}
+
+fn shard(kernel: Kernel, store: Option<Store>) -> ArrayShard {
+    let isa = *Isa::available().last().expect("some instruction set");
+    let pass = Pass::select(kernel, store, isa).expect("a loop");
+    let spec = ShardSpec { elements: 1 << 20, pass, pages: vec![Pages::Base], memory: None };
+    ArrayShard::new(&spec).expect("8 MiB an array")
+}
+
+#[test]
+fn every_loop_leaves_what_it_should_and_a_flipped_bit_is_found() {
+    for kernel in Kernel::ALL {
+        let stores: &[Option<Store>] = if kernel.has_store_choice() {
+            &[Some(Store::Regular), Some(Store::NonTemporal)]
+        } else {
+            &[None]
+        };
+        for store in stores {
+            let mut shard = shard(*kernel, *store);
+            while shard.passes() < 2 {
+                shard.step();
+            }
+            let whole = shard.verify();
+            assert!(
+                matches!(whole, Integrity::Verified { checked } if checked > 0),
+                "{kernel} {store:?}: {whole:?}"
+            );
+            shard.flip(777_777);
+            let Integrity::Corrupt { wrong, first, .. } = shard.verify() else {
+                panic!("{kernel} {store:?}: a flipped bit went unseen");
+            };
+            assert!(wrong >= 1 && first.contains("777777"), "{kernel} {store:?}: {first}");
+        }
+    }
+}
+
+#[test]
+fn what_was_never_worked_through_is_not_verified() {
+    assert!(matches!(shard(Kernel::Copy, Some(Store::Regular)).verify(), Integrity::Unverified { .. }));
+}
+
+/// Keeps what a part says.
+#[derive(Default)]
+struct Kept(Vec<Sample>, seatrial_model::Evidence);
+
+impl Sink for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.0.push(sample);
+    }
+
+    fn evidence(&mut self, name: &str, value: serde_json::Value) {
+        self.1.insert(name.to_owned(), value);
+    }
+}
+
+#[test]
+fn a_worker_measures_every_thread_count_and_proves_where_its_memory_is() {
+    let mut here = machine(1, 64);
+    let allowed = affinity::allowed().expect("a mask");
+    here.cpu.threads.retain(|thread| allowed.contains(thread.id));
+    here.cpu.isa = Known::Known(Isa::available().iter().map(|isa| isa.feature().to_owned()).collect());
+    let case = plan(here, &[("array", "32 MiB"), ("kernel", "copy")]).unwrap();
+    let mut part = Bandwidth.part(&case, &case.places[0]).unwrap();
+    part.prepare().unwrap();
+    part.connect(&[]).unwrap();
+    let mut kept = Kept::default();
+    part.run(Phase::WarmUp, &Stop::after(Duration::ZERO), &mut kept).unwrap();
+    assert!(kept.0.is_empty(), "the warm-up keeps nothing");
+    let cores = case.places[0].seats.len() as u64;
+    let mut seen = Vec::new();
+    // A machine that does other work at the same time may need more than one turn for all counts.
+    let measures = loop {
+        let mut kept = Kept::default();
+        part.run(Phase::Measure, &Stop::after(case.budget.measure.into()), &mut kept).unwrap();
+        assert!(kept.1.contains_key("place") && kept.1.contains_key("pages") && kept.1.contains_key("isa"));
+        let record = PartRecord {
+            part: "worker".to_owned(),
+            index: 0,
+            node: "n1".to_owned(),
+            trial: 0,
+            samples: kept.0,
+            integrity: Integrity::Verified { checked: 1 },
+            evidence: kept.1,
+        };
+        match Bandwidth.reduce(&case, &[record]) {
+            Ok(measures) => {
+                let rows = measures.series["by_threads"].iter();
+                let threads: Vec<_> = rows.map(|row| row.at.get("threads").cloned()).collect();
+                if threads.last() == Some(&Some(Value::Count(cores))) {
+                    break measures;
+                }
+                seen.push(format!("{threads:?}"));
+            }
+            Err(reason) => {
+                assert_eq!(reason.cause, Cause::TooShort, "{reason}");
+                seen.push(reason.to_string());
+            }
+        }
+        assert!(seen.len() < 50, "of {cores} threads: {seen:#?}");
+    };
+    let integrity = part.verify().unwrap();
+    assert!(matches!(integrity, Integrity::Verified { .. }), "{integrity:?}");
+    for values in measures.metrics.values() {
+        assert!(values.trials.iter().flatten().all(|rate| rate.is_finite() && *rate > 0.0));
+    }
+    assert!(array(&case) == Bytes::mib(32).get());
+}

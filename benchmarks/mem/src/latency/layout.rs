@@ -1,0 +1,206 @@
+//! Which rings lie in which memory, and who chases along them in which order.
+
+use seatrial_model::{Binding, Bytes, Params, PartPlacement, Value};
+
+use crate::chase::POINTER;
+use crate::sizes;
+
+/// Where a shared piece of memory may start: at a base page.
+const PAGE: u64 = 4096;
+
+/// A piece of memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// The node it is bound to; `None` leaves it where the chaser is.
+    pub memory: Option<u32>,
+    pub bytes: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// The block it lies in.
+    pub block: usize,
+    /// Bytes from the start of the block to its first pointer.
+    pub first: u64,
+    /// Bytes from its first line to its last.
+    pub bytes: u64,
+}
+
+/// One measurement, made again and again in turn with the others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChasePoint {
+    /// Its place on the axes of the series.
+    pub at: Params,
+    /// The CPU that chases.
+    pub cpu: u32,
+    pub ring: usize,
+    /// Whether the ring is loaded into the caches as far as it fits, before every visit.
+    pub swept: bool,
+}
+
+/// All memory, rings and points of a case.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Layout {
+    pub blocks: Vec<Block>,
+    /// Rings, shorter ones first.
+    pub rings: Vec<Loop>,
+    /// Points, in the order they are visited.
+    pub points: Vec<ChasePoint>,
+}
+
+impl Layout {
+    /// One ring of `size` bytes, chased from `binding`.
+    pub fn single(binding: Binding, size: u64) -> Self {
+        Self {
+            blocks: vec![Block { memory: binding.memory, bytes: size }],
+            rings: vec![Loop { block: 0, first: 0, bytes: size }],
+            points: vec![ChasePoint { at: at_size(size), cpu: binding.cpu, ring: 0, swept: false }],
+        }
+    }
+
+    /// A ring for every size of the sizes that ends at `top`, over lines of `line` bytes, chased from `binding`.
+    ///
+    /// The rings above half of `top` have memory of their own and are never swept: what the other rings bring into the
+    /// caches between two visits drives their lines out, and a visit is much shorter than a lap, so that hardly a hop
+    /// hits a cache. They come first in a round, since one of them is the headline. The smaller ones are swept, and
+    /// share memory: in each line there is room for one pointer of several.
+    pub fn sizes(binding: Binding, top: u64, line: u64) -> Self {
+        let sizes = sizes::sizes(top);
+        let (shared, apart): (Vec<u64>, Vec<u64>) = sizes.iter().partition(|size| **size <= top / 2);
+        let slots = (line as usize / POINTER).max(1);
+        let mut layout = Self::default();
+        let mut end = 0;
+        for group in shared.rchunks(slots) {
+            let largest = group.last().copied().unwrap_or_default();
+            for (slot, size) in group.iter().enumerate().rev() {
+                let first = end + (slot * POINTER) as u64;
+                layout.rings.push(Loop { block: 0, first, bytes: *size });
+            }
+            end += largest.next_multiple_of(PAGE);
+        }
+        layout.rings.reverse();
+        if end > 0 {
+            layout.blocks.push(Block { memory: binding.memory, bytes: end });
+        }
+        for size in apart {
+            layout.rings.push(Loop { block: layout.blocks.len(), first: 0, bytes: size });
+            layout.blocks.push(Block { memory: binding.memory, bytes: size });
+        }
+        let point = |(ring, size): (usize, &u64)| ChasePoint {
+            at: at_size(*size),
+            cpu: binding.cpu,
+            ring,
+            swept: *size <= top / 2,
+        };
+        layout.points = sizes.iter().enumerate().rev().map(point).collect();
+        layout
+    }
+
+    /// A ring of `size` bytes on every node in `memories`, chased from each of `bindings`, one a node of cores.
+    pub fn matrix(bindings: &[Binding], memories: &[u32], size: u64) -> Self {
+        let mut layout = Self::default();
+        for (ring, memory) in memories.iter().enumerate() {
+            layout.blocks.push(Block { memory: Some(*memory), bytes: size });
+            layout.rings.push(Loop { block: ring, first: 0, bytes: size });
+        }
+        for binding in bindings {
+            for (ring, memory) in memories.iter().enumerate() {
+                let mut at = Params::default();
+                at.set("cpu_node", u64::from(binding.node));
+                at.set("memory_node", u64::from(*memory));
+                layout.points.push(ChasePoint { at, cpu: binding.cpu, ring, swept: false });
+            }
+        }
+        layout
+    }
+
+    /// The layout of the case whose worker sits at `place`, by what its plan chose; `None` when it chose nothing that
+    /// makes sense.
+    pub fn of(params: &Params, chosen: &Params, place: &PartPlacement) -> Option<Self> {
+        let size = chosen.bytes("size").ok()??.get();
+        let binding = *place.seats.first()?;
+        if let Some(nodes) = chosen.get("memory_nodes") {
+            let nodes: Option<Vec<u32>> =
+                nodes.to_string().split(' ').map(|word| word.parse().ok()).collect();
+            return Some(Self::matrix(&place.seats, &nodes?, size));
+        }
+        Some(match params.get("size") {
+            Some(word) if *word == Value::from("auto") => {
+                Self::sizes(binding, size, chosen.bytes("line").ok()??.get())
+            }
+            _ => Self::single(binding, size),
+        })
+    }
+
+    /// Bytes of all memory, with the order that the rings are made of.
+    pub fn bytes(&self, line: u64) -> u64 {
+        let longest = self.rings.iter().map(|ring| ring.bytes).max().unwrap_or(0);
+        let order = longest / line * size_of::<u32>() as u64;
+        self.blocks.iter().map(|block| block.bytes).sum::<u64>() + order
+    }
+}
+
+fn at_size(size: u64) -> Params {
+    [("size".to_owned(), Bytes(size).into())].into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIB: u64 = 1 << 10;
+    const MIB: u64 = 1 << 20;
+    const BINDING: Binding = Binding { cpu: 5, node: 0, domain: 0, memory: Some(0) };
+
+    #[test]
+    fn no_two_pointers_of_a_sweep_stand_in_the_same_place() {
+        for line in [64, 128, 256] {
+            let layout = Layout::sizes(BINDING, MIB, line);
+            let mut taken = std::collections::BTreeSet::new();
+            for ring in &layout.rings {
+                for number in 0..ring.bytes / line {
+                    let place = ring.first + number * line;
+                    assert!(taken.insert((ring.block, place)), "line {line}: {ring:?}");
+                    assert!(place + POINTER as u64 <= layout.blocks[ring.block].bytes, "{ring:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rings_above_half_of_the_largest_have_their_own_memory_and_are_never_swept() {
+        let layout = Layout::sizes(BINDING, 128 * MIB, 64);
+        let apart: Vec<u64> = layout
+            .points
+            .iter()
+            .filter(|point| !point.swept)
+            .map(|point| layout.rings[point.ring].bytes)
+            .collect();
+        assert_eq!(apart, [128 * MIB, 96 * MIB]);
+        let blocks: Vec<u64> = layout.blocks.iter().map(|block| block.bytes).collect();
+        // 64 MiB to 6 MiB, 4 MiB to 384 KiB, 256 KiB to 24 KiB, 16 KiB to 4 KiB share their lines.
+        assert_eq!(blocks, [(64 + 4) * MIB + (256 + 16) * KIB, 96 * MIB, 128 * MIB]);
+    }
+
+    #[test]
+    fn rings_rise_in_size_and_are_visited_from_the_largest_down() {
+        let layout = Layout::sizes(BINDING, 128 * MIB, 64);
+        assert!(layout.rings.windows(2).all(|pair| pair[0].bytes < pair[1].bytes), "{layout:?}");
+        let points: Vec<usize> = layout.points.iter().map(|point| point.ring).collect();
+        assert_eq!(points, (0..layout.rings.len()).rev().collect::<Vec<_>>());
+        assert_eq!(layout.points[points.len() - 3].at.bytes("size"), Ok(Some(Bytes::kib(8))));
+    }
+
+    #[test]
+    fn a_matrix_chases_every_memory_from_every_node_of_cores() {
+        let bindings = [BINDING, Binding { cpu: 9, node: 1, domain: 1, memory: Some(1) }];
+        let layout = Layout::matrix(&bindings, &[0, 1, 4], MIB);
+        let points: Vec<_> =
+            layout.points.iter().map(|point| (point.cpu, layout.blocks[point.ring].memory)).collect();
+        assert_eq!(
+            points,
+            [(5, Some(0)), (5, Some(1)), (5, Some(4)), (9, Some(0)), (9, Some(1)), (9, Some(4))]
+        );
+        assert_eq!(layout.points[5].at.to_string(), "cpu_node=1,memory_node=4");
+    }
+}

@@ -1,0 +1,109 @@
+//! From timed runs to the latency of a hop.
+
+use seatrial_model::{
+    Bytes, Case, Cause, Finding, Measures, Params, PartRecord, Reason, Row, Severity, Subject, Unit, Values,
+};
+use seatrial_stats::Sorted;
+use serde_json::json;
+
+use super::part::CHANNEL;
+use super::plateau;
+use crate::chase::hop_ns;
+use seatrial_bench::{AtCoords, by_coords, numa_check};
+
+/// Share of the memory that must be in huge pages, in percent, before the figure is said to hold misses of translation.
+const MOSTLY_HUGE: f64 = 90.0;
+
+pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    let mut places = by_coords(parts, CHANNEL, hop_ns);
+    if places.is_empty() {
+        let text = "no run was long enough against the clock; raise -p time=";
+        return Err(Reason::new(Cause::TooShort, text));
+    }
+    let mut measures = Measures::default();
+    let mut metric = |name: &str, place: Option<&AtCoords>| {
+        if let Some(place) = place {
+            measures.metrics.insert(name.to_owned(), values(place));
+        }
+    };
+    let matrix = places.iter().all(|place| place.at.get("memory_node").is_some());
+    if matrix {
+        let is_local = |place: &&AtCoords| place.at.get("cpu_node") == place.at.get("memory_node");
+        metric("local", slowest(places.iter().filter(is_local)));
+        metric("remote", slowest(places.iter().filter(|place| !is_local(place))));
+    } else {
+        places.sort_by_key(|place| size(&place.at));
+        let of_size = |name: &str| {
+            let wanted = case.chosen.bytes(name).ok().flatten()?;
+            places.iter().find(|place| size(&place.at) == Some(wanted))
+        };
+        metric("latency", of_size("size"));
+        for level in ["l1", "l2", "l3"] {
+            metric(level, of_size(&format!("{level}_at")));
+        }
+    }
+    if !matrix && !measures.metrics.contains_key("latency") {
+        let text = "the phase ended before the largest ring was visited; raise -p time=";
+        return Err(Reason::new(Cause::TooShort, text));
+    }
+    if !matrix {
+        measures.findings.extend(levels(case, &places));
+    }
+    let rows = places.iter().map(|place| Row { at: place.at.clone(), values: values(place) }).collect();
+    measures.series.insert(if matrix { "matrix" } else { "by_size" }.to_owned(), rows);
+    for name in ["place", "pages", "clock", "probes"] {
+        if let Some(value) = parts.first().and_then(|part| part.evidence.get(name)) {
+            measures.evidence.insert(name.to_owned(), value.clone());
+        }
+    }
+    measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
+    measures.findings.extend(parts.iter().find_map(|part| numa_check(&part.evidence)));
+    measures.findings.extend(parts.iter().find_map(|part| in_base_pages(case, part)));
+    Ok(measures)
+}
+
+fn values(place: &AtCoords) -> Values {
+    Values { unit: Unit::Nanosecond, trials: place.trials.clone() }
+}
+
+fn size(at: &Params) -> Option<Bytes> {
+    at.bytes("size").ok().flatten()
+}
+
+fn median(place: &AtCoords) -> f64 {
+    // Places have samples, and latencies are finite.
+    Sorted::pooled(&place.trials).map_or(0.0, |all| all.median())
+}
+
+fn slowest<'a>(places: impl Iterator<Item = &'a AtCoords>) -> Option<&'a AtCoords> {
+    places.max_by(|a, b| median(a).total_cmp(&median(b)))
+}
+
+/// What the curve says of the caches.
+fn levels(case: &Case, places: &[AtCoords]) -> Option<Finding> {
+    let curve: Vec<(u64, f64)> =
+        places.iter().filter_map(|place| Some((size(&place.at)?.get(), median(place)))).collect();
+    let cache = |level: u32| {
+        let bytes = case.chosen.bytes(&format!("l{level}")).ok().flatten()?;
+        Some((level, bytes.get()))
+    };
+    let caches: Vec<(u32, u64)> = (1..=4).filter_map(cache).collect();
+    let text = plateau::describe(&curve, &caches)?;
+    let mut finding = Finding::new("cache-levels", Severity::Info, Subject::node(), text);
+    finding.evidence = vec!["by_size".to_owned()];
+    Some(finding)
+}
+
+/// A finding when huge pages were welcome and most of the memory is in base pages all the same.
+fn in_base_pages(case: &Case, part: &PartRecord) -> Option<Finding> {
+    let share = part.evidence.get("pages")?.get("huge_percent")?.as_f64()?;
+    let asked = case.params.text("pages").is_ok_and(|pages| pages == "base");
+    if asked || share >= MOSTLY_HUGE {
+        return None;
+    }
+    let text = format!(
+        "only {share:.0} % of the memory is in huge pages: the latency of large sizes holds misses of translation; \
+         transparent huge pages may be off, or memory fragmented"
+    );
+    Some(Finding::new("base-pages", Severity::Info, Subject::node(), text))
+}

@@ -1,0 +1,20 @@
+//! Memory.
+//!
+//! A folder with a `doc.md` is a benchmark; the rest is what benchmarks of this family share.
+
+pub mod bandwidth;
+mod chase;
+pub mod kernel;
+pub mod latency;
+pub mod loaded_latency;
+pub mod pipeline;
+mod sizes;
+mod sizing;
+#[cfg(test)]
+mod tests;
+
+use seatrial_bench::Benchmark;
+
+/// The benchmarks of this family, in the order of lists.
+pub const BENCHMARKS: &[&dyn Benchmark] =
+    &[&bandwidth::Bandwidth, &latency::Latency, &loaded_latency::LoadedLatency, &pipeline::Pipeline];

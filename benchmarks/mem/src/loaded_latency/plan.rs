@@ -1,0 +1,193 @@
+//! Who chases and who loads, decided from the inventory alone.
+
+use seatrial_inventory::memory_bandwidth;
+use seatrial_model::machine::{Known, Machine};
+use seatrial_model::{
+    About, Binding, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason,
+    Severity, Site, SiteNode, Subject,
+};
+
+use super::team::FLAT_BLOCK;
+use crate::kernel::{Isa, Kernel, Store};
+use crate::sizing::{self, TIMES_CACHE};
+use seatrial_bench::{core_bindings, remote_memory, room};
+
+/// Part of the available memory that the ring and the arrays together may take, as a divisor.
+const SHARE: u64 = 2;
+
+/// Size of each array where nobody knows a cache.
+const WITHOUT_CACHE_FACTS: u64 = 1 << 30;
+
+/// Least size of the shard of an array that one loader works on.
+const LEAST_SHARD: u64 = 1 << 20;
+
+/// Time of one timed run: enough hops for a mean that a queue's ups and downs do not move.
+pub const SLICE: Nanos = Nanos::millis(5);
+
+/// Estimated time of a visit of a step beside its timed run.
+const SETTLING: Nanos = Nanos::millis(6);
+
+/// Visits of a step in a trial at least.
+const LEAST_VISITS: u64 = 3;
+
+/// The loop of the loaders by the word of the parameter `load`.
+pub fn kernel(load: &str) -> Option<(Kernel, Option<Store>)> {
+    match load {
+        "read" => Some((Kernel::Read, None)),
+        // Non-temporal, so that what the loop names is what crosses the bus: as many bytes read as written.
+        "copy" => Some((Kernel::Copy, Some(Store::NonTemporal))),
+        _ => None,
+    }
+}
+
+pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    seatrial_bench::each_node(site, |node| Ok(vec![plan_node(about, params, node)?]))
+}
+
+fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason> {
+    let machine = &node.machine;
+    let word =
+        |name: &str| params.text(name).map_err(|error| Reason::new(Cause::Protocol, error.to_string()));
+    let budget = seatrial_bench::budget(params)?;
+    let steps = params.count("steps").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
+    let (kernel, _) = kernel(word("load")?).ok_or_else(|| Reason::new(Cause::Protocol, "no such load"))?;
+    let all = core_bindings(machine)?;
+    let places = chaser_and_loaders(&all, word("loaders")? == "node")?;
+    let isa = widest(machine)?;
+
+    let mut case = Case::new(about, &node.name, Subject::node(), params, budget);
+    let line = sizing::line(machine);
+    let sizes = Sizes::of(machine, &places, kernel, line)?;
+    case.chosen.set("cpu", u64::from(places[0].cpu));
+    case.chosen.set("loading_cpus", places.len() as u64 - 1);
+    case.chosen.set("isa", isa.name());
+    case.chosen.set("line", Bytes(line));
+    case.chosen.set("ring", Bytes(sizes.ring));
+    case.chosen.set("array", Bytes(sizes.array));
+    case.findings.extend(sizes.finding);
+    case.findings.extend(remote_memory(&places));
+    case.facts.set("kind", "node");
+    case.facts.set("cores", all.len() as u64);
+    case.facts.set("numa_nodes", machine.numa.len() as u64);
+
+    let loaders = places.len() as u64 - 1;
+    case.places =
+        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: places }];
+    let round = Nanos((SLICE.get() + SETTLING.get()) * (steps + 1));
+    case.budget.measure = case.budget.measure.max(Nanos(round.get() * LEAST_VISITS));
+    // Every loader goes through its arrays once, and the full rate is taken from a few runs.
+    let total = sizes.array * kernel.arrays() as u64;
+    case.budget.warm_up =
+        case.budget.warm_up.max(Nanos::millis(100)).plus(Nanos(total / loaders.min(16) / 4));
+    // First touch and the check of the data run at a few GB/s and core at least; the ring is made and checked at 25 ns
+    // a line.
+    let touch = Nanos(total / (2 * loaders.min(16)) + sizes.ring / line * 50);
+    case.budget.overhead = Nanos::millis(150).plus(touch);
+    case.budget.prepare = Nanos::secs(30).plus(Nanos(touch.get().saturating_mul(20)));
+    Ok(case)
+}
+
+/// The first core chases; the others, or those of its NUMA node, load.
+fn chaser_and_loaders(all: &[Binding], node_only: bool) -> Result<Vec<Binding>, Reason> {
+    let chaser = all[0];
+    let mut places = vec![chaser];
+    places.extend(all[1..].iter().filter(|binding| !node_only || binding.node == chaser.node));
+    if places.len() > 1 {
+        return Ok(places);
+    }
+    let text = if all.len() == 1 {
+        "one core chases and the others load; this process may use one core only".to_owned()
+    } else {
+        format!(
+            "NUMA node {} has one core that we may use, and it chases; loaders=machine takes others",
+            chaser.node
+        )
+    };
+    Err(Reason::new(Cause::Inapplicable, text))
+}
+
+/// The widest instruction set that we have loops for.
+fn widest(machine: &Machine) -> Result<Isa, Reason> {
+    let has = Isa::ALL.iter().rfind(|isa| machine.cpu.has_isa(isa.feature())).copied();
+    has.ok_or_else(|| {
+        let why = machine.cpu.isa.why().unwrap_or("none that we have loops for");
+        Reason::new(Cause::Inapplicable, format!("the instruction sets of this CPU: {why}"))
+    })
+}
+
+/// How much memory everybody gets.
+struct Sizes {
+    ring: u64,
+    /// Each array, over all loaders.
+    array: u64,
+    finding: Option<Finding>,
+}
+
+impl Sizes {
+    fn of(machine: &Machine, places: &[Binding], kernel: Kernel, line: u64) -> Result<Self, Reason> {
+        let cpus: Vec<u32> = places.iter().map(|binding| binding.cpu).collect();
+        let (loaders, copies) = (places.len() as u64 - 1, kernel.arrays() as u64);
+        let room = room(machine).map(|room| room / SHARE);
+        // The order that the ring is made of is there as long as it is laid or checked.
+        let of_ring = |ring: u64| ring + ring / line * size_of::<u32>() as u64;
+        let own = sizing::cache(machine, &cpus[..1]);
+        // Half of what may be taken is for the arrays.
+        let ring = sizing::ring(&own, |ring| room.is_none_or(|room| of_ring(ring) <= room / 2));
+        let whole = machine.last_level_cache(&cpus[1..]);
+        let wanted = match &whole {
+            Known::Known(cache) => TIMES_CACHE * cache.bytes,
+            Known::Unknown(_) => WITHOUT_CACHE_FACTS,
+        };
+        let granule = loaders * LEAST_SHARD.max((FLAT_BLOCK * size_of::<f64>()) as u64);
+        let wanted = wanted.max(granule);
+        let array = match (room, ring) {
+            (Some(room), Some(ring)) => wanted.min(room.saturating_sub(of_ring(ring)) / copies),
+            _ => wanted,
+        };
+        let array = array / granule * granule;
+        let Some(ring) = ring.filter(|_| array > 0) else {
+            let text = format!(
+                "a ring of {} and {copies} arrays of {} do not fit into {}, half of the memory available to us",
+                Bytes(sizing::LEAST),
+                Bytes(granule).rounded(),
+                Bytes(room.unwrap_or_default()).rounded()
+            );
+            return Err(Reason::new(Cause::NoSpace, text));
+        };
+        let short = |size: u64, cache: &Known<_>| {
+            let cache: Option<&seatrial_model::machine::LastLevelCache> = cache.known();
+            cache.is_some_and(|cache| size < TIMES_CACHE * cache.bytes)
+        };
+        let finding = (short(ring, &own) || short(array, &whole)).then(|| cache_resident(ring, array));
+        Ok(Self { ring, array, finding })
+    }
+}
+
+fn cache_resident(ring: u64, array: u64) -> Finding {
+    let text = format!(
+        "a ring of {} or arrays of {} are less than {TIMES_CACHE} times the last-level cache: part of the load stays \
+         in the cache, and the figures are not of memory alone; free memory",
+        Bytes(ring).rounded(),
+        Bytes(array).rounded()
+    );
+    Finding::new("cache-resident", Severity::Warning, Subject::node(), text)
+}
+
+pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
+    let whole = case.params.text("loaders").is_ok_and(|loaders| loaders == "machine");
+    let machine = case.nodes.first().and_then(|node| site.machine(node));
+    let bandwidth = match machine.map(memory_bandwidth) {
+        _ if !whole => Limit::Unknown {
+            reason: "the part of the memory channels that belongs to one NUMA node is not known".to_owned(),
+        },
+        Some(Known::Known(bound)) => Limit::Chain(vec![bound]),
+        Some(Known::Unknown(reason)) => Limit::Unknown { reason },
+        None => Limit::Unknown { reason: "nothing is known of the node".to_owned() },
+    };
+    let none = "no source on the machine tells how its memory answers under load; a [[limit]] in the profile supplies one";
+    let limit = |metric: &str| match metric {
+        "bandwidth" => bandwidth.clone(),
+        _ => Limit::Unknown { reason: none.to_owned() },
+    };
+    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
+}

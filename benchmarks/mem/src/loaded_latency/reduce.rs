@@ -1,0 +1,159 @@
+//! From timed runs to the curve of latency over load, and its knee.
+
+use seatrial_model::{
+    Case, Cause, Finding, Measures, PartRecord, Quantity, Reason, Row, Sample, Severity, Subject, Unit,
+    Values,
+};
+use seatrial_stats::{Bend, Sorted, knee};
+use serde_json::json;
+
+use super::part::{CHASE, LOAD};
+use crate::chase::hop_ns;
+use seatrial_bench::{AtCoords, by_coords, numa_check};
+
+/// Growth of the latency, as a factor of the idle one, that makes a bend worth the name: the bend of a curve is found at any
+/// scale, in that of noise too.
+const LEAST_RISE: f64 = 1.2;
+
+pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    let curve = Curve::of(parts);
+    let (Some(idle), Some(full), Some(peak)) =
+        (curve.latencies.first(), curve.latencies.last(), curve.peak())
+    else {
+        let text = "no run was long enough against the clock; raise -p time=";
+        return Err(Reason::new(Cause::TooShort, text));
+    };
+    if step(idle) != 0 || step(full) != 100 {
+        let text = "the phase ended before the load had gone from idle to full; raise -p time=";
+        return Err(Reason::new(Cause::TooShort, text));
+    }
+    let mut measures = Measures::default();
+    let mut metric = |name: &str, unit, trials: &[Vec<f64>]| {
+        measures.metrics.insert(name.to_owned(), Values { unit, trials: trials.to_vec() });
+    };
+    metric("loaded", Unit::Nanosecond, &full.trials);
+    metric("idle", Unit::Nanosecond, &idle.trials);
+    metric("bandwidth", Unit::GigabytesPerSecond, &peak.trials);
+    // A bend that only some trials show, and not all together, is noise.
+    if curve.knee().is_some() {
+        let knees: Vec<Vec<f64>> = trials(parts)
+            .filter_map(|trial| Curve::of(trial).knee().map(|knee| vec![knee.bandwidth]))
+            .collect();
+        if !knees.is_empty() {
+            metric("knee", Unit::GigabytesPerSecond, &knees);
+        }
+    }
+    measures.findings.push(curve.finding());
+    let rows = |places: &[AtCoords], unit| {
+        let row = |place: &AtCoords| Row {
+            at: place.at.clone(),
+            values: Values { unit, trials: place.trials.clone() },
+        };
+        places.iter().map(row).collect()
+    };
+    measures.series.insert("curve".to_owned(), rows(&curve.latencies, Unit::Nanosecond));
+    measures.series.insert("delivered".to_owned(), rows(&curve.rates, Unit::GigabytesPerSecond));
+    for name in ["place", "pages", "loaders", "isa", "clock", "probes"] {
+        if let Some(value) = parts.first().and_then(|part| part.evidence.get(name)) {
+            measures.evidence.insert(name.to_owned(), value.clone());
+        }
+    }
+    measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
+    measures.findings.extend(parts.iter().find_map(|part| numa_check(&part.evidence)));
+    Ok(measures)
+}
+
+/// The parts of each trial.
+fn trials(parts: &[PartRecord]) -> impl Iterator<Item = &[PartRecord]> {
+    parts.chunk_by(|before, after| before.trial == after.trial)
+}
+
+/// Latency and delivered bandwidth by step, in the order of the steps.
+struct Curve {
+    latencies: Vec<AtCoords>,
+    rates: Vec<AtCoords>,
+}
+
+/// Where a curve bends.
+struct Departure {
+    bandwidth: f64,
+    /// In nanoseconds.
+    latency: f64,
+}
+
+impl Curve {
+    fn of(parts: &[PartRecord]) -> Self {
+        let mut latencies = by_coords(parts, CHASE, hop_ns);
+        let mut rates = by_coords(parts, LOAD, gigabytes_per_second);
+        latencies.sort_by_key(step);
+        rates.sort_by_key(step);
+        Self { latencies, rates }
+    }
+
+    /// The step with the highest bandwidth.
+    fn peak(&self) -> Option<&AtCoords> {
+        self.rates.iter().max_by(|a, b| median(a).total_cmp(&median(b)))
+    }
+
+    /// Where the latency takes off, if it does. A step that moves no more than the one before is left out: beyond
+    /// saturation the latency goes on to rise, but not over bandwidth.
+    fn knee(&self) -> Option<Departure> {
+        let (mut x, mut y): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+        for latency in &self.latencies {
+            let Some(rate) = self.rates.iter().find(|rate| rate.at == latency.at) else { continue };
+            if x.last().is_none_or(|last| median(rate) > *last) {
+                x.push(median(rate));
+                y.push(median(latency));
+            }
+        }
+        let highest = y.iter().copied().fold(0.0, f64::max);
+        if y.first().is_none_or(|idle| highest < LEAST_RISE * idle) {
+            return None;
+        }
+        // A bend at the end has nothing behind it that took off.
+        let found = knee(&x, &y, Bend::TakesOff).ok().flatten().filter(|found| found.index + 1 < x.len())?;
+        Some(Departure { bandwidth: x[found.index], latency: y[found.index] })
+    }
+
+    fn finding(&self) -> Finding {
+        let at = |place: Option<&AtCoords>| place.map_or(0.0, median);
+        let (idle, full, peak) = (at(self.latencies.first()), at(self.latencies.last()), at(self.peak()));
+        let (kind, text, value) = match self.knee() {
+            Some(Departure { bandwidth, latency }) => {
+                let text = format!(
+                    "latency takes off at {bandwidth:.1} GB/s, {:.0} % of the {peak:.1} GB/s that the loaders reach: {idle:.0} ns \
+                     idle, {latency:.0} ns there, {full:.0} ns at full load",
+                    100.0 * bandwidth / peak
+                );
+                ("knee", text, Quantity::new(bandwidth, Unit::GigabytesPerSecond).ok())
+            }
+            None => {
+                let text = format!(
+                    "latency does not take off: {idle:.0} ns idle, {full:.0} ns at the {peak:.1} GB/s that the loaders \
+                     reach; either they are too few to fill the memory, or it rises evenly"
+                );
+                ("no-knee", text, None)
+            }
+        };
+        let mut finding = Finding::new(kind, Severity::Info, Subject::node(), text);
+        finding.value = value;
+        finding.evidence = vec!["curve".to_owned(), "delivered".to_owned()];
+        finding
+    }
+}
+
+/// Bytes a nanosecond are gigabytes a second.
+fn gigabytes_per_second(sample: &Sample) -> Option<f64> {
+    let span = sample.span().get() as f64;
+    (span > 0.0).then(|| sample.amount.value() / span)
+}
+
+/// The step that a place stands for, in percent of the full rate.
+fn step(place: &AtCoords) -> u64 {
+    place.at.count("load").unwrap_or(0)
+}
+
+fn median(place: &AtCoords) -> f64 {
+    // Places have samples, and rates are finite.
+    Sorted::pooled(&place.trials).map_or(0.0, |all| all.median())
+}

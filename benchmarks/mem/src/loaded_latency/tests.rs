@@ -1,0 +1,313 @@
+//! Plans on made-up machines, curves by hand, and one worker run for real on small memory.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use seatrial_model::machine::{Cache, Caches, Cpu, CpuThread, Known, Machine, Memory, NumaNode};
+use seatrial_model::{
+    Bytes, Case, Cause, Evidence, Integrity, Limit, Nanos, PartRecord, Phase, Quantity, Reason, Sample, Site,
+    SiteNode, Unit,
+};
+use seatrial_sys::affinity;
+
+use super::part::{CHASE, LOAD, Worker};
+use super::team::FLAT_BLOCK;
+use super::{ABOUT, LoadedLatency};
+use crate::kernel::Isa;
+use seatrial_bench::{Benchmark, Part, Sink, Stop};
+
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// Two NUMA nodes of two cores, each with a last-level cache of `cache` bytes; `memory` bytes a node.
+fn machine(cache: u64, memory: u64) -> Machine {
+    let threads = (0..4).map(|id| CpuThread {
+        id,
+        core: Some(id),
+        socket: Some(id / 2),
+        node: Some(id / 2),
+        l3: Some(id / 2),
+        online: true,
+        allowed: true,
+        ..CpuThread::default()
+    });
+    let shared = (0..2).map(|node| Cache {
+        level: 3,
+        size_bytes: cache,
+        cpus: vec![2 * node, 2 * node + 1],
+        ..Cache::default()
+    });
+    let node = |id| NumaNode {
+        id,
+        cpus: vec![2 * id, 2 * id + 1],
+        total_bytes: Known::Known(memory),
+        available_bytes: Known::Known(memory),
+        ..NumaNode::default()
+    };
+    let isa = Isa::available().iter().map(|isa| isa.feature().to_owned()).collect();
+    Machine {
+        cpu: Cpu { isa: Known::Known(isa), threads: threads.collect(), ..Cpu::default() },
+        caches: Caches { instances: shared.collect(), ..Caches::default() },
+        numa: (0..2).map(node).collect(),
+        memory: Memory { effective_available_bytes: Known::Known(2 * memory), ..Memory::default() },
+        ..Machine::default()
+    }
+}
+
+fn plan(machine: Machine, set: &[(&str, &str)]) -> Result<Case, Reason> {
+    let params = seatrial_testkit::params(&ABOUT, set);
+    let site = Site { nodes: vec![SiteNode::new("n1", machine)] };
+    LoadedLatency.plan(&params, &site).map(|mut cases| cases.remove(0))
+}
+
+fn cpus(case: &Case) -> Vec<u32> {
+    case.places[0].seats.iter().map(|binding| binding.cpu).collect()
+}
+
+fn chosen(case: &Case, name: &str) -> u64 {
+    case.chosen.bytes(name).ok().flatten().map_or(0, Bytes::get)
+}
+
+#[test]
+fn the_first_core_chases_and_the_others_load() {
+    let case = plan(machine(32 * MIB, 64 * GIB), &[]).unwrap();
+    assert_eq!(cpus(&case), [0, 1, 2, 3]);
+    // Four times the cache of one core for the ring, of all loaders (two caches) for the arrays, in whole MiB
+    // for each of the three.
+    assert_eq!((chosen(&case, "ring"), chosen(&case, "array")), (128 * MIB, 255 * MIB));
+    let near = plan(machine(32 * MIB, 64 * GIB), &[("loaders", "node")]).unwrap();
+    assert_eq!(cpus(&near), [0, 1]);
+}
+
+#[test]
+fn one_core_cannot_chase_and_load() {
+    let mut lonely = machine(32 * MIB, 64 * GIB);
+    lonely.cpu.threads.truncate(1);
+    let reason = plan(lonely, &[]).unwrap_err();
+    assert_eq!(reason.cause, Cause::Inapplicable);
+    assert!(reason.text.contains("may use one core only"), "{reason}");
+    let mut sparse = machine(32 * MIB, 64 * GIB);
+    sparse.cpu.threads.remove(1);
+    let reason = plan(sparse, &[("loaders", "node")]).unwrap_err();
+    assert!(reason.text.contains("loaders=machine takes others"), "{reason}");
+}
+
+#[test]
+fn ring_and_arrays_take_half_of_what_is_available_and_a_lack_is_told() {
+    let case = plan(machine(32 * MIB, 128 * MIB), &[("load", "copy")]).unwrap();
+    let taken = chosen(&case, "ring") + 2 * chosen(&case, "array");
+    assert!(taken <= 128 * MIB && chosen(&case, "ring") == 48 * MIB, "{}", case.chosen);
+    assert!(case.findings.iter().any(|finding| finding.kind == "cache-resident"));
+    assert_eq!(plan(machine(32 * MIB, 4 * MIB), &[]).unwrap_err().cause, Cause::NoSpace);
+}
+
+#[test]
+fn the_bandwidth_of_a_part_of_the_machine_has_no_limit() {
+    let case = plan(machine(32 * MIB, GIB), &[("loaders", "node")]).unwrap();
+    let site = Site { nodes: vec![SiteNode::new("n1", machine(32 * MIB, GIB))] };
+    let limits = LoadedLatency.limits(&case, &site);
+    assert!(matches!(&limits["bandwidth"], Limit::Unknown { reason } if reason.contains("one NUMA node")));
+}
+
+/// Keeps what a part says.
+#[derive(Default)]
+struct Kept(Vec<Sample>, Evidence);
+
+impl Sink for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.0.push(sample);
+    }
+
+    fn evidence(&mut self, name: &str, value: serde_json::Value) {
+        self.1.insert(name.to_owned(), value);
+    }
+}
+
+fn record(trial: u32, samples: Vec<Sample>) -> PartRecord {
+    PartRecord {
+        part: "worker".to_owned(),
+        index: 0,
+        node: "n1".to_owned(),
+        trial,
+        samples,
+        integrity: Integrity::Verified { checked: 1 },
+        evidence: Evidence::new(),
+    }
+}
+
+/// A case on two CPUs that this process may use (twice the same where it may use one only), with small caches.
+fn small_case(load: &str) -> Case {
+    let allowed: Vec<u32> = affinity::allowed().expect("a mask").iter().collect();
+    let mut here = machine(64 << 10, 64 * GIB);
+    here.numa.truncate(1);
+    here.cpu.threads.truncate(2);
+    let mut case = plan(here, &[("load", load), ("time", "50 ms"), ("steps", "5")]).expect("a plan");
+    for (binding, cpu) in case.places[0].seats.iter_mut().zip(allowed.iter().cycle()) {
+        binding.cpu = *cpu;
+    }
+    case
+}
+
+/// Warms up again and again while others keep the loaders from their cores, which the worker tells and gives up.
+fn warm_up(part: &mut dyn Part, kept: &mut Kept) {
+    for _ in 0..300 {
+        match part.run(Phase::WarmUp, &Stop::after(Duration::from_millis(20)), kept) {
+            Err(error) if error.cause == Cause::TooShort => {}
+            done => return done.unwrap(),
+        }
+    }
+    panic!("the loaders never moved anything");
+}
+
+#[test]
+fn a_worker_takes_every_step_with_both_figures_and_verifies_both_sides() {
+    for load in ["read", "copy"] {
+        let case = small_case(load);
+        let mut part = LoadedLatency.part(&case, &case.places[0]).unwrap();
+        part.prepare().unwrap();
+        part.connect(&[]).unwrap();
+        let mut kept = Kept::default();
+        warm_up(part.as_mut(), &mut kept);
+        assert!(kept.0.is_empty(), "the warm-up keeps nothing");
+        // A machine that does other work at the same time may need more than one turn to take all steps.
+        let taken = |kept: &Kept, channel: &str| {
+            let of_channel = kept.0.iter().filter(|sample| sample.channel == channel);
+            of_channel.map(|sample| sample.at.to_string()).collect::<BTreeSet<_>>().len()
+        };
+        for _ in 0..300 {
+            part.run(Phase::Measure, &Stop::after(Duration::from_millis(200)), &mut kept).unwrap();
+            // A loader that others keep from its CPU moves nothing in a slice; not for ever.
+            let moved = kept.0.iter().any(|sample| sample.channel == LOAD && sample.amount.value() > 0.0);
+            if moved && taken(&kept, CHASE) == 6 && taken(&kept, LOAD) == 6 {
+                break;
+            }
+        }
+        let integrity = part.verify().unwrap();
+        assert!(matches!(integrity, Integrity::Verified { .. }), "{load}: {integrity:?}");
+        assert!(kept.1.contains_key("place") && kept.1.contains_key("loaders"));
+        // Whoever was held up in the middle of a block may finish it when all are told to wait, and no more than that.
+        let idle = kept.0.iter().filter(|sample| sample.channel == LOAD && sample.at.count("load") == Ok(0));
+        let most = (FLAT_BLOCK * 2 * size_of::<f64>()) as f64;
+        assert!(
+            idle.map(|sample| sample.amount.value()).all(|moved| moved <= most),
+            "{load}: idle loaders went on"
+        );
+        let measures = LoadedLatency.reduce(&case, &[record(0, kept.0)]).unwrap();
+        for name in ["curve", "delivered"] {
+            let steps: Vec<_> =
+                measures.series[name].iter().map(|row| row.at.count("load").unwrap()).collect();
+            assert_eq!(steps, [0, 20, 40, 60, 80, 100], "{load}: {name}");
+        }
+        let rates: Vec<f64> =
+            measures.series["delivered"].iter().flat_map(|row| row.values.trials.concat()).collect();
+        assert!(rates.iter().any(|rate| *rate > 0.0), "{load}: {rates:?}");
+    }
+}
+
+#[test]
+fn a_planted_fault_on_either_side_is_found() {
+    let case = small_case("read");
+    let ready = || {
+        let mut worker = Worker::new(&case, &case.places[0]).unwrap();
+        worker.prepare().unwrap();
+        worker
+    };
+    let run = |worker: &mut Worker| {
+        warm_up(worker, &mut Kept::default());
+        worker.verify().unwrap()
+    };
+    let mut short_cut = ready();
+    short_cut.innards().0.redirect(0, 500, 500);
+    let found = run(&mut short_cut);
+    assert!(
+        matches!(&found, Integrity::Corrupt { first, .. } if first.contains("the pointer in line 500")),
+        "{found:?}"
+    );
+    let mut flipped = ready();
+    flipped.innards().1.flip(0, 777);
+    let found = run(&mut flipped);
+    assert!(
+        matches!(&found, Integrity::Corrupt { first, .. } if first.contains("read something else")),
+        "{found:?}"
+    );
+}
+
+/// The two samples of a step: hops of `latency` ns, and `rate` GB/s.
+fn step(load: u64, latency: u64, rate: u64) -> [Sample; 2] {
+    let sample = |channel: &str, end: u64, amount: f64, unit| Sample {
+        channel: channel.to_owned(),
+        at: [("load".to_owned(), load.into())].into_iter().collect(),
+        start: Nanos(0),
+        end: Nanos(end),
+        amount: Quantity::new(amount, unit).unwrap(),
+    };
+    [sample(CHASE, 1000 * latency, 1000.0, Unit::Count), sample(LOAD, 1000, 1000.0 * rate as f64, Unit::Byte)]
+}
+
+/// Flat up to `knee` GB/s and steep from there on; the last step moves less than the one before.
+fn trial(knee: u64) -> Vec<Sample> {
+    let rise = |rate: u64| 100 + 20 * rate.saturating_sub(knee);
+    let steps = (0..10).map(|tenth| step(10 * tenth, rise(10 * tenth), 10 * tenth));
+    steps.chain([step(100, 2000, 85)]).flatten().collect()
+}
+
+#[test]
+fn the_knee_is_found_in_every_trial_and_told() {
+    let case = plan(machine(32 * MIB, 64 * GIB), &[]).unwrap();
+    let measures = LoadedLatency.reduce(&case, &[record(0, trial(60)), record(2, trial(50))]).unwrap();
+    assert_eq!(measures.metrics["knee"].trials, [vec![60.0], vec![50.0]]);
+    assert_eq!(measures.metrics["idle"].trials, [vec![100.0], vec![100.0]]);
+    assert_eq!(measures.metrics["loaded"].trials, [vec![2000.0], vec![2000.0]]);
+    assert_eq!(
+        measures.metrics["bandwidth"].trials,
+        [vec![90.0], vec![90.0]],
+        "the peak is not the last step"
+    );
+    let finding = &measures.findings[0];
+    assert_eq!(
+        (finding.kind.as_str(), finding.value.map(Quantity::unit)),
+        ("knee", Some(Unit::GigabytesPerSecond))
+    );
+    assert!(
+        finding.text.contains("of the 90.0 GB/s that the loaders reach: 100 ns idle"),
+        "{}",
+        finding.text
+    );
+}
+
+#[test]
+fn a_latency_that_does_not_take_off_has_no_knee() {
+    let case = plan(machine(32 * MIB, 64 * GIB), &[]).unwrap();
+    let even = (0..=10).flat_map(|tenth| step(10 * tenth, 100 + tenth, 10 * tenth)).collect();
+    let measures = LoadedLatency.reduce(&case, &[record(0, even)]).unwrap();
+    assert!(!measures.metrics.contains_key("knee"));
+    assert_eq!(measures.findings[0].kind, "no-knee");
+}
+
+#[test]
+fn a_bend_in_one_trial_of_three_is_no_knee() {
+    let case = plan(machine(32 * MIB, 64 * GIB), &[]).unwrap();
+    let even =
+        |number| record(number, (0..=10).flat_map(|tenth| step(10 * tenth, 100, 10 * tenth)).collect());
+    let measures = LoadedLatency.reduce(&case, &[record(0, trial(60)), even(1), even(2)]).unwrap();
+    assert!(!measures.metrics.contains_key("knee"));
+    assert_eq!(measures.findings[0].kind, "no-knee");
+}
+
+#[test]
+fn a_bend_in_the_noise_is_no_knee() {
+    let case = plan(machine(32 * MIB, 64 * GIB), &[]).unwrap();
+    let bent = (0..=10).flat_map(|tenth| step(10 * tenth, if tenth < 7 { 100 } else { 119 }, 10 * tenth));
+    let measures = LoadedLatency.reduce(&case, &[record(0, bent.collect())]).unwrap();
+    assert_eq!(measures.findings[0].kind, "no-knee");
+    let more = (0..=10).flat_map(|tenth| step(10 * tenth, if tenth < 7 { 100 } else { 121 }, 10 * tenth));
+    let measures = LoadedLatency.reduce(&case, &[record(0, more.collect())]).unwrap();
+    assert_eq!(measures.metrics["knee"].trials, [vec![60.0]]);
+}
+
+#[test]
+fn a_curve_without_its_ends_is_no_result() {
+    let case = plan(machine(32 * MIB, 64 * GIB), &[]).unwrap();
+    let cut: Vec<Sample> = trial(60).into_iter().take(12).collect();
+    assert_eq!(LoadedLatency.reduce(&case, &[record(0, cut)]).unwrap_err().cause, Cause::TooShort);
+}

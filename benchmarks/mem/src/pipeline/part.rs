@@ -1,0 +1,222 @@
+//! The worker: makes the streams, keeps their pace or looks for their fastest, checks the data.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use seatrial_model::{Bytes, Case, Cause, Integrity, PartPlacement, Phase};
+use seatrial_sys::root::SysRoot;
+use seatrial_sys::sched::Class;
+use serde_json::json;
+
+use super::layout::Layout;
+use super::ring::Rings;
+use super::settings::{Mode, Settings};
+use super::shared::Shared;
+use super::team::ThreadTeam;
+use super::window::{Pace, Window, rounds_within};
+use crate::kernel::{Isa, Kernel, Pass};
+use seatrial_bench::search::Search;
+use seatrial_bench::{Error, Offer, Part, Sink, Stop};
+
+/// A pace is kept when no more blocks than this are late, in percent. The original asks for 99.75 % of the demand.
+pub const MOST_LATE_PERCENT: f64 = 0.25;
+
+/// The pace of the warm-up of a search: faster than any machine, so that what is done shows what can be.
+const UNATTAINABLE: f64 = 64.0;
+
+/// Tries that a search takes with a good guess; the measuring time is divided by it.
+const TRIES: u64 = 8;
+
+/// Rounds of a try at least.
+const FEWEST_ROUNDS: u64 = 2;
+
+/// Streams that are asked for their pages: the answer takes the kernel a walk over all memory of the process.
+const ASKED: usize = 16;
+
+/// The worker of one trial.
+pub struct Worker {
+    place: PartPlacement,
+    /// What its threads share.
+    pub(super) shared: Arc<Shared>,
+    class: Class,
+    mode: Mode,
+    rounds: u64,
+    memory: Bytes,
+    team: Option<ThreadTeam>,
+    guess: f64,
+}
+
+impl Worker {
+    /// The worker of `case` at `place`; allocates nothing yet.
+    ///
+    /// # Errors
+    /// When the case was not planned by the same version, or this CPU has no loop that reads.
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
+        let settings = Settings::of(&case.params).map_err(|reason| Error::new(reason.cause, reason.text))?;
+        let ring = case.chosen.text("ring")?.split(' ').map(str::parse).collect::<Result<Vec<u64>, _>>();
+        let ring = ring.ok().filter(|ring| ring.len() == settings.scenario.steps.len());
+        let foreign = || Error::new(Cause::Protocol, "the case names no ring of blocks for every step");
+        let rings = Rings::of(&settings.scenario, ring.ok_or_else(foreign)?);
+        let pages = seatrial_bench::pages(&case.params)?;
+        Self::of(place, settings, rings, pages, case.chosen.count("rounds")?)
+    }
+
+    /// A worker for `rounds` rounds of a scenario.
+    pub(super) fn of(
+        place: &PartPlacement,
+        settings: Settings,
+        rings: Rings,
+        pages: Vec<seatrial_sys::memory::Pages>,
+        rounds: u64,
+    ) -> Result<Self, Error> {
+        let isa = Isa::available().last().copied();
+        let read = isa.and_then(|isa| Pass::select(Kernel::Read, None, isa));
+        let read = read.ok_or_else(|| Error::new(Cause::Missing, "no loop that reads runs on this CPU"))?;
+        let Settings { scenario, mode, threads, class, .. } = settings;
+        let layout = Layout::new(scenario.stations, scenario.steps.len(), &place.seats, threads);
+        if layout.groups.is_empty() {
+            return Err(Error::new(Cause::Protocol, "the place has no seat for any station"));
+        }
+        let memory = rings.memory;
+        let shared = Arc::new(Shared::new(scenario, layout, rings.blocks, pages, read));
+        Ok(Self { place: place.clone(), shared, class, mode, rounds, memory, team: None, guess: 1.0 })
+    }
+
+    fn team(&self) -> Result<&ThreadTeam, Error> {
+        let early = || Error::new(Cause::Protocol, "told to run before it was told to prepare");
+        self.team.as_ref().ok_or_else(early)
+    }
+
+    /// Runs `rounds` rounds, or as many as the phase has time for; `None` when it ended before.
+    fn window(&self, pace: f64, rounds: u64, stop: &Stop) -> Result<Option<Window>, Error> {
+        let pace = Pace { round: self.shared.scenario.round(), pace };
+        match rounds.min(rounds_within(stop.left(), &pace)) {
+            0 => Ok(None),
+            rounds => Window::run(self.team()?, &self.shared, self.class, &pace, rounds, stop),
+        }
+    }
+
+    fn warm_up(&mut self, stop: &Stop) -> Result<(), Error> {
+        let pace = if self.mode == Mode::Max { UNATTAINABLE } else { 1.0 };
+        if let Some(window) = self.window(pace, u64::MAX, stop)? {
+            self.guess = pace * window.done_share(&self.shared);
+        }
+        Ok(())
+    }
+
+    fn paced(&self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        let Some(window) = self.window(1.0, self.rounds, stop)? else { return Ok(()) };
+        window.tell(&self.shared, out)?;
+        out.evidence("lateness", window.lateness.to_evidence());
+        Ok(())
+    }
+
+    /// Looks for the fastest pace that is kept, each try from a fresh start.
+    fn search(&self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        let mut search = Search::from(self.guess);
+        let mut fastest = 0.0;
+        while let Some(pace) = search.next() {
+            let rounds = ((self.rounds / TRIES) as f64 * pace) as u64;
+            let rounds = rounds.max(FEWEST_ROUNDS);
+            let time = Pace { round: self.shared.scenario.round(), pace };
+            if rounds_within(stop.left(), &time) < rounds {
+                break;
+            }
+            let Some(window) = self.window(pace, rounds, stop)? else { break };
+            window.tell(&self.shared, out)?;
+            let kept = window.late_percent() <= MOST_LATE_PERCENT;
+            if kept && pace > fastest {
+                fastest = pace;
+                out.evidence("lateness", window.lateness.to_evidence());
+            }
+            search.tell(kept);
+        }
+        let unfinished = search.next();
+        out.evidence("search", json!({ "guess": self.guess, "lost": search.lost(), "untried": unfinished }));
+        Ok(())
+    }
+
+    fn tell_place(&self, out: &mut dyn Sink) {
+        let streams: Vec<_> = self.shared.streams.iter().map(|stream| stream.lock()).collect();
+        let streams: Vec<_> = streams.iter().filter_map(|stream| stream.as_ref().ok()?.as_ref()).collect();
+        let every = streams.len().div_ceil(ASKED).max(1);
+        out.evidence("place", seatrial_bench::evidence_of_place(streams.iter().map(|stream| stream.held())));
+        out.evidence(
+            "pages",
+            seatrial_bench::evidence_of_pages(streams.iter().step_by(every).map(|stream| stream.held())),
+        );
+        out.evidence("isa", json!(self.shared.read.isa().name()));
+        out.evidence("prefetch", json!(streams.first().map(|stream| stream.prefetch())));
+    }
+
+    /// Real-time threads get at most `sched_rt_runtime_us` of every period (sched(7), "Limiting the CPU usage").
+    fn tell_class(&self, out: &mut dyn Sink) {
+        let limit =
+            |name: &str| SysRoot::live().value::<i64>(format!("/proc/sys/kernel/sched_rt_{name}_us")).ok();
+        let throttle = json!({ "runtime_us": limit("runtime"), "period_us": limit("period") });
+        out.evidence("sched", json!({ "class": self.class.to_string(), "real_time_limit": throttle }));
+    }
+}
+
+impl Part for Worker {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        let places = self.shared.layout.groups.iter().flat_map(|group| group.threads.iter().cloned());
+        let team = ThreadTeam::start(places.collect(), self.class)?;
+        let remedy = "free some, or measure with -p blocks=one";
+        seatrial_bench::require_room(self.memory.get(), "the blocks take", remedy)?;
+        team.all(|thread| {
+            let shared = Arc::clone(&self.shared);
+            move || shared.make(thread)
+        })?;
+        self.team = Some(team);
+        Ok(Offer::new(&self.place, serde_json::Value::Null))
+    }
+
+    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        if phase == Phase::WarmUp {
+            return self.warm_up(stop);
+        }
+        match self.mode {
+            Mode::Paced => self.paced(stop, out)?,
+            Mode::Max => self.search(stop, out)?,
+        }
+        self.tell_place(out);
+        self.tell_class(out);
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        let found = Arc::new(Mutex::new(Vec::new()));
+        self.team()?.all(|thread| {
+            let (shared, found) = (Arc::clone(&self.shared), Arc::clone(&found));
+            move || {
+                let all = shared.verify(thread);
+                found.lock().unwrap_or_else(PoisonError::into_inner).extend(all);
+                Ok(())
+            }
+        })?;
+        let mut found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+        found.sort_unstable_by_key(|(stream, _)| *stream);
+        Ok(sum(found.into_iter().map(|(_, integrity)| integrity)))
+    }
+}
+
+/// The first corruption, or all that was checked. A stream that had no turn left nothing to check.
+fn sum(all: impl Iterator<Item = Integrity>) -> Integrity {
+    let mut checked_in_all = 0;
+    let mut unverified = None;
+    for integrity in all {
+        match integrity {
+            Integrity::Corrupt { .. } => return integrity,
+            Integrity::Verified { checked } => checked_in_all += checked,
+            Integrity::Unverified { .. } => unverified = Some(integrity),
+        }
+    }
+    match unverified {
+        Some(nothing) if checked_in_all == 0 => nothing,
+        _ => Integrity::Verified { checked: checked_in_all },
+    }
+}

@@ -1,0 +1,95 @@
+//! What all threads of a worker share: the streams, and which thread has a hand in which.
+
+use std::sync::{Mutex, PoisonError};
+
+use seatrial_model::{Cause, Integrity};
+use seatrial_sys::memory::Pages;
+
+use super::layout::{Group, Layout};
+use super::scenario::Scenario;
+use super::stream::{Stream, StreamSpec};
+use crate::kernel::Pass;
+use seatrial_bench::Error;
+
+/// Streams in their memory, and how they are made.
+pub struct Shared {
+    pub scenario: Scenario,
+    /// Who works on what.
+    pub layout: Layout,
+    /// The loop that reads.
+    pub read: Pass,
+    /// One for each of the layout's streams, once it is made. Never locked by two threads at once: a stream at work is
+    /// in no queue.
+    pub streams: Vec<Mutex<Option<Stream>>>,
+    blocks: Vec<u64>,
+    pages: Vec<Pages>,
+    /// Group of every thread, and its position there.
+    duties: Vec<(usize, usize)>,
+}
+
+impl Shared {
+    /// Streams that are not made yet; `blocks` is the length of each step's ring.
+    pub fn new(scenario: Scenario, layout: Layout, blocks: Vec<u64>, pages: Vec<Pages>, read: Pass) -> Self {
+        let streams = layout.streams.iter().map(|_| Mutex::new(None)).collect();
+        let duties = layout.groups.iter().enumerate();
+        let duties =
+            duties.flat_map(|(group, of)| (0..of.threads.len()).map(move |nth| (group, nth))).collect();
+        Self { scenario, layout, read, streams, blocks, pages, duties }
+    }
+
+    /// The group that a thread belongs to, by position.
+    pub fn group_of(&self, thread: usize) -> usize {
+        self.duties[thread].0
+    }
+
+    /// The streams that a thread makes and checks: its part of the group's.
+    fn own(&self, thread: usize) -> (&Group, impl Iterator<Item = usize> + '_) {
+        let (group, nth) = self.duties[thread];
+        let group = &self.layout.groups[group];
+        (group, group.streams.iter().copied().skip(nth).step_by(group.threads.len()))
+    }
+
+    /// Makes the streams of a thread, which calls this itself so that the memory is first touched on its node.
+    ///
+    /// # Errors
+    /// When memory cannot be had.
+    pub fn make(&self, thread: usize) -> Result<(), Error> {
+        let (group, own) = self.own(thread);
+        for index in own {
+            let at = self.layout.streams[index];
+            let spec = StreamSpec {
+                index,
+                step: &self.scenario.steps[at.step],
+                station: at.station,
+                transpose: self.scenario.transpose,
+                blocks: self.blocks[at.step],
+                read: &self.read,
+                pages: &self.pages,
+                memory: group.memory,
+            };
+            let stream = Stream::new(&spec).map_err(|error| {
+                Error::new(Cause::NoSpace, format!("cannot take memory for the blocks: {error}"))
+            })?;
+            *self.stream(index) = Some(stream);
+        }
+        Ok(())
+    }
+
+    /// Does the next block of work of a stream.
+    pub fn work(&self, index: usize) {
+        if let Some(stream) = self.stream(index).as_mut() {
+            stream.work();
+        }
+    }
+
+    /// Checks the streams of a thread.
+    pub fn verify(&self, thread: usize) -> Vec<(usize, Integrity)> {
+        let nothing = || Integrity::Unverified { why: "the stream was never made".to_owned() };
+        let check = |index| (index, self.stream(index).as_ref().map_or_else(nothing, Stream::verify));
+        self.own(thread).1.map(check).collect()
+    }
+
+    fn stream(&self, index: usize) -> std::sync::MutexGuard<'_, Option<Stream>> {
+        self.streams[index].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,210 @@
+//! A number of rounds at one pace: all threads at work, and what came of it.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use seatrial_model::{Cause, Nanos, Params, Quantity, Sample, Unit, Value};
+use seatrial_sys::clock;
+use seatrial_sys::sched::{Class, cpu_ns};
+
+use super::lateness::Lateness;
+use super::layout::Group;
+use super::queue::{Next, Queue, Tally, span};
+use super::scenario::Step;
+use super::shared::Shared;
+use super::team::{ThreadTeam, in_class};
+use seatrial_bench::{Error, Sink, Stop};
+
+/// From the order to start to the first block: all threads have heard of it by then and sleep.
+const HEAR: Nanos = Nanos::millis(20);
+
+/// No thread sleeps longer than this without looking whether the phase was ended. The scenario's own pace asks for no
+/// longer sleep, so that nobody is woken for it.
+const LONGEST_SLEEP: Nanos = Nanos::millis(50);
+
+/// How fast a scenario is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Its round at the pace it asks for.
+    pub round: Nanos,
+    /// How many times as fast.
+    pub pace: f64,
+}
+
+/// Whole rounds at `pace` for which a phase has `time`.
+pub fn rounds_within(time: Duration, pace: &Pace) -> u64 {
+    let time = Nanos::from(time).since(Nanos(LEAD.get() / 2));
+    // A nanosecond more a round than it takes, for the rounding up of the whole.
+    (time.get() as f64 / (pace.round.get() as f64 / pace.pace + 1.0)) as u64
+}
+
+/// What came of some rounds.
+pub struct Window {
+    pace: f64,
+    start: Nanos,
+    end: Nanos,
+    tallies: Vec<Tally>,
+    pub lateness: Lateness,
+    /// By node: time that all threads ran on CPUs.
+    ran: BTreeMap<u32, Nanos>,
+}
+
+impl Window {
+    /// Runs `rounds` rounds with all threads; `None` when `stop` came in between.
+    ///
+    /// # Errors
+    /// When a thread is gone or may not take its scheduling class.
+    pub fn run(
+        team: &ThreadTeam,
+        shared: &Arc<Shared>,
+        class: Class,
+        pace: &Pace,
+        rounds: u64,
+        stop: &Stop,
+    ) -> Result<Option<Self>, Error> {
+        let start = Nanos(clock::now_ns()).plus(HEAR);
+        let span = span(rounds, pace.round, pace.pace);
+        let periods: Vec<Nanos> = shared.scenario.steps.iter().map(Step::period).collect();
+        let queue = |group: &Group| {
+            let of = group.streams.iter().map(|stream| periods[shared.layout.streams[*stream].step]);
+            Mutex::new(Queue::new(of, pace.pace, start, span))
+        };
+        let queues: Arc<Vec<_>> = Arc::new(shared.layout.groups.iter().map(queue).collect());
+        let cut = Arc::new(AtomicBool::new(false));
+        let ran: Arc<Vec<_>> = Arc::new(queues.iter().map(|_| AtomicU64::new(0)).collect());
+        team.all(|thread| {
+            let (shared, queues, stop) = (Arc::clone(shared), Arc::clone(&queues), stop.clone());
+            let (cut, ran) = (Arc::clone(&cut), Arc::clone(&ran));
+            move || {
+                let group = shared.group_of(thread);
+                let before = cpu_ns();
+                let served = in_class(class, || {
+                    if !serve(&shared, &shared.layout.groups[group].streams, &queues[group], &stop) {
+                        cut.store(true, Ordering::Relaxed);
+                    }
+                    Ok(())
+                });
+                ran[group].fetch_add(cpu_ns() - before, Ordering::Relaxed);
+                served
+            }
+        })?;
+        if cut.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let mut window = Self {
+            pace: pace.pace,
+            start,
+            end: start.plus(span),
+            tallies: vec![Tally::default(); shared.layout.streams.len()],
+            lateness: Lateness::default(),
+            ran: BTreeMap::new(),
+        };
+        for ((group, queue), ran) in shared.layout.groups.iter().zip(queues.iter()).zip(ran.iter()) {
+            window.add(group, lock(queue).clone(), Nanos(ran.load(Ordering::Relaxed)));
+        }
+        Ok(Some(window))
+    }
+
+    fn add(&mut self, group: &Group, queue: Queue, ran: Nanos) {
+        let (tallies, lateness) = queue.close();
+        for (stream, tally) in group.streams.iter().zip(tallies) {
+            self.tallies[*stream] = tally;
+        }
+        self.lateness.add(&lateness);
+        let sum = self.ran.entry(group.node).or_default();
+        *sum = sum.plus(ran);
+    }
+
+    /// Late blocks in percent of those that were due.
+    pub fn late_percent(&self) -> f64 {
+        let (due, late) =
+            self.tallies.iter().fold((0, 0), |(due, late), tally| (due + tally.due, late + tally.late));
+        100.0 * late as f64 / due.max(1) as f64
+    }
+
+    /// The part of the counted bytes that was done.
+    pub fn done_share(&self, shared: &Shared) -> f64 {
+        let counted = |blocks: fn(&Tally) -> u64| -> f64 {
+            let streams = shared.layout.streams.iter().zip(&self.tallies);
+            streams
+                .map(|(at, tally)| (shared.scenario.steps[at.step].counted_bytes() * blocks(tally)) as f64)
+                .sum()
+        };
+        counted(|tally| tally.done) / counted(|tally| tally.due).max(1.0)
+    }
+
+    /// Samples for every step on every node: counted bytes done, blocks due, blocks late; and for every node how many
+    /// CPUs the threads ran on at once, on average.
+    ///
+    /// # Errors
+    /// Never in practice: sums of finite numbers are finite.
+    pub fn tell(&self, shared: &Shared, out: &mut dyn Sink) -> Result<(), Error> {
+        let mut cells: BTreeMap<(u32, usize), Tally> = BTreeMap::new();
+        for (at, tally) in shared.layout.streams.iter().zip(&self.tallies) {
+            let cell = cells.entry((at.node, at.step)).or_default();
+            *cell = Tally {
+                due: cell.due + tally.due,
+                done: cell.done + tally.done,
+                late: cell.late + tally.late,
+            };
+        }
+        for ((node, step), tally) in cells {
+            let step = &shared.scenario.steps[step];
+            let mut at = self.at(node);
+            at.set("step", step.id.as_str());
+            let bytes = (tally.done * step.counted_bytes()) as f64;
+            for (channel, amount, unit) in [
+                ("done", bytes, Unit::Byte),
+                ("due", tally.due as f64, Unit::Count),
+                ("late", tally.late as f64, Unit::Count),
+            ] {
+                out.sample(self.sample(channel, at.clone(), amount, unit)?);
+            }
+        }
+        for (node, ran) in &self.ran {
+            let cpus = ran.as_secs() / self.end.since(self.start).as_secs();
+            out.sample(self.sample("cpus", self.at(*node), cpus, Unit::Count)?);
+        }
+        Ok(())
+    }
+
+    fn at(&self, node: u32) -> Params {
+        let mut at = Params::default();
+        at.set("pace", Value::Number(self.pace));
+        at.set("node", u64::from(node));
+        at
+    }
+
+    fn sample(&self, channel: &str, at: Params, amount: f64, unit: Unit) -> Result<Sample, Error> {
+        let amount =
+            Quantity::new(amount, unit).map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
+        Ok(Sample { channel: channel.to_owned(), at, start: self.start, end: self.end, amount })
+    }
+}
+
+/// Works until nothing is left to do; false when `stop` came before.
+fn serve(shared: &Shared, streams: &[usize], queue: &Mutex<Queue>, stop: &Stop) -> bool {
+    let now = || Nanos(clock::now_ns());
+    loop {
+        let next = lock(queue).next(now());
+        match next {
+            Next::Over => return true,
+            _ if stop.is_over() => return false,
+            Next::Wait(until) => clock::sleep_until_ns(until.min(now().plus(LONGEST_SLEEP)).get()),
+            Next::Run(index) => {
+                shared.work(streams[index]);
+                lock(queue).finished(index, now());
+            }
+        }
+    }
+}
+
+fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Time of a phase beside the rounds in it: from the order to start until all threads have heard of it, and from the end
+/// until the samples are there.
+pub const LEAD: Nanos = Nanos::millis(100);

@@ -1,0 +1,17 @@
+//! Who connects to whom.
+
+use seatrial_model::{About, Case, Nanos, Params, Reason, Site};
+
+use seatrial_bench::Ends;
+use seatrial_bench::affinity::place_threads;
+
+/// One case between the two ends of the site.
+pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    let ends = Ends::of(site, params)?;
+    let mut case = ends.case(about, params, seatrial_bench::budget(params)?);
+    let placement = place_threads(&ends, site, params, 1)?;
+    placement.note(&mut case);
+    case.places = ends.places(about.parts, placement.bindings);
+    case.budget.overhead = Nanos::millis(150);
+    Ok(vec![case])
+}

@@ -1,0 +1,120 @@
+//! Both ends over the loopback.
+
+use std::collections::BTreeMap;
+use std::net::TcpStream;
+use std::time::Duration;
+
+use seatrial_model::{Case, Cause, Integrity, Params, PartRecord, Phase, Sample, Site};
+
+use super::Connect;
+use crate::rig::{self, Kept};
+use seatrial_bench::{Benchmark, Part, Stop};
+
+fn planned(exchange: &str) -> Case {
+    let site = Site { nodes: vec![rig::node("n1", 1)] };
+    let params = rig::params(&Connect, &[("exchange", exchange)]);
+    rig::anywhere(Connect.plan(&params, &site).expect("planned").remove(0))
+}
+
+fn ends(case: &Case) -> rig::Ends {
+    rig::ends(&Connect, case)
+}
+
+/// What the server has counted, once it is so much or a minute is over: the kernel makes connections without it, and it
+/// may get no CPU for a while.
+fn counted(server: &mut Box<dyn Part>, name: &str, wanted: u64) -> u64 {
+    let mut count = 0;
+    for _ in 0..6000 {
+        let mut theirs = Kept::default();
+        server.run(Phase::Measure, &Stop::after(Duration::ZERO), &mut theirs).expect("served");
+        count = theirs.facts[name].as_u64().expect("a count");
+        if count >= wanted {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    count
+}
+
+#[test]
+fn connections_are_made_timed_and_counted() {
+    for exchange in ["false", "true"] {
+        let case = planned(exchange);
+        let (mut client, mut server) = ends(&case);
+        let mut kept = Kept::until(8);
+        client.run(Phase::Measure, &kept.stop.clone(), &mut kept).expect("connects");
+        assert!(matches!(client.verify(), Ok(Integrity::Verified { checked }) if checked > 0));
+        let made = kept.facts["made"].as_u64().expect("counted");
+        // One more for the check of the data.
+        assert_eq!(counted(&mut server, "accepted", made + 1), made + 1, "{exchange}");
+        let part = kept.record("client", Integrity::Verified { checked: 1 });
+        let measures = Connect.reduce(&case, &[part]).expect("numbers");
+        for name in ["connect", "rate", "slowest"] {
+            assert!(measures.metrics[name].trials[0].iter().all(|value| *value > 0.0), "{name}");
+        }
+    }
+}
+
+#[test]
+fn strangers_are_closed_and_counted() {
+    let case = planned("true");
+    let (mut client, mut server) = ends(&case);
+    let mut facts = Kept::until(8);
+    client.run(Phase::Measure, &facts.stop.clone(), &mut facts).expect("connects");
+    let at: std::net::SocketAddr =
+        serde_json::from_value(facts.facts["connection"]["ends"][1].clone()).expect("an address");
+    let from = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).expect("a socket");
+    // Another address of the loopback is another host to the server.
+    from.bind(&std::net::SocketAddr::from(([127, 0, 0, 2], 0)).into()).expect("bound");
+    from.connect(&at.into()).expect("connected");
+    let mut stranger: TcpStream = from.into();
+    let closed = std::io::Read::read(&mut stranger, &mut [0]);
+    assert!(matches!(closed, Ok(0) | Err(_)), "{closed:?}");
+    assert_eq!(counted(&mut server, "strangers", 1), 1);
+}
+
+#[test]
+fn a_server_that_goes_is_told() {
+    let case = planned("false");
+    let (mut client, server) = ends(&case);
+    drop(server);
+    let mut kept = Kept::until(8);
+    let error = client.run(Phase::Measure, &kept.stop.clone(), &mut kept).expect_err("nobody accepts");
+    assert_eq!(error.cause, Cause::IoError);
+    assert!(error.text.contains("refused"), "{}", error.text);
+}
+
+#[test]
+fn packets_of_connections_that_carry_nothing_prove_the_path_too() {
+    for (exchange, there, back) in [("false", 84, 44), ("true", 132, 92)] {
+        let mut case = planned(exchange);
+        case.nodes = vec!["n1".to_owned(), "n2".to_owned()];
+        let mut latencies = seatrial_bench::Latencies::default();
+        (0..3).for_each(|_| latencies.record(seatrial_model::Nanos(5000)));
+        let sample = Sample {
+            channel: "median".to_owned(),
+            at: Params::default(),
+            start: seatrial_model::Nanos(0),
+            end: seatrial_model::Nanos(1),
+            amount: seatrial_model::Quantity::new(5000.0, seatrial_model::Unit::Nanosecond).expect("finite"),
+        };
+        let part = PartRecord {
+            part: "client".to_owned(),
+            index: 0,
+            node: "n1".to_owned(),
+            trial: 0,
+            samples: vec![sample],
+            integrity: Integrity::Verified { checked: 1 },
+            evidence: BTreeMap::from([("connections".to_owned(), latencies.to_evidence())]),
+        };
+        let measures = Connect.reduce(&case, &[part]).expect("numbers");
+        let row = |from: &str, to: &str, bytes: u64| serde_json::json!({ "from": from, "to": to, "bytes": bytes, "buffered": 0 });
+        let wanted = serde_json::json!([row("n1", "n2", 3 * there), row("n2", "n1", 3 * back)]);
+        assert_eq!(measures.evidence["moved"], wanted, "exchange={exchange}");
+    }
+}
+
+#[test]
+fn nothing_measured_is_no_number() {
+    assert_eq!(Connect.reduce(&planned("false"), &[]).expect_err("nothing").cause, Cause::TooShort);
+}

@@ -1,0 +1,58 @@
+//! What to say when datagrams cannot be sent, or none of them arrives.
+
+use std::net::IpAddr;
+
+use seatrial_model::Cause;
+use seatrial_sys::Errno;
+
+use super::outbound;
+use super::record::Received;
+use seatrial_bench::Error;
+
+/// Why a flow cannot be sent.
+pub fn refused(flow: &outbound::Outbound, error: Errno, message: usize) -> Error {
+    let next = match error {
+        Errno::MSGSIZE | Errno::INVAL => {
+            format!("; a message of {message} B no longer fits the path: its MTU became smaller")
+        }
+        Errno::PERM => "; a firewall of this node drops it".to_owned(),
+        Errno::NETUNREACH | Errno::NETDOWN | Errno::NODEV | Errno::NXIO => {
+            "; the interface went down, or the route to it".to_owned()
+        }
+        _ => String::new(),
+    };
+    let text = format!("sending datagram {} to {}: {error}{next}", flow.sent, flow.to);
+    Error::new(Cause::IoError, text)
+}
+
+/// That nothing arrived of what was sent is no measurement, but a way that is closed.
+///
+/// # Errors
+/// When it is so.
+pub fn nothing(found: &Received, peer: IpAddr) -> Result<(), Error> {
+    let (sent, came) = (found.total(|flow| flow.sent), found.total(|flow| flow.received));
+    if sent == 0 || came > 0 {
+        return Ok(());
+    }
+    let (first, last) = (found.flows.first(), found.flows.last());
+    let ports = match (first.map(|flow| flow.port), last.map(|flow| flow.port)) {
+        (Some(first), Some(last)) if first != last => {
+            format!("{} UDP ports from {first} to {last}", found.flows.len())
+        }
+        (Some(port), _) => format!("UDP port {port}"),
+        _ => "no port".to_owned(),
+    };
+    let interface = found.interface.as_deref().map_or(String::new(), |name| format!(" of {name}"));
+    let (drops, strangers) =
+        (found.total(|flow| flow.socket_drops.unwrap_or(0)), found.total(|flow| flow.strangers));
+    let mut text = format!(
+        "of {sent} datagrams of {} B from {peer} none arrived at {ports}{interface}: either a firewall lets the control \
+         connection through and drops UDP, or the path takes no packets of {} B",
+        found.message,
+        found.message + if peer.is_ipv4() { 28 } else { 48 },
+    );
+    if drops + strangers > 0 {
+        text = format!("{text}; {strangers} came from strangers, {drops} found no room");
+    }
+    Err(Error::new(Cause::IoError, text))
+}

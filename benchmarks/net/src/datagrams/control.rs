@@ -1,0 +1,163 @@
+//! What the two ends say to each other beside the datagrams: lines of JSON on a connection that both have proved to.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{IpAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use seatrial_model::Cause;
+use serde::{Deserialize, Serialize};
+
+use seatrial_bench::Error;
+
+/// The longest line: the counts of every flow.
+const LONGEST: usize = 1 << 16;
+
+/// How long the other end may take to read a line.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Said {
+    /// An end that sends, before the first phase.
+    Offered {
+        /// The secret that its datagrams begin with.
+        cookie: u64,
+        message: usize,
+    },
+    /// An end is ready to receive in this phase.
+    Ready(u16),
+    /// An end has sent so many datagrams in this phase, by flow, and sends no more.
+    Ended(u16, Vec<u64>),
+    /// The end that searches goes on with a step, which is a phase of this number.
+    Step(u16),
+    /// The other end received so many different datagrams of the step, and misses so many.
+    Counted(u16, u64, u64),
+    /// The end that searches has found what there is to find.
+    Searched,
+}
+
+#[derive(Debug)]
+pub struct Control {
+    stream: TcpStream,
+    heard: Vec<u8>,
+}
+
+impl Control {
+    /// On a stream that is connected and blocking.
+    ///
+    /// # Errors
+    /// When the system refuses a deadline.
+    pub fn new(stream: TcpStream) -> Result<Self, Error> {
+        stream.set_write_timeout(Some(PATIENCE)).map_err(|error| broken(&error))?;
+        Ok(Self { stream, heard: Vec::new() })
+    }
+
+    /// The address of the other end.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub fn peer(&self) -> Result<IpAddr, Error> {
+        self.stream.peer_addr().map(|at| at.ip().to_canonical()).map_err(|error| broken(&error))
+    }
+
+    /// Our own address.
+    ///
+    /// # Errors
+    /// When the connection is gone.
+    pub fn own(&self) -> Result<IpAddr, Error> {
+        self.stream.local_addr().map(|at| at.ip().to_canonical()).map_err(|error| broken(&error))
+    }
+
+    pub fn stream(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    /// Says a line.
+    ///
+    /// # Errors
+    /// When the other end is gone or does not read.
+    pub fn say(&mut self, said: &Said) -> Result<(), Error> {
+        let mut line = serde_json::to_vec(said).map_err(|error| garbled(&error.to_string()))?;
+        line.push(b'\n');
+        self.stream.write_all(&line).map_err(|error| broken(&error))
+    }
+
+    /// The next line, if one comes within the time.
+    ///
+    /// # Errors
+    /// When the other end is gone, or says something else.
+    pub fn hear(&mut self, within: Duration) -> Result<Option<Said>, Error> {
+        let until = Instant::now() + within;
+        loop {
+            if let Some(end) = self.heard.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.heard.drain(..=end).collect();
+                return serde_json::from_slice(&line).map(Some).map_err(|error| garbled(&error.to_string()));
+            }
+            if self.heard.len() > LONGEST {
+                return Err(garbled("a line without an end"));
+            }
+            let left = until.saturating_duration_since(Instant::now()).max(Duration::from_micros(1));
+            self.stream.set_read_timeout(Some(left)).map_err(|error| broken(&error))?;
+            let mut more = [0; 4096];
+            match self.stream.read(&mut more) {
+                Ok(0) => return Err(Error::new(Cause::PartnerLost, "the other end closed the connection")),
+                Ok(read) => self.heard.extend_from_slice(&more[..read]),
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+                    ) => {}
+                Err(error) => return Err(broken(&error)),
+            }
+            // A line that has come whole is told even if it took all the time.
+            if Instant::now() >= until && !self.heard.contains(&b'\n') {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+fn broken(error: &std::io::Error) -> Error {
+    Error::new(Cause::PartnerLost, format!("the connection to the other end: {error}"))
+}
+
+fn garbled(why: &str) -> Error {
+    Error::new(Cause::Protocol, format!("the other end said something that is no message: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    fn ends() -> (Control, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let ours = TcpStream::connect(listener.local_addr().expect("told")).expect("connected");
+        (Control::new(ours).expect("set up"), listener.accept().expect("accepted").0)
+    }
+
+    #[test]
+    fn lines_are_heard_whole_however_they_come() {
+        let (mut ours, theirs) = ends();
+        assert_eq!(ours.hear(Duration::from_millis(1)), Ok(None));
+        let mut other = Control::new(theirs.try_clone().expect("a second one")).expect("set up");
+        other.say(&Said::Ready(1)).and_then(|()| other.say(&Said::Ended(1, vec![7, 8]))).expect("said");
+        let (first, second) = b"{\"ready\":2}\n".split_at(5);
+        (&theirs).write_all(first).expect("written");
+        let wait = Duration::from_secs(30);
+        assert_eq!(ours.hear(wait), Ok(Some(Said::Ready(1))));
+        assert_eq!(ours.hear(wait), Ok(Some(Said::Ended(1, vec![7, 8]))));
+        assert_eq!(ours.hear(Duration::from_millis(1)), Ok(None), "half a line is none");
+        (&theirs).write_all(second).expect("written");
+        assert_eq!(ours.hear(wait), Ok(Some(Said::Ready(2))));
+    }
+
+    #[test]
+    fn an_end_that_goes_or_raves_is_told_from_one_that_is_silent() {
+        let (mut ours, theirs) = ends();
+        (&theirs).write_all(b"hello\n").expect("written");
+        assert_eq!(ours.hear(Duration::from_secs(30)).expect_err("no message").cause, Cause::Protocol);
+        drop(theirs);
+        assert_eq!(ours.hear(Duration::from_secs(30)).expect_err("gone").cause, Cause::PartnerLost);
+    }
+}

@@ -1,0 +1,257 @@
+//! The receiving side: its sockets, and what came of each flow.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+
+use seatrial_model::{Cause, Nanos};
+use seatrial_sys::net::datagram::{self, Incoming, ReceiveBuffer, drops, most_segments};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::config::{Offload, UdpStreamConfig};
+use super::header::{Header, Pattern};
+use super::record::Tally;
+use super::rules::Rules;
+use super::shared::Shared;
+use super::slices::Slices;
+use super::window::Window;
+use seatrial_bench::Error;
+
+/// Bytes of a piece that the kernel puts together at most.
+const PIECE: usize = 1 << 16;
+
+/// The ports, before it is known what will come.
+pub struct Ports {
+    sockets: Vec<UdpSocket>,
+    pub buffer: ReceiveBuffer,
+    pub coalesced: bool,
+}
+
+impl Ports {
+    /// Opens a port for each flow.
+    ///
+    /// # Errors
+    /// What the system refuses, with the port.
+    pub fn open(config: &UdpStreamConfig) -> Result<Self, Error> {
+        let mut ports =
+            Self { sockets: Vec::new(), buffer: ReceiveBuffer { bytes: 0, forced: false }, coalesced: false };
+        for flow in 0..config.flows {
+            let number = match config.port {
+                None => 0,
+                Some(first) => u16::try_from(usize::from(first) + flow).map_err(|_| {
+                    let text = format!("port={first}: {} flows take ports beyond 65535", config.flows);
+                    Error::new(Cause::Contradiction, text)
+                })?,
+            };
+            let failed = |error: std::io::Error| {
+                let named = if number == 0 { "a port".to_owned() } else { format!("port {number}") };
+                Error::new(Cause::IoError, format!("cannot receive on {named}: {error}"))
+            };
+            let socket = socket(config, number).map_err(failed)?;
+            ports.buffer = datagram::grant_receive_buffer(&socket, Some(config.buffer))
+                .map_err(|error| failed(error.into()))?;
+            ports.coalesced = coalesce(config.offload, &socket)?;
+            ports.sockets.push(socket);
+        }
+        Ok(ports)
+    }
+
+    /// Their numbers, by flow.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    pub fn numbers(&self) -> Result<Vec<u16>, Error> {
+        let number = |socket: &UdpSocket| {
+            let address =
+                socket.local_addr().map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
+            Ok(address.port())
+        };
+        self.sockets.iter().map(number).collect()
+    }
+}
+
+/// A socket for both versions of the protocol, where the kernel has both.
+fn socket(config: &UdpStreamConfig, port: u16) -> std::io::Result<UdpSocket> {
+    let made = |at: IpAddr| {
+        let at = SocketAddr::new(at, port);
+        let socket = Socket::new(Domain::for_address(at), Type::DGRAM, Some(Protocol::UDP))?;
+        if at.is_ipv6() {
+            socket.set_only_v6(false)?;
+        }
+        if let Some(interface) = &config.interface {
+            // Needs no privilege since Linux 5.7; without it strangers come by other interfaces as well.
+            let _ = socket.bind_device(Some(interface.as_bytes()));
+        }
+        socket.bind(&at.into())?;
+        Ok(UdpSocket::from(socket))
+    };
+    if config.alone {
+        return made(Ipv4Addr::LOCALHOST.into());
+    }
+    match made(Ipv6Addr::UNSPECIFIED.into()) {
+        Err(error) if error.kind() != std::io::ErrorKind::AddrInUse => made(Ipv4Addr::UNSPECIFIED.into()),
+        done => done,
+    }
+}
+
+fn coalesce(offload: Offload, socket: &UdpSocket) -> Result<bool, Error> {
+    if offload == Offload::Plain {
+        return Ok(false);
+    }
+    match datagram::receive_coalesced(socket, true) {
+        Ok(()) => Ok(true),
+        Err(_) if offload == Offload::Auto => Ok(false),
+        Err(error) => {
+            let text = format!("this kernel does not put datagrams together (UDP_GRO): {error}");
+            Err(Error::new(Cause::Missing, text))
+        }
+    }
+}
+
+/// A flow that is received.
+pub struct Inbound {
+    pub number: u16,
+    pub window: Window,
+    pub slices: Slices,
+    port: u16,
+    drops_before: Option<u32>,
+    tally: Tally,
+    jitter_ns: f64,
+    /// When the last read that counted was, and when what it read was sent.
+    last: Option<(u64, u64)>,
+}
+
+/// A thread that receives.
+pub struct ReceiveThread {
+    pub flows: Vec<Inbound>,
+    pub sockets: Vec<UdpSocket>,
+    pub incoming: Incoming,
+}
+
+impl ReceiveThread {
+    /// One for each of the threads, to which the flows are distributed in turn.
+    ///
+    /// # Errors
+    /// When the system does not tell the ports.
+    pub fn of(
+        ports: Ports,
+        config: &UdpStreamConfig,
+        message: usize,
+        time: Nanos,
+    ) -> Result<Vec<Self>, Error> {
+        let (piece, pieces) = if ports.coalesced {
+            (PIECE, config.batch.div_ceil(most_segments(message)).max(4))
+        } else {
+            (message, config.batch)
+        };
+        let thread =
+            |_| Self { flows: Vec::new(), sockets: Vec::new(), incoming: Incoming::new(piece, pieces) };
+        let mut threads: Vec<Self> = (0..config.threads).map(thread).collect();
+        for (number, (socket, port)) in
+            ports.numbers()?.into_iter().zip(ports.sockets).map(|(a, b)| (b, a)).enumerate()
+        {
+            let thread = &mut threads[number % config.threads];
+            thread.flows.push(Inbound {
+                number: number as u16,
+                window: Window::default(),
+                slices: Slices::new(time, config.slice),
+                port,
+                drops_before: None,
+                tally: Tally::default(),
+                jitter_ns: 0.0,
+                last: None,
+            });
+            thread.sockets.push(socket);
+        }
+        Ok(threads)
+    }
+
+    pub fn begin(&mut self) {
+        for (flow, socket) in self.flows.iter_mut().zip(&self.sockets) {
+            flow.window.clear();
+            flow.slices.clear();
+            flow.tally = Tally { port: flow.port, ..Tally::default() };
+            flow.drops_before = drops(socket).ok();
+            (flow.jitter_ns, flow.last) = (0.0, None);
+        }
+    }
+
+    /// After a phase in which the other end sent as many as `shared` knows: what came of each flow.
+    pub fn end(&mut self, shared: &Shared) -> Vec<(u16, Tally)> {
+        let each = self.flows.iter_mut().zip(&self.sockets);
+        let tally = |(flow, socket): (&mut Inbound, &UdpSocket)| {
+            flow.slices.finish();
+            let sent = shared.sent(usize::from(flow.number));
+            flow.tally.sent = sent;
+            flow.tally.lost = flow.window.finish(sent);
+            let window = &flow.window;
+            if window.next() > sent {
+                let text = format!("datagram {} of flow {} of {sent}", window.next() - 1, flow.number);
+                flow.tally.wrong += 1;
+                flow.tally.first_wrong.get_or_insert(text);
+            }
+            flow.tally.received = window.received;
+            flow.tally.duplicates = window.duplicates;
+            flow.tally.reordered = window.reordered;
+            flow.tally.extent = window.extent;
+            flow.tally.late = window.late;
+            flow.tally.bursts = window.bursts.lengths();
+            flow.tally.burst_count = window.bursts.count();
+            flow.tally.longest_burst = window.bursts.longest();
+            let now = drops(socket).ok();
+            // The kernel counts in 32 bits and begins anew.
+            flow.tally.socket_drops =
+                now.zip(flow.drops_before).map(|(now, before)| u64::from(now.wrapping_sub(before)));
+            flow.tally.jitter_ns = (flow.tally.reads > 1).then_some(flow.jitter_ns);
+            (flow.number, flow.tally.clone())
+        };
+        each.map(tally).collect()
+    }
+}
+
+impl Inbound {
+    /// Takes in what was read by `now`; whether any of it was ours. The last datagram of each read is compared byte by
+    /// byte: that costs little where many come at once, and checks all where they come one by one.
+    pub fn take(&mut self, incoming: &Incoming, rules: Rules<'_>, now: u64) -> bool {
+        let (before, mut last) = (self.window.received, None);
+        for datagram in incoming.datagrams() {
+            let header = Header::read(datagram.bytes).filter(|header| {
+                header.cookie == rules.cookie
+                    && header.flow == self.number
+                    && datagram.bytes.len() == rules.message
+                    && !datagram.truncated
+            });
+            match header {
+                None => self.tally.strangers += 1,
+                Some(header) if header.phase != rules.phase => self.tally.stale += 1,
+                Some(header) => {
+                    self.window.note(header.sequence);
+                    last = Some((header, datagram.bytes));
+                }
+            }
+        }
+        let Some((header, bytes)) = last else { return false };
+        self.tally.reads += 1;
+        self.check(rules.pattern, &header, bytes);
+        if let Some((then, sent)) = self.last.replace((now, header.sent_ns)) {
+            // RFC 3550, section 6.4.1. The two clocks need not agree: only differences of each are taken.
+            let transit = (now as f64 - then as f64) - (header.sent_ns as f64 - sent as f64);
+            self.jitter_ns += (transit.abs() - self.jitter_ns) / 16.0;
+        }
+        self.slices.note((self.window.received - before) * rules.message as u64, now);
+        true
+    }
+
+    fn check(&mut self, pattern: &Pattern, header: &Header, bytes: &[u8]) {
+        self.tally.checked += 1;
+        if header.message as usize == bytes.len() && pattern.first_wrong(bytes, header.sequence).is_none() {
+            return;
+        }
+        self.tally.wrong += 1;
+        if self.tally.first_wrong.is_none() {
+            let at = pattern.first_wrong(bytes, header.sequence).unwrap_or(28);
+            let found = bytes.get(at).copied().unwrap_or_default();
+            let text =
+                format!("byte {at} of datagram {} of flow {} is {found:#04x}", header.sequence, self.number);
+            self.tally.first_wrong = Some(text);
+        }
+    }
+}

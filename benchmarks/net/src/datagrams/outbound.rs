@@ -1,0 +1,252 @@
+//! The sending side: its sockets, the size of its datagrams, the rate of each flow.
+
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use seatrial_model::Cause;
+use seatrial_sys::clock::now_ns;
+use seatrial_sys::net::datagram::{self, Layout, Outgoing, most_segments};
+use seatrial_sys::net::set_max_pacing_rate;
+use seatrial_sys::proof::Key;
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::config::{HEADER, MOST_MESSAGE, Offload, Pacing, UdpStreamConfig};
+use super::header::Pattern;
+use super::pace::Pace;
+use super::record::SentFlow;
+use seatrial_bench::Error;
+
+/// How long a call may last: the stop is looked at that often.
+const CALL: Duration = Duration::from_millis(5);
+
+/// How much faster than asked the kernel lets a flow go that it paces, so that what was late can be caught up with.
+const CATCHING_UP: f64 = 1.05;
+
+/// A flow that is sent.
+pub struct Outbound {
+    pub number: u16,
+    pub socket: UdpSocket,
+    pub to: SocketAddr,
+    pub pace: Pace,
+    pub start_ns: u64,
+    pub span_ns: u64,
+    pub sent: u64,
+    pub refused: u64,
+    pub cut_short: u64,
+    pub rejected: u64,
+    /// Whether what the kernel does not cut may go one by one.
+    pub may_be_uncut: bool,
+}
+
+/// A thread that sends.
+pub struct SendThread {
+    pub flows: Vec<Outbound>,
+    pub out: Outgoing,
+}
+
+/// What all flows have in common.
+#[derive(Clone, Debug)]
+pub struct Sending {
+    pub cookie: u64,
+    pub message: usize,
+    pub headers: usize,
+    pub path_mtu: Option<u32>,
+    pub pattern: Pattern,
+}
+
+/// Sockets to the `ports` of `peer`, and what goes through them.
+///
+/// # Errors
+/// When the message does not fit the path, or the system refuses.
+pub fn open(
+    config: &UdpStreamConfig,
+    interface: Option<&str>,
+    own: IpAddr,
+    peer: IpAddr,
+    ports: &[u16],
+) -> Result<(Sending, Vec<SendThread>), Error> {
+    if config.pacing == Pacing::Kernel {
+        paced_by_kernel(interface)?;
+    }
+    if ports.len() != config.flows {
+        let text = format!("the peer offers {} ports for {} flows", ports.len(), config.flows);
+        return Err(Error::new(Cause::Protocol, text));
+    }
+    let mut sockets = Vec::new();
+    for port in ports {
+        let to = SocketAddr::new(peer, *port);
+        let failed = |error| Error::new(Cause::IoError, format!("cannot send to {to}: {error}"));
+        sockets.push((socket(config, own, to).map_err(failed)?, to));
+    }
+    let path_mtu = sockets.first().and_then(|(socket, _)| datagram::path_mtu(socket).ok());
+    let headers = 8 + if peer.is_ipv4() { 20 } else { 40 };
+    let fits = path_mtu.map(|mtu| (mtu as usize).saturating_sub(headers).min(MOST_MESSAGE));
+    let message = size(config, fits, headers, own, peer)?;
+    let is_whole = fits.is_none_or(|fits| message <= fits);
+    let segments = segments(config, message, is_whole, sockets.iter().map(|(socket, _)| socket))?;
+    let cookie = cookie()?;
+    let pattern = Pattern::new(cookie, message, config.batch);
+    let layout = Layout { message, slots: config.batch, segments };
+    let thread = |_| SendThread { flows: Vec::new(), out: filled(layout, &pattern) };
+    let mut threads: Vec<SendThread> = (0..config.threads).map(thread).collect();
+    for (number, (socket, to)) in sockets.into_iter().enumerate() {
+        if let (Pacing::Kernel, Some(rate)) = (config.pacing, config.rate) {
+            let on_wire = rate * (message + headers) as f64 / message as f64 * CATCHING_UP;
+            set_max_pacing_rate(&socket, on_wire as u64).map_err(|error| {
+                Error::new(Cause::Missing, format!("pacing=kernel: the kernel answers {error}"))
+            })?;
+        }
+        threads[number % config.threads].flows.push(Outbound {
+            number: number as u16,
+            socket,
+            to,
+            pace: Pace::new(None, message, 0),
+            start_ns: 0,
+            span_ns: 0,
+            sent: 0,
+            refused: 0,
+            cut_short: 0,
+            rejected: 0,
+            may_be_uncut: segments > 1 && config.offload == Offload::Auto,
+        });
+    }
+    Ok((Sending { cookie, message, headers, path_mtu, pattern }, threads))
+}
+
+/// Only the queueing discipline `fq` heeds the rate of a UDP socket (tc-fq(8)).
+fn paced_by_kernel(interface: Option<&str>) -> Result<(), Error> {
+    let missing =
+        |why: String| Error::new(Cause::Missing, format!("pacing=kernel needs the discipline fq: {why}"));
+    let name =
+        interface.ok_or_else(|| missing("the interface is not known; give -p interface=".to_owned()))?;
+    let queues = datagram::qdiscs(name).map_err(|error| missing(format!("{name}: {error}")))?;
+    if queues.iter().any(|queue| queue.kind == "fq") {
+        return Ok(());
+    }
+    let kinds: Vec<&str> = queues.iter().map(|queue| queue.kind.as_str()).collect();
+    let text = format!("{name} has {}; tc qdisc replace dev {name} root fq", kinds.join(", "));
+    Err(missing(text))
+}
+
+fn socket(config: &UdpStreamConfig, own: IpAddr, to: SocketAddr) -> std::io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(to), Type::DGRAM, Some(Protocol::UDP))?;
+    if let Some(interface) = &config.interface {
+        // Needs no privilege since Linux 5.7; before, the address alone has to do.
+        let _ = socket.bind_device(Some(interface.as_bytes()));
+    }
+    socket.bind(&SocketAddr::new(own, 0).into())?;
+    socket.connect(&to.into())?;
+    socket.set_write_timeout(Some(CALL))?;
+    // Without it the queue of the interface may drop what we take for sent; its counters tell that as well.
+    let _ = datagram::report_local_drops(&socket);
+    if !config.fragment {
+        datagram::refuse_fragments(&socket)?;
+    }
+    Ok(socket.into())
+}
+
+/// Bytes of a message: what was asked for, or what fits.
+fn size(
+    config: &UdpStreamConfig,
+    fits: Option<usize>,
+    headers: usize,
+    own: IpAddr,
+    peer: IpAddr,
+) -> Result<usize, Error> {
+    let Some(asked) = config.message else {
+        return fits.filter(|fits| *fits >= HEADER).ok_or_else(|| {
+            let text = format!("the path MTU from {own} to {peer} is not known; give -p message=");
+            Error::new(Cause::Missing, text)
+        });
+    };
+    match fits {
+        Some(fits) if asked > fits && !config.fragment => {
+            let text = format!(
+                "a message of {asked} B and its headers of {headers} B do not fit the path MTU of {} B from {own} to \
+                 {peer}: the MTU of both interfaces, and of all between them, must be {} B at least",
+                fits + headers,
+                asked + headers
+            );
+            Err(Error::new(Cause::IoError, text))
+        }
+        _ => Ok(asked),
+    }
+}
+
+/// Datagrams of a piece. Only whole packets are cut by the kernel: it fragments none of them.
+fn segments<'a>(
+    config: &UdpStreamConfig,
+    message: usize,
+    is_whole: bool,
+    sockets: impl Iterator<Item = &'a UdpSocket>,
+) -> Result<usize, Error> {
+    let most = most_segments(message).min(config.batch);
+    if config.offload == Offload::Plain || most == 1 || (!is_whole && config.offload == Offload::Auto) {
+        return Ok(1);
+    }
+    let size = u16::try_from(message).unwrap_or(u16::MAX);
+    for socket in sockets {
+        let cut = if is_whole { datagram::segment(socket, size) } else { Err(seatrial_sys::Errno::MSGSIZE) };
+        match cut {
+            Ok(()) => {}
+            Err(_) if config.offload == Offload::Auto => return Ok(1),
+            Err(error) => {
+                let text = format!(
+                    "offload=gso: the kernel does not cut {message} B datagrams (UDP_SEGMENT): {error}; leave it out"
+                );
+                return Err(Error::new(Cause::Missing, text));
+            }
+        }
+    }
+    Ok(most)
+}
+
+fn filled(layout: Layout, pattern: &Pattern) -> Outgoing {
+    let mut out = Outgoing::new(layout);
+    for slot in 0..layout.slots {
+        out.slot(slot)[HEADER..].copy_from_slice(pattern.of(slot as u64));
+    }
+    out
+}
+
+/// A number that nobody can guess.
+fn cookie() -> Result<u64, Error> {
+    let failed = |why: String| Error::new(Cause::Missing, format!("asking for a random number: {why}"));
+    let key = Key::random().map_err(|error| failed(error.to_string()))?.to_hex();
+    key.get(..16)
+        .and_then(|text| u64::from_str_radix(text, 16).ok())
+        .ok_or_else(|| failed("a key is shorter than it should be".to_owned()))
+}
+
+impl SendThread {
+    /// Before a phase. Flows begin one after the other over the time between two datagrams, so that they do not go in
+    /// step.
+    pub fn begin(&mut self, config: &UdpStreamConfig, message: usize) {
+        let start = now_ns();
+        for flow in &mut self.flows {
+            let interval = Pace::new(config.rate, message, 0).interval_ns().unwrap_or(0.0);
+            let after = interval * f64::from(flow.number) / config.flows as f64;
+            flow.start_ns = start + after as u64;
+            flow.pace = Pace::new(config.rate, message, flow.start_ns);
+            (flow.span_ns, flow.sent) = (0, 0);
+            (flow.refused, flow.cut_short, flow.rejected) = (0, 0, 0);
+        }
+    }
+
+    /// After a phase: what was sent of each flow.
+    pub fn end(&self) -> Vec<(u16, SentFlow)> {
+        let flow = |flow: &Outbound| {
+            let sent = SentFlow {
+                datagrams: flow.sent,
+                span_ns: flow.span_ns,
+                slipped_ns: flow.pace.slipped_ns,
+                behind_ns: flow.pace.behind_ns,
+                refused: flow.refused,
+                cut_short: flow.cut_short,
+                rejected: flow.rejected,
+            };
+            (flow.number, sent)
+        };
+        self.flows.iter().map(flow).collect()
+    }
+}

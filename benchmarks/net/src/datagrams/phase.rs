@@ -1,0 +1,220 @@
+//! One phase of an end: both agree that they are ready, send and receive, and agree on how many were sent.
+
+use std::net::IpAddr;
+use std::thread::{self, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+
+use seatrial_model::{Cause, Sample};
+use seatrial_sys::clock::now_ns;
+use seatrial_sys::net::datagram::{Counters, fine_timers, qdiscs};
+use seatrial_sys::net::host_time;
+use seatrial_sys::root::SysRoot;
+
+use super::closed::{nothing, refused};
+use super::config::UdpStreamConfig;
+use super::control::Control;
+use super::inbound::ReceiveThread;
+use super::kernel;
+use super::outbound::{SendThread, Sending};
+use super::record::{Effort, Received, Sent};
+use super::rules::Rules;
+use super::shared::Shared;
+use super::talk::Talk;
+use super::threads::{Running, Took, effort, join, start};
+use seatrial_bench::{Error, Stop};
+
+/// How long after the end of a phase the other end may take to say that it has ended. Shorter than the grace that the
+/// engine gives, so that an end which does not answer is the only one to be late, and is named.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The number of the warm-up among the phases; those that are measured come behind it.
+pub const WARM_UP: u16 = 1;
+
+/// Datagrams of a warm-up of which some must arrive: of fewer, all may be lost on a path that loses some.
+const MANY: u64 = 30;
+
+/// An end that is connected.
+pub struct Stage {
+    pub control: Control,
+    pub peer: IpAddr,
+    pub interface: Option<String>,
+    pub sending: Option<(Sending, Vec<SendThread>)>,
+    pub receiving: Option<(Sending, Received, Vec<ReceiveThread>)>,
+    /// Since the other end did not answer.
+    pub silent: Option<String>,
+}
+
+/// What a phase came to.
+pub struct Ran {
+    pub sent: Option<Sent>,
+    pub received: Option<Received>,
+    pub samples: Vec<Sample>,
+}
+
+/// What the threads of a phase came to.
+struct Threads {
+    /// What the other end sent, by flow; none when it did not say.
+    other: Option<Vec<u64>>,
+    sending: Vec<Took>,
+    receiving: Vec<Took>,
+}
+
+impl Stage {
+    /// Runs the phase of this number, which no other has.
+    ///
+    /// # Errors
+    /// When the other end is gone, the system refuses, or nothing arrives.
+    pub fn run(&mut self, config: &UdpStreamConfig, number: u16, stop: &Stop) -> Result<Ran, Error> {
+        if let Some(why) = &self.silent {
+            return Err(Error::new(Cause::IoError, why.clone()));
+        }
+        let root = SysRoot::live();
+        let interface = self.interface.clone();
+        let interface = interface.as_deref();
+        let before = (Counters::read(&root, interface), host_time(&root).ok());
+        let (shared, began_ns) = (Shared::new(config.flows), now_ns());
+        let threads = self.threads(config, number, stop, &shared)?;
+        let machine = host_time(&root).ok().zip(before.1).map(|(now, then)| now.since(&then));
+        let counters = Counters::read(&root, interface).since(&before.0);
+        let phase_ns = now_ns() - began_ns;
+        let effort = |took: &[Took]| Effort {
+            phase_ns,
+            machine_busy_ns: machine.map(|time| time.busy_ns()),
+            machine_softirq_ns: machine.map(|time| time.softirq_ns),
+            ..effort(took)
+        };
+        let silent = threads.other.is_none().then(|| {
+            let text = "the other end did not answer for";
+            format!(
+                "{} {text} {} s; the network between was cut, or it is frozen",
+                self.peer,
+                PATIENCE.as_secs()
+            )
+        });
+        self.silent.clone_from(&silent);
+        let sent = self.sending.as_ref().map(|(common, senders)| {
+            let mut flows: Vec<_> = senders.iter().flat_map(SendThread::end).collect();
+            flows.sort_by_key(|(number, _)| *number);
+            let queues = interface.and_then(|name| qdiscs(name).ok()).unwrap_or_default();
+            Sent {
+                message: common.message,
+                rate: config.rate,
+                path_mtu: common.path_mtu,
+                headers: common.headers,
+                segments: senders.iter().map(|thread| thread.out.layout().segments).min().unwrap_or(1),
+                queues: queues.into_iter().filter(|queue| queue.is_root).map(|queue| queue.kind).collect(),
+                interface: self.interface.clone(),
+                flows: flows.into_iter().map(|(_, flow)| flow).collect(),
+                effort: effort(&threads.sending),
+                counters: counters.clone().into(),
+                silent: silent.clone(),
+            }
+        });
+        let mut samples = Vec::new();
+        let mut received = None;
+        if let Some((_, about, receivers)) = &mut self.receiving {
+            let mut flows: Vec<_> = receivers.iter_mut().flat_map(|thread| thread.end(&shared)).collect();
+            flows.sort_by_key(|(number, _)| *number);
+            for flow in receivers.iter().flat_map(|thread| &thread.flows) {
+                samples.extend(flow.slices.samples(flow.number)?);
+            }
+            let found = Received {
+                flows: flows.into_iter().map(|(_, tally)| tally).collect(),
+                effort: effort(&threads.receiving),
+                counters: counters.into(),
+                silent,
+                ..about.clone()
+            };
+            if number > WARM_UP || found.total(|flow| flow.sent) >= MANY {
+                nothing(&found, self.peer)?;
+            }
+            received = Some(found);
+        }
+        Ok(Ran { sent, received, samples })
+    }
+
+    /// The threads of a phase, and the talk beside them.
+    fn threads(
+        &mut self,
+        config: &UdpStreamConfig,
+        number: u16,
+        stop: &Stop,
+        shared: &Shared,
+    ) -> Result<Threads, Error> {
+        let Self { control, sending, receiving, peer, .. } = self;
+        let peer = *peer;
+        let until = Instant::now() + stop.left() + PATIENCE;
+        let mut talk = Talk::new(control, number, until);
+        thread::scope(|scope| {
+            let mut receivers: Vec<Running<'_, ()>> = Vec::new();
+            if let Some((common, _, threads)) = receiving {
+                let rules = rules(common, number);
+                for (at, thread) in threads.iter_mut().enumerate() {
+                    thread.begin();
+                    let receive = move || {
+                        let ReceiveThread { flows, sockets, incoming } = thread;
+                        kernel::receive(flows, sockets, incoming, rules, shared).map_err(|error| {
+                            Error::new(Cause::IoError, format!("receiving from {peer}: {error}"))
+                        })
+                    };
+                    let started = start(scope, "receive", config.receiving_cpu(at), receive);
+                    // Without the halt those that run would go on for ever.
+                    receivers.push(started.inspect_err(|_| shared.halt())?);
+                }
+            }
+            let is_broken = &|| receivers.iter().any(ScopedJoinHandle::is_finished);
+            while shared.ready() < receivers.len() && !is_broken() {
+                thread::sleep(Duration::from_micros(100));
+            }
+            let talked: Result<_, Error> = (move || {
+                if !talk.begin(is_broken)? {
+                    return Ok((Vec::new(), None));
+                }
+                let mut senders: Vec<Running<'_, Vec<(u16, u64)>>> = Vec::new();
+                // Moved and not borrowed: its threads go on behind this block.
+                if let Some((common, threads)) = { sending } {
+                    let (rules, pacing) = (rules(common, number), config.pacing);
+                    for (at, thread) in threads.iter_mut().enumerate() {
+                        thread.begin(config, rules.message);
+                        let send = move || {
+                            let SendThread { flows, out } = thread;
+                            // Without it sleeps are 50 us longer, which the schedule makes up for.
+                            let _ = fine_timers();
+                            let sent = kernel::send(flows, out, rules, pacing, stop, shared);
+                            sent.map_err(|(at, error)| {
+                                // The others need not go on.
+                                shared.halt();
+                                refused(&flows[at], error, rules.message)
+                            })?;
+                            Ok(flows.iter().map(|flow| (flow.number, flow.sent)).collect())
+                        };
+                        senders.push(start(scope, "send", config.sending_cpu(at), send)?);
+                    }
+                }
+                let is_over = || senders.iter().all(ScopedJoinHandle::is_finished);
+                let listened = talk.listen_until(|| is_over() || is_broken());
+                if listened.is_err() || is_broken() {
+                    shared.halt();
+                }
+                let (took, sent) = join(senders)?;
+                listened?;
+                let mut sent: Vec<(u16, u64)> = sent.into_iter().flatten().collect();
+                sent.sort_unstable();
+                let sent = sent.into_iter().map(|(_, sent)| sent).collect();
+                Ok((took, talk.end(sent, is_broken)?))
+            })();
+            match &talked {
+                Ok((_, Some(sent))) => shared.end(sent, now_ns()),
+                _ => shared.halt(),
+            }
+            // What went wrong here tells more than that the other end went away for it.
+            let (receiving, _) = join(receivers)?;
+            let (sending, other) = talked?;
+            Ok(Threads { other, sending, receiving })
+        })
+    }
+}
+
+fn rules(common: &Sending, phase: u16) -> Rules<'_> {
+    Rules { cookie: common.cookie, phase, message: common.message, pattern: &common.pattern }
+}

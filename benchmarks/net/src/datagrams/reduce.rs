@@ -1,0 +1,321 @@
+//! From what both ends put down to rates and losses.
+
+use seatrial_model::{
+    Case, Cause, Finding, Measures, Params, PartRecord, Quantity, Reason, Row, Sample, Severity, Unit, Values,
+};
+use serde_json::json;
+
+use super::config::{SEARCH, UdpStreamConfig};
+use super::findings::findings;
+use super::record::{DirectionRecord, Effort, Trial, trials};
+use super::searched;
+use seatrial_bench::Transferred;
+
+/// Bytes a nanosecond are 8 Gbit/s.
+const GIGABITS: f64 = 8.0;
+
+/// What a receiver got of a trial, in the time that its flows have in common.
+struct Common {
+    /// Gbit/s of all flows, by slice.
+    slices: Vec<f64>,
+    /// Gbit/s of each flow.
+    flows: Vec<f64>,
+}
+
+/// # Errors
+/// When a trial has no count of what was sent, when the sender did not keep to its rate, or nothing can be made of the
+/// time.
+pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    if case.params.text("rate") == Ok(SEARCH) {
+        return searched::reduce(case, parts);
+    }
+    let trials = trials(parts);
+    if trials.is_empty() {
+        return Err(Reason::new(Cause::TooShort, "no trial was measured to its end; raise -p time="));
+    }
+    trials.iter().flat_map(|trial| &trial.directions).try_for_each(is_told)?;
+    let (trials, late) = offered_as_asked(trials)?;
+    let slice_ns = case.places.first().and_then(|place| UdpStreamConfig::of(case, place).ok());
+    let slice_ns = slice_ns.map_or(10e6, |config| config.slice.get() as f64);
+    let mut measures = Measures::default();
+    let common: Vec<Vec<Common>> =
+        trials.iter().map(|trial| common(&trial.directions, slice_ns)).collect::<Option<_>>().ok_or_else(
+            || {
+                let text = "too few datagrams came for a time between two of them; raise -p rate= or time=";
+                Reason::new(Cause::TooShort, text)
+            },
+        )?;
+    rates(&mut measures, &trials, &common);
+    counts(&mut measures, &trials);
+    effort(&mut measures, &trials);
+    series(&mut measures, &trials, &common);
+    evidence(&mut measures, &trials);
+    transferred(&trials).tell(case, &mut measures);
+    measures.findings = findings(case, &trials);
+    measures.findings.extend((!late.is_empty()).then(|| left_out(case, &late)));
+    Ok(measures)
+}
+
+/// Whether the sender's count came over.
+fn is_told(direction: &DirectionRecord<'_>) -> Result<(), Reason> {
+    match direction.received.silent.as_ref().or(direction.sent.silent.as_ref()) {
+        Some(why) => Err(Reason::new(Cause::IoError, format!("the datagrams sent are not known: {why}"))),
+        None => Ok(()),
+    }
+}
+
+/// A trial in which the sender did not keep to its rate is none of this load and is left out, whatever arrived in it. The
+/// others, and why each of these is not among them.
+///
+/// # Errors
+/// When not more than half of them are left.
+fn offered_as_asked(trials: Vec<Trial<'_>>) -> Result<(Vec<Trial<'_>>, Vec<Reason>), Reason> {
+    let count = trials.len();
+    let (mut kept, mut late) = (Vec::new(), Vec::new());
+    for trial in trials {
+        match trial.directions.iter().try_for_each(|direction| has_kept_its_rate(&trial, direction)) {
+            Ok(()) => kept.push(trial),
+            Err(reason) => late.push(reason),
+        }
+    }
+    match late.pop() {
+        Some(last) if 2 * kept.len() <= count => Err(last),
+        last => {
+            late.extend(last);
+            Ok((kept, late))
+        }
+    }
+}
+
+fn left_out(case: &Case, late: &[Reason]) -> Finding {
+    let why = late.last().map_or("", |reason| reason.text.as_str());
+    let text = format!("{} of the trials are not in the numbers: {why}", late.len());
+    let mut finding = Finding::new("sender-late", Severity::Info, case.subject.clone(), text);
+    finding.value = Quantity::new(late.len() as f64, Unit::Count).ok();
+    finding
+}
+
+fn has_kept_its_rate(trial: &Trial<'_>, direction: &DirectionRecord<'_>) -> Result<(), Reason> {
+    let Some(rate) = direction.sent.rate else { return Ok(()) };
+    let behind = direction.sent.flows.iter().filter(|flow| flow.is_late());
+    let worst = behind.max_by_key(|flow| flow.slipped_ns);
+    let Some(worst) = worst else { return Ok(()) };
+    let refused: u64 = direction.sent.flows.iter().map(|flow| flow.refused).sum();
+    let busy = if refused > 0 {
+        format!("; a queue of this node was full {refused} times, so that its link is slower than that")
+    } else {
+        "; give it more -p threads= or a faster sender".to_owned()
+    };
+    let text = format!(
+        "the sender could not offer {:.6} Gbit/s a flow: in trial {} one was {:.1} ms of {:.0} ms too late to catch up{busy}",
+        rate * 8.0 / 1e9,
+        trial.number,
+        worst.slipped_ns as f64 / 1e6,
+        worst.span_ns as f64 / 1e6,
+    );
+    Err(Reason::new(Cause::Underloaded, text))
+}
+
+/// Slices of a trial at most, more than the longest one has: the times may be those of somebody else's evidence.
+const MOST_CELLS: f64 = (1 << 24) as f64;
+
+/// What came of every direction; none when the flows of one have no time in common. The two ends have clocks of their own,
+/// so that each direction counts in a window of its own; cut into equally many slices, they can be summed one by one, and
+/// the sum of the means is the mean of the sums.
+fn common(directions: &[DirectionRecord<'_>], slice_ns: f64) -> Option<Vec<Common>> {
+    let windows: Vec<Window<'_>> = directions.iter().map(Window::of).collect::<Option<_>>()?;
+    let cells =
+        windows.iter().map(|window| ((window.end - window.start) / slice_ns).floor().clamp(1.0, MOST_CELLS));
+    let cells = cells.reduce(f64::min)?;
+    Some(windows.iter().map(|window| window.cut(cells)).collect())
+}
+
+/// The time that the flows of a direction have in common, on the clock of the end that receives.
+struct Window<'a> {
+    start: f64,
+    end: f64,
+    by_flow: Vec<Vec<&'a Sample>>,
+}
+
+impl<'a> Window<'a> {
+    fn of(direction: &DirectionRecord<'a>) -> Option<Self> {
+        let mut by_flow: Vec<Vec<&Sample>> = vec![Vec::new(); direction.received.flows.len()];
+        for sample in direction.part.samples.iter().filter(|sample| sample.channel == "received") {
+            let flow = sample.at.count("flow").ok()? as usize;
+            by_flow.get_mut(flow)?.push(sample);
+        }
+        // A flow of which nothing came has no time, and adds nothing.
+        let some = by_flow.iter().filter(|samples| !samples.is_empty());
+        let starts = some.clone().filter_map(|samples| samples.first()).map(|sample| sample.start.get());
+        let start = starts.max()? as f64;
+        let end = some.filter_map(|samples| samples.last()).map(|sample| sample.end.get()).min()? as f64;
+        (end > start).then_some(Self { start, end, by_flow })
+    }
+
+    fn cut(&self, cells: f64) -> Common {
+        let Self { start, end, by_flow } = self;
+        let (start, end) = (*start, *end);
+        let width = (end - start) / cells;
+        let mut slices = vec![0.0; cells as usize];
+        let mut flows = vec![0.0; by_flow.len()];
+        for (flow, samples) in by_flow.iter().enumerate() {
+            for sample in samples {
+                let (from, to) = (sample.start.get() as f64, sample.end.get() as f64);
+                let density = sample.amount.value() / (to - from);
+                let first = ((from - start) / width).floor().max(0.0) as usize;
+                for (cell, bytes) in slices.iter_mut().enumerate().skip(first) {
+                    let (left, right) = (start + cell as f64 * width, start + (cell + 1) as f64 * width);
+                    if left >= to {
+                        break;
+                    }
+                    let inside = (to.min(right) - from.max(left)).max(0.0) * density;
+                    *bytes += inside;
+                    flows[flow] += inside;
+                }
+            }
+        }
+        slices.iter_mut().for_each(|bytes| *bytes *= GIGABITS / width);
+        flows.iter_mut().for_each(|bytes| *bytes *= GIGABITS / (end - start));
+        Common { slices, flows }
+    }
+}
+
+fn rates(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>]) {
+    let mut add = |name: &str, unit, trials: Vec<Vec<f64>>| {
+        if trials.iter().all(|trial| !trial.is_empty()) {
+            measures.metrics.insert(name.to_owned(), Values { unit, trials });
+        }
+    };
+    let sum = |directions: &Vec<Common>| -> Vec<f64> {
+        let count = directions.first().map_or(0, |direction| direction.slices.len());
+        (0..count).map(|at| directions.iter().map(|direction| direction.slices[at]).sum()).collect()
+    };
+    let sums: Vec<Vec<f64>> = common.iter().map(sum).collect();
+    let packets = trials.iter().zip(&sums).map(|(trial, slices)| {
+        let message = trial.directions[0].sent.message.max(1) as f64;
+        slices.iter().map(|rate| rate * 1e9 / 8.0 / message).collect()
+    });
+    add("packets", Unit::PerSecond, packets.collect());
+    add("throughput", Unit::GigabitsPerSecond, sums);
+    let offered =
+        |trial: &Trial<'_>| vec![trial.directions.iter().map(|direction| direction.sent.offered()).sum()];
+    add("offered", Unit::GigabitsPerSecond, trials.iter().map(offered).collect());
+    if trials.iter().all(|trial| trial.directions.len() == 2) {
+        // Datagrams go forward to the second end, of index 1.
+        for (name, index) in [("forward", 1), ("reverse", 0)] {
+            let of = |(trial, common): (&Trial<'_>, &Vec<Common>)| {
+                let at = trial.directions.iter().position(|direction| direction.part.index == index);
+                at.map_or(Vec::new(), |at| common[at].slices.clone())
+            };
+            add(name, Unit::GigabitsPerSecond, trials.iter().zip(common).map(of).collect());
+        }
+    }
+}
+
+fn counts(measures: &mut Measures, trials: &[Trial<'_>]) {
+    let mut add = |name: &str, unit, of: &dyn Fn(&Trial<'_>) -> Option<f64>| {
+        let trials: Option<Vec<Vec<f64>>> =
+            trials.iter().map(|trial| of(trial).map(|value| vec![value])).collect();
+        if let Some(trials) = trials {
+            measures.metrics.insert(name.to_owned(), Values { unit, trials });
+        }
+    };
+    let share = |part: fn(&super::record::Tally) -> u64, of: fn(&super::record::Tally) -> u64| {
+        move |trial: &Trial<'_>| {
+            let sum = |what: fn(&super::record::Tally) -> u64| -> u64 {
+                trial.directions.iter().map(|direction| direction.received.total(what)).sum()
+            };
+            (sum(of) > 0).then(|| 100.0 * sum(part) as f64 / sum(of) as f64)
+        }
+    };
+    add("loss", Unit::Percent, &share(|flow| flow.lost, |flow| flow.sent));
+    add("duplicates", Unit::Percent, &share(|flow| flow.duplicates, |flow| flow.received));
+    add("reordered", Unit::Percent, &share(|flow| flow.reordered, |flow| flow.received));
+    add("jitter", Unit::Microsecond, &|trial| {
+        let flows = trial.directions.iter().flat_map(|direction| &direction.received.flows);
+        flows.filter_map(|flow| flow.jitter_ns).reduce(f64::max).map(|nanos| nanos / 1e3)
+    });
+}
+
+fn effort(measures: &mut Measures, trials: &[Trial<'_>]) {
+    type Of = fn(&Effort) -> Option<f64>;
+    let threads: Of =
+        |it| (it.span_ns > 0).then(|| 100.0 * (it.user_ns + it.system_ns) as f64 / it.span_ns as f64);
+    let host: Of =
+        |it| Some(100.0 * it.machine_busy_ns.filter(|_| it.phase_ns > 0)? as f64 / it.phase_ns as f64);
+    type Side = fn(&DirectionRecord<'_>) -> Effort;
+    let sender: Side = |direction| direction.sent.effort;
+    let receiver: Side = |direction| direction.received.effort;
+    for (name, side, of) in [
+        ("sender_cpu", sender, threads),
+        ("receiver_cpu", receiver, threads),
+        ("sender_host", sender, host),
+        ("receiver_host", receiver, host),
+    ] {
+        let trial = |trial: &Trial<'_>| {
+            trial.directions.iter().map(|direction| of(&side(direction))).sum::<Option<f64>>()
+        };
+        let values: Option<Vec<Vec<f64>>> =
+            trials.iter().map(|it| trial(it).map(|value| vec![value])).collect();
+        if let Some(trials) = values {
+            measures.metrics.insert(name.to_owned(), Values { unit: Unit::Percent, trials });
+        }
+    }
+}
+
+fn series(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>]) {
+    let (mut rates, mut losses) = (Vec::new(), Vec::new());
+    for (at, first) in trials[0].directions.iter().enumerate() {
+        // 0 is forward: to the second end.
+        let direction = u64::from(first.part.index == 0);
+        for flow in 0..first.received.flows.len() {
+            let place: Params =
+                [("direction".to_owned(), direction.into()), ("flow".to_owned(), (flow as u64).into())]
+                    .into_iter()
+                    .collect();
+            let row =
+                |unit, trials: Vec<Vec<f64>>| Row { at: place.clone(), values: Values { unit, trials } };
+            let rate =
+                common.iter().filter_map(|directions| Some(vec![*directions.get(at)?.flows.get(flow)?]));
+            rates.push(row(Unit::GigabitsPerSecond, rate.collect()));
+            let tallies =
+                trials.iter().filter_map(|trial| trial.directions.get(at)?.received.flows.get(flow));
+            let loss: Vec<Vec<f64>> = tallies
+                .filter(|tally| tally.sent > 0)
+                .map(|tally| vec![100.0 * tally.lost as f64 / tally.sent as f64])
+                .collect();
+            if !loss.is_empty() {
+                losses.push(row(Unit::Percent, loss));
+            }
+        }
+    }
+    measures.series.insert("by_flow".to_owned(), rates);
+    if !losses.is_empty() {
+        measures.series.insert("loss_by_flow".to_owned(), losses);
+    }
+}
+
+/// Payload that came to each end. Each phase ends when nothing is on the way any more.
+fn transferred(trials: &[Trial<'_>]) -> Transferred {
+    let mut moved = Transferred::default();
+    for direction in trials.iter().flat_map(|trial| &trial.directions) {
+        let bytes = direction.received.total(|flow| flow.received) * direction.received.message as u64;
+        *(if direction.part.index == 0 { &mut moved.reverse } else { &mut moved.forward }) += bytes;
+    }
+    moved
+}
+
+/// Everything both ends know of every trial: the counts are exact there.
+fn evidence(measures: &mut Measures, trials: &[Trial<'_>]) {
+    let direction = |direction: &DirectionRecord<'_>| {
+        json!({
+            "to": direction.part.node,
+            "sent": direction.sent,
+            "received": direction.received,
+            "integrity": direction.part.integrity,
+        })
+    };
+    let all: Vec<_> =
+        trials.iter().map(|trial| trial.directions.iter().map(direction).collect::<Vec<_>>()).collect();
+    measures.evidence.insert("trials".to_owned(), json!(all));
+}

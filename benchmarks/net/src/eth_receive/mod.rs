@@ -1,0 +1,75 @@
+//! `net.eth_receive`: whether a port takes in the telescope's data without losing any, after COBALT2's eth-test.
+//!
+//! It is `net.udp_stream` with that test's load, seen from the end that receives.
+
+mod plan;
+#[cfg(test)]
+mod tests;
+
+use seatrial_model::{
+    About, Case, Cost, Factor, Interaction, Limits, Measures, ParamSpec, Params, PartPlacement, PartRecord,
+    Reason, Site,
+};
+
+use crate::datagrams::{self as stream, METRICS, SERIES};
+use seatrial_bench::{Benchmark, Error, Part};
+
+pub struct EthReceive;
+
+const ABOUT: About = About {
+    id: "net.eth_receive",
+    version: 2,
+    title: "reception of steady UDP streams without loss (COBALT2's eth-test)",
+    doc: include_str!("doc.md"),
+    params: &[
+        ParamSpec { default: "12", ..stream::FLOWS },
+        ParamSpec { default: "0.7575 Gbit/s", ..stream::RATE },
+        ParamSpec { default: "8900 B", ..stream::MESSAGE },
+        ParamSpec { default: "128", ..stream::BATCH },
+        ParamSpec { default: "false", ..stream::FRAGMENT },
+        stream::OFFLOAD,
+        stream::BUFFER,
+        stream::PACING,
+        stream::THREADS,
+        seatrial_bench::affinity::AFFINITY,
+        stream::PORT,
+        seatrial_bench::ends::INTERFACE,
+        ParamSpec { default: "6 s", ..seatrial_bench::TIME },
+        seatrial_bench::TRIALS,
+        seatrial_bench::MAX_TRIALS,
+        seatrial_bench::PRECISION,
+    ],
+    metrics: METRICS,
+    series: SERIES,
+    parts: &["sender", "receiver"],
+    needs: &[],
+    probes: &["steal", "load", "throttle", "nic", "qdisc", "softnet", "snmp"],
+    cost: Cost { seconds: 22, written: 0 },
+    interaction: Interaction::Loads("the link to a port with 9 Gbit/s, and cores at both ends"),
+};
+
+impl Benchmark for EthReceive {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn factors(&self) -> &'static [Factor] {
+        &[seatrial_bench::affinity::UNPINNED]
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        plan::plan(&ABOUT, params, site)
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        stream::limits(&ABOUT, case, site)
+    }
+
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+        stream::part(case, place)
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        stream::reduce(case, parts)
+    }
+}

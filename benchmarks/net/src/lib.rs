@@ -1,0 +1,29 @@
+//! Networks.
+//!
+//! A folder with a `doc.md` is a benchmark; the rest is what benchmarks of this family share.
+
+pub mod connect;
+mod datagrams;
+pub mod eth_receive;
+pub mod mtu;
+pub mod pingpong;
+#[cfg(test)]
+mod rig;
+pub mod rr;
+pub mod tcp_stream;
+#[cfg(test)]
+mod tests;
+pub mod udp_stream;
+
+use seatrial_bench::Benchmark;
+
+/// The benchmarks of this family, in the order of lists.
+pub const BENCHMARKS: &[&dyn Benchmark] = &[
+    &rr::RequestResponse,
+    &connect::Connect,
+    &tcp_stream::TcpStream,
+    &udp_stream::UdpStream,
+    &eth_receive::EthReceive,
+    &pingpong::PingPong,
+    &mtu::Mtu,
+];

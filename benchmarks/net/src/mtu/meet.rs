@@ -1,0 +1,33 @@
+//! A socket for packets beside the connection, and the MTU of the interface under it.
+
+use super::control::Message;
+use super::datagram::Datagrams;
+use seatrial_bench::Error;
+use seatrial_bench::interface_of;
+use seatrial_model::Cause;
+use seatrial_sys::root::SysRoot;
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+
+/// Opens a socket for packets beside the connection, and tells the other end where it is.
+pub fn meet(stream: &mut TcpStream) -> Result<Datagrams, Error> {
+    open(stream).map_err(|error| Error::new(Cause::IoError, format!("opening a socket for packets: {error}")))
+}
+
+fn open(stream: &mut TcpStream) -> io::Result<Datagrams> {
+    let datagrams = Datagrams::on(stream.local_addr()?.ip().to_canonical())?;
+    Message::Port(datagrams.port()?).write(stream)?;
+    match Message::read(stream)? {
+        Message::Port(port) => {
+            datagrams.to(SocketAddr::new(stream.peer_addr()?.ip().to_canonical(), port))?;
+            Ok(datagrams)
+        }
+        other => Err(io::Error::other(format!("{other:?} instead of a port"))),
+    }
+}
+
+/// The MTU of the interface that the connection uses.
+pub fn own_mtu(stream: &TcpStream) -> Option<u32> {
+    let interface = interface_of(stream)?;
+    SysRoot::live().value(format!("/sys/class/net/{interface}/mtu")).ok()
+}

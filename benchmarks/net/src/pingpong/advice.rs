@@ -1,0 +1,55 @@
+//! What the curve and the connection say together.
+
+use seatrial_model::{Bytes, Case, Finding, Quantity, Severity, Subject, Unit};
+use seatrial_stats::Sorted;
+use serde_json::Value;
+
+use super::plan::sizes_of;
+use seatrial_bench::pingpong::Curve;
+
+/// Bytes that must be under way to fill the path: its rate times its round trip. A socket buffer below that limits the
+/// rate to a buffer a round trip, whatever the link can do (RFC 1323, section 1.1).
+pub fn window(curve: &Curve, connection: &Value) -> Option<Finding> {
+    let small = curve.points.first().filter(|point| point.size < 64)?;
+    let round_trip_us = 2.0 * Sorted::pooled(&small.time_us).ok()?.median();
+    let rate = curve.peak()?.median_rate();
+    let product = rate * 1e9 / 8.0 * round_trip_us * 1e-6;
+    let buffer = |name: &str| connection.get(name).and_then(Value::as_u64);
+    let least = buffer("send_buffer").into_iter().chain(buffer("receive_buffer")).min()?;
+    // The kernel counts its own bookkeeping into a buffer, and doubles what is asked for to make up for it (socket(7)).
+    let usable = least / 2;
+    let needs = Bytes(product.round() as u64).rounded();
+    let text = format!(
+        "{rate:.3} Gbit/s and a round trip of {round_trip_us:.1} us keep {needs} under way (bandwidth-delay product)"
+    );
+    let (severity, text) = if (usable as f64) < product {
+        let usable = Bytes(usable).rounded();
+        let advice = format!(
+            "{text}, and the socket's buffers hold {usable}: raise -p socket_buffer= above {needs}, and \
+             net.core.rmem_max, net.core.wmem_max, net.ipv4.tcp_rmem and tcp_wmem with it"
+        );
+        (Severity::Warning, advice)
+    } else {
+        (Severity::Info, format!("{text}; the socket's buffers hold that"))
+    };
+    let mut finding = Finding::new("bandwidth-delay", severity, Subject::node(), text);
+    finding.value = Quantity::new(product, Unit::Byte).ok();
+    finding.evidence = vec!["by_size".to_owned(), "time_by_size".to_owned(), "connection".to_owned()];
+    Some(finding)
+}
+
+/// Sizes that the time did not suffice for.
+pub fn not_reached(case: &Case, curve: &Curve) -> Option<Finding> {
+    let largest = curve.points.last()?.size;
+    let missing = sizes_of(case).ok()?.into_iter().filter(|size| *size > largest).count();
+    if missing == 0 {
+        return None;
+    }
+    let text = format!(
+        "{missing} sizes above {} were not reached within the time: raise -p time=, or lower -p to=",
+        Bytes(largest).rounded()
+    );
+    let mut finding = Finding::new("not-reached", Severity::Warning, Subject::node(), text);
+    finding.evidence = vec!["by_size".to_owned()];
+    Some(finding)
+}

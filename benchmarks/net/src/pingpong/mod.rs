@@ -1,0 +1,115 @@
+//! `net.pingpong`: messages of many sizes back and forth over TCP or RDMA, by NetPIPE's method.
+
+mod advice;
+mod by_verbs;
+mod config;
+mod outcome;
+mod part;
+mod plan;
+mod tcp;
+#[cfg(test)]
+mod tests;
+mod transferred;
+mod verbs;
+
+use seatrial_model::{
+    About, AxisSpec, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec,
+    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+};
+
+use seatrial_bench::pingpong::{Curve, Mode};
+use seatrial_bench::{Benchmark, Error, Part};
+
+pub struct PingPong;
+
+const SIZE: &[AxisSpec] = &[AxisSpec { name: "size", unit: Unit::Byte }];
+
+const ABOUT: About = About {
+    id: "net.pingpong",
+    version: 2,
+    title: "messages of all sizes back and forth over TCP or RDMA: throughput and latency by size",
+    doc: include_str!("doc.md"),
+    params: &[
+        ParamSpec::new("mode", Kind::Choice(Mode::WORDS), "pingpong").doc(
+            "One message there and one back, messages one way on a fresh connection for each size, or \
+             both ways at once.",
+        ),
+        ParamSpec::new("transport", Kind::Choice(&["tcp", "verbs"]), "tcp")
+            .doc("What carries the messages: TCP, or RDMA writes over the ports of the interface (verbs)."),
+        ParamSpec::new("from", Kind::Size(Bytes(1), Bytes::mib(256)), "1 B").doc("The smallest message."),
+        ParamSpec::new("to", Kind::Size(Bytes(1), Bytes::mib(256)), "64 MiB").doc("The largest message."),
+        ParamSpec::new("beside", Kind::Count(0, 1024), "3")
+            .doc("How many bytes beside each size two more are measured; 0 measures none."),
+        ParamSpec::new("buffers", Kind::Choice(&["same", "different"]), "same").doc(
+            "Every message from and into the same memory, which the caches hold, or each other memory \
+             than the last.",
+        ),
+        ParamSpec::new("socket_buffer", Kind::Size(Bytes::kib(4), Bytes::gib(1)), "auto").word("auto").doc(
+            "Size of the send and the receive buffer of each socket of TCP; auto lets the kernel fit \
+             them.",
+        ),
+        seatrial_bench::affinity::AFFINITY,
+        seatrial_bench::ends::INTERFACE,
+        ParamSpec { default: "2 s", ..seatrial_bench::TIME },
+        seatrial_bench::TRIALS,
+        seatrial_bench::MAX_TRIALS,
+        ParamSpec { default: "5", ..seatrial_bench::PRECISION },
+    ],
+    metrics: &[
+        MetricSpec::higher_is_better("throughput", Unit::GigabitsPerSecond)
+            .doc("Payload over time at the size where it is highest; of both ways together in mode both."),
+        MetricSpec::lower_is_better("latency", Unit::Microsecond)
+            .doc("Half the round trip of messages below 64 B; in mode pingpong only."),
+        MetricSpec::lower_is_better("half_size", Unit::Byte)
+            .doc("The smallest message that reaches half of the highest throughput."),
+    ],
+    series: &[
+        SeriesSpec::higher_is_better("by_size", Unit::GigabitsPerSecond, SIZE)
+            .doc("Payload over time by size of the message."),
+        SeriesSpec::lower_is_better("time_by_size", Unit::Microsecond, SIZE)
+            .doc("Half the round trip by size of the message; in mode pingpong only."),
+    ],
+    parts: &["leader", "follower"],
+    needs: &[],
+    probes: &["steal", "load", "nic", "qdisc", "softnet", "snmp", "ib_port"],
+    cost: Cost { seconds: 8, written: 0 },
+    interaction: Interaction::Loads("one core of each of two nodes, and the link between them"),
+};
+
+impl Benchmark for PingPong {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn factors(&self) -> &'static [Factor] {
+        &[seatrial_bench::affinity::UNPINNED]
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        plan::plan(&ABOUT, params, site)
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        plan::limits(&ABOUT, case, site)
+    }
+
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+        part::part(case, place)
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        let curve = Curve::of(parts);
+        let mode = plan::mode(case)?;
+        let mut measures = curve.measures(mode)?;
+        transferred::transferred(parts, mode, plan::is_by_verbs(&case.params)).tell(case, &mut measures);
+        if let Some(connection) = parts.iter().find_map(|part| part.evidence.get("connection")) {
+            measures.findings.extend(advice::window(&curve, connection));
+            measures.evidence.insert("connection".to_owned(), connection.clone());
+        }
+        if let Some(device) = parts.iter().find_map(|part| part.evidence.get("device")) {
+            measures.evidence.insert("device".to_owned(), device.clone());
+        }
+        measures.findings.extend(advice::not_reached(case, &curve));
+        Ok(measures)
+    }
+}

@@ -1,0 +1,41 @@
+//! What the two ends say of the messages after they ran.
+
+use seatrial_bench::Error;
+use seatrial_bench::ServerThread;
+use seatrial_bench::pingpong::{Leader, Transport};
+use seatrial_model::{Cause, Integrity};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The leader's check of the data, which goes both ways.
+///
+/// # Errors
+/// When the follower is gone.
+pub fn led<T: Transport>(leader: &mut Leader<T>) -> Result<Integrity, Error> {
+    match leader.check() {
+        Ok(()) => Ok(Integrity::Verified { checked: leader.checked().1 }),
+        Err(error) if error.cause == Cause::CorruptData => {
+            Ok(Integrity::Corrupt { wrong: 1, of: leader.checked().0 + 1, first: error.text })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The leader's check goes both ways; here it is only asked whether one failed.
+///
+/// # Errors
+/// When the thread failed otherwise.
+pub fn followed(server: Option<&mut ServerThread>, served: &AtomicU64) -> Result<Integrity, Error> {
+    let Some(server) = server else {
+        return Ok(Integrity::Unverified { why: "there was no connection".to_owned() });
+    };
+    let served = served.load(Ordering::Relaxed);
+    if server.is_finished() {
+        match server.end() {
+            Err(error) if error.cause == Cause::CorruptData => {
+                return Ok(Integrity::Corrupt { wrong: 1, of: served + 1, first: error.text });
+            }
+            other => other?,
+        }
+    }
+    Ok(Integrity::Unverified { why: "the leader looks at every byte that comes back".to_owned() })
+}

@@ -1,0 +1,150 @@
+//! Who sends to whom, and how much memory that takes.
+
+use seatrial_model::machine::Machine;
+use seatrial_model::{
+    About, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, ParamError, Params, Reason, Site, Subject, Value,
+};
+
+use seatrial_sys::verbs::VerbKind;
+
+use seatrial_bench::Error;
+use seatrial_bench::affinity::place_threads;
+use seatrial_bench::pingpong::{Mode, sizes};
+use seatrial_bench::verbs::{self, End};
+use seatrial_bench::{Ends, link_limits, room};
+
+/// Memory of a machine that does not tell its caches through which messages walk that are to come from elsewhere.
+const REGION: u64 = 256 << 20;
+
+/// A region holds this many times the last-level cache, so that no message is still there when it is used again.
+const TIMES_THE_CACHE: u64 = 4;
+
+/// A region is never larger: 1 GiB.
+const LARGEST_REGION: u64 = 1 << 30;
+
+/// One case between the two ends of the site.
+pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    let ends = Ends::of(site, params)?;
+    let mut case = ends.case(about, params, seatrial_bench::budget(params)?);
+    let (from, to) = range(params).map_err(unreadable)?;
+    if from > to {
+        let text =
+            format!("from={from} contradicts to={to}: the smallest message is larger than the largest");
+        return Err(Reason::new(Cause::Contradiction, text));
+    }
+    let caches = site.nodes.iter().take(2).filter_map(|node| last_cache(&node.machine)).max();
+    let region = caches.map_or(REGION, |bytes| bytes.saturating_mul(TIMES_THE_CACHE)).min(LARGEST_REGION);
+    let region = if params.text("buffers").is_ok_and(|which| which == "different") { region } else { 0 };
+    let memory = 2 * region.max(to.get());
+    for node in site.nodes.iter().take(2) {
+        let needed = if ends.alone() { 2 * memory } else { memory };
+        if let Some(left) = room(&node.machine).filter(|left| *left < needed) {
+            let text = format!(
+                "messages of up to {to} take {} of memory, and {} has {} left: lower -p to=",
+                Bytes(needed).rounded(),
+                node.name,
+                Bytes(left).rounded()
+            );
+            return Err(Reason::new(Cause::NoSpace, text));
+        }
+    }
+    if region > 0 {
+        case.chosen.set("region", Bytes(region));
+    }
+    let placement = match is_by_verbs(params) {
+        true => {
+            let pair = by_verbs(&mut case, params, site)?;
+            verbs::place_threads(site, params, pair, 1)?
+        }
+        false => place_threads(&ends, site, params, 1)?,
+    };
+    placement.note(&mut case);
+    case.places = ends.places(about.parts, placement.bindings);
+    case.budget.overhead = Nanos::millis(200);
+    Ok(vec![case])
+}
+
+/// Whether messages go by RDMA.
+pub fn is_by_verbs(params: &Params) -> bool {
+    params.text("transport") == Ok("verbs")
+}
+
+/// The ports that messages go between; the case is then one of theirs.
+fn by_verbs<'a>(case: &mut Case, params: &'a Params, site: &'a Site) -> Result<[End<'a>; 2], Reason> {
+    if params.text("socket_buffer").is_ok_and(|size| size != "auto") {
+        let text = "socket_buffer= is of TCP's sockets: leave it out with transport=verbs";
+        return Err(Reason::new(Cause::Contradiction, text));
+    }
+    let [own, other] = verbs::first_pair(params, site)?;
+    // What TCP would have taken.
+    let is_other = |(name, _): &(&str, &Value)| !name.ends_with("interface");
+    let others = case.chosen.iter().filter(is_other).map(|(name, value)| (name.to_owned(), value.clone()));
+    case.chosen = others.collect();
+    verbs::note(case, own, other);
+    if case.nodes.len() == 1 {
+        case.subject = Subject::device("hca", &own.label());
+    }
+    case.facts = own.hca.facts(own.port);
+    Ok([own, other])
+}
+
+/// The smallest and the largest message.
+pub fn range(params: &Params) -> Result<(Bytes, Bytes), ParamError> {
+    let size = |name: &str| params.bytes(name).map(|bytes| bytes.unwrap_or(Bytes(1)));
+    Ok((size("from")?, size("to")?))
+}
+
+/// Every size of a case.
+pub fn sizes_of(case: &Case) -> Result<Vec<u64>, ParamError> {
+    let (from, to) = range(&case.params)?;
+    let beside = match case.params.get("beside") {
+        Some(Value::Count(bytes)) => *bytes,
+        _ => 0,
+    };
+    Ok(sizes(from.get(), to.get(), beside))
+}
+
+/// How messages flow in a case.
+pub fn mode(case: &Case) -> Result<Mode, Error> {
+    let word = case.params.text("mode")?;
+    Mode::of(word).ok_or_else(|| Error::new(Cause::Protocol, format!("{} has no mode {word}", case.id)))
+}
+
+/// Of the throughput what the way lets through of one connection; of times nothing.
+pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
+    let mut limits = seatrial_bench::no_limits(about);
+    let limit = throughput(case, site).map_or_else(|reason| Limit::Unknown { reason }, Limit::Chain);
+    limits.insert("throughput".to_owned(), limit);
+    limits
+}
+
+/// What the wires let through. A shaper is none: it lets what it has saved up through at once, and a message that waits
+/// for the one before may be no more than that.
+fn throughput(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
+    let mode = mode(case).map_err(|error| error.to_string())?;
+    let directions = if mode == Mode::Both { 2 } else { 1 };
+    if is_by_verbs(&case.params) {
+        let largest = range(&case.params).map_err(|error| error.to_string())?.1;
+        let bounds = verbs::one_way(VerbKind::Write, largest.get(), case, site)?;
+        return Ok(link_limits::times(&bounds, directions));
+    }
+    let mut of_one = case.clone();
+    of_one.params.set("flows", 1_u64);
+    of_one.chosen.set("direction", if mode == Mode::Stream { "forward" } else { "both" });
+    let mut bounds = link_limits::tcp(&of_one, site)?;
+    bounds.retain(|bound| !bound.provenance.starts_with("qdisc"));
+    if bounds.is_empty() {
+        return Err("only a shaper bounds the way, and lets bursts through faster than its rate".to_owned());
+    }
+    Ok(link_limits::times(&bounds, directions))
+}
+
+fn unreadable(error: ParamError) -> Reason {
+    Reason::new(Cause::Protocol, error.to_string())
+}
+
+/// Bytes of the largest cache of a machine.
+fn last_cache(machine: &Machine) -> Option<u64> {
+    let cpus: Vec<u32> = machine.cpu.one_per_core().map(|thread| thread.id).collect();
+    machine.last_level_cache(&cpus).known().map(|cache| cache.bytes)
+}

@@ -1,0 +1,169 @@
+//! Messages over TCP connections.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use seatrial_model::Cause;
+
+use seatrial_bench::Error;
+use seatrial_bench::pingpong::{Buffers, Transport};
+
+/// A peer that moves nothing for this long is dead, whatever TCP still hopes for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The connections of a trial: one for the commands, and one for all sizes or one for each.
+pub struct Tcp {
+    streams: Vec<TcpStream>,
+    current: usize,
+}
+
+impl Tcp {
+    /// A transport over these connections, in the order of their numbers.
+    ///
+    /// # Errors
+    /// When there is none, or the system refuses a deadline.
+    pub fn new(streams: Vec<TcpStream>) -> Result<Self, Error> {
+        if streams.is_empty() {
+            return Err(Error::new(Cause::Protocol, "no connection was made"));
+        }
+        for stream in &streams {
+            let limits = stream
+                .set_read_timeout(Some(PATIENCE))
+                .and_then(|()| stream.set_write_timeout(Some(PATIENCE)));
+            limits
+                .map_err(|error| Error::new(Cause::IoError, format!("setting up a connection: {error}")))?;
+        }
+        Ok(Self { streams, current: 0 })
+    }
+
+    fn write(&mut self, message: &[u8]) -> Result<(), Error> {
+        let stream = &mut self.streams[self.current];
+        stream.write_all(message).map_err(|error| told("sending a message", &error))
+    }
+
+    fn read(&mut self, message: &mut [u8]) -> Result<(), Error> {
+        let stream = &mut self.streams[self.current];
+        stream.read_exact(message).map_err(|error| told("receiving a message", &error))
+    }
+
+    /// Sends one message and receives another at the same time.
+    ///
+    /// # Errors
+    /// When the peer is gone or silent.
+    pub fn both(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), Error> {
+        let stream = &mut self.streams[self.current];
+        stream.set_nonblocking(true).map_err(|error| told("exchanging messages", &error))?;
+        let exchanged = both_ways(stream, out, into);
+        stream.set_nonblocking(false).map_err(|error| told("exchanging messages", &error))?;
+        exchanged.map_err(|error| told("exchanging messages", &error))
+    }
+
+    /// The connection that carried the last message.
+    pub fn stream(&self) -> &TcpStream {
+        &self.streams[self.current]
+    }
+}
+
+/// What a failed call says of the peer.
+fn told(doing: &str, error: &io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::UnexpectedEof => {
+            Error::new(Cause::PartnerLost, format!("{doing}: the peer closed the connection"))
+        }
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+            let text = format!("{doing}: nothing moved for {} s", PATIENCE.as_secs());
+            Error::new(Cause::IoError, text)
+        }
+        _ => Error::new(Cause::IoError, format!("{doing}: {error}")),
+    }
+}
+
+impl Transport for Tcp {
+    fn switch_to(&mut self, number: usize) -> Result<(), Error> {
+        // A single connection carries everything.
+        self.current = if self.streams.len() == 1 { 0 } else { number };
+        if self.current < self.streams.len() {
+            return Ok(());
+        }
+        self.current = 0;
+        Err(Error::new(Cause::Protocol, format!("there is no connection {number}")))
+    }
+
+    fn wait(&mut self) -> Result<bool, Error> {
+        let mut byte = [0];
+        loop {
+            match self.stream().peek(&mut byte) {
+                Ok(count) => return Ok(count > 0),
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+                // The leader's process was ended.
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(false),
+                Err(error) => return Err(told("waiting for a command", &error)),
+            }
+        }
+    }
+
+    fn tell(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.write(bytes)
+    }
+
+    fn hear(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
+        self.read(bytes)
+    }
+
+    fn send(&mut self, memory: &Buffers, message: Range<usize>) -> Result<(), Error> {
+        self.write(memory.own(message)?)
+    }
+
+    fn receive(&mut self, memory: &mut Buffers, message: Range<usize>) -> Result<(), Error> {
+        self.read(memory.own_both(0..0, message)?.1)
+    }
+
+    fn exchange(&mut self, memory: &mut Buffers, out: Range<usize>, into: Range<usize>) -> Result<(), Error> {
+        let (out, into) = memory.own_both(out, into)?;
+        self.both(out, into)
+    }
+}
+
+/// Sends and receives what can be sent and received, and sleeps when neither can.
+fn both_ways(stream: &mut TcpStream, out: &[u8], into: &mut [u8]) -> io::Result<()> {
+    let (mut sent, mut received) = (0, 0);
+    let mut last = Instant::now();
+    while sent < out.len() || received < into.len() {
+        let before = sent + received;
+        if sent < out.len() {
+            sent += if_ready(stream.write(&out[sent..]))?;
+        }
+        if received < into.len() {
+            match stream.read(&mut into[received..]) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                other => received += if_ready(other)?,
+            }
+        }
+        if sent + received > before {
+            last = Instant::now();
+            continue;
+        }
+        if last.elapsed() > PATIENCE {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        let mut wanted = PollFlags::empty();
+        wanted.set(PollFlags::OUT, sent < out.len());
+        wanted.set(PollFlags::IN, received < into.len());
+        let at_most = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+        match poll(&mut [PollFd::new(&*stream, wanted)], Some(&at_most)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+fn if_ready(moved: io::Result<usize>) -> io::Result<usize> {
+    match moved {
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(0),
+        other => other,
+    }
+}

@@ -1,0 +1,98 @@
+//! What tests of benchmarks of two ends share: parameters, nodes, what an end told, both ends in this process.
+
+use std::time::Duration;
+
+use seatrial_model::machine::{Cpu, CpuThread, Machine};
+use seatrial_model::{Case, Evidence, Integrity, Params, PartRecord, Sample, SiteNode};
+
+use seatrial_bench::{Benchmark, Offer, Part, Sink, Stop};
+
+/// A phase of a test is over by then, whatever it waits for.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The defaults of `bench`, but for what is `changed`.
+pub fn params(bench: &dyn Benchmark, changed: &[(&str, &str)]) -> Params {
+    let about = bench.about();
+
+    seatrial_testkit::params(about, changed)
+}
+
+/// A node of so many cores that we may use, and nothing else.
+pub fn node(name: &str, cores: u32) -> SiteNode {
+    let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
+    let cpu = Cpu { threads: (0..cores).map(thread).collect(), ..Cpu::default() };
+    SiteNode::new(name, Machine { cpu, ..Machine::default() })
+}
+
+/// The case on whatever CPU there is: the machine that tests may have one, or a set without 0.
+pub fn anywhere(mut case: Case) -> Case {
+    case.places.iter_mut().for_each(|place| place.seats.clear());
+    case
+}
+
+/// Keeps what an end told, and ends the phase when it has enough.
+pub struct Kept {
+    pub samples: Vec<Sample>,
+    /// What it told besides.
+    pub facts: Evidence,
+    pub stop: Stop,
+    enough: usize,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self::until(usize::MAX)
+    }
+}
+
+impl Kept {
+    /// So many samples are enough.
+    pub fn until(enough: usize) -> Self {
+        Self { samples: Vec::new(), facts: Evidence::new(), stop: Stop::after(LIMIT), enough }
+    }
+
+    /// The record of the `part` that told it.
+    pub fn record(self, part: &str, integrity: Integrity) -> PartRecord {
+        PartRecord {
+            part: part.to_owned(),
+            index: 0,
+            node: "n1".to_owned(),
+            trial: 0,
+            samples: self.samples,
+            integrity,
+            evidence: self.facts,
+        }
+    }
+}
+
+impl Sink for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+        if self.samples.len() >= self.enough {
+            self.stop.raise();
+        }
+    }
+
+    fn evidence(&mut self, name: &str, value: serde_json::Value) {
+        self.facts.insert(name.to_owned(), value);
+    }
+}
+
+pub type Ends = (Box<dyn Part>, Box<dyn Part>);
+
+/// Both ends of `case` in this process, connected; the first is the one that reaches for the other.
+pub fn try_ends(bench: &dyn Benchmark, case: &Case) -> Result<Ends, seatrial_bench::Error> {
+    let mut first = bench.part(case, &case.places[0])?;
+    let mut second = bench.part(case, &case.places[1])?;
+    let offers: Vec<Offer> = vec![first.prepare()?, second.prepare()?];
+    std::thread::scope(|scope| {
+        let answering = scope.spawn(|| second.connect(&offers));
+        first.connect(&offers).and(answering.join().expect("joined"))
+    })?;
+    Ok((first, second))
+}
+
+/// The same where nothing can go wrong.
+pub fn ends(bench: &dyn Benchmark, case: &Case) -> Ends {
+    try_ends(bench, case).expect("connected")
+}

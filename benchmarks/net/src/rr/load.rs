@@ -1,0 +1,78 @@
+//! A stream beside the requests, as full as TCP makes it.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use seatrial_model::Cause;
+
+use seatrial_bench::Error;
+use seatrial_bench::pin;
+
+/// Bytes of a write or read.
+const BLOCK: usize = 128 << 10;
+
+/// A full pipe is looked at again after this.
+const IO_TIMEOUT: Duration = Duration::from_millis(50);
+
+/// One end of the stream: a thread that writes or reads until it is dropped.
+pub struct Stream {
+    bytes: Arc<AtomicU64>,
+    over: Arc<AtomicBool>,
+    stream: TcpStream,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Stream {
+    /// Begins to write into `stream`, or to read from it.
+    ///
+    /// # Errors
+    /// When there can be no thread for it.
+    pub fn begin(stream: TcpStream, writes: bool, cpu: Option<u32>) -> Result<Self, Error> {
+        let failed =
+            |error: io::Error| Error::new(Cause::IoError, format!("a stream beside the requests: {error}"));
+        stream
+            .set_write_timeout(Some(IO_TIMEOUT))
+            .and_then(|()| stream.set_read_timeout(Some(IO_TIMEOUT)))
+            .map_err(failed)?;
+        let (bytes, over): (Arc<AtomicU64>, Arc<AtomicBool>) = Default::default();
+        let (count, end, mut own) =
+            (Arc::clone(&bytes), Arc::clone(&over), stream.try_clone().map_err(failed)?);
+        let run = move || {
+            // A stream that is not where it should be is still a load.
+            let _ = cpu.map(pin);
+            let mut block = vec![0xa5; BLOCK];
+            while !end.load(Ordering::Relaxed) {
+                let moved = if writes { own.write(&block) } else { own.read(&mut block) };
+                match moved {
+                    Ok(0) => return,
+                    Ok(moved) => _ = count.fetch_add(moved as u64, Ordering::Relaxed),
+                    Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    // The requests beside it will tell of a peer that is gone.
+                    Err(_) => return,
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("load".to_owned()).spawn(run).map_err(failed)?;
+        Ok(Self { bytes, over, stream, thread: Some(thread) })
+    }
+
+    /// Bytes moved so far.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        let _ = self.stream.shutdown(Shutdown::Both);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

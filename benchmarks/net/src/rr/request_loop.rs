@@ -1,0 +1,228 @@
+//! Requests and their responses as the client sees them, one at a time or at a set rate.
+
+use std::time::Duration;
+
+use seatrial_model::{Cause, Nanos};
+use seatrial_sys::clock::now_ns;
+
+use super::message::{fill, first_wrong, is_before, number_after};
+use super::wire::{Received, Wire};
+use seatrial_bench::{Error, Stop};
+
+/// A response over TCP that takes longer is lost: the connection is dead, whatever TCP still hopes for.
+pub const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A datagram that takes longer is lost. TCP too would send again after this (RFC 6298, 2.4, as Linux has it).
+pub const LOST_AFTER: Duration = Duration::from_millis(200);
+
+/// So many datagrams lost one after the other are no loss but a peer that is gone.
+const GONE: u64 = 25;
+
+/// Sends requests and takes the responses.
+pub struct RequestLoop {
+    wire: Wire,
+    request: Vec<u8>,
+    response: Vec<u8>,
+    /// Requests sent so far, over all phases; numbers them.
+    sent: u64,
+    /// Responses that have come or been given up, in the order of their requests.
+    settled: u64,
+    pub lost: u64,
+    /// Responses that came after they were given up.
+    pub late: u64,
+    /// The longest time that a request was sent after its moment.
+    pub behind: Nanos,
+}
+
+impl RequestLoop {
+    pub fn new(wire: Wire, request: usize, response: usize) -> Self {
+        Self {
+            wire,
+            request: vec![0; request],
+            response: vec![0; response],
+            sent: 0,
+            settled: 0,
+            lost: 0,
+            late: 0,
+            behind: Nanos(0),
+        }
+    }
+
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Bytes of responses that were compared with what they should be.
+    pub fn checked(&self) -> u64 {
+        (self.settled - self.lost) * self.response.len() as u64
+    }
+
+    /// One round trip; none when the datagram or its answer was lost. The pattern is filled in before and checked after
+    /// the clock.
+    ///
+    /// # Errors
+    /// When the peer is gone, or the answer is not the one to the question.
+    pub fn once(&mut self) -> Result<Option<Nanos>, Error> {
+        let number = self.sent;
+        fill(&mut self.request, number);
+        let start = Nanos(now_ns());
+        let patience = if self.wire.is_udp() { LOST_AFTER } else { PATIENCE };
+        let patience = Nanos(patience.as_nanos() as u64);
+        while !self.wire.send(&self.request).map_err(|error| failed(number, start, &error.to_string()))? {
+            if Nanos(now_ns()).since(start) > patience {
+                return self.give_up(number, start);
+            }
+        }
+        self.sent += 1;
+        loop {
+            let received = self.wire.receive(&mut self.response);
+            let now = Nanos(now_ns());
+            match received.map_err(|error| failed(number, start, &error.to_string()))? {
+                Received::Message(bytes) => {
+                    if self.is_late(bytes, number) {
+                        continue;
+                    }
+                    self.check(bytes, number)?;
+                    self.settled = self.sent;
+                    return Ok(Some(now.since(start)));
+                }
+                Received::Nothing if now.since(start) < patience => {}
+                Received::Nothing => return self.give_up(number, start),
+                Received::Closed => return Err(failed(number, start, "the server closed the connection")),
+            }
+        }
+    }
+
+    fn give_up(&mut self, number: u64, start: Nanos) -> Result<Option<Nanos>, Error> {
+        self.sent = number + 1;
+        if !self.wire.is_udp() {
+            return Err(failed(number, start, "no response"));
+        }
+        self.lose(self.sent - self.settled)?;
+        Ok(None)
+    }
+
+    fn lose(&mut self, count: u64) -> Result<(), Error> {
+        self.lost += count;
+        self.settled += count;
+        if self.lost >= GONE && self.lost == self.settled {
+            let text = format!("none of {} datagrams was answered: look for a firewall", self.lost);
+            return Err(Error::new(Cause::IoError, text));
+        }
+        Ok(())
+    }
+
+    fn is_late(&mut self, bytes: usize, number: u64) -> bool {
+        let message = &self.response[..bytes];
+        let late = self.wire.is_udp() && first_wrong(message, number).is_some() && is_before(message, number);
+        self.late += u64::from(late);
+        late
+    }
+
+    fn check(&self, bytes: usize, number: u64) -> Result<(), Error> {
+        if bytes != self.response.len() {
+            let text = format!("response {number} is {bytes} B long, not {}", self.response.len());
+            return Err(Error::new(Cause::CorruptData, text));
+        }
+        match first_wrong(&self.response, number) {
+            None => Ok(()),
+            Some(at) => {
+                let text = format!("byte {at} of response {number} is {:#04x}", self.response[at]);
+                Err(Error::new(Cause::CorruptData, text))
+            }
+        }
+    }
+
+    /// Asks `rate` times a second until `stop`, and waits for the last answers. Each latency, told to `each` with the
+    /// moment of its end, is counted from when its request should have been sent: an answer that holds up the requests
+    /// behind it is felt by all of them (no coordinated omission). The wire must not wait.
+    ///
+    /// # Errors
+    /// As [`Self::once`].
+    pub fn at_rate(
+        &mut self,
+        rate: u64,
+        stop: &Stop,
+        each: &mut dyn FnMut(Nanos, Nanos),
+    ) -> Result<(), Error> {
+        let (first, start) = (self.sent, Nanos(now_ns()));
+        let due = |number: u64| {
+            let after = u128::from(number - first) * 1_000_000_000 / u128::from(rate);
+            Nanos(start.get() + after as u64)
+        };
+        let mut filled = None;
+        let mut heard = start;
+        loop {
+            let now = Nanos(now_ns());
+            let over = stop.is_over();
+            if !over && now >= due(self.sent) {
+                if filled != Some(self.sent) {
+                    fill(&mut self.request, self.sent);
+                    filled = Some(self.sent);
+                }
+                if self
+                    .wire
+                    .send(&self.request)
+                    .map_err(|error| failed(self.sent, now, &error.to_string()))?
+                {
+                    self.behind = self.behind.max(now.since(due(self.sent)));
+                    self.sent += 1;
+                }
+            }
+            if over && self.settled == self.sent {
+                return Ok(());
+            }
+            let received = self.wire.receive(&mut self.response);
+            let now = Nanos(now_ns());
+            match received.map_err(|error| failed(self.settled, due(self.settled), &error.to_string()))? {
+                Received::Message(bytes) => {
+                    heard = now;
+                    if let Some(number) = self.settle(bytes)? {
+                        each(now.since(due(number)), now);
+                    }
+                }
+                Received::Nothing => self.give_up_old(now, heard, &due)?,
+                Received::Closed => {
+                    return Err(failed(self.settled, due(self.settled), "the server closed the connection"));
+                }
+            }
+        }
+    }
+
+    /// The number of the response that came; none of one that was given up.
+    fn settle(&mut self, bytes: usize) -> Result<Option<u64>, Error> {
+        let expected = self.settled;
+        let number = if self.wire.is_udp() {
+            if self.is_late(bytes, expected) {
+                return Ok(None);
+            }
+            number_after(&self.response[..bytes], expected).unwrap_or(expected)
+        } else {
+            expected
+        };
+        self.check(bytes, number)?;
+        self.lost += number - expected;
+        self.settled = number + 1;
+        Ok(Some(number))
+    }
+
+    fn give_up_old(&mut self, now: Nanos, heard: Nanos, due: &dyn Fn(u64) -> Nanos) -> Result<(), Error> {
+        if self.settled == self.sent {
+            return Ok(());
+        }
+        let waits = now.since(due(self.settled).max(heard));
+        if !self.wire.is_udp() {
+            let dead = waits > Nanos(PATIENCE.as_nanos() as u64);
+            return if dead { Err(failed(self.settled, due(self.settled), "no response")) } else { Ok(()) };
+        }
+        if waits > Nanos(LOST_AFTER.as_nanos() as u64) {
+            self.lose(1)?;
+        }
+        Ok(())
+    }
+}
+
+fn failed(number: u64, since: Nanos, why: &str) -> Error {
+    let took = Nanos(now_ns()).since(since).get() / 1_000_000;
+    Error::new(Cause::IoError, format!("round trip {number} after {took} ms: {why}"))
+}

@@ -1,0 +1,208 @@
+//! The end of a flow, when the clock no longer runs: what was sent and what was received are held against each other.
+//!
+//! The receiver says that it is ready, so that from here on it sees every byte, however it received before. The sender
+//! then sends some more of the stream and a closing word with the number of bytes before it, and closes its side;
+//! the receiver checks every byte until there, and answers with its own number.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+
+use seatrial_model::{Cause, Integrity};
+
+use super::config::Name;
+use super::pattern::{Check, PERIOD, bytes};
+use seatrial_bench::Error;
+
+/// How long nothing may happen: a connection that loses packets falls silent for seconds each time that a packet which was
+/// sent again is lost too (RFC 6298, 5.5), and a slow link has a queue of seconds. The phase itself has a deadline too.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What the receiver says when it is ready.
+const READY: u8 = 0x52;
+
+/// Bytes that are sent for the check alone: few enough for the slowest connection.
+pub const TAIL: usize = 8 << 10;
+
+/// First half of the closing word; the other half is the number of bytes. No piece of the stream is like it.
+const CLOSING: [u8; 8] = *b"\xffsea\xfeend";
+const CLOSING_LEN: usize = 16;
+
+/// The sender's side; `total` bytes were sent. `half_close` is for protocols that can close one side alone.
+///
+/// # Errors
+/// When the peer does not answer in time, or the connection breaks.
+pub fn send_end(name: Name, stream: &TcpStream, total: u64, half_close: bool) -> Result<Integrity, Error> {
+    let mut ready = [0];
+    hear(name, stream, &mut ready, PATIENCE, "waiting for the receiver to be ready")?;
+    let from = (total % PERIOD as u64) as usize;
+    let stream_bytes = bytes(from + TAIL);
+    let mut last = stream_bytes[from..].to_vec();
+    let total = total + last.len() as u64;
+    last.extend(CLOSING);
+    last.extend(total.to_le_bytes());
+    tell(name, stream, &last, PATIENCE, "sending the end of the stream")?;
+    if half_close {
+        stream
+            .shutdown(Shutdown::Write)
+            .map_err(|error| failed(name, "closing one side", PATIENCE, &error))?;
+    }
+    let mut received = [0; 8];
+    hear(name, stream, &mut received, PATIENCE, "waiting for the receiver to confirm what was sent")?;
+    let received = u64::from_le_bytes(received);
+    if received != total {
+        let first = format!("{name}: {total} bytes were sent and {received} received");
+        return Ok(Integrity::Corrupt { wrong: total.abs_diff(received), of: total, first });
+    }
+    Ok(Integrity::Verified { checked: 0 })
+}
+
+/// The receiver's side; `total` bytes were received, and `check` has seen some of them.
+///
+/// # Errors
+/// When the sender falls silent, or the connection breaks.
+pub fn receive_end(
+    name: Name,
+    stream: &TcpStream,
+    total: u64,
+    check: &mut Check,
+    half_close: bool,
+) -> Result<(), Error> {
+    receive_end_within(name, stream, total, check, half_close, PATIENCE)
+}
+
+fn receive_end_within(
+    name: Name,
+    mut stream: &TcpStream,
+    total: u64,
+    check: &mut Check,
+    half_close: bool,
+    patience: Duration,
+) -> Result<(), Error> {
+    tell(name, stream, &[READY], patience, "saying that it is ready")?;
+    let mut buffer = vec![0; 256 << 10];
+    // The last bytes seen may be the closing word: they wait until others follow.
+    let mut held: Vec<u8> = Vec::with_capacity(buffer.len() + CLOSING_LEN);
+    let mut at = total;
+    let mut progress = Instant::now();
+    loop {
+        match stream.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(came) => {
+                progress = Instant::now();
+                held.extend_from_slice(&buffer[..came]);
+                let sure = held.len().saturating_sub(CLOSING_LEN);
+                check.check_bytes(&held[..sure], at);
+                at += sure as u64;
+                held.drain(..sure);
+                if !half_close && held.starts_with(&CLOSING) {
+                    break;
+                }
+            }
+            Err(error) if passing(&error) && progress.elapsed() < patience => {}
+            Err(error) => return Err(failed(name, "reading the end of the stream", patience, &error)),
+        }
+    }
+    if !held.starts_with(&CLOSING) || held.len() < CLOSING_LEN {
+        let text = format!("{name}: the peer closed the connection after {} bytes", at + held.len() as u64);
+        return Err(Error::new(Cause::PartnerLost, text));
+    }
+    let sent = u64::from_le_bytes(held[8..16].try_into().unwrap_or_default());
+    if sent != at {
+        check.fault(format!("{name}: {sent} bytes were sent and {at} received"));
+    }
+    tell(name, stream, &at.to_le_bytes(), patience, "confirming what was received")
+}
+
+/// Writes all of `bytes`; nothing of them may be taken for as long as `patience`.
+fn tell(
+    name: Name,
+    mut stream: &TcpStream,
+    mut bytes: &[u8],
+    patience: Duration,
+    doing: &str,
+) -> Result<(), Error> {
+    let mut progress = Instant::now();
+    while !bytes.is_empty() {
+        match stream.write(bytes) {
+            Ok(taken) => (bytes, progress) = (&bytes[taken..], Instant::now()),
+            Err(error) if passing(&error) && progress.elapsed() < patience => {}
+            Err(error) => return Err(failed(name, doing, patience, &error)),
+        }
+    }
+    Ok(())
+}
+
+/// Reads all of `room` within `patience`.
+fn hear(
+    name: Name,
+    mut stream: &TcpStream,
+    room: &mut [u8],
+    patience: Duration,
+    doing: &str,
+) -> Result<(), Error> {
+    let deadline = Instant::now() + patience;
+    let mut got = 0;
+    while got < room.len() {
+        match stream.read(&mut room[got..]) {
+            Ok(0) => {
+                let text = format!("{name}: {doing}: it closed the connection");
+                return Err(Error::new(Cause::PartnerLost, text));
+            }
+            Ok(came) => got += came,
+            Err(error) if passing(&error) && Instant::now() < deadline => {}
+            Err(error) => return Err(failed(name, doing, patience, &error)),
+        }
+    }
+    Ok(())
+}
+
+/// Whether it is only the socket's short deadline.
+fn passing(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}
+
+/// Silence at the end says nothing about what was measured before: that nothing could be checked is no verdict.
+fn failed(name: Name, doing: &str, patience: Duration, error: &std::io::Error) -> Error {
+    if passing(error) {
+        let text = format!("{name}: {doing}: nothing moved for {} s", patience.as_secs_f64());
+        return Error::new(Cause::PartnerLost, text);
+    }
+    Error::new(Cause::IoError, format!("{name}: {doing}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+    use seatrial_bench::Direction;
+
+    const NAME: Name = Name { direction: Direction::Forward, flow: 0 };
+    const SHORT: Duration = Duration::from_millis(200);
+
+    #[test]
+    fn a_sender_that_falls_silent_at_the_end_is_told_in_words_and_is_no_verdict() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let _silent = TcpStream::connect(listener.local_addr().expect("an address")).expect("connects");
+        let (stream, _) = listener.accept().expect("accepts");
+        stream.set_read_timeout(Some(Duration::from_millis(10))).expect("set");
+        let mut check = Check::new();
+        let error =
+            receive_end_within(NAME, &stream, 100, &mut check, true, SHORT).expect_err("nothing came");
+        assert_eq!(error.cause, Cause::PartnerLost);
+        assert_eq!(error.text, "flow 0 forward: reading the end of the stream: nothing moved for 0.2 s");
+    }
+
+    #[test]
+    fn a_receiver_that_takes_nothing_is_told_in_words_and_is_no_verdict() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let stream = TcpStream::connect(listener.local_addr().expect("an address")).expect("connects");
+        let (_deaf, _) = listener.accept().expect("accepts");
+        stream.set_write_timeout(Some(Duration::from_millis(10))).expect("set");
+        let error = tell(NAME, &stream, &vec![0; 64 << 20], SHORT, "sending the end of the stream")
+            .expect_err("nobody reads");
+        assert_eq!(error.cause, Cause::PartnerLost);
+        assert!(error.text.ends_with("sending the end of the stream: nothing moved for 0.2 s"));
+    }
+}

@@ -1,0 +1,227 @@
+//! What both ends of a case agree upon, read from the case.
+
+use std::fmt;
+use std::io;
+use std::net::TcpStream;
+use std::time::Duration;
+
+use seatrial_model::{Binding, Case, Cause, PartPlacement, Value};
+use seatrial_sys::net;
+use socket2::SockRef;
+
+use super::method::{Method, Receiving, Sending};
+use super::rails;
+use seatrial_bench::Direction;
+use seatrial_bench::Error;
+use seatrial_bench::{Endpoint, ends};
+
+/// Bytes of a message when nobody says: large enough that system calls no longer count, small enough for the second
+/// cache level.
+pub const MESSAGE: usize = 128 << 10;
+
+/// Least bytes that a receiver offers room for in a call. How much it really gets is up to the network.
+const ROOM: usize = 128 << 10;
+
+/// Time of a slice in a trial of usual length, in nanoseconds.
+const SLICE_NS: u64 = 10_000_000;
+
+/// Slices of a flow in a trial: longer trials have longer ones.
+const SLICES: u64 = 1000;
+
+/// A flow of the case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Name {
+    /// Which way its bytes go.
+    pub direction: Direction,
+    /// Its number among those that go this way, from 0.
+    pub flow: u32,
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "flow {} {}", self.flow, self.direction.word())
+    }
+}
+
+/// A case as a part needs it.
+#[derive(Clone, Debug)]
+pub struct TcpStreamConfig {
+    pub client: bool,
+    pub flows: Vec<Name>,
+    pub message: usize,
+    /// Bytes that a receiver takes in a call at most.
+    pub room: usize,
+    pub buffer: Option<usize>,
+    /// Bytes of a packet at most, where the path would take more.
+    pub mtu: Option<u32>,
+    pub congestion: Option<String>,
+    pub nodelay: bool,
+    /// Bytes a second for each flow.
+    pub pacing: Option<u64>,
+    /// None is for the trials to find out.
+    pub send: Option<Sending>,
+    pub receive: Option<Receiving>,
+    pub protocol: String,
+    pub interface: Option<String>,
+    /// The interfaces over which the flows are distributed; empty where there is one path.
+    pub rails: Vec<String>,
+    pub alone: bool,
+    pub bindings: Vec<Binding>,
+    /// Shortest time of a slice.
+    pub slice_ns: u64,
+    /// Slices in a trial, with room for a trial that ends late.
+    pub slices: usize,
+    /// Rest after each call that receives: a slow program in the place of ours, for tests.
+    pub rest: Duration,
+}
+
+impl TcpStreamConfig {
+    /// The configuration of `case` for the part at `place`.
+    ///
+    /// # Errors
+    /// When the case was not planned by the same version.
+    pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
+        let params = &case.params;
+        let word = |name: &str| params.text(name).map(|word| Some(word).filter(|word| *word != "auto"));
+        let protocol = params.text("protocol")?.to_owned();
+        let tcp = protocol == "tcp";
+        let flows = params.count("flows")? as u32;
+        let directions = Direction::asked(params).iter().copied();
+        let message = params.bytes("message")?.map_or(MESSAGE, |bytes| bytes.get() as usize);
+        let pacing = match params.get("pacing") {
+            Some(Value::Number(mbit)) => Some((mbit * 125_000.0) as u64),
+            Some(Value::Count(mbit)) => Some(mbit * 125_000),
+            _ => None,
+        };
+        let slice_ns = (case.budget.measure.get() / SLICES).max(SLICE_NS);
+        Ok(Self {
+            client: place.part == "client",
+            flows: directions
+                .flat_map(|direction| (0..flows).map(move |flow| Name { direction, flow }))
+                .collect(),
+            message,
+            room: message.max(ROOM),
+            buffer: params.bytes("buffer")?.map(|bytes| bytes.get() as usize),
+            mtu: params.count("mtu").ok().and_then(|mtu| u32::try_from(mtu).ok()),
+            congestion: word("congestion")?.map(str::to_owned),
+            nodelay: params.flag("nodelay")?,
+            pacing,
+            // Other protocols are moved in the plain way unless told otherwise: of the rest they know little.
+            send: word("send")?.and_then(Sending::find).or((!tcp).then_some(Sending::Write)),
+            receive: word("receive")?.and_then(Receiving::find).or((!tcp).then_some(Receiving::Read)),
+            protocol,
+            interface: ends::interface_for(case, place.index),
+            rails: rails::of(&case.params),
+            alone: case.nodes.len() == 1,
+            bindings: place.seats.clone(),
+            slice_ns,
+            slices: (case.budget.measure.get() / slice_ns) as usize * 2 + 64,
+            rest: Duration::ZERO,
+        })
+    }
+
+    /// Whether this end sends the bytes of a flow.
+    pub fn sends(&self, name: Name) -> bool {
+        (name.direction == Direction::Forward) == self.client
+    }
+
+    /// The interfaces of all paths, and how many flows each has.
+    pub fn paths(&self) -> Vec<(Option<&str>, usize)> {
+        if self.rails.is_empty() {
+            return vec![(self.interface.as_deref(), self.flows.len())];
+        }
+        let count = |rail: usize| self.flows.iter().filter(|name| self.rail_of(**name) == rail).count();
+        self.rails.iter().enumerate().map(|(rail, name)| (Some(name.as_str()), count(rail))).collect()
+    }
+
+    /// The number of the path that a flow takes.
+    pub fn rail_of(&self, name: Name) -> usize {
+        rails::rail_of(name.flow, self.rails.len())
+    }
+
+    /// In the order of the flows, what was made path by path.
+    pub fn in_order<T>(&self, by_path: Vec<Vec<T>>) -> Vec<T> {
+        let mut by_path: Vec<_> = by_path.into_iter().map(Vec::into_iter).collect();
+        self.flows.iter().filter_map(|name| by_path.get_mut(self.rail_of(*name))?.next()).collect()
+    }
+
+    /// Opens or calls on a path, with the options that must be set before a connection is there.
+    pub fn with_endpoint<T>(
+        &self,
+        interface: Option<&str>,
+        act: impl FnOnce(&Endpoint<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let protocol = match self.protocol.as_str() {
+            "mptcp" => Some(socket2::Protocol::MPTCP),
+            "sctp" => Some(socket2::Protocol::SCTP),
+            _ => None,
+        };
+        let options = |socket: SockRef<'_>| -> io::Result<()> {
+            if let Some(bytes) = self.buffer {
+                socket.set_recv_buffer_size(bytes)?;
+                socket.set_send_buffer_size(bytes)?;
+            }
+            // Whoever calls says what it takes, and keeps to it itself (tcp(7), TCP_MAXSEG): that is both ways.
+            if let Some(mtu) = self.mtu.filter(|_| self.client) {
+                let ip = if socket.domain()? == socket2::Domain::IPV6 { 40 } else { 20 };
+                socket.set_tcp_mss(mtu - ip - 20)?;
+            }
+            match &self.congestion {
+                Some(name) => socket.set_tcp_congestion(name.as_bytes()),
+                None => Ok(()),
+            }
+        };
+        let endpoint = Endpoint { interface, alone: self.alone, protocol, options: &options };
+        act(&endpoint).map_err(|error| match error.cause {
+            Cause::Missing if protocol.is_some() => {
+                let text = format!("this kernel has no {}: {}", self.protocol, error.text);
+                Error::new(Cause::Inapplicable, text)
+            }
+            _ => error,
+        })
+    }
+
+    /// Sets up a connection: deadlines so short that an end is noticed in time, and what was asked for.
+    ///
+    /// # Errors
+    /// What was tried, and what the system answered.
+    pub fn set_up(&self, name: Name, stream: &TcpStream) -> Result<(), Error> {
+        let failed = |what: &str, error: io::Error| {
+            Error::new(Cause::IoError, format!("{name}: setting {what}: {error}"))
+        };
+        let while_blocked = Some(Duration::from_millis(10));
+        let deadlines = || {
+            stream.set_read_timeout(while_blocked)?;
+            stream.set_write_timeout(while_blocked)
+        };
+        deadlines().map_err(|error| failed("deadlines", error))?;
+        if self.protocol != "sctp" {
+            stream.set_nodelay(self.nodelay).map_err(|error| failed("no-delay", error))?;
+        }
+        if let Some(rate) = self.pacing.filter(|_| self.sends(name)) {
+            net::set_max_pacing_rate(stream, rate).map_err(|error| failed("a pacing rate", error.into()))?;
+        }
+        Ok(())
+    }
+
+    /// Sees whether the congestion control can be had.
+    ///
+    /// # Errors
+    /// When it cannot, with those that can.
+    pub fn require_congestion_control(&self) -> Result<(), Error> {
+        let Some(name) = &self.congestion else { return Ok(()) };
+        let tried = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)
+            .and_then(|socket| socket.set_tcp_congestion(name.as_bytes()));
+        tried.map_err(|error| {
+            let root = seatrial_sys::root::SysRoot::live();
+            let available = net::available_congestion_controls(&root)
+                .map_or_else(|error| error.to_string(), |names| names.join(", "));
+            let cause = match error.kind() {
+                io::ErrorKind::PermissionDenied => Cause::Denied,
+                _ => Cause::Missing,
+            };
+            let text = format!("congestion={name}: {error}; available here: {available}");
+            Error::new(cause, text)
+        })
+    }
+}

@@ -1,0 +1,172 @@
+//! Which way to send and to receive, found out in the warm-up by a short trial of each.
+//!
+//! Both ends keep to one timetable, counted from the beginning of the phase, so that they need not speak to each other:
+//! first the connections get up to speed, then senders go through their ways twice, forth and back, while receivers take
+//! the plain one; then receivers do, while senders take the one they have chosen. Every way has its turn even where it
+//! cannot be had, or the ends would fall out of step.
+
+use std::time::{Duration, Instant};
+
+use seatrial_model::{Cause, Nanos};
+use seatrial_sys::Errno;
+use serde_json::{Value, json};
+
+use super::config::TcpStreamConfig;
+use super::flow::Lap;
+use super::method::{Method, Receiving, Sending, choose};
+use super::team::FlowTeam;
+use seatrial_bench::{Error, Stop};
+
+/// For connections to get up to speed.
+const RAMP: Duration = Duration::from_millis(200);
+
+/// For one turn of one way. Connections with round trips that are not short against it show no difference between ways,
+/// and then the plain one is kept.
+const TURN: Duration = Duration::from_millis(40);
+
+/// For what the last turn left in queues.
+const SETTLE: Duration = Duration::from_millis(100);
+
+/// Turns of one end: every way forth and back.
+const TURNS: usize = 8;
+
+/// Time of the warm-up by what there is to find out.
+pub const fn warm_up(send: bool, receive: bool) -> Nanos {
+    let turns = (send as u64 + receive as u64) * TURNS as u64;
+    Nanos::millis((RAMP.as_millis() + SETTLE.as_millis()) as u64 + turns * TURN.as_millis() as u64)
+}
+
+/// What both ends take from now on, and what the trials showed.
+#[derive(Debug)]
+pub struct Found {
+    pub send: Sending,
+    pub receive: Receiving,
+    pub shown: Value,
+}
+
+/// Goes through the warm-up.
+///
+/// # Errors
+/// Of a flow that fails, and when a method that was asked for cannot be taken.
+pub fn run(team: &mut FlowTeam, config: &TcpStreamConfig, stop: &Stop) -> Result<Found, Error> {
+    let mut send = config.send.unwrap_or(Sending::ALL[0]);
+    let mut receive = config.receive.unwrap_or(Receiving::ALL[0]);
+    let mut clock = Instant::now();
+    team.turn(send, receive, false)?;
+    clock += RAMP;
+    team.wait(clock, stop, |_| {})?;
+    let mut shown = json!({});
+    let mut laps = Vec::new();
+    if config.send.is_none() {
+        let mut moved = MethodProbe::<Sending>::new();
+        for method in moved.turns() {
+            laps = team.turn(method, receive, false)?;
+            moved.note(&laps, true);
+            clock += TURN;
+            team.wait(clock, stop, |_| {})?;
+        }
+        laps = team.turn(send, receive, false)?;
+        moved.note(&laps, true);
+        send = moved.chosen();
+        shown["send"] = moved.shown();
+    }
+    if config.receive.is_none() {
+        let mut moved = MethodProbe::<Receiving>::new();
+        for method in moved.turns() {
+            laps = team.turn(send, method, false)?;
+            moved.note(&laps, false);
+            clock += TURN;
+            team.wait(clock, stop, |_| {})?;
+        }
+        laps = team.turn(send, receive, false)?;
+        moved.note(&laps, false);
+        receive = moved.chosen();
+        shown["receive"] = moved.shown();
+    }
+    laps.extend(team.turn(send, receive, false)?);
+    while !stop.is_over() {
+        team.wait(Instant::now() + SETTLE, stop, |_| {})?;
+    }
+    let asked = (config.send.map(Method::word), config.receive.map(Method::word));
+    Ok(Found {
+        send,
+        receive,
+        shown: json!({ "asked": asked, "trials": shown, "send": send.word(), "receive": receive.word() }),
+    })
+}
+
+/// Bytes and time by method, over its turns.
+struct MethodProbe<M> {
+    tried: Vec<(M, Option<u64>, u64, Option<Errno>)>,
+    turn: usize,
+}
+
+impl<M: Method> MethodProbe<M> {
+    fn new() -> Self {
+        Self { tried: M::ALL.map(|method| (method, None, 0, None)).to_vec(), turn: 0 }
+    }
+
+    /// Every method forth and back.
+    fn turns(&self) -> Vec<M> {
+        M::ALL.into_iter().chain(M::ALL.into_iter().rev()).collect()
+    }
+
+    /// Notes what the turn before brought; the first call is about the time before there was one.
+    fn note(&mut self, laps: &[Lap], sends: bool) {
+        let turn = self.turn;
+        self.turn += 1;
+        let Some(method) = turn.checked_sub(1).and_then(|turn| self.turns().get(turn).copied()) else {
+            return;
+        };
+        let Some(tally) = self.tried.iter_mut().find(|(other, ..)| *other == method) else { return };
+        for lap in laps.iter().filter(|lap| lap.end.sends == sends) {
+            match lap.refused {
+                Some(error) => tally.3 = Some(error),
+                None => {
+                    *tally.1.get_or_insert(0) += lap.end.bytes;
+                    tally.2 += lap.end.window_ns;
+                }
+            }
+        }
+    }
+
+    /// Rates are compared, as turns are not exactly equally long.
+    fn rate(tally: &(M, Option<u64>, u64, Option<Errno>)) -> Option<u64> {
+        let (bytes, ns) = (tally.1?, tally.2.max(1));
+        tally.3.is_none().then(|| (bytes as f64 / ns as f64 * 1e9) as u64)
+    }
+
+    fn chosen(&self) -> M {
+        choose(&self.tried.iter().map(|tally| (tally.0, Self::rate(tally))).collect::<Vec<_>>())
+    }
+
+    fn shown(&self) -> Value {
+        let show = |tally: &(M, Option<u64>, u64, Option<Errno>)| {
+            let told = match tally.3 {
+                Some(error) => json!({ "refused": error.to_string() }),
+                // Each flow by itself: bytes over the time that it had.
+                None => json!({ "gbit_s_a_flow": Self::rate(tally).map(|rate| rate as f64 * 8e-9) }),
+            };
+            (tally.0.word().to_owned(), told)
+        };
+        // An end that has no flows of this side has nothing to show.
+        let told = self.tried.iter().filter(|tally| tally.1.is_some() || tally.3.is_some());
+        Value::Object(told.map(show).collect())
+    }
+}
+
+/// The refusal of a method that somebody asked for, if there is one.
+///
+/// # Errors
+/// With the parameter, and what the kernel answered.
+pub fn require(config: &TcpStreamConfig, laps: &[Lap]) -> Result<(), Error> {
+    let Some((lap, error)) = laps.iter().find_map(|lap| Some((lap, lap.refused?))) else { return Ok(()) };
+    let (parameter, word) = if lap.end.sends {
+        ("send", config.send.map_or("auto", Method::word))
+    } else {
+        ("receive", config.receive.map_or("auto", Method::word))
+    };
+    let cause = if matches!(error, Errno::PERM | Errno::ACCESS) { Cause::Denied } else { Cause::Missing };
+    let text = format!("{parameter}={word}: the kernel refuses: {error}; choose another, or auto");
+    Err(Error::new(cause, text))
+}

@@ -1,0 +1,255 @@
+//! A part: one end of all flows. The server opens the port, the client calls; which of them sends is up to each flow.
+
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
+use seatrial_stats::Sorted;
+use seatrial_sys::clock::now_ns;
+use seatrial_sys::net::{HostTime, host_time, tcp_info};
+use seatrial_sys::root::SysRoot;
+use serde_json::json;
+
+use super::config::{Name, TcpStreamConfig};
+use super::flow::Lap;
+use super::method::{Method, Receiving, Sending};
+use super::method_probe;
+use super::queued::Queue;
+use super::record::ENDS;
+use super::team::FlowTeam;
+use super::unsent::QueueReadings;
+use seatrial_bench::{Error, Offer, Part, Sink, Stop};
+use seatrial_bench::{Listener, PeerAddress, interface_of};
+
+/// QueueReadings at the round trip times in a phase.
+const LOOKS: u32 = 50;
+
+/// Shortest time between two looks.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// The part of `case` at `place`.
+///
+/// # Errors
+/// When the case was not planned by the same version.
+pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+    Ok(Box::new(TcpEnd::new(TcpStreamConfig::of(case, place)?, place)))
+}
+
+/// One end of all flows.
+pub struct TcpEnd {
+    config: TcpStreamConfig,
+    place: PartPlacement,
+    listeners: Vec<Listener>,
+    strangers: usize,
+    team: Option<FlowTeam>,
+    methods: (Sending, Receiving),
+}
+
+impl TcpEnd {
+    pub fn new(config: TcpStreamConfig, place: &PartPlacement) -> Self {
+        let methods = (config.send.unwrap_or(Sending::ALL[0]), config.receive.unwrap_or(Receiving::ALL[0]));
+        Self { config, place: place.clone(), listeners: Vec::new(), strangers: 0, team: None, methods }
+    }
+
+    fn call(&self, peers: &[Offer]) -> Result<Vec<TcpStream>, Error> {
+        let offer = peers.iter().find(|offer| offer.part == "server");
+        let offer = offer.ok_or_else(|| Error::new(Cause::Protocol, "no server among the peers"))?;
+        let offered = offer.data.as_array().map(Vec::as_slice).unwrap_or_default();
+        let paths = self.config.paths();
+        if offered.len() != paths.len() {
+            let text = format!("the peer offers {} ways, and there should be {}", offered.len(), paths.len());
+            return Err(Error::new(Cause::Protocol, text));
+        }
+        let mut streams = Vec::new();
+        // Direction by way, as the peer takes them in.
+        for ((interface, count), address) in paths.into_iter().zip(offered) {
+            let address = PeerAddress::read(address)?;
+            streams.push(self.config.with_endpoint(interface, |endpoint| {
+                (0..count as u32)
+                    .map(|number| address.connect(endpoint, number))
+                    .collect::<Result<Vec<_>, _>>()
+            })?);
+        }
+        Ok(self.config.in_order(streams))
+    }
+
+    fn team(&mut self) -> Result<&mut FlowTeam, Error> {
+        self.team.as_mut().ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))
+    }
+
+    fn measure(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        let (send, receive) = self.methods;
+        let mut times: Vec<(Name, u64, u32)> = Vec::new();
+        let mut looks = QueueReadings::default();
+        let config = self.config.clone();
+        let team = self.team()?;
+        let span = (stop.left() / LOOKS).max(POLL_INTERVAL);
+        let mut next = Instant::now() + span;
+        let sends = team.flows().iter().filter(|(name, _)| config.sends(*name));
+        // The first flow of each rail tells its interface.
+        let firsts = sends.take(config.rails.len().max(1));
+        let queues: Vec<Queue> = firsts.filter_map(|(_, stream)| Queue::of(stream)).collect();
+        let before = host_time(&SysRoot::live());
+        let start_ns = now_ns();
+        team.turn(send, receive, true)?;
+        let far = Instant::now() + stop.left() + Duration::from_secs(1);
+        team.wait(far, stop, |team| {
+            if Instant::now() >= next {
+                next = Instant::now() + span;
+                times.extend(round_trips(team, &mut looks));
+            }
+        })?;
+        // Data keeps moving until all parts have measured: an end would be seen by those that still do.
+        let mut laps = team.turn(send, receive, false)?;
+        let window_ns = now_ns() - start_ns;
+        let queues: Vec<serde_json::Value> =
+            queues.iter().filter_map(|before| Some(before.again()?.since(before))).collect();
+        let host = before.and_then(|before| Ok(host_time(&SysRoot::live())?.since(&before)));
+        let mut interfaces: Vec<String> = team
+            .flows()
+            .iter()
+            .take(config.rails.len().max(1))
+            .filter_map(|(_, stream)| interface_of(stream))
+            .collect();
+        interfaces.dedup();
+        method_probe::require(&self.config, &laps)?;
+        for lap in laps.iter_mut().filter(|lap| lap.end.sends) {
+            lap.end.drained = looks.drained(lap.end.name());
+            lap.end.tcp.rtt_us = usual(&times, lap.end.name()).or(lap.end.tcp.rtt_us);
+        }
+        for lap in &laps {
+            tell_slices(lap, out)?;
+        }
+        for (name, at, rtt_us) in times {
+            out.sample(sample("rtt", name, (at, at), f64::from(rtt_us), Unit::Microsecond)?);
+        }
+        out.evidence(ENDS, json!(laps.iter().map(|lap| &lap.end).collect::<Vec<_>>()));
+        out.evidence("host", tell_host(host.as_ref().ok(), window_ns));
+        out.evidence("interface", json!(interfaces.join("+")));
+        out.evidence("queues", json!(queues));
+        out.evidence("strangers", json!(self.strangers));
+        Ok(())
+    }
+}
+
+impl Part for TcpEnd {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        self.config.require_congestion_control()?;
+        if self.config.client {
+            return Ok(Offer::new(&self.place, serde_json::Value::Null));
+        }
+        for (interface, _) in self.config.paths() {
+            self.listeners.push(self.config.with_endpoint(interface, Listener::open)?);
+        }
+        let addresses = self.listeners.iter().map(Listener::address).collect::<Result<Vec<_>, _>>()?;
+        Ok(Offer::new(&self.place, json!(addresses)))
+    }
+
+    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
+        let streams = if self.config.client {
+            self.call(peers)?
+        } else {
+            let mut streams = Vec::new();
+            for (listener, (_, count)) in self.listeners.drain(..).zip(self.config.paths()) {
+                let accepted = listener.accept(count)?;
+                self.strangers += accepted.strangers;
+                streams.push(accepted.streams);
+            }
+            self.config.in_order(streams)
+        };
+        for (name, stream) in self.config.flows.iter().zip(&streams) {
+            self.config.set_up(*name, stream)?;
+        }
+        self.team = Some(FlowTeam::start(&self.config, streams)?);
+        Ok(())
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        match phase {
+            Phase::Measure => self.measure(stop, out),
+            _ => {
+                let config = self.config.clone();
+                let found = method_probe::run(self.team()?, &config, stop)?;
+                self.methods = (found.send, found.receive);
+                out.evidence("methods", found.shown);
+                Ok(())
+            }
+        }
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        let mut seen = 0;
+        for integrity in self.team()?.end()? {
+            match integrity {
+                Integrity::Verified { checked } => seen += checked,
+                other => return Ok(other),
+            }
+        }
+        Ok(Integrity::Verified { checked: seen })
+    }
+}
+
+/// The smoothed round trip times of the flows that send here. What they have left to send is looked at as well.
+fn round_trips(team: &FlowTeam, looks: &mut QueueReadings) -> Vec<(Name, u64, u32)> {
+    let at = now_ns();
+    let ask = |(name, stream): &(Name, TcpStream)| {
+        let info = tcp_info(stream).ok()?;
+        if let Some(mss) = info.snd_mss {
+            looks.read_queue(*name, stream, mss);
+        }
+        // An end that only receives acknowledges, and learns of no round trips worth the name.
+        let sends = info.data_segs_out.is_some_and(|count| count > 100);
+        info.rtt_us.filter(|us| *us > 0 && sends).map(|us| (*name, at, us))
+    };
+    team.flows().iter().filter_map(ask).collect()
+}
+
+/// The median of a flow's smoothed round trip times, in microseconds. The last one alone may be that of a moment at which
+/// an end waited for its CPU, and would pass for a queue in the path.
+fn usual(times: &[(Name, u64, u32)], flow: Name) -> Option<u32> {
+    let own = times.iter().filter(|(name, ..)| *name == flow);
+    let times: Vec<f64> = own.map(|(.., us)| f64::from(*us)).collect();
+    Some(Sorted::new(&times).ok()?.median() as u32)
+}
+
+fn tell_slices(lap: &Lap, out: &mut dyn Sink) -> Result<(), Error> {
+    for slice in &lap.slices {
+        let span = (slice.start_ns, slice.end_ns);
+        out.sample(sample("received", lap.end.name(), span, slice.bytes as f64, Unit::Byte)?);
+    }
+    Ok(())
+}
+
+fn sample(channel: &str, name: Name, span: (u64, u64), amount: f64, unit: Unit) -> Result<Sample, Error> {
+    let amount =
+        Quantity::new(amount, unit).map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
+    let mut at = Params::default();
+    at.set("direction", name.direction.word());
+    at.set("flow", u64::from(name.flow));
+    Ok(Sample { channel: channel.to_owned(), at, start: Nanos(span.0), end: Nanos(span.1), amount })
+}
+
+/// The machine's times over the phase, in nanoseconds of CPUs.
+fn tell_host(host: Option<&HostTime>, window_ns: u64) -> serde_json::Value {
+    match host {
+        Some(host) => json!({
+            "window_ns": window_ns, "busy_ns": host.busy_ns(), "user_ns": host.user_ns, "system_ns": host.system_ns,
+            "irq_ns": host.irq_ns, "softirq_ns": host.softirq_ns, "idle_ns": host.idle_ns, "steal_ns": host.steal_ns,
+        }),
+        None => json!({ "window_ns": window_ns, "unknown": "/proc/stat cannot be read" }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatrial_bench::Direction;
+
+    #[test]
+    fn the_usual_round_trip_is_not_that_of_a_moment() {
+        let flow = |flow| Name { direction: Direction::Forward, flow };
+        let looks = [(0, 90), (0, 110), (1, 7), (0, 3_819)].map(|(number, us)| (flow(number), 0, us));
+        assert_eq!(usual(&looks, flow(0)), Some(110));
+        assert_eq!(usual(&looks, flow(2)), None);
+    }
+}

@@ -1,0 +1,98 @@
+//! Who sends to whom, and what the way between them can carry.
+
+use seatrial_model::{About, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site};
+
+use super::method_probe;
+use super::rails;
+use seatrial_bench::Direction;
+use seatrial_bench::affinity::{place_threads, place_threads_over};
+use seatrial_bench::ends::Ends;
+use seatrial_bench::link_limits;
+
+/// One case between the two ends of the site.
+pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    let ends = Ends::of(site, params)?;
+    contradictions(params)?;
+    let directions = Direction::asked(params).len();
+    let flows = params.count("flows").unwrap_or(1) as usize;
+    let rails = rails::of(params);
+    let placement = match rails.as_slice() {
+        [] => place_threads(&ends, site, params, flows * directions)?,
+        rails => {
+            let nics = rails::interfaces(rails, params, site)?;
+            let path_of: Vec<usize> = (0..flows * directions)
+                .map(|thread| rails::rail_of((thread % flows) as u32, rails.len()))
+                .collect();
+            place_threads_over(&ends, site, params, &nics, &path_of)?
+        }
+    };
+    let mut budget = seatrial_bench::budget(params)?;
+    let auto = |name: &str| params.text(name) == Ok("auto");
+    let tcp = params.text("protocol") == Ok("tcp");
+    budget.warm_up = method_probe::warm_up(tcp && auto("send"), tcp && auto("receive"));
+    budget.overhead = Nanos::millis(250);
+    let mut case = ends.case(about, params, budget);
+    if !rails.is_empty() {
+        // No single interface carries it, whatever the ends would have taken.
+        for end in ["interface", "peer_interface"] {
+            case.chosen.set(end, rails.join("+").as_str());
+        }
+    }
+    placement.note(&mut case);
+    case.places = ends.places(about.parts, placement.bindings);
+    Ok(vec![case])
+}
+
+fn contradictions(params: &Params) -> Result<(), Reason> {
+    let text = |name: &str| params.text(name).unwrap_or("auto").to_owned();
+    let protocol = text("protocol");
+    let refuse = |text: String| Err(Reason::new(Cause::Contradiction, text));
+    if protocol == "sctp" {
+        for (name, only) in [("send", "write"), ("receive", "read"), ("congestion", "auto")] {
+            let asked = text(name);
+            if asked != "auto" && asked != only {
+                return refuse(format!("protocol=sctp knows no {name}={asked}"));
+            }
+        }
+    }
+    if protocol != "tcp" && params.count("mtu").is_ok() {
+        return refuse(format!("protocol={protocol} knows no mtu="));
+    }
+    if protocol == "mptcp" && text("receive") == "zerocopy" {
+        return refuse("protocol=mptcp knows no receive=zerocopy".to_owned());
+    }
+    Ok(())
+}
+
+/// The tightest of both cards' bounds, times what headers and gaps leave of them.
+pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
+    let one_direction = match rails::of(&case.params) {
+        rails if rails.is_empty() => link_limits::tcp(case, site),
+        rails => {
+            let of = |rail: String| {
+                let bounds = link_limits::tcp(&rails::only(case, &rail), site);
+                (rail, bounds)
+            };
+            rails::sum(rails.into_iter().map(of).collect())
+        }
+    };
+    let directions = Direction::of_case(case).len();
+    let limit = |metric: &str| match (metric, &one_direction) {
+        ("throughput" | "slowest", Ok(bounds)) => Limit::Chain(link_limits::times(bounds, directions)),
+        ("forward" | "reverse", Ok(bounds)) if directions > 1 => Limit::Chain(bounds.clone()),
+        ("throughput" | "slowest" | "forward" | "reverse", Err(reason)) => {
+            Limit::Unknown { reason: reason.clone() }
+        }
+        ("forward" | "reverse", Ok(_)) => {
+            Limit::Unknown { reason: "only told where data goes both ways at once".to_owned() }
+        }
+        ("fairness", _) => {
+            Limit::Unknown { reason: "1 by its definition, which is no measure of a part".to_owned() }
+        }
+        ("retransmits", _) => {
+            Limit::Unknown { reason: "none is best, and nothing says how many a path must have".to_owned() }
+        }
+        _ => seatrial_bench::no_limit(),
+    };
+    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
+}

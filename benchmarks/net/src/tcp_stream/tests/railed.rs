@@ -1,0 +1,121 @@
+//! Flows over several interfaces: who takes which, and what all of them can carry.
+
+use seatrial_model::machine::{Known, Nic, PciDevice};
+use seatrial_model::{Better, Cause, Evidence, Integrity, Params, PartRecord, Reason, Site, SiteNode, Unit};
+use serde_json::json;
+
+use super::figures::{end, steady};
+use super::rig::{params, with_card};
+use crate::tcp_stream::TcpStream;
+use seatrial_bench::Benchmark;
+
+/// Two cards in networks of their own: 10 Gbit/s, and one of this rate; the second has its interrupts on CPU 0.
+fn node_with_rails(name: &str, mbit: u64) -> SiteNode {
+    let mut node = with_card(name, 1500);
+    let first = node.machine.nics.known().expect("told")[0].clone();
+    let second = Nic {
+        name: "eth1".to_owned(),
+        speed_mbit_s: Known::Known(mbit),
+        networks: Known::Known(vec!["192.168.0.0/24".to_owned()]),
+        irq_cpus: Known::Known(vec![0]),
+        pci: Known::Known(PciDevice::default()),
+        ..first.clone()
+    };
+    let first = Nic { irq_cpus: Known::Known(vec![1]), ..first };
+    node.machine.nics = Known::Known(vec![first, second]);
+    node
+}
+
+fn site() -> Site {
+    Site { nodes: vec![node_with_rails("n1", 25_000), node_with_rails("n2", 25_000)] }
+}
+
+fn planned(changed: &[(&str, &str)]) -> Result<seatrial_model::Case, Reason> {
+    Ok(TcpStream.plan(&params(changed), &site())?.remove(0))
+}
+
+#[test]
+fn the_limit_is_the_sum_of_the_rails() {
+    let case = planned(&[("rails", "eth0+eth1"), ("flows", "2")]).expect("a plan");
+    let limits = TcpStream.limits(&case, &site());
+    let record =
+        limits["throughput"].record(Better::Higher, Unit::GigabitsPerSecond).expect("of the dimension");
+    let value = record.value.expect("known");
+    assert!((value - 35.0 * 1448.0 / 1538.0).abs() < 1e-6, "{value}");
+    assert_eq!(case.chosen.text("interface"), Ok("eth0+eth1"));
+}
+
+#[test]
+fn each_flow_sits_next_to_its_own_rail_and_off_its_interrupts() {
+    let case = planned(&[("rails", "eth0+eth1"), ("flows", "2")]).expect("a plan");
+    let cpus: Vec<u32> = case.places[0].seats.iter().map(|binding| binding.cpu).collect();
+    // CPU 1 serves the first rail and CPU 0 the second: both flows stay off both.
+    assert_eq!(cpus, [2, 3]);
+    assert_eq!(case.chosen.flag("off_irq_cores"), Ok(true));
+}
+
+#[test]
+fn rails_that_cannot_be_had_are_refused_with_the_reason() {
+    for (changed, cause, word) in [
+        (
+            vec![("rails", "eth0,eth7"), ("flows", "2")],
+            Cause::Inapplicable,
+            "n1 has no interface eth7; it has eth0, eth1",
+        ),
+        (vec![("rails", "eth0+eth1")], Cause::Contradiction, "give -p flows=2 or more"),
+        (vec![("rails", "eth0,eth0"), ("flows", "2")], Cause::Contradiction, "different interfaces"),
+        (vec![("rails", "eth0,"), ("flows", "2")], Cause::Contradiction, "different interfaces"),
+        (vec![("rails", "eth0"), ("interface", "eth1")], Cause::Contradiction, "leave out interface="),
+    ] {
+        let reason = planned(&changed).expect_err("refused");
+        assert!(reason.cause == cause && reason.text.contains(word), "{changed:?}: {reason}");
+    }
+    let alone = Site { nodes: vec![node_with_rails("n1", 25_000)] };
+    let reason = TcpStream.plan(&params(&[("rails", "eth0"), ("flows", "1")]), &alone).expect_err("refused");
+    assert_eq!(reason.cause, Cause::Missing);
+}
+
+#[test]
+fn rates_are_told_rail_by_rail() {
+    let case = planned(&[("rails", "eth0+eth1"), ("flows", "3")]).expect("a plan");
+    let samples =
+        [(0, 1.0), (1, 4.0), (2, 2.0)].map(|(flow, gbit)| steady("forward", flow, 0, 500, gbit)).concat();
+    let part = PartRecord {
+        part: "server".to_owned(),
+        index: 1,
+        node: "n2".to_owned(),
+        trial: 0,
+        samples,
+        integrity: Integrity::Verified { checked: 1 },
+        evidence: Evidence::new(),
+    };
+    let measures = TcpStream.reduce(&case, &[part]).expect("numbers");
+    let rails: Vec<(Params, f64)> =
+        measures.series["by_rail"].iter().map(|row| (row.at.clone(), row.values.trials[0][0])).collect();
+    assert_eq!(rails.iter().map(|(at, _)| at.count("rail")).collect::<Vec<_>>(), [Ok(0), Ok(1)]);
+    assert!((rails[0].1 - 3.0).abs() < 1e-9 && (rails[1].1 - 4.0).abs() < 1e-9, "{rails:?}");
+}
+
+#[test]
+fn each_rail_is_to_be_proved_by_its_own_bytes() {
+    let case = planned(&[("rails", "eth0+eth1"), ("flows", "3")]).expect("a plan");
+    let samples = [0, 1, 2].map(|flow| steady("forward", flow, 0, 500, 1.0)).concat();
+    let ends = [(0, 100), (1, 40), (2, 7)].map(|(flow, bytes)| {
+        let mut end = end(false, 0, 0);
+        (end["flow"], end["bytes"], end["socket"]) =
+            (json!(flow), json!(bytes), json!({ "receive_buffer": 10 }));
+        end
+    });
+    let part = PartRecord {
+        part: "server".to_owned(),
+        index: 1,
+        node: "n2".to_owned(),
+        trial: 0,
+        samples,
+        integrity: Integrity::Verified { checked: 1 },
+        evidence: Evidence::from([("ends".to_owned(), json!(ends))]),
+    };
+    let measures = TcpStream.reduce(&case, &[part]).expect("numbers");
+    let row = |rail: &str, bytes: u64, buffered: u64| json!({ "from": "n1", "to": "n2", "interface": rail, "bytes": bytes, "buffered": buffered });
+    assert_eq!(measures.evidence["moved"], json!([row("eth0", 107, 20), row("eth1", 40, 10)]));
+}

@@ -1,0 +1,215 @@
+//! Two nodes that are this process, and a case between them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use seatrial_model::machine::{Known, Nic, NicKind};
+use seatrial_model::{Case, Integrity, Measures, Params, PartRecord, Phase, Site, SiteNode};
+
+use super::super::TcpStream;
+use super::super::config::TcpStreamConfig;
+use super::super::part::TcpEnd;
+use crate::rig;
+pub use crate::rig::Kept;
+use seatrial_bench::{Benchmark, Error, Offer, Part, Stop};
+
+pub fn node(name: &str) -> SiteNode {
+    rig::node(name, 4)
+}
+
+/// A node with a card of 10 Gbit/s.
+pub fn with_card(name: &str, mtu: u64) -> SiteNode {
+    let mut node = node(name);
+    node.machine.nics = Known::Known(vec![Nic {
+        name: "eth0".to_owned(),
+        kind: NicKind::Physical,
+        up: Known::Known(true),
+        speed_mbit_s: Known::Known(10_000),
+        mtu: Known::Known(mtu),
+        link_layer: Known::Known("ethernet".to_owned()),
+        networks: Known::Known(vec!["10.0.0.0/8".to_owned()]),
+        ..Nic::default()
+    }]);
+    node
+}
+
+pub fn params(changed: &[(&str, &str)]) -> Params {
+    rig::params(&TcpStream, changed)
+}
+
+pub fn planned(nodes: Vec<SiteNode>, changed: &[(&str, &str)]) -> Case {
+    TcpStream.plan(&params(changed), &Site { nodes }).expect("a plan").remove(0)
+}
+
+/// A case that takes whatever CPU there is: the machine that tests may have one, or a set without 0.
+pub fn alone(changed: &[(&str, &str)]) -> Case {
+    rig::anywhere(planned(vec![node("n1")], changed))
+}
+
+/// Moves the calling thread to where an end lives.
+pub type Enter<'a> = dyn Fn() + Sync + 'a;
+
+/// A case between two nodes, of which it does not matter which CPUs they have.
+pub fn pair_of_nodes(changed: &[(&str, &str)]) -> Case {
+    rig::anywhere(planned(vec![node("n1"), node("n2")], changed))
+}
+
+/// The case with a CPU of its own for each end, where there are two that we may use.
+pub fn placed(mut case: Case) -> Case {
+    let allowed: Vec<u32> =
+        seatrial_sys::affinity::allowed().map_or_else(|_| Vec::new(), |cpus| cpus.iter().collect());
+    if let [first, .., last] = allowed.as_slice() {
+        for (place, cpu) in case.places.iter_mut().zip([*first, *last]) {
+            place.seats = vec![seatrial_model::Binding { cpu, node: 0, domain: 0, memory: None }];
+        }
+    }
+    case
+}
+
+/// Client and server of a case.
+pub struct Both {
+    pub case: Case,
+    pub client: TcpEnd,
+    pub server: TcpEnd,
+}
+
+impl Both {
+    /// Connected; `change` may alter the configuration of either.
+    pub fn connected(case: Case, change: impl Fn(&mut TcpStreamConfig)) -> Self {
+        Self::connected_in(case, change, [&|| (), &|| ()])
+    }
+
+    /// The same after `meddle` has had the server's offer.
+    pub fn connected_after(case: Case, meddle: impl Fn(&Offer)) -> Self {
+        Self::connected_with(case, |_| (), [&|| (), &|| ()], meddle)
+    }
+
+    /// The same between two namespaces. Connections stay where they were made, whatever thread uses them.
+    pub fn connected_in(case: Case, change: impl Fn(&mut TcpStreamConfig), enter: [&Enter<'_>; 2]) -> Self {
+        Self::connected_with(case, change, enter, |_| ())
+    }
+
+    fn connected_with(
+        case: Case,
+        change: impl Fn(&mut TcpStreamConfig),
+        enter: [&Enter<'_>; 2],
+        meddle: impl Fn(&Offer),
+    ) -> Self {
+        let end = |at: usize| {
+            let place = &case.places[at];
+            let mut config = TcpStreamConfig::of(&case, place).expect("config");
+            change(&mut config);
+            TcpEnd::new(config, place)
+        };
+        let (mut client, mut server) = (end(0), end(1));
+        let ready = |end: &mut TcpEnd, at: usize| {
+            enter[at]();
+            end.prepare().expect("ready")
+        };
+        let offers: Vec<Offer> = std::thread::scope(|scope| {
+            let both = [(&mut client, 0), (&mut server, 1)];
+            let both = both.map(|(end, at)| {
+                let ready = &ready;
+                scope.spawn(move || ready(end, at))
+            });
+            both.into_iter().map(|end| end.join().expect("joined")).collect()
+        });
+        meddle(&offers[1]);
+        let meet = |end: &mut TcpEnd, at: usize| {
+            enter[at]();
+            end.connect(&offers).expect("connected");
+        };
+        std::thread::scope(|scope| {
+            let both = [(&mut client, 0), (&mut server, 1)];
+            let both = both.map(|(end, at)| {
+                let meet = &meet;
+                scope.spawn(move || meet(end, at))
+            });
+            both.into_iter().for_each(|end| end.join().expect("joined"));
+        });
+        Self { case, client, server }
+    }
+
+    /// Both through a phase at once.
+    pub fn phase(&mut self, phase: Phase, span: Duration) -> [(Result<(), Error>, Kept); 2] {
+        let run = |part: &mut TcpEnd| {
+            let mut kept = Kept::default();
+            (part.run(phase, &Stop::after(span), &mut kept), kept)
+        };
+        std::thread::scope(|scope| {
+            let server = scope.spawn(|| run(&mut self.server));
+            [run(&mut self.client), server.join().expect("joined")]
+        })
+    }
+
+    /// What both say after a measurement of this time and the check of the data; its trial is the first.
+    pub fn measured(mut self, span: Duration) -> Vec<PartRecord> {
+        let warm_up = Duration::from_nanos(self.case.budget.warm_up.get());
+        let warmed = self.phase(Phase::WarmUp, warm_up);
+        let measured = self.phase(Phase::Measure, span);
+        let checked = self.verified();
+        let mut records = Vec::new();
+        for ((place, (warm, measured)), integrity) in
+            self.case.places.iter().zip(warmed.into_iter().zip(measured)).zip(checked)
+        {
+            warm.0.expect("warms up");
+            measured.0.expect("measures");
+            let mut evidence = warm.1.facts;
+            evidence.extend(measured.1.facts);
+            records.push(PartRecord {
+                part: place.part.clone(),
+                index: place.index,
+                node: place.node.clone(),
+                trial: 0,
+                samples: measured.1.samples,
+                integrity: integrity.expect("checks"),
+                evidence,
+            });
+        }
+        records
+    }
+
+    /// Measures a case again until its figures are enough: others may keep its ends from their CPUs for as long as they
+    /// measure. What both said, and what it came to.
+    pub fn measured_until(
+        case: &Case,
+        span: Duration,
+        is_enough: impl Fn(&Measures) -> bool,
+    ) -> (Vec<PartRecord>, Measures) {
+        let mut seen = Vec::new();
+        for _ in 0..40 {
+            let records = Self::connected(case.clone(), |_| ()).measured(span);
+            match TcpStream.reduce(case, &records) {
+                Ok(measures) if is_enough(&measures) => return (records, measures),
+                other => seen.push(other.map(|measures| measures.metrics)),
+            }
+        }
+        panic!("{seen:#?}");
+    }
+
+    /// Both check at once.
+    pub fn verified(&mut self) -> [Result<Integrity, Error>; 2] {
+        std::thread::scope(|scope| {
+            let server = scope.spawn(|| self.server.verify());
+            [self.client.verify(), server.join().expect("joined")]
+        })
+    }
+}
+
+/// Whether what one end sent was confirmed and checked by the other.
+pub fn assert_verified(records: &[PartRecord], what: &str) {
+    for record in records {
+        assert!(matches!(record.integrity, Integrity::Verified { .. }), "{what}: {:?}", record.integrity);
+    }
+    let checked = records.iter().map(|record| match record.integrity {
+        Integrity::Verified { checked } => checked,
+        _ => 0,
+    });
+    assert!(checked.sum::<u64>() > 0, "{what}: nothing was looked at");
+}
+
+/// Values of the only trial by metric.
+pub fn metrics(case: &Case, records: &[PartRecord]) -> BTreeMap<String, Vec<f64>> {
+    let measures = TcpStream.reduce(case, records).expect("numbers");
+    measures.metrics.into_iter().map(|(name, values)| (name, values.trials.concat())).collect()
+}

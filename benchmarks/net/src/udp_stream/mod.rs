@@ -1,0 +1,77 @@
+//! `net.udp_stream`: datagrams at a rate or as fast as they go, and exactly what became of them.
+
+use seatrial_model::{
+    About, Case, Cost, Factor, Interaction, Limits, Measures, ParamSpec, Params, PartPlacement, PartRecord,
+    Reason, Site,
+};
+
+use seatrial_bench::{Benchmark, Error, Part};
+
+use crate::datagrams::{
+    self, BATCH, BUFFER, FLOWS, FRAGMENT, MESSAGE, METRICS, OFFLOAD, PACING, PORT, RATE, SERIES, THREADS,
+};
+
+pub struct UdpStream;
+
+const ABOUT: About = About {
+    id: "net.udp_stream",
+    version: 2,
+    title: "UDP throughput and exact loss, with where it was lost",
+    doc: include_str!("doc.md"),
+    params: &[
+        FLOWS,
+        seatrial_bench::Direction::parameter(
+            "Forward: the first node sends; reverse: the second does; both: either to the other at once.",
+        ),
+        RATE,
+        MESSAGE,
+        BATCH,
+        OFFLOAD,
+        BUFFER,
+        PACING,
+        THREADS,
+        seatrial_bench::affinity::AFFINITY,
+        FRAGMENT,
+        PORT,
+        seatrial_bench::ends::INTERFACE,
+        ParamSpec { default: "1 s", ..seatrial_bench::TIME },
+        seatrial_bench::TRIALS,
+        seatrial_bench::MAX_TRIALS,
+        seatrial_bench::PRECISION,
+    ],
+    metrics: METRICS,
+    series: SERIES,
+    parts: &["sender", "receiver"],
+    needs: &[],
+    probes: &["steal", "load", "throttle", "nic", "qdisc", "softnet", "snmp"],
+    cost: Cost { seconds: 6, written: 0 },
+    interaction: Interaction::Loads(
+        "the link between two nodes as far as the rate asks, and cores at both ends",
+    ),
+};
+
+impl Benchmark for UdpStream {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn factors(&self) -> &'static [Factor] {
+        &[seatrial_bench::affinity::UNPINNED]
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        datagrams::plan(&ABOUT, params, site)
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        datagrams::limits(&ABOUT, case, site)
+    }
+
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+        datagrams::part(case, place)
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        datagrams::reduce(case, parts)
+    }
+}

@@ -1,0 +1,241 @@
+//! An end that is gone, frozen or cut off, in each phase: the other one comes to an end all the same, every benchmark
+//! between nodes, either side.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use seatrial_bench::{Benchmark, Error, Offer, Part, Sink, Stop, find};
+use seatrial_model::machine::{Cpu, CpuThread, Machine};
+use seatrial_model::{Case, Params, Phase, Sample, Site, SiteNode};
+
+#[path = "udp/space.rs"]
+#[expect(dead_code, reason = "shared with the tests of datagrams, which use all of it")]
+mod space;
+
+use space::{Net, Pair};
+
+/// A benchmark, what is changed of its parameters, and how long it measures if all goes well.
+type Tried = (&'static str, &'static [(&'static str, &'static str)], Duration);
+
+const TRIED: [Tried; 8] = [
+    ("net.tcp_stream", &[], SPAN),
+    // Its warm-up tries all ways to send and to receive, by a timetable that both ends keep to.
+    ("net.tcp_stream", &[("send", "auto"), ("receive", "auto")], SPAN),
+    ("net.udp_stream", &[], SPAN),
+    // Steps of 250 ms, of which both ends must agree on each.
+    ("net.udp_stream", &[("rate", "search"), ("pacing", "sleep")], Duration::from_millis(900)),
+    ("net.rr", &[], SPAN),
+    ("net.connect", &[], SPAN),
+    ("net.pingpong", &[], SPAN),
+    ("net.mtu", &[], SPAN),
+];
+
+/// The time of most phases.
+const SPAN: Duration = Duration::from_millis(150);
+
+/// More than any end is patient, and much more than any phase here takes; a machine that is busy with other things may
+/// need much of it. A supervisor would have ended the case before.
+const NEVER: Duration = Duration::from_secs(300);
+
+/// Tries of a case until it comes to the moment in question: ends that get no CPU for seconds take each other for gone
+/// before anything has happened.
+const TRIES: usize = 20;
+
+/// Cases that run side by side: they mostly wait.
+const AT_ONCE: usize = 8;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    Connecting,
+    WarmingUp,
+    Measuring,
+    Verifying,
+}
+
+const PHASES: [When; 4] = [When::Connecting, When::WarmingUp, When::Measuring, When::Verifying];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    /// The end is killed: its connections are closed.
+    Killed,
+    /// It is there and does nothing any more.
+    Frozen,
+    /// Both go on, and no packet gets through.
+    Cut,
+}
+
+struct Nothing;
+
+impl Sink for Nothing {
+    fn sample(&mut self, _: Sample) {}
+
+    fn evidence(&mut self, _: &str, _: serde_json::Value) {}
+}
+
+fn case(bench: &dyn Benchmark, changed: &[(&str, &str)], nodes: &[&str]) -> Case {
+    let about = bench.about();
+    let mut params: Params = about.defaults();
+    let usual = [("time", "200 ms"), ("to", "4 KiB"), ("send", "write"), ("receive", "read")];
+    for (name, value) in usual.iter().chain(changed) {
+        if let Some(spec) = about.param(name) {
+            params.set(name, spec.parse(value).expect("a value"));
+        }
+    }
+    let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
+    let machine =
+        Machine { cpu: Cpu { threads: vec![thread(0), thread(1)], ..Cpu::default() }, ..Machine::default() };
+    let nodes = nodes.iter().map(|name| SiteNode::new(*name, machine.clone())).collect();
+    let mut case = bench.plan(&params, &Site { nodes }).expect("a plan").remove(0);
+    case.places.iter_mut().for_each(|place| place.seats.clear());
+    case
+}
+
+type Ends = [Option<Box<dyn Part>>; 2];
+
+/// A phase, and what is done in it.
+type Step<'a> = (When, &'a mut dyn FnMut(&mut Ends) -> Vec<Result<(), Error>>);
+
+/// Does something with each end that is not gone, each in a thread of its own and where it lives; the first one that is
+/// told has priority.
+fn each<T: Send>(ends: &mut Ends, pair: Option<&Pair>, act: impl Fn(&mut dyn Part) -> T + Sync) -> Vec<T> {
+    let act = &act;
+    thread::scope(|scope| {
+        let started: Vec<_> = ends
+            .iter_mut()
+            .enumerate()
+            .filter_map(|(at, end)| Some((at, end.as_mut()?)))
+            .map(|(at, end)| {
+                scope.spawn(move || {
+                    if let Some(pair) = pair {
+                        if at == 0 { pair.first.enter() } else { pair.second.enter() }
+                    }
+                    act(&mut **end)
+                })
+            })
+            .collect();
+        started.into_iter().map(|end| end.join().expect("joined")).collect()
+    })
+}
+
+/// Takes a case through its phases, `what` happening to the end `gone` at `when`; what came of the ones that were left, or
+/// why it did not come to that. None where there are no namespaces.
+fn run(tried: Tried, when: When, what: What, gone: usize) -> Option<Result<Vec<Result<(), Error>>, Error>> {
+    let (name, changed, span) = tried;
+    let pair = match what {
+        What::Cut => Some(Pair::new(&Net { four: true, six: false, mtu: 1500 })?),
+        _ => None,
+    };
+    let pair = pair.as_ref();
+    let bench = find(seatrial_net::BENCHMARKS, name).expect("shipped");
+    let case = case(bench, changed, if pair.is_some() { &["n1", "n2"] } else { &["n1"] });
+    let mut ends: Ends = [0, 1].map(|at| Some(bench.part(&case, &case.places[at]).expect("a part")));
+    let offers: Result<Vec<Offer>, Error> = each(&mut ends, pair, |end| end.prepare()).into_iter().collect();
+    let offers = match offers {
+        Ok(offers) => offers,
+        Err(error) => return Some(Err(error)),
+    };
+    let mut kept = None;
+    let mut happen = |ends: &mut Ends| match (what, pair) {
+        (What::Killed, _) => drop(ends[gone].take()),
+        (What::Frozen, _) => kept = ends[gone].take(),
+        (What::Cut, Some(pair)) => {
+            for space in [&pair.first, &pair.second] {
+                space.run("nft 'add table inet cut; add chain inet cut c { type filter hook input priority 0; policy drop; }'");
+            }
+        }
+        (What::Cut, None) => {}
+    };
+    let warm_up = SPAN.max(Duration::from_nanos(case.budget.warm_up.get()));
+    let phase = |ends: &mut Ends, phase| {
+        let span = if phase == Phase::WarmUp { warm_up } else { span };
+        each(ends, pair, |end| end.run(phase, &Stop::after(span), &mut Nothing))
+    };
+    let connect = |ends: &mut Ends| each(ends, pair, |end| end.connect(&offers));
+    let mut verify = |ends: &mut Ends| each(ends, pair, |end| end.verify().map(|_| ()));
+    let (mut warm, mut measure, mut connect) = (
+        |ends: &mut Ends| phase(ends, Phase::WarmUp),
+        |ends: &mut Ends| phase(ends, Phase::Measure),
+        connect,
+    );
+    let steps: [Step<'_>; 4] = [
+        (When::Connecting, &mut connect),
+        (When::WarmingUp, &mut warm),
+        (When::Measuring, &mut measure),
+        (When::Verifying, &mut verify),
+    ];
+    let mut ended = Vec::new();
+    for (at, step) in steps {
+        if at == when {
+            happen(&mut ends);
+            ended = step(&mut ends);
+            break;
+        }
+        // Nothing happened yet.
+        if let Some(error) = step(&mut ends).into_iter().find_map(Result::err) {
+            return Some(Err(error));
+        }
+    }
+    drop(kept);
+    Some(Ok(ended))
+}
+
+fn all(what: What) -> Vec<(Tried, When, What, usize)> {
+    let sides: &[usize] = if what == What::Cut { &[0] } else { &[0, 1] };
+    let of =
+        |tried| PHASES.iter().flat_map(move |when| sides.iter().map(move |gone| (tried, *when, what, *gone)));
+    TRIED.into_iter().flat_map(of).collect()
+}
+
+fn assert_all_end(what: What) {
+    let cases = all(what);
+    let (next, hung) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some((tried, when, what, gone)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let name = format!("{} {:?}", tried.0, tried.1);
+                    let (mut failed, mut began) = (Vec::new(), Instant::now());
+                    let ended = loop {
+                        match run(*tried, *when, *what, *gone) {
+                            None => return,
+                            Some(Ok(ended)) => break ended,
+                            Some(Err(error)) => failed.push(error),
+                        }
+                        assert!(failed.len() < TRIES, "{name}: nothing happened yet, and {failed:#?}");
+                        began = Instant::now();
+                    };
+                    let took = began.elapsed();
+                    // Whoever comes to no end lets this test run into its own; here it is who came to it late.
+                    if took > NEVER {
+                        hung.lock().expect("held").push(format!("{name} {when:?} {what:?} {gone}: {took:?}"));
+                    }
+                    for error in ended.into_iter().filter_map(Result::err) {
+                        assert!(
+                            !error.text.is_empty(),
+                            "{name} {when:?} {what:?} {gone}: it does not say why"
+                        );
+                    }
+                }
+            });
+        }
+    });
+    let hung = hung.into_inner().expect("not poisoned");
+    assert!(hung.is_empty(), "{hung:#?}");
+}
+
+#[test]
+fn no_end_hangs_when_the_other_is_killed_in_any_phase() {
+    assert_all_end(What::Killed);
+}
+
+#[test]
+fn no_end_hangs_when_the_other_freezes_in_any_phase() {
+    assert_all_end(What::Frozen);
+}
+
+#[test]
+fn no_end_hangs_when_they_are_cut_off_from_each_other_in_any_phase() {
+    assert_all_end(What::Cut);
+}

@@ -1,0 +1,135 @@
+//! `net.tcp_stream` over a link of a known rate: between two network namespaces, shaped by a token bucket.
+//!
+//! Needs root, `ip` and `tc` (package `iproute2`); without them the test is loud in CI and says elsewhere that it was
+//! skipped.
+
+use std::time::Duration;
+
+use seatrial_bench::Error;
+use seatrial_model::{Case, Integrity, Measures, Phase};
+
+#[path = "machine/between.rs"]
+mod between;
+#[path = "udp/space.rs"]
+#[expect(dead_code, reason = "shared with the tests of datagrams, which use all of it")]
+mod space;
+
+use between::{Ends, bench, case};
+use seatrial_testkit::starved::Watch;
+use space::{Net, Pair};
+
+const BENCH: &str = "net.tcp_stream";
+
+/// Tries of one measurement. Other work on the machine can keep both ends from their CPUs, which changes the rate of any
+/// single one; an error of the method would show in all.
+const TRIES: usize = 8;
+
+/// How far a rate may be from the shaper's own and from what the shaper counted, where nothing disturbs it.
+const OF_NOMINAL: f64 = 0.003;
+const OF_COUNTED: f64 = 0.002;
+
+/// Two nodes with a link between them, of which the first sends `mbit` Mbit/s at most, counted with Ethernet headers. None
+/// where there are no namespaces.
+fn link(mbit: u32) -> Option<Pair> {
+    let pair = Pair::new(&Net { four: true, six: false, mtu: 1500 })?;
+    // What flows in 5 ms, so that a machine that is busy with other things for a moment loses nothing of the rate; and no
+    // less than the largest chain of segments that the kernel hands down in one piece.
+    let burst = (mbit * 125_000 / 200).max(64 << 10);
+    pair.first.run(&format!("tc qdisc add dev v1 root tbf rate {mbit}mbit burst {burst} latency 20ms"));
+    Some(pair)
+}
+
+/// What both ends measured, what the sender told of the shaper, bytes a second that it let through meanwhile, and what part
+/// of the time the machine took for itself.
+fn measured(pair: &Pair, case: &Case, span: Duration) -> Result<(Measures, f64, f64), Error> {
+    let mut ends = Ends::connected(case, pair)?;
+    let watch = Watch::begin();
+    ends.run(Phase::WarmUp, Duration::from_millis(500))?;
+    let kept = ends.run(Phase::Measure, span)?;
+    let starved = watch.end();
+    let queue = &kept[0].facts["queues"][0];
+    assert_eq!(queue["kinds"], serde_json::json!(["tbf"]), "{queue}");
+    let counted = |name: &str| queue[name].as_u64().expect("a count") as f64;
+    let counted = counted("bytes") / counted("window_ns") * 1e9;
+    let records = ends.records(kept)?;
+    for record in &records {
+        assert!(matches!(record.integrity, Integrity::Verified { .. }), "{:?}", record.integrity);
+    }
+    let measures =
+        bench(BENCH).reduce(case, &records).map_err(|reason| Error::new(reason.cause, reason.text))?;
+    Ok((measures, counted, starved))
+}
+
+/// Bytes a second of the whole window.
+fn rate(measures: &Measures) -> f64 {
+    let intervals = measures.metrics["throughput"].trials.concat();
+    intervals.iter().sum::<f64>() / intervals.len() as f64 * 1.25e8
+}
+
+/// Payload of a full frame, as the shaper counts it: MTU 1500 with IPv4, TCP and timestamps, behind 14 B of header.
+const PAYLOAD: f64 = 1448.0 / 1514.0;
+
+/// What one measurement came to.
+#[derive(Debug)]
+struct Seen {
+    of_nominal: f64,
+    of_counted: f64,
+    starved: f64,
+    /// Whether it says that the path is what limits it, and nothing else.
+    named: bool,
+    #[expect(dead_code, reason = "shown when the test fails")]
+    limited: String,
+}
+
+impl Seen {
+    fn of((measures, counted, starved): &(Measures, f64, f64), mbit: u32) -> Self {
+        let nominal = f64::from(mbit) * 125_000.0 * PAYLOAD;
+        let limited = &measures.evidence["limited_by"];
+        Self {
+            of_nominal: rate(measures) / nominal - 1.0,
+            of_counted: rate(measures) / (counted * PAYLOAD) - 1.0,
+            starved: *starved,
+            named: limited.get("path").is_some() && measures.findings.is_empty(),
+            limited: limited.to_string(),
+        }
+    }
+
+    fn is_right(&self, mbit: u32) -> bool {
+        // At 2 Gbit/s two busy CPUs may be no faster than the link.
+        let named = mbit > 400 || self.named;
+        named && self.of_nominal.abs() < OF_NOMINAL && self.of_counted.abs() < OF_COUNTED
+    }
+
+    /// Whether it is off by no more than what the machine took, or lower than the link and says that it was no path that
+    /// made it so.
+    fn is_explained(&self) -> bool {
+        let by = |off: f64, allowed: f64| seatrial_testkit::starved::explains(self.starved, off - allowed);
+        let is_low_for_a_reason = self.of_nominal < 0.0 && !self.named;
+        by(self.of_counted.abs(), OF_COUNTED)
+            && (is_low_for_a_reason || by(self.of_nominal.abs(), OF_NOMINAL))
+    }
+}
+
+#[test]
+fn a_shaped_links_rate_is_found_and_the_link_is_named_as_the_limit() {
+    for mbit in [50, 150, 400, 1000, 2000] {
+        let Some(pair) = link(mbit) else { return };
+        let case = case(BENCH, 1, &[("congestion", "cubic"), ("send", "write"), ("receive", "read")]);
+        let (mut seen, mut failed): (Vec<Seen>, Vec<Error>) = (Vec::new(), Vec::new());
+        while !seen.last().is_some_and(|last| last.is_right(mbit)) && seen.len() + failed.len() < TRIES {
+            match measured(&pair, &case, Duration::from_millis(1500)) {
+                Ok(measured) => seen.push(Seen::of(&measured, mbit)),
+                // An end that gets no CPU for seconds is taken for gone.
+                Err(error) => failed.push(error),
+            }
+        }
+        #[expect(clippy::print_stdout, reason = "shown when the test fails or is asked to")]
+        {
+            println!("{mbit} Mbit/s: {seen:?} {failed:?}");
+        }
+        // A machine that let none of them be undisturbed says so, and takes no more than it says.
+        let is_right = seen.last().is_some_and(|last| last.is_right(mbit));
+        let is_explained = !seen.is_empty() && seen.iter().all(Seen::is_explained);
+        assert!(is_right || is_explained, "{mbit} Mbit/s: {seen:#?} {failed:#?}");
+    }
+}

@@ -1,0 +1,177 @@
+//! Both ends of a case in this process.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use seatrial_bench::{Benchmark, Error, Offer, Part, Sink, Stop};
+use seatrial_model::machine::{Cpu, CpuThread, Machine};
+use seatrial_model::{Case, Integrity, Params, PartRecord, Phase, Sample, Site, SiteNode};
+use seatrial_net::udp_stream::UdpStream;
+use serde_json::Value;
+
+/// Far more than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// What a part says in a phase.
+#[derive(Default)]
+pub struct Kept {
+    pub samples: Vec<Sample>,
+    pub facts: BTreeMap<String, Value>,
+}
+
+impl Sink for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    fn evidence(&mut self, name: &str, value: Value) {
+        self.facts.insert(name.to_owned(), value);
+    }
+}
+
+impl Kept {
+    /// A number of a flow at the end that received.
+    pub fn flow(&self, flow: usize, name: &str) -> u64 {
+        let value = &self.facts["received"]["flows"][flow][name];
+        value.as_u64().unwrap_or_else(|| panic!("{name} of flow {flow} is {value}"))
+    }
+
+    /// The record of the part.
+    pub fn record(self, part: &str, index: u32, integrity: Integrity) -> PartRecord {
+        PartRecord {
+            part: part.to_owned(),
+            index,
+            node: format!("n{index}"),
+            trial: 0,
+            samples: self.samples,
+            integrity,
+            evidence: self.facts,
+        }
+    }
+}
+
+/// Room for what comes in seconds, should a receiver be kept from its CPU: what it loses then is nobody's fault.
+pub const ROOM: (&str, &str) = ("buffer", "64 MiB");
+
+/// A case between two nodes, or of one with itself. Nobody is pinned: the machine may have other CPUs than these.
+pub fn case(nodes: &[&str], changed: &[(&str, &str)]) -> Case {
+    let about = UdpStream.about();
+    let mut params: Params = about.defaults();
+    // A thousand datagrams a second.
+    let usual = [("affinity", "none"), ("message", "100 B"), ("rate", "0.8 Mbit/s"), ("threads", "1"), ROOM];
+    for (name, value) in usual.iter().chain(changed) {
+        let spec = about.param(name).unwrap_or_else(|| panic!("no parameter {name}"));
+        params.set(name, spec.parse(value).expect("a value"));
+    }
+    let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
+    let cpu = Cpu { threads: vec![thread(0), thread(1)], ..Cpu::default() };
+    let machine = Machine { cpu, ..Machine::default() };
+    let node = |name: &&str| SiteNode::new(*name, machine.clone());
+    let site = Site { nodes: nodes.iter().map(node).collect() };
+    UdpStream.plan(&params, &site).expect("a plan").remove(0)
+}
+
+/// The two parts of a case, and where each lives: a namespace is entered by the thread that works in it.
+pub struct Ends<'a> {
+    pub parts: [Box<dyn Part>; 2],
+    enter: [&'a (dyn Fn() + Sync); 2],
+}
+
+impl<'a> Ends<'a> {
+    /// Prepared, and connected after `change` had the offers.
+    pub fn of(
+        case: &Case,
+        enter: [&'a (dyn Fn() + Sync); 2],
+        change: impl FnOnce(&mut [Offer]),
+    ) -> Result<Self, Error> {
+        let mut parts = [0, 1].map(|at| UdpStream.part(case, &case.places[at]).expect("a part"));
+        let offers = each(&mut parts, enter, |_, part| part.prepare());
+        let mut offers: Vec<Offer> = offers.into_iter().collect::<Result<_, _>>()?;
+        change(&mut offers);
+        each(&mut parts, enter, |_, part| part.connect(&offers))
+            .into_iter()
+            .collect::<Result<Vec<()>, _>>()?;
+        Ok(Self { parts, enter })
+    }
+
+    /// Both on this machine.
+    pub fn here(case: &Case) -> Result<Ends<'static>, Error> {
+        Ends::of(case, [&|| {}, &|| {}], |_| {})
+    }
+
+    /// Runs a phase of both; what each said, and how it ended.
+    pub fn run(&mut self, phase: Phase, span: Duration) -> [(Kept, Result<(), Error>); 2] {
+        self.run_until(phase, || Stop::after(span))
+    }
+
+    /// The same until somebody raises the stop.
+    pub fn run_until(
+        &mut self,
+        phase: Phase,
+        stop: impl Fn() -> Stop + Sync,
+    ) -> [(Kept, Result<(), Error>); 2] {
+        each(&mut self.parts, self.enter, |_, part| {
+            let mut kept = Kept::default();
+            let ended = part.run(phase, &stop(), &mut kept);
+            (kept, ended)
+        })
+    }
+
+    /// Measures, with nothing going wrong; what each said.
+    pub fn measure(&mut self, span: Duration) -> [Kept; 2] {
+        self.measure_while(|| std::thread::sleep(span)).0
+    }
+
+    /// Measures until `meanwhile` has come to its end; what each said, and what that came to. Ends wait for each other as
+    /// long as a phase may last, and some seconds more: so this one may last long, whatever keeps them from their CPUs.
+    pub fn measure_while<T>(&mut self, meanwhile: impl FnOnce() -> T) -> ([Kept; 2], T) {
+        let stop = Stop::after(PATIENCE);
+        std::thread::scope(|scope| {
+            let running = scope.spawn(|| self.run_until(Phase::Measure, || stop.clone()));
+            let came = meanwhile();
+            stop.raise();
+            let kept = running.join().expect("joined").map(|(kept, ended)| {
+                ended.expect("runs to its end");
+                kept
+            });
+            (kept, came)
+        })
+    }
+
+    /// Measures a case with both ends on this machine, again until what they said is enough: others may keep them from
+    /// their CPUs for as long as they measure.
+    pub fn measured(
+        case: &Case,
+        span: Duration,
+        is_enough: impl Fn(&[Kept; 2]) -> bool,
+    ) -> (Ends<'static>, [Kept; 2]) {
+        for _ in 0..40 {
+            let mut ends = Ends::here(case).expect("connected");
+            let kept = ends.measure(span);
+            if is_enough(&kept) {
+                return (ends, kept);
+            }
+        }
+        panic!("no measurement of 40 was enough");
+    }
+}
+
+fn each<T: Send>(
+    parts: &mut [Box<dyn Part>; 2],
+    enter: [&(dyn Fn() + Sync); 2],
+    work: impl Fn(usize, &mut dyn Part) -> T + Sync,
+) -> [T; 2] {
+    let [first, second] = parts;
+    std::thread::scope(|scope| {
+        let work = &work;
+        let one = scope.spawn(move || {
+            enter[0]();
+            work(0, &mut **first)
+        });
+        let other = scope.spawn(move || {
+            enter[1]();
+            work(1, &mut **second)
+        });
+        [one.join().expect("joined"), other.join().expect("joined")]
+    })
+}

@@ -1,0 +1,162 @@
+//! The end that asks for atomics, and the end whose card does them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement, Phase};
+use seatrial_sys::clock::now_ns;
+use seatrial_sys::memory::Pages;
+use serde_json::json;
+
+use super::run::{Operation, Words};
+use crate::bandwidth::counts::{Tally, between_looks, moved, samplers};
+use seatrial_bench::Direction;
+use seatrial_bench::Sliced;
+use seatrial_bench::verbs::endpoint::{facts, met, offer, pin, too_early};
+use seatrial_bench::verbs::{Method, RdmaConfig, RdmaEndpoint, Side, verified};
+use seatrial_bench::{Error, Offer, Part, Sink, Stop};
+
+/// Bytes of a word.
+pub const WORD: u64 = 8;
+
+/// Channels of atomics one after the other: how many a slice has, and their median.
+pub const ONE: [&str; 2] = ["one", "median"];
+
+/// The part of `case` at `place`.
+///
+/// # Errors
+/// When the case was not planned by the same version.
+pub fn part(method: Method, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+    let operation = match case.params.text(super::OPERATION.name)? {
+        "compare_swap" => Operation::CompareSwap,
+        _ => Operation::FetchAdd,
+    };
+    let config = RdmaConfig::all(method, case, place)?;
+    Ok(Box::new(Counting {
+        place: place.clone(),
+        config,
+        operation,
+        words: Vec::new(),
+        endpoints: Vec::new(),
+    }))
+}
+
+struct Counting {
+    place: PartPlacement,
+    /// By port; at least one.
+    config: Vec<RdmaConfig>,
+    operation: Operation,
+    /// By port and thread; none at the end that rests.
+    words: Vec<Vec<Words>>,
+    /// By port; empty before they are prepared.
+    endpoints: Vec<RdmaEndpoint>,
+}
+
+impl Part for Counting {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        pin(&self.config[0], 0)?;
+        for config in &self.config {
+            let endpoint = RdmaEndpoint::open(config, &[Pages::Base])?;
+            for pair in 0..endpoint.pairs.len() {
+                endpoint.region.set_word(endpoint.layout.at(pair, Side::In, 0) as usize, 0);
+            }
+            self.endpoints.push(endpoint);
+        }
+        Ok(offer(self.endpoints.iter(), &self.place))
+    }
+
+    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
+        met(self.endpoints.iter_mut(), &self.place, peers)?;
+        for endpoint in self.endpoints.iter().filter(|endpoint| endpoint.config.initiates()) {
+            let words =
+                (0..endpoint.config.threads).map(|thread| Words::new(endpoint, self.operation, thread));
+            self.words.push(words.collect::<Result<_, _>>()?);
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        let endpoint = self.endpoints.first().ok_or_else(too_early)?;
+        if self.words.is_empty() {
+            stop.rest(stop.left());
+            return Ok(());
+        }
+        // Half of the time with many under way, half with one.
+        let until = now_ns() + stop.left().as_nanos() as u64 / 2;
+        let mut moved = many(&self.endpoints, &mut self.words, stop, until, out)?;
+        let first = &mut self.words[0][0];
+        let mut latencies = Sliced::new(ONE);
+        latencies.begin(Nanos(now_ns()));
+        while !stop.is_over() {
+            let (start, end) = first.one(endpoint)?;
+            latencies.add(Nanos(end - start), Nanos(end), out);
+        }
+        latencies.end(Nanos(now_ns()), out);
+        if phase == Phase::Measure {
+            moved[0] += WORD * latencies.all().count();
+            out.evidence("moved", json!(moved));
+            out.evidence("one_by_one", latencies.all().to_evidence());
+            out.evidence("device", facts(self.endpoints.iter()));
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        if self.words.is_empty() {
+            return Ok(Integrity::Unverified {
+                why: "the end that asked has looked at every result".to_owned(),
+            });
+        }
+        let told = |words: &Words| {
+            let (done, wrong, first) = words.results();
+            match first {
+                Some(first) => Integrity::Corrupt { wrong, of: done, first: first.to_owned() },
+                None => Integrity::Verified { checked: WORD * done },
+            }
+        };
+        verified(self.words.iter().flatten().map(|words| Ok(told(words))))
+    }
+}
+
+/// Lets all threads of all ports keep their queue pairs full until the phase is over or the clock reads `until`; the bytes
+/// that results had, by port.
+fn many(
+    endpoints: &[RdmaEndpoint],
+    words: &mut [Vec<Words>],
+    stop: &Stop,
+    until: u64,
+    out: &mut dyn Sink,
+) -> Result<Vec<u64>, Error> {
+    let tallies: Vec<Vec<Arc<Tally>>> =
+        words.iter().map(|own| own.iter().map(|_| Arc::new(Tally::new(1))).collect()).collect();
+    let mut all = samplers(Direction::Forward, &[WORD], &[1], &tallies);
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for ((endpoint, words), tallies) in endpoints.iter().zip(words).zip(&tallies) {
+            for (number, (words, tally)) in words.iter_mut().zip(tallies).enumerate() {
+                let stop = stop.clone();
+                threads.push(scope.spawn(move || {
+                    let done = pin(&endpoint.config, number)
+                        .and_then(|()| words.many(endpoint, &stop, until, tally));
+                    if done.is_err() {
+                        stop.raise();
+                    }
+                    done
+                }));
+            }
+        }
+        let left = || Duration::from_nanos(until.saturating_sub(now_ns()));
+        let look = between_looks(left());
+        while !stop.is_over() && !left().is_zero() {
+            stop.rest(look.min(left()));
+            let now = now_ns();
+            all.iter_mut().for_each(|sampler| sampler.read_counts(now, out));
+        }
+        for thread in threads {
+            thread.join().map_err(|_| Error::new(Cause::Crash, "a thread that posts atomics panicked"))??;
+        }
+        Ok::<(), Error>(())
+    })?;
+    all.iter_mut().for_each(|sampler| sampler.end(out));
+    Ok(moved(&all, Direction::Forward, endpoints.len()))
+}

@@ -1,0 +1,55 @@
+//! One message as a work request: where it comes from and where it goes.
+
+use seatrial_bench::verbs::{Pair, QKEY, RdmaEndpoint, RemoteCompletion, Side};
+use seatrial_sys::verbs::{Datagram, MemoryRegion, Remote, Verb, VerbKind, Work};
+use std::sync::Arc;
+
+/// A message of `bytes` from `offset` of this memory on, or for a read into it.
+pub fn message<'a>(
+    endpoint: &RdmaEndpoint,
+    pair: &'a Pair,
+    bytes: u32,
+    memory: &'a Arc<MemoryRegion>,
+    offset: usize,
+) -> Work<'a> {
+    let config = &endpoint.config;
+    let verb = match (config.method.verb, config.remote_completion()) {
+        (VerbKind::Write, RemoteCompletion::Cqe) => Verb::WriteImmediate(0),
+        (VerbKind::Write, _) => Verb::Write,
+        (VerbKind::Read, _) => Verb::Read,
+        _ => Verb::Send,
+    };
+    let (_, far) = sides(config.method.verb);
+    let is_local = matches!(config.method.verb, VerbKind::Send);
+    let to = pair.handle.as_ref().map(|(handle, qp_number)| Datagram {
+        handle,
+        qp_number: *qp_number,
+        qkey: QKEY,
+    });
+    let inline = config.method.verb != VerbKind::Read
+        && bytes <= pair.qp.inline_bytes()
+        && config.inline.is_none_or(|most| u64::from(bytes) <= most);
+    Work {
+        remote: (!is_local).then(|| far_at(endpoint, pair, far, 0)),
+        to,
+        inline,
+        signalled: false,
+        fence: config.fence,
+        solicited: config.event,
+        ..Work::new(verb, memory, offset, bytes)
+    }
+}
+
+/// The sides that messages go between: this end's, the other end's.
+pub fn sides(verb: VerbKind) -> (Side, Side) {
+    match verb {
+        VerbKind::Read => (Side::In, Side::Out),
+        _ => (Side::Out, Side::In),
+    }
+}
+
+/// A slot of the other end.
+pub fn far_at(endpoint: &RdmaEndpoint, pair: &Pair, side: Side, slot: u64) -> Remote {
+    let at = endpoint.layout.at(pair.number, side, slot);
+    Remote { address: endpoint.remote.address + at, key: endpoint.remote.key }
+}

@@ -1,0 +1,254 @@
+//! One end of a stream of messages.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase};
+use seatrial_sys::clock::now_ns;
+use seatrial_sys::memory::Pages;
+use seatrial_sys::verbs::VerbKind;
+use serde_json::json;
+
+use super::check;
+use super::counts::{Sampler, Tally, between_looks, moved, samplers};
+use super::receiver::ReceiverThreads;
+use super::send_loop::{Orders, SendLoop};
+use seatrial_bench::verbs::endpoint::{facts, met, offer, pages_of, pin, too_early};
+use seatrial_bench::verbs::{CAUSE_AFTER, Method, RdmaConfig, RdmaEndpoint, is_flush, verified};
+use seatrial_bench::{Error, Offer, Part, Sink, Stop};
+
+/// How often another queue is looked at for the cause of an error.
+const CAUSE_LOOK: Duration = Duration::from_millis(5);
+
+/// How long nothing must come before it is taken for the end.
+const QUIET: Duration = Duration::from_millis(25);
+
+/// Looks for the end at most: 1 s.
+const QUIET_LOOKS: u32 = 40;
+
+/// The part of `case` at `place`.
+///
+/// # Errors
+/// When the case was not planned by the same version.
+pub fn part(method: Method, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+    let config = RdmaConfig::all(method, case, place)?;
+    let pages = pages_of(&case.params)?;
+    Ok(Box::new(BandwidthPart { place: place.clone(), config, pages, ports: Vec::new(), sent: 0 }))
+}
+
+struct BandwidthPart {
+    place: PartPlacement,
+    /// By port; at least one.
+    config: Vec<RdmaConfig>,
+    pages: Vec<Pages>,
+    /// By port; empty before they are prepared.
+    ports: Vec<BandwidthPort>,
+    /// Messages sent since the connection was made.
+    sent: u64,
+}
+
+/// One port of this end.
+struct BandwidthPort {
+    // Before the endpoint, so that its threads are gone when the queue pairs are.
+    receivers: Option<ReceiverThreads>,
+    endpoint: RdmaEndpoint,
+}
+
+impl BandwidthPort {
+    fn open(config: &RdmaConfig, pages: &[Pages]) -> Result<Self, Error> {
+        let endpoint = RdmaEndpoint::open(config, pages)?;
+        endpoint.poison_in()?;
+        fill(&endpoint, check::FIRST, endpoint.layout.slots)?;
+        let takes = config.answers() && config.is_counted_there();
+        let receivers = takes.then(|| ReceiverThreads::prepare(&endpoint)).transpose()?;
+        Ok(Self { receivers, endpoint })
+    }
+
+    /// Whether what came over this port is what was sent.
+    fn verify(&self) -> Result<Integrity, Error> {
+        if let Some(receivers) = &self.receivers {
+            match receivers.check() {
+                Err(error) if error.cause == Cause::CorruptData => {
+                    return Ok(Integrity::Corrupt { wrong: 1, of: receivers.total() + 1, first: error.text });
+                }
+                other => other?,
+            }
+        }
+        let config = &self.endpoint.config;
+        let comes = if config.method.verb == VerbKind::Read { config.initiates() } else { config.answers() };
+        if comes {
+            return check::came(&self.endpoint);
+        }
+        Ok(Integrity::Unverified { why: "what this end sent is looked at where it came to".to_owned() })
+    }
+}
+
+impl Part for BandwidthPart {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        pin(&self.config[0], 0)?;
+        for config in &self.config {
+            self.ports.push(BandwidthPort::open(config, &self.pages)?);
+        }
+        Ok(offer(self.ports.iter().map(|port| &port.endpoint), &self.place))
+    }
+
+    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
+        met(self.ports.iter_mut().map(|port| &mut port.endpoint), &self.place, peers)?;
+        self.ports.iter_mut().filter_map(|port| port.receivers.as_mut()).try_for_each(ReceiverThreads::start)
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        let ports = &self.ports;
+        let config = &ports.first().ok_or_else(too_early)?.endpoint.config;
+        let sizes = config.sizes.len();
+        let tally = |_| Arc::new(Tally::new(sizes));
+        // By port and thread.
+        let pumped: Vec<Vec<Arc<Tally>>> =
+            ports.iter().map(|_| (0..config.threads).map(tally).collect()).collect();
+        let mut all = Vec::new();
+        let (own, far) = (config.own_direction(), config.own_direction().opposite());
+        if config.initiates() && !config.is_counted_there() {
+            let grouped: Vec<u64> = config.sizes.iter().map(|size| config.moderation(*size) as u64).collect();
+            all.extend(samplers(own, &config.sizes, &grouped, &pumped));
+        }
+        let taken: Vec<Vec<Arc<Tally>>> =
+            ports.iter().filter_map(|port| Some(port.receivers.as_ref()?.tallies().to_vec())).collect();
+        if !taken.is_empty() {
+            all.extend(samplers(far, &config.sizes, &vec![1; sizes], &taken));
+        }
+        self.sent += move_messages(ports, &pumped, &mut all, stop, out)?;
+        all.iter_mut().for_each(|sampler| sampler.end(out));
+        if phase == Phase::Measure {
+            if config.initiates() {
+                self.sent +=
+                    ports.iter().map(|port| last_pass(&port.endpoint)).sum::<Result<u64, Error>>()?;
+            }
+            if !taken.is_empty() {
+                until_quiet(ports)?;
+                out.evidence("received", json!(received(ports)));
+            }
+            out.evidence("sent", json!(self.sent));
+            for direction in [own, far] {
+                out.evidence(
+                    &format!("moved_{}", direction.word()),
+                    json!(moved(&all, direction, ports.len())),
+                );
+            }
+            let took = ports.iter().flat_map(|port| &port.endpoint.registrations);
+            let micros: Vec<f64> = took.map(|took| took.as_secs_f64() * 1e6).collect();
+            out.evidence("registration_us", json!(micros));
+            out.evidence("device", facts(ports.iter().map(|port| &port.endpoint)));
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        verified(self.ports.iter().map(BandwidthPort::verify))
+    }
+}
+
+/// Writes the content of this pass into the first `slots` that each queue pair sends from, or is read from.
+fn fill(endpoint: &RdmaEndpoint, generation: u64, slots: u64) -> Result<(), Error> {
+    endpoint.fill_out(generation, slots, |slot| check::source(endpoint.config.method.verb, slot))
+}
+
+/// Lets all threads of this end work until the phase is over; how many messages they sent.
+fn move_messages(
+    ports: &[BandwidthPort],
+    tallies: &[Vec<Arc<Tally>>],
+    samplers: &mut [Sampler],
+    stop: &Stop,
+    out: &mut dyn Sink,
+) -> Result<u64, Error> {
+    let orders = Orders::default();
+    let span = stop.left().max(Duration::from_nanos(1));
+    let sizes = ports[0].endpoint.config.sizes.len();
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (port, tallies) in ports.iter().zip(tallies).filter(|(port, _)| port.endpoint.config.initiates())
+        {
+            for (thread, tally) in tallies.iter().enumerate() {
+                let (endpoint, orders, stop) = (&port.endpoint, &orders, stop.clone());
+                threads.push(scope.spawn(move || {
+                    pin(&endpoint.config, thread)?;
+                    let sent = SendLoop::new(endpoint, thread).run(orders, &stop, tally);
+                    if sent.is_err() {
+                        stop.raise();
+                    }
+                    sent
+                }));
+            }
+        }
+        let mut seen = Ok(());
+        let is_idle = threads.is_empty() && ports.iter().all(|port| port.receivers.is_none());
+        let look = if is_idle { span } else { between_looks(span / sizes as u32) };
+        while !stop.is_over() && seen.is_ok() {
+            let gone = 1.0 - stop.left().as_secs_f64() / span.as_secs_f64();
+            orders.send(((gone * sizes as f64) as usize).min(sizes - 1));
+            stop.rest(look);
+            let now = now_ns();
+            samplers.iter_mut().for_each(|sampler| sampler.read_counts(now, out));
+            seen = checked(ports);
+        }
+        if seen.is_err() {
+            stop.raise();
+        }
+        let mut sent = 0;
+        let mut errors: Vec<Error> = seen.err().into_iter().collect();
+        for thread in threads {
+            let panicked = |_| Err(Error::new(Cause::Crash, "a thread that sends panicked"));
+            match thread.join().unwrap_or_else(panicked) {
+                Ok(count) => sent += count,
+                Err(error) => errors.push(error),
+            }
+        }
+        first_cause(errors, ports).map_or(Ok(sent), Err)
+    })
+}
+
+/// The error that the others follow from; where it stands in no queue yet, it is waited for.
+fn first_cause(mut errors: Vec<Error>, ports: &[BandwidthPort]) -> Option<Error> {
+    let deadline = Instant::now() + CAUSE_AFTER;
+    while !errors.is_empty() && errors.iter().all(is_flush) && Instant::now() < deadline {
+        std::thread::sleep(CAUSE_LOOK);
+        errors.extend(checked(ports).err());
+    }
+    let at = errors.iter().position(|error| !is_flush(error)).unwrap_or(0);
+    (!errors.is_empty()).then(|| errors.swap_remove(at))
+}
+
+/// The first failure of a thread that takes messages.
+fn checked(ports: &[BandwidthPort]) -> Result<(), Error> {
+    ports.iter().filter_map(|port| port.receivers.as_ref()).try_for_each(ReceiverThreads::check)
+}
+
+/// Messages that came since the connection was made.
+fn received(ports: &[BandwidthPort]) -> u64 {
+    ports.iter().filter_map(|port| port.receivers.as_ref()).map(ReceiverThreads::total).sum()
+}
+
+/// Sends over all memory once more, or over as much of it as is not too much, with new content: what arrives now cannot have
+/// been there before. What is read keeps its content, and the memory that it comes to is marked first.
+fn last_pass(endpoint: &RdmaEndpoint) -> Result<u64, Error> {
+    if endpoint.config.method.verb == VerbKind::Read {
+        endpoint.poison_in()?;
+    } else {
+        fill(endpoint, check::LAST, endpoint.layout.last_slots())?;
+    }
+    (0..endpoint.config.threads).map(|thread| SendLoop::new(endpoint, thread).once()).sum()
+}
+
+/// Waits until nothing comes any more, so that what was received can be held against what was sent.
+fn until_quiet(ports: &[BandwidthPort]) -> Result<(), Error> {
+    let mut before = received(ports);
+    for _ in 0..QUIET_LOOKS {
+        std::thread::sleep(QUIET);
+        checked(ports)?;
+        let now = received(ports);
+        if now == before {
+            return Ok(());
+        }
+        before = now;
+    }
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! The threads of the end that messages come to: they count them and keep receives posted, from the connection to the
+//! end of the trial, so that no message finds none between two phases.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use seatrial_model::Cause;
+use seatrial_sys::clock::now_ns;
+use seatrial_sys::verbs::{
+    Completion, GRH_BYTES, MemoryRegion, ReceiveList, ReceiveWork, Transport, VerbsError,
+};
+
+use super::counts::Tally;
+use seatrial_bench::Error;
+use seatrial_bench::verbs::endpoint::pin;
+use seatrial_bench::verbs::queue::Queue;
+use seatrial_bench::verbs::{Layout, Pair, RdmaConfig, RdmaEndpoint, Side, during, preparing, wait};
+
+/// Receives that are posted with one call.
+const LIST: usize = 16;
+
+/// A queue pair with its prepared receives.
+struct ReceiveQp {
+    pair: Pair,
+    list: ReceiveList,
+    slot: u64,
+    /// Receives that were used up and are not posted again yet.
+    due: usize,
+}
+
+/// What one thread needs.
+struct Work {
+    config: RdmaConfig,
+    thread: usize,
+    layout: Layout,
+    region: Arc<MemoryRegion>,
+    queue: Queue,
+    qps: Vec<ReceiveQp>,
+    tally: Arc<Tally>,
+    over: Arc<AtomicBool>,
+}
+
+/// The threads, or before they are started their work.
+pub struct ReceiverThreads {
+    work: Vec<Work>,
+    threads: Vec<JoinHandle<()>>,
+    tallies: Vec<Arc<Tally>>,
+    over: Arc<AtomicBool>,
+    failed: Arc<Mutex<Option<Error>>>,
+}
+
+impl ReceiverThreads {
+    /// Posts all receives of `endpoint`.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    pub fn prepare(endpoint: &RdmaEndpoint) -> Result<Self, Error> {
+        let over = Arc::new(AtomicBool::new(false));
+        let mut receivers =
+            Self { work: Vec::new(), threads: Vec::new(), tallies: Vec::new(), over, failed: Arc::default() };
+        for thread in 0..endpoint.config.threads {
+            let tally = Arc::new(Tally::new(endpoint.config.sizes.len()));
+            receivers.tallies.push(Arc::clone(&tally));
+            let own = endpoint.pairs.iter().filter(|pair| pair.number % endpoint.config.threads == thread);
+            let qps = own.map(|pair| ReceiveQp::new(endpoint, pair)).collect::<Result<Vec<_>, VerbsError>>();
+            let mut work = Work {
+                config: endpoint.config.clone(),
+                thread,
+                layout: endpoint.layout,
+                region: Arc::clone(&endpoint.region),
+                queue: endpoint.receives[thread].clone(),
+                qps: qps.map_err(preparing(&endpoint.config.label(), "preparing receives"))?,
+                tally,
+                over: Arc::clone(&receivers.over),
+            };
+            work.post_all().map_err(preparing(&endpoint.config.label(), "posting receives"))?;
+            receivers.work.push(work);
+        }
+        Ok(receivers)
+    }
+
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// When the system gives none.
+    pub fn start(&mut self) -> Result<(), Error> {
+        for work in self.work.drain(..) {
+            let failed = Arc::clone(&self.failed);
+            let thread = std::thread::Builder::new().name(format!("take-{}", work.thread)).spawn(move || {
+                if let Err(error) = work.run() {
+                    failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                }
+            });
+            self.threads.push(thread.map_err(|error| {
+                Error::new(Cause::Denied, format!("cannot make a thread that takes messages: {error}"))
+            })?);
+        }
+        Ok(())
+    }
+
+    /// What the threads count.
+    pub fn tallies(&self) -> &[Arc<Tally>] {
+        &self.tallies
+    }
+
+    /// Messages that came since the connection was made.
+    pub fn total(&self) -> u64 {
+        self.tallies.iter().map(|tally| tally.total()).sum()
+    }
+
+    /// The first failure of a thread, once.
+    ///
+    /// # Errors
+    /// That failure.
+    pub fn check(&self) -> Result<(), Error> {
+        match self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for ReceiverThreads {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl ReceiveQp {
+    fn new(endpoint: &RdmaEndpoint, pair: &Pair) -> Result<Self, VerbsError> {
+        let at = endpoint.layout.at(pair.number, Side::In, 0) as usize;
+        let (id, bytes) = ((pair.number / endpoint.config.threads) as u64, endpoint.layout.stride as u32);
+        let work = || ReceiveWork { id, memory: &endpoint.region, offset: at, bytes };
+        let list = ReceiveList::new(&(0..LIST).map(|_| work()).collect::<Vec<_>>())?;
+        Ok(Self { pair: pair.clone(), list, slot: 0, due: 0 })
+    }
+
+    fn post(&mut self, layout: &Layout, count: usize) -> Result<(), VerbsError> {
+        if layout.slots > 1 {
+            for at in 0..count {
+                self.list.aim(at, layout.at(self.pair.number, Side::In, self.slot) as usize);
+                self.slot = (self.slot + 1) % layout.slots;
+            }
+        }
+        self.pair.qp.post_receive(&mut self.list, 0..count)?;
+        Ok(())
+    }
+}
+
+impl Work {
+    fn post_all(&mut self) -> Result<(), VerbsError> {
+        for qp in &mut self.qps {
+            let mut left = self.config.receives;
+            while left > 0 {
+                let count = left.min(LIST);
+                qp.post(&self.layout, count)?;
+                left -= count;
+            }
+        }
+        Ok(())
+    }
+
+    fn run(mut self) -> Result<(), Error> {
+        pin(&self.config, self.thread)?;
+        let label = self.config.label();
+        let list = LIST.min(self.config.receives / 2).max(1);
+        let header = if self.config.transport == Transport::Ud { GRH_BYTES as u64 } else { 0 };
+        let mut counts = vec![0_u64; self.config.sizes.len()];
+        let mut completions = [Completion::default(); 32];
+        let mut misses = 0;
+        while !self.over.load(Ordering::Relaxed) {
+            let count = wait(&self.queue, &mut completions, &mut misses)
+                .map_err(during(&label, "taking messages"))?;
+            for completion in &completions[..count] {
+                completion.check().map_err(during(&label, "taking messages"))?;
+                let bytes = u64::from(completion.bytes()).saturating_sub(header);
+                let Ok(size) = self.config.sizes.binary_search(&bytes) else {
+                    let text = format!("{label}: a message of {bytes} B came, which nobody sent");
+                    return Err(Error::new(Cause::CorruptData, text));
+                };
+                counts[size] += 1;
+                let qp = &mut self.qps[completion.id() as usize];
+                qp.due += 1;
+                if qp.due >= list {
+                    qp.due = 0;
+                    qp.post(&self.layout, list).map_err(during(&label, "posting receives"))?;
+                }
+            }
+            if count > 0 {
+                let now = now_ns();
+                for (size, count) in counts.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
+                    self.tally.add(size, std::mem::take(count), now);
+                }
+            }
+        }
+        // The memory stays registered for as long as a receive may be written into it.
+        drop(self.region);
+        Ok(())
+    }
+}

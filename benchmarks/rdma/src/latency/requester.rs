@@ -1,0 +1,168 @@
+//! The end that begins and holds the clock.
+
+use seatrial_model::{Bytes, Nanos, Params, Sample};
+use seatrial_sys::clock::now_ns;
+use serde_json::{Value, json};
+
+use super::ping_pong_qp::PingPongQp;
+use seatrial_bench::Sliced;
+use seatrial_bench::verbs::RemoteCompletion;
+use seatrial_bench::verbs::pattern::POISON;
+use seatrial_bench::{Error, Sink, Stop};
+
+/// Channels of the samples: how many round trips a slice has, and their median.
+pub const CHANNELS: [&str; 2] = ["round_trips", "median"];
+
+/// Sends requests and times the answers, size by size.
+pub struct Requester {
+    qp: PingPongQp,
+    remote_completion: RemoteCompletion,
+    sizes: Vec<u64>,
+    latencies: Sliced,
+    number: u32,
+    /// Messages sent, and those of them that were never answered.
+    asked: u64,
+    lost: u64,
+}
+
+/// Puts the size on every sample.
+struct OfSize<'a> {
+    size: u64,
+    out: &'a mut dyn Sink,
+}
+
+impl Sink for OfSize<'_> {
+    fn sample(&mut self, sample: Sample) {
+        let mut at = Params::default();
+        at.set("size", Bytes(self.size));
+        self.out.sample(Sample { at, ..sample });
+    }
+
+    fn evidence(&mut self, name: &str, value: Value) {
+        self.out.evidence(name, value);
+    }
+}
+
+impl Requester {
+    /// For messages of these sizes.
+    pub fn new(qp: PingPongQp, remote_completion: RemoteCompletion, sizes: &[u64]) -> Self {
+        let latencies = Sliced::new(CHANNELS);
+        Self { qp, remote_completion, sizes: sizes.to_vec(), latencies, number: 0, asked: 0, lost: 0 }
+    }
+
+    /// Asks until `stop`, each size for an equal part of the time; the histograms of all.
+    ///
+    /// # Errors
+    /// When the far end or the path does not answer.
+    pub fn run(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Error> {
+        let count = self.sizes.len() as u32;
+        let (begin, each) = (Nanos(now_ns()), stop.left() / count);
+        let mut told = Vec::new();
+        for (index, size) in (1_u32..).zip(self.sizes.clone()) {
+            let until = begin.get() + (each * index).as_nanos() as u64;
+            self.qp.send_size(size)?;
+            let mut sink = OfSize { size, out };
+            self.latencies.begin(Nanos(now_ns()));
+            while !stop.is_over() {
+                let now = self.once(size)?.map(|(start, end)| {
+                    self.latencies.add(Nanos(end - start), Nanos(end), &mut sink);
+                    end
+                });
+                if index < count && now.unwrap_or_else(now_ns) > until {
+                    break;
+                }
+            }
+            self.latencies.end(Nanos(now_ns()), &mut sink);
+            told.push(json!({ "size": size, "round_trips": self.latencies.all().to_evidence() }));
+        }
+        Ok(told)
+    }
+
+    /// One message and what comes of it: when it began and ended; none when it was lost.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    #[inline]
+    pub fn once(&mut self, size: u64) -> Result<Option<(u64, u64)>, Error> {
+        self.number = self.number.wrapping_add(1);
+        self.asked += 1;
+        let start = match self.remote_completion {
+            RemoteCompletion::Polled => {
+                let mark = mark(self.number);
+                self.qp.mark(mark);
+                let start = now_ns();
+                self.qp.post_send(size, 0)?;
+                if !self.qp.await_mark(mark)? {
+                    return Ok(self.missed());
+                }
+                start
+            }
+            RemoteCompletion::None => {
+                let start = now_ns();
+                self.qp.post_send(size, 0)?;
+                self.qp.done()?;
+                start
+            }
+            RemoteCompletion::Cqe => {
+                let start = now_ns();
+                self.qp.post_send(size, self.number)?;
+                loop {
+                    match self.qp.wait_recv()? {
+                        None => return Ok(self.missed()),
+                        // The answer to one that was given up.
+                        Some(received) if received.number.is_some_and(|number| number != self.number) => {}
+                        Some(_) => break,
+                    }
+                }
+                start
+            }
+        };
+        Ok(Some((start, now_ns())))
+    }
+
+    fn missed(&mut self) -> Option<(u64, u64)> {
+        self.lost += 1;
+        None
+    }
+
+    /// Messages sent and messages lost so far.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.asked, self.lost)
+    }
+
+    /// Sends one message of the largest size, for the check of the data.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn last(&mut self) -> Result<(), Error> {
+        let largest = self.sizes.last().copied().unwrap_or(1);
+        self.qp.send_size(largest)?;
+        // Over an unreliable connection it may be lost; then another one.
+        for _ in 0..8 {
+            if self.once(largest)?.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The mark of a message: never that of the one before, and never what memory holds into which nothing came.
+pub fn mark(number: u32) -> u8 {
+    match (number % 254) as u8 + 1 {
+        POISON => 255,
+        mark => mark,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_differ_from_one_message_to_the_next_and_from_nothing() {
+        let marks: Vec<u8> = (0..2000).map(mark).collect();
+        assert!(marks.windows(2).all(|two| two[0] != two[1]));
+        assert!(marks.iter().all(|mark| *mark != POISON && *mark != 0));
+    }
+}

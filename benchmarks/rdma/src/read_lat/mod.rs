@@ -1,0 +1,42 @@
+//! `rdma.read_lat`: how long a read of another node's memory takes.
+
+use seatrial_model::{About, Cost, Interaction, ParamSpec};
+use seatrial_sys::verbs::VerbKind;
+
+use crate::latency::{BY_PORT, BY_SIZE, COMPLETION_METRICS, Exchange};
+use seatrial_bench::verbs::{Method, RemoteCompletion, params as p};
+
+pub static READ_LATENCY: Exchange = Exchange { about: &ABOUT, method: METHOD };
+
+const METHOD: Method = Method { verb: VerbKind::Read, remote_completion: RemoteCompletion::None };
+
+const ABOUT: About = About {
+    id: "rdma.read_lat",
+    version: 1,
+    title: "RDMA reads one after the other: time from request to completion",
+    doc: include_str!("doc.md"),
+    params: &[
+        p::DEVICES_AT_ONCE,
+        p::PEERS,
+        ParamSpec { default: "2 B", ..p::SIZE },
+        p::UP_TO,
+        p::COMPLETION,
+        p::MTU,
+        p::SERVICE_LEVEL,
+        p::TRAFFIC_CLASS,
+        p::PKEY_INDEX,
+        p::GID_INDEX,
+        seatrial_bench::affinity::AFFINITY,
+        ParamSpec { default: "1 s", ..seatrial_bench::TIME },
+        seatrial_bench::TRIALS,
+        seatrial_bench::MAX_TRIALS,
+        seatrial_bench::PRECISION,
+    ],
+    metrics: COMPLETION_METRICS,
+    series: &[BY_SIZE, BY_PORT],
+    parts: &["client", "server"],
+    needs: &[],
+    probes: &["steal", "load", "throttle", "clock", "ib_port", "nic"],
+    cost: Cost { seconds: 5, written: 0 },
+    interaction: Interaction::Loads("a core of one node for each port"),
+};

@@ -1,0 +1,56 @@
+//! `rdma.send_bw`: how much data messages carry that the far end receives.
+
+use seatrial_model::{About, Cost, Interaction, ParamSpec};
+use seatrial_sys::verbs::VerbKind;
+
+use crate::bandwidth::{
+    BY_PORT, BY_SIZE, FORWARD, LOSS, MESSAGES, REGISTRATION, REVERSE, Stream, THROUGHPUT,
+};
+use seatrial_bench::verbs::{Method, RemoteCompletion, params as p};
+
+pub static SEND_BANDWIDTH: Stream = Stream { about: &ABOUT, method: METHOD };
+
+const METHOD: Method = Method { verb: VerbKind::Send, remote_completion: RemoteCompletion::Cqe };
+
+const ABOUT: About = About {
+    id: "rdma.send_bw",
+    version: 2,
+    title: "RDMA sends into receives that were posted before: throughput, message rate, loss",
+    doc: include_str!("doc.md"),
+    params: &[
+        p::DEVICES,
+        p::PEERS,
+        p::TRANSPORT_ALL,
+        p::MULTICAST,
+        p::DIRECTION,
+        p::SIZE,
+        p::UP_TO,
+        p::QUEUE_PAIRS,
+        p::THREADS,
+        p::DEPTH,
+        p::RECEIVES,
+        p::MODERATION,
+        p::POST_LIST,
+        p::INLINE,
+        p::COMPLETION,
+        p::BUFFERS,
+        p::MTU,
+        p::SERVICE_LEVEL,
+        p::TRAFFIC_CLASS,
+        p::PKEY_INDEX,
+        p::GID_INDEX,
+        seatrial_bench::PAGES,
+        seatrial_bench::affinity::AFFINITY,
+        ParamSpec { default: "1 s", ..seatrial_bench::TIME },
+        seatrial_bench::TRIALS,
+        seatrial_bench::MAX_TRIALS,
+        seatrial_bench::PRECISION,
+    ],
+    metrics: &[THROUGHPUT, FORWARD, REVERSE, MESSAGES, LOSS, REGISTRATION],
+    series: &[BY_SIZE, BY_PORT],
+    parts: &["client", "server"],
+    needs: &[],
+    probes: &["steal", "load", "throttle", "ib_port", "nic"],
+    cost: Cost { seconds: 6, written: 0 },
+    interaction: Interaction::Loads("the link between two RDMA ports, and a core for each thread"),
+};

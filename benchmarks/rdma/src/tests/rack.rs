@@ -1,0 +1,140 @@
+//! Cards that do not exist (`crates/sys/tests/fake_verbs`), and cases over them.
+
+#[path = "../../../../crates/sys/tests/fake_verbs/compile.rs"]
+mod compile;
+
+use std::fs;
+use std::time::Duration;
+
+use compile::Fake;
+use seatrial_model::{Case, Integrity, Measures, PartRecord, Phase, Site};
+use seatrial_sys::root::SysRoot;
+
+use super::device::{Kept, trial};
+use super::{node, planned_of, two_cards};
+use seatrial_bench::verbs::System;
+use seatrial_bench::{Error, Offer, Part, Stop, find};
+
+/// Cards and the kernel's files about them.
+pub struct Rack {
+    pub fake: Fake,
+    /// A tree for each end, which differ in the addresses of their ports only.
+    trees: [tempfile::TempDir; 2],
+}
+
+impl Rack {
+    /// Cards of InfiniBand that are configured by `words`, all of one subnet.
+    pub fn new(words: &str) -> Self {
+        Self::between(words, ["fe80:0000:0000:0000"; 2])
+    }
+
+    /// The same of two subnets, which have these prefixes.
+    pub fn between(words: &str, prefixes: [&str; 2]) -> Self {
+        Self::of(words, "InfiniBand", prefixes.map(|prefix| format!("{prefix}:0000:0000:0000")))
+    }
+
+    /// Cards of RoCE version 2, which every path needs a global header for, and where a LID means nothing.
+    pub fn roce(words: &str) -> Self {
+        let networks = ["0a00", "0a01"].map(|network| format!("0000:0000:0000:0000:0000:ffff:{network}"));
+        Self::of(&format!("layer=2 global=1 {words}"), "Ethernet", networks)
+    }
+
+    fn of(words: &str, layer: &str, networks: [String; 2]) -> Self {
+        let tree = |network: String| {
+            let folder = tempfile::tempdir().expect("a folder");
+            for (number, card) in ["mlx5_0", "mlx5_1", "mlx5_2"].iter().enumerate() {
+                let own = folder.path().join("sys/class/infiniband").join(card);
+                fs::create_dir_all(own.join("ports/1/gids")).expect("made");
+                fs::create_dir_all(own.join("ports/1/gid_attrs/types")).expect("made");
+                let write = |name: &str, text: &str| fs::write(own.join(name), text).expect("written");
+                write("ports/1/link_layer", &format!("{layer}\n"));
+                write("ports/1/gids/0", &format!("{network}:000{}\n", number + 1));
+                let kind = if layer == "Ethernet" { "RoCE v2" } else { "IB/RoCE v1" };
+                write("ports/1/gid_attrs/types/0", &format!("{kind}\n"));
+                // Both ends share a processor here, so that it is to be offered to the other soon.
+                write("node_desc", "rxe\n");
+            }
+            folder
+        };
+        Self { fake: Fake::new(words), trees: networks.map(tree) }
+    }
+
+    pub fn system(&self, end: usize) -> System {
+        let root = SysRoot::at(self.trees[end].path());
+        System { library: Some(self.fake.library()), root }
+    }
+
+    /// Both ends of a case.
+    pub fn parts(&self, case: &Case) -> Vec<Box<dyn Part>> {
+        let bench = find(crate::BENCHMARKS, &case.bench).expect("there");
+        let part = |(end, place)| self.system(end).instead(|| bench.part(case, place)).expect("a part");
+        case.places.iter().enumerate().map(part).collect()
+    }
+
+    /// Both ends, connected, or why they cannot be.
+    pub fn connected(&self, case: &Case) -> Result<Vec<Box<dyn Part>>, Error> {
+        let mut parts = self.parts(case);
+        let offers: Vec<Offer> = parts.iter_mut().map(|part| part.prepare()).collect::<Result<_, _>>()?;
+        parts.iter_mut().try_for_each(|part| part.connect(&offers))?;
+        Ok(parts)
+    }
+
+    /// What the parts of a case recorded, and what that amounts to, once `fits` is content with it. A machine that gives
+    /// this process no time for long leaves too few messages for a rate, or some that came and were not counted in time.
+    #[track_caller]
+    pub fn measured(
+        &self,
+        case: &Case,
+        fits: impl Fn(&[PartRecord], &Measures) -> bool,
+    ) -> (Vec<PartRecord>, Measures) {
+        let bench = find(crate::BENCHMARKS, &case.bench).expect("there");
+        let mut told = String::new();
+        for seconds in [1, 10, 60] {
+            let records = trial(case, self.parts(case), Duration::from_secs(seconds));
+            match bench.reduce(case, &records) {
+                Ok(measures) if fits(&records, &measures) => return (records, measures),
+                other => told = format!("{other:?}, {records:?}").chars().take(4000).collect(),
+            }
+        }
+        panic!("{}: {told}", case.bench);
+    }
+
+    /// How the measuring of both ends ends, if they are given a minute.
+    pub fn errors(&self, case: &Case) -> Vec<Error> {
+        let mut parts = self.connected(case).expect("connected");
+        let stops = &[(); 2].map(|()| Stop::after(Duration::from_secs(60)));
+        std::thread::scope(|scope| {
+            let run = move |number: usize, part: &mut Box<dyn Part>| {
+                let error = part.run(Phase::Measure, &stops[number], &mut Kept::default()).err();
+                if error.is_some() {
+                    // The other end may rest, and hear of nothing.
+                    std::thread::sleep(Duration::from_secs(3));
+                    stops[1 - number].raise();
+                }
+                error
+            };
+            let each = parts.iter_mut().enumerate();
+            let threads: Vec<_> = each.map(|(at, part)| scope.spawn(move || run(at, part))).collect();
+            threads.into_iter().filter_map(|thread| thread.join().expect("joined")).collect()
+        })
+    }
+}
+
+/// Few messages, and nobody pinned: the machine of this test may have fewer processors than the plan.
+const SMALL: [(&str, &str); 3] = [("affinity", "none"), ("size", "4 KiB"), ("pages", "base")];
+
+pub fn case(id: &str, changed: &[(&str, &str)]) -> Case {
+    let bench = find(crate::BENCHMARKS, id).expect("there");
+    let site = Site { nodes: vec![node("n1", two_cards()), node("n2", two_cards())] };
+    let small = SMALL.into_iter().filter(|(name, _)| bench.about().param(name).is_some());
+    let all: Vec<(&str, &str)> = small.chain(changed.iter().copied()).collect();
+    planned_of(bench, &site, &all).expect("planned").remove(0)
+}
+
+/// Something was looked at, and nothing wrong was found.
+#[track_caller]
+pub fn is_verified(records: &[PartRecord]) {
+    let told: Vec<&Integrity> = records.iter().map(|record| &record.integrity).collect();
+    assert!(told.iter().any(|told| matches!(told, Integrity::Verified { .. })), "{told:?}");
+    assert!(!told.iter().any(|told| matches!(told, Integrity::Corrupt { .. })), "{told:?}");
+}

@@ -1,0 +1,111 @@
+//! One copy.
+
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{copy_file_range, fdatasync};
+use rustix::io::retry_on_intr;
+use seatrial_model::{Cause, Nanos};
+use seatrial_sys::Errno;
+use seatrial_sys::clock::now_ns;
+use seatrial_sys::net::ThreadTime;
+use seatrial_sys::storage::{read_whole, write_whole};
+
+use crate::io::outcome::refused;
+use seatrial_bench::{Error, Stop};
+
+/// How it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// pread(2) and pwrite(2).
+    ReadWrite,
+    /// copy_file_range(2).
+    CopyFileRange,
+}
+
+/// How a copy is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyConfig {
+    /// Bytes of the file.
+    pub size: u64,
+    /// Bytes asked for at once.
+    pub block: usize,
+    pub method: Method,
+    /// Whether it is flushed.
+    pub is_flushed: bool,
+}
+
+/// What a copy took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copied {
+    pub start: Nanos,
+    /// When all was handed over.
+    pub handed_over: Nanos,
+    /// When it was flushed, or handed over where it is not.
+    pub end: Nanos,
+    /// Time of the thread in user mode.
+    pub user: Nanos,
+    /// And in the kernel.
+    pub system: Nanos,
+}
+
+/// Copies all of `from` into the empty file `to`; none when `stop` came first.
+///
+/// # Errors
+/// When either file system refuses, or cannot do it this way.
+pub fn copy(
+    from: &OwnedFd,
+    to: &OwnedFd,
+    config: &CopyConfig,
+    buffer: &mut [u8],
+    stop: &Stop,
+) -> Result<Option<Copied>, Error> {
+    let thread = || ThreadTime::now().map_err(|errno| refused("asking for the thread's time", errno));
+    let before = thread()?;
+    let start = Nanos(now_ns());
+    let mut done = 0;
+    while done < config.size {
+        if stop.is_over() {
+            return Ok(None);
+        }
+        let bytes = (config.block as u64).min(config.size - done) as usize;
+        let moved = match config.method {
+            Method::ReadWrite => through_memory(from, to, done, &mut buffer[..bytes])?,
+            Method::CopyFileRange => by_kernel(from, to, done, bytes)?,
+        };
+        if moved == 0 {
+            let text = format!("the file ended after {done} of {} B", config.size);
+            return Err(Error::new(Cause::IoError, text));
+        }
+        done += moved as u64;
+    }
+    let handed_over = Nanos(now_ns());
+    let mut end = handed_over;
+    if config.is_flushed {
+        fdatasync(to).map_err(|errno| refused("flushing the copy", errno))?;
+        end = Nanos(now_ns());
+    }
+    let took = thread()?.since(&before);
+    Ok(Some(Copied { start, handed_over, end, user: Nanos(took.user_ns), system: Nanos(took.system_ns) }))
+}
+
+fn through_memory(from: &OwnedFd, to: &OwnedFd, offset: u64, buffer: &mut [u8]) -> Result<usize, Error> {
+    let got = read_whole(from, buffer, offset)
+        .map_err(|errno| refused(&format!("reading at offset {offset}"), errno))?;
+    write_whole(to, &buffer[..got], offset)
+        .map_err(|errno| refused(&format!("writing at offset {offset}"), errno))?;
+    Ok(got)
+}
+
+fn by_kernel(from: &OwnedFd, to: &OwnedFd, offset: u64, bytes: usize) -> Result<usize, Error> {
+    let (mut there, mut here) = (offset, offset);
+    let answer = retry_on_intr(|| copy_file_range(from, Some(&mut there), to, Some(&mut here), bytes));
+    answer.map_err(|errno| match errno {
+        // Between file systems of two kinds, or where either has no such call (copy_file_range(2)).
+        Errno::XDEV | Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS => {
+            let text =
+                format!("copy_file_range between these directories: {errno}; take -p method=read_write");
+            Error::new(Cause::Missing, text)
+        }
+        errno => refused(&format!("copying at offset {offset}"), errno),
+    })
+}

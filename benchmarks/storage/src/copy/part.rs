@@ -1,0 +1,262 @@
+//! The worker: a file, and one copy of it after the other.
+
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{fdatasync, fstatvfs};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
+use seatrial_sys::clock::now_ns;
+use seatrial_sys::root::SysRoot;
+use seatrial_sys::storage::{
+    Moved, device_of, forget, moved_by_device, read_whole, resident, scratch, write_whole,
+};
+use serde_json::{Value, json};
+
+use super::copying::{Copied, CopyConfig, Method, copy};
+use super::plan::target;
+use crate::device_bytes;
+use crate::io::files::opened;
+use crate::io::outcome::refused;
+use seatrial_bench::payload::{Block, Payload};
+use seatrial_bench::pin;
+use seatrial_bench::space::lacking;
+use seatrial_bench::{Error, Offer, Part, Sink, Stop};
+
+/// Channel of whole copies.
+pub const COPIED: &str = "copied";
+/// Channel of copies until all was handed over.
+pub const HANDED_OVER: &str = "handed_over";
+/// Channel of the thread's time in user mode.
+pub const USER: &str = "user";
+/// And in the kernel.
+pub const SYSTEM: &str = "system";
+
+/// Pieces in which the file is made and checked.
+const PIECE: usize = 1 << 20;
+
+/// The worker of one trial.
+#[derive(Debug)]
+pub struct Worker {
+    place: PartPlacement,
+    from: String,
+    to: String,
+    config: CopyConfig,
+    is_cold: bool,
+    time: Nanos,
+    payload: Payload,
+    source: Option<OwnedFd>,
+    sink: Option<OwnedFd>,
+    /// The last whole copy.
+    last: Option<OwnedFd>,
+}
+
+impl Worker {
+    /// The worker of `case` at `place`; makes nothing yet.
+    ///
+    /// # Errors
+    /// When the case was not planned by the same version.
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
+        let params = &case.params;
+        let missing = |what: &str| Error::new(Cause::Protocol, format!("the case carries no {what}"));
+        let method = match params.text("method")? {
+            "copy_file_range" => Method::CopyFileRange,
+            _ => Method::ReadWrite,
+        };
+        let config = CopyConfig {
+            size: params.bytes("size")?.ok_or_else(|| missing("size"))?.get(),
+            block: params.bytes("block")?.ok_or_else(|| missing("block"))?.get() as usize,
+            method,
+            is_flushed: params.text("sync")? == "end",
+        };
+        Ok(Self {
+            place: place.clone(),
+            from: params.text("from")?.to_owned(),
+            to: target(params)?.to_owned(),
+            config,
+            is_cold: params.text("source")? == "cold",
+            time: params.nanos("time")?,
+            payload: Payload::new(now_ns(), 0.0),
+            source: None,
+            sink: None,
+            last: None,
+        })
+    }
+
+    /// Makes the file that is copied, and brings it to its disk.
+    fn make(&self, at: &OwnedFd) -> Result<OwnedFd, Error> {
+        let (file, _) = scratch(at, false).map_err(|errno| refused("making the file", errno))?;
+        let mut piece = vec![0; PIECE];
+        for (offset, bytes) in pieces(self.config.size) {
+            self.payload.fill(Block { file: 0, offset, generation: 0 }, &mut piece[..bytes]);
+            write_whole(&file, &piece[..bytes], offset)
+                .map_err(|errno| refused("writing the file", errno))?;
+        }
+        fdatasync(&file).map_err(|errno| refused("flushing the file", errno))?;
+        Ok(file)
+    }
+
+    fn ends(&self) -> Result<(&OwnedFd, &OwnedFd), Error> {
+        let both = self.source.as_ref().zip(self.sink.as_ref());
+        both.ok_or_else(|| Error::new(Cause::Protocol, "told to run before to prepare"))
+    }
+
+    /// One copy into a new file, which becomes the last; with the part of the source that was in memory before.
+    fn one(&mut self, buffer: &mut [u8], stop: &Stop) -> Result<Option<(Copied, f64)>, Error> {
+        let (source, sink) = self.ends()?;
+        // Its blocks go back before the clock starts.
+        let (file, _) = scratch(sink, false).map_err(|errno| refused("making the copy", errno))?;
+        if self.is_cold {
+            forget(source).map_err(|errno| refused("having the page cache let go of the file", errno))?;
+        }
+        let held = resident(source, self.config.size).map_or(f64::NAN, |told| told.bytes as f64);
+        let copied = copy(source, &file, &self.config, buffer, stop)?;
+        if copied.is_some() {
+            self.last = Some(file);
+        }
+        Ok(copied.map(|copied| (copied, 100.0 * held / self.config.size as f64)))
+    }
+
+    /// What the devices of both ends moved since they are there.
+    fn moved(&self) -> Result<[Result<Moved, String>; 2], Error> {
+        let (source, sink) = self.ends()?;
+        let of = |file: &OwnedFd| {
+            let device = device_of(file).map_err(|errno| errno.to_string())?;
+            moved_by_device(&SysRoot::live(), device).map_err(|error| error.to_string())
+        };
+        Ok([of(source), of(sink)])
+    }
+}
+
+/// The file in pieces: their offsets and sizes.
+fn pieces(size: u64) -> impl Iterator<Item = (u64, usize)> {
+    (0..size).step_by(PIECE).map(move |offset| (offset, (size - offset).min(PIECE as u64) as usize))
+}
+
+impl Part for Worker {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        if let Some(binding) = self.place.seats.first() {
+            pin(binding.cpu)?;
+        }
+        let (from, at) = opened(&self.from)?;
+        let (to, sink) =
+            if self.to == self.from { opened(&from.display().to_string())? } else { opened(&self.to)? };
+        for (path, at) in [(&from, &at), (&to, &sink)] {
+            let times = if from == to { 2 } else { 1 };
+            let told = fstatvfs(at).ok().filter(|told| told.f_blocks > 0);
+            let text = told.and_then(|told| {
+                let bytes = |blocks: u64| blocks.saturating_mul(told.f_frsize);
+                let place = path.display().to_string();
+                lacking(times * self.config.size, bytes(told.f_bavail), bytes(told.f_blocks), &place)
+            });
+            if let Some(text) = text {
+                return Err(Error::new(Cause::NoSpace, text));
+            }
+        }
+        self.source = Some(self.make(&at)?);
+        self.sink = Some(sink);
+        Ok(Offer::new(&self.place, Value::Null))
+    }
+
+    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        if phase == Phase::WarmUp {
+            // The first copy is like all others: each begins with a file that is new.
+            return Ok(());
+        }
+        let mut buffer = vec![0; self.config.block];
+        let until = Nanos(now_ns()).plus(self.time);
+        let before = self.moved()?;
+        let (mut copies, mut resident) = (0, Vec::new());
+        while copies == 0 || Nanos(now_ns()) < until {
+            let Some((copied, held)) = self.one(&mut buffer, stop)? else { break };
+            tell(&copied, &self.config, out)?;
+            copies += 1;
+            resident.push(held);
+        }
+        let after = self.moved()?;
+        let asked = copies * self.config.size;
+        let between = |end: usize, of: fn(&Moved) -> u64| match (&before[end], &after[end]) {
+            (Ok(before), Ok(after)) => Ok(of(&after.since(before))),
+            (Err(why), _) | (_, Err(why)) => Err(why.clone()),
+        };
+        let mut paths = Vec::new();
+        if self.is_cold {
+            paths.push(device_bytes::evidence(
+                "the device that is read",
+                asked,
+                between(0, |moved| moved.read),
+            ));
+        }
+        if self.config.is_flushed {
+            paths.push(device_bytes::evidence(
+                "the device that is written",
+                asked,
+                between(1, |moved| moved.written),
+            ));
+        }
+        out.evidence("path", paths.into());
+        out.evidence("copies", copies.into());
+        let known: Vec<f64> = resident.into_iter().filter(|percent| percent.is_finite()).collect();
+        out.evidence("resident_percent_before", json!(known));
+        Ok(())
+    }
+
+    /// Whether the last copy, read from its disk, is what was copied.
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        let Some(copy) = self.last.take() else {
+            return Ok(Integrity::Unverified { why: "no copy was finished".to_owned() });
+        };
+        forget(&copy).map_err(|errno| refused("having the page cache let go of the copy", errno))?;
+        let (mut piece, mut wrong, mut first) = (vec![0; PIECE], 0, None);
+        for (offset, bytes) in pieces(self.config.size) {
+            let piece = &mut piece[..bytes];
+            Payload::poison(piece);
+            // What is behind the end stays poisoned, and is found by that.
+            read_whole(&copy, piece, offset).map_err(|errno| refused("reading the copy", errno))?;
+            let block = Block { file: 0, offset, generation: 0 };
+            if let Err(fault) = self.payload.check(block, piece) {
+                wrong += 1;
+                first.get_or_insert_with(|| format!("the first wrong piece of the copy: {fault}"));
+            }
+        }
+        let of = self.config.size.div_ceil(PIECE as u64);
+        Ok(match first {
+            Some(first) => Integrity::Corrupt { wrong, of, first },
+            None => Integrity::Verified { checked: self.config.size },
+        })
+    }
+}
+
+fn tell(copied: &Copied, config: &CopyConfig, out: &mut dyn Sink) -> Result<(), Error> {
+    let &Copied { start, handed_over, end, user, system } = copied;
+    let bytes = (config.size as f64, Unit::Byte);
+    let time = |time: Nanos| (time.get() as f64, Unit::Nanosecond);
+    let all = [
+        (COPIED, end, bytes),
+        (HANDED_OVER, handed_over, bytes),
+        (USER, end, time(user)),
+        (SYSTEM, end, time(system)),
+    ];
+    for (channel, end, (value, unit)) in all {
+        if channel == HANDED_OVER && !config.is_flushed {
+            continue;
+        }
+        let amount =
+            Quantity::new(value, unit).map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
+        out.sample(Sample { channel: channel.to_owned(), at: Params::default(), start, end, amount });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+impl Worker {
+    /// Changes a byte of the last copy.
+    pub fn spoil(&mut self) {
+        let copy = self.last.as_ref().expect("a copy");
+        let mut byte = [0];
+        read_whole(copy, &mut byte, 5000).expect("read");
+        write_whole(copy, &[!byte[0]], 5000).expect("changed");
+    }
+}

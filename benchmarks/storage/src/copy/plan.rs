@@ -1,0 +1,130 @@
+//! From where to where, decided from the inventory alone.
+
+use seatrial_inventory::disk_limit;
+use seatrial_model::machine::{Disk, FileSystem, Machine, Medium};
+use seatrial_model::{
+    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason, Severity, Site,
+    SiteNode, Subject, Value,
+};
+
+use crate::file_system::{file_system_of, require_usable};
+use seatrial_bench::space::{lacking, room_of};
+use seatrial_bench::{core_bindings, each_node};
+
+/// A rate that time limits are reckoned with, in bytes a second: slower storage counts as hanging.
+const SLOWEST: u64 = 20_000_000;
+
+/// A usual one, for estimates.
+const USUAL: u64 = 500_000_000;
+
+pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    each_node(site, |node| plan_node(about, params, node).map(|case| vec![case]))
+}
+
+fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason> {
+    let protocol = |error: seatrial_model::ParamError| Reason::new(Cause::Protocol, error.to_string());
+    let from = params.text("from").map_err(protocol)?;
+    let to = target(params).map_err(protocol)?;
+    let size = params.bytes("size").map_err(protocol)?.map_or(0, Bytes::get);
+    let machine = &node.machine;
+    require_usable(machine, "from", from)?;
+    require_usable(machine, "to", to)?;
+    let (source, sink) = (file_system_of(machine, from), file_system_of(machine, to));
+    require_room(source, sink, size)?;
+    let mount = |path: &str, found: Option<&FileSystem>| {
+        found.and_then(|found| found.mount_of(path)).unwrap_or(path).to_owned()
+    };
+    let subject = match (mount(from, source), mount(to, sink)) {
+        (one, other) if one == other => Subject::device("fs", &one),
+        (one, other) => Subject::device("fs", &format!("{one}->{other}")),
+    };
+    let mut case = Case::new(about, &node.name, subject.clone(), params, seatrial_bench::budget(params)?);
+    // The one that is written says more: how full it is, what it is made of.
+    case.facts = sink.map(|found| found.seen_from(to).facts()).unwrap_or_default();
+    if sink.is_none() {
+        case.facts.set("kind", "fs");
+    }
+    let key = |found: &FileSystem, path: &str| found.seen_from(path).key();
+    case.key = source.zip(sink).map(|(one, other)| format!("{} {}", key(one, from), key(other, to)));
+    case.chosen.set("to", to);
+    for found in [source, sink].into_iter().flatten().filter(|found| found.medium == Medium::Memory) {
+        let text = format!("{} is in memory ({}): no disk takes part there", found.mount, found.kind);
+        case.findings.push(Finding::new("in-memory", Severity::Warning, subject.clone(), text));
+    }
+    let cores = core_bindings(machine)?;
+    let near = disks(machine, sink).first().and_then(|disk| disk.numa_node().known().copied());
+    let binding = cores.iter().find(|binding| Some(binding.node) == near).unwrap_or(&cores[0]);
+    let part = "worker".to_owned();
+    case.places = vec![PartPlacement { part, index: 0, node: node.name.clone(), seats: vec![*binding] }];
+    let all = |rate: u64| Nanos(size.saturating_mul(1000) / (rate / 1_000_000));
+    // A copy that has begun is brought to its end; so is one more, in the warm-up.
+    case.budget.measure = case.budget.measure.plus(all(SLOWEST));
+    case.budget.warm_up = Nanos::millis(1);
+    case.budget.overhead = Nanos::millis(100).plus(all(USUAL)).plus(all(USUAL));
+    case.budget.prepare = Nanos::secs(30).plus(all(SLOWEST)).plus(all(SLOWEST));
+    Ok(case)
+}
+
+/// Where the copy goes.
+pub fn target(params: &Params) -> Result<&str, seatrial_model::ParamError> {
+    Ok(match params.text("to")? {
+        "auto" => params.text("from")?,
+        other => other,
+    })
+}
+
+/// Refused here, before anything is written.
+fn require_room(from: Option<&FileSystem>, to: Option<&FileSystem>, size: u64) -> Result<(), Reason> {
+    let is_one = from.zip(to).is_some_and(|(from, to)| from.mount == to.mount);
+    let wanted = |times: u64| size.saturating_mul(times);
+    let each = if is_one { vec![(to, wanted(2))] } else { vec![(from, wanted(1)), (to, wanted(1))] };
+    for (system, bytes) in each {
+        let known = system.and_then(|found| Some((found, room_of(found)?)));
+        if let Some(text) = known.and_then(|(found, (free, size))| lacking(bytes, free, size, &found.mount)) {
+            return Err(Reason::new(Cause::NoSpace, text));
+        }
+    }
+    Ok(())
+}
+
+fn disks<'a>(machine: &'a Machine, system: Option<&FileSystem>) -> Vec<&'a Disk> {
+    let all = machine.disks.known().map_or(&[][..], Vec::as_slice);
+    let below = system.map_or(&[][..], |found| &found.disks);
+    all.iter().filter(|disk| below.contains(&disk.name)).collect()
+}
+
+/// The slower link of two disks, where the file goes from one whole disk to another.
+pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
+    let rate = limit_of_rate(case, site);
+    let unknown = |reason: &str| Limit::Unknown { reason: reason.to_owned() };
+    let of = |name: &str| match name {
+        "throughput" => rate.clone(),
+        "unsynced" => unknown("the page cache takes what the disk has not yet"),
+        _ => unknown("no hardware fact bounds the time that a processor needs for a copy"),
+    };
+    about.metrics.iter().map(|metric| (metric.name.to_owned(), of(metric.name))).collect()
+}
+
+fn limit_of_rate(case: &Case, site: &Site) -> Limit {
+    let unknown = |reason: &str| Limit::Unknown { reason: reason.to_owned() };
+    if case.params.text("method") == Ok("copy_file_range") {
+        return unknown("the kernel may share blocks or let a server copy, and then moves nothing");
+    }
+    if case.params.get("sync") == Some(&Value::from("none")) {
+        return unknown("the page cache takes what the disk has not yet");
+    }
+    let machine = case.nodes.first().and_then(|node| site.machine(node));
+    let ends = machine.zip(case.params.text("from").ok().zip(case.chosen.text("to").ok()));
+    let Some((machine, (from, to))) = ends else { return unknown("where the file is, is not known") };
+    let on = |path: &str| disks(machine, file_system_of(machine, path));
+    match (&on(from)[..], &on(to)[..]) {
+        ([from], [to]) if from.name == to.name => {
+            unknown("one disk reads and writes; how it shares its time is not known")
+        }
+        ([from], [to]) => match (disk_limit(from), disk_limit(to)) {
+            (Limit::Chain(one), Limit::Chain(other)) => Limit::Chain(one.into_iter().chain(other).collect()),
+            (why @ Limit::Unknown { .. }, _) | (_, why) => why,
+        },
+        _ => unknown("it is not a copy from one disk to another"),
+    }
+}

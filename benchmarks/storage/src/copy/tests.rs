@@ -1,0 +1,169 @@
+//! Real copies in folders of our own, and plans on made-up machines.
+
+use std::path::Path;
+use std::time::Duration;
+
+use seatrial_model::machine::{Cpu, CpuThread, Disk, DiskBus, FileSystem, Known, Machine, Medium};
+use seatrial_model::{Case, Cause, Integrity, Limit, PartRecord, Phase, Reason, Sample, Site, SiteNode};
+
+use super::Copy;
+use super::part::Worker;
+use seatrial_bench::{Benchmark, Part, Sink, Stop};
+
+fn site(systems: Vec<FileSystem>, disks: Vec<Disk>) -> Site {
+    let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
+    let cpu = Cpu { threads: vec![thread], ..Cpu::default() };
+    let (file_systems, disks) = (Known::Known(systems), Known::Known(disks));
+    Site { nodes: vec![SiteNode::new("n1", Machine { cpu, file_systems, disks, ..Machine::default() })] }
+}
+
+fn planned(site: &Site, changed: &[(&str, &str)]) -> Result<Case, Reason> {
+    let about = Copy.about();
+    let params = seatrial_testkit::params(about, changed);
+    Copy.plan(&params, site).map(|mut cases| cases.remove(0))
+}
+
+#[derive(Default)]
+struct Kept {
+    samples: Vec<Sample>,
+    facts: std::collections::BTreeMap<String, serde_json::Value>,
+}
+
+impl Sink for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    fn evidence(&mut self, name: &str, value: serde_json::Value) {
+        self.facts.insert(name.to_owned(), value);
+    }
+}
+
+/// A worker that copies 2.5 MiB from one folder to another, on whatever CPU there is.
+fn worker(from: &Path, to: &Path, changed: &[(&str, &str)]) -> (Case, Worker) {
+    let (from, to) = (from.display().to_string(), to.display().to_string());
+    let mut all = vec![("from", from.as_str()), ("to", to.as_str()), ("size", "2560 KiB"), ("time", "50 ms")];
+    all.extend_from_slice(changed);
+    let mut case = planned(&site(Vec::new(), Vec::new()), &all).expect("a plan");
+    case.places[0].seats.clear();
+    let worker = Worker::new(&case, &case.places[0]).expect("a part");
+    (case, worker)
+}
+
+fn run(worker: &mut Worker) -> Kept {
+    let mut kept = Kept::default();
+    worker.run(Phase::Measure, &Stop::after(Duration::from_secs(120)), &mut kept).expect("copies");
+    kept
+}
+
+#[test]
+fn every_way_copies_what_there_is_and_leaves_nothing() {
+    let (one, other) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let ways = [
+        ("read_write", "end", one.path()),
+        ("read_write", "none", other.path()),
+        ("copy_file_range", "end", other.path()),
+        ("copy_file_range", "none", one.path()),
+    ];
+    for (method, sync, to) in ways {
+        let (case, mut worker) =
+            worker(one.path(), to, &[("method", method), ("sync", sync), ("block", "300 KiB")]);
+        worker.prepare().expect("made");
+        let kept = run(&mut worker);
+        for folder in [one.path(), other.path()] {
+            assert_eq!(std::fs::read_dir(folder).expect("listed").count(), 0, "a file has a name");
+        }
+        let integrity = worker.verify().expect("looked");
+        assert_eq!(integrity, Integrity::Verified { checked: 2560 << 10 });
+        let record = PartRecord {
+            part: "worker".to_owned(),
+            index: 0,
+            node: "n1".to_owned(),
+            trial: 0,
+            samples: kept.samples,
+            integrity,
+            evidence: kept.facts,
+        };
+        let measures = Copy.reduce(&case, &[record]).expect("figures");
+        assert_eq!(measures.metrics.contains_key("unsynced"), sync == "end");
+        let first = |name: &str| measures.metrics[name].trials[0][0];
+        assert!(first("throughput") > 0.0 && first("user") >= 0.0 && first("system") >= 0.0);
+    }
+}
+
+#[test]
+fn a_changed_byte_of_the_copy_is_found_and_located() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_, mut worker) = worker(folder.path(), folder.path(), &[]);
+    worker.prepare().expect("made");
+    run(&mut worker);
+    worker.spoil();
+    let found = worker.verify().expect("looked");
+    let Integrity::Corrupt { wrong: 1, of: 3, first } = &found else { panic!("{found:?}") };
+    assert!(first.starts_with("the first wrong piece of the copy: file 0, offset 4096: "), "{first}");
+    assert!(first.contains("byte 5000"), "{first}");
+}
+
+#[test]
+fn a_copy_that_was_not_finished_is_no_copy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (case, mut worker) = worker(folder.path(), folder.path(), &[]);
+    worker.prepare().expect("made");
+    let mut kept = Kept::default();
+    worker.run(Phase::Measure, &Stop::after(Duration::ZERO), &mut kept).expect("ends");
+    assert!(kept.samples.is_empty());
+    assert!(matches!(worker.verify(), Ok(Integrity::Unverified { .. })));
+    assert_eq!(Copy.reduce(&case, &[]).expect_err("nothing").cause, Cause::TooShort);
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_missing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_, mut worker) = worker(folder.path(), &folder.path().join("absent"), &[]);
+    assert_eq!(worker.prepare().expect_err("absent").cause, Cause::Missing);
+}
+
+fn system(mount: &str, disk: &str, room: u64) -> FileSystem {
+    FileSystem {
+        mount: mount.to_owned(),
+        source: format!("/dev/{disk}1"),
+        medium: Medium::Disk,
+        disks: vec![disk.to_owned()],
+        available_bytes: Known::Known(room),
+        fill_percent: Known::Known(87.5),
+        ..FileSystem::default()
+    }
+}
+
+fn sata(name: &str, gbit: f64) -> Disk {
+    Disk { name: name.to_owned(), bus: DiskBus::Sata, link_gbit_s: Known::Known(gbit), ..Disk::default() }
+}
+
+#[test]
+fn from_disk_to_disk_the_slower_link_is_the_limit_and_within_one_there_is_none() {
+    let systems = vec![system("/data1", "sda", 1 << 40), system("/data2", "sdb", 1 << 40)];
+    let site = site(systems, vec![sata("sda", 6.0), sata("sdb", 3.0)]);
+    let between = planned(&site, &[("from", "/data1"), ("to", "/data2/x")]).expect("a plan");
+    assert_eq!(between.subject.as_str(), "fs:/data1->/data2");
+    assert_eq!(between.facts.get("fill_percent"), Some(&seatrial_model::Value::Number(87.5)));
+    let Limit::Chain(bounds) = &Copy.limits(&between, &site)["throughput"] else { panic!("no limit") };
+    let values: Vec<String> = bounds.iter().map(|bound| bound.value.to_string()).collect();
+    assert_eq!(values, ["600 MB/s", "300 MB/s"]);
+    let unbounded = [
+        &[("from", "/data1")][..],
+        &[("from", "/data1"), ("to", "/data2"), ("method", "copy_file_range")],
+        &[("from", "/data1"), ("to", "/data2"), ("sync", "none")],
+    ];
+    for changed in unbounded {
+        let case = planned(&site, changed).expect("a plan");
+        assert!(matches!(Copy.limits(&case, &site)["throughput"], Limit::Unknown { .. }), "{changed:?}");
+    }
+}
+
+#[test]
+fn a_file_system_without_room_for_both_is_refused_in_the_plan() {
+    let site = site(vec![system("/a", "sda", 300 << 20), system("/b", "sdb", 300 << 20)], Vec::new());
+    planned(&site, &[("from", "/a"), ("to", "/b")]).expect("room for one on each");
+    let reason = planned(&site, &[("from", "/a")]).expect_err("two on one");
+    assert_eq!(reason.cause, Cause::NoSpace);
+}

@@ -1,0 +1,74 @@
+//! `storage.file`: how fast files are read and written in a directory, by threads, block size and queue depth.
+
+use seatrial_model::{
+    About, Case, Cost, Interaction, Limits, Measures, Need, Params, PartPlacement, PartRecord, Reason, Site,
+};
+
+use crate::io::specs::{self, latency, rate};
+use crate::io::{job, limit, part, plan, reduce, rounds};
+use seatrial_bench::{Benchmark, Error, Part};
+
+pub struct File;
+
+pub(crate) const ABOUT: About = About {
+    id: "storage.file",
+    version: 1,
+    title: "reading and writing files, by threads, block size and queue depth",
+    doc: include_str!("doc.md"),
+    params: specs::JOB,
+    metrics: &[
+        specs::THROUGHPUT,
+        rate("read", "With operation=mixed: what of it is read."),
+        rate("written", "With operation=mixed: what of it is written."),
+        rate("durable", "Bytes written over the time until they are flushed as well."),
+        specs::FIRST_DONE,
+        specs::LAST_DONE,
+        specs::IOPS,
+        specs::LATENCY,
+        specs::P99,
+        specs::P999,
+        specs::SLOWEST,
+        latency("flush", "Time that flushing took at the end, of the thread that took longest."),
+        specs::CPU_PER_IO,
+        specs::FAIRNESS,
+    ],
+    series: specs::SERIES,
+    parts: &["worker"],
+    needs: &[Need::Directory],
+    probes: &["diskstats", "steal", "load", "clock", "kernel_log"],
+    cost: Cost { seconds: 12, written: 3 << 30 },
+    interaction: Interaction::Loads("the file system of the directory and what it lies on"),
+};
+
+impl Benchmark for File {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        plan::plan(&ABOUT, params, site)
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        limit::limits(&ABOUT, case, site)
+    }
+
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+        Ok(Box::new(part::Worker::new(case, place)?))
+    }
+
+    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
+        Some(Box::new(crate::liveness::LivenessPart::in_directories(
+            place,
+            &[case.chosen.text("directory").ok()?],
+        )))
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        if job::JobSpec::of(&case.params)?.rounds > 1 {
+            rounds::reduce(case, parts)
+        } else {
+            reduce::reduce(case, parts)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Which block a thread takes next, what it does with it, and which generation of it must be there.
+
+use super::job::{JobSpec, Operation};
+use seatrial_bench::payload::Permutation;
+use seatrial_stats::mix;
+
+/// The order in which a thread goes through its part, pass after pass. Everything follows from the position in it, so
+/// that no table of the blocks is kept, however many there are.
+#[derive(Clone, Debug)]
+pub struct AccessPattern {
+    job: JobSpec,
+    key: u64,
+    pass: u64,
+    position: u64,
+    order: Permutation,
+}
+
+/// A request for one block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockIo {
+    /// The block, by number.
+    pub block: u64,
+    /// The pass it belongs to, from 1.
+    pub pass: u64,
+    /// Whether it is written.
+    pub write: bool,
+    /// What is to be found, or what is to be written.
+    pub generation: u64,
+}
+
+impl AccessPattern {
+    /// A pattern that follows from `key`.
+    pub fn new(job: &JobSpec, key: u64) -> Self {
+        let order = Permutation::new(job.blocks, mix(key ^ 1));
+        Self { job: job.clone(), key, pass: 1, position: 0, order }
+    }
+
+    pub fn pass(&self) -> u64 {
+        self.pass
+    }
+
+    /// The next request. A block's generation is the pass that wrote it last, and 0 before any did.
+    pub fn advance(&mut self) -> BlockIo {
+        let block = if self.job.random { self.order.at(self.position) } else { self.position };
+        let (pass, write) = (self.pass, self.job.is_written(self.key, self.pass, block));
+        let generation = if write { pass } else { self.written_before(block, pass) };
+        self.position += 1;
+        if self.position == self.job.blocks {
+            self.position = 0;
+            self.pass += 1;
+            self.order = Permutation::new(self.job.blocks, mix(self.key ^ self.pass));
+        }
+        BlockIo { block, pass, write, generation }
+    }
+
+    /// The generation that a block is of when all requests given so far are done.
+    pub fn generation(&self, block: u64) -> u64 {
+        let position = if self.job.random { self.order.position_of(block) } else { block };
+        let passes = if position < self.position { self.pass + 1 } else { self.pass };
+        self.written_before(block, passes)
+    }
+
+    /// The last pass before `pass` that wrote a block. Only a mix has to search: it asks the hash that decided then,
+    /// which takes as many looks on average as one write comes on blocks.
+    fn written_before(&self, block: u64, pass: u64) -> u64 {
+        match self.job.operation {
+            Operation::Read => 0,
+            Operation::Write => pass - 1,
+            Operation::Mixed(_) => {
+                let wrote = |earlier: &u64| self.job.is_written(self.key, *earlier, block);
+                (1..pass).rev().find(wrote).unwrap_or(0)
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What the record says of the way a number came about: files, engine, cache, device, processor time.
+
+use rustix::time::{ClockId, clock_gettime};
+use seatrial_model::Nanos;
+use seatrial_sys::root::SysRoot;
+use seatrial_sys::storage::{Device, Moved, moved_by_device, moved_by_process, throttle};
+use serde_json::{Value, json};
+
+use super::job::JobSpec;
+use super::made::Made;
+use super::team::{Prepared, Ran};
+use seatrial_bench::Latencies;
+
+/// Readings before and after a phase.
+#[derive(Clone, Debug)]
+pub struct Account {
+    cpu: Nanos,
+    device: Result<Moved, String>,
+    process: Result<Moved, String>,
+}
+
+impl Account {
+    /// Readings of now. Costs some tens of microseconds.
+    pub fn now(device: Device) -> Self {
+        let root = SysRoot::live();
+        // Of all threads of the process, those included that the kernel starts for a ring (clock_gettime(2)).
+        let cpu = clock_gettime(ClockId::ProcessCPUTime);
+        let cpu = Nanos(cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs());
+        Self {
+            cpu,
+            device: moved_by_device(&root, device).map_err(|error| error.to_string()),
+            process: moved_by_process(&root).map_err(|error| error.to_string()),
+        }
+    }
+
+    /// Time on CPUs since `earlier`.
+    pub fn cpu_since(&self, earlier: &Self) -> Nanos {
+        self.cpu.since(earlier.cpu)
+    }
+
+    /// Bytes that the device moved for each byte of ours since `earlier`; without a device, those that the kernel
+    /// counted for this process.
+    pub fn moved_since(&self, earlier: &Self, read: u64, written: u64) -> Value {
+        let (source, moved) = match (&self.device, &earlier.device, &self.process, &earlier.process) {
+            (Ok(now), Ok(then), ..) => ("device", now.since(then)),
+            (.., Ok(now), Ok(then)) => ("process", now.since(then)),
+            (Err(why), ..) | (_, Err(why), ..) => return json!({ "unknown": why }),
+        };
+        let ratio = |moved: u64, bytes: u64| (bytes > 0).then(|| moved as f64 / bytes as f64);
+        json!({
+            "source": source,
+            "read_bytes": moved.read,
+            "written_bytes": moved.written,
+            "read_per_byte": ratio(moved.read, read),
+            "written_per_byte": ratio(moved.written, written),
+        })
+    }
+}
+
+/// Where the files are and on what.
+pub fn files(made: &Made, job: &JobSpec) -> Value {
+    let root = SysRoot::live();
+    let alignment = made.alignment.map(|alignment| {
+        json!({ "memory": alignment.memory, "offset": alignment.offset, "source": alignment.source.word() })
+    });
+    json!({
+        "directory": made.directory.display().to_string(),
+        "instead_of": made.instead,
+        "count": job.file_count(),
+        "bytes_each": job.file_bytes(),
+        "hidden": made.hiding.word(),
+        "not_reserved": made.unreserved.map(|errno| errno.to_string()),
+        "alignment": alignment,
+        "device": made.device.name(&root),
+        "device_number": made.device.to_string(),
+    })
+}
+
+/// What control groups let through to the device; null when nothing holds it up.
+pub fn throttled(made: &Made) -> Value {
+    match throttle(&SysRoot::live(), made.device) {
+        Ok(found) if found.is_any() => json!({
+            "read_bytes_per_s": found.read_bytes,
+            "written_bytes_per_s": found.written_bytes,
+            "reads_per_s": found.reads,
+            "writes_per_s": found.writes,
+        }),
+        Ok(_) => Value::Null,
+        Err(error) => json!({ "unknown": error.to_string() }),
+    }
+}
+
+/// How requests are made; threads are alike.
+pub fn engine(prepared: &[Prepared]) -> Value {
+    let Some(first) = prepared.first() else { return Value::Null };
+    let fixed = |answer: Result<(), seatrial_sys::Errno>| answer.err().map(|errno| errno.to_string());
+    let ring = first.setup.as_ref().map(|setup| {
+        json!({
+            "flags": setup.flags,
+            "polled": setup.polled,
+            "buffers_not_registered": fixed(setup.fixed_buffers),
+            "files_not_registered": fixed(setup.fixed_files),
+        })
+    });
+    json!({ "word": first.engine, "depth": first.depth, "ring": ring, "instead_of": first.refused })
+}
+
+/// How the page cache was kept out, and what was in it before the clock started.
+pub fn cache(prepared: &[Prepared], job: &JobSpec) -> Value {
+    let method = match (job.direct, job.operation.reads()) {
+        (true, _) => "direct",
+        (false, true) => "fadvise dontneed before each pass",
+        (false, false) => "none: writes go to the cache, and flushing is timed",
+    };
+    // Of a shared file each thread sees the whole.
+    let seen = if job.shared { &prepared[..prepared.len().min(1)] } else { prepared };
+    let told: Result<Vec<_>, _> = seen.iter().map(|one| one.resident.as_ref()).collect();
+    let resident = match told {
+        Ok(all) => json!({
+            "percent": 100.0 * all.iter().map(|(bytes, _)| *bytes).sum::<u64>() as f64
+                / (job.total_bytes().max(1)) as f64,
+            "by": all.first().map(|(_, by)| *by),
+        }),
+        Err(why) => json!({ "unknown": why }),
+    };
+    json!({ "method": method, "resident_before": resident })
+}
+
+/// Times of all threads together.
+pub fn latencies(ran: &[Ran]) -> Value {
+    let mut all = Latencies::default();
+    ran.iter().for_each(|one| all.add(&one.tally.latencies));
+    all.to_evidence()
+}

@@ -1,0 +1,115 @@
+//! Which file system a directory is on, and which disks, as far as the inventory tells.
+
+use seatrial_model::machine::{Disk, DiskBus, FileSystem, Machine, Medium};
+use seatrial_model::{Cause, Params, Reason, Subject, Value};
+
+use crate::file_system::file_system_of;
+
+/// A directory to make files in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Directory<'a> {
+    /// The path, or `auto`.
+    pub path: String,
+    /// What it is on.
+    pub file_system: Option<&'a FileSystem>,
+    /// The disk that stands for it, when it is measured as a disk.
+    pub disk: Option<&'a Disk>,
+}
+
+impl<'a> Directory<'a> {
+    /// The directories that a parameter names on a machine.
+    ///
+    /// # Errors
+    /// When it names none, or a file system that takes no files.
+    pub fn all(machine: &'a Machine, wanted: &str, writes: &str) -> Result<Vec<Self>, Reason> {
+        match wanted {
+            "auto" => Ok(vec![Self { path: wanted.to_owned(), file_system: None, disk: None }]),
+            "disks" => Self::of_disks(machine),
+            path if path.starts_with('/') => {
+                let file_system = file_system_of(machine, path);
+                if let Some(found) = file_system.filter(|found| found.read_only) {
+                    let mount = found.mount_of(path).unwrap_or(&found.mount);
+                    let text = format!(
+                        "cannot {writes} in {path}: {} is mounted read-only at {mount}; name another directory",
+                        found.source
+                    );
+                    return Err(Reason::new(Cause::Denied, text));
+                }
+                Ok(vec![Self { path: path.to_owned(), file_system, disk: None }])
+            }
+            other => {
+                let text = format!("directory={other}: it must be a full path, disks, or auto");
+                Err(Reason::new(Cause::Contradiction, text))
+            }
+        }
+    }
+
+    /// The widest mount of a file system that can be written to, of each disk that has one.
+    fn of_disks(machine: &'a Machine) -> Result<Vec<Self>, Reason> {
+        let file_systems = machine.file_systems.known().map_or(&[][..], Vec::as_slice);
+        let disks = machine.disks.known().map_or(&[][..], Vec::as_slice);
+        let mut found = Vec::new();
+        // Files and memory played as disks are none; their file systems can be named.
+        let is_disk = |disk: &&Disk| !matches!(disk.bus, DiskBus::Loop | DiskBus::Memory);
+        for disk in disks.iter().filter(is_disk).filter(|disk| !disk.mounts.is_empty()) {
+            let on_it = |one: &&FileSystem| {
+                one.medium == Medium::Disk && !one.read_only && one.disks.contains(&disk.name)
+            };
+            // The largest: a boot partition has no room.
+            let largest = file_systems.iter().filter(on_it).max_by_key(|one| one.size_bytes.known().copied());
+            if let Some(file_system) = largest {
+                let path = file_system.mount.clone();
+                found.push(Self { path, file_system: Some(file_system), disk: Some(disk) });
+            }
+        }
+        if found.is_empty() {
+            let text = "no disk is known that has a file system which can be written to";
+            return Err(Reason::new(Cause::Inapplicable, text));
+        }
+        Ok(found)
+    }
+
+    pub fn subject(&self) -> Subject {
+        match (self.disk, self.file_system) {
+            (Some(disk), _) => Subject::device("disk", &disk.name),
+            (None, Some(found)) => Subject::device("fs", found.mount_of(&self.path).unwrap_or(&found.mount)),
+            (None, None) => Subject::device("fs", &self.path),
+        }
+    }
+
+    /// A name of it that lasts.
+    pub fn key(&self) -> Option<String> {
+        self.disk.map(Disk::key).or_else(|| self.file_system.map(|found| found.seen_from(&self.path).key()))
+    }
+
+    /// What a profile may select by. A disk has the fill of its file system too.
+    pub fn facts(&self) -> Params {
+        let mut facts = match (self.disk, self.file_system) {
+            (Some(disk), _) => disk.facts(),
+            (None, Some(found)) => found.seen_from(&self.path).facts(),
+            (None, None) => Params::default(),
+        };
+        if self.disk.is_none() && self.file_system.is_none() {
+            facts.set("kind", "fs");
+        }
+        if let (Some(_), Some(found)) = (self.disk, self.file_system) {
+            if let Some(percent) = found.fill_percent.known() {
+                facts.set("fill_percent", Value::Number(*percent));
+            }
+            facts.set("mount", found.mount.as_str());
+            facts.set("type", found.kind.as_str());
+        }
+        facts
+    }
+
+    /// The disks below, those that made ones are made of included.
+    pub fn disks(&self, machine: &'a Machine) -> Vec<&'a Disk> {
+        let disks = machine.disks.known().map_or(&[][..], Vec::as_slice);
+        let named = |name: &String| disks.iter().find(|disk| disk.name == *name);
+        match (self.disk, self.file_system) {
+            (Some(disk), _) => vec![disk],
+            (None, Some(found)) => found.disks.iter().filter_map(named).collect(),
+            (None, None) => Vec::new(),
+        }
+    }
+}

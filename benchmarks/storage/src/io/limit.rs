@@ -1,0 +1,170 @@
+//! What bounds the rate at which files are read and written: the disk below them and its way, the network to a server,
+//! and what a control group lets through. From the inventory alone.
+
+use std::net::IpAddr;
+
+use seatrial_inventory::{DiskLoad, Load, disk_limit_under, nic_limit_under};
+use seatrial_model::machine::{FileSystem, Machine, Medium, Nic};
+use seatrial_model::{About, Bound, Case, Limit, Limits, Quantity, Site, Unit};
+
+use super::job::JobSpec;
+use crate::file_system::file_system_of;
+use seatrial_bench::goodput::{Goodput, Ip, Transport};
+use seatrial_bench::link_limits::framing;
+
+/// Limits of all metrics of `about`.
+pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
+    let block = case.params.bytes("block").ok().flatten().map_or(1.0, |bytes| bytes.get() as f64);
+    let (sum, read, written) =
+        (rate(case, site, [true, true]), rate(case, site, [true, false]), rate(case, site, [false, true]));
+    let unbounded = |what: &str| Limit::Unknown { reason: format!("no hardware fact bounds {what}") };
+    let of = |name: &str| match name {
+        "throughput" | "first_done" | "last_done" => sum.clone(),
+        "read" => read.clone(),
+        "written" | "durable" => written.clone(),
+        "iops" => in_blocks(&sum, block),
+        "fairness" => Limit::Unknown { reason: "it is at most 1, which no hardware sets".to_owned() },
+        "cpu_per_io" => unbounded("the time that a processor needs for a block"),
+        _ => unbounded("how long a request takes"),
+    };
+    about.metrics.iter().map(|metric| (metric.name.to_owned(), of(metric.name))).collect()
+}
+
+/// A limit on bytes as one on blocks of so many.
+pub fn in_blocks(limit: &Limit, block: f64) -> Limit {
+    let one = |bound: &Bound| {
+        let bytes = bound.value.value() * bound.value.unit().factor();
+        let value = Quantity::new(bytes / block, Unit::PerSecond).ok()?;
+        let (formula, provenance) = (format!("{} / {block} B", bound.formula), bound.provenance.clone());
+        Some(Bound { value, formula, provenance })
+    };
+    match limit {
+        Limit::Chain(bounds) => Limit::Chain(bounds.iter().filter_map(one).collect()),
+        unknown @ Limit::Unknown { .. } => unknown.clone(),
+    }
+}
+
+/// The bounds on what is read, what is written, or both together, of what the case does.
+fn rate(case: &Case, site: &Site, [reads, writes]: [bool; 2]) -> Limit {
+    let unknown = |reason: String| Limit::Unknown { reason };
+    let Some(machine) = case.nodes.first().and_then(|node| site.machine(node)) else {
+        return unknown("the node is not known".to_owned());
+    };
+    let (Ok(path), Ok(job)) = (case.chosen.text("directory"), JobSpec::of(&case.params)) else {
+        return unknown("the directory is not known".to_owned());
+    };
+    if path == "auto" {
+        return unknown(
+            "the directory is only known on the node itself; name it with -p directory=".to_owned(),
+        );
+    }
+    if !job.direct {
+        let text = "through the page cache, memory may take or give more than the disk for a while";
+        return unknown(text.to_owned());
+    }
+    let Some(found) = file_system_of(machine, path) else {
+        return unknown(format!("no file system is known at {path}"));
+    };
+    let load = DiskLoad {
+        reads: reads && job.operation.reads(),
+        writes: writes && job.operation.writes(),
+        block: job.block as u64,
+    };
+    match (found.medium, &found.disks[..]) {
+        (Medium::Network, _) if load.reads && load.writes => {
+            unknown(format!("{} is on servers, and a network carries both ways at once", found.source))
+        }
+        (Medium::Network, _) => network(found, machine, load.writes).unwrap_or_else(unknown),
+        (Medium::Host, _) => unknown(format!("{} is at the host of this virtual machine", found.source)),
+        (Medium::Memory, _) => unknown(format!("{} is in memory", found.mount)),
+        (_, []) => unknown(format!("no disk is known below {}", found.mount)),
+        (_, [one]) => {
+            let disk = machine.disks.known().and_then(|disks| disks.iter().find(|disk| disk.name == *one));
+            disk.map_or_else(
+                || unknown(format!("nothing is known of disk {one}")),
+                |disk| disk_limit_under(disk, load),
+            )
+        }
+        (_, several) => unknown(format!(
+            "{} lies on {} disks, and how they share the work is not known",
+            found.mount,
+            several.len()
+        )),
+    }
+}
+
+/// What the interface in the network of the server lets through of TCP's payload. What the file system's protocol takes of
+/// that is left out: the bound is an upper one.
+fn network(found: &FileSystem, machine: &Machine, sends: bool) -> Result<Limit, String> {
+    let next = "a [[limit]] in the profile supplies it";
+    let source = &found.source;
+    if found.options.iter().any(|option| option == "proto=rdma") {
+        return Err(format!("{source} is reached past TCP (rdma), whose headers are others; {next}"));
+    }
+    let server: Option<IpAddr> = found.server.as_deref().and_then(|text| text.parse().ok());
+    let server =
+        server.ok_or_else(|| format!("{source} is on servers of which no address is known; {next}"))?;
+    let nics = machine.nics.known().map_or(&[][..], Vec::as_slice);
+    let reaches = |nic: &&Nic| {
+        let networks = nic.networks.known().map_or(&[][..], Vec::as_slice);
+        networks.iter().any(|network| contains(network, server))
+    };
+    let nic = match nics.iter().filter(reaches).collect::<Vec<_>>()[..] {
+        [nic] => nic,
+        [] => {
+            return Err(format!(
+                "{server}, where {source} is, is in no network of an interface here; {next}"
+            ));
+        }
+        [..] => {
+            return Err(format!(
+                "several interfaces here are in the network of {server}, where {source} is; {next}"
+            ));
+        }
+    };
+    let mtu = *nic.mtu.known().ok_or_else(|| format!("the MTU of {} is not known", nic.name))?;
+    let ip = if server.is_ipv4() { Ip::V4 } else { Ip::V6 };
+    let goodput = Goodput::of(framing(nic, nics), ip, Transport::Tcp { timestamps: true }, mtu);
+    let goodput = goodput.ok_or_else(|| format!("an MTU of {mtu} leaves no room for payload"))?;
+    // A server may be spoken to over several connections (nconnect), so a bond counts with all of its members.
+    let load = Load { flows: None, sends: Some(sends) };
+    let of_nic = |bound: &Bound| {
+        let payload = goodput.within(bound, bound.provenance.starts_with("pcie"));
+        let value = payload.value.to(Unit::MegabytesPerSecond).unwrap_or(payload.value);
+        let formula = format!("{} to {server}: {}", nic.name, payload.formula);
+        Bound { value, formula, provenance: format!("nic {}", payload.provenance) }
+    };
+    match nic_limit_under(nic, nics, load) {
+        Limit::Chain(bounds) => Ok(Limit::Chain(bounds.iter().map(of_nic).collect())),
+        Limit::Unknown { reason } => Err(format!("{source} is reached over {}: {reason}", nic.name)),
+    }
+}
+
+/// Whether an address is in a network such as `10.0.0.0/24`.
+fn contains(network: &str, address: IpAddr) -> bool {
+    let Some((base, bits)) = network.split_once('/') else { return false };
+    let (Ok(base), Ok(bits)) = (base.parse::<IpAddr>(), bits.parse::<u32>()) else { return false };
+    // The first `bits` of both, as numbers.
+    let first = |number: u128, width: u32| number.checked_shr(width.saturating_sub(bits)).unwrap_or(0);
+    match (base, address) {
+        (IpAddr::V4(base), IpAddr::V4(address)) => {
+            first(u32::from(base).into(), 32) == first(u32::from(address).into(), 32)
+        }
+        (IpAddr::V6(base), IpAddr::V6(address)) => first(base.into(), 128) == first(address.into(), 128),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_in_the_networks_that_hold_it() {
+        let within = |network: &str, address: &str| contains(network, address.parse().expect("an address"));
+        assert!(within("10.0.0.0/24", "10.0.0.255") && !within("10.0.0.0/24", "10.0.1.0"));
+        assert!(within("10.0.0.0/8", "10.200.0.1") && within("0.0.0.0/0", "8.8.8.8"));
+        assert!(within("fd00::/64", "fd00::1") && !within("fd00::/64", "fd00:0:0:1::1"));
+        assert!(!within("10.0.0.0/8", "fd00::1") && !within("nonsense", "10.0.0.1"));
+    }
+}

@@ -1,0 +1,299 @@
+//! The worker: has its threads make files, work and check; it touches no storage itself, so that it can always tell.
+
+use std::sync::Arc;
+
+use rustix::rand::{GetRandomFlags, getrandom};
+use seatrial_model::{
+    Budget, Bytes, Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit,
+};
+use seatrial_sys::clock;
+use seatrial_sys::root::SysRoot;
+use seatrial_sys::storage::{Device, FdStore, Hiding, Purpose, polls};
+use serde_json::json;
+
+use super::account::{self, Account};
+use super::files::Source;
+use super::fixture::{self, Found};
+use super::job::JobSpec;
+use super::made::Made;
+use super::rounds::Round;
+use super::steady::SteadyState;
+use super::team::{IoTeam, Prepared, Ran, flushes};
+use super::work::Checked;
+use seatrial_bench::{Error, Offer, Part, Sink, Stop};
+
+/// How long a phase may last beyond its time before what is under way counts as hanging. Less than the grace that the
+/// supervisor gives, so that the worker can say what it is.
+const PATIENCE: Nanos = Nanos::secs(8);
+
+/// The same for phases that have a limit of their own: how much before it the worker speaks.
+const EARLIER: Nanos = Nanos::secs(2);
+
+const SLICE: Nanos = Nanos::millis(20);
+
+/// Slices of all threads in a phase, about.
+const SLICES: u64 = 4000;
+
+/// Time that reading back may take in each thread, and bytes at most.
+const READ_BACK: Nanos = Nanos::secs(1);
+const READ_BACK_BYTES: u64 = 64 << 20;
+
+/// The worker of one trial.
+pub struct Worker {
+    place: PartPlacement,
+    job: Arc<JobSpec>,
+    directory: String,
+    budget: Budget,
+    team: Option<IoTeam>,
+    made: Option<Made>,
+    prepared: Vec<Prepared>,
+    /// Where files stand for later trials; none outside of an agent.
+    fd_store: Option<&'static FdStore>,
+    /// Bytes of each file that an earlier trial had filled.
+    covered: u64,
+}
+
+impl Worker {
+    /// The worker of `case` at `place`; touches nothing yet.
+    ///
+    /// # Errors
+    /// When the case was not planned by the same version.
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
+        let job = JobSpec::of(&case.params).map_err(|reason| Error::new(Cause::Protocol, reason.text))?;
+        Ok(Self {
+            place: place.clone(),
+            job: Arc::new(job),
+            directory: case.chosen.text("directory")?.to_owned(),
+            budget: case.budget,
+            team: None,
+            made: None,
+            prepared: Vec::new(),
+            fd_store: FdStore::lent(Purpose::Files),
+            covered: 0,
+        })
+    }
+
+    /// Starts the threads, on files from `source` whose data follow from `run` and of which the first `covered` bytes are
+    /// filled.
+    ///
+    /// # Errors
+    /// What the system answers, or that it does not before `deadline`.
+    pub fn set_up(&mut self, source: Source, run: u64, covered: u64, deadline: Nanos) -> Result<(), Error> {
+        let team = IoTeam::start(&self.job, &self.place.seats, run)?;
+        let made = team.make(source, deadline)?;
+        let polled = self.job.direct && polls(&SysRoot::live(), made.device).unwrap_or(false);
+        self.prepared = team.prepare(&made.files, covered, polled, deadline)?;
+        self.covered = covered;
+        (self.made, self.team) = (Some(made), Some(team));
+        Ok(())
+    }
+
+    /// Warms up, or measures once and tells it; bytes a second.
+    fn one(&self, device: Device, warm_up: bool, stop: &Stop, out: &mut dyn Sink) -> Result<f64, Error> {
+        let before = Account::now(device);
+        let start = Nanos(clock::now_ns());
+        let (time, most) = match (warm_up, self.job.once) {
+            (true, _) => (self.budget.warm_up, self.budget.warm_up),
+            (false, false) if self.job.rounds > 1 => (self.job.time, self.job.time),
+            (false, false) => (self.job.time, self.budget.measure),
+            (false, true) => (self.budget.measure, self.budget.measure),
+        };
+        let ran = self.team()?.run(
+            stop,
+            start.plus(time),
+            self.slice(),
+            // A flush between two rounds would not be what goes on.
+            !warm_up && flushes(&self.job) && self.job.rounds == 1,
+            start.plus(most).plus(PATIENCE),
+        )?;
+        if warm_up {
+            return Ok(0.0);
+        }
+        let after = Account::now(device);
+        let moved = ran.iter().flat_map(|one| &one.tally.slices).map(|slice| slice.read + slice.written);
+        let moved: u64 = moved.sum();
+        if self.job.once && moved < self.job.total_bytes() {
+            let text = format!(
+                "only {} of {} were done within {most}; lower size=",
+                Bytes(moved).rounded(),
+                Bytes(self.job.total_bytes()).rounded()
+            );
+            return Err(Error::new(Cause::TooShort, text));
+        }
+        let took = Nanos(clock::now_ns()).since(start).as_secs();
+        self.tell(&ran, [&before, &after], start, out)?;
+        Ok(moved as f64 / took)
+    }
+
+    fn team(&self) -> Result<&IoTeam, Error> {
+        self.team
+            .as_ref()
+            .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was told to prepare"))
+    }
+
+    /// When a phase of this limit that begins now is given up.
+    fn deadline(&self) -> Nanos {
+        let left = self.budget.prepare.since(EARLIER).max(Nanos(self.budget.prepare.get() / 2));
+        Nanos(clock::now_ns()).plus(left)
+    }
+
+    fn slice(&self) -> Nanos {
+        Nanos(self.job.time.get() * self.job.threads as u64 / SLICES).max(SLICE)
+    }
+
+    fn tell(
+        &self,
+        ran: &[Ran],
+        accounts: [&Account; 2],
+        start: Nanos,
+        out: &mut dyn Sink,
+    ) -> Result<(), Error> {
+        let (mut read, mut written, mut requests) = (0, 0, 0);
+        let bytes = |bytes: u64| {
+            Quantity::new(bytes as f64, Unit::Byte)
+                .map_err(|error| Error::new(Cause::Protocol, error.to_string()))
+        };
+        for one in ran {
+            let mut at = Params::default();
+            at.set("thread", one.thread as u64);
+            for slice in &one.tally.slices {
+                for (channel, amount) in [("read", slice.read), ("written", slice.written)] {
+                    let channel = channel.to_owned();
+                    let (start, end, amount) = (slice.start, slice.end, bytes(amount)?);
+                    out.sample(Sample { channel, at: at.clone(), start, end, amount });
+                }
+                read += slice.read;
+                written += slice.written;
+            }
+            requests += one.tally.requests;
+        }
+        let [before, after] = accounts;
+        let threads: Vec<_> = ran
+            .iter()
+            .map(|one| {
+                json!({
+                    "thread": one.thread,
+                    "stopped_ns": one.tally.stopped.since(start).get(),
+                    "flush_ns": one.flush.map(Nanos::get),
+                    "passes": one.tally.passes,
+                    "second_pass_ns": one.tally.second.filter(|at| *at > start).map(|at| at.since(start).get()),
+                })
+            })
+            .collect();
+        out.evidence("start_ns", json!(start.get()));
+        out.evidence("threads", json!(threads));
+        out.evidence("requests", json!(requests));
+        out.evidence("bytes", json!({ "read": read, "written": written }));
+        out.evidence("cpu_ns", json!(after.cpu_since(before).get()));
+        out.evidence("moved", after.moved_since(before, read, written));
+        out.evidence("latencies", account::latencies(ran));
+        out.evidence("engine", account::engine(&self.prepared));
+        out.evidence("cache", account::cache(&self.prepared, &self.job));
+        if let Some(made) = &self.made {
+            out.evidence("files", account::files(made, &self.job));
+            out.evidence("throttle", account::throttled(made));
+            // What a peer wrote is nobody else's.
+            if made.hiding != Hiding::Named && self.fd_store.is_some() && fixture::shares(&self.job) {
+                out.evidence("fixture", json!(fixture::word(self.covered, &self.job)));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Part for Worker {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        let deadline = self.deadline();
+        let found = self.fd_store.and_then(|fd_store| fixture::take(fd_store, &self.job, &self.directory));
+        let covered = found.as_ref().map_or(0, Found::covered);
+        let run = found.as_ref().map_or_else(random, |found| Ok(found.run()))?;
+        let source = match found {
+            Some(found) => Source::Found(self.directory.clone(), found),
+            None => Source::New(self.directory.clone()),
+        };
+        self.set_up(source, run, covered, deadline)?;
+        let fd_store = self.fd_store.filter(|_| covered < self.job.file_bytes());
+        if let (Some(fd_store), Some(made)) = (fd_store, &self.made) {
+            fixture::leave(fd_store, &self.job, &self.directory, run, covered, made);
+        }
+        Ok(Offer::new(&self.place, serde_json::Value::Null))
+    }
+
+    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        let warm_up = phase == Phase::WarmUp;
+        // What is to be done once is not done before the clock runs; and what goes through the cache would fill it.
+        if warm_up && (self.job.once || !self.job.direct) {
+            return Ok(());
+        }
+        let device = self.made.as_ref().map(|made| made.device);
+        let device =
+            device.ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was told to prepare"))?;
+        if warm_up || self.job.rounds == 1 {
+            return self.one(device, warm_up, stop, out).map(drop);
+        }
+        let (mut rates, mut all) = (Vec::new(), Vec::new());
+        while (rates.len() as u64) < self.job.rounds && !stop.is_over() {
+            let mut round = Round::new(rates.len() as u64, out);
+            rates.push(self.one(device, false, stop, &mut round)?);
+            all.push(serde_json::Value::Object(round.facts));
+            if SteadyState::of(&rates).is_over(rates.len()) {
+                break;
+            }
+        }
+        if let Some(last) = all.last().and_then(serde_json::Value::as_object) {
+            last.iter().for_each(|(name, value)| out.evidence(name, value.clone()));
+        }
+        out.evidence("rounds", all.into());
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        let most = (READ_BACK_BYTES / self.job.block as u64).max(1);
+        let until = Nanos(clock::now_ns()).plus(READ_BACK);
+        let all = self.team()?.read_back(most, until, self.deadline())?;
+        let integrity = integrity(&all);
+        if let Some(fd_store) = self.fd_store.filter(|_| matches!(integrity, Integrity::Corrupt { .. })) {
+            // Whether the next trial finds what it writes itself is another question than whether these are still wrong.
+            fd_store.clear();
+        }
+        Ok(integrity)
+    }
+}
+
+/// A number that no other run has.
+pub fn random() -> Result<u64, Error> {
+    let mut run = [0_u8; 8];
+    let _ = getrandom(&mut run, GetRandomFlags::empty())
+        .map_err(|errno| Error::new(Cause::Missing, format!("the kernel gives no random number: {errno}")))?;
+    Ok(u64::from_ne_bytes(run))
+}
+
+/// What the checks of all threads come to.
+pub(super) fn integrity(all: &[Checked]) -> Integrity {
+    let sum = |field: fn(&Checked) -> u64| all.iter().map(field).sum::<u64>();
+    let wrong = sum(|checked| checked.wrong);
+    match all.iter().find_map(|checked| checked.first.as_ref()) {
+        Some(first) => Integrity::Corrupt {
+            wrong,
+            of: sum(|checked| checked.blocks),
+            first: format!("the first wrong block: {first}"),
+        },
+        None if sum(|checked| checked.bytes) == 0 => {
+            Integrity::Unverified { why: "no block was written that could be read back".to_owned() }
+        }
+        None => Integrity::Verified { checked: sum(|checked| checked.bytes) },
+    }
+}
+
+#[cfg(test)]
+impl Worker {
+    /// The same with another store than that of the process.
+    pub fn on(mut self, fd_store: &'static FdStore) -> Self {
+        self.fd_store = Some(fd_store);
+        self
+    }
+}

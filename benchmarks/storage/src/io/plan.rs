@@ -1,0 +1,115 @@
+//! What is measured where, and how long it may take, decided from the inventory alone.
+
+use seatrial_model::machine::Machine;
+use seatrial_model::{
+    About, Binding, Bytes, Case, Cause, Nanos, Params, PartPlacement, Reason, Site, SiteNode,
+};
+
+use super::directory::Directory;
+use super::job::{JobSpec, Operation};
+use super::work::slots;
+use seatrial_bench::space::{lacking, room_of};
+use seatrial_bench::{core_bindings, each_node, room};
+
+/// A rate that is reckoned with where time limits are set: slower storage is given up as hanging when it has to move
+/// all of the files in one phase. In bytes a second.
+const SLOWEST: u64 = 20_000_000;
+
+/// A usual rate, for estimates.
+const USUAL: u64 = 500_000_000;
+
+pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    let job = JobSpec::of(params)?;
+    let wanted = params.text("directory").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
+    each_node(site, |node| plan_node(about, params, &job, wanted, node))
+}
+
+pub fn plan_node(
+    about: &About,
+    params: &Params,
+    job: &JobSpec,
+    wanted: &str,
+    node: &SiteNode,
+) -> Result<Vec<Case>, Reason> {
+    let machine = &node.machine;
+    let cores = core_bindings(machine)?;
+    require_memory(job, machine)?;
+    let writes = if job.operation == Operation::Read { "make files to read" } else { "write" };
+    let mut cases = Vec::new();
+    for directory in Directory::all(machine, wanted, writes)? {
+        require_room(job, &directory)?;
+        let mut case =
+            Case::new(about, &node.name, directory.subject(), params, seatrial_bench::budget(params)?);
+        case.key = directory.key();
+        case.facts = directory.facts();
+        case.chosen.set("directory", directory.path.as_str());
+        case.chosen.set("size", Bytes(job.total_bytes()));
+        if let Some(found) = directory.file_system {
+            case.chosen.set("file_system", found.kind.as_str());
+            case.chosen.set("source", found.source.as_str());
+        }
+        let disks = directory.disks(machine);
+        if !disks.is_empty() {
+            let names: Vec<_> = disks.iter().map(|disk| disk.name.as_str()).collect();
+            case.chosen.set("disks", names.join(" ").as_str());
+        }
+        let near = disks.iter().find_map(|disk| disk.numa_node().known().copied());
+        case.places = vec![PartPlacement {
+            part: "worker".to_owned(),
+            index: 0,
+            node: node.name.clone(),
+            seats: place_threads(&cores, near, job.threads),
+        }];
+        let total = job.total_bytes();
+        let all_of_it = |rate: u64| Nanos(total.saturating_mul(1_000) / (rate / 1_000_000).max(1));
+        // The first trial fills what is only read, and all others of the group find it.
+        let once = if job.operation.writes() { 1 } else { u64::from(case.budget.trials.max(1)) };
+        let laid_out = if job.is_laid_out() { all_of_it(USUAL).get() / once } else { 0 };
+        case.budget.overhead = Nanos::millis(100).plus(Nanos(laid_out));
+        case.budget.prepare = Nanos::secs(30).plus(all_of_it(SLOWEST));
+        if job.rounds > 1 {
+            // What is under way at the end of a round is waited for.
+            case.budget.measure = Nanos(job.time.get().saturating_mul(job.rounds)).plus(Nanos::secs(1));
+        }
+        // Where all of the files have to move within the phase: once, or out of the cache at its end.
+        let buffered = job.operation.writes() && !job.direct;
+        if job.once || buffered {
+            case.budget.measure = case.budget.measure.plus(all_of_it(SLOWEST));
+        }
+        cases.push(case);
+    }
+    Ok(cases)
+}
+
+/// A core each, those next to the disk first, in turn where threads are more.
+pub fn place_threads(cores: &[Binding], near: Option<u32>, threads: usize) -> Vec<Binding> {
+    let mut cores = cores.to_vec();
+    if let Some(node) = near {
+        cores.sort_by_key(|binding| binding.node != node);
+    }
+    (0..threads).map(|number| cores[number % cores.len()]).collect()
+}
+
+fn require_memory(job: &JobSpec, machine: &Machine) -> Result<(), Reason> {
+    let wanted = (job.block * slots(job.depth_with(true)) * job.threads) as u64;
+    match room(machine) {
+        Some(room) if wanted > room / 2 => {
+            let text = format!(
+                "{} threads with blocks of {} take {} of memory, more than half of what is available to us; lower \
+                 threads=, depth= or block=",
+                job.threads,
+                Bytes(job.block as u64).rounded(),
+                Bytes(wanted).rounded()
+            );
+            Err(Reason::new(Cause::NoSpace, text))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refused here, before anything is written.
+fn require_room(job: &JobSpec, directory: &Directory<'_>) -> Result<(), Reason> {
+    let known = directory.file_system.and_then(room_of);
+    let text = known.and_then(|(free, size)| lacking(job.total_bytes(), free, size, &directory.path));
+    text.map_or(Ok(()), |text| Err(Reason::new(Cause::NoSpace, text)))
+}

@@ -1,0 +1,295 @@
+//! From the threads' slices to rates over the time that all of them worked.
+
+use seatrial_model::{
+    Case, Cause, Finding, Measures, Params, PartRecord, Reason, Row, Severity, Unit, Values,
+};
+use serde_json::Value;
+
+use super::job::{JobSpec, Operation};
+use seatrial_bench::{Curve, Latencies};
+
+/// Length of an interval that makes a sample, in nanoseconds.
+const INTERVAL: u64 = 100_000_000;
+
+/// Intervals of a trial at most, many more than the longest one has: the times may be those of somebody else's evidence.
+const MOST_INTERVALS: u64 = 1 << 20;
+
+/// Bytes of a megabyte, nanoseconds of a microsecond.
+const MEGA: f64 = 1e6;
+const MICRO: f64 = 1e3;
+
+/// How far rates are apart that are not alike any more, as a ratio.
+const APART: f64 = 1.1;
+
+/// Part of what was read that may come from the device less than was asked for.
+const FROM_ELSEWHERE: f64 = 0.9;
+
+struct Trial<'a> {
+    part: &'a PartRecord,
+    /// By thread: read and written.
+    threads: Vec<[Curve; 2]>,
+    /// The time in which all threads worked.
+    window: (u64, u64),
+}
+
+/// The rate in a trial, in MB/s; none without a time in which all threads worked.
+pub fn mean_rate(part: &PartRecord) -> Option<f64> {
+    let rates = Trial::of(part)?.intervals(&[0, 1], MEGA);
+    Some(rates.iter().sum::<f64>() / rates.len() as f64)
+}
+
+/// What trials without rounds come to.
+///
+/// # Errors
+/// When there is no time in which all threads worked.
+pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    let job = JobSpec::of(&case.params)?;
+    let trials: Vec<Trial<'_>> = parts.iter().filter_map(Trial::of).collect();
+    if trials.is_empty() {
+        let text = "no time in which all threads had requests that came to an end; raise -p time=";
+        return Err(Reason::new(Cause::TooShort, text));
+    }
+    let mut measures = Measures::default();
+    let mut add = |name: &str, unit, values: Vec<Vec<f64>>| {
+        // A value that one trial lacks is left out: half of the trials would be no comparison.
+        if values.iter().all(|trial| !trial.is_empty()) {
+            measures.metrics.insert(name.to_owned(), Values { unit, trials: values });
+        }
+    };
+    let every = |of: &dyn Fn(&Trial<'_>) -> Vec<f64>| trials.iter().map(of).collect::<Vec<_>>();
+    let (rate, per) = (Unit::MegabytesPerSecond, job.block as f64);
+    add("throughput", rate, every(&|trial| trial.intervals(&[0, 1], MEGA)));
+    if job.operation.reads() && job.operation.writes() {
+        add("read", rate, every(&|trial| trial.intervals(&[0], MEGA)));
+        add("written", rate, every(&|trial| trial.intervals(&[1], MEGA)));
+    }
+    add("iops", Unit::PerSecond, every(&|trial| trial.intervals(&[0, 1], per)));
+    add("durable", rate, every(&|trial| trial.durable().into_iter().collect()));
+    if job.once {
+        add("first_done", rate, every(&|trial| trial.done_by(trial.ends().min())));
+        add("last_done", rate, every(&|trial| trial.done_by(trial.ends().max())));
+    }
+    let quantile = |part: f64| {
+        move |trial: &Trial<'_>| {
+            let found = trial.latencies().and_then(|all| all.quantile(part));
+            found.map(|it| it.get() as f64 / MICRO).into_iter().collect()
+        }
+    };
+    add("latency", Unit::Microsecond, every(&quantile(0.5)));
+    add("p99", Unit::Microsecond, every(&quantile(0.99)));
+    add("p999", Unit::Microsecond, every(&quantile(0.999)));
+    let slowest = |trial: &Trial<'_>| {
+        trial.latencies().map(|all| all.longest().get() as f64 / MICRO).into_iter().collect()
+    };
+    add("slowest", Unit::Microsecond, every(&slowest));
+    add("flush", Unit::Microsecond, every(&|trial| trial.flush().map(|ns| ns / MICRO).into_iter().collect()));
+    add("cpu_per_io", Unit::Microsecond, every(&|trial| trial.cpu_per_io().into_iter().collect()));
+    if job.threads > 1 {
+        add("fairness", Unit::Ratio, every(&|trial| vec![trial.fairness()]));
+    }
+    measures.series.insert("by_thread".to_owned(), by_thread(&trials));
+    let last = trials.last().expect("there is one");
+    for name in ["files", "fixture", "engine", "cache", "moved", "throttle", "threads", "bytes", "requests"] {
+        if let Some(value) = last.part.evidence.get(name) {
+            measures.evidence.insert(name.to_owned(), value.clone());
+        }
+    }
+    measures.evidence.insert("integrity".to_owned(), serde_json::json!(last.part.integrity));
+    measures.findings.extend(found_itself(case, last.part));
+    measures.findings.extend(throttled(case, last.part));
+    measures.findings.extend(first_writes(case, &job, last));
+    measures.findings.extend(from_elsewhere(case, &job, last.part));
+    Ok(measures)
+}
+
+impl<'a> Trial<'a> {
+    fn of(part: &'a PartRecord) -> Option<Self> {
+        let mut threads: Vec<[Curve; 2]> = Vec::new();
+        for sample in &part.samples {
+            // Every thread has samples, so that none has a number beyond theirs: what foreign evidence says is bounded.
+            let thread = usize::try_from(sample.at.count("thread").ok()?).ok()?;
+            if thread >= part.samples.len() {
+                return None;
+            }
+            threads.resize_with(threads.len().max(thread + 1), Default::default);
+            threads[thread][usize::from(sample.channel == "written")].push(sample);
+        }
+        let stopped = part.evidence.get("threads").and_then(Value::as_array);
+        let started = part.evidence.get("start_ns").and_then(Value::as_u64).unwrap_or(0);
+        // A thread that leaves off has fewer and fewer requests under way until it is done.
+        let stop_of = |thread: usize| {
+            let told = stopped.and_then(|all| all.get(thread)?.get("stopped_ns")?.as_u64());
+            told.map(|ns| started + ns)
+        };
+        let mut window = (0, u64::MAX);
+        for (number, [read, _]) in threads.iter().enumerate() {
+            let end = read.end()?;
+            window.0 = window.0.max(read.start()?);
+            window.1 = window.1.min(stop_of(number).map_or(end, |stop| stop.min(end)));
+        }
+        (window.0 < window.1 && !threads.is_empty()).then_some(Self { part, threads, window })
+    }
+
+    fn bytes(&self, operations: &[usize], from: u64, to: u64) -> f64 {
+        self.threads
+            .iter()
+            .flat_map(|one| operations.iter().map(|operation| one[*operation].between(from, to)))
+            .sum()
+    }
+
+    /// The window in equal intervals: `unit` bytes a second in each.
+    fn intervals(&self, operations: &[usize], unit: f64) -> Vec<f64> {
+        let (start, end) = self.window;
+        let count = ((end - start) / INTERVAL).clamp(1, MOST_INTERVALS);
+        let at =
+            |number: u64| start + (u128::from(end - start) * u128::from(number) / u128::from(count)) as u64;
+        (0..count)
+            .map(|number| {
+                let (from, to) = (at(number), at(number + 1));
+                self.bytes(operations, from, to) / unit / ((to - from).max(1) as f64 / 1e9)
+            })
+            .collect()
+    }
+
+    /// When each thread was done.
+    fn ends(&self) -> impl Iterator<Item = u64> + '_ {
+        self.threads.iter().filter_map(|[read, _]| read.end())
+    }
+
+    fn start(&self) -> u64 {
+        self.threads.iter().filter_map(|[read, _]| read.start()).min().unwrap_or(self.window.0)
+    }
+
+    /// Rate from the first request on until `end`.
+    fn done_by(&self, end: Option<u64>) -> Vec<f64> {
+        let start = self.start();
+        end.filter(|end| *end > start)
+            .map(|end| self.bytes(&[0, 1], start, end) / MEGA / ((end - start) as f64 / 1e9))
+            .into_iter()
+            .collect()
+    }
+
+    /// Bytes written over the time until the last thread had flushed them.
+    fn durable(&self) -> Option<f64> {
+        let flushed = self.flushes()?;
+        let end = self.ends().zip(&flushed).map(|(end, flush)| end + *flush as u64).max()?;
+        let (start, last) = (self.start(), self.ends().max()?);
+        Some(self.bytes(&[1], start, last) / MEGA / ((end - start).max(1) as f64 / 1e9))
+    }
+
+    fn flushes(&self) -> Option<Vec<f64>> {
+        let threads = self.part.evidence.get("threads")?.as_array()?;
+        threads.iter().map(|one| one.get("flush_ns")?.as_f64()).collect()
+    }
+
+    fn flush(&self) -> Option<f64> {
+        self.flushes()?.into_iter().reduce(f64::max)
+    }
+
+    fn latencies(&self) -> Option<Latencies> {
+        Latencies::from_evidence(self.part.evidence.get("latencies")?).filter(|all| all.count() > 0)
+    }
+
+    fn cpu_per_io(&self) -> Option<f64> {
+        let number = |name: &str| self.part.evidence.get(name).and_then(Value::as_f64);
+        Some(number("cpu_ns")? / number("requests").filter(|count| *count > 0.0)? / MICRO)
+    }
+
+    /// Jain's index (Jain, Chiu and Hawe, "A quantitative measure of fairness", DEC-TR-301, 1984).
+    fn fairness(&self) -> f64 {
+        let (from, to) = self.window;
+        let rates: Vec<f64> = self
+            .threads
+            .iter()
+            .map(|[read, written]| read.between(from, to) + written.between(from, to))
+            .collect();
+        let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|rate| rate * rate).sum::<f64>());
+        if squares > 0.0 { sum * sum / (rates.len() as f64 * squares) } else { 1.0 }
+    }
+}
+
+fn by_thread(trials: &[Trial<'_>]) -> Vec<Row> {
+    let threads = trials.iter().map(|trial| trial.threads.len()).max().unwrap_or(0);
+    let rate = |trial: &Trial<'_>, thread: usize| {
+        let (from, to) = trial.window;
+        let [read, written] = trial.threads.get(thread)?;
+        Some((read.between(from, to) + written.between(from, to)) / MEGA / ((to - from) as f64 / 1e9))
+    };
+    (0..threads)
+        .map(|thread| {
+            let mut at = Params::default();
+            at.set("thread", thread as u64);
+            let trials = trials.iter().map(|trial| rate(trial, thread).into_iter().collect()).collect();
+            Row { at, values: Values { unit: Unit::MegabytesPerSecond, trials } }
+        })
+        .collect()
+}
+
+/// Says where the files were, where nobody had said where they should be.
+fn found_itself(case: &Case, part: &PartRecord) -> Option<Finding> {
+    let files = part.evidence.get("files").filter(|_| case.chosen.text("directory") == Ok("auto"))?;
+    let device = files.get("device").and_then(Value::as_str).unwrap_or("no block device of its own");
+    let text =
+        format!("the files were made in {}, which lies on {device}", files.get("directory")?.as_str()?);
+    Some(Finding::new("directory-chosen", Severity::Info, case.subject.clone(), text))
+}
+
+/// Says that a control group holds the device up: then the number is the group's, not the storage's.
+fn throttled(case: &Case, part: &PartRecord) -> Option<Finding> {
+    let limits = part.evidence.get("throttle")?.as_object()?;
+    let told: Vec<String> = limits
+        .iter()
+        .filter(|(_, value)| value.is_u64())
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect();
+    if told.is_empty() {
+        return None;
+    }
+    let text = format!("a control group limits what this process may move: {}", told.join(", "));
+    Some(Finding::new("storage-throttled", Severity::Warning, case.subject.clone(), text))
+}
+
+/// Says that blocks which are written for the first time and others have rates of their own, where the time held both: a
+/// median of intervals is then that of whichever lasted longer.
+fn first_writes(case: &Case, job: &JobSpec, trial: &Trial<'_>) -> Option<Finding> {
+    if job.operation != Operation::Write || job.overwrite {
+        return None;
+    }
+    let start = trial.part.evidence.get("start_ns")?.as_u64()?;
+    let threads = trial.part.evidence.get("threads")?.as_array()?;
+    let second: Option<Vec<u64>> =
+        threads.iter().map(|one| Some(start + one.get("second_pass_ns")?.as_u64()?)).collect();
+    let (first, last) = second.as_ref().and_then(|all| Some((*all.iter().min()?, *all.iter().max()?)))?;
+    let (from, to) = trial.window;
+    if first < from + INTERVAL || to < last + INTERVAL {
+        return None;
+    }
+    let rate = |from, to| trial.bytes(&[1], from, to) / MEGA / ((to - from) as f64 / 1e9);
+    let (new, again) = (rate(from, first), rate(last, to));
+    if new.max(again) < APART * new.min(again) {
+        return None;
+    }
+    let text = format!(
+        "{new:.0} MB/s until every block was written for the first time, {again:.0} MB/s from then on: the median is that \
+         of the longer part; take -p work=once for the one, -p overwrite=true for the other"
+    );
+    let finding = Finding::new("first-writes", Severity::Info, case.subject.clone(), text);
+    Some(Finding { evidence: vec!["threads".to_owned()], ..finding })
+}
+
+/// Says that much of what was read did not come from the device.
+fn from_elsewhere(case: &Case, job: &JobSpec, part: &PartRecord) -> Option<Finding> {
+    let moved = part.evidence.get("moved")?;
+    if !job.operation.reads() || moved.get("source")? != "device" {
+        return None;
+    }
+    let share = moved.get("read_per_byte")?.as_f64()?;
+    (share < FROM_ELSEWHERE).then(|| {
+        let text = format!(
+            "the device read {:.0} % of the bytes that were asked for: a cache, compression or another device gave the \
+             rest",
+            100.0 * share
+        );
+        Finding::new("read-from-elsewhere", Severity::Warning, case.subject.clone(), text)
+    })
+}

@@ -1,0 +1,93 @@
+//! A case played through in this process.
+
+use std::path::Path;
+use std::time::Duration;
+
+use seatrial_model::machine::{Cpu, CpuThread, Machine};
+use seatrial_model::{
+    Case, Cause, Evidence, Integrity, Measures, Params, PartRecord, Phase, Reason, Sample, Site, SiteNode,
+};
+
+use crate::file::File;
+use seatrial_bench::{Benchmark, Error, Sink, Stop};
+
+#[derive(Default)]
+pub struct Kept {
+    pub samples: Vec<Sample>,
+    pub facts: Evidence,
+}
+
+impl Sink for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    fn evidence(&mut self, name: &str, value: serde_json::Value) {
+        self.facts.insert(name.to_owned(), value);
+    }
+}
+
+pub fn params(changed: &[(&str, &str)]) -> Params {
+    let about = File.about();
+
+    seatrial_testkit::params(about, changed)
+}
+
+pub fn machine() -> Machine {
+    let thread = CpuThread { online: true, allowed: true, ..CpuThread::default() };
+    Machine { cpu: Cpu { threads: vec![thread], ..Cpu::default() }, ..Machine::default() }
+}
+
+/// A case on this machine, in a small folder; its threads run where there is room.
+pub fn case(directory: &Path, changed: &[(&str, &str)]) -> Case {
+    let mut params = params(&[("size", "2 MiB"), ("block", "16 KiB"), ("time", "100 ms")]);
+    let about = File.about();
+    params.set("directory", directory.to_str().expect("UTF-8"));
+    for (name, value) in changed {
+        params.set(name, about.param(name).expect("a parameter").parse(value).expect("a value"));
+    }
+    let site = Site { nodes: vec![SiteNode::new("n1", machine())] };
+    let mut case = File.plan(&params, &site).expect("a plan").remove(0);
+    case.places[0].seats.clear();
+    case
+}
+
+/// What a trial says.
+pub fn played(case: &Case) -> Result<PartRecord, Error> {
+    let place = &case.places[0];
+    let mut part = File.part(case, place)?;
+    let offer = part.prepare()?;
+    part.connect(&[offer])?;
+    part.run(Phase::WarmUp, &Stop::after(Duration::from_millis(20)), &mut Kept::default())?;
+    let mut kept = Kept::default();
+    part.run(Phase::Measure, &Stop::after(Duration::from(case.budget.measure)), &mut kept)?;
+    let integrity = part.verify()?;
+    Ok(PartRecord {
+        part: place.part.clone(),
+        index: 0,
+        node: "n1".to_owned(),
+        trial: 0,
+        samples: kept.samples,
+        integrity,
+        evidence: kept.facts,
+    })
+}
+
+/// What a trial comes to. On a machine that is busy a thread may get no CPU for all of the short time that is measured here;
+/// then there is another trial.
+pub fn reduced(case: &Case) -> Result<(PartRecord, Measures), Reason> {
+    for _ in 0..100 {
+        let record = played(case)?;
+        assert!(matches!(record.integrity, Integrity::Verified { checked: 1.. }), "{:?}", record.integrity);
+        match File.reduce(case, std::slice::from_ref(&record)) {
+            Err(reason) if reason.cause == Cause::TooShort => {}
+            measures => return Ok((record, measures?)),
+        }
+    }
+    Err(Reason::new(Cause::TooShort, "a hundred trials in which not all threads worked at any time"))
+}
+
+/// A folder that is not in memory, as far as the working tree is not.
+pub fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder")
+}

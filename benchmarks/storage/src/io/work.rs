@@ -1,0 +1,424 @@
+//! One thread's requests: made ahead, kept under way, checked when they come back.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU64;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use rustix::fs::{Advice, fadvise};
+use seatrial_model::{Cause, Nanos};
+use seatrial_sys::clock;
+use seatrial_sys::storage::{Completion, Engine, Operation as IoOperation, Request};
+
+use super::access_pattern::{AccessPattern, BlockIo};
+use super::job::JobSpec;
+use super::outcome::{When, error};
+use super::watch::Watch;
+use seatrial_bench::Error;
+use seatrial_bench::Latencies;
+use seatrial_bench::payload::{Block, Fault, Payload};
+
+/// Blocks from here on take so long to make or to check that the device could run dry meanwhile: a request for one is worth
+/// a call of its own, and some are made ahead. Below it that would cost more than it gains.
+const LENGTHY: usize = 64 << 10;
+
+/// Smaller requests that are worth a call together: so many are handed over before another block is made or checked. When a
+/// fast device is done with all at once, it would else wait while the thread works, and the thread while it does.
+pub const BATCH: usize = 32;
+
+/// Lengthy requests at most that are made ahead of their turn.
+const AHEAD: usize = 4;
+
+/// What a thread has to work with.
+pub struct Tools {
+    /// What is asked for.
+    pub job: Arc<JobSpec>,
+    pub payload: Arc<Payload>,
+    pub watch: Arc<Watch>,
+    pub number: usize,
+    /// Its file, for all that is no request.
+    pub file: OwnedFd,
+    /// How it makes requests.
+    pub engine: Box<dyn Engine>,
+    /// How many it keeps under way.
+    pub depth: usize,
+}
+
+/// Slots that an engine needs for so many requests under way.
+pub fn slots(depth: usize) -> usize {
+    depth + depth.min(AHEAD)
+}
+
+/// Bytes moved from one completion to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slice {
+    pub start: Nanos,
+    pub end: Nanos,
+    pub read: u64,
+    pub written: u64,
+}
+
+/// What a thread did in a phase.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Without gaps, from the first request to the last completion.
+    pub slices: Vec<Slice>,
+    /// When it began to leave off: the time was over, or there was nothing more to begin.
+    pub stopped: Nanos,
+    /// Times of all requests.
+    pub latencies: Latencies,
+    /// Requests that are over.
+    pub requests: u64,
+    pub passes: u64,
+    /// When the second of them began, in whatever phase: from then on no block is written for the first time.
+    pub second: Option<Nanos>,
+}
+
+/// A slice that is under way, and how long one is.
+struct Meter {
+    tally: Tally,
+    open: Slice,
+    span: Nanos,
+}
+
+impl Meter {
+    fn add(&mut self, write: bool, bytes: u64, latency: Nanos, now: Nanos) {
+        if write {
+            self.open.written += bytes;
+        } else {
+            self.open.read += bytes;
+        }
+        self.open.end = now;
+        self.tally.requests += 1;
+        self.tally.latencies.record(latency);
+    }
+
+    /// Ends the slice when it is long enough, or `by_force`.
+    fn cut(&mut self, now: Nanos, by_force: bool) {
+        if now.since(self.open.start) >= self.span || (by_force && self.open.end > self.open.start) {
+            self.tally.slices.push(Slice { end: now, ..self.open });
+            self.open = Slice { start: now, end: now, read: 0, written: 0 };
+        }
+    }
+}
+
+/// What checks found so far.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    pub bytes: u64,
+    pub blocks: u64,
+    /// Blocks that were wrong.
+    pub wrong: u64,
+    /// The first of them.
+    pub first: Option<Fault>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flying {
+    io: BlockIo,
+    since: Nanos,
+}
+
+/// The requests of one thread: prepared, in flight, checked.
+pub struct IoQueue {
+    tools: Tools,
+    access: AccessPattern,
+    /// Slots that hold nothing of interest.
+    free: Vec<usize>,
+    /// Made and not begun.
+    ready: VecDeque<(usize, BlockIo)>,
+    /// Under way, by slot.
+    flying: Vec<Option<Flying>>,
+    /// Slots of those that are queued and not handed over.
+    queued: Vec<usize>,
+    /// Those of an earlier pass than the latest begun.
+    old: usize,
+    latest: u64,
+    /// When the second pass began.
+    second: Option<Nanos>,
+    checked: Checked,
+}
+
+impl IoQueue {
+    /// The queue of a thread that has done nothing yet; its access pattern follows from `key`.
+    pub fn new(tools: Tools, key: u64) -> Self {
+        let count = tools.engine.slots().min(slots(tools.depth));
+        let access = AccessPattern::new(&tools.job, key);
+        Self {
+            access,
+            free: (0..count).rev().collect(),
+            ready: VecDeque::with_capacity(count),
+            flying: vec![None; count],
+            queued: Vec::with_capacity(count),
+            old: 0,
+            latest: 0,
+            second: None,
+            checked: Checked::default(),
+            tools,
+        }
+    }
+
+    pub fn file(&self) -> &OwnedFd {
+        &self.tools.file
+    }
+
+    /// What its checks found.
+    pub fn checked(&self) -> &Checked {
+        &self.checked
+    }
+
+    /// Writes generation 0 of every block of the part but the first `laid`, as it lies, unless it is `over` before that.
+    ///
+    /// # Errors
+    /// What went wrong with a request.
+    pub fn lay_out(&mut self, laid: u64, over: &dyn Fn(Nanos) -> bool) -> Result<(), Error> {
+        let mut next = laid;
+        let blocks = self.tools.job.blocks;
+        let source = move |_: &mut AccessPattern| {
+            next += 1;
+            (next <= blocks).then_some(BlockIo { block: next - 1, pass: 0, write: true, generation: 0 })
+        };
+        self.drive(source, over, Nanos::secs(1), When::Making).map(drop)
+    }
+
+    /// Goes through its blocks until `over`, or once.
+    ///
+    /// # Errors
+    /// What went wrong with a request.
+    pub fn work(&mut self, over: &dyn Fn(Nanos) -> bool, span: Nanos) -> Result<Tally, Error> {
+        let once = self.tools.job.once;
+        let source =
+            move |access: &mut AccessPattern| (!once || access.pass() == 1).then(|| access.advance());
+        self.drive(source, over, span, When::Using)
+    }
+
+    /// Reads blocks from all over the part and checks them, until `over`, `most` at most.
+    ///
+    /// # Errors
+    /// What went wrong with a request.
+    pub fn read_back(&mut self, most: u64, over: &dyn Fn(Nanos) -> bool) -> Result<(), Error> {
+        // What was made ahead will not come any more, and is not on the device.
+        let unwritten: Vec<u64> =
+            self.ready.iter().filter(|(_, io)| io.write).map(|(_, io)| io.block).collect();
+        self.free.extend(self.ready.drain(..).map(|(slot, _)| slot));
+        let (blocks, laid_out) = (self.tools.job.blocks, self.tools.job.is_laid_out());
+        let most = most.clamp(1, blocks);
+        let mut number = 0;
+        let source = move |access: &mut AccessPattern| {
+            while number < most {
+                // Evenly spread.
+                let block = (u128::from(number) * u128::from(blocks) / u128::from(most)) as u64;
+                number += 1;
+                let generation = access.generation(block);
+                if (generation > 0 || laid_out) && !unwritten.contains(&block) {
+                    return Some(BlockIo { block, pass: u64::MAX, write: false, generation });
+                }
+            }
+            None
+        };
+        self.drive(source, over, Nanos::secs(1), When::Using).map(drop)
+    }
+
+    /// Keeps requests under way until the source is dry or `over` says so, and waits for the last of them.
+    fn drive(
+        &mut self,
+        mut source: impl FnMut(&mut AccessPattern) -> Option<BlockIo>,
+        over: &dyn Fn(Nanos) -> bool,
+        span: Nanos,
+        when: When,
+    ) -> Result<Tally, Error> {
+        let start = Nanos(clock::now_ns());
+        let open = Slice { start, end: start, read: 0, written: 0 };
+        let mut meter = Meter { tally: Tally::default(), open, span };
+        let (mut done, mut back) = (Vec::new(), Vec::new());
+        let mut stopped = None;
+        let ahead = if self.is_lengthy() { self.tools.depth.min(AHEAD) } else { 0 };
+        loop {
+            if stopped.is_none() {
+                self.begin(&mut source)?;
+            }
+            for (slot, io) in back.drain(..) {
+                self.take_back(slot, &io)?;
+                // Its slot is free again.
+                if stopped.is_none() {
+                    self.begin(&mut source)?;
+                }
+            }
+            while stopped.is_none() && self.ready.len() < ahead && self.make(&mut source)? {}
+            if self.tools.engine.under_way() == 0 {
+                if stopped.is_some() || self.ready.is_empty() {
+                    break;
+                }
+                continue;
+            }
+            self.set_off();
+            let waited = self.tools.engine.wait(1, &mut done);
+            waited.map_err(|errno| error(When::Using, "waiting for a request", errno))?;
+            let now = Nanos(clock::now_ns());
+            for completion in done.drain(..) {
+                let (io, latency) = self.land(completion, now, when)?;
+                meter.add(io.write, self.tools.job.block as u64, latency, now);
+                back.push((completion.slot, io));
+            }
+            meter.cut(now, false);
+            if stopped.is_none() && over(now) {
+                stopped = Some(now);
+            }
+        }
+        let now = meter.open.end;
+        meter.cut(now, true);
+        meter.tally.stopped = stopped.unwrap_or(now);
+        meter.tally.passes = self.access.pass();
+        meter.tally.second = self.second;
+        Ok(meter.tally)
+    }
+
+    fn is_lengthy(&self) -> bool {
+        self.tools.job.block >= LENGTHY
+    }
+
+    /// Begins as many requests as are to be under way, as far as there are slots for them.
+    fn begin(&mut self, source: &mut impl FnMut(&mut AccessPattern) -> Option<BlockIo>) -> Result<(), Error> {
+        while self.tools.engine.under_way() < self.tools.depth {
+            if self.ready.is_empty() && !self.make(source)? {
+                break;
+            }
+            let Some((slot, io)) = self.ready.front().copied() else { break };
+            if io.pass > self.latest {
+                self.latest = io.pass;
+                if io.pass == 2 {
+                    self.second = Some(Nanos(clock::now_ns()));
+                }
+                self.old = self.flying.iter().flatten().count();
+                self.leave_cache();
+            }
+            // Two requests to one block at a time would race. Within a pass there are none, so only what is left of an
+            // earlier one can be in the way.
+            let in_the_way = |other: &Flying| other.io.block == io.block && (other.io.write || io.write);
+            if self.old > 0 && self.flying.iter().flatten().any(in_the_way) {
+                break;
+            }
+            self.ready.pop_front();
+            let offset = self.offset(io.block);
+            self.flying[slot] = Some(Flying { io, since: Nanos(0) });
+            self.queued.push(slot);
+            let operation = if io.write { IoOperation::Write } else { IoOperation::Read };
+            let bytes = self.tools.job.block;
+            self.tools.engine.queue(Request { slot, file: 0, operation, offset, bytes });
+        }
+        Ok(())
+    }
+
+    /// Before a block is made or checked: hands over what is queued, where it is enough to be worth a call.
+    fn let_go(&mut self) -> Result<(), Error> {
+        let enough = if self.is_lengthy() { 1 } else { BATCH };
+        // An engine that does nothing before it is waited for would have the thread's own work counted as its time.
+        if self.queued.len() < enough || !self.tools.engine.overlaps() {
+            return Ok(());
+        }
+        self.set_off();
+        let handed = self.tools.engine.hand_over();
+        handed.map_err(|errno| error(When::Using, "handing requests over", errno))
+    }
+
+    /// Notes when requests are handed over, which is after blocks were made and checked: that is no time of the storage.
+    /// One look at the clock does for all.
+    fn set_off(&mut self) {
+        if self.queued.is_empty() {
+            return;
+        }
+        let since = Nanos(clock::now_ns());
+        for slot in self.queued.drain(..) {
+            if let Some(flying) = &mut self.flying[slot] {
+                flying.since = since;
+                let BlockIo { write, block, .. } = flying.io;
+                let (_, start) = self.tools.job.place_of(self.tools.number);
+                let offset = start + block * self.tools.job.block as u64;
+                self.tools.watch.begins(slot, write, offset, since);
+            }
+        }
+    }
+
+    /// Makes the next request ready; false when there is none, or no slot for it.
+    fn make(
+        &mut self,
+        source: &mut impl FnMut(&mut AccessPattern) -> Option<BlockIo>,
+    ) -> Result<bool, Error> {
+        let Some(slot) = self.free.pop() else { return Ok(false) };
+        let Some(io) = source(&mut self.access) else {
+            self.free.push(slot);
+            return Ok(false);
+        };
+        self.let_go()?;
+        let block = self.block(&io);
+        let buffer = self.tools.engine.buffer(slot);
+        if io.write {
+            self.tools.payload.fill(block, buffer);
+        } else {
+            Payload::poison(buffer);
+        }
+        self.ready.push_back((slot, io));
+        Ok(true)
+    }
+
+    /// Notes that a request is over.
+    fn land(&mut self, completion: Completion, now: Nanos, when: When) -> Result<(BlockIo, Nanos), Error> {
+        let Completion { slot, result } = completion;
+        self.tools.watch.ends(slot);
+        let flying = self.flying[slot].take();
+        let flying =
+            flying.ok_or_else(|| Error::new(Cause::Protocol, "the end of a request that nobody made"))?;
+        let Flying { io, since } = flying;
+        debug_assert!(since > Nanos(0), "a request that was handed over without being noted");
+        self.old -= usize::from(io.pass < self.latest && self.old > 0);
+        let what = || {
+            let word = if io.write { "write" } else { "read" };
+            let (offset, file) = (self.offset(io.block), self.tools.job.place_of(self.tools.number).0);
+            format!("a {word} of {} B at offset {offset} of file {file}", self.tools.job.block)
+        };
+        match result {
+            Ok(moved) if moved == self.tools.job.block => Ok((io, now.since(since))),
+            Ok(moved) => {
+                let text = format!("{} ended after {moved} B", what());
+                Err(Error::new(Cause::IoError, text))
+            }
+            Err(errno) => Err(error(when, &what(), errno)),
+        }
+    }
+
+    /// Checks what was read, and has the slot back.
+    fn take_back(&mut self, slot: usize, io: &BlockIo) -> Result<(), Error> {
+        if !io.write {
+            self.let_go()?;
+            let block = self.block(io);
+            self.checked.blocks += 1;
+            self.checked.bytes += self.tools.job.block as u64;
+            if let Err(fault) = self.tools.payload.check(block, self.tools.engine.buffer(slot)) {
+                self.checked.wrong += 1;
+                self.checked.first.get_or_insert(fault);
+            }
+        }
+        self.free.push(slot);
+        Ok(())
+    }
+
+    fn offset(&self, block: u64) -> u64 {
+        let (_, start) = self.tools.job.place_of(self.tools.number);
+        start + block * self.tools.job.block as u64
+    }
+
+    fn block(&self, io: &BlockIo) -> Block {
+        let (file, _) = self.tools.job.place_of(self.tools.number);
+        Block { file: file as u32, offset: self.offset(io.block), generation: io.generation }
+    }
+
+    /// Has the page cache let go of the part before it is read again. Pages that are dirty stay, and how much came from
+    /// the device is in the record in any case.
+    fn leave_cache(&self) {
+        let JobSpec { direct, operation, .. } = *self.tools.job;
+        if !direct && operation.reads() {
+            let (offset, len) = (self.offset(0), NonZeroU64::new(self.tools.job.part_bytes()));
+            let _ = fadvise(&self.tools.file, offset, len, Advice::DontNeed);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Disks and file systems.
+//!
+//! A folder with a `doc.md` is a benchmark; the rest is what benchmarks of this family share.
+
+pub mod copy;
+mod device_bytes;
+pub mod file;
+mod file_system;
+mod folder;
+mod io;
+mod liveness;
+pub mod metadata;
+pub mod peer_read;
+pub mod raw;
+
+use seatrial_bench::Benchmark;
+
+/// The benchmarks of this family, in the order of lists.
+pub const BENCHMARKS: &[&dyn Benchmark] =
+    &[&file::File, &peer_read::PeerRead, &raw::Raw, &metadata::Metadata, &copy::Copy];

@@ -1,0 +1,51 @@
+//! Where files are made, decided from the inventory alone.
+
+use seatrial_model::machine::Medium;
+use seatrial_model::{
+    About, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason, Severity, Site,
+    SiteNode, Subject,
+};
+
+use crate::file_system::{file_system_of, require_usable};
+use seatrial_bench::{core_bindings, each_node};
+
+/// Operations a second that time limits are reckoned with: a busy server far away.
+const SLOWEST: u64 = 100;
+
+pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    each_node(site, |node| plan_node(about, params, node).map(|case| vec![case]))
+}
+
+fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason> {
+    let protocol = |error: seatrial_model::ParamError| Reason::new(Cause::Protocol, error.to_string());
+    let path = params.text("directory").map_err(protocol)?;
+    let threads = params.count("threads").map_err(protocol)?;
+    let files = params.count("files").map_err(protocol)?;
+    require_usable(&node.machine, "directory", path)?;
+    let system = file_system_of(&node.machine, path).map(|found| found.seen_from(path));
+    let subject = Subject::device("fs", system.as_ref().map_or(path, |found| found.mount.as_str()));
+    let mut case = Case::new(about, &node.name, subject.clone(), params, seatrial_bench::budget(params)?);
+    case.facts.set("kind", "fs");
+    if let Some(found) = system {
+        case.key = Some(found.key());
+        case.facts = found.facts();
+        if found.medium == Medium::Memory {
+            let text = format!("{path} is in memory ({}): no disk or server takes part", found.kind);
+            case.findings.push(Finding::new("in-memory", Severity::Warning, subject, text));
+        }
+    }
+    let cores = core_bindings(&node.machine)?;
+    let bindings = (0..threads as usize).map(|number| cores[number % cores.len()]).collect();
+    case.places =
+        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
+    case.budget.overhead = Nanos::millis(100);
+    // Removing what is left counts as verifying, and happens one file after the other.
+    case.budget.prepare = Nanos::secs(30 + files.saturating_mul(threads) / SLOWEST);
+    Ok(case)
+}
+
+pub fn limits(about: &About) -> Limits {
+    let reason = "no hardware fact bounds how fast a file system makes and finds files";
+    let limit = |name: &str| (name.to_owned(), Limit::Unknown { reason: reason.to_owned() });
+    about.metrics.iter().map(|metric| limit(metric.name)).collect()
+}

@@ -1,0 +1,77 @@
+//! From rounds to operations a second.
+
+use seatrial_model::{Cause, Measures, Params, PartRecord, Reason, Row, Sample, Unit, Values};
+
+use super::part::CHANNEL;
+use super::work::Operation;
+use crate::folder::leftovers;
+use seatrial_bench::stale_dirs::{KEPT, REMOVED};
+use seatrial_bench::{Latencies, by_coords};
+
+const MICRO: f64 = 1e3;
+
+/// Rates by operation and their mean, latencies by operation.
+pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
+    let means: Vec<Vec<f64>> = parts.iter().map(means).filter(|means| !means.is_empty()).collect();
+    if means.is_empty() {
+        let text = "in no trial was every operation done to all files within the time; raise -p time= or lower -p files=";
+        return Err(Reason::new(Cause::TooShort, text));
+    }
+    let mut measures = Measures::default();
+    measures.metrics.insert("operations".to_owned(), Values { unit: Unit::PerSecond, trials: means });
+    let rates = by_coords(parts, CHANNEL, Sample::per_second);
+    let row = |at: Params, unit, trials| Row { at, values: Values { unit, trials } };
+    let rates = rates.into_iter().map(|place| row(place.at, Unit::PerSecond, place.trials));
+    measures.series.insert("by_operation".to_owned(), rates.collect());
+
+    let mut slow: Vec<Row> = Vec::new();
+    for operation in Operation::ALL {
+        let of = |part: &PartRecord| -> Vec<f64> {
+            let found = latencies(part, operation).and_then(|latencies| latencies.quantile(0.99));
+            found.map(|it| it.get() as f64 / MICRO).into_iter().collect()
+        };
+        let trials: Vec<Vec<f64>> = parts.iter().map(of).filter(|trial| !trial.is_empty()).collect();
+        if !trials.is_empty() {
+            let mut at = Params::default();
+            at.set("operation", operation.word());
+            slow.push(row(at, Unit::Microsecond, trials));
+        }
+    }
+    if !slow.is_empty() {
+        measures.series.insert("p99".to_owned(), slow);
+    }
+    let longest = |part: &PartRecord| {
+        let all = Operation::ALL.iter().filter_map(|operation| latencies(part, *operation));
+        all.map(|latencies| latencies.longest().get() as f64 / MICRO).reduce(f64::max)
+    };
+    let longest: Vec<Vec<f64>> = parts.iter().filter_map(longest).map(|value| vec![value]).collect();
+    if !longest.is_empty() {
+        measures.metrics.insert("slowest".to_owned(), Values { unit: Unit::Microsecond, trials: longest });
+    }
+    for name in ["folder", "clean_up", REMOVED, KEPT] {
+        if let Some(value) = parts.iter().rev().find_map(|part| part.evidence.get(name)) {
+            measures.evidence.insert(name.to_owned(), value.clone());
+        }
+    }
+    measures.findings.extend(leftovers(parts));
+    Ok(measures)
+}
+
+fn latencies(part: &PartRecord, operation: Operation) -> Option<Latencies> {
+    Latencies::from_evidence(part.evidence.get("latencies")?.get(operation.word())?)
+}
+
+/// The geometric mean of each round in which every operation was done, as IO500 joins its phases.
+fn means(part: &PartRecord) -> Vec<f64> {
+    let mut rounds: Vec<Vec<f64>> = Vec::new();
+    for sample in part.samples.iter().filter(|sample| sample.channel == CHANNEL) {
+        if sample.at.text("operation") == Ok(Operation::Create.word()) || rounds.is_empty() {
+            rounds.push(Vec::new());
+        }
+        if let (Some(rate), Some(round)) = (sample.per_second(), rounds.last_mut()) {
+            round.push(rate);
+        }
+    }
+    let whole = rounds.iter().filter(|round| round.len() == Operation::ALL.len());
+    whole.map(|round| (round.iter().map(|rate| rate.ln()).sum::<f64>() / round.len() as f64).exp()).collect()
+}

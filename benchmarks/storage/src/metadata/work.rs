@@ -1,0 +1,309 @@
+//! One thread's files and what it does to them.
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, open, openat, renameat, statat, unlinkat};
+use seatrial_model::Nanos;
+use seatrial_sys::Errno;
+use seatrial_sys::clock::now_ns;
+use seatrial_sys::storage::{read_whole, write_whole};
+
+use crate::io::outcome::refused;
+use seatrial_bench::payload::{Block, Fault, FaultKind, Payload};
+use seatrial_bench::{Error, Stop};
+
+/// From the data of one file to those of the next: the largest file.
+const APART: u64 = 1 << 20;
+
+/// What is done, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// A new file is made, written and closed.
+    Create,
+    /// Its size is asked for by its name.
+    Stat,
+    /// It is opened and closed.
+    Open,
+    /// It is opened, read, checked and closed.
+    Read,
+    /// It gets another name.
+    Rename,
+    /// The names in the folder are read.
+    List,
+    Unlink,
+}
+
+impl Operation {
+    pub const ALL: [Self; 7] =
+        [Self::Create, Self::Stat, Self::Open, Self::Read, Self::Rename, Self::List, Self::Unlink];
+
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Stat => "stat",
+            Self::Open => "open",
+            Self::Read => "read",
+            Self::Rename => "rename",
+            Self::List => "list",
+            Self::Unlink => "unlink",
+        }
+    }
+
+    /// What is tried, for a sentence that goes on with the path.
+    const fn tried(self) -> &'static str {
+        match self {
+            Self::Create => "making",
+            Self::Stat => "asking for the size of",
+            Self::Open => "opening",
+            Self::Read => "reading",
+            Self::Rename => "renaming",
+            Self::List => "listing",
+            Self::Unlink => "removing",
+        }
+    }
+}
+
+/// What a thread did of one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    pub operation: Operation,
+    pub start: Nanos,
+    pub end: Nanos,
+    pub count: u64,
+    /// Whether the phase ended before it was done.
+    pub is_cut: bool,
+}
+
+#[derive(Debug)]
+pub struct Files {
+    thread: u64,
+    path: PathBuf,
+    folder: OwnedFd,
+    /// Names begin with it, so that no two threads or rounds meet.
+    round: u64,
+    /// Files of the round that are there.
+    made: u64,
+    /// Threads that make files in the same folder.
+    sharing: u64,
+    /// Whether an earlier round left files behind for want of time.
+    is_littered: bool,
+    payload: Payload,
+    block: Vec<u8>,
+    /// Operations whose result was looked at.
+    pub checked: u64,
+    /// Those that had another result than what was made.
+    pub wrong: u64,
+    /// The first of these.
+    pub first: Option<String>,
+    /// Times of the last pass.
+    pub latencies: Vec<u64>,
+}
+
+impl Files {
+    /// The share of `thread` in the folder at `path`, which `sharing` threads use, with files of `size` bytes.
+    ///
+    /// # Errors
+    /// When the folder cannot be opened.
+    pub fn new(thread: u64, path: &Path, sharing: u64, size: usize) -> Result<Self, Error> {
+        let folder = open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|errno| refused(&format!("opening {}", path.display()), errno))?;
+        Ok(Self {
+            thread,
+            path: path.to_owned(),
+            folder,
+            round: 0,
+            made: 0,
+            sharing,
+            is_littered: false,
+            payload: Payload::new(now_ns() ^ thread, 0.0),
+            block: vec![0; size],
+            checked: 0,
+            wrong: 0,
+            first: None,
+            latencies: Vec::new(),
+        })
+    }
+
+    fn name(&self, number: u64, is_renamed: bool) -> String {
+        let kind = if is_renamed { "renamed" } else { "file" };
+        format!("{kind}.{}.{}.{number}", self.thread, self.round)
+    }
+
+    /// Begins another round, whose files have names of their own.
+    pub fn next_round(&mut self) {
+        self.round += 1;
+        self.made = 0;
+    }
+
+    /// Does `operation` to all files of the round; makes at most `most` until `until`.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn pass(
+        &mut self,
+        operation: Operation,
+        most: u64,
+        until: Nanos,
+        stop: &Stop,
+    ) -> Result<Pass, Error> {
+        self.latencies.clear();
+        let is_create = operation == Operation::Create;
+        let wanted = match operation {
+            Operation::Create => most,
+            Operation::List => 1,
+            _ => self.made,
+        };
+        let start = Nanos(now_ns());
+        let (mut now, mut done, mut count) = (start, 0, 0);
+        while done < wanted && !stop.is_over() && !(is_create && done > 0 && now >= until) {
+            let answer = self.once(operation, done);
+            count += answer.map_err(|errno| refused(&self.tried(operation, done), errno))?;
+            let end = Nanos(now_ns());
+            self.latencies.push(end.since(now).get());
+            now = end;
+            done += 1;
+        }
+        if is_create {
+            self.made = done;
+        }
+        let is_cut = stop.is_over() && done < wanted;
+        Ok(Pass { operation, start, end: now, count, is_cut })
+    }
+
+    /// What is tried and on what.
+    fn tried(&self, operation: Operation, number: u64) -> String {
+        let path = match operation {
+            Operation::List => self.path.clone(),
+            _ => self.path.join(self.name(number, operation == Operation::Unlink)),
+        };
+        format!("{} {}", operation.tried(), path.display())
+    }
+
+    /// Does it to one file; how many that counts for.
+    fn once(&mut self, operation: Operation, number: u64) -> Result<u64, Errno> {
+        let is_renamed = matches!(operation, Operation::Unlink);
+        let name = self.name(number, is_renamed);
+        let name = name.as_str();
+        match operation {
+            Operation::Create => self.create(name, number)?,
+            Operation::Stat => {
+                let told = statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                let right = u64::try_from(told.st_size) == Ok(self.block.len() as u64);
+                let size = self.block.len();
+                self.stat_one(right, || {
+                    format!("{name} is said to have {} B instead of {size}", told.st_size)
+                });
+            }
+            Operation::Open => drop(self.open(name)?),
+            Operation::Read => self.read(name, number)?,
+            Operation::Rename => renameat(&self.folder, name, &self.folder, self.name(number, true))?,
+            Operation::List => return self.list(),
+            Operation::Unlink => unlinkat(&self.folder, name, AtFlags::empty())?,
+        }
+        Ok(1)
+    }
+
+    fn open(&self, name: &str) -> Result<OwnedFd, Errno> {
+        openat(&self.folder, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+    }
+
+    fn block_of(&self, number: u64) -> Block {
+        Block { file: self.thread as u32, offset: number * APART, generation: self.round }
+    }
+
+    fn create(&mut self, name: &str, number: u64) -> Result<(), Errno> {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        let block = self.block_of(number);
+        self.payload.fill(block, &mut self.block);
+        let file = openat(&self.folder, name, flags, Mode::RUSR | Mode::WUSR)?;
+        // Servers may refuse what they took when the file is closed, which the drop of a descriptor does not tell; what
+        // was lost shows when it is read.
+        write_whole(&file, &self.block, 0)
+    }
+
+    fn read(&mut self, name: &str, number: u64) -> Result<(), Errno> {
+        let file = self.open(name)?;
+        Payload::poison(&mut self.block);
+        let got = read_whole(&file, &mut self.block, 0)?;
+        let found = self.payload.check(self.block_of(number), &self.block[..got]);
+        let right = found.is_ok() && got == self.block.len();
+        let size = self.block.len();
+        self.stat_one(right, || match found {
+            Ok(()) => format!("{name} was read back with {got} B instead of {size}"),
+            Err(fault) => format!("{name} was read back with {}", told(&fault)),
+        });
+        Ok(())
+    }
+
+    /// Reads all names; how many there were. A folder of our own holds what we made.
+    fn list(&mut self) -> Result<u64, Errno> {
+        let mut names = 0;
+        for entry in Dir::read_from(&self.folder)? {
+            let entry = entry?;
+            names += u64::from(!entry.file_name().to_bytes().starts_with(b"."));
+        }
+        let made = self.made;
+        let right = if self.sharing > 1 || self.is_littered { names >= made } else { names == made };
+        self.stat_one(right, || format!("{names} names are listed, {made} were made"));
+        Ok(names)
+    }
+
+    fn stat_one(&mut self, right: bool, what: impl FnOnce() -> String) {
+        self.checked += 1;
+        if !right {
+            self.wrong += 1;
+            self.first.get_or_insert_with(what);
+        }
+    }
+
+    /// Removes what is there of the round, under either name, until `stop`; how many.
+    pub fn clean(&mut self, stop: &Stop) -> u64 {
+        let mut removed = 0;
+        for number in 0..self.made {
+            if stop.is_over() {
+                self.is_littered = true;
+                break;
+            }
+            let gone =
+                |is_renamed| unlinkat(&self.folder, self.name(number, is_renamed), AtFlags::empty()).is_ok();
+            removed += u64::from(gone(true) || gone(false));
+        }
+        removed
+    }
+
+    /// Puts what one file of the round holds into another behind our back.
+    #[cfg(test)]
+    pub fn swap(&self, from: u64, to: u64) -> std::io::Result<u64> {
+        std::fs::copy(self.path.join(self.name(from, false)), self.path.join(self.name(to, false)))
+    }
+
+    /// Changes a file of the round behind our back, so that a test sees it found.
+    #[cfg(test)]
+    pub fn spoil(&self, number: u64) -> Result<(), Errno> {
+        let file = openat(&self.folder, self.name(number, false), OFlags::RDWR, Mode::empty())?;
+        let mut byte = [0];
+        read_whole(&file, &mut byte, 100)?;
+        write_whole(&file, &[!byte[0]], 100)
+    }
+}
+
+/// What is wrong with a file's data, in terms of files with names and not of the one long file that their data are of.
+fn told(fault: &Fault) -> String {
+    let at = fault.offset % APART;
+    let from = |byte: &usize| at + *byte as u64;
+    match &fault.kind {
+        FaultKind::Flipped { byte, bits: 1 } => format!("a flipped bit in byte {}", from(byte)),
+        FaultKind::Flipped { byte, bits } => format!("{bits} flipped bits from byte {} on", from(byte)),
+        FaultKind::Elsewhere { file, offset, generation } => {
+            format!("data of file.{file}.{generation}.{} from byte {at} on", offset / APART)
+        }
+        FaultKind::Stale { generation } => format!("data of round {generation} from byte {at} on"),
+        FaultKind::Zeroed => format!("zeros from byte {at} on"),
+        FaultKind::Unread { byte } => {
+            format!("nothing from byte {} on: the system left the buffer as it was", from(byte))
+        }
+        FaultKind::Foreign => format!("data that this trial did not write from byte {at} on"),
+    }
+}

@@ -1,0 +1,121 @@
+//! `storage.peer_read`: how fast a node reads files that another node has just written, so that no cache of its own can
+//! give them.
+
+mod part;
+mod plan;
+#[cfg(test)]
+mod tests;
+
+use seatrial_model::{
+    About, Case, Cost, Interaction, Limits, Measures, Need, ParamSpec, Params, PartPlacement, PartRecord,
+    Reason, Site,
+};
+
+use crate::folder::leftovers;
+use crate::io::specs;
+use crate::io::{limit, reduce};
+use seatrial_bench::{Benchmark, Error, Part};
+
+pub struct PeerRead;
+
+/// The name of the part that reads.
+const READER: &str = "reader";
+
+const ABOUT: About = About {
+    id: "storage.peer_read",
+    version: 1,
+    title: "reading files that another node has written",
+    doc: include_str!("doc.md"),
+    params: &[
+        ParamSpec {
+            doc: "Directory of a file system that both nodes have, with its full path; auto: the writer's current one, \
+                  or /var/tmp where that is in memory.",
+            ..specs::DIRECTORY
+        },
+        specs::PATTERN,
+        specs::THREADS,
+        specs::BLOCK,
+        specs::DEPTH,
+        specs::SIZE,
+        specs::FILES,
+        specs::ACCESS,
+        specs::ENGINE,
+        specs::COMPRESSIBLE,
+        specs::WORK,
+        ParamSpec { default: "2 s", ..seatrial_bench::TIME },
+        seatrial_bench::TRIALS,
+        seatrial_bench::MAX_TRIALS,
+        seatrial_bench::PRECISION,
+    ],
+    metrics: &[
+        specs::THROUGHPUT,
+        specs::FIRST_DONE,
+        specs::LAST_DONE,
+        specs::IOPS,
+        specs::LATENCY,
+        specs::P99,
+        specs::P999,
+        specs::SLOWEST,
+        specs::CPU_PER_IO,
+        specs::FAIRNESS,
+    ],
+    series: specs::SERIES,
+    parts: &[READER, "writer"],
+    needs: &[Need::Directory],
+    probes: &["diskstats", "steal", "load", "kernel_log"],
+    cost: Cost { seconds: 20, written: 3 << 30 },
+    interaction: Interaction::Loads(
+        "the file system of the directory, and the servers and networks behind it",
+    ),
+};
+
+/// The parameters with those of a job that this benchmark leaves at their defaults: it reads.
+fn whole(params: &Params) -> Params {
+    let mut all =
+        specs::JOB.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect::<Params>();
+    for (name, value) in params.iter() {
+        all.set(name, value.clone());
+    }
+    all
+}
+
+/// The case as one of `storage.file`.
+fn as_file(case: &Case) -> Case {
+    Case { params: whole(&case.params), ..case.clone() }
+}
+
+impl Benchmark for PeerRead {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        plan::plan(&ABOUT, params, site)
+    }
+
+    fn limits(&self, case: &Case, site: &Site) -> Limits {
+        limit::limits(&ABOUT, &as_file(case), site)
+    }
+
+    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+        let case = as_file(case);
+        Ok(match place.part.as_str() {
+            READER => Box::new(part::Reader::new(&case, place)?),
+            _ => Box::new(part::Writer::new(&case, place)?),
+        })
+    }
+
+    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
+        Some(Box::new(crate::liveness::LivenessPart::in_directories(
+            place,
+            &[case.chosen.text("directory").ok()?],
+        )))
+    }
+
+    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        let readers: Vec<PartRecord> = parts.iter().filter(|part| part.part == READER).cloned().collect();
+        let mut measures = reduce::reduce(&as_file(case), &readers)?;
+        measures.findings.extend(leftovers(parts));
+        Ok(measures)
+    }
+}

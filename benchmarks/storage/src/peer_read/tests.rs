@@ -1,0 +1,172 @@
+//! Both parts in this process, on a folder of the working tree.
+
+use std::path::Path;
+use std::time::Duration;
+
+use seatrial_model::machine::{Cpu, CpuThread, Known, Machine};
+use seatrial_model::{Case, Cause, Integrity, Params, PartRecord, Phase, Reason, Sample, Site, SiteNode};
+
+use super::PeerRead;
+use seatrial_bench::{Benchmark, Error, Part, Sink, Stop};
+
+#[derive(Default)]
+struct Kept {
+    samples: Vec<Sample>,
+    facts: seatrial_model::Evidence,
+}
+
+impl Sink for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    fn evidence(&mut self, name: &str, value: serde_json::Value) {
+        self.facts.insert(name.to_owned(), value);
+    }
+}
+
+fn node(name: &str, boot: &str) -> SiteNode {
+    let thread = CpuThread { online: true, allowed: true, ..CpuThread::default() };
+    let cpu = Cpu { threads: vec![thread], ..Cpu::default() };
+    SiteNode::new(name, Machine { cpu, boot_id: Known::Known(boot.to_owned()), ..Machine::default() })
+}
+
+fn planned(nodes: Vec<SiteNode>, directory: &str, changed: &[(&str, &str)]) -> Result<Case, Reason> {
+    let about = PeerRead.about();
+    let mut params: Params = about.defaults();
+    params.set("directory", directory);
+    for (name, value) in [("size", "2 MiB"), ("block", "16 KiB"), ("time", "100 ms")].iter().chain(changed) {
+        params.set(name, about.param(name).expect("a parameter").parse(value).expect("a value"));
+    }
+    let mut case = PeerRead.plan(&params, &Site { nodes })?.remove(0);
+    case.places.iter_mut().for_each(|place| place.seats.clear());
+    Ok(case)
+}
+
+fn pair(directory: &Path, changed: &[(&str, &str)]) -> Case {
+    planned(vec![node("n1", "a"), node("n2", "b")], directory.to_str().expect("UTF-8"), changed)
+        .expect("a plan")
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).expect("listed").flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Both parts, ready; `between` sees the directory when the writer is ready and the reader has opened nothing yet.
+fn ready(case: &Case, between: impl FnOnce()) -> Result<[Box<dyn Part>; 2], Error> {
+    let mut parts = [PeerRead.part(case, &case.places[0])?, PeerRead.part(case, &case.places[1])?];
+    let offers = [parts[0].prepare()?, parts[1].prepare()?];
+    between();
+    for part in &mut parts {
+        part.connect(&offers)?;
+    }
+    Ok(parts)
+}
+
+/// What the reader's record comes to.
+fn reduced(case: &Case, kept: &Kept) -> Result<seatrial_model::Measures, Reason> {
+    let record = PartRecord {
+        part: "reader".to_owned(),
+        index: 0,
+        node: "n1".to_owned(),
+        trial: 0,
+        samples: kept.samples.clone(),
+        integrity: Integrity::Verified { checked: 1 },
+        evidence: kept.facts.clone(),
+    };
+    PeerRead.reduce(case, &[record])
+}
+
+#[test]
+fn the_reader_is_the_first_node_and_finds_what_the_second_wrote() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+    for changed in [[("access", "buffered"), ("threads", "2")], [("access", "direct"), ("pattern", "random")]]
+    {
+        let case = pair(folder.path(), &changed);
+        assert_eq!(
+            (case.nodes.clone(), case.chosen.text("written_on")),
+            (vec!["n1".into(), "n2".into()], Ok("n2"))
+        );
+        let there = || assert!(names(folder.path())[0].starts_with(".seatrial-peer_read-"));
+        let [mut reader, mut writer] = match ready(&case, there) {
+            Ok(parts) => parts,
+            // A working tree without direct access.
+            Err(error) if error.cause == Cause::Missing && changed[0].1 == "direct" => continue,
+            Err(error) => panic!("{changed:?}: {error}"),
+        };
+        // The names are gone before anything is measured; the folder and its manifest are there.
+        let inside = folder.path().join(&names(folder.path())[0]);
+        assert_eq!(names(&inside), ["seatrial.json"]);
+        let mut kept = Kept::default();
+        // A machine that is busy may leave no CPU for any of the time.
+        for _ in 0..50 {
+            kept = Kept::default();
+            let stop = Stop::after(Duration::from(case.budget.measure));
+            reader.run(Phase::Measure, &stop, &mut kept).expect("read");
+            writer.run(Phase::Measure, &stop, &mut Kept::default()).expect("waited");
+            if reduced(&case, &kept).is_ok() {
+                break;
+            }
+        }
+        let integrity = reader.verify().expect("looked at");
+        assert!(matches!(integrity, Integrity::Verified { checked: 1.. }), "{integrity:?}");
+        writer.verify().expect("removed");
+        assert_eq!(names(folder.path()), [""; 0]);
+        let measures = reduced(&case, &kept).expect("numbers");
+        assert!(measures.metrics["throughput"].trials[0].iter().all(|rate| *rate > 0.0));
+        assert_eq!(measures.evidence["files"]["hidden"], "named");
+        assert!(!measures.metrics.contains_key("durable"));
+    }
+}
+
+#[test]
+fn what_the_reader_does_not_see_alike_is_corrupt() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+    let case = pair(folder.path(), &[("access", "buffered")]);
+    let spoil = || {
+        use std::os::unix::fs::FileExt;
+        let file = folder.path().join(&names(folder.path())[0]).join("part.0");
+        let file = std::fs::OpenOptions::new().write(true).open(file).expect("opened");
+        file.write_all_at(&[0; 4096], 16 << 10).and_then(|()| file.sync_all()).expect("spoilt");
+    };
+    let [mut reader, _writer] = ready(&case, spoil).expect("ready");
+    let mut blocks = 0;
+    // On a machine that is busy it may take more than one measuring time to come to the second block.
+    for _ in 0..50 {
+        let (stop, mut kept) = (Stop::after(Duration::from(case.budget.measure)), Kept::default());
+        reader.run(Phase::Measure, &stop, &mut kept).expect("read");
+        blocks += kept.facts["requests"].as_u64().expect("a count");
+        if blocks >= 128 {
+            break;
+        }
+    }
+    let Integrity::Corrupt { first, .. } = reader.verify().expect("looked at") else { panic!("not seen") };
+    assert!(first.ends_with("file 0, offset 16384: a zeroed block"), "{first}");
+}
+
+#[test]
+fn a_directory_that_only_the_writer_has_is_told_as_that() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+    let case = pair(folder.path(), &[]);
+    let away = || {
+        let inside = folder.path().join(&names(folder.path())[0]);
+        std::fs::rename(&inside, folder.path().join("elsewhere")).expect("moved");
+    };
+    let error = ready(&case, away).err().expect("is not there");
+    assert_eq!(error.cause, Cause::Missing);
+    assert!(error.text.ends_with("is it on a file system that both have?"), "{error}");
+}
+
+#[test]
+fn one_kernel_is_told_and_disks_of_a_node_are_refused() {
+    let kinds = |nodes| {
+        let case = planned(nodes, "/x", &[]).expect("a plan");
+        case.findings.iter().map(|finding| finding.kind.clone()).collect::<Vec<_>>()
+    };
+    assert!(kinds(vec![node("n1", "a"), node("n2", "b")]).is_empty());
+    assert_eq!(kinds(vec![node("n1", "a"), node("n2", "a")]), ["same-client"]);
+    assert_eq!(kinds(vec![node("n1", "a")]), ["same-client"]);
+    let reason = planned(vec![node("n1", "a")], "disks", &[]).expect_err("refused");
+    assert_eq!(reason.cause, Cause::Contradiction);
+}

@@ -1,0 +1,213 @@
+//! The worker: a thread a disk, each on a CPU of its own near it.
+
+use std::thread;
+
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
+use seatrial_sys::clock::now_ns;
+use seatrial_sys::root::SysRoot;
+use seatrial_sys::storage::moved_by_device;
+use serde_json::json;
+
+use super::config::RawConfig;
+use super::device::Disk;
+use super::reader::{Job, Slice, Tally, read};
+use super::zones::Zone;
+use crate::device_bytes;
+use seatrial_bench::{Error, Offer, Part, Sink, Stop};
+use seatrial_bench::{Gate, Latencies, pin};
+use seatrial_stats::mix;
+
+/// Channel of a disk that is read by itself.
+pub const ALONE: &str = "alone";
+/// Channel of a disk that is read in no order.
+pub const RANDOM: &str = "random";
+/// Channel of disks that are read at once.
+pub const TOGETHER: &str = "together";
+
+/// The worker of one trial.
+#[derive(Debug)]
+pub struct Worker {
+    place: PartPlacement,
+    config: RawConfig,
+    root: SysRoot,
+    disks: Vec<Disk>,
+    tally: Tally,
+    key: u64,
+    /// The word of the engine that read them last.
+    engine: &'static str,
+}
+
+impl Worker {
+    /// The worker of `case` at `place`; opens nothing yet.
+    ///
+    /// # Errors
+    /// When the case was not planned by the same version.
+    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
+        Ok(Self {
+            place: place.clone(),
+            config: RawConfig::of(case)?,
+            root: SysRoot::live(),
+            disks: Vec::new(),
+            tally: Tally::default(),
+            key: 0,
+            engine: "none",
+        })
+    }
+
+    /// Reads zones of some disks at once, each for its part of the time from now; slices by disk and zone.
+    fn read(&mut self, jobs: &[(usize, Vec<Zone>)], span: Nanos, stop: &Stop) -> Result<Vec<Found>, Error> {
+        let gate = Gate::new(jobs.len());
+        let (disks, config, bindings) = (&self.disks, &self.config, &self.place.seats);
+        self.key = mix(self.key ^ now_ns());
+        let key = self.key;
+        let work = |number: usize, zones: &[Zone]| {
+            let disk = &disks[number];
+            let ready = match bindings.get(number % bindings.len().max(1)) {
+                Some(binding) => pin(binding.cpu),
+                None => Ok(()),
+            };
+            let ready = ready.and_then(|()| disk.engine(config));
+            // The others wait for this one, whatever comes of it.
+            gate.pass();
+            let mut engine = ready?;
+            let (mut tally, mut found) = (Tally::default(), Vec::new());
+            let begin = Nanos(now_ns());
+            let each = span.get() / zones.len().max(1) as u64;
+            for (turn, zone) in zones.iter().enumerate() {
+                disk.forget(zone, config);
+                let until = begin.plus(Nanos(each * (turn as u64 + 1)));
+                let key = mix(key ^ (number as u64) << 8 ^ turn as u64);
+                let job =
+                    Job { disk: &disk.name, zone, block: config.block, key, random: config.random, until };
+                let slices = read(engine.as_mut(), &job, stop, &mut tally)?;
+                found.push(Found { disk: number, position: zone.position, slices });
+            }
+            Ok((engine.name(), tally, found))
+        };
+        let ended = thread::scope(|scope| {
+            let threads: Vec<_> =
+                jobs.iter().map(|(disk, zones)| scope.spawn(|| work(*disk, zones))).collect();
+            let gone = |_| Err(Error::new(Cause::Crash, "a reading thread is gone"));
+            let ended = threads.into_iter().map(|thread| thread.join().unwrap_or_else(gone));
+            ended.collect::<Result<Vec<_>, Error>>()
+        })?;
+        let mut all = Vec::new();
+        for (engine, tally, found) in ended {
+            self.engine = engine;
+            self.tally.add(tally);
+            all.extend(found);
+        }
+        Ok(all)
+    }
+
+    fn moved(&self) -> Vec<Result<u64, String>> {
+        let of = |disk: &Disk| moved_by_device(&self.root, disk.device);
+        self.disks
+            .iter()
+            .map(|disk| of(disk).map(|moved| moved.read).map_err(|why| why.to_string()))
+            .collect()
+    }
+}
+
+/// Slices of a zone.
+struct Found {
+    disk: usize,
+    position: u64,
+    slices: Vec<Slice>,
+}
+
+impl Part for Worker {
+    fn prepare(&mut self) -> Result<Offer, Error> {
+        let open = |name: &String| Disk::open(&self.root, name, &self.config);
+        self.disks = self.config.disks.iter().map(open).collect::<Result<_, _>>()?;
+        Ok(Offer::new(&self.place, serde_json::Value::Null))
+    }
+
+    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+        let whole = Nanos::from(stop.left());
+        let first = |(number, disk): (usize, &Disk)| (number, disk.zones[..1].to_vec());
+        let all: Vec<(usize, Vec<Zone>)> = self.disks.iter().enumerate().map(first).collect();
+        if phase == Phase::WarmUp {
+            return self.read(&all, whole, stop).map(drop);
+        }
+        // Requests of the warm-up are no part of the measurement, unlike what they found.
+        self.tally.latencies = Latencies::default();
+        let before = self.moved();
+        let mut asked = Vec::new();
+        if self.config.together {
+            let each = Nanos(whole.get() / 2 / all.len() as u64);
+            for job in &all {
+                let earlier = self.tally.bytes;
+                let found = self.read(std::slice::from_ref(job), each, stop)?;
+                asked.push(self.tally.bytes - earlier);
+                tell(ALONE, &found, true, out)?;
+            }
+            let earlier = self.tally.bytes;
+            let found = self.read(&all, Nanos::from(stop.left()), stop)?;
+            // How much of it came from which disk is not told apart; the sums are held against each other.
+            let together = self.tally.bytes - earlier;
+            tell(TOGETHER, &found, true, out)?;
+            let asked: u64 = asked.iter().sum::<u64>() + together;
+            let counted = sum(&before, &self.moved());
+            out.evidence("path", json!([device_bytes::evidence("all", asked, counted)]));
+        } else {
+            let zones = self.disks[0].zones.clone();
+            let earlier = self.tally.bytes;
+            let found = self.read(&[(0, zones)], whole, stop)?;
+            tell(if self.config.random { RANDOM } else { ALONE }, &found, false, out)?;
+            if self.config.random {
+                out.evidence("latencies", self.tally.latencies.to_evidence());
+            }
+            let counted = sum(&before, &self.moved());
+            let path = device_bytes::evidence(&self.disks[0].name, self.tally.bytes - earlier, counted);
+            out.evidence("path", json!([path]));
+        }
+        let disks: Vec<_> = self.disks.iter().map(|disk| disk.evidence(&self.root)).collect();
+        out.evidence("disks", disks.into());
+        out.evidence("engine", self.engine.into());
+        Ok(())
+    }
+
+    /// What should be on the disk, nobody knows. That every request brought something to both ends of its memory is
+    /// what can be told.
+    fn verify(&mut self) -> Result<Integrity, Error> {
+        let Tally { requests, undelivered, first, .. } = &self.tally;
+        Ok(match first {
+            Some(first) => Integrity::Corrupt { wrong: *undelivered, of: *requests, first: first.clone() },
+            None if *requests == 0 => Integrity::Unverified { why: "nothing was read".to_owned() },
+            None => Integrity::Verified { checked: 16 * requests },
+        })
+    }
+}
+
+/// What all disks moved between two readings.
+fn sum(before: &[Result<u64, String>], after: &[Result<u64, String>]) -> Result<u64, String> {
+    let mut sum = 0;
+    for (before, after) in before.iter().zip(after) {
+        let (before, after) = (before.as_ref().map_err(Clone::clone)?, after.as_ref().map_err(Clone::clone)?);
+        sum += after.checked_sub(*before).ok_or("the counter went backwards")?;
+    }
+    Ok(sum)
+}
+
+/// Emits the slices, by disk or by position.
+fn tell(channel: &str, found: &[Found], by_disk: bool, out: &mut dyn Sink) -> Result<(), Error> {
+    for Found { disk, position, slices } in found {
+        for slice in slices {
+            let mut at = Params::default();
+            match by_disk {
+                true => at.set("disk", *disk as u64),
+                false => at.set("position", *position),
+            }
+            let amount = Quantity::new(slice.bytes as f64, Unit::Byte)
+                .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
+            let (channel, start, end) = (channel.to_owned(), slice.start, slice.end);
+            out.sample(Sample { channel, at, start, end, amount });
+        }
+    }
+    Ok(())
+}

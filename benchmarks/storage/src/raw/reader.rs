@@ -1,0 +1,180 @@
+//! Reads one zone for a time, in order or not, and counts what comes.
+
+use seatrial_model::{Cause, Nanos};
+use seatrial_sys::clock::now_ns;
+use seatrial_sys::storage::{Completion, Engine, Operation, Request};
+
+use super::device::failed;
+use super::zones::Zone;
+use seatrial_bench::Latencies;
+use seatrial_bench::payload::Permutation;
+use seatrial_bench::{Error, Stop};
+use seatrial_stats::mix;
+
+/// A slice lasts this long at least: twenty times what a slow disk takes for a block, and twice the step in which the
+/// kernel's throttle hands out bytes (DFL_THROTL_SLICE in block/blk-throttle.c).
+const SLICE: Nanos = Nanos::millis(200);
+
+/// What a time brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// An answer of the disk.
+    pub start: Nanos,
+    pub end: Nanos,
+    /// What came after the first, up to the other.
+    pub bytes: u64,
+}
+
+/// All that a thread read.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Bytes that the disk was asked for and gave.
+    pub bytes: u64,
+    pub requests: u64,
+    /// Requests after which the mark was still in its place.
+    pub undelivered: u64,
+    /// The first of these.
+    pub first: Option<String>,
+    /// Times of all requests.
+    pub latencies: Latencies,
+}
+
+impl Tally {
+    pub fn add(&mut self, other: Self) {
+        self.bytes += other.bytes;
+        self.requests += other.requests;
+        self.undelivered += other.undelivered;
+        self.latencies.add(&other.latencies);
+        if self.first.is_none() {
+            self.first = other.first;
+        }
+    }
+}
+
+/// What is to be read, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    pub disk: &'a str,
+    pub zone: &'a Zone,
+    /// Bytes of a request.
+    pub block: usize,
+    /// Where in the zone to begin follows from it, so that no cache below us holds what a trial before read.
+    pub key: u64,
+    /// Whether blocks come in an order of their own, each of them once before any comes again.
+    pub random: bool,
+    pub until: Nanos,
+}
+
+/// Reads blocks of the zone one after the other, or in an order of their own.
+///
+/// # Errors
+/// When the disk or the engine fails.
+pub fn read(
+    engine: &mut dyn Engine,
+    job: &Job<'_>,
+    stop: &Stop,
+    tally: &mut Tally,
+) -> Result<Vec<Slice>, Error> {
+    let &Job { disk, zone, block, key, random, until } = job;
+    let mark = mix(key ^ 0x5ea7_71a1).to_ne_bytes();
+    let asked = vec![(0, Nanos(0)); engine.slots()];
+    let order = random.then(|| Permutation::new(zone.blocks, key));
+    let mut run = Run { engine, zone, block, mark, order, next: mix(key) % zone.blocks, asked };
+    let now = Nanos(now_ns());
+    for slot in 0..run.engine.slots() {
+        run.ask(slot, now);
+    }
+    let engine_failed = |errno| failed(disk, "reading it", errno);
+    let (mut slices, mut done) = (Vec::new(), Vec::new());
+    // The clock starts with the first answer: finding the place is not reading.
+    let mut slice: Option<Slice> = None;
+    let mut over = false;
+    while run.engine.under_way() > 0 {
+        done.clear();
+        run.engine.wait(1, &mut done).map_err(engine_failed)?;
+        let now = Nanos(now_ns());
+        let mut came = 0;
+        for completion in &done {
+            came += run.check(disk, *completion, now, tally)?;
+        }
+        tally.bytes += came;
+        if over {
+            continue;
+        }
+        let current = slice.get_or_insert(Slice { start: now, end: now, bytes: 0 });
+        if current.start < now {
+            current.bytes += came;
+            current.end = now;
+        }
+        if now.since(current.start) >= SLICE {
+            slices.push(*current);
+            *current = Slice { start: now, end: now, bytes: 0 };
+        }
+        over = now >= until || stop.is_over();
+        if !over {
+            done.iter().for_each(|completion| run.ask(completion.slot, now));
+        }
+    }
+    // A short phase has a slice all the same.
+    if slices.is_empty() {
+        slices.extend(slice.filter(|slice| slice.bytes > 0));
+    }
+    Ok(slices)
+}
+
+/// The zone and the way through it.
+struct Run<'a> {
+    engine: &'a mut dyn Engine,
+    zone: &'a Zone,
+    block: usize,
+    mark: [u8; 8],
+    /// None is the order in which they lie.
+    order: Option<Permutation>,
+    /// The next block, or its place in the order.
+    next: u64,
+    /// By slot: where it reads, and since when.
+    asked: Vec<(u64, Nanos)>,
+}
+
+impl Run<'_> {
+    /// Marks both ends of the slot's memory and asks for the next block.
+    fn ask(&mut self, slot: usize, now: Nanos) {
+        let memory = self.engine.buffer(slot);
+        let (block, mark) = (self.block, self.mark);
+        memory[..8].copy_from_slice(&mark);
+        memory[block - 8..block].copy_from_slice(&mark);
+        let number = self.order.map_or(self.next, |order| order.at(self.next));
+        let offset = self.zone.start + number * block as u64;
+        self.asked[slot] = (offset, now);
+        self.next = (self.next + 1) % self.zone.blocks;
+        self.engine.queue(Request { slot, file: 0, operation: Operation::Read, offset, bytes: block });
+    }
+
+    /// Bytes of a request that is over. That both marks are gone tells that the disk's data came to where it should.
+    fn check(
+        &mut self,
+        disk: &str,
+        completion: Completion,
+        now: Nanos,
+        tally: &mut Tally,
+    ) -> Result<u64, Error> {
+        let (offset, since) = self.asked[completion.slot];
+        let place = || format!("reading it at offset {offset}");
+        let bytes = completion.result.map_err(|errno| failed(disk, &place(), errno))?;
+        if bytes < self.block {
+            let text = format!("{disk}: {} gave {bytes} of {} B", place(), self.block);
+            return Err(Error::new(Cause::IoError, text));
+        }
+        let memory = self.engine.buffer(completion.slot);
+        let stays = memory[..8] == self.mark || memory[self.block - 8..self.block] == self.mark;
+        tally.requests += 1;
+        tally.latencies.record(now.since(since));
+        if stays {
+            tally.undelivered += 1;
+            tally
+                .first
+                .get_or_insert_with(|| format!("{disk}: the block at offset {offset} was not delivered"));
+        }
+        Ok(bytes as u64)
+    }
+}

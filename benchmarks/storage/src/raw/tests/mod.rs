@@ -1,0 +1,59 @@
+//! Plans and figures from made-up disks, and real loop devices: what they are read for, and how fast.
+
+mod figures;
+mod loops;
+mod plans;
+
+use seatrial_model::machine::{Cpu, CpuThread, Disk, DiskBus, Known, Machine};
+use seatrial_model::{Case, Params, Reason, Sample, Site, SiteNode};
+
+use super::Raw;
+use seatrial_bench::{Benchmark, Sink};
+
+/// A disk of 4 TB.
+fn disk(name: &str, bus: DiskBus) -> Disk {
+    Disk { name: name.to_owned(), bus, size_bytes: Known::Known(4_000_787_030_016), ..Disk::default() }
+}
+
+fn machine(disks: Vec<Disk>) -> Machine {
+    let thread = |id| CpuThread {
+        id,
+        core: Some(id),
+        node: Some(id),
+        online: true,
+        allowed: true,
+        ..CpuThread::default()
+    };
+    let cpu = Cpu { threads: vec![thread(0), thread(1)], ..Cpu::default() };
+    Machine { cpu, disks: Known::Known(disks), ..Machine::default() }
+}
+
+fn site(disks: Vec<Disk>) -> Site {
+    Site { nodes: vec![SiteNode::new("n1", machine(disks))] }
+}
+
+fn params(changed: &[(&str, &str)]) -> Params {
+    let about = Raw.about();
+
+    seatrial_testkit::params(about, changed)
+}
+
+fn planned(site: &Site, changed: &[(&str, &str)]) -> Result<Vec<Case>, Reason> {
+    Raw.plan(&params(changed), site)
+}
+
+#[derive(Default)]
+struct Kept {
+    samples: Vec<Sample>,
+    facts: std::collections::BTreeMap<String, serde_json::Value>,
+}
+
+impl Sink for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    fn evidence(&mut self, name: &str, value: serde_json::Value) {
+        self.facts.insert(name.to_owned(), value);
+    }
+}

@@ -1,0 +1,205 @@
+//! File systems on loop devices, and cases played on them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use seatrial_bench::{Benchmark, Error, Offer, Part, Sink, Stop, find};
+use seatrial_model::machine::{Cpu, CpuThread, Machine};
+use seatrial_model::{
+    Case, Evidence, Integrity, Measures, Params, PartRecord, Phase, Sample, Site, SiteNode,
+};
+use tempfile::TempDir;
+
+/// Runs a command; its output, or what it complained of.
+pub fn call(program: &str, args: &[&str]) -> Result<String, String> {
+    let output = Command::new(program).args(args).output().map_err(|error| format!("{program}: {error}"))?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    } else {
+        Err(format!("{program} {args:?}: {}", String::from_utf8_lossy(&output.stderr).trim()))
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().expect("UTF-8").to_owned()
+}
+
+/// An ext4 on a loop device. Dropping it unmounts and removes it, in whatever state it is.
+pub struct LoopDisk {
+    folder: TempDir,
+    pub device: String,
+    /// Whether the image lies in a small memory of its own.
+    in_memory: bool,
+}
+
+impl LoopDisk {
+    /// One of so many MiB. With `memory` the image may grow to no more than that many MiB, whatever the device says.
+    pub fn new(mib: u64, memory: Option<u64>) -> Result<Self, String> {
+        Self::with(mib, memory, 512)
+    }
+
+    /// The same with sectors of so many bytes.
+    pub fn with(mib: u64, memory: Option<u64>, sector: u32) -> Result<Self, String> {
+        if !rustix::process::geteuid().is_root() {
+            return Err("it needs root".to_owned());
+        }
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let mut disk = Self { folder, device: String::new(), in_memory: false };
+        fs::create_dir(disk.mount()).map_err(|error| error.to_string())?;
+        fs::create_dir(disk.fd_store()).map_err(|error| error.to_string())?;
+        if let Some(most) = memory {
+            call("mount", &["-t", "tmpfs", "-o", &format!("size={most}m"), "none", &text(&disk.fd_store())])?;
+            disk.in_memory = true;
+        }
+        let image = fs::File::create(disk.image()).map_err(|error| error.to_string())?;
+        image.set_len(mib << 20).map_err(|error| error.to_string())?;
+        // Written once and for all, so that no thread of the kernel goes on with it while we measure.
+        let lazy = "lazy_itable_init=0,lazy_journal_init=0";
+        // No smaller than a sector, which the default for a small device may be.
+        let block = sector.max(1024).to_string();
+        call("mkfs.ext4", &["-q", "-m", "0", "-b", &block, "-E", lazy, &text(&disk.image())])?;
+        let sector = sector.to_string();
+        let options = ["--find", "--show", "--sector-size", &sector, &text(&disk.image())];
+        disk.device = call("losetup", &options)?;
+        call("mount", &[&disk.device, &text(&disk.mount())])?;
+        Ok(disk)
+    }
+
+    pub fn mount(&self) -> PathBuf {
+        self.folder.path().join("mount")
+    }
+
+    fn fd_store(&self) -> PathBuf {
+        self.folder.path().join("fd_store")
+    }
+
+    pub fn image(&self) -> PathBuf {
+        self.fd_store().join("image")
+    }
+
+    pub fn read_only(&self) -> Result<(), String> {
+        call("mount", &["-o", "remount,ro", &text(&self.mount())]).map(drop)
+    }
+
+    pub fn freeze(&self) {
+        call("fsfreeze", &["-f", &text(&self.mount())]).expect("frozen");
+    }
+
+    pub fn thaw(&self) -> Result<(), String> {
+        call("fsfreeze", &["-u", &text(&self.mount())]).map(drop)
+    }
+
+    /// Bytes in use, once everything that was let go of is given back.
+    pub fn used(&self) -> u64 {
+        call("sync", &["-f", &text(&self.mount())]).expect("synced");
+        let told = rustix::fs::statvfs(self.mount()).expect("told");
+        (told.f_blocks - told.f_bfree) * told.f_frsize
+    }
+
+    /// Device number, as control groups name it.
+    pub fn number(&self) -> String {
+        let name = self.device.trim_start_matches("/dev/");
+        fs::read_to_string(format!("/sys/block/{name}/dev")).expect("a number").trim().to_owned()
+    }
+}
+
+impl Drop for LoopDisk {
+    fn drop(&mut self) {
+        // Thawed already when all went well.
+        let _ = self.thaw();
+        let busy = |_: &()| {
+            !self.device.is_empty()
+                && call("umount", &[&text(&self.mount())]).is_err_and(|why| why.contains("busy"))
+        };
+        // A thread that has just come back may hold the file for a moment.
+        for () in std::iter::repeat_n((), 200).take_while(busy) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        if !self.device.is_empty() {
+            let _ = call("losetup", &["--detach", &self.device]);
+        }
+        if self.in_memory {
+            let _ = call("umount", &[&text(&self.fd_store())]);
+        }
+    }
+}
+
+/// What was made, or none with the reason told.
+pub fn or_skip<T>(made: Result<T, String>) -> Option<T> {
+    match made {
+        Ok(made) => Some(made),
+        Err(why) if std::env::var("CI").is_ok_and(|ci| ci == "true") => panic!("{why}"),
+        Err(why) => {
+            #[expect(clippy::print_stdout, reason = "says why nothing was tested")]
+            {
+                println!("skipped: no loop device with a file system: {why}");
+            }
+            None
+        }
+    }
+}
+
+#[derive(Default)]
+pub struct Kept {
+    samples: Vec<Sample>,
+    facts: Evidence,
+}
+
+impl Sink for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    fn evidence(&mut self, name: &str, value: serde_json::Value) {
+        self.facts.insert(name.to_owned(), value);
+    }
+}
+
+pub fn bench() -> &'static dyn Benchmark {
+    find(seatrial_storage::BENCHMARKS, "storage.file").expect("shipped")
+}
+
+/// A case in `directory`, whose threads run where there is room.
+pub fn case(directory: &Path, changed: &[(&str, &str)]) -> Case {
+    let about = bench().about();
+    let mut params: Params = about.defaults();
+    params.set("directory", text(directory).as_str());
+    for (name, value) in changed {
+        params.set(name, about.param(name).expect("a parameter").parse(value).expect("a value"));
+    }
+    let thread = CpuThread { online: true, allowed: true, ..CpuThread::default() };
+    let machine = Machine { cpu: Cpu { threads: vec![thread], ..Cpu::default() }, ..Machine::default() };
+    let site = Site { nodes: vec![SiteNode::new("n1", machine)] };
+    let mut case = bench().plan(&params, &site).expect("a plan").remove(0);
+    case.places[0].seats.clear();
+    case
+}
+
+/// The part of a case, ready to run.
+pub fn prepared(case: &Case) -> Result<Box<dyn Part>, Error> {
+    let mut part = bench().part(case, &case.places[0])?;
+    let offer: Offer = part.prepare()?;
+    part.connect(&[offer])?;
+    part.run(Phase::WarmUp, &Stop::after(Duration::from_millis(100)), &mut Kept::default())?;
+    Ok(part)
+}
+
+pub fn measured(case: &Case, part: &mut dyn Part) -> Result<PartRecord, Error> {
+    let mut kept = Kept::default();
+    part.run(Phase::Measure, &Stop::after(case.budget.measure.into()), &mut kept)?;
+    Ok(PartRecord {
+        part: "worker".to_owned(),
+        index: 0,
+        node: "n1".to_owned(),
+        trial: 0,
+        samples: kept.samples,
+        integrity: Integrity::Unverified { why: "not looked at yet".to_owned() },
+        evidence: kept.facts,
+    })
+}
+
+pub fn reduced(case: &Case, record: &PartRecord) -> Measures {
+    bench().reduce(case, std::slice::from_ref(record)).expect("numbers")
+}

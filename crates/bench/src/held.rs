@@ -1,0 +1,129 @@
+//! Memory at a place, with what was really granted.
+
+use seatrial_model::machine::Known;
+use seatrial_model::{Bytes, Cause};
+use seatrial_sys::memory::{MapError, Mapping, Pages, Place, Placement, PolicyError, Request};
+use seatrial_sys::root::SysRoot;
+use serde_json::json;
+
+use crate::Error;
+
+/// Pages of a mapping that are asked for their place: enough to find one in a thousand elsewhere.
+const ASKED: usize = 4096;
+
+/// Touched memory, bound to a node where one was wanted and the system lets us.
+#[derive(Debug)]
+pub struct Held {
+    pub map: Mapping,
+    /// The node it was to lie on.
+    pub wanted: Option<u32>,
+    /// Why it was not bound there, if it was not.
+    pub unbound: Option<PolicyError>,
+}
+
+impl Held {
+    /// Maps, binds and touches `bytes` in the first kind of pages that can be had. To be called on the pinned thread
+    /// that will use them, so that memory without a wanted node lies next to it.
+    ///
+    /// # Errors
+    /// When no memory can be had. Memory that cannot be bound is taken where it falls, which [`Self::unbound`] tells.
+    pub fn take(bytes: usize, pages: &[Pages], wanted: Option<u32>) -> Result<Self, MapError> {
+        // Rounding up to whole huge pages may take a little more, but not more than the plan left free.
+        let cap_bytes = bytes + bytes / 8 + (4 << 20);
+        let place = wanted.map_or(Place::Local, Place::Node);
+        let mut request = Request { bytes, cap_bytes, pages, place };
+        let mut unbound = None;
+        let map = match Mapping::map(&request) {
+            Err(MapError::Policy(error)) => {
+                unbound = Some(error);
+                request.place = Place::Local;
+                Mapping::map(&request)?
+            }
+            other => other?,
+        };
+        let unbound = unbound.or(map.unbound());
+        Ok(Self { map, wanted, unbound })
+    }
+
+    /// Where the pages are, asked of a sample.
+    ///
+    /// # Errors
+    /// When the kernel does not tell.
+    pub fn placement(&self) -> Result<Placement, PolicyError> {
+        self.map.placement(Some(ASKED))
+    }
+}
+
+/// Memory may have become scarce since the plan: taking it then would end in swapping or in the kernel's killer.
+///
+/// # Errors
+/// When less than `wanted` bytes and a sixteenth of them are left to us.
+pub fn require_room(wanted: u64, what: &str, remedy: &str) -> Result<(), Error> {
+    match seatrial_inventory::available(&SysRoot::live()) {
+        Known::Known(room) if room < wanted / 16 * 17 => {
+            let (wanted, room) = (Bytes(wanted).rounded(), Bytes(room).rounded());
+            Err(Error::new(Cause::NoSpace, format!("{what} {wanted}, but only {room} are left; {remedy}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// For the record: how much of the memory lies where it was wanted.
+pub fn evidence_of_place<'a>(all: impl IntoIterator<Item = &'a Held>) -> serde_json::Value {
+    let (mut right, mut count) = (0.0, 0_usize);
+    for held in all {
+        let placement = held.placement();
+        match (held.unbound, placement, held.wanted) {
+            (Some(error), ..) | (None, Err(error), _) => return json!({ "denied": error.to_string() }),
+            (None, Ok(placement), Some(node)) => right += placement.share(node),
+            (None, Ok(_), None) => right += 1.0,
+        }
+        count += 1;
+    }
+    json!({ "right_percent": 100.0 * right / count.max(1) as f64 })
+}
+
+/// For the record: the kind of pages granted, the part really in huge ones, and what was refused.
+pub fn evidence_of_pages<'a>(all: impl IntoIterator<Item = &'a Held>) -> serde_json::Value {
+    let all: Vec<_> = all.into_iter().map(|held| &held.map).collect();
+    let shares: Option<Vec<f64>> = all.iter().map(|map| Some(map.residency().ok()?.huge_share())).collect();
+    let percent = shares.map(|shares| 100.0 * shares.iter().sum::<f64>() / shares.len().max(1) as f64);
+    let refused = all.first().map_or(&[][..], |map| map.refused());
+    let refused: Vec<_> =
+        refused.iter().map(|refusal| format!("{}: {}", refusal.pages, refusal.why)).collect();
+    json!({ "kind": all.first().map(|map| map.pages().name()), "huge_percent": percent, "refused": refused })
+}
+
+/// Why the place of memory cannot be bound or read here: containers forbid mbind(2), and emulators lack it.
+///
+/// # Panics
+/// When not even a megabyte is left.
+pub fn refused_here() -> Option<PolicyError> {
+    let held = Held::take(1 << 20, &[Pages::Base], None).expect("a megabyte");
+    held.unbound.or(held.placement().err())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tells_the_pages_and_the_place_it_got() {
+        let held = Held::take(1 << 20, &[Pages::Base], None).expect("a megabyte");
+        assert!(held.map.len() >= 1 << 20);
+        assert_eq!(evidence_of_pages([&held])["kind"], "base");
+        let expected = match refused_here() {
+            None => json!({ "right_percent": 100.0 }),
+            Some(error) => json!({ "denied": error.to_string() }),
+        };
+        assert_eq!(evidence_of_place([&held]), expected);
+    }
+
+    #[test]
+    fn refuses_what_is_not_there_and_says_what_to_do() {
+        let error = require_room(1 << 50, "the arrays take", "set -p array=").expect_err("a pebibyte");
+        assert_eq!(error.cause, Cause::NoSpace);
+        assert!(error.text.starts_with("the arrays take 1024 TiB, but only"), "{}", error.text);
+        require_room(4096, "a page takes", "-").expect("a page is left");
+    }
+}

@@ -1,0 +1,87 @@
+//! Bytes that a case transferred between its ends, for the proof of its path: the counters of the interfaces must show
+//! them.
+
+use seatrial_model::{Case, Measures};
+use serde_json::{Value, json};
+
+/// Bytes of a case over all of its trials.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Transferred {
+    /// Payload that came to the second end.
+    pub forward: u64,
+    /// Payload that came to the first end.
+    pub reverse: u64,
+    /// Of each direction, what may have waited in buffers when the counters were read at the start or at the end of a
+    /// trial, so that only one of payload and counters has it.
+    pub buffered: u64,
+}
+
+impl Transferred {
+    /// Puts it down as `moved` in the evidence. A case on one node alone has no path.
+    pub fn tell(&self, case: &Case, measures: &mut Measures) {
+        put(case, measures, self.rows(case, None));
+    }
+
+    /// The same of each of several paths between the two ends, which begin and end at the interface of that name: each
+    /// must have carried its own part.
+    pub fn tell_by_interface(paths: &[(String, Self)], case: &Case, measures: &mut Measures) {
+        let rows = paths.iter().flat_map(|(name, moved)| moved.rows(case, Some(name)));
+        put(case, measures, rows.collect());
+    }
+
+    fn rows(&self, case: &Case, interface: Option<&str>) -> Vec<Value> {
+        let [first, second, ..] = case.nodes.as_slice() else { return Vec::new() };
+        let rows = [(first, second, self.forward), (second, first, self.reverse)];
+        let row = |(from, to, bytes): &(&String, &String, u64)| {
+            let mut row = json!({ "from": from, "to": to, "bytes": bytes, "buffered": self.buffered });
+            if let Some(interface) = interface {
+                row["interface"] = json!(interface);
+            }
+            row
+        };
+        rows.iter().filter(|(_, _, bytes)| *bytes > 0).map(row).collect()
+    }
+}
+
+fn put(case: &Case, measures: &mut Measures, rows: Vec<Value>) {
+    if case.nodes.len() > 1 {
+        measures.evidence.insert("moved".to_owned(), json!(rows));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatrial_model::{Params, Site, SiteNode};
+
+    use crate::Ends;
+
+    #[test]
+    fn each_direction_that_moved_something_is_a_row_and_one_node_has_none() {
+        let node = |name: &str| SiteNode::new(name, seatrial_model::machine::Machine::default());
+        let case = |nodes: Vec<SiteNode>| {
+            let about = &crate::toy::ABOUT;
+            let params: Params = about.defaults();
+            let site = Site { nodes };
+            let ends = Ends::of(&site, &params).expect("ends");
+            let budget = crate::budget(&params).expect("a budget");
+            ends.case(about, &params, budget)
+        };
+        let moved = Transferred { forward: 5, reverse: 0, buffered: 2 };
+        let mut measures = Measures::default();
+        moved.tell(&case(vec![node("n1")]), &mut measures);
+        assert_eq!(measures.evidence.get("moved"), None);
+        moved.tell(&case(vec![node("n1"), node("n2")]), &mut measures);
+        let wanted = json!([{ "from": "n1", "to": "n2", "bytes": 5, "buffered": 2 }]);
+        assert_eq!(measures.evidence["moved"], wanted);
+        let both = Transferred { forward: 7, reverse: 3, buffered: 0 };
+        let paths = [("eth0".to_owned(), moved), ("eth1".to_owned(), both)];
+        Transferred::tell_by_interface(&paths, &case(vec![node("n1"), node("n2")]), &mut measures);
+        let wanted = json!([
+            { "from": "n1", "to": "n2", "bytes": 5, "buffered": 2, "interface": "eth0" },
+            { "from": "n1", "to": "n2", "bytes": 7, "buffered": 0, "interface": "eth1" },
+            { "from": "n2", "to": "n1", "bytes": 3, "buffered": 0, "interface": "eth1" },
+        ]);
+        assert_eq!(measures.evidence["moved"], wanted);
+    }
+}

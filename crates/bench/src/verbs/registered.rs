@@ -1,0 +1,54 @@
+//! The memory of an end: taken, registered with the card, and what registering cost.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_model::Cause;
+use seatrial_sys::memory::Pages;
+use seatrial_sys::verbs::{Access, MemoryRegion, ProtectionDomain};
+use serde_json::json;
+
+use super::{Layout, RdmaConfig, preparing};
+use crate::Error;
+use crate::{Held, evidence_of_pages, evidence_of_place};
+
+/// Times that the memory of a message is registered for the figure of what that costs.
+const REGISTRATIONS: usize = 8;
+
+/// The memory of an end, and how long it took to register that of one message.
+type Memory = (Arc<MemoryRegion>, Vec<Duration>, serde_json::Map<String, serde_json::Value>);
+
+/// Takes the memory and registers it, and that of one message several times before, for the figure.
+///
+/// # Errors
+/// When there is not so much memory, or the card does not take it.
+pub fn registered(
+    config: &RdmaConfig,
+    pd: &Arc<ProtectionDomain>,
+    layout: &Layout,
+    pages: &[Pages],
+) -> Result<Memory, Error> {
+    let label = config.label();
+    let node = config.bindings.first().and_then(|binding| binding.memory);
+    let take = |bytes: usize| {
+        Held::take(bytes, pages, node)
+            .map_err(|error| Error::new(Cause::NoSpace, format!("memory for messages: {error}")))
+    };
+    let mut registrations = Vec::new();
+    let mut sample = take(config.largest() as usize)?.map;
+    for _ in 0..REGISTRATIONS {
+        let region = MemoryRegion::register(pd, sample, Access::ALL)
+            .map_err(preparing(&label, "registering memory"))?;
+        registrations.push(region.registration());
+        let (map, _) = region.release().map_err(preparing(&label, "giving memory back"))?;
+        sample = map;
+    }
+    let held = take(layout.bytes() as usize)?;
+    let mut facts = serde_json::Map::new();
+    facts.insert("pages".to_owned(), evidence_of_pages([&held]));
+    facts.insert("memory".to_owned(), evidence_of_place([&held]));
+    let region =
+        MemoryRegion::register(pd, held.map, Access::ALL).map_err(preparing(&label, "registering memory"))?;
+    facts.insert("registered_bytes".to_owned(), json!(region.len()));
+    Ok((Arc::new(region), registrations, facts))
+}

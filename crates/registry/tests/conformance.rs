@@ -1,0 +1,148 @@
+//! What every benchmark owes: walked over the registry, so that a new one is held to it without a line here.
+
+use seatrial_model::machine::{
+    Cpu, CpuThread, Disk, DiskBus, Gpu, Hca, HcaPort, Known, Machine, Memory, NumaNode,
+};
+use seatrial_model::{Case, Site, SiteNode};
+use seatrial_registry::REGISTRY;
+
+/// A plain machine of two cores, a disk, an RDMA port and two GPUs, of which enough is known to plan on.
+fn machine() -> Machine {
+    let thread = |id| CpuThread {
+        id,
+        core: Some(id),
+        node: Some(0),
+        l3: Some(0),
+        online: true,
+        allowed: true,
+        ..CpuThread::default()
+    };
+    // Parts are made for real, so the instruction sets are those of the processor that makes them.
+    let isa = seatrial_sys::isa::features().into_iter().map(str::to_owned).collect();
+    let gigabytes = |count: u64| Known::Known(count << 30);
+    let port = HcaPort { number: 1, state: Known::Known("ACTIVE".to_owned()), ..HcaPort::default() };
+    let gpu = |index| Gpu { index, vendor: Known::Known("NVIDIA".to_owned()), ..Gpu::default() };
+    Machine {
+        cpu: Cpu { isa: Known::Known(isa), threads: vec![thread(0), thread(1)], ..Cpu::default() },
+        numa: vec![NumaNode {
+            cpus: vec![0, 1],
+            total_bytes: gigabytes(8),
+            available_bytes: gigabytes(6),
+            ..NumaNode::default()
+        }],
+        memory: Memory { effective_available_bytes: gigabytes(6), ..Memory::default() },
+        disks: Known::Known(vec![Disk { name: "sda".to_owned(), bus: DiskBus::Sata, ..Disk::default() }]),
+        hcas: Known::Known(vec![Hca { name: "mlx5_0".to_owned(), ports: vec![port], ..Hca::default() }]),
+        gpus: Known::Known(vec![gpu(0), gpu(1)]),
+        ..Machine::default()
+    }
+}
+
+fn site(machine: Machine) -> Site {
+    Site { nodes: vec![SiteNode::new("n1", machine)] }
+}
+
+#[test]
+fn ids_are_family_dot_test_and_unique() {
+    let registry = REGISTRY;
+    let mut ids: Vec<&str> = registry.abouts().map(|about| about.id).collect();
+    ids.extend(registry.planned.iter().map(|planned| planned.id));
+    for id in &ids {
+        let (family, test) = id.split_once('.').unwrap_or_else(|| panic!("{id} is not family.test"));
+        let plain = |word: &str| {
+            !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        };
+        assert!(plain(family) && plain(test), "{id}");
+    }
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "an id stands twice");
+}
+
+#[test]
+fn every_definition_is_documented() {
+    for about in REGISTRY.abouts() {
+        let id = about.id;
+        assert!(about.doc.starts_with(&format!("# {id}\n")), "{id}: the page starts with its id");
+        for section in
+            ["## What is measured", "## How", "## Limit", "## What a low number usually means", "## Cost"]
+        {
+            assert!(about.doc.contains(section), "{id}: the page has no '{section}'");
+        }
+        assert!(!about.metrics.is_empty() && !about.parts.is_empty() && about.cost.seconds > 0, "{id}");
+        let docs = about.params.iter().map(|spec| (spec.name, spec.doc));
+        let docs = docs.chain(about.metrics.iter().map(|metric| (metric.name, metric.doc)));
+        for (name, doc) in docs.chain(about.series.iter().map(|series| (series.name, series.doc))) {
+            assert!(doc.ends_with('.') && doc.len() > 10, "{id}: '{name}' has no sentence");
+        }
+        for series in about.series {
+            assert!(!series.axes.is_empty(), "{id}: series '{}' has no axis", series.name);
+        }
+    }
+}
+
+#[test]
+fn every_probe_asked_for_exists() {
+    for about in REGISTRY.abouts() {
+        for id in about.probes {
+            assert!(seatrial_sys::probe::probe(id).is_some(), "{}: there is no probe '{id}'", about.id);
+        }
+    }
+}
+
+#[test]
+fn every_default_parses() {
+    for about in REGISTRY.abouts() {
+        for spec in about.params {
+            // Panics with the name when the definition contradicts itself.
+            let _ = spec.default_value();
+        }
+    }
+}
+
+#[test]
+fn every_case_survives_the_wire_and_has_a_limit_or_a_reason_for_every_metric() {
+    let site = site(machine());
+    for bench in REGISTRY.benchmarks() {
+        let about = bench.about();
+        let cases = bench
+            .plan(&bench.about().defaults(), &site)
+            .unwrap_or_else(|reason| panic!("{}: {reason}", about.id));
+        assert!(!cases.is_empty(), "{}: an empty plan without a reason", about.id);
+        for case in cases {
+            let wire = serde_json::to_string(&case).expect("serialises");
+            assert_eq!(serde_json::from_str::<Case>(&wire).expect("reads"), case, "{}", about.id);
+            let limits = bench.limits(&case, &site);
+            for metric in about.metrics {
+                let limit = limits
+                    .get(metric.name)
+                    .unwrap_or_else(|| panic!("{}: no limit for {}", about.id, metric.name));
+                limit.record(metric.better, metric.unit).expect("of the metric's dimension");
+            }
+            for place in &case.places {
+                assert!(about.parts.contains(&place.part.as_str()), "{}: part {}", about.id, place.part);
+                bench.part(&case, place).unwrap_or_else(|error| panic!("{}: {error}", about.id));
+            }
+        }
+    }
+}
+
+#[test]
+fn an_empty_machine_is_told_with_a_reason_and_never_panics() {
+    for bench in REGISTRY.benchmarks() {
+        let reason = bench.plan(&bench.about().defaults(), &site(Machine::default()));
+        let reason = reason.expect_err("nothing is known of the machine, so nothing can be planned");
+        assert!(reason.text.len() > 10, "{}: {reason}", bench.about().id);
+    }
+}
+
+#[test]
+fn no_samples_make_no_number() {
+    let site = site(machine());
+    for bench in REGISTRY.benchmarks() {
+        for case in bench.plan(&bench.about().defaults(), &site).expect("a plan") {
+            assert!(bench.reduce(&case, &[]).is_err(), "{}: numbers from nothing", bench.about().id);
+        }
+    }
+}
