@@ -48,7 +48,7 @@ impl Wanted {
 mod arch {
     use super::{Access, Instruction};
 
-    pub const PATH: &str = "::bandwidth::kernel::x86::kernel::";
+    pub const PATH: &str = "::kernel::x86::kernel::";
     pub const ISAS: &[&str] = &["sse2", "avx2", "avx512"];
     pub const BRANCH: &str = "jne";
     pub const FENCE: &str = "sfence";
@@ -87,7 +87,7 @@ mod arch {
 mod arch {
     use super::{Access, Instruction};
 
-    pub const PATH: &str = "::bandwidth::kernel::arm::kernel::";
+    pub const PATH: &str = "::kernel::arm::kernel::";
     pub const ISAS: &[&str] = &["neon"];
     pub const BRANCH: &str = "b.ne";
     pub const FENCE: &str = "dmb";

@@ -5,10 +5,8 @@ use seatrial_model::record::CaseRecord;
 /// Whether two cases ask for the same: benchmark, parameters, the step of a pattern whose cases run at the same time, and
 /// the repeat of a study that asks again and again. Versions are compared by the caller, because a difference in them is worth a word.
 pub(crate) fn is_same_question(a: &CaseRecord, b: &CaseRecord) -> bool {
-    let step = |case: &CaseRecord| {
-        case.chosen.get("step").map(|step| (step.to_string(), case.chosen.get("pattern").cloned()))
-    };
-    let repeat = |case: &CaseRecord| case.chosen.get("repeat").cloned();
+    let step = |case: &CaseRecord| Some((case.origin.step?, case.origin.pattern.clone()));
+    let repeat = |case: &CaseRecord| case.origin.study.as_ref().map(|study| study.repeat);
     a.bench == b.bench && a.params == b.params && step(a) == step(b) && repeat(a) == repeat(b)
 }
 

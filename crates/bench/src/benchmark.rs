@@ -8,9 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Stop};
 
-/// Under what name `chosen` of a case says that its workers are to look, and to measure nothing.
-pub const LIVENESS_CHECK_MARK: &str = "look";
-
 /// Under what name `chosen` of a case on one node says whether it is between two cards of the node that are physically
 /// distinct, so that there is a wire on the way.
 pub const DISTINCT_CARDS: &str = "distinct_cards";

@@ -40,7 +40,7 @@ mod toy;
 mod transferred;
 pub mod verbs;
 
-pub use benchmark::{Benchmark, DISTINCT_CARDS, LIVENESS_CHECK_MARK, Offer, Part, Sink};
+pub use benchmark::{Benchmark, DISTINCT_CARDS, Offer, Part, Sink};
 pub use bindings::{core_bindings, matrix_nodes, memory_for, memory_nodes, own_memory, remote_memory, room};
 pub use budget::{MAX_TRIALS, PAGES, PRECISION, TIME, TRIALS, budget, pages};
 pub use by_coords::{AtCoords, by_coords};

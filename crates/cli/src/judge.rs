@@ -51,7 +51,7 @@ pub fn judge(
 
 /// The cases that the profile asked for: not those that only look for the highest load that works.
 fn demanded(records: &[CaseRecord]) -> Cow<'_, [CaseRecord]> {
-    let is_looked_for = |record: &CaseRecord| record.chosen.get("back_off").is_some();
+    let is_looked_for = |record: &CaseRecord| record.origin.load_sweep.is_some();
     if records.iter().any(is_looked_for) {
         records.iter().filter(|record| !is_looked_for(record)).cloned().collect()
     } else {

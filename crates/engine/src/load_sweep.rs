@@ -12,9 +12,7 @@ use std::collections::HashMap;
 
 use seatrial_bench::Registry;
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Case, CaseId, Cause, Kind, Nanos, Outcome, Params, Reason, Value};
-
-use crate::placement;
+use seatrial_model::{Case, CaseId, Cause, Kind, Nanos, Origin, Outcome, Params, Reason, Value};
 
 pub use back_off::BackOff;
 
@@ -55,7 +53,7 @@ impl LoadSweeps {
     pub fn new(planned: &[Case], registry: Registry) -> Self {
         let mut axes: HashMap<(&str, &str), (&'static str, u64)> = HashMap::new();
         let mut loads: HashMap<(&str, &str, &'static str), Value> = HashMap::new();
-        for case in planned.iter().filter(|case| stands_alone(&case.chosen)) {
+        for case in planned.iter().filter(|case| stands_alone(&case.origin)) {
             let Some(bench) = registry.find(&case.bench) else { continue };
             for spec in bench.about().params {
                 let (Kind::Load(least, _), Some(value)) = (spec.kind, case.params.get(spec.name)) else {
@@ -73,7 +71,7 @@ impl LoadSweeps {
             }
         }
         let mut found = Self::default();
-        for case in planned.iter().filter(|case| stands_alone(&case.chosen)) {
+        for case in planned.iter().filter(|case| stands_alone(&case.origin)) {
             let Some((axis, least)) = axes.get(&(case.group.as_str(), case.bench.as_str())) else { continue };
             let Ok(load) = case.params.count(axis) else { continue };
             let key = key(&case.group, &case.bench, &case.nodes, case.subject.as_str(), &case.params, axis);
@@ -115,17 +113,15 @@ impl LoadSweeps {
         if let Some(place) = self.places.get(&record.case) {
             return Some(*place);
         }
-        let axis = record.chosen.text(placement::BACK_OFF).ok()?;
+        let axis = record.origin.load_sweep.as_deref()?;
         let key =
             key(&record.group, &record.bench, &record.nodes, record.subject.as_str(), &record.params, axis);
         Some((*self.by_key.get(&key)?, record.params.count(axis).ok()?))
     }
 }
 
-fn stands_alone(chosen: &Params) -> bool {
-    !placement::is_at_once(chosen)
-        && !placement::is_repeat(chosen)
-        && chosen.get(placement::BACK_OFF).is_none()
+fn stands_alone(origin: &Origin) -> bool {
+    origin.step.is_none() && !origin.is_added()
 }
 
 fn key(group: &str, bench: &str, nodes: &[String], subject: &str, params: &Params, axis: &str) -> Key {

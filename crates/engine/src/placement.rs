@@ -3,32 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use seatrial_model::name::nearest;
-use seatrial_model::{About, Case, CaseId, Cause, Params, Reason, Site, SiteNode, Value};
+use seatrial_model::{About, Case, CaseId, Cause, Origin, Reason, Site, SiteNode, Value};
 
 use crate::pattern::{ALONE, Ends, PATTERNS, Partners, Pattern, Step};
 use crate::request::{PlanInputs, Request, RequestError};
-
-/// Under what name a case's `chosen` says by which pattern it was placed.
-const PATTERN: &str = "pattern";
-
-/// The same of the step: all cases of one step run at the same time.
-const STEP: &str = "step";
-
-/// The same of the links between two groups of nodes that somebody stated.
-const LINKS: &str = "links";
-
-/// The same of the node that is measured again because it was slow.
-const SUSPECT: &str = "suspect";
-
-/// The same of the load that is varied in a case that nobody demanded, to find the highest that works.
-pub const BACK_OFF: &str = "back_off";
-
-/// The same of what a study of factors leaves out, of which repeat, of what its order was drawn from, and of the metric
-/// that it looks at.
-const FACTOR: &str = "factor";
-const REPEAT: &str = "repeat";
-const SEED: &str = "seed";
-const METRIC: &str = "metric";
 
 /// Set where cases that run at the same time are pinned to the same cores of a node, because it has no more.
 const SHARES_CORES: &str = "shares_cores";
@@ -65,7 +43,7 @@ pub struct Tag {
 }
 
 /// What names the cases of a run that are measured at the same time.
-pub type CoRunKey = (String, String, String, String, String);
+pub type CoRunKey = (String, String, String, u64, String);
 
 /// Placements, players for whom there is no partner, and cases of nodes that could not be reached.
 #[derive(Debug, Default)]
@@ -187,15 +165,12 @@ impl Tag {
     /// Writes the tag into `case`. Where the pairs of a step run at the same time, its id tells the step: the same two
     /// nodes are measured in several.
     pub fn mark(&self, case: &mut Case) {
-        case.chosen.set(PATTERN, self.pattern.id);
-        if let Some(links) = self.links {
-            case.chosen.set(LINKS, u64::from(links));
+        case.origin.pattern = Some(self.pattern.id.to_owned());
+        case.origin.links = self.links;
+        if self.pattern.at_once {
+            case.origin.step = Some(self.step);
+            case.id = with_step(case.id.clone(), &case.origin);
         }
-        if !self.pattern.at_once {
-            return;
-        }
-        case.chosen.set(STEP, self.step);
-        case.id = with_step(case.id.clone(), &case.chosen);
     }
 
     /// Whether the cases of one step share what they share on purpose.
@@ -211,23 +186,23 @@ impl Tag {
 
 /// With whom `case` is measured at the same time: all that have the same group.
 pub fn co_run_key(case: &Case) -> Option<CoRunKey> {
-    let step = case.chosen.get(STEP)?.to_string();
-    let pattern = case.chosen.text(PATTERN).ok()?.to_owned();
+    let step = case.origin.step?;
+    let pattern = case.origin.pattern.clone()?;
     Some((case.group.clone(), case.bench.clone(), pattern, step, case.params.to_string()))
 }
 
-/// Whether a case is one of several that are measured at the same time.
-pub fn is_at_once(chosen: &Params) -> bool {
-    chosen.get(STEP).is_some()
-}
-
-/// `id` with the step and the repeat in it that `chosen` tells, if any.
-pub fn with_step(id: CaseId, chosen: &Params) -> CaseId {
-    let id = match (chosen.get(STEP), chosen.text(PATTERN)) {
-        (Some(step), Ok(pattern)) => marked(&id, &format!("{pattern}.{step}")),
+/// `id` with the step and the repeat of `origin` in it, if any.
+pub fn with_step(id: CaseId, origin: &Origin) -> CaseId {
+    let id = match (origin.step, &origin.pattern) {
+        (Some(step), Some(pattern)) => marked(&id, &format!("{pattern}.{step}")),
         _ => id,
     };
-    chosen.get(REPEAT).map_or_else(|| id.clone(), |repeat| marked(&id, &format!("{REPEAT}.{repeat}")))
+    origin.study.as_ref().map_or_else(|| id.clone(), |study| with_repeat(&id, study.repeat))
+}
+
+/// `id` with the number of the repeat in it.
+pub fn with_repeat(id: &CaseId, repeat: u32) -> CaseId {
+    marked(id, &format!("repeat.{repeat}"))
 }
 
 /// `id` with `#mark` before the parameters, which stand last, in brackets.
@@ -236,35 +211,6 @@ fn marked(id: &CaseId, mark: &str) -> CaseId {
     let end = if id.ends_with(']') { id.rfind('[').unwrap_or(id.len()) } else { id.len() };
     let Ok(id) = format!("{}#{mark}{}", &id[..end], &id[end..]).parse();
     id
-}
-
-/// Makes `case` the `repeat`-th of its kind in a study of factors.
-pub fn mark_factor(case: &mut Case, factor: &str, repeat: u32, seed: u64, metric: &str) {
-    case.chosen.set(FACTOR, factor);
-    case.chosen.set(REPEAT, u64::from(repeat));
-    case.chosen.set(SEED, seed);
-    case.chosen.set(METRIC, metric);
-    case.id = marked(&case.id, &format!("{REPEAT}.{repeat}"));
-}
-
-/// Whether a case is one of several that are the same, of a study that repeats them.
-pub fn is_repeat(chosen: &Params) -> bool {
-    chosen.get(REPEAT).is_some()
-}
-
-/// Notes that `case` is there to find the highest `axis` that works.
-pub fn mark_back_off(case: &mut Case, axis: &str) {
-    case.chosen.set(BACK_OFF, axis);
-}
-
-/// Notes that `case` is there because `node` was slow.
-pub fn mark_suspect(case: &mut Case, node: &str) {
-    case.chosen.set(SUSPECT, node);
-}
-
-/// The node that was slow, and because of which a case is there.
-pub fn suspect(chosen: &Params) -> Option<&str> {
-    chosen.text(SUSPECT).ok()
 }
 
 /// Cores that the cases of one step have taken already. A node that is in several of them gives each its own, as long as

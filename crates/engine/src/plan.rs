@@ -323,7 +323,7 @@ mod tests {
         );
         let steps: Vec<_> =
             plan.cases.iter().map(|case| crate::placement::co_run_key(case).expect("a step").3).collect();
-        assert_eq!(steps, ["1", "2", "2"]);
+        assert_eq!(steps, [1, 2, 2]);
     }
 
     #[test]

@@ -5,9 +5,9 @@
 //! subject in the cheapest way ([`Benchmark::look`]). When that hangs too, the case is recorded as hung; when it does not,
 //! the case runs as any other. The look is taken every time, so a subject that recovered is measured at once.
 
-use seatrial_bench::{Benchmark, LIVENESS_CHECK_MARK};
+use seatrial_bench::Benchmark;
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Budget, Case, CaseId, Cause, Nanos, Outcome, Reason, Value};
+use seatrial_model::{Budget, Case, CaseId, Cause, Nanos, Outcome, Reason};
 
 use crate::trial::Deadlines;
 
@@ -37,7 +37,7 @@ impl LivenessCheck {
     /// The case as it is sent to workers that only look.
     pub fn sent(&self) -> Case {
         let mut case = self.case.clone();
-        case.chosen.set(LIVENESS_CHECK_MARK, Value::Flag(true));
+        case.origin.liveness_check = true;
         case.budget = Budget { warm_up: Nanos(0), measure: Nanos(0), ..case.budget };
         case
     }
@@ -155,10 +155,7 @@ mod tests {
         let record = check.hung();
         assert_eq!((record.outcome, record.cause), (Outcome::Failed, Some(Cause::Hang)));
         assert_eq!(record.evidence[AFTER_HANG], "the first");
-        assert!(
-            record.chosen.get(LIVENESS_CHECK_MARK).is_none()
-                && check.sent().chosen.get(LIVENESS_CHECK_MARK).is_some()
-        );
+        assert!(!record.origin.liveness_check && check.sent().origin.liveness_check);
     }
 
     #[test]

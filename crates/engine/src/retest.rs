@@ -88,7 +88,7 @@ impl<'a, S: Study> Retest<'a, S> {
             if stays == 1 && sides == Sides::First {
                 continue;
             }
-            if placement::is_at_once(&record.chosen) {
+            if record.origin.step.is_some() {
                 settled.push(self.nobody(
                     record,
                     stays,
@@ -130,7 +130,7 @@ impl<'a, S: Study> Retest<'a, S> {
             || lost.case.clone(),
             |about| {
                 let id = CaseId::new(about, &lost.group, &nodes, &lost.subject, &lost.params);
-                placement::with_step(id, &lost.chosen)
+                placement::with_step(id, &lost.origin)
             },
         );
         let reason = Reason::new(
@@ -179,8 +179,8 @@ impl<S: Study> Study for Retest<'_, S> {
 /// Whether a case was never planned, since a node of it could not be reached. Cases of other studies are theirs.
 fn is_unplanned(record: &CaseRecord) -> bool {
     record.cause == Some(Cause::NeverReached)
-        && placement::suspect(&record.chosen).is_none()
-        && record.chosen.get(placement::BACK_OFF).is_none()
+        && record.origin.suspect.is_none()
+        && record.origin.load_sweep.is_none()
 }
 
 /// Two nodes that are not one.

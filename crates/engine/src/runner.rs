@@ -15,7 +15,6 @@ use seatrial_model::{Case, Cause, Event, Finding, Nanos, Reason, Site};
 
 use crate::budget::TimeBudget;
 use crate::host;
-use crate::placement;
 use crate::round::{BetweenTrials, Round};
 use crate::schedule::{QueuedCase, Schedule};
 use crate::study::{Next, Study};
@@ -377,14 +376,14 @@ fn retries(cases: &[Case]) -> Option<String> {
         let lost = case.retry_of.as_ref().map_or("", |lost| lost.as_str());
         format!("{lost} lost its partner and is measured again as {}", case.id)
     };
-    let suspects: BTreeSet<&str> = cases.iter().filter_map(|case| placement::suspect(&case.chosen)).collect();
+    let suspects: BTreeSet<&str> = cases.iter().filter_map(|case| case.origin.suspect.as_deref()).collect();
     if !suspects.is_empty() {
         let suspects: Vec<&str> = suspects.into_iter().collect();
         let verb = if suspects.len() == 1 { "was slow and is" } else { "were slow and are" };
         return Some(format!("{} {verb} measured again with partners that were good", fold(&suspects)));
     }
     let searched: BTreeSet<&str> =
-        cases.iter().filter_map(|case| case.chosen.text(placement::BACK_OFF).ok()).collect();
+        cases.iter().filter_map(|case| case.origin.load_sweep.as_deref()).collect();
     if !searched.is_empty() {
         let axes: Vec<&str> = searched.into_iter().collect();
         return Some(format!("some failed: looking for the highest {} that works", axes.join(" and ")));

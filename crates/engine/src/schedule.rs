@@ -145,6 +145,7 @@ mod tests {
             group: String::new(),
             params: Params::default(),
             chosen: Params::default(),
+            origin: Default::default(),
             facts: Params::default(),
             places: Vec::new(),
             budget: Budget {

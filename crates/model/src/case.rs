@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::about::About;
 use crate::finding::Finding;
+use crate::origin::Origin;
 use crate::param::Params;
 use crate::part_placement::PartPlacement;
 use crate::subject::Subject;
@@ -32,6 +33,9 @@ pub struct Case {
     pub params: Params,
     /// What `auto` came to, and other decisions of the plan.
     pub chosen: Params,
+    /// Why it is there.
+    #[serde(default, skip_serializing_if = "Origin::is_empty")]
+    pub origin: Origin,
     /// Facts of the subject that a profile may select by or require.
     pub facts: Params,
     /// Where each part runs.
@@ -78,6 +82,7 @@ impl Case {
             group: about.id.to_owned(),
             params: params.clone(),
             chosen: Params::default(),
+            origin: Origin::default(),
             facts: Params::default(),
             places: Vec::new(),
             budget,

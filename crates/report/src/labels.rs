@@ -29,7 +29,7 @@ impl Label {
             (clean(name), clean(&chosen.unwrap_or(value).to_string()))
         };
         // Two nodes may be measured in several steps of a pattern, each time beside others.
-        let step = case.chosen.get("step").map(|step| ("step".to_owned(), clean(&step.to_string())));
+        let step = case.origin.step.map(|step| ("step".to_owned(), step.to_string()));
         Self {
             test: clean(&case.group),
             node: clean(&case.nodes.join("+")),

@@ -25,7 +25,7 @@ pub fn render(cases: &[Case], settled: &[(Case, Reason)], abouts: &[&About], sty
             Column::words("case", cells(&|case| breakable(case.id.as_str()))),
             Column::numbers("trials", cells(&trials)),
             Column::numbers("about", cells(&|case| span(case.estimate().into()))),
-            Column::words("chosen", cells(&|case| clean(&case.chosen.to_string().replace(',', ", ")))),
+            Column::words("chosen", cells(&chosen)),
         ];
         text += &fitted(&columns, style.width());
         text.push('\n');
@@ -101,4 +101,10 @@ fn effects(cases: &[Case], abouts: &[&About]) -> String {
     let written = seatrial_model::Bytes(written);
     lines.insert(format!("writes    {written} to storage{again}, besides the run folder"));
     lines.into_iter().map(|line| line + "\n").collect()
+}
+
+/// What the plan chose for a case, and why the case is there.
+fn chosen(case: &Case) -> String {
+    let said = [case.chosen.to_string().replace(',', ", "), case.origin.to_string()];
+    clean(&said.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", "))
 }

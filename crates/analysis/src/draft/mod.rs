@@ -62,7 +62,7 @@ pub fn draft(runs: &[DraftRun<'_>], abouts: &[&'static About], all_metrics: bool
             draft.leave_out(format!("test {}: no case of it was measured", group.test.id));
             continue;
         }
-        if cases.iter().any(|(_, case)| case.chosen.get("step").is_some()) {
+        if cases.iter().any(|(_, case)| case.origin.step.is_some()) {
             draft.leave_out(format!(
                 "test {}: its pairs share links on purpose, so what each gets depends on the others",
                 group.test.id
@@ -99,9 +99,8 @@ impl Group {
         let mut cases = Vec::new();
         for run in runs {
             for case in run.results.iter().filter(|case| self.has(case)) {
-                let is_sought = ["back_off", "factor"].iter().any(|name| case.chosen.get(name).is_some());
                 match case.outcome {
-                    Outcome::Measured if !is_sought => cases.push((run.id, case)),
+                    Outcome::Measured if !case.origin.is_added() => cases.push((run.id, case)),
                     Outcome::Failed | Outcome::Unmeasured => draft.leave_out(format!(
                         "{} of run {}: {}",
                         case.case,

@@ -2,7 +2,7 @@
 
 use seatrial_model::machine::{Known, Machine};
 use seatrial_model::profile::Bar;
-use seatrial_model::{Cost, Interaction, MetricSpec, SiteNode, Unit, Value};
+use seatrial_model::{Cost, Interaction, MetricSpec, SiteNode, Unit};
 
 use super::*;
 use crate::judge::fixture::{limit, measured, metric, no_limit, params};
@@ -161,7 +161,7 @@ fn what_is_no_ground_for_a_bound_is_left_out_with_the_reason() {
         case.reason = Some("the worker hung".to_owned());
     });
     assert!(failed.contains("the worker hung") && failed.contains("no case of it was measured"), "{failed}");
-    let together = left_out(|case| case.chosen.set("step", Value::Count(2)));
+    let together = left_out(|case| case.origin.step = Some(2));
     assert!(together.contains("share links on purpose"), "{together}");
 }
 

@@ -64,8 +64,6 @@ pub(super) fn keep_what_passes(draft: &mut Draft, runs: &[DraftRun<'_>], groups:
 
 /// The cases of a run as if the draft had asked for them.
 fn regrouped(run: &DraftRun<'_>, group: &Group) -> Vec<CaseRecord> {
-    let is_sought =
-        |case: &&CaseRecord| ["back_off", "factor"].iter().any(|name| case.chosen.get(name).is_some());
-    let own = run.results.iter().filter(|case| group.has(case) && !is_sought(case));
+    let own = run.results.iter().filter(|case| group.has(case) && !case.origin.is_added());
     own.map(|case| CaseRecord { group: group.test.id.clone(), ..case.clone() }).collect()
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::record::{CaseRecord, MetricRecord};
-use seatrial_model::{Better, Outcome, Params, Unit, Value};
+use seatrial_model::{Better, Outcome, Params, Unit};
 use seatrial_stats::Sorted;
 
 use super::hashing;
@@ -137,12 +137,12 @@ impl AtOnce {
 /// What the cases of `records` came to that ran at the same time, one for each question.
 pub fn at_once(records: &[CaseRecord]) -> Vec<AtOnce> {
     let mut questions: Vec<Vec<&CaseRecord>> = Vec::new();
-    for case in records.iter().filter(|case| number(case).is_some()) {
+    for case in records.iter().filter(|case| case.origin.step.is_some()) {
         let same = |cases: &&mut Vec<&CaseRecord>| {
             cases[0].bench == case.bench
                 && cases[0].params == case.params
                 && cases[0].group == case.group
-                && cases[0].chosen.get("pattern") == case.chosen.get("pattern")
+                && cases[0].origin.pattern == case.origin.pattern
         };
         match questions.iter_mut().find(same) {
             Some(cases) => cases.push(case),
@@ -150,13 +150,6 @@ pub fn at_once(records: &[CaseRecord]) -> Vec<AtOnce> {
         }
     }
     questions.iter().filter_map(|cases| of_question(cases)).collect()
-}
-
-fn number(case: &CaseRecord) -> Option<u64> {
-    match case.chosen.get("step")? {
-        Value::Count(number) => Some(*number),
-        _ => None,
-    }
 }
 
 fn of_question(cases: &[&CaseRecord]) -> Option<AtOnce> {
@@ -167,7 +160,7 @@ fn of_question(cases: &[&CaseRecord]) -> Option<AtOnce> {
     }
     let mut steps: BTreeMap<u64, Vec<&CaseRecord>> = BTreeMap::new();
     for case in cases {
-        steps.entry(number(case)?).or_default().push(case);
+        steps.entry(case.origin.step?).or_default().push(case);
     }
     let line = line(cases, &steps, name);
     let steps = steps.into_iter().map(|(number, cases)| step(number, &cases, name, line.as_ref()));
@@ -176,10 +169,10 @@ fn of_question(cases: &[&CaseRecord]) -> Option<AtOnce> {
         group: first.group.clone(),
         bench: first.bench.clone(),
         params: first.params.clone(),
-        pattern: first.chosen.text("pattern").unwrap_or_default().to_owned(),
+        pattern: first.origin.pattern.clone().unwrap_or_default(),
         metric: name.to_owned(),
         unit: metric.unit,
-        links: first.chosen.count("links").ok().and_then(|links| u32::try_from(links).ok()),
+        links: first.origin.links,
         fitted: None,
         steps: steps.collect(),
         line,
@@ -253,8 +246,8 @@ pub(super) mod tests {
         case.nodes.push(format!("b{at}"));
         let Ok(id) = format!("net.tcp_stream@a{at}+b{at}#trunk.{flows}").parse();
         case.case = id;
-        case.chosen.set("pattern", "trunk");
-        case.chosen.set("step", flows);
+        case.origin.pattern = Some("trunk".to_owned());
+        case.origin.step = Some(flows);
         let median = Sorted::new(rates).expect("rates").median();
         let mut metric = metric(median, (median, median), no_limit());
         metric.samples = Some(rates.iter().map(|rate| vec![*rate; 3]).collect());
@@ -335,7 +328,7 @@ pub(super) mod tests {
         let found = &at_once(&records)[0];
         assert_eq!((found.links, found.fitted), (None, Some(2)));
         assert_eq!(found.expected(3), Some(17.5));
-        records.iter_mut().for_each(|record| record.chosen.set("links", 1_u64));
+        records.iter_mut().for_each(|record| record.origin.links = Some(1));
         let found = &at_once(&records)[0];
         assert_eq!((found.links, found.expected(3)), (Some(1), Some(10.0)));
     }

@@ -87,11 +87,11 @@ pub fn factors(records: &[CaseRecord]) -> Vec<Factors> {
 }
 
 fn label(case: &CaseRecord) -> Option<&str> {
-    case.chosen.text("factor").ok()
+    Some(&case.origin.study.as_ref()?.factor)
 }
 
-fn repeat(case: &CaseRecord) -> Option<u64> {
-    case.chosen.count("repeat").ok()
+fn repeat(case: &CaseRecord) -> Option<u32> {
+    Some(case.origin.study.as_ref()?.repeat)
 }
 
 fn of_study(cases: &[&CaseRecord]) -> Option<Factors> {
@@ -101,7 +101,7 @@ fn of_study(cases: &[&CaseRecord]) -> Option<Factors> {
     let mut labels: Vec<&str> = cases.iter().filter_map(|case| label(case)).collect();
     labels.sort_unstable();
     labels.dedup();
-    let mut repeats: Vec<u64> = cases.iter().filter_map(|case| repeat(case)).collect();
+    let mut repeats: Vec<u32> = cases.iter().filter_map(|case| repeat(case)).collect();
     repeats.sort_unstable();
     repeats.dedup();
     let others = labels.into_iter().filter(|label| *label != BASELINE);
@@ -117,7 +117,7 @@ fn of_study(cases: &[&CaseRecord]) -> Option<Factors> {
         better: example.better,
         value: middle(&baseline, metric),
         repeats: repeats.len(),
-        seed: first.chosen.count("seed").ok(),
+        seed: first.origin.study.as_ref().map(|study| study.seed),
         worths: worths.collect(),
     })
 }
@@ -128,7 +128,7 @@ fn of_label<'a>(cases: &[&'a CaseRecord], wanted: &str) -> Vec<&'a CaseRecord> {
 
 /// The metric that the study looks at.
 fn asked_for(case: &CaseRecord) -> Option<(&str, &MetricRecord)> {
-    let (name, metric) = case.metrics.get_key_value(case.chosen.text("metric").ok()?)?;
+    let (name, metric) = case.metrics.get_key_value(&case.origin.study.as_ref()?.metric)?;
     Some((name.as_str(), metric))
 }
 
@@ -217,17 +217,17 @@ fn words(study: &Factors, worth: &Worth) -> String {
 pub(super) mod tests {
     use super::*;
     use crate::judge::fixture::{case, metric, no_limit};
+    use seatrial_model::FactorCase;
 
     /// The case of `factor` in the `repeat`-th repeat, which is flows=4 but for `off`.
-    pub(in super::super) fn one(factor: &str, repeat: u64, rate: f64, off: &[(&str, u64)]) -> CaseRecord {
+    pub(in super::super) fn one(factor: &str, repeat: u32, rate: f64, off: &[(&str, u64)]) -> CaseRecord {
         let mut case = case("n1", "n1->n2");
         case.params.set("flows", 4_u64);
         case.params.set("depth", 8_u64);
         off.iter().for_each(|(name, value)| case.params.set(name, *value));
-        case.chosen.set("factor", factor);
-        case.chosen.set("repeat", repeat);
-        case.chosen.set("seed", 7_u64);
-        case.chosen.set("metric", "throughput");
+        let study =
+            FactorCase { factor: factor.to_owned(), repeat, seed: 7, metric: "throughput".to_owned() };
+        case.origin.study = Some(study);
         let Ok(id) = format!("net.tcp_stream#repeat.{repeat}[{factor}]").parse();
         case.case = id;
         case.metrics.insert("throughput".to_owned(), metric(rate, (rate, rate), no_limit()));
@@ -239,7 +239,7 @@ pub(super) mod tests {
         let mut records = Vec::new();
         for repeat in 1..=4_i32 {
             let rate = 100.0 * 0.9_f64.powi(repeat);
-            let at = repeat as u64;
+            let at = repeat as u32;
             records.push(one("depth=1", at, rate * (1.0 + 0.001 * f64::from(repeat - 2)), &[("depth", 1)]));
             records.push(one(BASELINE, at, rate, &[]));
             records.push(one("flows=1", at, rate / 2.0, &[("flows", 1)]));

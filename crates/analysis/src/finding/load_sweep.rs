@@ -53,8 +53,8 @@ pub(super) fn words(params: &Params) -> String {
 
 /// Whether a case stands for itself: it is none of several repeats, and shares links with no other.
 pub(super) fn stands_alone(case: &CaseRecord) -> bool {
-    ["step", "repeat", "suspect"].iter().all(|mark| case.chosen.get(mark).is_none())
-        && case.retry_of.is_none()
+    let origin = &case.origin;
+    origin.step.is_none() && origin.study.is_none() && origin.suspect.is_none() && case.retry_of.is_none()
 }
 
 /// Cases of one benchmark on one thing, which may differ in their parameters.

@@ -59,7 +59,7 @@ pub fn matrices(records: &[CaseRecord]) -> Vec<Matrix> {
     let is_pair = |case: &&CaseRecord| {
         matches!(case.nodes.as_slice(), [one, other] if one != other)
             && case.outcome == Outcome::Measured
-            && case.chosen.get("step").is_none()
+            && case.origin.step.is_none()
     };
     let mut questions: Vec<Vec<&CaseRecord>> = Vec::new();
     for case in records.iter().filter(is_pair) {
@@ -312,7 +312,7 @@ mod tests {
         let found = all_pairs(3, |one, _| (one == 1).then_some(50.0));
         assert!(found.slow_nodes(1).is_empty());
         let mut beside = pair(1, 2, 100.0);
-        beside.chosen.set("step", 2_u64);
+        beside.origin.step = Some(2);
         assert!(matrices(&[beside]).is_empty());
     }
 

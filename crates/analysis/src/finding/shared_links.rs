@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     fn stated(mut records: Vec<CaseRecord>, links: u64) -> Vec<CaseRecord> {
-        records.iter_mut().for_each(|record| record.chosen.set("links", links));
+        records.iter_mut().for_each(|record| record.origin.links = u32::try_from(links).ok());
         records
     }
 

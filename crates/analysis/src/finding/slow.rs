@@ -34,9 +34,9 @@ pub struct Suspect {
 /// The nodes that look slow in random pairs (the pattern `matchings`), in the order of their names. Some are only there
 /// because their partners were slow.
 pub fn suspects(records: &[CaseRecord]) -> Vec<Suspect> {
-    let rounds = records.iter().filter(|case| {
-        case.chosen.text("pattern") == Ok("matchings") && case.chosen.get("suspect").is_none()
-    });
+    let rounds = records
+        .iter()
+        .filter(|case| case.origin.pattern.as_deref() == Some("matchings") && case.origin.suspect.is_none());
     let rounds: Vec<CaseRecord> = rounds.cloned().collect();
     let mut found = Vec::new();
     for matrix in speeds(&rounds) {
@@ -201,7 +201,7 @@ mod tests {
         case.nodes.push(format!("n{other}"));
         let Ok(id) = format!("n{one}+n{other}").parse();
         case.case = id;
-        case.chosen.set("pattern", "matchings");
+        case.origin.pattern = Some("matchings".to_owned());
         case.metrics.insert("throughput".to_owned(), metric(value, (value, value), no_limit()));
         case
     }
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(suspects(&records), expected);
         // What was measured again changes nothing about who was suspect.
         let mut again = pair(3, 5, 100.0);
-        again.chosen.set("suspect", "n3");
+        again.origin.suspect = Some("n3".to_owned());
         records.push(again);
         assert_eq!(suspects(&records), expected);
     }
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn other_patterns_have_no_suspects() {
         let mut records = rounds();
-        records.iter_mut().for_each(|case| case.chosen = Default::default());
+        records.iter_mut().for_each(|case| case.origin = Default::default());
         assert!(suspects(&records).is_empty());
         assert_eq!(of_nodes(&records).len(), 1, "but the slow node is found");
     }
@@ -348,7 +348,7 @@ mod tests {
         for (node, others) in [(1, [5, 6]), (3, [8, 9]), (4, [10, 11])] {
             for other in others {
                 let mut again = pair(node, other, value(node, other));
-                again.chosen.set("suspect", format!("n{node}").as_str());
+                again.origin.suspect = Some(format!("n{node}"));
                 records.push(again);
             }
         }

@@ -67,8 +67,7 @@ pub fn trends(runs: &[TrendRun<'_>]) -> Vec<Trend> {
     let mut asked: Vec<Asked<'_>> = Vec::new();
     let mut buckets: HashMap<Bucket, Vec<usize>> = HashMap::new();
     for run in runs {
-        let is_regular =
-            |case: &&CaseRecord| ["back_off", "factor"].iter().all(|name| case.chosen.get(name).is_none());
+        let is_regular = |case: &&CaseRecord| !case.origin.is_added();
         for case in run.results.iter().filter(is_regular).filter(|case| !case.metrics.is_empty()) {
             let bucket = (case.bench.clone(), case.version, case.params.to_string(), case.nodes.join("+"));
             let known = buckets.entry(bucket).or_default();

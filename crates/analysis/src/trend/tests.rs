@@ -101,7 +101,7 @@ fn another_version_and_what_was_no_plain_measurement_stand_apart() {
     let mut newer = case("n1", "copy", 2.0);
     newer.version = 2;
     let mut sought = case("n1", "copy", 3.0);
-    sought.chosen = params(&[("back_off", "true")]);
+    sought.origin.load_sweep = Some("flows".to_owned());
     let mut failed = case("n1", "copy", 4.0);
     failed.metrics.clear();
     let twice = vec![case("n1", "copy", 1.0), case("n1", "copy", 1.5)];

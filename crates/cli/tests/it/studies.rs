@@ -31,7 +31,7 @@ fn a_study_of_factors_tells_what_each_is_worth() {
     let [method, nodelay] = gains.as_slice() else { panic!("{found:?}") };
     assert!((method - 1.0).abs() < 1e-9 && (nodelay - 2.0).abs() < 1e-9, "{gains:?}");
     assert!(found.iter().all(|it| it.ci95.is_some()), "{found:?}");
-    assert!(document.results.iter().all(|it| it.chosen.count("seed") == Ok(7)));
+    assert!(document.results.iter().all(|it| it.origin.study.as_ref().is_some_and(|study| study.seed == 7)));
     assert!(findings(&document, "did-not-converge").is_empty());
     home.seatrial("report")
         .run()
@@ -172,10 +172,10 @@ fn a_benchmark_under_a_pattern_has_a_name_of_its_own() {
     let script = Script::streams(4, 9.4);
     let run = home.seatrial(&format!("run net.trunk --links 2 {ONCE} -o json")).script(&script).run();
     let document = run.exits(0).document();
-    let steps: Vec<_> = document.results.iter().map(|it| it.chosen.count("step").expect("a step")).collect();
+    let steps: Vec<_> = document.results.iter().map(|it| it.origin.step.expect("a step")).collect();
     assert_eq!(steps, [1, 2, 2]);
     assert!(document.results.iter().all(|it| it.group == "net.trunk" && it.bench == "net.tcp_stream"));
-    assert!(document.results.iter().all(|it| it.chosen.count("links") == Ok(2)));
+    assert!(document.results.iter().all(|it| it.origin.links == Some(2)));
     home.seatrial("report").run().exits(0).shows("trunk · throughput in Gbit/s · flows at the same time");
     let pairs = home.seatrial(&format!("run net.pairs {ONCE}")).script(&script).run().exits(0);
     pairs.shows("throughput in Gbit/s · from row to column");

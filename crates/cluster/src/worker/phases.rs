@@ -3,7 +3,7 @@
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use seatrial_bench::{LIVENESS_CHECK_MARK, Offer, Part, Registry};
+use seatrial_bench::{Offer, Part, Registry};
 use seatrial_model::{Case, Cause, Evidence, Nanos, Phase, Reason};
 use seatrial_sys::clock;
 use seatrial_sys::probe::{Difference, Line, Watch, probe};
@@ -44,7 +44,7 @@ pub(super) fn serve(
             protocol(format!("{} has no place {}, it has {}", case.id, task.place, case.places.len()))
         })?;
     tracing::debug!(case = %case.id, part = place.part, index = place.index, trial = task.trial, "worker starts");
-    let check = case.chosen.get(LIVENESS_CHECK_MARK).and_then(|_| bench.liveness_check(case, place));
+    let check = if case.origin.liveness_check { bench.liveness_check(case, place) } else { None };
     let mut part = check.map_or_else(|| bench.part(case, place), Ok)?;
     let mut served = Served { evidence: Evidence::new(), probes: bench.about().probes, phase_stop, outbox };
     // The channel ends only with the control thread, which takes the process with it.

@@ -8,7 +8,7 @@ mod level;
 mod tests;
 
 use seatrial_bench::Registry;
-use seatrial_model::Case;
+use seatrial_model::{Case, FactorCase};
 use seatrial_stats::Random;
 
 use crate::pattern::Pattern;
@@ -73,7 +73,13 @@ impl Factors {
                 let (level, cases) = &of_levels[at];
                 let marked = |case: &Case| {
                     let mut case = case.clone();
-                    placement::mark_factor(&mut case, &level.label, repeat, self.seed, headline);
+                    case.origin.study = Some(FactorCase {
+                        factor: level.label.clone(),
+                        repeat,
+                        seed: self.seed,
+                        metric: headline.to_owned(),
+                    });
+                    case.id = placement::with_repeat(&case.id, repeat);
                     case
                 };
                 plan.cases.extend(cases.iter().map(marked));

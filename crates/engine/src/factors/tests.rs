@@ -36,14 +36,17 @@ fn planned(params: &[(&str, &str)], typed: &str, seed: u64) -> Result<Plan, Requ
 }
 
 fn labels(plan: &Plan, repeat: usize) -> Vec<&str> {
-    let own = plan.cases.iter().filter(|case| case.chosen.count("repeat") == Ok(repeat as u64));
-    own.map(|case| case.chosen.text("factor").expect("a factor")).collect()
+    let studies = plan.cases.iter().map(|case| case.origin.study.as_ref().expect("a study"));
+    studies.filter(|study| study.repeat as usize == repeat).map(|study| study.factor.as_str()).collect()
 }
 
 /// What differs from the baseline, by factor.
 fn changed(plan: &Plan) -> BTreeMap<String, String> {
     let of = |label: &str| {
-        let case = plan.cases.iter().find(|case| case.chosen.text("factor") == Ok(label));
+        let case = plan
+            .cases
+            .iter()
+            .find(|case| case.origin.study.as_ref().is_some_and(|study| study.factor == label));
         case.expect("planned").params.clone()
     };
     let baseline = of(BASELINE);
@@ -90,7 +93,7 @@ fn every_repeat_has_all_of_it_in_an_order_drawn_by_lot_from_the_seed() {
     assert!(orders.iter().all(|order| order.iter().copied().collect::<BTreeSet<_>>() == all));
     assert_eq!(plan(1), first, "the same seed gives the same plan");
     assert_ne!(plan(2), first);
-    assert!(plan(2).cases.iter().all(|case| case.chosen.count("seed") == Ok(2)));
+    assert!(plan(2).cases.iter().all(|case| case.origin.study.as_ref().is_some_and(|study| study.seed == 2)));
 }
 
 #[test]

@@ -8,7 +8,6 @@ use seatrial_model::{Case, Finding, Outcome, Site, SiteNode};
 
 use super::{LoadSweep, LoadSweeps};
 use crate::guarded;
-use crate::placement;
 use crate::study::{Next, Study};
 
 /// The gap that is left between what works and what fails, as a share of what works.
@@ -63,7 +62,7 @@ impl<'a, S: Study> BackOff<'a, S> {
         let mut cases = guarded::planned(bench, &params, &site).ok()?;
         let at = cases.iter().position(|case| case.subject == like.subject)?;
         let mut case = cases.swap_remove(at).in_group(bench.about(), &like.group);
-        placement::mark_back_off(&mut case, sweep.axis);
+        case.origin.load_sweep = Some(sweep.axis.to_owned());
         Some(case)
     }
 }
@@ -75,7 +74,7 @@ fn next(records: &[(u64, &CaseRecord)], least: u64) -> Option<u64> {
     // Nothing is known to work below the least.
     let works = with(Outcome::Measured).max().unwrap_or(least.saturating_sub(1));
     let fails = with(Outcome::Failed).filter(|load| *load > works).min()?;
-    let tried = records.iter().filter(|(_, record)| record.chosen.get(placement::BACK_OFF).is_some()).count();
+    let tried = records.iter().filter(|(_, record)| record.origin.load_sweep.is_some()).count();
     let gap = fails - works;
     if gap <= 1 || gap as f64 <= GAP * works as f64 || tried >= MOST_TRIES {
         return None;

@@ -12,7 +12,6 @@ use seatrial_model::{Case, CaseId, Finding, Site};
 
 use super::partners::{Partners, with_partner};
 use super::{Sides, is_pair};
-use crate::placement;
 use crate::study::{Next, Study};
 
 /// Partners that a suspect is measured with again. One could have become slow meanwhile; a third adds little.
@@ -49,13 +48,13 @@ impl<'a, S: Study> Suspects<'a, S> {
         find: &'a dyn Fn(&[CaseRecord]) -> Vec<Suspect>,
     ) -> Self {
         // What an interrupted part of the run measured again is found by the same rule a second time.
-        let of_rounds = |case: &&Case| is_pair(&case.nodes) && placement::suspect(&case.chosen).is_none();
+        let of_rounds = |case: &&Case| is_pair(&case.nodes) && case.origin.suspect.is_none();
         let planned = planned.iter().filter(of_rounds).cloned().collect();
         Self { inner, registry, site, find, planned, gone: BTreeSet::new(), findings: Vec::new() }
     }
 
     fn again(&self, done: &[CaseRecord]) -> Vec<Case> {
-        let is_again = |record: &CaseRecord| placement::suspect(&record.chosen).is_some();
+        let is_again = |record: &CaseRecord| record.origin.suspect.is_some();
         let rounds: Vec<CaseRecord> = done.iter().filter(|record| !is_again(record)).cloned().collect();
         let suspects = (self.find)(&rounds);
         if suspects.is_empty() {
@@ -81,7 +80,7 @@ impl<'a, S: Study> Suspects<'a, S> {
                 .collect();
             for mut case in chosen {
                 partners.takes_part(&case.nodes[1 - stays]);
-                placement::mark_suspect(&mut case, &node);
+                case.origin.suspect = Some(node.clone());
                 if ids.insert(case.id.clone()) {
                     cases.push(case);
                 }

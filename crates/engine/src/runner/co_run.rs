@@ -69,7 +69,7 @@ impl Runner<'_> {
                 continue;
             }
             let number = round.new_key();
-            let at_once = members.iter().any(|member| placement::is_at_once(&member.case.chosen));
+            let at_once = members.iter().any(|member| member.case.origin.step.is_some());
             round.co_runs.insert(number, CoRun { at_once, hosts, ..CoRun::default() });
             for QueuedCase { case, nodes } in members {
                 self.start(round, number, case, nodes, finished)?;
@@ -108,7 +108,7 @@ impl Runner<'_> {
     ) -> Result<(), RunError> {
         let Some(bench) = self.registry.find(&case.bench) else { return Ok(()) };
         self.tell(&seatrial_model::Event::CaseStarted { case: case.id.clone() })?;
-        let is_at_once = placement::is_at_once(&case.chosen);
+        let is_at_once = case.origin.step.is_some();
         let check = LivenessCheck::before(&case, bench, &finished.records).filter(|_| !is_at_once);
         self.begin(round, number, case, nodes, check)
     }

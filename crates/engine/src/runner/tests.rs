@@ -101,7 +101,7 @@ fn run(
     let names: BTreeMap<CaseId, String> = cases
         .iter()
         .map(|case| {
-            let step = case.chosen.get("step").map_or(String::new(), |step| format!("#{step}"));
+            let step = case.origin.step.map_or(String::new(), |step| format!("#{step}"));
             (case.id.clone(), format!("{}{step}", case.nodes.join("+")))
         })
         .collect();
@@ -215,7 +215,7 @@ fn one_that_fails_leaves_and_the_record_says_that_the_others_were_fewer() {
 fn a_node_that_is_lost_takes_its_own_case_along_and_the_next_step_does_without() {
     let site = site(4);
     let ran = run(&site, plan(&site, "trunk", "1", "1"), |case, place, _| {
-        let is_first = case.chosen.get("step") == Some(&seatrial_model::Value::Count(1));
+        let is_first = case.origin.step == Some(1);
         let why = "the connection ended".to_owned();
         let fault =
             (is_first && place.node == "n1").then_some(Fault::AgentLost { phase: Phase::Measure, why });

@@ -35,6 +35,7 @@ fn case(parts: u32) -> Case {
         group: "toy".to_owned(),
         params: Params::default(),
         chosen: Params::default(),
+        origin: Default::default(),
         facts: Params::default(),
         places: (0..parts).map(place).collect(),
         budget,

@@ -127,6 +127,11 @@ impl Params {
         self.0.insert(name.to_owned(), value.into());
     }
 
+    /// Takes `name` and its value out.
+    pub fn remove(&mut self, name: &str) -> Option<Value> {
+        self.0.remove(name)
+    }
+
     /// The value of `name`, if there is one.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)

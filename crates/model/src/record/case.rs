@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{MetricRecord, SeriesRecord};
 use crate::case::{Case, CaseId};
 use crate::finding::Finding;
 use crate::metric::Better;
+use crate::origin::Origin;
 use crate::outcome::{Cause, Outcome, Reason};
 use crate::param::Params;
 use crate::sample::Evidence;
@@ -16,6 +17,7 @@ use crate::subject::Subject;
 
 /// The record of one case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(remote = "Self")]
 pub struct CaseRecord {
     /// Names the case within the run.
     pub case: CaseId,
@@ -44,6 +46,9 @@ pub struct CaseRecord {
     /// What `auto` came to, and other decisions of the plan.
     #[serde(default)]
     pub chosen: Params,
+    /// Why the case is there.
+    #[serde(default, skip_serializing_if = "Origin::is_empty")]
+    pub origin: Origin,
     /// Facts of the subject that a profile may select by or require.
     #[serde(default)]
     pub facts: Params,
@@ -68,6 +73,23 @@ pub struct CaseRecord {
     pub findings: Vec<Finding>,
     /// Seconds from the first worker's start to the last one's end.
     pub seconds: f64,
+}
+
+impl Serialize for CaseRecord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+/// Records of schema 1 are read as well.
+impl<'de> Deserialize<'de> for CaseRecord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut record = Self::deserialize(deserializer)?;
+        if record.origin.is_empty() {
+            record.origin = Origin::take_from(&mut record.chosen);
+        }
+        Ok(record)
+    }
 }
 
 /// Headlines of records that name none, where they have them: their metrics stand in alphabetical order.
@@ -110,6 +132,7 @@ impl CaseRecord {
             group: case.group.clone(),
             params: case.params.clone(),
             chosen: case.chosen.clone(),
+            origin: case.origin.clone(),
             facts: case.facts.clone(),
             outcome: Outcome::Measured,
             cause: None,

@@ -7,7 +7,7 @@ use crate::finding::Finding;
 use crate::verdict::{Verdict, VerdictRecord};
 
 /// Rises when a reader of the old document would misread the new one.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// What `run` and `check` print with `-o json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]

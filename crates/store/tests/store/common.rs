@@ -47,6 +47,7 @@ pub fn case(kernel: &str) -> Case {
         group: "mem.bandwidth".to_owned(),
         params,
         chosen: Params::default(),
+        origin: Default::default(),
         facts: Params::default(),
         places: Vec::new(),
         budget: Budget {

@@ -18,6 +18,7 @@ fn case(number: usize, node: &str, bench: &str, seconds: u64) -> Case {
         group: bench.to_owned(),
         params: Params::default(),
         chosen: Params::default(),
+        origin: Default::default(),
         facts: Params::default(),
         places: Vec::new(),
         budget: Budget {

@@ -46,7 +46,7 @@ fn script(nanos: u64) -> Script {
 
 /// A node is suspect when every pair of it took longer than 10 us.
 fn slow(records: &[CaseRecord]) -> Vec<Suspect> {
-    assert!(records.iter().all(|record| placement::suspect(&record.chosen).is_none()));
+    assert!(records.iter().all(|record| record.origin.suspect.is_none()));
     let nodes: BTreeSet<&String> = records.iter().flat_map(|record| &record.nodes).collect();
     let mut found = Vec::new();
     for node in nodes {
@@ -69,7 +69,7 @@ impl Ran {
     /// The suspect and the other node of every case of the second round.
     fn again(&self) -> Vec<(String, String)> {
         let pair = |case: &Case| {
-            let suspect = placement::suspect(&case.chosen).expect("a suspect").to_owned();
+            let suspect = case.origin.suspect.clone().expect("a suspect");
             let other = case.nodes.iter().find(|node| **node != suspect).expect("a partner");
             (suspect, other.clone())
         };

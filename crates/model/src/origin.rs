@@ -1,0 +1,135 @@
+//! Why a case is there: the pattern that chose its nodes, and the study that added it to the cases that were asked for.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::param::Params;
+
+/// Why a case is there. All is absent for a case that was asked for by itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default)]
+pub struct Origin {
+    /// The pattern that chose its nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// The step of a pattern whose cases of one step run at the same time, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<u64>,
+    /// Links between the two groups of a trunk, where somebody stated them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<u32>,
+    /// The study of factors that it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub study: Option<FactorCase>,
+    /// The parameter that is varied to find the highest load that works. No profile asked for the case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_sweep: Option<String>,
+    /// The node that was slow with its partners, because of which the case is measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspect: Option<String>,
+    /// Whether its parts only find out if the subject still answers.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub liveness_check: bool,
+}
+
+/// What a case is in a study of factors.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct FactorCase {
+    /// The factor that is left out, or `baseline`.
+    pub factor: String,
+    /// Which repeat of the whole study, from 1.
+    pub repeat: u32,
+    /// Seed of the order in which the study is measured.
+    pub seed: u64,
+    /// The metric that the study compares.
+    pub metric: String,
+}
+
+impl Origin {
+    /// Whether nothing added the case to those asked for.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether a study added the case: it speaks about a factor or a load, and no profile judges it.
+    pub fn is_added(&self) -> bool {
+        self.study.is_some() || self.load_sweep.is_some()
+    }
+
+    /// Takes over what records of schema 1 hold in `chosen`, and removes it there.
+    pub(crate) fn take_from(chosen: &mut Params) -> Self {
+        let mut take = |name: &str| chosen.remove(name).map(|value| value.to_string());
+        let number = |text: Option<String>| text.and_then(|text| text.parse::<u64>().ok());
+        let (factor, repeat, seed, metric) =
+            (take("factor"), number(take("repeat")), number(take("seed")), take("metric"));
+        Self {
+            pattern: take("pattern"),
+            step: number(take("step")),
+            links: number(take("links")).and_then(|links| links.try_into().ok()),
+            study: factor.map(|factor| FactorCase {
+                factor,
+                repeat: repeat.and_then(|repeat| repeat.try_into().ok()).unwrap_or_default(),
+                seed: seed.unwrap_or_default(),
+                metric: metric.unwrap_or_default(),
+            }),
+            load_sweep: take("back_off"),
+            suspect: take("suspect"),
+            liveness_check: take("look").is_some(),
+        }
+    }
+}
+
+/// `pattern=ring, step=2`, for tables; empty where nothing is to be said.
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let study = self.study.as_ref();
+        let said = [
+            ("pattern", self.pattern.clone()),
+            ("step", self.step.map(|step| step.to_string())),
+            ("links", self.links.map(|links| links.to_string())),
+            ("factor", study.map(|study| study.factor.clone())),
+            ("repeat", study.map(|study| study.repeat.to_string())),
+            ("seed", study.map(|study| study.seed.to_string())),
+            ("load_sweep", self.load_sweep.clone()),
+            ("suspect", self.suspect.clone()),
+        ];
+        let said = said.iter().filter_map(|(name, value)| Some(format!("{name}={}", value.as_deref()?)));
+        f.pad(&said.collect::<Vec<_>>().join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_of_schema_1_become_an_origin_and_leave_the_parameters() {
+        let mut chosen = Params::default();
+        chosen.set("isa", "avx2");
+        for (name, value) in
+            [("pattern", "trunk"), ("factor", "no_pinning"), ("metric", "throughput"), ("back_off", "flows")]
+        {
+            chosen.set(name, value);
+        }
+        for (name, value) in [("step", 4_u64), ("links", 2), ("repeat", 3), ("seed", 7)] {
+            chosen.set(name, value);
+        }
+        let origin = Origin::take_from(&mut chosen);
+        let study = FactorCase {
+            factor: "no_pinning".to_owned(),
+            repeat: 3,
+            seed: 7,
+            metric: "throughput".to_owned(),
+        };
+        assert_eq!(origin.study, Some(study));
+        assert_eq!(
+            (origin.step, origin.links, origin.load_sweep.as_deref()),
+            (Some(4), Some(2), Some("flows"))
+        );
+        assert_eq!(chosen.to_string(), "isa=avx2");
+        let text = "pattern=trunk, step=4, links=2, factor=no_pinning, repeat=3, seed=7, load_sweep=flows";
+        assert_eq!(origin.to_string(), text);
+        assert!(Origin::take_from(&mut chosen).is_empty());
+    }
+}
