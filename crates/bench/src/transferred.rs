@@ -1,8 +1,7 @@
 //! Bytes that a case transferred between its ends, for the proof of its path: the counters of the interfaces must show
 //! them.
 
-use seatrial_model::{Case, Measures};
-use serde_json::{Value, json};
+use seatrial_model::{Case, Fact, Measures, Moved, MovedRows};
 
 /// Bytes of a case over all of its trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,23 +28,25 @@ impl Transferred {
         put(case, measures, rows.collect());
     }
 
-    fn rows(&self, case: &Case, interface: Option<&str>) -> Vec<Value> {
+    fn rows(&self, case: &Case, interface: Option<&str>) -> Vec<Moved> {
         let [first, second, ..] = case.nodes.as_slice() else { return Vec::new() };
         let rows = [(first, second, self.forward), (second, first, self.reverse)];
-        let row = |(from, to, bytes): &(&String, &String, u64)| {
-            let mut row = json!({ "from": from, "to": to, "bytes": bytes, "buffered": self.buffered });
-            if let Some(interface) = interface {
-                row["interface"] = json!(interface);
-            }
-            row
+        let row = |(from, to, bytes): &(&String, &String, u64)| Moved {
+            from: (*from).clone(),
+            to: (*to).clone(),
+            bytes: *bytes,
+            buffered: self.buffered,
+            interface: interface.map(str::to_owned),
+            sender: None,
+            receiver: None,
         };
         rows.iter().filter(|(_, _, bytes)| *bytes > 0).map(row).collect()
     }
 }
 
-fn put(case: &Case, measures: &mut Measures, rows: Vec<Value>) {
+fn put(case: &Case, measures: &mut Measures, rows: Vec<Moved>) {
     if case.nodes.len() > 1 {
-        measures.evidence.insert("moved".to_owned(), json!(rows));
+        MovedRows(rows).put(&mut measures.evidence);
     }
 }
 
@@ -53,6 +54,7 @@ fn put(case: &Case, measures: &mut Measures, rows: Vec<Value>) {
 mod tests {
     use super::*;
     use seatrial_model::{Params, Site, SiteNode};
+    use serde_json::json;
 
     use crate::Ends;
 

@@ -12,7 +12,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use seatrial_model::record::{CaseRecord, NotMade};
-use seatrial_model::{Case, CaseId, Nanos};
+use seatrial_model::{Case, CaseId, Fact, Nanos, RepeatedTrials};
 
 use crate::further::Further;
 use crate::running_case::RunningCase;
@@ -109,8 +109,7 @@ impl<'a> TimeBudget<'a> {
                 time.reserve -= reserve;
             }
         }
-        let count = |name: &str| record.evidence.get(name).and_then(serde_json::Value::as_f64).unwrap_or(0.0);
-        let repeated = count("repeated_trials");
+        let repeated = f64::from(RepeatedTrials::of(&record.evidence).unwrap_or_default().0);
         let counted = record.metrics.values().map(|metric| metric.trials).max().unwrap_or(0) as f64;
         for node in distinct(&record.nodes) {
             let time = self.nodes.entry(node.to_owned()).or_default();

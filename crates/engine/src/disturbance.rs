@@ -1,23 +1,16 @@
 //! Whether something else used the machine while a trial measured.
 
-use std::collections::BTreeMap;
-
 use seatrial_model::PartRecord;
 use seatrial_model::disturbance::{CpuUse, disturber};
 
-use crate::probes::{Seen, in_trial};
+use crate::probes::in_trial;
 
 /// What disturbed the trial, in words; `None` when nothing is known to have.
 ///
 /// Looks at the differences of the probes `steal` and `load` that workers leave in their evidence; what could not be
 /// read disturbs nothing. Who counts as a disturber: [`disturber`].
 pub fn disturbance(parts: &[PartRecord]) -> Option<String> {
-    let of_node = |probes: &BTreeMap<String, Seen>| -> CpuUse {
-        let counts =
-            ["steal", "load"].iter().filter_map(|probe| probes.get(*probe)).flat_map(|seen| &seen.counts);
-        counts.map(|(name, count)| (name.as_str(), *count)).collect()
-    };
-    let nodes: Vec<CpuUse> = in_trial(parts).values().map(of_node).collect();
+    let nodes: Vec<CpuUse> = in_trial(parts).0.values().map(CpuUse::from).collect();
     disturber(&nodes).map(|found| found.text)
 }
 

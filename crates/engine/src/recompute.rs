@@ -2,7 +2,10 @@
 
 use seatrial_bench::Registry;
 use seatrial_model::record::{CaseRecord, NotMade};
-use seatrial_model::{Case, Cause, Integrity, Outcome, PartRecord, Reason, Site};
+use seatrial_model::{
+    Case, Cause, CompletedTrials, DisturbedTrial, DisturbedTrials, Fact, Integrity, Outcome, PartRecord,
+    Reason, RepeatedTrials, Site,
+};
 use serde_json::Value;
 
 use crate::disturbance::disturbance;
@@ -72,13 +75,13 @@ pub fn recompute(
     };
     if record.outcome == Outcome::Measured {
         let seen = probes::over_trials(&counted);
-        if !seen.is_empty() {
-            record.evidence.insert("probes".to_owned(), probes::document(&seen));
+        if !seen.0.is_empty() {
+            seen.put(&mut record.evidence);
         }
-        tell_disturbed(&mut record, &disturbed, repeated);
-        keep(&mut record, recorded, &["start", "together", NotMade::KEY]);
+        tell_disturbed(&mut record, disturbed, repeated);
+        keep(&mut record, recorded, &["start", "together", NotMade::NAME]);
     } else {
-        keep(&mut record, recorded, &["trials_completed"]);
+        keep(&mut record, recorded, &[CompletedTrials::NAME]);
     }
     record.seconds = recorded.seconds;
     record.lost.clone_from(&recorded.lost);
@@ -128,8 +131,8 @@ fn is_of_its_numbers(recorded: &CaseRecord, counted: usize, parts: &[PartRecord]
         recorded.cause,
         Some(Contradiction | Inapplicable | Missing | Protocol | TooShort | Underloaded)
     );
-    let completed = recorded.evidence.get("trials_completed").and_then(Value::as_u64);
-    may_be && !parts.is_empty() && completed == Some(counted as u64)
+    let completed = CompletedTrials::of(&recorded.evidence);
+    may_be && !parts.is_empty() && completed.is_some_and(|completed| completed.0 as usize == counted)
 }
 
 fn distinct(parts: &[PartRecord]) -> usize {
@@ -148,33 +151,24 @@ fn counted(
     case: &Case,
     recorded: &CaseRecord,
     parts: &[PartRecord],
-) -> (Vec<PartRecord>, Vec<String>, usize) {
+) -> (Vec<PartRecord>, Vec<DisturbedTrial>, u32) {
     let mut numbers: Vec<u32> = parts.iter().map(|part| part.trial).collect();
     numbers.sort_unstable();
     numbers.dedup();
-    let told: Vec<String> = match placement::co_run_key(case) {
-        Some(_) => {
-            let list = recorded.evidence.get("disturbed_trials").cloned().unwrap_or_default();
-            serde_json::from_value(list).unwrap_or_default()
-        }
+    let told: Vec<DisturbedTrial> = match placement::co_run_key(case) {
+        Some(_) => DisturbedTrials::of(&recorded.evidence).unwrap_or_default().0,
         None => {
             let of = |number: &u32| {
                 let of_trial: Vec<PartRecord> =
                     parts.iter().filter(|part| part.trial == *number).cloned().collect();
-                disturbance(&of_trial).map(|why| format!("trial {number}: {why}"))
+                disturbance(&of_trial).map(|why| DisturbedTrial { trial: *number, why })
             };
             numbers.iter().filter_map(of).collect()
         }
     };
-    let recorded = recorded.evidence.get("repeated_trials").and_then(Value::as_u64);
-    let most = told.len().min(MOST_REPEATS as usize);
-    let repeats =
-        recorded.and_then(|count| usize::try_from(count).ok()).map_or(most, |count| count.min(most));
-    let repeated: Vec<u32> = told.iter().take(repeats).filter_map(|text| number_of(text)).collect();
+    let most = u32::try_from(told.len()).unwrap_or(MOST_REPEATS).min(MOST_REPEATS);
+    let repeats = RepeatedTrials::of(&recorded.evidence).map_or(most, |repeated| repeated.0.min(most));
+    let repeated: Vec<u32> = told.iter().take(repeats as usize).map(|disturbed| disturbed.trial).collect();
     let counted = parts.iter().filter(|part| !repeated.contains(&part.trial)).cloned().collect();
     (counted, told, repeats)
-}
-
-fn number_of(text: &str) -> Option<u32> {
-    text.strip_prefix("trial ")?.split(':').next()?.parse().ok()
 }

@@ -8,7 +8,10 @@ use std::cell::OnceCell;
 use seatrial_bench::Benchmark;
 use seatrial_cluster::{NodeIndex, Offset, WorkerId};
 use seatrial_model::record::{CaseRecord, NotMade};
-use seatrial_model::{Budget, Case, Cause, Measures, Nanos, PartRecord, Reason, Site};
+use seatrial_model::{
+    Budget, Case, Cause, CompletedTrials, DisturbedTrial, DisturbedTrials, Fact, Measures, Nanos, PartRecord,
+    Reason, RepeatedTrials, Site,
+};
 use seatrial_stats::{Stop, StopRule};
 use serde_json::{Value, json};
 
@@ -45,7 +48,7 @@ pub struct RunningCase {
     number: u32,
     counted: u32,
     /// The trials that were disturbed, and by what. The first of them were repeated.
-    disturbed: Vec<(u32, String)>,
+    disturbed: Vec<DisturbedTrial>,
     repeated: u32,
     not_made: Option<NotMade>,
     started: Nanos,
@@ -109,7 +112,8 @@ impl RunningCase {
 
     /// Counts a trial that came to its end, and notes the `disturbance` during it.
     pub fn count(&mut self, end: TrialEnd, disturbance: Option<&str>) {
-        self.disturbed.extend(disturbance.map(|why| (self.number, why.to_owned())));
+        self.disturbed
+            .extend(disturbance.map(|why| DisturbedTrial { trial: self.number, why: why.to_owned() }));
         self.parts.extend(end.parts);
         self.concurrent_counts.extend(self.concurrent_cases.map(|count| (self.number, count)));
         self.counted += 1;
@@ -146,7 +150,9 @@ impl RunningCase {
 
     /// Leaves the first disturbed trial that counts out of the numbers: another is made in its place.
     pub fn leave_out_disturbed(&mut self) {
-        let Some((number, _)) = self.disturbed.get(self.repeated as usize) else { return };
+        let Some(DisturbedTrial { trial: number, .. }) = self.disturbed.get(self.repeated as usize) else {
+            return;
+        };
         self.parts.retain(|part| part.trial != *number);
         self.concurrent_counts.retain(|(trial, _)| trial != number);
         self.repeated += 1;
@@ -249,14 +255,12 @@ impl RunningCase {
                     record.evidence.insert("start".to_owned(), skew);
                 }
                 let seen = probes::over_trials(&self.parts);
-                if !seen.is_empty() {
-                    record.evidence.insert("probes".to_owned(), probes::document(&seen));
+                if !seen.0.is_empty() {
+                    seen.put(&mut record.evidence);
                 }
-                let words = |(number, why): &(u32, String)| format!("trial {number}: {why}");
-                let disturbed: Vec<String> = self.disturbed.iter().map(words).collect();
-                tell_disturbed(&mut record, &disturbed, self.repeated as usize);
+                tell_disturbed(&mut record, self.disturbed.clone(), self.repeated);
                 if let Some(not_made) = &self.not_made {
-                    record.evidence.insert(NotMade::KEY.to_owned(), json!(not_made));
+                    not_made.put(&mut record.evidence);
                 }
                 record
             }
@@ -267,7 +271,7 @@ impl RunningCase {
     fn without_numbers(&self, reason: &Reason, parts: &[PartRecord], seconds: f64) -> CaseRecord {
         let mut record = CaseRecord::without_numbers(&self.case, reason);
         record.seconds = seconds;
-        record.evidence.insert("trials_completed".to_owned(), self.counted.into());
+        CompletedTrials(self.counted).put(&mut record.evidence);
         tell_parts(&mut record, parts);
         record
     }
@@ -281,9 +285,9 @@ fn tell_parts(record: &mut CaseRecord, parts: &[PartRecord]) {
 }
 
 /// Notes which trials were disturbed by what, and how many of them, the first ones, were `repeated`.
-pub fn tell_disturbed(record: &mut CaseRecord, disturbed: &[String], repeated: usize) {
+pub fn tell_disturbed(record: &mut CaseRecord, disturbed: Vec<DisturbedTrial>, repeated: u32) {
     if !disturbed.is_empty() {
-        record.evidence.insert("disturbed_trials".to_owned(), disturbed.into());
-        record.evidence.insert("repeated_trials".to_owned(), repeated.into());
+        DisturbedTrials(disturbed).put(&mut record.evidence);
+        RepeatedTrials(repeated).put(&mut record.evidence);
     }
 }

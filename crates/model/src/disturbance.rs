@@ -1,5 +1,7 @@
 //! Who else used the CPUs of nodes while they were measured, as the probes `steal` and `load` counted it.
 
+use crate::fact::ProbeReadings;
+
 /// Share of the CPU time that the hypervisor gave to others above which a trial counts as disturbed, in percent.
 pub const MOST_STOLEN_PERCENT: f64 = 5.0;
 
@@ -31,6 +33,14 @@ pub struct Disturber {
     pub name: String,
     /// How much it took.
     pub text: String,
+}
+
+/// Of the probes `steal` and `load`; what could not be read disturbs nothing.
+impl From<&ProbeReadings> for CpuUse {
+    fn from(probes: &ProbeReadings) -> Self {
+        let read = ["steal", "load"].iter().filter_map(|probe| probes.0.get(*probe));
+        read.flat_map(|reading| &reading.counts).map(|(name, count)| (name.as_str(), *count)).collect()
+    }
 }
 
 impl<'a> FromIterator<(&'a str, u64)> for CpuUse {

@@ -10,6 +10,7 @@ mod alias;
 mod case;
 pub mod disturbance;
 mod event;
+mod fact;
 mod finding;
 mod limit;
 pub mod machine;
@@ -32,6 +33,10 @@ pub use about::{About, Cost, Interaction, Need, Planned};
 pub use alias::Alias;
 pub use case::{Budget, Case, CaseId};
 pub use event::{Event, Phase};
+pub use fact::{
+    CompletedTrials, DisturbedTrial, DisturbedTrials, Fact, LogLine, Moved, MovedRows, NodeReadings, PathEnd,
+    ProbeReading, ProbeReadings, RepeatedTrials,
+};
 pub use finding::{Finding, Severity};
 pub use limit::{Bound, Limit, LimitRecord, Limits};
 pub use metric::{AxisSpec, Better, MetricSpec, SeriesSpec};

@@ -1,7 +1,7 @@
 //! `did-not-converge`: a case that ended with its interval wider than asked for.
 
 use seatrial_model::record::{CaseRecord, MetricRecord, NotMade};
-use seatrial_model::{Dimension, Finding, Severity, Unit};
+use seatrial_model::{Dimension, Fact, Finding, Severity, Unit};
 
 use super::{Rule, about, is_of_factors};
 use crate::number::quantity;
@@ -24,7 +24,7 @@ fn of_case(case: &CaseRecord) -> Option<Finding> {
     let trials = wide.iter().map(|(_, metric)| metric.trials).max()?;
     let names: Vec<&str> = wide.iter().map(|(name, _)| name.as_str()).collect();
     let has_had_its_time =
-        NotMade::of(case).is_some_and(|not_made| not_made.planned > 0 || not_made.precision);
+        NotMade::of(&case.evidence).is_some_and(|not_made| not_made.planned > 0 || not_made.precision);
     let remedy = match most_trials(case) {
         _ if has_had_its_time => "give the run more time by --time-budget",
         Some(most) if case.metrics.values().all(|metric| metric.trials < most) => {

@@ -1,7 +1,7 @@
 //! `disturbed`: trials during which something else used the machine.
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Finding, Severity, Unit};
+use seatrial_model::{DisturbedTrials, Fact, Finding, RepeatedTrials, Severity, Unit};
 
 use super::{Rule, about};
 use crate::number::quantity;
@@ -12,23 +12,18 @@ pub(super) const RULE: Rule = Rule {
     find,
 };
 
-/// The engine's list of disturbed trials, in words.
-const TRIALS: &str = "disturbed_trials";
-/// How many of them it repeated and left out of the numbers.
-const REPEATED: &str = "repeated_trials";
-
 fn find(records: &[CaseRecord]) -> Vec<Finding> {
     records.iter().filter_map(of_case).collect()
 }
 
 fn of_case(case: &CaseRecord) -> Option<Finding> {
-    let list = case.evidence.get(TRIALS)?.as_array()?;
-    let trials: Vec<&str> = list.iter().filter_map(serde_json::Value::as_str).collect();
+    let trials: Vec<String> =
+        DisturbedTrials::of(&case.evidence)?.0.iter().map(ToString::to_string).collect();
     if trials.is_empty() {
         return None;
     }
-    let repeated = case.evidence.get(REPEATED).and_then(serde_json::Value::as_u64).unwrap_or(0);
-    let kept = (trials.len() as u64).saturating_sub(repeated);
+    let repeated = RepeatedTrials::of(&case.evidence).unwrap_or_default().0;
+    let kept = trials.len().saturating_sub(repeated as usize);
     let (severity, effect) = match kept {
         0 => (Severity::Info, "all of them were repeated, and the numbers are without them".to_owned()),
         kept => (
@@ -39,27 +34,28 @@ fn of_case(case: &CaseRecord) -> Option<Finding> {
     let text = format!("{} trials were disturbed ({}); {effect}", trials.len(), trials.join("; "));
     let finding = Finding::new(RULE.kind, severity, case.subject.clone(), text);
     let value = quantity(trials.len() as f64, Unit::Count);
-    Some(about(case, Finding { value, evidence: vec![TRIALS.to_owned()], ..finding }))
+    Some(about(case, Finding { value, evidence: vec![DisturbedTrials::NAME.to_owned()], ..finding }))
 }
 
 #[cfg(test)]
 mod tests {
-    use seatrial_model::Quantity;
+    use seatrial_model::{DisturbedTrial, Quantity};
     use serde_json::json;
 
     use super::*;
     use crate::judge::fixture::measured;
 
-    fn disturbed(trials: &[&str], repeated: u64) -> CaseRecord {
+    fn disturbed(trials: &[&str], repeated: u32) -> CaseRecord {
         let mut case = measured("n1");
-        case.evidence.insert(TRIALS.to_owned(), json!(trials));
-        case.evidence.insert(REPEATED.to_owned(), json!(repeated));
+        let trials = trials.iter().map(|why| DisturbedTrial { trial: 1, why: (*why).to_owned() });
+        DisturbedTrials(trials.collect()).put(&mut case.evidence);
+        RepeatedTrials(repeated).put(&mut case.evidence);
         case
     }
 
     #[test]
     fn repeated_trials_are_information_and_kept_ones_a_warning() {
-        let why = "trial 1: 12.0 % of the CPU time was stolen by the hypervisor";
+        let why = "12.0 % of the CPU time was stolen by the hypervisor";
         let repeated = find(&[disturbed(&[why], 1)]).remove(0);
         assert_eq!(repeated.severity, Severity::Info);
         assert!(repeated.text.contains(why) && repeated.text.contains("without them"), "{}", repeated.text);
@@ -72,7 +68,7 @@ mod tests {
     fn quiet_cases_and_strange_evidence_give_nothing() {
         assert!(find(&[measured("n1"), disturbed(&[], 0)]).is_empty());
         let mut strange = measured("n1");
-        strange.evidence.insert(TRIALS.to_owned(), json!("many"));
+        strange.evidence.insert(DisturbedTrials::NAME.to_owned(), json!("many"));
         assert!(find(&[strange]).is_empty());
     }
 }

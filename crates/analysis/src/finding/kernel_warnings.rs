@@ -18,9 +18,10 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
 }
 
 fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
-    let lines: Vec<(Severity, &str)> = seen.lines().map(|(level, text)| (severity(level), text)).collect();
+    let lines: Vec<(Severity, &str)> =
+        seen.reading.lines.iter().map(|line| (severity(&line.level), line.text.as_str())).collect();
     let worst = lines.iter().map(|(severity, _)| *severity).max()?;
-    let count = lines.len() as u64 + seen.lines_left_out();
+    let count = lines.len() as u64 + seen.reading.lines_left_out;
     // The gravest first, in their order, and the same sentence once.
     let mut quoted: Vec<(Severity, &str)> = Vec::new();
     for line in &lines {

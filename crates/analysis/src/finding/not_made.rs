@@ -1,7 +1,7 @@
 //! `trials-not-made`: trials that a run went without, because its time was spent.
 
 use seatrial_model::record::{CaseRecord, NotMade};
-use seatrial_model::{Finding, Severity, Subject, Unit};
+use seatrial_model::{Fact, Finding, Severity, Subject, Unit};
 
 use super::Rule;
 use crate::number::{quantity, significant};
@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
 
 /// One finding over all cases: they shared the time.
 fn find(records: &[CaseRecord]) -> Vec<Finding> {
-    let all: Vec<NotMade> = records.iter().filter_map(NotMade::of).collect();
+    let all: Vec<NotMade> = records.iter().filter_map(|case| NotMade::of(&case.evidence)).collect();
     let Some(seconds) = all.iter().map(|one| one.seconds).reduce(f64::max) else { return Vec::new() };
     let repeats: u32 = all.iter().map(|one| one.repeats).sum();
     let planned: u32 = all.iter().map(|one| one.planned).sum();
@@ -41,12 +41,12 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
     );
     let finding = Finding::new(RULE.kind, Severity::Warning, Subject::node(), text);
     let value = quantity(f64::from(repeats) + f64::from(planned), Unit::Count);
-    vec![Finding { value, evidence: vec![NotMade::KEY.to_owned()], ..finding }]
+    vec![Finding { value, evidence: vec![NotMade::NAME.to_owned()], ..finding }]
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    
 
     use super::*;
     use crate::judge::fixture::measured;
@@ -56,7 +56,7 @@ mod tests {
         let case = |repeats, planned, precision| {
             let mut case = measured("n1");
             let not_made = NotMade { repeats, planned, precision, seconds: 90.0, is_whole_run: true };
-            case.evidence.insert(NotMade::KEY.to_owned(), json!(not_made));
+            not_made.put(&mut case.evidence);
             case
         };
         let found = find(&[case(2, 0, false), measured("n2"), case(1, 1, true)]);

@@ -5,8 +5,7 @@
 //! counters that contradict what was measured make every verdict on the case unknown, for its numbers are of another path.
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Finding, Nanos, Severity, Unit};
-use serde_json::Value;
+use seatrial_model::{Fact, Finding, Moved, MovedRows, Nanos, PathEnd, Severity, Unit};
 
 use super::probes::{Seen, seen};
 use super::{Rule, about};
@@ -45,20 +44,6 @@ pub(crate) fn doubt(case: &CaseRecord) -> Option<String> {
     shortfalls(case).find(|shortfall| shortfall.counted.is_some()).map(|it| it.text())
 }
 
-/// What went from one end to the other over all trials, as the benchmark put it down.
-#[derive(Clone, Copy)]
-struct Moved<'a> {
-    from: &'a str,
-    to: &'a str,
-    /// What it went through at the end that sent and at the end that received, where the benchmark knows better than the
-    /// plan: one of several rails or ports.
-    through: [Option<Point<'a>>; 2],
-    /// Payload that came there.
-    bytes: f64,
-    /// What may have been in the buffers of both ends when the counters were read, and was counted by one side only.
-    buffered: f64,
-}
-
 /// What counts bytes: its probe, what it is called, and how the person chooses another.
 #[derive(PartialEq)]
 struct Kind {
@@ -85,28 +70,28 @@ enum Way {
 }
 
 /// Something else that counted enough to have carried it.
-struct Carrier<'a> {
-    name: &'a str,
+struct Carrier {
+    name: String,
     bytes: u64,
     /// What it was to carry of the case by itself; 0 where it is none of the case's.
     own: f64,
 }
 
 /// An end whose counters do not show what was moved.
-struct Shortfall<'a> {
-    moved: Moved<'a>,
-    node: &'a str,
+struct Shortfall {
+    moved: Moved,
+    node: String,
     evidence: Vec<String>,
     kind: &'static Kind,
     /// The interfaces or ports that were chosen.
-    chosen: Vec<&'a str>,
+    chosen: Vec<String>,
     way: Way,
     /// Bytes that they counted; none when that could not be read.
     counted: Option<u64>,
     /// Why it could not, where the probe told.
     why: Option<String>,
     /// The others, the one with the most bytes first.
-    carried: Vec<Carrier<'a>>,
+    carried: Vec<Carrier>,
     /// Part of the bytes that counters may lack because they are renewed seldom.
     late: f64,
 }
@@ -117,40 +102,26 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
 
 /// One for each row of what was moved, at most: an end is enough to say that it went elsewhere. Of two ends the one that
 /// shows more stands, so that counters which could not be read at one end do not hide what those of the other show.
-fn shortfalls(case: &CaseRecord) -> impl Iterator<Item = Shortfall<'_>> {
-    let rows = case.evidence.get("moved").and_then(Value::as_array).into_iter().flatten();
-    rows.filter_map(Moved::read).filter_map(move |moved| {
-        let ends = [Way::Sent, Way::Received].into_iter().filter_map(|way| at_end(case, moved, way));
+fn shortfalls(case: &CaseRecord) -> impl Iterator<Item = Shortfall> {
+    let rows = MovedRows::of(&case.evidence).unwrap_or_default().0;
+    rows.into_iter().filter_map(move |moved| {
+        let ends = [Way::Sent, Way::Received].into_iter().filter_map(|way| at_end(case, &moved, way));
         ends.min_by_key(Shortfall::rank)
     })
 }
 
-impl<'a> Moved<'a> {
-    fn read(row: &'a Value) -> Option<Self> {
-        Some(Self {
-            from: row["from"].as_str()?,
-            to: row["to"].as_str()?,
-            through: ["sender", "receiver"].map(|end| Point::read(&row[end]).or(Point::read(row))),
-            bytes: row["bytes"].as_f64()?,
-            buffered: row["buffered"].as_f64().unwrap_or(0.0),
-        })
-    }
-
-    /// The node of an end, and what the benchmark says that it went through there.
-    fn at(&self, way: Way) -> (&'a str, Option<Point<'a>>) {
-        match way {
-            Way::Sent => (self.from, self.through[0]),
-            Way::Received => (self.to, self.through[1]),
-        }
-    }
-}
-
-impl<'a> Point<'a> {
-    /// That of an object that names one.
-    fn read(object: &'a Value) -> Option<Self> {
-        let of = |kind: &'static Kind| Some(Self { kind, name: object[kind.noun].as_str()? });
-        of(&INTERFACE).or_else(|| of(&PORT))
-    }
+/// The node of an end, and what the benchmark says that it went through there.
+fn end_of(moved: &Moved, way: Way) -> (&str, Option<Point<'_>>) {
+    let (node, end) = match way {
+        Way::Sent => (&moved.from, &moved.sender),
+        Way::Received => (&moved.to, &moved.receiver),
+    };
+    let named = match end {
+        Some(PathEnd::Interface(name)) => Some((&INTERFACE, name)),
+        Some(PathEnd::Port(name)) => Some((&PORT, name)),
+        None => moved.interface.as_ref().map(|name| (&INTERFACE, name)),
+    };
+    (node, named.map(|(kind, name)| Point { kind, name }))
 }
 
 impl Way {
@@ -186,13 +157,15 @@ fn ports<'a>(case: &'a CaseRecord, node: &str) -> Option<Vec<&'a str>> {
 
 /// What other rows of the case have moved through this at this end.
 fn of_other_rows(case: &CaseRecord, node: &str, way: Way, point: Point<'_>) -> f64 {
-    let rows = case.evidence.get("moved").and_then(Value::as_array).into_iter().flatten();
-    let here = |moved: &Moved<'_>| moved.at(way) == (node, Some(point));
-    rows.filter_map(Moved::read).filter(here).map(|moved| moved.bytes).sum()
+    let rows = MovedRows::of(&case.evidence).unwrap_or_default().0;
+    rows.iter()
+        .filter(|moved| end_of(moved, way) == (node, Some(point)))
+        .map(|moved| moved.bytes as f64)
+        .sum()
 }
 
-fn at_end<'a>(case: &'a CaseRecord, moved: Moved<'a>, way: Way) -> Option<Shortfall<'a>> {
-    let (node, point) = moved.at(way);
+fn at_end(case: &CaseRecord, moved: &Moved, way: Way) -> Option<Shortfall> {
+    let (node, point) = end_of(moved, way);
     let (kind, chosen) = match point.map(|point| (point.kind, vec![point.name])) {
         Some(named) => named,
         None => match interfaces(case, node) {
@@ -209,7 +182,7 @@ fn at_end<'a>(case: &'a CaseRecord, moved: Moved<'a>, way: Way) -> Option<Shortf
         all.filter_map(|(name, count)| Some((name.strip_prefix(way.counter())?, count))).collect();
     let of = |name: &&str| counts.iter().find(|(known, _)| known == name).map(|(_, count)| *count);
     let counted = chosen.iter().map(of).sum::<Option<u64>>();
-    let least = moved.bytes * LEAST - moved.buffered;
+    let least = moved.bytes as f64 * LEAST - moved.buffered as f64;
     if counted.is_some_and(|own| own as f64 >= least) {
         return None;
     }
@@ -217,10 +190,10 @@ fn at_end<'a>(case: &'a CaseRecord, moved: Moved<'a>, way: Way) -> Option<Shortf
     let partly = seen.as_ref().and_then(|seen| lacking(seen, way, &chosen));
     let counted = counted.filter(|_| partly.is_none());
     let others = counts.iter().copied().filter(|(name, count)| *count > 0 && !chosen.contains(name));
-    let mut carried: Vec<Carrier<'_>> = others
+    let mut carried: Vec<Carrier> = others
         .map(|(name, bytes)| {
             let own = of_other_rows(case, node, way, Point { kind, name });
-            Carrier { name, bytes, own }
+            Carrier { name: name.to_owned(), bytes, own }
         })
         .filter(|other| counted.is_some() && other.bytes as f64 - other.own >= least / 2.0)
         .collect();
@@ -228,8 +201,12 @@ fn at_end<'a>(case: &'a CaseRecord, moved: Moved<'a>, way: Way) -> Option<Shortf
     let time = case.params.nanos("time").ok().filter(|time| time.get() > 0);
     let late = time.map_or(1.0, |time| (RENEWED.as_secs() / time.as_secs()).min(1.0));
     let below = |why: &&str| chosen.iter().any(|name| is_below(why, name));
-    let why = partly.or_else(|| seen.as_ref()?.unreadable().find(below).map(str::to_owned));
+    let why = partly.or_else(|| {
+        seen.as_ref()?.reading.unreadable.iter().map(String::as_str).find(below).map(str::to_owned)
+    });
     let evidence = seen.iter().flat_map(Seen::evidence).collect();
+    let chosen = chosen.into_iter().map(str::to_owned).collect();
+    let (node, moved) = (node.to_owned(), moved.clone());
     Some(Shortfall { moved, node, evidence, kind, chosen, way, counted, why, carried, late })
 }
 
@@ -240,10 +217,15 @@ fn lacking(seen: &Seen<'_>, way: Way, chosen: &[&str]) -> Option<String> {
         let mut behind = chosen.iter().filter_map(|name| rest.strip_prefix(name));
         behind.any(|behind| behind.is_empty() || behind.starts_with([' ', ':']))
     };
-    let back =
-        seen.backwards().find(is_of).map(|name| format!("{name} went backwards: somebody set it to 0"));
+    let back = seen
+        .reading
+        .backwards
+        .iter()
+        .map(String::as_str)
+        .find(is_of)
+        .map(|name| format!("{name} went backwards: somebody set it to 0"));
     // The reason comes behind what is known without it (`... vanished between the readings`).
-    back.or_else(|| seen.unreadable().filter(is_of).last().map(str::to_owned))
+    back.or_else(|| seen.reading.unreadable.iter().map(String::as_str).rfind(is_of).map(str::to_owned))
 }
 
 /// Whether this is of a file of this interface, or of the device of this port.
@@ -252,7 +234,7 @@ fn is_below(why: &str, name: &str) -> bool {
     why.contains(&format!("/{device}/"))
 }
 
-impl Shortfall<'_> {
+impl Shortfall {
     /// The more it shows, the less.
     fn rank(&self) -> u32 {
         match self.counted {
@@ -264,13 +246,13 @@ impl Shortfall<'_> {
 
     /// Whether it went elsewhere: another interface carried it, or more is missing than counters that are late can lack.
     fn is_contradiction(&self) -> bool {
-        let least = self.moved.bytes * (LEAST - self.late) - self.moved.buffered;
-        let is_elsewhere = !self.carried.is_empty() && self.moved.bytes >= ENOUGH;
+        let least = self.moved.bytes as f64 * (LEAST - self.late) - self.moved.buffered as f64;
+        let is_elsewhere = !self.carried.is_empty() && self.moved.bytes as f64 >= ENOUGH;
         self.counted.is_some_and(|own| is_elsewhere || (own as f64) < least)
     }
 
     fn text(&self) -> String {
-        let (names, node) = (self.chosen.join(" and "), self.node);
+        let (names, node) = (self.chosen.join(" and "), &self.node);
         let Some(own) = self.counted else {
             let why = self.why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
             return format!(
@@ -300,13 +282,13 @@ impl Shortfall<'_> {
             _ => format!("{} carried them: look at {}", carried.join(", "), self.kind.choice),
         };
         // Of ends on one node only what they went through tells which is which.
-        let end = |way| match self.moved.at(way) {
+        let end = |way| match end_of(&self.moved, way) {
             (node, Some(point)) if self.moved.from == self.moved.to => format!("{} of {node}", point.name),
             (node, _) => node.to_owned(),
         };
         format!(
             "{} went from {} to {}, but {names} of {node} {} only {}; {elsewhere}",
-            megabytes(self.moved.bytes),
+            megabytes(self.moved.bytes as f64),
             end(Way::Sent),
             end(Way::Received),
             self.way.verb(),
@@ -320,18 +302,18 @@ impl Shortfall<'_> {
             Some(_) if self.is_contradiction() => Severity::Problem,
             Some(_) => Severity::Warning,
         };
-        let mut evidence = vec!["moved".to_owned()];
+        let mut evidence = vec![MovedRows::NAME.to_owned()];
         evidence.extend(self.evidence.iter().cloned());
         let text = format!("the path is not confirmed: {}", self.text());
         let finding = Finding::new(RULE.kind, severity, case.subject.clone(), text);
-        let percent = self.counted.map(|own| 100.0 * own as f64 / self.moved.bytes);
+        let percent = self.counted.map(|own| 100.0 * own as f64 / self.moved.bytes as f64);
         let value = percent.and_then(|percent| quantity(percent, Unit::Percent));
         let finding = about(case, Finding { value, evidence, ..finding });
-        Finding { node: Some(self.node.to_owned()), ..finding }
+        Finding { node: Some(self.node.clone()), ..finding }
     }
 }
 
-impl Carrier<'_> {
+impl Carrier {
     fn text(&self) -> String {
         let bytes = megabytes(self.bytes as f64);
         if self.own > 0.0 {

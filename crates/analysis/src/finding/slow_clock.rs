@@ -25,7 +25,7 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
 
 /// One for the shortest of the case's times.
 fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
-    let look_ns = seen.level("look_ns")? as f64;
+    let look_ns = *seen.reading.levels.get("look_ns")? as f64;
     let times = case.metrics.iter().filter(|(_, metric)| metric.unit.dimension() == Dimension::Time);
     let ns = times.map(|(name, metric)| (name, metric.median * metric.unit.factor()));
     let (name, shortest_ns) =

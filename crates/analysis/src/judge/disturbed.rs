@@ -2,6 +2,7 @@
 
 use seatrial_model::disturbance::{CpuUse, Disturber, disturber};
 use seatrial_model::record::CaseRecord;
+use seatrial_model::{Fact, NodeReadings};
 use serde_json::Value;
 
 /// Who used what `case` measured, if anybody did: a number that was missed then says nothing about the hardware. Processes
@@ -9,15 +10,9 @@ use serde_json::Value;
 /// engine repeat a trial.
 pub(super) fn disturbed_by(case: &CaseRecord) -> Option<Disturber> {
     on_a_gpu(case).or_else(|| {
-        let nodes = case.evidence.get("probes")?.as_object()?;
-        let nodes: Vec<CpuUse> = nodes.values().map(cpu_use).collect();
+        let nodes: Vec<CpuUse> = NodeReadings::of(&case.evidence)?.0.values().map(CpuUse::from).collect();
         disturber(&nodes)
     })
-}
-
-fn cpu_use(probes: &Value) -> CpuUse {
-    let counts = ["steal", "load"].iter().filter_map(|probe| probes[*probe]["counts"].as_object()).flatten();
-    counts.filter_map(|(name, count)| Some((name.as_str(), count.as_u64()?))).collect()
 }
 
 /// Other processes that computed on a GPU of the case, as its driver lists them.

@@ -1,7 +1,6 @@
 //! What went over each port of a case, as the proof of its path wants it: the counters of that port must show it.
 
-use seatrial_model::{Case, Measures};
-use serde_json::{Value, json};
+use seatrial_model::{Case, Fact, Measures, Moved, MovedRows, PathEnd};
 
 use super::port_list::{PLUS, PORTS};
 use super::ports::{DISTINCT, INTERFACES};
@@ -20,31 +19,25 @@ pub fn tell(by_port: &[Transferred], case: &Case, measures: &mut Measures) {
     for (number, moved) in by_port.iter().enumerate() {
         let directions = [([first, second], [0, 1], moved.forward), ([second, first], [1, 0], moved.reverse)];
         for ([from, to], ends, bytes) in directions.into_iter().filter(|(.., bytes)| *bytes > 0) {
-            let mut row = json!({ "from": from, "to": to, "bytes": bytes, "buffered": moved.buffered });
-            for (name, end) in ["sender", "receiver"].into_iter().zip(ends) {
-                if let Some(point) = point(case, end, number) {
-                    row[name] = point;
-                }
-            }
-            rows.push(row);
+            let [sender, receiver] = ends.map(|end| path_end(case, end, number));
+            let (from, to) = (from.clone(), to.clone());
+            rows.push(Moved { from, to, bytes, buffered: moved.buffered, interface: None, sender, receiver });
         }
     }
-    measures.evidence.insert("moved".to_owned(), Value::Array(rows));
+    MovedRows(rows).put(&mut measures.evidence);
 }
 
 /// What counts the bytes of a port of an end: the port itself, or of what software plays the interface under it.
-fn point(case: &Case, end: usize, number: usize) -> Option<Value> {
-    let of = |chosen: &str, kind: &str| {
-        let name = case.chosen.text(chosen).ok()?.split(PLUS).nth(number)?.to_owned();
-        Some(json!({ kind: name }))
-    };
-    of(INTERFACES[end], "interface").or_else(|| of(PORTS[end], "port"))
+fn path_end(case: &Case, end: usize, number: usize) -> Option<PathEnd> {
+    let of = |chosen: &str| Some(case.chosen.text(chosen).ok()?.split(PLUS).nth(number)?.to_owned());
+    of(INTERFACES[end]).map(PathEnd::Interface).or_else(|| of(PORTS[end]).map(PathEnd::Port))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use seatrial_model::{Params, Subject};
+    use serde_json::{Value, json};
 
     fn told(nodes: &[&str], chosen: &[(&str, &str)], distinct: Option<bool>) -> Option<Value> {
         let about = &crate::toy::ABOUT;

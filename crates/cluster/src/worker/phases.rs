@@ -4,11 +4,13 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use seatrial_bench::{Offer, Part, Registry};
-use seatrial_model::{Case, Cause, Evidence, Nanos, Phase, Reason};
+use seatrial_model::{
+    Case, Cause, Evidence, Fact, LogLine, Nanos, Phase, ProbeReading, ProbeReadings, Reason,
+};
 use seatrial_sys::clock;
 use seatrial_sys::probe::{Difference, Line, Watch, probe};
 use seatrial_sys::root::SysRoot;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::control::Order;
 use super::outbox::Outbox;
@@ -98,7 +100,7 @@ impl Served<'_> {
         sink.finish()?;
         let Some(differences) = differences else { return self.outbox.send(&FromWorker::WarmedUp) };
         if !self.probes.is_empty() {
-            self.evidence.insert("probes".to_owned(), document_of_all(&differences));
+            readings(differences).put(&mut self.evidence);
         }
         self.outbox.send(&FromWorker::Measured)
     }
@@ -132,24 +134,25 @@ fn absent(id: &str) -> Difference {
 }
 
 /// By probe: what was counted during the phase, and why something was not.
-fn document_of_all(differences: &[(&'static str, Difference)]) -> Value {
-    Value::Object(differences.iter().map(|(id, found)| ((*id).to_owned(), document(found))).collect())
+fn readings(differences: Vec<(&'static str, Difference)>) -> ProbeReadings {
+    ProbeReadings(differences.into_iter().map(|(id, found)| (id.to_owned(), reading(found))).collect())
 }
 
-fn document(difference: &Difference) -> Value {
+fn reading(difference: Difference) -> ProbeReading {
     let Difference { counts, levels, lines, lines_left_out, backwards, unreadable } = difference;
-    let mut document =
-        json!({ "counts": counts, "levels": levels, "backwards": backwards, "unreadable": unreadable });
-    // Of the few probes that read a log only.
-    if let (false, Value::Object(fields)) = (lines.is_empty(), &mut document) {
-        fields.insert("lines".to_owned(), lines.iter().map(line).collect());
-        fields.insert("lines_left_out".to_owned(), json!(lines_left_out));
+    let line = |line: Line| LogLine {
+        sequence: line.sequence,
+        level: line.level_name().to_owned(),
+        text: line.text,
+    };
+    ProbeReading {
+        counts,
+        levels,
+        lines: lines.into_iter().map(line).collect(),
+        lines_left_out,
+        backwards: backwards.into_iter().collect(),
+        unreadable: unreadable.into_iter().collect(),
     }
-    document
-}
-
-fn line(line: &Line) -> Value {
-    json!({ "sequence": line.sequence, "level": line.level_name(), "text": line.text })
 }
 
 #[cfg(test)]
@@ -159,10 +162,11 @@ mod tests {
     #[test]
     fn lines_stand_with_their_level_and_only_where_there_are_some() {
         let lines = vec![Line { sequence: 7, level: 3, text: "disk on fire".to_owned() }];
-        let found = document(&Difference { lines, lines_left_out: 2, ..Difference::default() });
+        let document = |difference| serde_json::to_value(reading(difference)).expect("JSON");
+        let found = document(Difference { lines, lines_left_out: 2, ..Difference::default() });
         assert_eq!(found["lines"][0], json!({ "sequence": 7, "level": "err", "text": "disk on fire" }));
         assert_eq!(found["lines_left_out"], 2);
-        assert!(document(&Difference::default()).get("lines").is_none());
+        assert!(document(Difference::default()).get("lines").is_none());
     }
 
     #[test]
@@ -170,9 +174,9 @@ mod tests {
         let found = end(watch(&["steal", "no_such_probe", "vmstat"]));
         let ids: Vec<_> = found.iter().map(|(id, _)| *id).collect();
         assert_eq!(ids, ["steal", "no_such_probe", "vmstat"]);
-        let document = document_of_all(&found);
-        let why = document["no_such_probe"]["unreadable"][0].as_str();
+        let readings = readings(found).0;
+        let why = readings["no_such_probe"].unreadable.first().map(String::as_str);
         assert_eq!(why, Some("this build has no probe 'no_such_probe'"));
-        assert!(document["vmstat"]["counts"].as_object().is_some_and(|counts| !counts.is_empty()));
+        assert!(!readings["vmstat"].counts.is_empty());
     }
 }

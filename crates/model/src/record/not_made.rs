@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::CaseRecord;
+use crate::fact::Fact;
 
-/// The trials that a case went without. Stands in the evidence of the case, under [`NotMade::KEY`].
+/// The trials that a case went without. A fact in the evidence of the case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NotMade {
@@ -20,12 +20,6 @@ pub struct NotMade {
     pub is_whole_run: bool,
 }
 
-impl NotMade {
-    /// The name of the evidence.
-    pub const KEY: &str = "not_made";
-
-    /// What `record` says of it.
-    pub fn of(record: &CaseRecord) -> Option<Self> {
-        serde_json::from_value(record.evidence.get(Self::KEY)?.clone()).ok()
-    }
+impl Fact for NotMade {
+    const NAME: &'static str = "not_made";
 }

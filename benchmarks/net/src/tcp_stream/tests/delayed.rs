@@ -39,8 +39,11 @@ impl Delayed {
                 };
                 scope.spawn(make).join().expect("made")
             });
+            // Queues that hold all of a window, so that no packet is lost however late these threads get a CPU.
             space.run(&format!(
-                "ip addr add 10.98.0.{own} peer 10.98.0.{other} dev {INTERFACE} && ip link set {INTERFACE} mtu 1500 up"
+                "ip addr add 10.98.0.{own} peer 10.98.0.{other} dev {INTERFACE} \
+                 && ip link set {INTERFACE} mtu 1500 txqueuelen 100000 up \
+                 && tc qdisc replace dev {INTERFACE} root pfifo limit 100000"
             ));
             file
         };

@@ -1,6 +1,6 @@
 //! What counters of interfaces and ports show of a path.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::judge::fixture::measured;

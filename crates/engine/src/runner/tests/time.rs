@@ -1,6 +1,7 @@
 //! The time of a run, on a scripted node: a trial takes ten seconds of its clock, to the nanosecond.
 
 use seatrial_model::record::NotMade;
+use seatrial_model::{Fact, RepeatedTrials};
 
 use super::*;
 use crate::{Demand, NothingJudged, Standing, TimeBudget};
@@ -73,9 +74,9 @@ fn measure(
     (finished.records, fleet.now().get() / 1_000_000_000)
 }
 
-fn repeats(records: &[CaseRecord]) -> Vec<u64> {
-    let count = |record: &CaseRecord| record.evidence.get("repeated_trials").and_then(Value::as_u64);
-    records.iter().map(|record| count(record).unwrap_or(0)).collect()
+fn repeats(records: &[CaseRecord]) -> Vec<u32> {
+    let count = |record: &CaseRecord| RepeatedTrials::of(&record.evidence).unwrap_or_default().0;
+    records.iter().map(count).collect()
 }
 
 fn trials(records: &[CaseRecord]) -> Vec<u64> {
@@ -90,9 +91,9 @@ fn a_machine_where_every_trial_is_disturbed_keeps_the_time_that_was_promised() {
     assert_eq!(trials(&records), [3; 5]);
     assert_eq!(took, 180);
     let not_made: Vec<u32> =
-        records.iter().map(|record| NotMade::of(record).map_or(0, |it| it.repeats)).collect();
+        records.iter().map(|record| NotMade::of(&record.evidence).map_or(0, |it| it.repeats)).collect();
     assert_eq!(not_made, [0, 2, 1, 2, 2]);
-    let told = NotMade::of(&records[1]).expect("told");
+    let told = NotMade::of(&records[1].evidence).expect("told");
     assert_eq!((told.seconds, told.is_whole_run), (180.0, true));
 }
 
@@ -103,7 +104,7 @@ fn one_judged_case_that_was_disturbed_once_gets_its_repeat_though_others_before_
     let (records, took) = measure(&all, Some(100), &ByName, disturbed, Vec::new());
     assert_eq!(repeats(&records), [0, 0, 1]);
     assert_eq!(took, 100);
-    assert!(!records[2].evidence.contains_key(NotMade::KEY));
+    assert!(!records[2].evidence.contains_key(NotMade::NAME));
 }
 
 #[test]
@@ -119,7 +120,7 @@ fn where_the_plan_alone_takes_longer_only_what_is_judged_makes_all_its_trials() 
     let (records, took) = measure(&all, Some(80), &ByName, |_, _| false, Vec::new());
     assert_eq!(trials(&records), [1, 3, 1, 3]);
     assert_eq!(took, 80);
-    let planned = |record: &CaseRecord| NotMade::of(record).map(|it| it.planned);
+    let planned = |record: &CaseRecord| NotMade::of(&record.evidence).map(|it| it.planned);
     assert_eq!(records.iter().map(planned).collect::<Vec<_>>(), [Some(2), None, Some(2), None]);
 }
 
@@ -133,7 +134,7 @@ fn without_a_promise_repeats_may_take_as_long_as_the_plan() {
     short.1.iter_mut().for_each(|case| (case.budget.trials, case.budget.max_trials) = (1, 1));
     let (records, took) = measure(&short, None, &NothingJudged, |_, _| true, Vec::new());
     assert_eq!((repeats(&records), took), (vec![2, 0], 40));
-    assert_eq!(NotMade::of(&records[1]).map(|it| (it.repeats, it.is_whole_run)), Some((1, false)));
+    assert_eq!(NotMade::of(&records[1].evidence).map(|it| (it.repeats, it.is_whole_run)), Some((1, false)));
 }
 
 #[test]
