@@ -14,6 +14,7 @@ use crate::units::Nanos;
 
 /// The unit of planning, isolation and resuming.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(remote = "Self")]
 pub struct Case {
     /// Readable and unique within a run.
     pub id: CaseId,
@@ -48,6 +49,8 @@ pub struct Case {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_of: Option<CaseId>,
 }
+
+crate::origin::reads_schema_1!(Case);
 
 /// How long and how often a case is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]

@@ -80,6 +80,28 @@ impl Origin {
     }
 }
 
+/// Reads a type with `chosen` and `origin`, which derives its form by `#[serde(remote = "Self")]`, from schema 1 as well.
+macro_rules! reads_schema_1 {
+    ($name:ident) => {
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                Self::serialize(self, serializer)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let mut read = Self::deserialize(deserializer)?;
+                if read.origin.is_empty() {
+                    read.origin = $crate::origin::Origin::take_from(&mut read.chosen);
+                }
+                Ok(read)
+            }
+        }
+    };
+}
+pub(crate) use reads_schema_1;
+
 /// `pattern=ring, step=2`, for tables; empty where nothing is to be said.
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -46,7 +46,6 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    
 
     use super::*;
     use crate::judge::fixture::measured;

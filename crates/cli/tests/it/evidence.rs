@@ -170,7 +170,7 @@ fn what_another_build_wrote_is_told_apart_from_what_somebody_changed() {
     change(&home, "plan.json", "\"version\": 1", "\"version\": 999");
     verify(&home, &export(&home, "older.tar.gz")).exits(3).shows("was not made again").shows("version 999");
     let file = samples(&home, "kernel-copy");
-    change(&home, &file, "\"schema\": 1", "\"schema\": 99");
+    change(&home, &file, "\"schema\": 2", "\"schema\": 99");
     verify(&home, &export(&home, "newer.tar.gz")).exits(3).shows("cannot be read").shows("schema 99");
 }
 

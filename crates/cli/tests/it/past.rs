@@ -109,7 +109,7 @@ fn a_run_of_another_version_is_refused_by_name() {
     let home = runs(&[60.0]);
     let file = home.run().join("run.json");
     let text = std::fs::read_to_string(&file).expect("read");
-    std::fs::write(&file, text.replacen("\"schema\": 1", "\"schema\": 99", 1)).expect("written");
+    std::fs::write(&file, text.replacen("\"schema\": 2", "\"schema\": 99", 1)).expect("written");
     let report = home.seatrial("report").run().exits(2);
     report.says("has schema 99").says("use the version that wrote it");
 }

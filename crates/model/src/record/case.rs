@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::{MetricRecord, SeriesRecord};
 use crate::case::{Case, CaseId};
@@ -75,22 +75,7 @@ pub struct CaseRecord {
     pub seconds: f64,
 }
 
-impl Serialize for CaseRecord {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Self::serialize(self, serializer)
-    }
-}
-
-/// Records of schema 1 are read as well.
-impl<'de> Deserialize<'de> for CaseRecord {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut record = Self::deserialize(deserializer)?;
-        if record.origin.is_empty() {
-            record.origin = Origin::take_from(&mut record.chosen);
-        }
-        Ok(record)
-    }
-}
+crate::origin::reads_schema_1!(CaseRecord);
 
 /// Headlines of records that name none, where they have them: their metrics stand in alphabetical order.
 const UNNAMED_HEADLINES: [&str; 2] = ["throughput", "round_trip"];

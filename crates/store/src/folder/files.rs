@@ -4,13 +4,12 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use seatrial_model::profile::Profile;
-use seatrial_model::record::{CaseRecord, RunInfo};
+use seatrial_model::record::{CaseRecord, RunInfo, SCHEMA_VERSION};
 use seatrial_model::{Case, CaseId, Finding, Nanos, PartRecord, SiteNode, Verdict, VerdictRecord};
 use serde::{Deserialize, Serialize};
 
-/// Rises when an older Seatrial would misread a file. Readers tolerate keys they do not know and keys that are
-/// missing, so most changes do not need it.
-pub const SCHEMA: u32 = 1;
+/// The schema of the record. Readers tolerate keys they do not know and keys that are missing.
+pub const SCHEMA: u32 = SCHEMA_VERSION;
 
 /// The file that makes a folder a run.
 pub const RUN_FILE: &str = "run.json";
