@@ -52,6 +52,12 @@ pub struct Case {
 
 crate::origin::reads_schema_1!(Case);
 
+impl Case {
+    fn upgrade(&mut self) {
+        self.origin.upgrade(&mut self.chosen);
+    }
+}
+
 /// How long and how often a case is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Budget {

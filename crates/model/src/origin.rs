@@ -57,8 +57,14 @@ impl Origin {
         self.study.is_some() || self.load_sweep.is_some()
     }
 
-    /// Takes over what records of schema 1 hold in `chosen`, and removes it there.
-    pub(crate) fn take_from(chosen: &mut Params) -> Self {
+    /// Takes over what schema 1 holds in `chosen`, and removes it there.
+    pub(crate) fn upgrade(&mut self, chosen: &mut Params) {
+        if self.is_empty() {
+            *self = Self::take_from(chosen);
+        }
+    }
+
+    fn take_from(chosen: &mut Params) -> Self {
         let mut take = |name: &str| chosen.remove(name).map(|value| value.to_string());
         let number = |text: Option<String>| text.and_then(|text| text.parse::<u64>().ok());
         let (factor, repeat, seed, metric) =
@@ -80,7 +86,7 @@ impl Origin {
     }
 }
 
-/// Reads a type with `chosen` and `origin`, which derives its form by `#[serde(remote = "Self")]`, from schema 1 as well.
+/// Reads a type, which derives its form by `#[serde(remote = "Self")]`, from schema 1 as well: by its `upgrade`.
 macro_rules! reads_schema_1 {
     ($name:ident) => {
         impl serde::Serialize for $name {
@@ -92,9 +98,7 @@ macro_rules! reads_schema_1 {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let mut read = Self::deserialize(deserializer)?;
-                if read.origin.is_empty() {
-                    read.origin = $crate::origin::Origin::take_from(&mut read.chosen);
-                }
+                read.upgrade();
                 Ok(read)
             }
         }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{MetricRecord, SeriesRecord};
 use crate::case::{Case, CaseId};
+use crate::fact::{DisturbedTrials, Fact};
 use crate::finding::Finding;
 use crate::metric::Better;
 use crate::origin::Origin;
@@ -76,6 +77,15 @@ pub struct CaseRecord {
 }
 
 crate::origin::reads_schema_1!(CaseRecord);
+
+impl CaseRecord {
+    fn upgrade(&mut self) {
+        self.origin.upgrade(&mut self.chosen);
+        if let Some(trials) = DisturbedTrials::of(&self.evidence) {
+            trials.put(&mut self.evidence);
+        }
+    }
+}
 
 /// Headlines of records that name none, where they have them: their metrics stand in alphabetical order.
 const UNNAMED_HEADLINES: [&str; 2] = ["throughput", "round_trip"];
@@ -175,5 +185,19 @@ mod tests {
         assert_eq!(name(&record(None, &named)), Some("throughput"));
         assert_eq!(name(&record(None, &[("a", Better::None), ("b", Better::Lower)])), Some("b"));
         assert_eq!(name(&record(None, &[("a", Better::None)])), Some("a"));
+    }
+
+    #[test]
+    fn a_record_of_schema_1_is_read_as_one_of_today() {
+        let mut old = serde_json::to_value(record(None, &[])).expect("JSON");
+        old["chosen"] = json!({ "isa": "avx2", "pattern": "ring", "step": 2 });
+        old["evidence"] = json!({ "disturbed_trials": ["trial 1: dd took 40 %"] });
+        let read: CaseRecord = serde_json::from_value(old).expect("a record");
+        assert_eq!((read.origin.step, read.chosen.to_string().as_str()), (Some(2), "isa=avx2"));
+        let trials = json!([{ "trial": 1, "why": "dd took 40 %" }]);
+        assert_eq!(read.evidence["disturbed_trials"], trials);
+        let again = serde_json::to_value(&read).expect("JSON");
+        assert_eq!(again["origin"], json!({ "pattern": "ring", "step": 2 }));
+        assert_eq!(serde_json::from_value::<CaseRecord>(again).expect("a record"), read);
     }
 }
