@@ -28,5 +28,5 @@ pub use fleet::fleet_findings;
 pub use judge::{Assignment, JudgeInputs, Judgement, MissingLimit, judge};
 pub use limit::BELIEVABLE_PERCENT;
 pub use stated::state_limits;
-pub use trend::{FEWEST_RUNS, Point, Step as TrendStep, Trend, TrendRun, trends};
+pub use trend::{FEWEST_RUNS, Point, Trend, TrendRun, TrendStep, trends};
 pub use verify::{Conclusions, Discrepancy, conclusion_discrepancies, record_discrepancies};

@@ -2,7 +2,7 @@
 
 use seatrial_model::machine::Known;
 use seatrial_model::{Bytes, Cause};
-use seatrial_sys::memory::{MapError, Mapping, Pages, Place, Placement, PolicyError, Request};
+use seatrial_sys::memory::{MapError, MapRequest, Mapping, Pages, Place, Placement, PolicyError};
 use seatrial_sys::root::SysRoot;
 use serde_json::json;
 
@@ -31,7 +31,7 @@ impl Held {
         // Rounding up to whole huge pages may take a little more, but not more than the plan left free.
         let cap_bytes = bytes + bytes / 8 + (4 << 20);
         let place = wanted.map_or(Place::Local, Place::Node);
-        let mut request = Request { bytes, cap_bytes, pages, place };
+        let mut request = MapRequest { bytes, cap_bytes, pages, place };
         let mut unbound = None;
         let map = match Mapping::map(&request) {
             Err(MapError::Policy(error)) => {

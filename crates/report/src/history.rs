@@ -12,7 +12,7 @@ use crate::ink::{Ink, render_colors};
 use crate::words::{clean, count, span, verdict};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Row {
+pub struct HistoryRow {
     pub id: String,
     /// What it is doing now: `running`, `ended`, `killed`.
     pub state: String,
@@ -36,7 +36,7 @@ pub struct Row {
 }
 
 /// The list as text for a terminal.
-pub fn render(rows: &[Row], style: TextStyle) -> String {
+pub fn render(rows: &[HistoryRow], style: TextStyle) -> String {
     let mut text = if rows.is_empty() {
         "no runs yet; `seatrial check` makes one\n".to_owned()
     } else {
@@ -49,9 +49,9 @@ pub fn render(rows: &[Row], style: TextStyle) -> String {
     render_colors(&text, style.style)
 }
 
-fn list(rows: &[Row], width: u16) -> String {
-    let cells = |text: &dyn Fn(&Row) -> String| rows.iter().map(text).collect::<Vec<_>>();
-    let took = |row: &Row| {
+fn list(rows: &[HistoryRow], width: u16) -> String {
+    let cells = |text: &dyn Fn(&HistoryRow) -> String| rows.iter().map(text).collect::<Vec<_>>();
+    let took = |row: &HistoryRow| {
         row.seconds.and_then(|time| Duration::try_from_secs_f64(time).ok()).map_or(String::new(), span)
     };
     let mut columns = vec![
@@ -66,7 +66,7 @@ fn list(rows: &[Row], width: u16) -> String {
     grid::fitted(&columns, width)
 }
 
-fn nodes(row: &Row) -> String {
+fn nodes(row: &HistoryRow) -> String {
     match row.nodes.as_slice() {
         [] => String::new(),
         [node] => clean(node),
@@ -75,7 +75,7 @@ fn nodes(row: &Row) -> String {
 }
 
 /// The verdict of a run that ended, else what became of it; and what was found to be wrong.
-fn result(row: &Row) -> String {
+fn result(row: &HistoryRow) -> String {
     let came = came_out(row);
     match row.problems {
         0 => came,
@@ -83,7 +83,7 @@ fn result(row: &Row) -> String {
     }
 }
 
-fn came_out(row: &Row) -> String {
+fn came_out(row: &HistoryRow) -> String {
     match (row.state.as_str(), row.verdict) {
         ("ended", Some(judged)) => verdict(judged),
         ("ended", None) if row.measured < row.planned => Ink::Doubt.on("partly measured"),

@@ -12,8 +12,8 @@ use std::sync::{Arc, RwLock};
 
 use rustix::io::Errno;
 
-use tree::Entry;
 pub use tree::Tree;
+use tree::TreeEntry;
 
 /// Where the kernel's file trees are: below `/`, or below a folder that stands in for it.
 ///
@@ -130,7 +130,7 @@ impl SysRoot {
         let path = path.as_ref();
         let read = match &self.tree {
             Some(_) => self.in_memory(path, |tree, at| match tree.at(at)? {
-                Entry::File(contents) => Ok(contents.clone()),
+                TreeEntry::File(contents) => Ok(contents.clone()),
                 _ => Err(Errno::ISDIR.into()),
             }),
             None => fs::read(self.locate(path)),
@@ -154,7 +154,7 @@ impl SysRoot {
     fn target(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         match &self.tree {
             Some(tree) => match tree.read().expect("not poisoned").at(path)? {
-                Entry::Link(target) => Ok(Some(target.clone())),
+                TreeEntry::Link(target) => Ok(Some(target.clone())),
                 _ => Ok(None),
             },
             None => {

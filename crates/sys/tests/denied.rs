@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "installs a seccomp filter")]
 
 use seatrial_sys::Errno;
-use seatrial_sys::memory::{MapError, Mapping, Pages, Place, PolicyError, Request};
+use seatrial_sys::memory::{MapError, MapRequest, Mapping, Pages, Place, PolicyError};
 use std::thread;
 
 /// Has the kernel answer `errno` to mbind and move_pages on this thread from now on (seccomp(2), thread scope).
@@ -36,8 +36,8 @@ fn forbidden<T: Send + 'static>(errno: Errno, act: impl FnOnce() -> T + Send + '
     confined.join().expect("joined")
 }
 
-const fn request(place: Place) -> Request<'static> {
-    Request { bytes: 4096, cap_bytes: 4096, pages: &[Pages::Base], place }
+const fn request(place: Place) -> MapRequest<'static> {
+    MapRequest { bytes: 4096, cap_bytes: 4096, pages: &[Pages::Base], place }
 }
 
 #[test]

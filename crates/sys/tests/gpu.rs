@@ -11,7 +11,7 @@ use seatrial_sys::gpu::nvml::{Clock, Nvml};
 use seatrial_sys::gpu::{
     DeviceMemory, Driver, Event, Fault, Gate, Gpu, GpuError, Module, PinnedMemory, Span, Stream,
 };
-use seatrial_sys::memory::{Mapping, Pages, Place, Request};
+use seatrial_sys::memory::{MapRequest, Mapping, Pages, Place};
 
 fn driver(fake: &Fake) -> Arc<dyn Driver> {
     Cuda::open_at(&fake.library()).expect("a driver")
@@ -22,7 +22,7 @@ fn gpu(fake: &Fake) -> Gpu {
 }
 
 fn pinned(gpu: &Gpu, bytes: usize) -> Arc<PinnedMemory> {
-    let request = Request { bytes, cap_bytes: bytes, pages: &[Pages::Base], place: Place::Local };
+    let request = MapRequest { bytes, cap_bytes: bytes, pages: &[Pages::Base], place: Place::Local };
     PinnedMemory::pin(gpu, Mapping::map(&request).expect("memory")).expect("pinned")
 }
 
@@ -115,7 +115,7 @@ fn a_refused_text_comes_with_the_words_of_the_translator() {
 fn memory_that_cannot_be_pinned_and_a_lost_device_are_sorted() {
     let fake = Fake::new("pin=8192 fail=cuStreamSynchronize:719");
     let gpu = gpu(&fake);
-    let request = Request { bytes: 16384, cap_bytes: 16384, pages: &[Pages::Base], place: Place::Local };
+    let request = MapRequest { bytes: 16384, cap_bytes: 16384, pages: &[Pages::Base], place: Place::Local };
     let error = PinnedMemory::pin(&gpu, Mapping::map(&request).expect("memory")).expect_err("too much");
     assert_eq!(error.fault(), Fault::OutOfMemory);
     let lost = Stream::new(&gpu).expect("a stream").finish().expect_err("lost");

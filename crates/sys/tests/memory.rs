@@ -1,16 +1,16 @@
 //! Mappings on the running kernel: pages, place and proof.
 #![expect(clippy::print_stdout, reason = "says what was skipped")]
 
-use seatrial_sys::memory::{MapError, Mapping, Pages, Place, PolicyError, RegionError, Request};
+use seatrial_sys::memory::{MapError, MapRequest, Mapping, Pages, Place, PolicyError, RegionError};
 use seatrial_sys::root::SysRoot;
 
 const MIB: usize = 1 << 20;
 
-const fn request(bytes: usize, pages: &'static [Pages]) -> Request<'static> {
-    Request { bytes, cap_bytes: 256 * MIB, pages, place: Place::Local }
+const fn request(bytes: usize, pages: &'static [Pages]) -> MapRequest<'static> {
+    MapRequest { bytes, cap_bytes: 256 * MIB, pages, place: Place::Local }
 }
 
-fn map(request: &Request<'_>) -> Mapping {
+fn map(request: &MapRequest<'_>) -> Mapping {
     Mapping::map(request).expect("mapped")
 }
 
@@ -66,7 +66,7 @@ fn explicit_pages_come_from_the_pool_or_are_refused_with_the_reason() {
 
 #[test]
 fn rounding_up_to_whole_pages_may_not_pass_the_cap() {
-    let small = Request { cap_bytes: MIB, ..request(MIB, &Pages::LARGEST_FIRST) };
+    let small = MapRequest { cap_bytes: MIB, ..request(MIB, &Pages::LARGEST_FIRST) };
     let mapping = map(&small);
     assert_eq!(mapping.pages(), Pages::Base);
     let rounded = |why: &RegionError| matches!(why, RegionError::Rounding { .. });
@@ -78,7 +78,8 @@ fn absurd_sizes_are_refused_before_anything_is_mapped() {
     assert_eq!(Mapping::map(&request(0, &[Pages::Base])).err(), Some(MapError::Empty));
     let huge = Mapping::map(&request(1 << 50, &[Pages::Base])).err();
     assert_eq!(huge, Some(MapError::TooLarge { bytes: 1 << 50, cap: 256 * MIB }));
-    let uncapped = Request { cap_bytes: usize::MAX, ..request(1 << 60, &[Pages::Transparent, Pages::Base]) };
+    let uncapped =
+        MapRequest { cap_bytes: usize::MAX, ..request(1 << 60, &[Pages::Transparent, Pages::Base]) };
     let error = Mapping::map(&uncapped).expect_err("no machine has an EiB");
     assert!(matches!(&error, MapError::Refused { refused, .. } if refused.len() == 2), "{error}");
     assert!(error.to_string().contains("transparent: mmap of"), "{error}");
@@ -93,7 +94,7 @@ fn memory_is_bound_to_a_node_and_lies_there() {
         assert!(std::env::var("CI").is_err(), "a kernel without NUMA");
         return println!("skipped: a kernel without NUMA");
     };
-    let mapping = map(&Request { place: Place::Node(node), ..request(4 * MIB, &[Pages::Base]) });
+    let mapping = map(&MapRequest { place: Place::Node(node), ..request(4 * MIB, &[Pages::Base]) });
     let placement = mapping.placement(None).expect("move_pages");
     assert_eq!((placement.only_node(), placement.share(node)), (Some(node), 1.0));
 }
@@ -101,7 +102,7 @@ fn memory_is_bound_to_a_node_and_lies_there() {
 #[test]
 fn a_node_that_does_not_exist_is_a_typed_error() {
     for node in [63, 1023, 60_000] {
-        let nowhere = Request { place: Place::Node(node), ..request(MIB, &[Pages::Base]) };
+        let nowhere = MapRequest { place: Place::Node(node), ..request(MIB, &[Pages::Base]) };
         let error = Mapping::map(&nowhere).expect_err("no such node");
         assert_eq!(error, MapError::Policy(PolicyError::NoSuchNode { call: "mbind", node }));
     }

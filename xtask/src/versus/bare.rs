@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use seatrial_mem::kernel::{ARRAY_OFFSET_BYTES, Arrays, ELEMENTS_MULTIPLE, Isa, Kernel, Pass, Store};
 use seatrial_sys::affinity;
 use seatrial_sys::cpuset::CpuSet;
-use seatrial_sys::memory::{Mapping, Pages, Place, Request};
+use seatrial_sys::memory::{MapRequest, Mapping, Pages, Place};
 
 /// How long the loop runs, after one pass to warm up.
 const SPAN: Duration = Duration::from_millis(600);
@@ -93,7 +93,7 @@ impl Bare {
         let mut maps = Vec::new();
         for array in 0..self.kernel.arrays() {
             let bytes = elements * size_of::<f64>() + array * ARRAY_OFFSET_BYTES;
-            let request = Request {
+            let request = MapRequest {
                 bytes,
                 cap_bytes: bytes + bytes / 8 + (4 << 20),
                 pages: &Pages::LARGEST_FIRST,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_sys::memory::{Mapping, Pages, Place, Request};
+use seatrial_sys::memory::{MapRequest, Mapping, Pages, Place};
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::verbs::{
     Access, Completion, CompletionQueue, Connection, Device, GidChoice, Init, MemoryRegion, Mtu, Path,
@@ -28,7 +28,7 @@ pub fn device() -> Arc<Device> {
 }
 
 pub fn memory(bytes: usize) -> Mapping {
-    Mapping::map(&Request { bytes, cap_bytes: bytes, pages: &[Pages::Base], place: Place::Local }).unwrap()
+    Mapping::map(&MapRequest { bytes, cap_bytes: bytes, pages: &[Pages::Base], place: Place::Local }).unwrap()
 }
 
 /// The addresses that a port talks to itself by.

@@ -6,4 +6,4 @@ mod step;
 mod tests;
 
 pub use series::{Point, Trend, TrendRun, trends};
-pub use step::{FEWEST_RUNS, Step};
+pub use step::{FEWEST_RUNS, TrendStep};

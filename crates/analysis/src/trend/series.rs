@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Better, Params, Subject, Unit};
 
-use super::Step;
+use super::TrendStep;
 use super::step::steps;
 use crate::same::{is_same_question, is_same_thing};
 
@@ -39,7 +39,7 @@ pub struct Trend {
     /// Oldest first.
     pub points: Vec<Point>,
     /// Changes of level, oldest first.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TrendStep>,
 }
 
 /// What one run measured.

@@ -8,7 +8,7 @@ pub const FEWEST_RUNS: usize = seatrial_stats::FEWEST_TO_CUT;
 
 /// A change of level between two runs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct TrendStep {
     /// The first run of the new level.
     pub run: String,
     /// Its place among the points of the trend.
@@ -32,7 +32,7 @@ pub struct Step {
 /// Where they are, and that they are there at all, is told by [`seatrial_stats::cuts`]: of a hundred series in which
 /// nothing changed it cuts two. How large they are is told by Welch's t test on the logarithms of the runs on either side,
 /// each run one value.
-pub(super) fn steps(runs: &[&str], values: &[f64], better: Better) -> Vec<Step> {
+pub(super) fn steps(runs: &[&str], values: &[f64], better: Better) -> Vec<TrendStep> {
     let Ok(cuts) = cuts(values) else { return Vec::new() };
     let starts = std::iter::once(0).chain(cuts.iter().map(|cut| cut.at));
     let ends = cuts.iter().map(|cut| cut.at).skip(1).chain([values.len()]);
@@ -44,7 +44,7 @@ pub(super) fn steps(runs: &[&str], values: &[f64], better: Better) -> Vec<Step> 
         let rule = CompareRule { better: seatrial_stats::Better::Higher, same_within: None };
         let told = compare(&trials(before), &trials(after), &rule).ok();
         let percent = |share: f64| 100.0 * share;
-        found.push(Step {
+        found.push(TrendStep {
             run: runs[cut.at].to_owned(),
             at: cut.at,
             runs: (before.len(), after.len()),

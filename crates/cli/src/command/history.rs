@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use seatrial_analysis::{Trend, TrendRun, trends};
 use seatrial_engine::{RequestError, alias};
 use seatrial_model::record::CaseRecord;
-use seatrial_report::history::{Row, render};
+use seatrial_report::history::{HistoryRow, render};
 use seatrial_report::trend;
 use seatrial_store::{Home, HomeEnv, RunFolder, RunRow};
 
@@ -23,7 +23,7 @@ pub fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
     let shown = runs
         .into_iter()
         .filter(|run| args.benchmark.as_ref().is_none_or(|bench| run.summary.benches.contains(bench)));
-    let mut rows: Vec<Row> = shown.map(row).collect();
+    let mut rows: Vec<HistoryRow> = shown.map(row).collect();
     if let Some(last) = args.last {
         rows.drain(..rows.len().saturating_sub(last as usize));
     }
@@ -84,7 +84,7 @@ struct Measured {
 
 /// The trends of `bench` over the runs of `rows`. They come from the run folders, since a summary knows neither stable
 /// keys nor parameters; it says which folders are worth reading.
-fn trends_of(home: &Home, bench: &str, metric: Option<&str>, rows: &[Row]) -> Vec<Trend> {
+fn trends_of(home: &Home, bench: &str, metric: Option<&str>, rows: &[HistoryRow]) -> Vec<Trend> {
     let mut runs = Vec::new();
     for row in rows {
         let Some(started) = row.started else { continue };
@@ -108,10 +108,10 @@ fn trends_of(home: &Home, bench: &str, metric: Option<&str>, rows: &[Row]) -> Ve
     trends(&all)
 }
 
-fn row(run: RunRow) -> Row {
+fn row(run: RunRow) -> HistoryRow {
     let summary = run.summary;
     let command = summary.command.unwrap_or_default();
-    Row {
+    HistoryRow {
         id: run.id,
         state: run.state.word().to_owned(),
         started: summary.started,

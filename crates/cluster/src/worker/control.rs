@@ -13,7 +13,7 @@ use crate::frame::FrameReader;
 use crate::message::ToWorker;
 
 /// What the part's thread is to do next.
-pub(super) enum Order {
+pub(super) enum WorkerOrder {
     Prepare,
     Connect(Vec<Offer>),
     /// Run a phase for a time at most, from a moment of the monotonic clock on or now.
@@ -25,12 +25,16 @@ pub(super) enum Order {
 /// The listening side of a worker.
 pub(super) struct Control {
     frames: FrameReader<UnixStream>,
-    orders: Sender<Order>,
+    orders: Sender<WorkerOrder>,
     phase_stop: PhaseStop,
 }
 
 impl Control {
-    pub(super) fn new(frames: FrameReader<UnixStream>, orders: Sender<Order>, phase_stop: PhaseStop) -> Self {
+    pub(super) fn new(
+        frames: FrameReader<UnixStream>,
+        orders: Sender<WorkerOrder>,
+        phase_stop: PhaseStop,
+    ) -> Self {
         Self { frames, orders, phase_stop }
     }
 
@@ -47,12 +51,12 @@ impl Control {
 
     fn obey(&self, message: ToWorker) {
         let order = match message {
-            ToWorker::Prepare => Order::Prepare,
-            ToWorker::Connect { offers } => Order::Connect(offers),
+            ToWorker::Prepare => WorkerOrder::Prepare,
+            ToWorker::Connect { offers } => WorkerOrder::Connect(offers),
             ToWorker::WarmUp { span } => self.run(Phase::WarmUp, span, None),
             ToWorker::Measure { span, at } => self.run(Phase::Measure, span, at),
-            ToWorker::Verify => Order::Verify,
-            ToWorker::Finish => Order::Finish,
+            ToWorker::Verify => WorkerOrder::Verify,
+            ToWorker::Finish => WorkerOrder::Finish,
             ToWorker::Stop => return self.phase_stop.stop(),
             // A second task means that the two sides disagree about everything that follows.
             ToWorker::Task { .. } => lifetime::die_with_group(),
@@ -62,8 +66,8 @@ impl Control {
     }
 
     /// Released here and not by the part's thread, so that a `Stop` right behind the order is not lost.
-    fn run(&self, phase: Phase, span: Nanos, at: Option<Nanos>) -> Order {
+    fn run(&self, phase: Phase, span: Nanos, at: Option<Nanos>) -> WorkerOrder {
         self.phase_stop.order();
-        Order::Run(phase, span.into(), at)
+        WorkerOrder::Run(phase, span.into(), at)
     }
 }

@@ -12,7 +12,7 @@ use seatrial_sys::probe::{Difference, Line, Watch, probe};
 use seatrial_sys::root::SysRoot;
 use serde_json::json;
 
-use super::control::Order;
+use super::control::WorkerOrder;
 use super::outbox::Outbox;
 use super::phase_stop::PhaseStop;
 use super::sink::PhaseSink;
@@ -32,7 +32,7 @@ pub(super) struct Task {
 pub(super) fn serve(
     registry: &Registry,
     task: &Task,
-    orders: &Receiver<Order>,
+    orders: &Receiver<WorkerOrder>,
     phase_stop: PhaseStop,
     outbox: &mut Outbox,
 ) -> Result<(), Reason> {
@@ -52,11 +52,11 @@ pub(super) fn serve(
     // The channel ends only with the control thread, which takes the process with it.
     while let Ok(order) = orders.recv() {
         match order {
-            Order::Prepare => served.prepare(&mut *part)?,
-            Order::Connect(offers) => served.connect(&mut *part, &offers)?,
-            Order::Run(phase, span, at) => served.run(&mut *part, phase, span, at)?,
-            Order::Verify => served.verify(&mut *part)?,
-            Order::Finish => break,
+            WorkerOrder::Prepare => served.prepare(&mut *part)?,
+            WorkerOrder::Connect(offers) => served.connect(&mut *part, &offers)?,
+            WorkerOrder::Run(phase, span, at) => served.run(&mut *part, phase, span, at)?,
+            WorkerOrder::Verify => served.verify(&mut *part)?,
+            WorkerOrder::Finish => break,
         }
     }
     Ok(())

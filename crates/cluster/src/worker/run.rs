@@ -13,7 +13,7 @@ use seatrial_bench::Registry;
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::{lifetime, process};
 
-use super::control::{Control, Order};
+use super::control::{Control, WorkerOrder};
 use super::outbox::Outbox;
 use super::phase_stop::PhaseStop;
 use super::phases::{Task, serve};
@@ -94,7 +94,7 @@ fn tie_to_supervisor(channel: &UnixStream) {
 fn run_part(
     registry: &Registry,
     task: &Task,
-    inbox: &mpsc::Receiver<Order>,
+    inbox: &mpsc::Receiver<WorkerOrder>,
     phase_stop: PhaseStop,
     mut outbox: Outbox,
 ) -> ExitCode {

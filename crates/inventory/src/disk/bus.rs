@@ -3,7 +3,7 @@
 use seatrial_model::machine::DiskBus;
 use seatrial_sys::root::SysRoot;
 
-use super::Place;
+use super::DiskPlace;
 use crate::pci::last_part;
 
 /// Names of the drivers whose devices are no disks of their own, by the stem of the device's name (Linux
@@ -50,7 +50,7 @@ pub(super) fn behind(root: &SysRoot, folder: &str) -> String {
     paths.flatten().next().unwrap_or_else(|| folder.to_owned())
 }
 
-pub(super) fn of(place: &Place<'_>) -> DiskBus {
+pub(super) fn of(place: &DiskPlace<'_>) -> DiskBus {
     if place.name.starts_with("nvme") {
         return nvme(place);
     }
@@ -66,7 +66,7 @@ pub(super) fn of(place: &Place<'_>) -> DiskBus {
     scsi(place)
 }
 
-fn nvme(place: &Place<'_>) -> DiskBus {
+fn nvme(place: &DiskPlace<'_>) -> DiskBus {
     match place.root.text(format!("{}/transport", controller(place.behind))) {
         Ok(transport) if transport != "pcie" && transport != "apple-nvme" => DiskBus::NvmeFabrics,
         _ => DiskBus::Nvme,
@@ -86,7 +86,7 @@ pub(super) fn controller(path: &str) -> &str {
 }
 
 /// The transport of a SCSI disk, by the folders above it.
-fn scsi(place: &Place<'_>) -> DiskBus {
+fn scsi(place: &DiskPlace<'_>) -> DiskBus {
     let above = |stem: &str| {
         place.folder.split('/').any(|part| {
             part.strip_prefix(stem).is_some_and(|rest| rest.starts_with(|digit: char| digit.is_ascii_digit()))
@@ -127,7 +127,7 @@ mod tests {
 
     fn bus(name: &str, folder: &str) -> DiskBus {
         let root = SysRoot::at("/nowhere/at/all");
-        of(&Place { root: &root, name, folder, behind: folder })
+        of(&DiskPlace { root: &root, name, folder, behind: folder })
     }
 
     #[test]

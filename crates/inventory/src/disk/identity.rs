@@ -3,12 +3,12 @@
 use seatrial_model::machine::{DiskBus, Known};
 use seatrial_sys::root::ReadError;
 
-use super::Place;
+use super::DiskPlace;
 use super::bus::controller;
 
 const MADE: &str = "a device that is made has none";
 
-pub(super) fn model(place: &Place<'_>, bus: DiskBus) -> Known<String> {
+pub(super) fn model(place: &DiskPlace<'_>, bus: DiskBus) -> Known<String> {
     let text = |file: &str| said(place.text(file));
     match bus {
         DiskBus::Dm => text("dm/name"),
@@ -24,7 +24,7 @@ pub(super) fn model(place: &Place<'_>, bus: DiskBus) -> Known<String> {
     }
 }
 
-pub(super) fn serial(place: &Place<'_>, bus: DiskBus) -> Known<String> {
+pub(super) fn serial(place: &DiskPlace<'_>, bus: DiskBus) -> Known<String> {
     match bus {
         DiskBus::Nvme | DiskBus::NvmeFabrics => said(of_controller(place, "serial")),
         DiskBus::Virtio if place.root.exists(format!("{}/serial", place.folder)) => {
@@ -37,7 +37,7 @@ pub(super) fn serial(place: &Place<'_>, bus: DiskBus) -> Known<String> {
     }
 }
 
-pub(super) fn wwn(place: &Place<'_>, bus: DiskBus) -> Known<String> {
+pub(super) fn wwn(place: &DiskPlace<'_>, bus: DiskBus) -> Known<String> {
     if bus.is_made() {
         return Known::unknown(MADE);
     }
@@ -46,12 +46,12 @@ pub(super) fn wwn(place: &Place<'_>, bus: DiskBus) -> Known<String> {
     said(place.text(path)).map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-fn of_controller(place: &Place<'_>, file: &str) -> Result<String, ReadError> {
+fn of_controller(place: &DiskPlace<'_>, file: &str) -> Result<String, ReadError> {
     place.root.text(format!("{}/{file}", controller(place.behind)))
 }
 
 /// The SCSI page "unit serial number" (SPC, page 80h): four bytes of header, of which the last two are the length.
-fn unit_serial(place: &Place<'_>) -> Known<String> {
+fn unit_serial(place: &DiskPlace<'_>) -> Known<String> {
     let path = format!("{}/device/vpd_pg80", place.folder);
     Known::from(place.root.bytes(&path)).and_then(|page| {
         let length = page.get(2..4).map(|size| usize::from(u16::from_be_bytes([size[0], size[1]])));
@@ -80,7 +80,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         fs::create_dir_all(dir.path().join("d/device")).expect("made");
         fs::write(dir.path().join("d/device/vpd_pg80"), page).expect("written");
-        unit_serial(&Place { root: &SysRoot::at(dir.path()), name: "sda", folder: "/d", behind: "/d" })
+        unit_serial(&DiskPlace { root: &SysRoot::at(dir.path()), name: "sda", folder: "/d", behind: "/d" })
     }
 
     #[test]

@@ -6,9 +6,9 @@
 use seatrial_model::machine::{DiskBus, Known};
 use seatrial_sys::root::{ReadError, SysRoot};
 
-use super::Place;
+use super::DiskPlace;
 
-pub(super) fn rate(place: &Place<'_>, bus: DiskBus) -> Known<f64> {
+pub(super) fn rate(place: &DiskPlace<'_>, bus: DiskBus) -> Known<f64> {
     if !matches!(bus, DiskBus::Sata | DiskBus::Sas) {
         return Known::unknown("only SATA and SAS disks have a link of this kind");
     }

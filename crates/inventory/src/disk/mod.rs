@@ -12,7 +12,7 @@ pub(crate) use stack::Stack;
 
 use seatrial_model::machine::{Disk, DiskBus, DiskThrottle, Known, Partition};
 use seatrial_sys::root::{ReadError, SysRoot};
-use seatrial_sys::storage::{Device, Throttle, throttle};
+use seatrial_sys::storage::{Device, IoThrottle, throttle};
 
 use crate::pci::Functions;
 use crate::reading::Reading;
@@ -23,7 +23,7 @@ const BLOCK: &str = "/sys/block";
 const SECTOR: u64 = 512;
 
 /// One block device's folders: its own, and that of the device behind it.
-pub(crate) struct Place<'a> {
+pub(crate) struct DiskPlace<'a> {
     pub root: &'a SysRoot,
     pub name: &'a str,
     /// `/sys/devices/…/block/sda`, without symbolic links.
@@ -32,7 +32,7 @@ pub(crate) struct Place<'a> {
     pub behind: &'a str,
 }
 
-impl Place<'_> {
+impl DiskPlace<'_> {
     pub fn text(&self, file: &str) -> Result<String, ReadError> {
         self.root.text(format!("{}/{file}", self.folder))
     }
@@ -67,7 +67,7 @@ fn disk(
         return None;
     }
     let behind = bus::behind(root, folder);
-    let place = Place { root, name, folder, behind: &behind };
+    let place = DiskPlace { root, name, folder, behind: &behind };
     let bus = bus::of(&place);
     let size_bytes = size(root, folder);
     let may_be_empty = bus.is_made() || bus == DiskBus::Network;
@@ -105,8 +105,8 @@ fn disk(
 /// Limits of control groups on it. What cannot be read there is told by the benchmarks themselves, in their records.
 fn throttled(root: &SysRoot, folder: &str) -> Option<DiskThrottle> {
     let number = root.text(format!("{folder}/dev")).ok()?;
-    let found = throttle(root, Device::parse(&number)?).ok().filter(Throttle::is_any)?;
-    let Throttle { read_bytes, written_bytes, reads, writes } = found;
+    let found = throttle(root, Device::parse(&number)?).ok().filter(IoThrottle::is_any)?;
+    let IoThrottle { read_bytes, written_bytes, reads, writes } = found;
     Some(DiskThrottle { read_bytes, written_bytes, reads, writes })
 }
 

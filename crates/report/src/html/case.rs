@@ -8,7 +8,7 @@ use super::curve::Figure;
 use super::download::{Download, samples};
 use super::heat::Heat;
 use super::latency;
-use super::series::{self, View};
+use super::series::{self, SeriesView};
 use super::shown::Shown;
 use super::sweep::headline;
 use super::table::{Cell, Filter, Head, Row, Table};
@@ -66,9 +66,9 @@ pub fn full(shown: &Shown<'_>, case: &CaseRecord, left: &mut usize) -> Full {
     let (mut heats, mut tables) = (Vec::new(), Vec::new());
     for view in series::of_case(case) {
         match view {
-            View::Figure(figure) => figures.push(figure),
-            View::Heat(heat) => heats.push(heat),
-            View::Table(table) => tables.push(table),
+            SeriesView::Figure(figure) => figures.push(figure),
+            SeriesView::Heat(heat) => heats.push(heat),
+            SeriesView::Table(table) => tables.push(table),
         }
     }
     let (download, no_download) = match samples(case, &id, left) {

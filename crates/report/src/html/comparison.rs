@@ -10,7 +10,7 @@ use seatrial_model::record::RunInfo;
 
 use super::actions::Action;
 use super::differences::{self, of_call};
-use super::frame::Frame;
+use super::frame::PageFrame;
 use super::page::{command, nodes_of, profile, took};
 use super::table::{Cell, Filter, Head, Row, Table};
 use super::words::{Badge, of_outcome, set_of, text};
@@ -49,7 +49,7 @@ pub struct Compared<'a> {
 #[derive(Template)]
 #[template(path = "comparison.html")]
 struct Page {
-    frame: Frame,
+    frame: PageFrame,
     title: String,
     badge: Badge,
     headline: String,
@@ -88,7 +88,7 @@ pub fn render(baseline: Run<'_>, others: &[Compared<'_>], line: &[String]) -> io
     let (badge, headline) = headline(baseline, others);
     let runs = [baseline].into_iter().chain(others.iter().map(|other| other.run));
     let page = Page {
-        frame: Frame::new(&title, env!("CARGO_PKG_VERSION"), Vec::new(), verdicts),
+        frame: PageFrame::new(&title, env!("CARGO_PKG_VERSION"), Vec::new(), verdicts),
         title: text(&title),
         badge,
         headline,

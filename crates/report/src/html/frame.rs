@@ -8,7 +8,7 @@ const STYLE: &str = include_str!("../../templates/style.css");
 const SCRIPT: &str = include_str!("../../templates/script.js");
 
 /// The frame of a page; `frame.html` reads it under the name `frame`.
-pub struct Frame {
+pub struct PageFrame {
     pub style: String,
     pub script: &'static str,
     /// What the window is called.
@@ -21,7 +21,7 @@ pub struct Frame {
     pub version: String,
 }
 
-impl Frame {
+impl PageFrame {
     /// The frame of a page about `of`.
     pub fn new(of: &str, version: &str, roles: Vec<String>, verdicts: Vec<Badge>) -> Self {
         Self {

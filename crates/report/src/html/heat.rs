@@ -30,13 +30,13 @@ pub struct Heat {
     /// Names of the columns.
     pub columns: Vec<String>,
     /// Names of the rows, and their cells.
-    pub rows: Vec<(String, Vec<Cell>)>,
+    pub rows: Vec<(String, Vec<HeatCell>)>,
     /// What to know when reading it.
     pub note: String,
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Cell {
+pub struct HeatCell {
     /// The number; empty where nothing was measured.
     pub text: String,
     /// `b4` far on the bad side, `b0` at the median, `g4` far on the good side.
@@ -68,7 +68,7 @@ impl Heat {
         let decimals = decimals(values.values().map(|value| value.value));
         let colours = Colours::new(values.values().map(|value| value.value), better);
         let cell = |row: usize, column: usize| {
-            let Some(found) = values.get(&(row, column)) else { return Cell::default() };
+            let Some(found) = values.get(&(row, column)) else { return HeatCell::default() };
             let mut detail =
                 format!("{} → {}: {}{}", rows[row], columns[column], fixed(found.value, decimals), unit(of));
             let off = colours.off(found.value);
@@ -79,7 +79,7 @@ impl Heat {
             if !found.more.is_empty() {
                 detail += &format!(" · {}", found.more);
             }
-            Cell {
+            HeatCell {
                 text: fixed(found.value, decimals),
                 class: colours.class(found.value),
                 detail: text(&detail),

@@ -9,7 +9,7 @@ use seatrial_model::{Cause, Verdict};
 use super::Context;
 use super::actions::{Action, actions};
 use super::benchmark::{Benchmark, benchmarks};
-use super::frame::Frame;
+use super::frame::PageFrame;
 use super::heat::{self, Heat};
 use super::inventory::{Kind, kinds};
 use super::shown::Shown;
@@ -25,7 +25,7 @@ const MOST_NAMES: usize = 8;
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page {
-    frame: Frame,
+    frame: PageFrame,
     run: String,
     badge: Option<Badge>,
     headline: String,
@@ -71,7 +71,7 @@ pub fn render(document: &Document, context: &Context<'_>) -> io::Result<String> 
         (None, None) => None,
     };
     let page = Page {
-        frame: Frame::new(&run.id, &run.seatrial, shown.roles(), verdicts(&shown)),
+        frame: PageFrame::new(&run.id, &run.seatrial, shown.roles(), verdicts(&shown)),
         run: text(&run.id),
         badge,
         headline: text(&said(document)),

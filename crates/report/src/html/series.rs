@@ -19,14 +19,14 @@ const MOST_ROWS: usize = 128;
 const MOST_CELLS: usize = 64;
 
 /// One picture or table of a series.
-pub enum View {
+pub enum SeriesView {
     Figure(Figure),
     Heat(Heat),
     Table(Table),
 }
 
 /// All series of one case.
-pub fn of_case(case: &CaseRecord) -> Vec<View> {
+pub fn of_case(case: &CaseRecord) -> Vec<SeriesView> {
     let of = |(name, series): (&String, &SeriesRecord)| {
         let rows: Vec<&SeriesRow> = series.rows.iter().collect();
         views(name, "", series, &series.axes, &rows)
@@ -46,12 +46,17 @@ pub fn together(name: &str, with: &[(String, &SeriesRecord)]) -> Option<Figure> 
     figure(&caption(name, "", axis), first, axis, &curves)
 }
 
-fn views(name: &str, of: &str, series: &SeriesRecord, axes: &[Axis], rows: &[&SeriesRow]) -> Vec<View> {
+fn views(name: &str, of: &str, series: &SeriesRecord, axes: &[Axis], rows: &[&SeriesRow]) -> Vec<SeriesView> {
     match axes {
         [axis] => {
             let curve = [(String::new(), rows.to_vec())];
             let figure = figure(&caption(name, of, axis), series, axis, &curve);
-            vec![figure.map_or_else(|| View::Table(table(name, of, series, axes, rows)), View::Figure)]
+            vec![
+                figure.map_or_else(
+                    || SeriesView::Table(table(name, of, series, axes, rows)),
+                    SeriesView::Figure,
+                ),
+            ]
         }
         [down, across] => {
             let curves: Vec<(String, Vec<&SeriesRow>)> = split(rows, &down.name);
@@ -60,9 +65,9 @@ fn views(name: &str, of: &str, series: &SeriesRecord, axes: &[Axis], rows: &[&Se
             let is_matrix = curves.len() > 1 && curves.len() <= MOST_CELLS;
             match drawn {
                 // Numbers of nodes and devices are names.
-                Some(figure) if !is_name(across) => vec![View::Figure(figure)],
-                _ if is_matrix => vec![View::Heat(matrix(name, of, series, (down, across), rows))],
-                _ => vec![View::Table(table(name, of, series, axes, rows))],
+                Some(figure) if !is_name(across) => vec![SeriesView::Figure(figure)],
+                _ if is_matrix => vec![SeriesView::Heat(matrix(name, of, series, (down, across), rows))],
+                _ => vec![SeriesView::Table(table(name, of, series, axes, rows))],
             }
         }
         [first, rest @ ..] if rest.len() == 2 => split(rows, &first.name)
@@ -71,7 +76,7 @@ fn views(name: &str, of: &str, series: &SeriesRecord, axes: &[Axis], rows: &[&Se
                 views(name, &format!("{of} · {} {place}", first.name), series, rest, &rows)
             })
             .collect(),
-        _ => vec![View::Table(table(name, of, series, axes, rows))],
+        _ => vec![SeriesView::Table(table(name, of, series, axes, rows))],
     }
 }
 

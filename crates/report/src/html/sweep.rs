@@ -17,14 +17,14 @@ use crate::number::{decimals, spread};
 const MOST: usize = 12;
 
 /// A sweep: its curves, and its table under them.
-pub struct View {
+pub struct SweepView {
     /// The curves; none where the loads are words.
     pub figure: Option<Figure>,
     pub table: Option<Table>,
 }
 
 /// The sweeps of the cases of `bench`, over two parameters and over one.
-pub fn of_bench(shown: &Shown<'_>, sweeps: &[Sweep], bench: &str, cases: &[&CaseRecord]) -> Vec<View> {
+pub fn of_bench(shown: &Shown<'_>, sweeps: &[Sweep], bench: &str, cases: &[&CaseRecord]) -> Vec<SweepView> {
     let names: BTreeSet<&str> = cases.iter().map(|case| case.case.as_str()).collect();
     let is_of = |table: &&Sweep| {
         table.bench == bench && table.cells.values().any(|cell| names.contains(cell.case.as_str()))
@@ -33,10 +33,11 @@ pub fn of_bench(shown: &Shown<'_>, sweeps: &[Sweep], bench: &str, cases: &[&Case
     if own.is_empty() {
         return over_one(shown, cases)
             .into_iter()
-            .map(|figure| View { figure: Some(figure), table: None })
+            .map(|figure| SweepView { figure: Some(figure), table: None })
             .collect();
     }
-    let view = |table: &&Sweep| View { figure: over_two(shown, table), table: Some(numbers(shown, table)) };
+    let view =
+        |table: &&Sweep| SweepView { figure: over_two(shown, table), table: Some(numbers(shown, table)) };
     own.iter().take(MOST).map(view).collect()
 }
 

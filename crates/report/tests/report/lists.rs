@@ -100,8 +100,8 @@ fn the_page_of_a_benchmark() {
     golden!("the_page_of_a_benchmark", page(&ECHO, &[], TextStyle::default()));
 }
 
-fn run(id: &str, state: &str, verdict: Option<Verdict>) -> history::Row {
-    history::Row {
+fn run(id: &str, state: &str, verdict: Option<Verdict>) -> history::HistoryRow {
+    history::HistoryRow {
         id: id.to_owned(),
         state: state.to_owned(),
         started: Some("2026-09-21T08:30:15Z".parse().unwrap()),

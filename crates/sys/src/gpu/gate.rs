@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{Gpu, GpuError, PinnedMemory};
-use crate::memory::{Mapping, Pages, Place, Request};
+use crate::memory::{MapRequest, Mapping, Pages, Place};
 
 /// One word in pinned memory. Streams wait until it counts as far as they were told.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ impl Gate {
     /// When a page cannot be had or pinned.
     pub fn new(gpu: &Gpu) -> Result<Arc<Self>, GpuError> {
         let bytes = rustix::param::page_size();
-        let request = Request { bytes, cap_bytes: bytes, pages: &[Pages::Base], place: Place::Local };
+        let request = MapRequest { bytes, cap_bytes: bytes, pages: &[Pages::Base], place: Place::Local };
         let map = Mapping::map(&request).map_err(|_| GpuError::Refused {
             call: "mmap",
             code: 0,

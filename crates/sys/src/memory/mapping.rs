@@ -9,7 +9,7 @@ use crate::root::{ReadError, SysRoot};
 
 /// What memory is wanted.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub struct MapRequest<'a> {
     /// Bytes that will be used.
     pub bytes: usize,
     /// The most that may be taken in bytes, rounding up to whole pages included. The caller knows what is free;
@@ -74,8 +74,8 @@ impl Mapping {
     /// Call it on the thread that will use the memory, once that is pinned: pages of [`Place::Local`] come from
     /// the node it runs on. The memory control group is not asked: a populate beyond its limit ends in the
     /// kernel's killer, so `cap_bytes` has to respect it.
-    pub fn map(request: &Request<'_>) -> Result<Self, MapError> {
-        let &Request { bytes, cap_bytes: cap, pages, place } = request;
+    pub fn map(request: &MapRequest<'_>) -> Result<Self, MapError> {
+        let &MapRequest { bytes, cap_bytes: cap, pages, place } = request;
         if bytes == 0 {
             return Err(MapError::Empty);
         }

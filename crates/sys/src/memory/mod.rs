@@ -12,7 +12,7 @@ pub(crate) mod residency;
 
 pub use aligned::{Aligned, SMALLEST_PAGE};
 pub use element::Element;
-pub use mapping::{MapError, Mapping, Refusal, Request};
+pub use mapping::{MapError, MapRequest, Mapping, Refusal};
 pub use pages::Pages;
 pub use placement::Placement;
 pub use policy::{Place, PolicyError};

@@ -11,7 +11,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::net::RecvFlags;
 
 use super::option::last_errno;
-use super::ring::Ring;
+use super::ring::SocketRing;
 use super::room::Room;
 
 /// One way to take data from a stream socket.
@@ -232,7 +232,7 @@ impl Drop for ReadMapped {
 /// `IORING_OP_RECV` through io_uring, one at a time.
 #[derive(Debug)]
 pub struct ReadRing {
-    ring: Ring,
+    ring: SocketRing,
     room: Room,
 }
 
@@ -242,7 +242,7 @@ impl ReadRing {
     /// # Errors
     /// When the kernel has no io_uring, or refuses it to us, and when there is no memory left.
     pub fn new(socket: &impl AsFd, room: usize, total: u64) -> Result<Self, Errno> {
-        Ok(Self { ring: Ring::new(own(socket)?)?, room: Room::new(room, total)? })
+        Ok(Self { ring: SocketRing::new(own(socket)?)?, room: Room::new(room, total)? })
     }
 }
 

@@ -33,7 +33,7 @@ const COPIED: u32 = 1 << 31;
 const REPORT_USAGE: u16 = 1 << 3;
 
 /// The socket and its ring.
-pub(super) struct Ring {
+pub(super) struct SocketRing {
     ring: IoUring,
     socket: OwnedFd,
     /// Whether the memory that is sent from was registered, so that its pages are not looked up for each request.
@@ -42,16 +42,16 @@ pub(super) struct Ring {
     seen: ZeroCopied,
 }
 
-impl std::fmt::Debug for Ring {
+impl std::fmt::Debug for SocketRing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ring")
+        f.debug_struct("SocketRing")
             .field("socket", &self.socket)
             .field("fixed", &self.fixed)
             .finish_non_exhaustive()
     }
 }
 
-impl Ring {
+impl SocketRing {
     /// A ring for `socket`; to be used on the thread that makes it.
     ///
     /// # Errors

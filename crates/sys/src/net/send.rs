@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use super::option::last_errno;
-use super::ring::Ring;
+use super::ring::SocketRing;
 use super::source::Source;
 use super::zero_copied::ZeroCopied;
 
@@ -213,7 +213,7 @@ fn notification(socket: &OwnedFd) -> Option<(u64, bool)> {
 /// `IORING_OP_SEND_ZC` through io_uring, one at a time: the order of sends that are under way together is not promised.
 #[derive(Debug)]
 pub struct SendRing {
-    ring: Ring,
+    ring: SocketRing,
     source: Arc<Source>,
 }
 
@@ -223,7 +223,7 @@ impl SendRing {
     /// # Errors
     /// When the kernel has no io_uring, refuses it to us, or is older than 6.0.
     pub fn new(socket: &impl AsFd, source: Arc<Source>) -> Result<Self, Errno> {
-        let mut ring = Ring::new(own(socket)?)?;
+        let mut ring = SocketRing::new(own(socket)?)?;
         ring.lend(&source)?;
         Ok(Self { ring, source })
     }

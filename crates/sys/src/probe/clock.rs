@@ -6,9 +6,9 @@ use crate::root::SysRoot;
 
 /// Level `look_ns`: time of a look at the clock in nanoseconds, rounded up; tens of them where the processor's own counter is
 /// read without a system call, a microsecond and more where the kernel must ask a timer of the board.
-pub(super) struct Clock;
+pub(super) struct ClockProbe;
 
-impl Counting for Clock {
+impl Counting for ClockProbe {
     fn id(&self) -> &'static str {
         "clock"
     }

@@ -46,7 +46,7 @@ pub trait Watch {
 
 /// Every probe there is.
 pub static PROBES: &[&dyn Probe] = &[
-    &clock::Clock,
+    &clock::ClockProbe,
     &cpu_freq::CpuFreq,
     &diskstats::DiskStats,
     &ib_port::IbPort,
@@ -54,11 +54,11 @@ pub static PROBES: &[&dyn Probe] = &[
     &load::Load,
     &nic::Nic,
     &pcie_aer::PcieAer,
-    &qdisc::Qdisc,
+    &qdisc::QdiscProbe,
     &snmp::Snmp,
     &softnet::Softnet,
     &steal::Steal,
-    &throttle::Throttle,
+    &throttle::ThrottleProbe,
     &vmstat::VmStat,
 ];
 

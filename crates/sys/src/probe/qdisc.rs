@@ -6,9 +6,9 @@ use crate::root::SysRoot;
 
 /// Counts `dropped eth0` (packets) and `overlimits eth0` (times that a packet had to wait for a shaper) of the
 /// disciplines that packets come to first; idle interfaces are left out.
-pub(super) struct Qdisc;
+pub(super) struct QdiscProbe;
 
-impl Counting for Qdisc {
+impl Counting for QdiscProbe {
     fn id(&self) -> &'static str {
         "qdisc"
     }
@@ -53,9 +53,9 @@ mod tests {
             std::fs::write(folder.join("eth0"), text).expect("written");
         };
         set(3);
-        let before = Qdisc.read(&root);
+        let before = QdiscProbe.read(&root);
         set(10);
-        let found = Qdisc.between(&before, &Qdisc.read(&root));
+        let found = QdiscProbe.between(&before, &QdiscProbe.read(&root));
         let counts: Vec<_> = found.counts.iter().map(|(name, count)| (name.as_str(), *count)).collect();
         assert_eq!(counts, [("dropped eth0", 7)]);
     }

@@ -27,9 +27,9 @@ enum Owner {
 ///
 /// Each hardware thread counts what it hears: one event of a package is counted by all threads of the package that the
 /// interrupt reaches. So an owner's difference is the largest of its threads' differences, not their sum.
-pub(super) struct Throttle;
+pub(super) struct ThrottleProbe;
 
-impl Counting for Throttle {
+impl Counting for ThrottleProbe {
     fn id(&self) -> &'static str {
         "throttle"
     }
@@ -125,9 +125,9 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let root = SysRoot::at(dir.path());
         machine(&root);
-        let before = Throttle.read(&root);
+        let before = ThrottleProbe.read(&root);
         change(&root);
-        Throttle.between(&before, &Throttle.read(&root))
+        ThrottleProbe.between(&before, &ThrottleProbe.read(&root))
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let root = SysRoot::at(dir.path());
         set(&root, 0, "core_throttle_count", "7");
-        let found = Throttle.read(&root);
+        let found = ThrottleProbe.read(&root);
         assert_eq!((found.counts.len(), found.unreadable.len()), (1, 0));
     }
 
@@ -170,7 +170,7 @@ mod tests {
         assert!(garbage.unreadable.iter().any(|why| why.contains("\"hot\"")), "{garbage:?}");
         let dir = tempfile::tempdir().expect("a folder");
         fs::create_dir_all(dir.path().join("sys/devices/system/cpu/cpu0")).expect("made");
-        let none = Throttle.read(&SysRoot::at(dir.path()));
+        let none = ThrottleProbe.read(&SysRoot::at(dir.path()));
         assert!(none.counts.is_empty());
         assert!(none.unreadable[0].contains("counts no throttling"), "{:?}", none.unreadable);
     }

@@ -9,12 +9,12 @@ use std::path::{Component, Path, PathBuf};
 /// Files, folders and symbolic links by their absolute paths.
 #[derive(Debug, Default)]
 pub struct Tree {
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, TreeEntry>,
     has_links: bool,
 }
 
 #[derive(Debug)]
-pub(super) enum Entry {
+pub(super) enum TreeEntry {
     Folder,
     File(Vec<u8>),
     Link(PathBuf),
@@ -23,17 +23,17 @@ pub(super) enum Entry {
 impl Tree {
     /// Adds a file, with the folders above it. What is there already stays.
     pub fn file(&mut self, path: &str, contents: &[u8]) {
-        self.add(path, Entry::File(contents.to_vec()));
+        self.add(path, TreeEntry::File(contents.to_vec()));
     }
 
     /// Adds a symbolic link, with the folders above it. What is there already stays.
     pub fn link(&mut self, path: &str, target: &str) {
         self.has_links = true;
-        self.add(path, Entry::Link(PathBuf::from(target)));
+        self.add(path, TreeEntry::Link(PathBuf::from(target)));
     }
 
     /// A path with `..` in it, or below what is no folder, is left out.
-    fn add(&mut self, path: &str, entry: Entry) {
+    fn add(&mut self, path: &str, entry: TreeEntry) {
         let mut at = String::new();
         let mut parts = Path::new(path).components().filter(|part| *part != Component::RootDir).peekable();
         while let Some(part) = parts.next() {
@@ -43,27 +43,27 @@ impl Tree {
                 self.entries.entry(at).or_insert(entry);
                 return;
             }
-            if !matches!(self.entries.entry(at.clone()).or_insert(Entry::Folder), Entry::Folder) {
+            if !matches!(self.entries.entry(at.clone()).or_insert(TreeEntry::Folder), TreeEntry::Folder) {
                 return;
             }
         }
     }
 
     /// What stands at a path without links in it.
-    pub(super) fn at(&self, path: &Path) -> io::Result<&Entry> {
+    pub(super) fn at(&self, path: &Path) -> io::Result<&TreeEntry> {
         let path = path.to_str().unwrap_or_default();
-        let found = if path == "/" { Some(&Entry::Folder) } else { self.entries.get(path) };
+        let found = if path == "/" { Some(&TreeEntry::Folder) } else { self.entries.get(path) };
         found.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     /// Whether a path means what stands under that very name.
     pub(super) fn is_plain(&self, path: &Path) -> bool {
-        !self.has_links || self.at(path).is_ok_and(|entry| !matches!(entry, Entry::Link(_)))
+        !self.has_links || self.at(path).is_ok_and(|entry| !matches!(entry, TreeEntry::Link(_)))
     }
 
     /// The names in a folder.
     pub(super) fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
-        if !matches!(self.at(folder)?, Entry::Folder) {
+        if !matches!(self.at(folder)?, TreeEntry::Folder) {
             return Err(io::ErrorKind::NotADirectory.into());
         }
         let start = format!("{}/", folder.to_str().unwrap_or_default().trim_end_matches('/'));

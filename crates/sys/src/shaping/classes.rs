@@ -16,7 +16,7 @@ const DEEPEST: u32 = 32;
 
 /// A class of htb or hfsc; rates in bytes a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Class {
+pub(super) struct QdiscClass {
     pub handle: u32,
     /// Of the class above; all bits set for none.
     pub parent: u32,
@@ -26,7 +26,7 @@ pub(super) struct Class {
     pub real_time: u64,
 }
 
-impl Class {
+impl QdiscClass {
     /// That of a message about a class of this kind of discipline.
     pub fn read(kind: &str, body: &[u8]) -> Option<Self> {
         let (_, options) = own(body).find(|(kind, _)| *kind == TCA_OPTIONS)?;
@@ -56,11 +56,11 @@ impl Class {
 }
 
 /// All classes of a discipline.
-pub(super) struct Classes(pub Vec<Class>);
+pub(super) struct Classes(pub Vec<QdiscClass>);
 
 impl Classes {
     /// Each class once: below one that is told twice, the work would double at every level.
-    pub fn of(told: impl Iterator<Item = Class>) -> Self {
+    pub fn of(told: impl Iterator<Item = QdiscClass>) -> Self {
         let mut classes = BTreeMap::new();
         for class in told {
             classes.entry(class.handle).or_insert(class);
@@ -85,21 +85,21 @@ impl Classes {
         }
     }
 
-    fn find(&self, handle: u32) -> Option<&Class> {
+    fn find(&self, handle: u32) -> Option<&QdiscClass> {
         self.0.iter().find(|class| class.handle == handle && handle != TC_H_ROOT)
     }
 
     /// Packets wait in leaves only.
-    fn leaf(&self, handle: u32) -> Option<&Class> {
+    fn leaf(&self, handle: u32) -> Option<&QdiscClass> {
         self.find(handle).filter(|class| self.children(class).next().is_none())
     }
 
-    fn children<'a>(&'a self, class: &'a Class) -> impl Iterator<Item = &'a Class> {
+    fn children<'a>(&'a self, class: &'a QdiscClass) -> impl Iterator<Item = &'a QdiscClass> {
         self.0.iter().filter(move |other| other.parent == class.handle && other.handle != class.handle)
     }
 
     /// What a leaf is held to by itself and all above it.
-    fn above(&self, leaf: &Class) -> Option<u64> {
+    fn above(&self, leaf: &QdiscClass) -> Option<u64> {
         let mut at = Some(leaf);
         let mut most = None;
         for _ in 0..DEEPEST {
@@ -111,7 +111,7 @@ impl Classes {
     }
 
     /// What all leaves below a class can have together.
-    fn below(&self, class: &Class, deepest: u32) -> Option<u64> {
+    fn below(&self, class: &QdiscClass, deepest: u32) -> Option<u64> {
         if deepest == 0 {
             return class.most;
         }
@@ -121,7 +121,7 @@ impl Classes {
         most.map(|rate| rate.max(self.real_time(class, deepest)))
     }
 
-    fn real_time(&self, class: &Class, deepest: u32) -> u64 {
+    fn real_time(&self, class: &QdiscClass, deepest: u32) -> u64 {
         let children = self.children(class).filter(|_| deepest > 0);
         children.fold(class.real_time, |sum, child| sum.saturating_add(self.real_time(child, deepest - 1)))
     }
@@ -137,9 +137,9 @@ mod tests {
     use super::*;
     use crate::netlink::tests::made;
 
-    fn class(handle: u32, parent: u32, most: u64) -> Class {
+    fn class(handle: u32, parent: u32, most: u64) -> QdiscClass {
         let most = (most > 0).then_some(most);
-        Class { handle, parent, most, real_time: 0 }
+        QdiscClass { handle, parent, most, real_time: 0 }
     }
 
     /// A link of 1000, of which one leaf may have 200 and the other 900.
@@ -214,7 +214,7 @@ mod tests {
         parameters[8..12].copy_from_slice(&1_000_u32.to_ne_bytes());
         parameters[20..24].copy_from_slice(&25_000_000_u32.to_ne_bytes());
         let mut options = made(TCA_HTB_PARMS, &parameters);
-        let htb = |options: &[u8]| Class::read("htb", &message(options)).expect("a class");
+        let htb = |options: &[u8]| QdiscClass::read("htb", &message(options)).expect("a class");
         assert_eq!(htb(&options), class(0x1_0010, TC_H_ROOT, 25_000_000));
         options.extend(made(TCA_HTB_CEIL64, &12_500_000_000_u64.to_ne_bytes()));
         assert_eq!(htb(&options).most, Some(12_500_000_000));
@@ -222,9 +222,9 @@ mod tests {
             [first, 10_000, second].iter().flat_map(|number| number.to_ne_bytes()).collect()
         };
         let options = [made(TCA_HFSC_RSC, &curve(0, 300)), made(TCA_HFSC_USC, &curve(900, 500))].concat();
-        let hfsc = Class::read("hfsc", &message(&options)).expect("a class");
+        let hfsc = QdiscClass::read("hfsc", &message(&options)).expect("a class");
         assert_eq!((hfsc.most, hfsc.real_time), (Some(900), 300));
-        assert_eq!(Class::read("hfsc", &message(&[])).expect("a class").most, None);
-        assert_eq!(Class::read("htb", &[0; 20]), None);
+        assert_eq!(QdiscClass::read("hfsc", &message(&[])).expect("a class").most, None);
+        assert_eq!(QdiscClass::read("htb", &[0; 20]), None);
     }
 }

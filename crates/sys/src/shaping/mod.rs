@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use crate::netlink::{Message, attribute, attributes, dump, half, interface_name, number};
 use crate::root::{ReadError, SysRoot};
 
-use classes::{Class, Classes};
+use classes::{Classes, QdiscClass};
 
 /// Asks the kernel with a request of this kind and body; its answers.
 type Ask<'a> = &'a dyn Fn(u16, &[u8]) -> Result<Vec<Message>, Errno>;
@@ -130,7 +130,7 @@ fn shaping(index: u32, disciplines: &[Discipline], ask: Ask<'_>) -> Result<Optio
     match root.kind.as_str() {
         "htb" | "hfsc" => {
             let messages = ask(RTM_GETTCLASS, &tcmsg(index))?;
-            let classes = messages.iter().filter_map(|message| Class::read(&root.kind, &message.body));
+            let classes = messages.iter().filter_map(|message| QdiscClass::read(&root.kind, &message.body));
             let filters = ask(RTM_GETTFILTER, &tcmsg(index))?;
             // What hangs before the discipline may sort packets into its classes as well.
             let is_sorted = filters.iter().any(|message| message.kind == RTM_NEWTFILTER)

@@ -25,6 +25,6 @@ pub use engine::{Completion, Engine, Operation, Request};
 pub use fd_store::{FdStore, Item, MOST_FILES, Purpose};
 pub use scratch::{Hiding, scratch};
 pub use sync::Sync;
-pub use throttle::{Throttle, throttle};
+pub use throttle::{IoThrottle, throttle};
 pub use uring::{Ring, Setup, Uring};
 pub use whole::{read_whole, write_whole};

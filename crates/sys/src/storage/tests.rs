@@ -6,7 +6,7 @@ use rustix::fs::{Timespec, Timestamps, fstat, futimens};
 use rustix::io::{Errno, pread, pwrite};
 
 use super::*;
-use crate::memory::{Mapping, Pages, Place, Request as MapRequest};
+use crate::memory::{MapRequest, Mapping, Pages, Place};
 use crate::root::SysRoot;
 
 const BLOCK: usize = 4096;

@@ -9,7 +9,7 @@ use crate::root::{ReadError, SysRoot};
 
 /// The tightest limits on a device that hold for this process; none where nobody set one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Throttle {
+pub struct IoThrottle {
     /// Bytes a second that may be read.
     pub read_bytes: Option<u64>,
     /// Bytes a second that may be written.
@@ -20,7 +20,7 @@ pub struct Throttle {
     pub writes: Option<u64>,
 }
 
-impl Throttle {
+impl IoThrottle {
     /// Whether there is any limit.
     pub fn is_any(&self) -> bool {
         *self != Self::default()
@@ -40,8 +40,8 @@ impl Throttle {
 ///
 /// # Errors
 /// When a file of a group that is there cannot be read.
-pub fn throttle(root: &SysRoot, device: Device) -> Result<Throttle, ReadError> {
-    let mut found = Throttle::default();
+pub fn throttle(root: &SysRoot, device: Device) -> Result<IoThrottle, ReadError> {
+    let mut found = IoThrottle::default();
     let whole = device.whole(root).unwrap_or(device);
     let names = [device.to_string(), whole.to_string()];
     let of_us = |line: &str| names.iter().any(|name| line.split_whitespace().next() == Some(name));
@@ -78,7 +78,7 @@ pub fn throttle(root: &SysRoot, device: Device) -> Result<Throttle, ReadError> {
     Ok(found)
 }
 
-type Field = fn(&mut Throttle) -> &mut Option<u64>;
+type Field = fn(&mut IoThrottle) -> &mut Option<u64>;
 
 const V1: &[(&str, Field)] = &[
     ("blkio.throttle.read_bps_device", |throttle| &mut throttle.read_bytes),
@@ -127,7 +127,7 @@ mod tests {
             ("cg/a/blkio.throttle.write_iops_device", "7:1 100\n"),
         ]);
         let found = throttle(&root, DEVICE).expect("read");
-        let wanted = Throttle { read_bytes: Some(10_485_760), writes: Some(100), ..Throttle::default() };
+        let wanted = IoThrottle { read_bytes: Some(10_485_760), writes: Some(100), ..IoThrottle::default() };
         assert_eq!(found, wanted);
         assert!(!throttle(&root, Device { major: 9, minor: 9 }).expect("read").is_any());
     }
@@ -140,13 +140,13 @@ mod tests {
             ("cg/job/io.max", "7:1 rbps=2097152 wbps=max riops=max wiops=120\n"),
         ]);
         let found = throttle(&root, DEVICE).expect("read");
-        let wanted = Throttle { read_bytes: Some(2_097_152), writes: Some(120), ..Throttle::default() };
+        let wanted = IoThrottle { read_bytes: Some(2_097_152), writes: Some(120), ..IoThrottle::default() };
         assert_eq!(found, wanted);
     }
 
     #[test]
     fn without_control_groups_there_is_no_limit() {
         let (_dir, root) = tree(&[("proc/stat", "")]);
-        assert_eq!(throttle(&root, DEVICE), Ok(Throttle::default()));
+        assert_eq!(throttle(&root, DEVICE), Ok(IoThrottle::default()));
     }
 }

@@ -44,8 +44,8 @@ impl Completion {
         self.0.status == 0
     }
 
-    pub const fn operation(&self) -> Operation {
-        Operation::of(self.0.opcode)
+    pub const fn operation(&self) -> WcOpcode {
+        WcOpcode::of(self.0.opcode)
     }
 
     /// Whether it is of a receive queue.
@@ -102,7 +102,7 @@ const RECEIVE: u32 = 1 << 7;
 
 /// What a completion tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum WcOpcode {
     /// A message was sent.
     Send,
     /// Memory of the peer was written.
@@ -119,7 +119,7 @@ pub enum Operation {
     Other(u32),
 }
 
-impl Operation {
+impl WcOpcode {
     const fn of(code: u32) -> Self {
         match code {
             0 => Self::Send,
@@ -263,7 +263,7 @@ mod tests {
         (wc.wr_id, wc.opcode, wc.byte_len, wc.imm_data) = (7, 128, 44, 0x0102_0304_u32.to_be());
         let plain = Completion(wc);
         assert_eq!((plain.immediate(), plain.has_grh(), plain.is_receive()), (None, false, true));
-        assert_eq!((plain.id(), plain.bytes(), plain.operation()), (7, 44, Operation::Receive));
+        assert_eq!((plain.id(), plain.bytes(), plain.operation()), (7, 44, WcOpcode::Receive));
         wc.wc_flags = 3;
         let told = Completion(wc);
         assert_eq!((told.immediate(), told.has_grh(), told.check()), (Some(0x0102_0304), true, Ok(())));

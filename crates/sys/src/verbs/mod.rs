@@ -23,7 +23,7 @@ mod tests;
 mod wait;
 mod work;
 
-pub use completion::{Completion, Operation, Status};
+pub use completion::{Completion, Status, WcOpcode};
 pub use device::{AsyncEvent, Atomics, Device, DeviceAbout, DeviceEntry, Verbs};
 pub use error::{Fault, VerbsError};
 pub use gid::{Gid, GidChoice, GidEntry, GidKind, GidTable, NoGidText, choose};

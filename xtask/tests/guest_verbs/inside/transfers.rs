@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use seatrial_sys::verbs::{
-    AddressHandle, CompletionChannel, CompletionQueue, Datagram, GRH_BYTES, Operation, Retry, SendList,
-    Transport, Verb, VerbsError, Work,
+    AddressHandle, CompletionChannel, CompletionQueue, Datagram, GRH_BYTES, Retry, SendList, Transport, Verb,
+    VerbsError, WcOpcode, Work,
 };
 
 use crate::rig::{End, LONG, QKEY, datagrams, device, pair, path};
@@ -18,7 +18,7 @@ fn data_is_written_and_read_over_a_reliable_connection() {
         Work { remote: Some(other.region.remote(4096)), ..Work::new(Verb::Write, &one.region, 0, 20_000) };
     let done = one.does(Work { id: 42, ..write });
     done.check().unwrap();
-    assert_eq!((done.id(), done.operation(), done.qp_number()), (42, Operation::Write, one.qp.number()));
+    assert_eq!((done.id(), done.operation(), done.qp_number()), (42, WcOpcode::Write, one.qp.number()));
     assert!(other.holds(4096, 20_000, 7) && other.region.byte(4095) == 0);
     let read = Work {
         remote: Some(other.region.remote(4096)),
@@ -26,7 +26,7 @@ fn data_is_written_and_read_over_a_reliable_connection() {
     };
     let done = one.does(read);
     done.check().unwrap();
-    assert_eq!(done.operation(), Operation::Read);
+    assert_eq!(done.operation(), WcOpcode::Read);
     assert!(one.holds(32_768, 20_000, 7));
     // The request carries the bytes itself: memory may change at once.
     one.fill(0, 64, 9);
@@ -39,7 +39,7 @@ fn data_is_written_and_read_over_a_reliable_connection() {
     other.receives(1, 0, 0);
     one.does(Work { verb: Verb::WriteImmediate(0x0102_0304), ..write }).check().unwrap();
     let told = other.ended(1)[0];
-    assert_eq!((told.operation(), told.immediate()), (Operation::ReceiveWriteImmediate, Some(0x0102_0304)));
+    assert_eq!((told.operation(), told.immediate()), (WcOpcode::ReceiveWriteImmediate, Some(0x0102_0304)));
     assert!(one.qp.inline_bytes() >= 64);
 }
 
@@ -109,7 +109,7 @@ fn atomic_operations_change_the_peer_and_bring_back_what_was() {
     swapped.check().unwrap();
     assert_eq!(
         (swapped.operation(), one.region.word(8), other.region.word(64)),
-        (Operation::CompareSwap, 15, 100)
+        (WcOpcode::CompareSwap, 15, 100)
     );
     one.does(work(Verb::CompareSwap { compare: 15, swap: 7 })).check().unwrap();
     assert_eq!(

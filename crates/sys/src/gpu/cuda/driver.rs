@@ -7,7 +7,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use super::code::{self, attribute};
-use super::table::{Address, Opaque, Table};
+use super::table::{Address, Handle, Table};
 use crate::gpu::driver::Context;
 use crate::gpu::library::text;
 use crate::gpu::{Driver, Fault, GpuError, Library, Properties};
@@ -101,7 +101,7 @@ impl Cuda {
     }
 }
 
-fn opaque(number: usize) -> Opaque {
+fn opaque(number: usize) -> Handle {
     ptr::with_exposed_provenance_mut(number)
 }
 
@@ -144,7 +144,7 @@ unsafe impl Driver for Cuda {
 
     fn attach(&self, device: u32) -> Result<Context, GpuError> {
         let handle = self.handle(device)?;
-        let mut context: Opaque = ptr::null_mut();
+        let mut context: Handle = ptr::null_mut();
         call!(self.primary_retain(&raw mut context, handle))?;
         Ok(context.expose_provenance())
     }
@@ -197,7 +197,7 @@ unsafe impl Driver for Cuda {
     }
 
     fn stream(&self) -> Result<usize, GpuError> {
-        let mut stream: Opaque = ptr::null_mut();
+        let mut stream: Handle = ptr::null_mut();
         call!(self.stream_create(&raw mut stream, code::NON_BLOCKING))?;
         Ok(stream.expose_provenance())
     }
@@ -216,7 +216,7 @@ unsafe impl Driver for Cuda {
     }
 
     fn event(&self) -> Result<usize, GpuError> {
-        let mut event: Opaque = ptr::null_mut();
+        let mut event: Handle = ptr::null_mut();
         call!(self.event_create(&raw mut event, 0))?;
         Ok(event.expose_provenance())
     }
@@ -255,7 +255,7 @@ unsafe impl Driver for Cuda {
     }
 
     fn load(&self, text: &CStr) -> Result<usize, GpuError> {
-        let mut module: Opaque = ptr::null_mut();
+        let mut module: Handle = ptr::null_mut();
         let mut log = vec![0 as c_char; LOG_BYTES];
         let mut names = [code::JIT_ERROR_LOG, code::JIT_ERROR_LOG_BYTES];
         // The size is passed in the place of a pointer (CUDA Driver API, cuModuleLoadDataEx).
@@ -287,7 +287,7 @@ unsafe impl Driver for Cuda {
     }
 
     unsafe fn function(&self, module: usize, name: &CStr) -> Result<usize, GpuError> {
-        let mut function: Opaque = ptr::null_mut();
+        let mut function: Handle = ptr::null_mut();
         call!(self.module_function(&raw mut function, opaque(module), name.as_ptr()))?;
         Ok(function.expose_provenance())
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::ptr;
 
 use super::layout::{Memory, PciInfo};
-use super::table::{Device, Table};
+use super::table::{NvmlDevice, Table};
 use crate::gpu::library::text;
 use crate::gpu::{Library, LibraryError};
 
@@ -36,7 +36,7 @@ pub struct Nvml {
 #[derive(Clone, Copy, Debug)]
 pub struct Handle<'a> {
     pub(super) nvml: &'a Nvml,
-    pub(super) device: Device,
+    pub(super) device: NvmlDevice,
 }
 
 // SAFETY: the library is thread-safe (NVML API reference, "NVML is thread-safe"), and its handles are numbers to us.
@@ -129,7 +129,7 @@ impl Nvml {
         let mut count = 0;
         ask!(self, count(&raw mut count))?;
         let device = |index| {
-            let mut device: Device = ptr::null_mut();
+            let mut device: NvmlDevice = ptr::null_mut();
             ask!(self, by_index(index, &raw mut device)).ok()?;
             Some(Handle { nvml: self, device })
         };

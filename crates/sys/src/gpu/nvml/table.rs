@@ -7,7 +7,7 @@ use super::layout::{EventData, FieldValue, Memory, PciInfo, ProcessInfo};
 use crate::gpu::library::table;
 
 /// `nvmlDevice_t`.
-pub(super) type Device = *mut c_void;
+pub(super) type NvmlDevice = *mut c_void;
 /// `nvmlEventSet_t`.
 pub(super) type EventSet = *mut c_void;
 
@@ -17,33 +17,33 @@ table! {
         init() = c"nvmlInit_v2";
         driver_version(*mut c_char, c_uint) = c"nvmlSystemGetDriverVersion";
         count(*mut c_uint) = c"nvmlDeviceGetCount_v2";
-        by_index(c_uint, *mut Device) = c"nvmlDeviceGetHandleByIndex_v2";
-        pci(Device, *mut PciInfo) = c"nvmlDeviceGetPciInfo_v3";
-        name(Device, *mut c_char, c_uint) = c"nvmlDeviceGetName";
-        uuid(Device, *mut c_char, c_uint) = c"nvmlDeviceGetUUID";
-        memory(Device, *mut Memory) = c"nvmlDeviceGetMemoryInfo";
-        clock(Device, c_uint, *mut c_uint) = c"nvmlDeviceGetClockInfo";
-        max_clock(Device, c_uint, *mut c_uint) = c"nvmlDeviceGetMaxClockInfo";
-        throttle(Device, *mut u64) =
+        by_index(c_uint, *mut NvmlDevice) = c"nvmlDeviceGetHandleByIndex_v2";
+        pci(NvmlDevice, *mut PciInfo) = c"nvmlDeviceGetPciInfo_v3";
+        name(NvmlDevice, *mut c_char, c_uint) = c"nvmlDeviceGetName";
+        uuid(NvmlDevice, *mut c_char, c_uint) = c"nvmlDeviceGetUUID";
+        memory(NvmlDevice, *mut Memory) = c"nvmlDeviceGetMemoryInfo";
+        clock(NvmlDevice, c_uint, *mut c_uint) = c"nvmlDeviceGetClockInfo";
+        max_clock(NvmlDevice, c_uint, *mut c_uint) = c"nvmlDeviceGetMaxClockInfo";
+        throttle(NvmlDevice, *mut u64) =
             c"nvmlDeviceGetCurrentClocksEventReasons", c"nvmlDeviceGetCurrentClocksThrottleReasons";
-        bus_width(Device, *mut c_uint) = c"nvmlDeviceGetMemoryBusWidth";
-        link_generation(Device, *mut c_uint) = c"nvmlDeviceGetCurrPcieLinkGeneration";
-        link_width(Device, *mut c_uint) = c"nvmlDeviceGetCurrPcieLinkWidth";
-        max_link_generation(Device, *mut c_uint) = c"nvmlDeviceGetMaxPcieLinkGeneration";
-        max_link_width(Device, *mut c_uint) = c"nvmlDeviceGetMaxPcieLinkWidth";
-        replays(Device, *mut c_uint) = c"nvmlDeviceGetPcieReplayCounter";
-        ecc_errors(Device, c_uint, c_uint, *mut u64) = c"nvmlDeviceGetTotalEccErrors";
-        persistence(Device, *mut c_uint) = c"nvmlDeviceGetPersistenceMode";
-        mig(Device, *mut c_uint, *mut c_uint) = c"nvmlDeviceGetMigMode";
-        compute_mode(Device, *mut c_uint) = c"nvmlDeviceGetComputeMode";
-        temperature(Device, c_uint, *mut c_uint) = c"nvmlDeviceGetTemperature";
-        nvlink_state(Device, c_uint, *mut c_uint) = c"nvmlDeviceGetNvLinkState";
-        nvlink_remote(Device, c_uint, *mut PciInfo) = c"nvmlDeviceGetNvLinkRemotePciInfo_v2";
-        fields(Device, c_int, *mut FieldValue) = c"nvmlDeviceGetFieldValues";
-        processes(Device, *mut c_uint, *mut ProcessInfo) =
+        bus_width(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetMemoryBusWidth";
+        link_generation(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetCurrPcieLinkGeneration";
+        link_width(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetCurrPcieLinkWidth";
+        max_link_generation(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetMaxPcieLinkGeneration";
+        max_link_width(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetMaxPcieLinkWidth";
+        replays(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetPcieReplayCounter";
+        ecc_errors(NvmlDevice, c_uint, c_uint, *mut u64) = c"nvmlDeviceGetTotalEccErrors";
+        persistence(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetPersistenceMode";
+        mig(NvmlDevice, *mut c_uint, *mut c_uint) = c"nvmlDeviceGetMigMode";
+        compute_mode(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetComputeMode";
+        temperature(NvmlDevice, c_uint, *mut c_uint) = c"nvmlDeviceGetTemperature";
+        nvlink_state(NvmlDevice, c_uint, *mut c_uint) = c"nvmlDeviceGetNvLinkState";
+        nvlink_remote(NvmlDevice, c_uint, *mut PciInfo) = c"nvmlDeviceGetNvLinkRemotePciInfo_v2";
+        fields(NvmlDevice, c_int, *mut FieldValue) = c"nvmlDeviceGetFieldValues";
+        processes(NvmlDevice, *mut c_uint, *mut ProcessInfo) =
             c"nvmlDeviceGetComputeRunningProcesses_v3", c"nvmlDeviceGetComputeRunningProcesses_v2";
         event_set(*mut EventSet) = c"nvmlEventSetCreate";
-        register_events(Device, u64, EventSet) = c"nvmlDeviceRegisterEvents";
+        register_events(NvmlDevice, u64, EventSet) = c"nvmlDeviceRegisterEvents";
         event_wait(EventSet, *mut EventData, c_uint) = c"nvmlEventSetWait_v2";
         event_set_free(EventSet) = c"nvmlEventSetFree";
     }
