@@ -1,3 +1,5 @@
+//! Parameters of a benchmark, from what a test types.
+
 use seatrial_model::{About, Params};
 
 /// The defaults of a benchmark with some parameters as typed.

@@ -85,6 +85,7 @@ mod tests {
     fn folders_of_helpers_and_fixtures_are_no_programs() {
         let root = tempfile::tempdir().unwrap();
         let tests = root.path().join("crates/one/tests");
+        fs::create_dir_all(root.path().join("benchmarks")).unwrap();
         fs::create_dir_all(tests.join("whole")).unwrap();
         fs::create_dir_all(tests.join("fixtures")).unwrap();
         fs::write(tests.join("whole/main.rs"), "").unwrap();
