@@ -52,7 +52,6 @@ impl Pattern {
         }
     }
 
-    /// Fills `words`.
     pub fn fill(self, words: &mut [u64]) {
         let mut next = self.first;
         for word in words {

@@ -32,9 +32,7 @@ const IB_PACKET: u64 = 4096;
 /// Version of the internet protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ip {
-    /// Version 4.
     V4,
-    /// Version 6.
     V6,
 }
 

@@ -23,7 +23,6 @@ pub(crate) fn architecture(root: &SysRoot) -> Known<String> {
     }
 }
 
-/// `PRETTY_NAME` of os-release(5).
 pub(crate) fn distribution(root: &SysRoot) -> Known<String> {
     let read = |path: &str| -> Known<String> {
         Known::from(root.text(path)).and_then(|text| {

@@ -6,7 +6,7 @@ use crate::param::{ParamSpec, Params};
 /// The description of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct About {
-    /// `family.test`.
+    /// `family.test`, as profiles and the command line name it.
     pub id: &'static str,
     /// Rises when numbers stop being comparable with older ones.
     pub version: u32,
@@ -18,7 +18,7 @@ pub struct About {
     pub params: &'static [ParamSpec],
     /// Metrics; the first of them that a case has is its headline.
     pub metrics: &'static [MetricSpec],
-    /// Series.
+    /// Results over axes such as size or thread, in the order of the report.
     pub series: &'static [SeriesSpec],
     /// Names of the parts, for example `worker` or `sender`, `receiver`.
     pub parts: &'static [&'static str],
@@ -90,7 +90,7 @@ impl About {
 /// A benchmark that is still to come: profiles may name it, and it judges as unknown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Planned {
-    /// `family.test`.
+    /// `family.test`, as profiles may name it already.
     pub id: &'static str,
     /// Names of its metrics with units.
     pub metrics: &'static [MetricSpec],

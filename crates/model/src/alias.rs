@@ -5,9 +5,9 @@
 pub struct Alias {
     /// `family.test`, as benchmarks are called; no benchmark has it.
     pub id: &'static str,
-    /// The benchmark.
+    /// Id of the benchmark that the alias runs.
     pub bench: &'static str,
-    /// The pattern.
+    /// Id of the pattern that the alias places it by.
     pub pattern: &'static str,
     /// A few words for lists.
     pub title: &'static str,

@@ -18,11 +18,11 @@ use crate::units::Nanos;
 pub struct Case {
     /// Readable and unique within a run.
     pub id: CaseId,
-    /// The benchmark.
+    /// Id of the benchmark, `family.test`.
     pub bench: String,
-    /// The benchmark's version.
+    /// Version of the benchmark; numbers of two versions are not compared.
     pub version: u32,
-    /// The thing measured.
+    /// The node, device, pair or path that is measured.
     pub subject: Subject,
     /// A name of the subject that survives renumbering: UUID, WWN, PCI address.
     pub key: Option<String>,
@@ -144,7 +144,7 @@ impl CaseId {
         Self(format!("{group}{}@{}/{subject}{changed}", about.id, nodes.join("+")))
     }
 
-    /// The text.
+    /// The id as it stands in records and on the command line.
     pub fn as_str(&self) -> &str {
         &self.0
     }

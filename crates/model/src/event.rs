@@ -13,28 +13,28 @@ use crate::units::Nanos;
 pub enum Event {
     /// A round of cases is about to run.
     RoundPlanned {
-        /// The cases.
+        /// The cases of the round, in their order.
         cases: Vec<Case>,
         /// The estimated time of all of them.
         estimate: Nanos,
     },
     /// A case's first worker is about to start.
     CaseStarted {
-        /// Which.
+        /// Id of the case that started.
         case: CaseId,
     },
     /// A trial entered a phase.
     PhaseEntered {
-        /// Which case.
+        /// Id of the case whose phase began.
         case: CaseId,
         /// Which trial, from 0.
         trial: u32,
-        /// The phase.
+        /// The phase that began.
         phase: Phase,
     },
     /// A trial ended with records of its parts.
     TrialEnded {
-        /// Which case.
+        /// Id of the case whose trial ended.
         case: CaseId,
         /// Which trial, from 0.
         trial: u32,
@@ -45,12 +45,12 @@ pub enum Event {
     Note {
         /// The case it is about.
         case: Option<CaseId>,
-        /// The sentence.
+        /// The sentence that the person is told.
         text: String,
     },
     /// A case ended, with its record.
     CaseEnded {
-        /// The record.
+        /// The record of the case that ended.
         record: Box<CaseRecord>,
     },
 }
@@ -61,9 +61,9 @@ pub enum Event {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// Allocate, pin, listen.
+    /// Parts allocate memory, pin threads and listen.
     Prepare,
-    /// Reach the peers.
+    /// Parts connect to their peers.
     Connect,
     /// Run, but the samples do not count.
     WarmUp,

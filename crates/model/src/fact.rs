@@ -119,7 +119,7 @@ pub struct Moved {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PathEnd {
-    /// A network interface.
+    /// A network interface by its name.
     Interface(String),
     /// An RDMA port, such as `mlx5_0/1`.
     Port(String),

@@ -11,11 +11,11 @@ use crate::units::Quantity;
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Good to know.
+    /// Information that asks for no action.
     Info,
     /// The number is to be read with care, or something costs performance.
     Warning,
-    /// Something is wrong.
+    /// Something is wrong and should be acted on.
     Problem,
 }
 

@@ -10,7 +10,7 @@ use crate::units::{Quantity, QuantityError, Unit};
 /// One bound on a metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Bound {
-    /// The bound.
+    /// The rate or time that the hardware cannot pass.
     pub value: Quantity,
     /// How it was computed, with the numbers put in: `8 channels x 4800 MT/s x 8 B`.
     pub formula: String,
@@ -31,7 +31,7 @@ pub enum Limit {
     },
 }
 
-/// Limits by metric.
+/// Limits of a case by the name of the metric.
 pub type Limits = BTreeMap<String, Limit>;
 
 /// A limit as the record shows it, in the metric's unit.

@@ -53,7 +53,7 @@ pub struct Machine {
     pub kernel: Known<String>,
     /// Instruction set architecture in the kernel's spelling: `x86_64`, `aarch64`.
     pub architecture: Known<String>,
-    /// `PRETTY_NAME` of os-release.
+    /// `PRETTY_NAME` of `/etc/os-release`, such as `Debian GNU/Linux 13 (trixie)`.
     pub distribution: Known<String>,
     /// Whether something stands between this kernel and the hardware.
     pub virtualization: Known<Virtualization>,
@@ -63,9 +63,9 @@ pub struct Machine {
     pub confinement: Confinement,
     /// Base page size in bytes.
     pub page_size_bytes: Known<u64>,
-    /// Processors.
+    /// Model, sockets, cores and threads of the processors.
     pub cpu: Cpu,
-    /// Processor caches.
+    /// Caches of the processors with who shares them.
     pub caches: Caches,
     /// NUMA nodes in the order of their ids; a machine without NUMA has one, node 0.
     pub numa: Vec<NumaNode>,

@@ -12,7 +12,7 @@ pub enum Better {
     Higher,
     /// Less is better: latencies, losses.
     Lower,
-    /// Neither: a description.
+    /// Neither direction is good: the metric describes.
     None,
 }
 
@@ -62,13 +62,13 @@ impl MetricSpec {
 pub struct SeriesSpec {
     /// The name, as used in criteria.
     pub name: &'static str,
-    /// One sentence.
+    /// What the metric is, in one sentence.
     pub doc: &'static str,
     /// The unit of every value.
     pub unit: Unit,
     /// Which direction is good.
     pub better: Better,
-    /// Axes, outermost first.
+    /// The axes that rows are placed on, outermost first.
     pub axes: &'static [AxisSpec],
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// There are numbers.
+    /// The case ended with numbers.
     Measured,
     /// The system under test did not deliver.
     Failed,
@@ -26,7 +26,7 @@ macro_rules! causes {
         pub enum Cause { $(#[doc = $doc] $variant,)* }
 
         impl Cause {
-            /// Every cause.
+            /// Every cause, in the order of the documentation.
             pub const ALL: &'static [Cause] = &[$(Cause::$variant),*];
 
             /// The outcome it makes.
@@ -62,14 +62,14 @@ causes! {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, thiserror::Error)]
 #[error("{text}")]
 pub struct Reason {
-    /// The word.
+    /// The cause in one word, which decides the outcome.
     pub cause: Cause,
     /// The sentence: what was tried, on what, what the system answered, the next step.
     pub text: String,
 }
 
 impl Reason {
-    /// A reason.
+    /// A reason of this cause with a sentence that names subject and next step.
     pub fn new(cause: Cause, text: impl Into<String>) -> Self {
         Self { cause, text: text.into() }
     }

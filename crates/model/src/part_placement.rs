@@ -9,7 +9,7 @@ pub struct PartPlacement {
     pub part: String,
     /// Position among all parts of the case, from 0.
     pub index: u32,
-    /// The node.
+    /// Name of the node that the part runs on.
     pub node: String,
     /// The threads, each with its own CPU; empty when the part takes what it gets.
     pub seats: Vec<Binding>,

@@ -26,7 +26,7 @@ pub struct Sample {
 /// Everything one part said in one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PartRecord {
-    /// Which part.
+    /// The part's name, such as `sender`.
     pub part: String,
     /// Position among all parts of the case.
     pub index: u32,
@@ -34,7 +34,7 @@ pub struct PartRecord {
     pub node: String,
     /// The trial, from 0.
     pub trial: u32,
-    /// Observations in order.
+    /// Observations of the part in the order that it made them.
     pub samples: Vec<Sample>,
     /// What the check of the data found.
     pub integrity: Integrity,
@@ -52,21 +52,21 @@ pub type Evidence = BTreeMap<String, serde_json::Value>;
 pub enum Integrity {
     /// All of it was as expected.
     Verified {
-        /// Bytes looked at.
+        /// Bytes that were compared with what they should be.
         checked: u64,
     },
-    /// Something was not.
+    /// Some data was not as expected.
     Corrupt {
-        /// Words that differ.
+        /// Words that differ from what was expected.
         wrong: u64,
-        /// Words looked at.
+        /// Words that were compared.
         of: u64,
         /// Where and how the first one differs.
         first: String,
     },
     /// Nothing could be looked at.
     Unverified {
-        /// Why.
+        /// Why nothing could be compared.
         why: String,
     },
 }
@@ -85,14 +85,14 @@ pub struct Values {
 pub struct Row {
     /// The place on the axes.
     pub at: Params,
-    /// The values there.
+    /// Values of all trials at that place.
     pub values: Values,
 }
 
 /// What a benchmark makes of the records of its parts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Measures {
-    /// By metric.
+    /// Values of each metric by its name.
     pub metrics: BTreeMap<String, Values>,
     /// By series, rows in the order of the axes.
     pub series: BTreeMap<String, Vec<Row>>,

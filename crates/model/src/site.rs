@@ -12,12 +12,12 @@ pub struct Site {
     pub nodes: Vec<SiteNode>,
 }
 
-/// One node.
+/// One node of a run with what is known of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SiteNode {
     /// The name the launcher knows it by.
     pub name: String,
-    /// What it is.
+    /// The inventory of the node.
     pub machine: Machine,
     /// The settings of its host, as read when the run began.
     #[serde(default)]

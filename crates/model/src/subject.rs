@@ -9,7 +9,7 @@ use std::str::FromStr;
 pub struct Subject(String);
 
 impl Subject {
-    /// The whole machine.
+    /// The subject of a case that measures a whole machine.
     pub fn node() -> Self {
         Self("node".to_owned())
     }
@@ -34,7 +34,7 @@ impl Subject {
         self.0.split(':').next().unwrap_or(&self.0)
     }
 
-    /// The whole text.
+    /// The subject as it stands in records.
     pub fn as_str(&self) -> &str {
         &self.0
     }

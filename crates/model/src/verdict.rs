@@ -13,15 +13,15 @@ use crate::units::Quantity;
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Does not apply.
+    /// The criterion does not apply here.
     Skip,
-    /// Met.
+    /// The criterion is met.
     Pass,
     /// Met, but look at it.
     Warn,
-    /// Could not tell.
+    /// The criterion could not be judged.
     Unknown,
-    /// Not met.
+    /// The criterion is not met.
     Fail,
 }
 
@@ -60,9 +60,9 @@ pub struct VerdictRecord {
     pub case: Option<String>,
     /// The node judged, when it was one.
     pub node: Option<String>,
-    /// The thing judged.
+    /// The node, device, pair or path that was judged.
     pub subject: Subject,
-    /// The judgement.
+    /// Whether the criterion is met.
     pub verdict: Verdict,
     /// What was measured, in the unit of the bound.
     pub measured: Option<Quantity>,

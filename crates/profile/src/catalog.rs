@@ -11,7 +11,6 @@ pub struct Catalog<'a> {
     /// Benchmarks still to come: they may be named, and judge as unknown.
     pub planned: &'a [Planned],
     pub settings: &'a [&'static SettingAbout],
-    /// Names of patterns.
     pub patterns: &'a [&'a str],
     /// Benchmarks under a pattern that have a name of their own.
     pub aliases: &'a [Alias],
@@ -20,7 +19,6 @@ pub struct Catalog<'a> {
 /// What stands behind the id of a benchmark.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Known<'a> {
-    /// It can run.
     Here(&'static About),
     /// It is still to come.
     Planned(&'a Planned),

@@ -55,7 +55,6 @@ struct Loader<'a> {
     /// Whether every file and every entry could be read.
     is_whole: bool,
     layers: Vec<Layer>,
-    /// Ids of `layers`.
     merged: Vec<String>,
     /// Identities of sources that were read.
     seen: HashSet<String>,

@@ -30,7 +30,6 @@ const INKS: [(Ink, char); 5] = [
 const END: char = '\u{2060}';
 
 impl Ink {
-    /// Marks `text`.
     pub fn on(self, text: &str) -> String {
         let mark = INKS.iter().find(|(ink, _)| *ink == self).map_or(END, |(_, mark)| *mark);
         format!("{mark}{text}{END}")

@@ -9,7 +9,6 @@ use seatrial_model::record::Document;
 pub enum Spacing {
     #[default]
     Compact,
-    /// Indented, for people.
     Pretty,
 }
 

@@ -16,7 +16,6 @@ const POWER: f64 = 0.9;
 pub enum Better {
     /// Rates, counts of work done.
     Higher,
-    /// Times, losses.
     Lower,
 }
 

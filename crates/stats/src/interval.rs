@@ -22,9 +22,7 @@ const UPPER_TAIL: f64 = 0.975;
 /// A closed interval in the unit of the samples; `low <= high`, both finite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Lower end.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
 }
 

@@ -39,13 +39,11 @@ impl Sorted {
         &self.0
     }
 
-    /// Smallest sample.
     #[must_use]
     pub fn min(&self) -> f64 {
         self.0[0]
     }
 
-    /// Largest sample.
     #[must_use]
     pub fn max(&self) -> f64 {
         self.0[self.0.len() - 1]

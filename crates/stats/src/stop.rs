@@ -42,12 +42,9 @@ impl Default for StopRule {
 pub enum Stop {
     /// The target is met.
     Converged {
-        /// Half-width reached.
         half_width: f64,
     },
-    /// Run another trial.
     More {
-        /// Half-width so far.
         half_width: Option<f64>,
     },
     /// All trials are spent and the target is not met: "did not converge".

@@ -16,9 +16,7 @@ pub struct Summary {
     pub median: f64,
     /// Raw median absolute deviation of all samples, not scaled to a standard deviation.
     pub mad: f64,
-    /// Smallest sample.
     pub min: f64,
-    /// Largest sample.
     pub max: f64,
     /// Arithmetic mean, for reference beside the median.
     pub mean: f64,

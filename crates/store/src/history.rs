@@ -149,7 +149,6 @@ fn stamp(files: &Files) -> String {
 }
 
 impl RunSummary {
-    /// What `run` holds.
     fn of(run: &StoredRun) -> Self {
         let info: Option<&RunInfo> = run.info.present();
         let count = |outcome| run.results.iter().filter(|record| record.outcome == outcome).count() as u64;

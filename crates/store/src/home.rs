@@ -21,11 +21,8 @@ pub mod env {
 /// What the environment says of the home: the only thing that [`Home::resolve`] looks at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HomeEnv {
-    /// [`env::SEATRIAL_HOME`].
     pub seatrial_home: Option<OsString>,
-    /// [`env::XDG_DATA_HOME`].
     pub xdg_data_home: Option<OsString>,
-    /// [`env::HOME`].
     pub home: Option<OsString>,
 }
 

@@ -6,9 +6,7 @@ use std::ffi::CStr;
 /// A cache that sysconf(3) can be asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheQuery {
-    /// Level 1, data.
     L1Data,
-    /// Level 2.
     L2,
     /// Level 3: one instance on Intel; on AMD, before glibc 2.37, all instances of a package together.
     L3,

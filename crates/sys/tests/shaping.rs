@@ -55,7 +55,6 @@ impl Space {
         if done.status.success() { Ok(()) } else { Err(format!("{line}: {complaint}")) }
     }
 
-    /// What shapes `v1`.
     fn shaping(&self) -> Option<Shaping> {
         let there = File::open(self.path()).expect("the namespace");
         let read = || {

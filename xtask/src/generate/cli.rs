@@ -8,7 +8,6 @@ use clap_complete::Shell;
 
 use super::File;
 
-/// What is typed.
 const PROGRAM: &str = "seatrial";
 
 /// Width of the help texts on the reference page, in columns; the terminal that generates must not matter.

@@ -12,7 +12,6 @@ pub struct Digest {
     /// Tests passed, those that skipped themselves too.
     pub passed: u32,
     pub failed: u32,
-    /// Tests marked `#[ignore]`.
     pub ignored: u32,
     /// Names of failed tests.
     pub failures: Vec<String>,

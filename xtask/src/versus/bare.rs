@@ -13,14 +13,11 @@ use seatrial_sys::memory::{MapRequest, Mapping, Pages, Place};
 /// How long the loop runs, after one pass to warm up.
 const SPAN: Duration = Duration::from_millis(600);
 
-/// One bare loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Bare {
-    /// The loop.
     pub kernel: Kernel,
     /// Its kind of stores.
     pub store: Option<Store>,
-    /// Pinned threads.
     pub threads: usize,
     /// Size of each array over all threads.
     pub array_mib: u64,

@@ -21,7 +21,6 @@ const FACTOR: u64 = 3;
 /// Bytes of the sums of `read`.
 const SUM_BYTES: usize = SUMS as usize * size_of::<u64>();
 
-/// What `prepare` makes.
 struct Ready {
     array: usize,
     variants: Vec<Variant>,

@@ -7,7 +7,6 @@ use super::scenario::{Operation, Scenario, Step, Transpose};
 use super::{ABOUT, Pipeline};
 use seatrial_bench::Benchmark;
 
-/// 2^30.
 pub const GIB: u64 = 1 << 30;
 
 /// A step of blocks of `block` bytes, one every `millis` milliseconds.

@@ -125,7 +125,6 @@ impl World {
     }
 }
 
-/// Datagrams a second.
 fn rate(step: &Step) -> f64 {
     step.offered / MESSAGE as f64
 }

@@ -30,7 +30,6 @@ impl<'a> Talk<'a> {
         Ok(self.ready)
     }
 
-    /// Listens until `is_over`.
     pub fn listen_until(&mut self, is_over: impl Fn() -> bool) -> Result<(), Error> {
         while !is_over() {
             self.listen()?;

@@ -36,7 +36,6 @@ pub struct Trend {
     pub unit: Unit,
     /// Which direction is good.
     pub better: Better,
-    /// Oldest first.
     pub points: Vec<Point>,
     /// Changes of level, oldest first.
     pub steps: Vec<TrendStep>,

@@ -12,19 +12,13 @@ use crate::fleet::{Fleet, LaunchError, Launcher};
 /// Which nodes, and how they are asked for; what srun(1) calls these.
 #[derive(Clone, Debug, Default)]
 pub struct SlurmRequest {
-    /// `--nodes`.
     pub nodes: Option<u32>,
     /// `--nodelist`, unfolded.
     pub nodelist: Vec<String>,
-    /// `--exclude`.
     pub exclude: Option<String>,
-    /// `--partition`.
     pub partition: Option<String>,
-    /// `--account`.
     pub account: Option<String>,
-    /// `--reservation`.
     pub reservation: Option<String>,
-    /// `--time`.
     pub time: Option<String>,
 }
 

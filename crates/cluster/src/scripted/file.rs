@@ -47,7 +47,6 @@ const MOST_NODES: u32 = 100_000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptFile {
-    /// 1.
     pub schema: u32,
     pub nodes: Vec<SimulatedNodes>,
     /// What is measured; the first that fits counts.

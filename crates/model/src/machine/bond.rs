@@ -26,9 +26,9 @@ pub struct Bond {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BondMember {
-    /// Its name.
+    /// Name of the member interface.
     pub name: String,
-    /// `active` or `backup`.
+    /// State of the member: `active` or `backup`.
     pub state: Known<String>,
     /// What the bond makes of its link: `up`, `going down`, `down`, `going back`.
     pub link: Known<String>,

@@ -24,9 +24,9 @@ pub struct Caches {
 pub struct Cache {
     /// Level, 1 the nearest to the core.
     pub level: u32,
-    /// What it holds.
+    /// Whether the cache holds data, instructions or both.
     pub kind: CacheKind,
-    /// Capacity in bytes.
+    /// Capacity of the cache in bytes.
     pub size_bytes: u64,
     /// Line length in bytes; none if the kernel does not tell.
     pub line_bytes: Option<u32>,
@@ -38,11 +38,11 @@ pub struct Cache {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheKind {
-    /// Data only.
+    /// The cache holds data only.
     Data,
-    /// Instructions only.
+    /// The cache holds instructions only.
     Instruction,
-    /// Both.
+    /// The cache holds data and instructions.
     #[default]
     Unified,
 }
@@ -50,7 +50,7 @@ pub enum CacheKind {
 /// The capacity of the last level of cache next to some CPUs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LastLevelCache {
-    /// Its level.
+    /// Level of the cache, 1 the nearest to the core.
     pub level: u32,
     /// The capacity to size by, in bytes: the larger of what the sources say.
     pub bytes: u64,

@@ -16,7 +16,7 @@ pub struct Confinement {
     pub memory_nodes: Known<Vec<u32>>,
     /// Memory that may be locked, in bytes. Memory registered with an RDMA device counts.
     pub locked_memory: Known<ProcessLimit>,
-    /// Open descriptors.
+    /// Most file descriptors that a process may open.
     pub open_files: Known<ProcessLimit>,
     /// Real-time priority that may be asked for without privilege; 0 means none.
     pub realtime_priority: Known<ProcessLimit>,

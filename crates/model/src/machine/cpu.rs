@@ -53,7 +53,7 @@ pub struct CpuThread {
     pub core: Option<u32>,
     /// Socket: the kernel's physical package id.
     pub socket: Option<u32>,
-    /// NUMA node id.
+    /// Id of the NUMA node that the thread belongs to.
     pub node: Option<u32>,
     /// Level 3 cache domain: an index into [`Caches::l3`](super::Caches::l3).
     pub l3: Option<u32>,

@@ -36,7 +36,7 @@ impl DimmSource {
     }
 }
 
-/// One memory module.
+/// One memory module as DMI tells it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Dimm {

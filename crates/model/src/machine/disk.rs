@@ -30,7 +30,7 @@ pub struct Disk {
     pub removable: Known<bool>,
     /// Whether it refuses to be written.
     pub read_only: Known<bool>,
-    /// Capacity in bytes.
+    /// Capacity of the disk in bytes.
     pub size_bytes: Known<u64>,
     /// Smallest unit it can be asked for, in bytes.
     pub logical_sector_bytes: Known<u64>,
@@ -42,7 +42,7 @@ pub struct Disk {
     pub read_ahead_bytes: Known<u64>,
     /// Rate the link has negotiated with a SATA or SAS disk, in Gbit/s on the wire.
     pub link_gbit_s: Known<f64>,
-    /// Partitions.
+    /// Partitions of the disk, by number.
     pub partitions: Vec<Partition>,
     /// Block devices made of the whole disk.
     pub holders: Vec<String>,
@@ -93,13 +93,13 @@ pub enum DiskBus {
     NvmeFabrics,
     /// Serial ATA; its parallel ancestor too, in old and virtual machines.
     Sata,
-    /// Serial attached SCSI.
+    /// Serial attached SCSI (SAS).
     Sas,
     /// A SCSI disk whose transport sysfs does not tell: behind a RAID controller, Fibre Channel, iSCSI.
     Scsi,
-    /// USB.
+    /// A disk behind USB.
     Usb,
-    /// MMC or SD.
+    /// An MMC or SD card.
     Mmc,
     /// A virtio device of a virtual machine.
     Virtio,
@@ -107,11 +107,11 @@ pub enum DiskBus {
     Xen,
     /// A disk of Hyper-V.
     HyperV,
-    /// Persistent memory.
+    /// Persistent memory as a block device.
     Pmem,
     /// A file played as a disk.
     Loop,
-    /// Software RAID.
+    /// Software RAID of the kernel (md).
     Md,
     /// Device mapper: LVM, encryption, multipath.
     Dm,

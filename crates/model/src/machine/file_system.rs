@@ -14,7 +14,7 @@ use crate::param::Params;
 pub struct FileSystem {
     /// Where it is mounted; the widest view of it where there are several.
     pub mount: String,
-    /// Where else.
+    /// Other directories that the file system is mounted at.
     pub also_at: Vec<String>,
     /// What is mounted: a device, a server's path, a name.
     pub source: String,
@@ -26,7 +26,7 @@ pub struct FileSystem {
     pub read_only: bool,
     /// Options that change what a benchmark measures: `sync`, `noatime`, `discard`, `nobarrier` and others.
     pub options: Vec<String>,
-    /// Size in bytes.
+    /// Size of the file system in bytes.
     pub size_bytes: Known<u64>,
     /// In use, in bytes.
     pub used_bytes: Known<u64>,

@@ -14,7 +14,7 @@ use crate::param::Params;
 pub struct Gpu {
     /// Position among the accelerators, by PCI address. A driver's library may count otherwise.
     pub index: u32,
-    /// Who made it.
+    /// The vendor: `NVIDIA`, `AMD` or `Intel`.
     pub vendor: Known<String>,
     /// The product's name, where a driver tells it in a file.
     pub model: Known<String>,
@@ -46,7 +46,7 @@ pub struct Gpu {
     pub translation: Known<String>,
     /// Ports above it that redirect what devices send each other to the processor (access control services).
     pub redirected_by: Known<Vec<String>>,
-    /// The PCI function.
+    /// The PCI function with its link and NUMA node.
     pub pci: PciDevice,
 }
 

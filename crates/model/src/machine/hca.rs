@@ -7,7 +7,7 @@ use super::facts::Facts;
 use super::{Known, PciDevice};
 use crate::param::Params;
 
-/// An RDMA device.
+/// An RDMA device with its ports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Hca {
@@ -21,11 +21,11 @@ pub struct Hca {
     pub sys_image_guid: Known<String>,
     /// Version of its firmware.
     pub firmware: Known<String>,
-    /// Model code: `MT4123`.
+    /// Model code of the device, such as `MT4123`.
     pub model: Known<String>,
     /// Code of the card's build: `MT_0000000223`.
     pub board_id: Known<String>,
-    /// The driver.
+    /// Name of the kernel's driver.
     pub driver: Known<String>,
     /// The PCI function behind it.
     pub pci: Known<PciDevice>,
@@ -46,13 +46,13 @@ pub struct HcaPort {
     pub state: Known<String>,
     /// Physical state: `LinkUp`, `Polling`, `Disabled`.
     pub physical_state: Known<String>,
-    /// `InfiniBand` or `Ethernet`.
+    /// Link layer of the port: `InfiniBand` or `Ethernet`.
     pub link_layer: Known<String>,
     /// The rate in the kernel's words: `200 Gb/sec (4X HDR)`.
     pub rate_text: Known<String>,
     /// The number of these words in Gbit/s. Up to QDR it counts the line code's bits too.
     pub rate_gbit_s: Known<f64>,
-    /// Lanes in use.
+    /// Lanes of the link in use.
     pub lanes: Known<u32>,
     /// Speed class of a lane: `SDR`, `DDR`, `QDR`, `FDR10`, `FDR`, `EDR`, `HDR`, `NDR`, `XDR`.
     pub speed_class: Known<String>,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Known<T> {
-    /// The fact.
+    /// The fact as it was read.
     Known(T),
     /// Why it is not known.
     Unknown(String),

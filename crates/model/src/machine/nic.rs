@@ -13,7 +13,7 @@ use crate::param::Params;
 pub struct Nic {
     /// The kernel's name: `eth0`, `ens1f0np0`.
     pub name: String,
-    /// What it is.
+    /// Whether it is a card, a bridge, a bond or another virtual interface.
     pub kind: NicKind,
     /// Hardware address in use now. Members of a bond all carry the bond's.
     pub mac: Known<String>,
@@ -22,13 +22,13 @@ pub struct Nic {
     pub permanent_mac: Known<String>,
     /// Link layer by the kernel's ARP hardware type: `ethernet`, `infiniband`, `loopback`, else the number.
     pub link_layer: Known<String>,
-    /// The driver.
+    /// Name of the kernel's driver.
     pub driver: Known<String>,
     /// Version of the device's firmware.
     pub firmware: Known<String>,
     /// Rate the port has negotiated, in Mbit/s.
     pub speed_mbit_s: Known<u64>,
-    /// `full` or `half`.
+    /// Duplex mode: `full` or `half`.
     pub duplex: Known<String>,
     /// Largest packet in bytes, without the link layer's own header.
     pub mtu: Known<u64>,
@@ -51,9 +51,9 @@ pub struct Nic {
     pub ipoib_mode: Option<Known<String>>,
     /// What its packets wait in on their way out.
     pub queueing: Known<Vec<Queueing>>,
-    /// Receive queues.
+    /// Number of receive queues.
     pub rx_queues: Known<u32>,
-    /// Transmit queues.
+    /// Number of transmit queues.
     pub tx_queues: Known<u32>,
     /// CPUs that serve the interrupts of its device's queues now, in rising order; what moves interrupts may change it.
     pub irq_cpus: Known<Vec<u32>>,
@@ -77,11 +77,11 @@ pub enum NicKind {
     Paravirtual,
     /// A card that a hypervisor imitates: e1000 and its like in a virtual machine.
     Emulated,
-    /// The loopback.
+    /// The loopback interface `lo`.
     Loopback,
-    /// A bridge.
+    /// A bridge of the kernel.
     Bridge,
-    /// A bond.
+    /// A bond of several interfaces.
     Bond,
     /// A VLAN on another interface.
     Vlan,

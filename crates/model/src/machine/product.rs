@@ -15,7 +15,7 @@ pub struct Product {
     pub name: Known<String>,
     /// Who made the board.
     pub board_vendor: Known<String>,
-    /// The board's name.
+    /// Name of the mainboard as DMI tells it.
     pub board_name: Known<String>,
     /// Who wrote the firmware.
     pub firmware_vendor: Known<String>,

@@ -20,9 +20,9 @@ pub enum Kind {
     Size(Bytes, Bytes),
     /// A duration from the first to the second, both included.
     Time(Nanos, Nanos),
-    /// `true` or `false`.
+    /// A switch: `true` or `false`.
     Flag,
-    /// Any text.
+    /// Text of any form, which the benchmark reads.
     Text,
 }
 

@@ -10,7 +10,7 @@ pub struct ParamSpec {
     pub name: &'static str,
     /// One sentence for help and docs.
     pub doc: &'static str,
-    /// Type and range.
+    /// What values the parameter takes.
     pub kind: Kind,
     /// A word accepted besides the type, such as `auto`; what it means stands in `doc`.
     pub word: Option<&'static str>,
@@ -43,11 +43,11 @@ pub enum ParamError {
     /// No parameter of this name.
     #[error("{bench} has no parameter '{name}' (it has {known}){}", did_you_mean(.nearest))]
     Unknown {
-        /// The benchmark.
+        /// Id of the benchmark that lacks the parameter.
         bench: String,
-        /// What was typed.
+        /// The parameter's name as typed.
         name: String,
-        /// The nearest name.
+        /// The existing name that is most like it.
         nearest: Option<String>,
         /// All names, comma separated.
         known: String,
@@ -55,17 +55,17 @@ pub enum ParamError {
     /// The value does not fit the type or range.
     #[error("parameter '{name}' of {bench}: {why}")]
     Invalid {
-        /// The benchmark.
+        /// Id of the benchmark that refuses the value.
         bench: String,
-        /// The parameter.
+        /// The parameter whose value is refused.
         name: String,
-        /// What is wrong.
+        /// What is wrong with the value.
         why: String,
     },
     /// A case that reached a worker without the parameter.
     #[error("the case carries no '{name}' that is {wanted}")]
     Missing {
-        /// The parameter.
+        /// The parameter that the case lacks.
         name: String,
         /// The type it should have.
         wanted: &'static str,

@@ -13,11 +13,11 @@ use crate::units::{Bytes, Nanos};
 /// One value of a parameter. Sizes and durations are canonical text with their unit (`64 KiB`, `200 ms`).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// `true` or `false`.
+    /// A switch: `true` or `false`.
     Flag(bool),
-    /// A whole number.
+    /// A whole number that is not negative.
     Count(u64),
-    /// A fraction.
+    /// A number with a fraction.
     Number(f64),
     /// A word, a size or a duration.
     Text(String),

@@ -13,11 +13,11 @@ pub enum Statistic {
     /// The median, with its interval.
     #[default]
     Median,
-    /// The 99th percentile.
+    /// The 99th percentile of all samples.
     P99,
-    /// The largest value.
+    /// The largest of all samples.
     Max,
-    /// The smallest value.
+    /// The smallest of all samples.
     Min,
     /// The worst value in the direction of the metric.
     Worst,
@@ -33,7 +33,7 @@ impl Statistic {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bar {
-    /// A plain number.
+    /// A number with its unit.
     Absolute(Quantity),
     /// Percent of the derived limit of the same metric and case.
     PercentOfLimit(f64),
@@ -51,7 +51,7 @@ pub enum Bounds {
     AtLeast(Bar),
     /// At most the bar.
     AtMost(Bar),
-    /// Exactly the bar.
+    /// The statistic must equal the bar.
     Equals(Bar),
     /// From the first bar to the second, both included.
     Within(Bar, Bar),

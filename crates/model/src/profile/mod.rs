@@ -26,7 +26,7 @@ use crate::units::{Nanos, Quantity};
 pub struct Profile {
     /// The name it is asked for by.
     pub id: String,
-    /// A few words.
+    /// What the profile is for, in a few words.
     pub title: String,
     /// What it is for, and where its numbers come from.
     pub description: String,
@@ -35,19 +35,19 @@ pub struct Profile {
     pub time_budget: Option<Nanos>,
     /// The profiles it was merged from, nearest first.
     pub extends: Vec<String>,
-    /// What is measured.
+    /// The benchmarks that the profile runs, with parameters.
     pub tests: Vec<Test>,
-    /// What must hold.
+    /// The bounds that results must meet.
     pub criteria: Vec<Criterion>,
     /// Host settings that must hold.
     pub settings: Vec<SettingRule>,
-    /// Sorts of nodes.
+    /// Roles that nodes may have, by name.
     pub roles: BTreeMap<String, Role>,
     /// Criteria and settings excused for a time.
     pub waivers: Vec<Waiver>,
     /// Limits that a person knows and the machine does not tell.
     pub limits: Vec<LimitRule>,
-    /// What devices cost.
+    /// What devices cost, to hold rates against prices.
     #[serde(default)]
     pub prices: Vec<PriceRule>,
 }
@@ -64,13 +64,13 @@ pub struct Role {
 /// A limit that a person states for a metric of a test, with provenance `profile`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LimitRule {
-    /// The test.
+    /// Id of the test whose limit is stated.
     pub test: String,
     /// A metric of its benchmark.
     pub metric: String,
     /// Parameter values a case must have; empty means all.
     pub cases: Params,
-    /// The limit.
+    /// The limit with its unit.
     pub value: Quantity,
     /// How it is known: `8 channels of DDR4-3200, from the data sheet`.
     pub source: String,
@@ -98,7 +98,7 @@ pub struct Waiver {
     pub nodes: NodeSet,
     /// Who answers for it.
     pub owner: String,
-    /// Why.
+    /// Why the criterion or setting is excused.
     pub reason: String,
     /// The last day it holds.
     #[schemars(with = "String")]

@@ -19,25 +19,25 @@ pub enum NodeSetError {
     /// A bracket without its partner, or one inside another.
     #[error("'{text}' has a bracket without its partner")]
     Bracket {
-        /// The element.
+        /// The element of the list that cannot be read.
         text: String,
     },
     /// Nothing between two commas.
     #[error("'{text}' has an empty element: two commas in a row, or one at an end")]
     Empty {
-        /// The whole text.
+        /// The whole node set as typed.
         text: String,
     },
     /// A range that does not count upwards from number to number.
     #[error("'{range}' is no range such as 1-16 or 01-16")]
     Range {
-        /// The range.
+        /// The range that cannot be read.
         range: String,
     },
     /// Two dots, as other tools write a range.
     #[error("'{text}' is no node name: ranges are {range}")]
     Dots {
-        /// The element.
+        /// The element of the list with the dots.
         text: String,
         /// The range that was meant.
         range: String,
@@ -45,19 +45,19 @@ pub enum NodeSetError {
     /// A name with a character that no host name has.
     #[error("'{name}' is no node name: letters, digits, '-', '_' and '.' only")]
     Name {
-        /// The name.
+        /// The node name that is refused.
         name: String,
     },
     /// A name longer than any host's.
     #[error("'{start}...' is no node name: it is longer than {} characters", NodeSet::LONGEST_NAME)]
     Long {
-        /// How it begins.
+        /// The first characters of the name that is too long.
         start: String,
     },
     /// A slip of the finger that would fill the memory.
     #[error("'{text}' stands for more than {} nodes", NodeSet::MOST)]
     TooMany {
-        /// The whole text.
+        /// The whole node set as typed.
         text: String,
     },
 }

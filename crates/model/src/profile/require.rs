@@ -8,11 +8,11 @@ use crate::units::Quantity;
 /// What a fact or setting must satisfy; all that are given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Requirement {
-    /// At least this.
+    /// The fact must be at least this.
     pub at_least: Option<Quantity>,
-    /// At most this.
+    /// The fact must be at most this.
     pub at_most: Option<Quantity>,
-    /// Exactly this.
+    /// The fact must equal this.
     pub equals: Option<Value>,
 }
 

@@ -9,7 +9,7 @@ use crate::setting::{SettingAbout, UNLIMITED};
 /// A host setting that must have a value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SettingRule {
-    /// The setting's id.
+    /// Id of the setting, such as `nic.mtu`.
     pub id: String,
     /// What its values must satisfy, one for each in their order; most settings have one value.
     pub require: Vec<Requirement>,

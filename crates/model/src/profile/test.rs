@@ -12,7 +12,7 @@ use crate::param::Params;
 pub struct Test {
     /// Unique in the profile.
     pub id: String,
-    /// The benchmark.
+    /// Id of the benchmark that the test runs.
     pub bench: String,
     /// Which of the shipped or planned benchmarks it is: `true` when still to come.
     pub planned: bool,
@@ -43,7 +43,7 @@ pub struct Test {
 pub struct Expect {
     /// At least so many.
     pub at_least: Option<u64>,
-    /// Exactly so many.
+    /// The number of subjects must be exactly this.
     pub exactly: Option<u64>,
 }
 
@@ -52,7 +52,7 @@ pub struct Expect {
 pub struct Criterion {
     /// Unique in the profile; made from test, metric and `where` when not given.
     pub id: String,
-    /// The test.
+    /// Id of the test that is demanded.
     pub test: String,
     /// A metric of the benchmark, or with `at` a series of it.
     pub metric: String,

@@ -22,11 +22,11 @@ use crate::subject::Subject;
 pub struct CaseRecord {
     /// Names the case within the run.
     pub case: CaseId,
-    /// The benchmark.
+    /// Id of the benchmark, `family.test`.
     pub bench: String,
-    /// The benchmark's version.
+    /// Version of the benchmark; numbers of two versions are not compared.
     pub version: u32,
-    /// The thing measured.
+    /// The node, device, pair or path that was measured.
     pub subject: Subject,
     /// A name of the subject that survives renumbering.
     #[serde(default)]
@@ -53,7 +53,7 @@ pub struct CaseRecord {
     /// Facts of the subject that a profile may select by or require.
     #[serde(default)]
     pub facts: Params,
-    /// How it ended.
+    /// Whether the case was measured, failed, was not measured or was skipped.
     pub outcome: Outcome,
     /// Why it has no numbers, in one word.
     #[serde(default)]
@@ -65,7 +65,7 @@ pub struct CaseRecord {
     pub headline: Option<String>,
     /// By metric, in the order in which the benchmark declares them.
     pub metrics: IndexMap<String, MetricRecord>,
-    /// By series.
+    /// Results over axes, by the name of the series.
     pub series: BTreeMap<String, SeriesRecord>,
     /// What supports the numbers.
     pub evidence: Evidence,

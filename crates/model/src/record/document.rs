@@ -14,7 +14,7 @@ pub const SCHEMA_VERSION: u32 = 2;
 pub struct Document {
     /// [`SCHEMA_VERSION`] of the writer.
     pub schema: u32,
-    /// The invocation.
+    /// The invocation that the results are of.
     pub run: RunInfo,
     /// One record a case, in the order they ended.
     pub results: Vec<CaseRecord>,

@@ -47,7 +47,7 @@ pub struct RunOptions {
     /// The time that it is to take on each node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_budget: Option<Nanos>,
-    /// Where it runs.
+    /// The nodes, and how they are reached.
     #[serde(flatten)]
     pub nodes: NodeOptions,
 }
@@ -59,22 +59,22 @@ pub struct NodeOptions {
     /// The nodes by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodelist: Option<NodeSet>,
-    /// How many.
+    /// Number of nodes that Slurm is to choose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u32>,
-    /// Nodes left out.
+    /// Nodes that are left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exclude: Option<NodeSet>,
     /// What starts the agents: as given, or what the other options and an allocation around it came to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launcher: Option<String>,
-    /// Slurm's partition.
+    /// Partition that Slurm is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partition: Option<String>,
-    /// Slurm's account.
+    /// Account that Slurm is to charge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
-    /// Slurm's reservation.
+    /// Reservation of Slurm to run in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reservation: Option<String>,
     /// The time asked of Slurm, in its own form.

@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::RunOptions;
 
-/// One invocation.
+/// One invocation of `run` or `check`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RunInfo {
     /// Names the run folder: the start time and a few random letters.
     pub id: String,
-    /// Version of Seatrial.
+    /// Version of Seatrial that measured.
     pub seatrial: String,
     /// The command as typed.
     pub command: Vec<String>,
@@ -18,9 +18,9 @@ pub struct RunInfo {
     pub options: Option<RunOptions>,
     /// The profile judged against, if any.
     pub profile: Option<ProfileRef>,
-    /// The nodes measured.
+    /// Names of the nodes that were measured.
     pub nodes: Vec<String>,
-    /// When it started.
+    /// Time at which the run started.
     #[schemars(with = "String")]
     pub started: Timestamp,
     /// Seconds between parts of a run that was stopped and gone on with, in which nothing ran.
@@ -45,9 +45,9 @@ impl RunInfo {
 /// Which profile a run was judged against.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ProfileRef {
-    /// The name.
+    /// Id of the profile, as typed after `check`.
     pub id: String,
-    /// A few words.
+    /// What the profile is for, in a few words.
     pub title: String,
     /// The file, when it is not a shipped one.
     pub file: Option<String>,
@@ -56,10 +56,10 @@ pub struct ProfileRef {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RunEnd {
-    /// When.
+    /// Time at which the run ended.
     #[schemars(with = "String")]
     pub at: Timestamp,
-    /// The exit code.
+    /// Exit code of the process.
     pub exit: u8,
     /// The signal that ended it early, by name.
     pub signal: Option<String>,

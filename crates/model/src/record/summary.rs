@@ -10,17 +10,17 @@ use crate::units::Unit;
 /// A summary of trials of samples. All numbers are finite and in the unit that stands beside it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Summary {
-    /// Number of samples.
+    /// Number of samples over all trials.
     pub n: u64,
-    /// Number of trials.
+    /// Number of trials that have samples.
     pub trials: u64,
     /// Median of the samples.
     pub median: f64,
     /// Median absolute deviation of the samples from their median, unscaled.
     pub mad: f64,
-    /// Smallest sample.
+    /// Smallest of all samples.
     pub min: f64,
-    /// Largest sample.
+    /// Largest of all samples.
     pub max: f64,
     /// Mean of the samples.
     pub mean: f64,
@@ -37,17 +37,17 @@ pub struct MetricRecord {
     pub unit: Unit,
     /// Which direction is good.
     pub better: Better,
-    /// Number of samples.
+    /// Number of samples over all trials.
     pub n: u64,
-    /// Number of trials.
+    /// Number of trials that have samples.
     pub trials: u64,
     /// Median of the samples.
     pub median: f64,
     /// Median absolute deviation of the samples from their median, unscaled.
     pub mad: f64,
-    /// Smallest sample.
+    /// Smallest of all samples.
     pub min: f64,
-    /// Largest sample.
+    /// Largest of all samples.
     pub max: f64,
     /// Mean of the samples.
     pub mean: f64,
@@ -84,7 +84,7 @@ pub struct SeriesRecord {
 /// One axis of a series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Axis {
-    /// The name.
+    /// Name of the axis, such as `size`.
     pub name: String,
     /// The unit of its values.
     pub unit: Unit,
@@ -95,12 +95,12 @@ pub struct Axis {
 pub struct SeriesRow {
     /// The place on the axes.
     pub at: Params,
-    /// The values there.
+    /// Summary of the values there.
     pub summary: Summary,
 }
 
 impl MetricRecord {
-    /// The summary part.
+    /// The figures without unit, limit and samples.
     pub fn summary(&self) -> Summary {
         Summary {
             n: self.n,

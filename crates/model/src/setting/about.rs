@@ -55,9 +55,9 @@ pub struct ApplyCommand {
 /// What changing a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privilege {
-    /// Nothing.
+    /// Changing the setting needs no privilege.
     None,
-    /// The superuser.
+    /// Changing the setting needs the superuser.
     Root,
     /// The capability to administer the network.
     NetAdmin,

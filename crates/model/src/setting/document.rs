@@ -11,11 +11,11 @@ use crate::verdict::{Verdict, VerdictRecord};
 pub struct SettingsDocument {
     /// [`SettingsDocument::SCHEMA`] of the writer.
     pub schema: u32,
-    /// Version of Seatrial.
+    /// Version of Seatrial that wrote the document.
     pub seatrial: String,
     /// The profile judged against; null when none was asked for.
     pub profile: Option<ProfileRef>,
-    /// The nodes audited.
+    /// Names of the nodes that were audited.
     pub nodes: Vec<String>,
     /// One a setting and subject of a node, in the order of the list of settings.
     pub settings: Vec<AuditedSetting>,
@@ -28,9 +28,9 @@ pub struct SettingsDocument {
 /// One setting of one subject, and what profiles want of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AuditedSetting {
-    /// The node.
+    /// Name of the node that was read.
     pub node: String,
-    /// What was read.
+    /// The setting's value on that node.
     #[serde(flatten)]
     pub reading: SettingReading,
     /// What the profile wants of it; without a profile, what the shipped ones want.
@@ -41,7 +41,7 @@ pub struct AuditedSetting {
 /// What a profile wants of a setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Wanted {
-    /// The profile.
+    /// Id of the profile that wants the value.
     pub profile: String,
     /// What the value must satisfy, in words: `at least 16 MiB`.
     pub bound: String,

@@ -9,7 +9,7 @@ use crate::subject::Subject;
 /// One setting of one subject of one node, as read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SettingReading {
-    /// The setting's id.
+    /// Id of the setting, such as `nic.mtu`.
     pub setting: String,
     /// What it is set for: `node`, `nic:eth0`; `cpus:0-3` where the CPUs of a node differ.
     pub subject: Subject,
@@ -17,7 +17,7 @@ pub struct SettingReading {
     /// are several.
     #[serde(default)]
     pub facts: Params,
-    /// What it is.
+    /// The value that the setting has now.
     pub present: Present,
     /// What a person should know beside the value.
     #[serde(default)]

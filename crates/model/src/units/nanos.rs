@@ -11,12 +11,12 @@ use super::{Dimension, Quantity, QuantityError, Unit};
 pub struct Nanos(pub u64);
 
 impl Nanos {
-    /// `n` milliseconds.
+    /// A span of `n` milliseconds.
     pub const fn millis(n: u64) -> Self {
         Self(n * 1_000_000)
     }
 
-    /// `n` seconds.
+    /// A span of `n` seconds.
     pub const fn secs(n: u64) -> Self {
         Self(n * 1_000_000_000)
     }

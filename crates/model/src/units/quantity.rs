@@ -18,19 +18,19 @@ pub enum QuantityError {
     /// The number part does not parse.
     #[error("'{text}' is no number with a unit, such as '9 Gbit/s' or '64 KiB'")]
     NotANumber {
-        /// What was given.
+        /// The text that could not be read.
         text: String,
     },
     /// NaN and infinity are no measurements.
     #[error("the number must be finite, not {value}")]
     NotFinite {
-        /// What was given.
+        /// The number that is not finite.
         value: f64,
     },
     /// The unit part is not in the table.
     #[error("unknown unit '{text}'{}", crate::name::did_you_mean(.nearest))]
     UnknownUnit {
-        /// What was given.
+        /// The symbol of a unit that is not known.
         text: String,
         /// The nearest known symbol.
         nearest: Option<String>,
@@ -46,13 +46,13 @@ pub enum QuantityError {
     /// A duration that is only a number.
     #[error("'{text}' has no unit: write '{text} ms' or '{text} s'")]
     NoUnit {
-        /// What was given.
+        /// The number that was given for a duration.
         text: String,
     },
     /// A negative size, or one beyond 2^64 bytes.
     #[error("'{text}' is out of range: {why}")]
     OutOfRange {
-        /// What was given.
+        /// The size that was given.
         text: String,
         /// The bound it breaks.
         why: String,

@@ -10,17 +10,17 @@ use super::QuantityError;
 pub enum Dimension {
     /// Data per time; bits and bytes convert by 8.
     DataRate,
-    /// Amount of data.
+    /// Amount of data: byte and its multiples.
     Size,
-    /// Duration.
+    /// Duration: second and its parts.
     Time,
     /// Part of a whole.
     Share,
-    /// Pure number.
+    /// A number without a unit.
     Count,
-    /// Cycles per time.
+    /// Cycles per time: hertz and its multiples.
     Frequency,
-    /// Operations per time.
+    /// Operations per time, such as a million a second.
     OperationRate,
     /// Money for a data rate; which money, the text beside it says.
     Price,

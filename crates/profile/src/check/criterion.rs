@@ -14,7 +14,6 @@ use crate::catalog::Known;
 use crate::diagnostic::At;
 use crate::layer::{CriterionEntry, LimitEntry, Pairs, plain};
 
-/// Tests by id.
 pub(super) type Tests<'t, 'a> = BTreeMap<&'t str, &'t Checked<'a>>;
 
 pub(super) fn criterion(

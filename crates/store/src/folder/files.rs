@@ -86,7 +86,6 @@ impl Files {
         self.folder.join("inventory")
     }
 
-    /// What `node` is.
     pub fn inventory(&self, node: &str) -> PathBuf {
         self.inventories().join(format!("{}.json", file_stem(node)))
     }

@@ -108,7 +108,6 @@ impl RunFolder {
     }
 }
 
-/// Writes `run.json`.
 pub fn write_info(files: &Files, info: &RunInfo) -> Result<(), StoreError> {
     replace(&files.run(), &RunFile { schema: SCHEMA, run: info.clone() })
 }

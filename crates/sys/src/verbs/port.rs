@@ -61,13 +61,10 @@ pub enum LinkLayer {
 /// The largest payload of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mtu {
-    /// 256 bytes.
     B256,
-    /// 512 bytes.
     B512,
     /// 1024 bytes: what RoCE comes to on an Ethernet MTU of 1500.
     B1024,
-    /// 2048 bytes.
     B2048,
     /// 4096 bytes: the most there is.
     B4096,

@@ -80,7 +80,6 @@ impl Job {
 /// What one turn gave: rates over the whole of its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Figures {
-    /// Blocks a second.
     iops: f64,
     /// Bytes a second, in MB/s.
     megabytes: f64,

@@ -61,7 +61,6 @@ macro_rules! vector {
     };
 }
 
-/// Loads register 0.
 macro_rules! load {
     (xmm $stream:ident $o:literal) => { concat!("movapd xmm0, ", at!($stream $o), "\n") };
     ($v:ident $stream:ident $o:literal) => { concat!("vmovapd ", stringify!($v), "0, ", at!($stream $o), "\n") };
