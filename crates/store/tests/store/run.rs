@@ -146,9 +146,9 @@ fn resume_refuses_a_run_that_is_alive_and_a_folder_without_a_run() {
 fn a_run_of_a_newer_seatrial_is_refused_not_misread() {
     let (_folder, home) = super::common::home();
     let journal = small_run(&home);
-    std::fs::write(journal.path().join("plan.json"), r#"{"schema": 2, "steps": []}"#).unwrap();
+    std::fs::write(journal.path().join("plan.json"), r#"{"schema": 99, "steps": []}"#).unwrap();
     let error = RunFolder::open(journal.path()).unwrap_err();
-    assert!(matches!(error, StoreError::TooNew { schema: 2, .. }), "{error}");
+    assert!(matches!(error, StoreError::TooNew { schema: 99, .. }), "{error}");
 }
 
 #[test]
