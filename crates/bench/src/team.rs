@@ -184,7 +184,19 @@ impl<'a, S> ThreadTeam<'a, S> {
         answers
     }
 
-    /// Gives `task` to all threads, by number, and waits for the answers, in the order of the threads.
+    /// Gives `task` to `threads`, and waits for the answers, in their order; it is told its place in this list.
+    ///
+    /// # Errors
+    /// As [`Answers::collect`].
+    pub fn each<T: Send + 'a>(
+        &self,
+        threads: impl IntoIterator<Item = usize>,
+        task: impl Fn(usize, &mut S) -> Result<T, Error> + Send + Sync + 'a,
+    ) -> Result<Vec<T>, Error> {
+        self.begin(threads, task).collect(Duration::MAX)
+    }
+
+    /// As [`Self::each`], of all threads.
     ///
     /// # Errors
     /// As [`Answers::collect`].
@@ -192,7 +204,7 @@ impl<'a, S> ThreadTeam<'a, S> {
         &self,
         task: impl Fn(usize, &mut S) -> Result<T, Error> + Send + Sync + 'a,
     ) -> Result<Vec<T>, Error> {
-        self.begin(0..self.len(), task).collect(Duration::MAX)
+        self.each(0..self.len(), task)
     }
 }
 

@@ -127,7 +127,7 @@ impl Worker {
     /// One run at `pace`, behind a stretch that is not timed, in which the loaders find their pace.
     fn window(&mut self, pace: Pace) -> Result<Window, Error> {
         let (rings, chaser, team) = self.parts()?;
-        team.load(pace)?;
+        team.load(pace);
         let hop_ns = chaser.settle(rings);
         // Reading the counters of many loaders takes a while: the middle of it stands for the moment.
         let moment = |team: &LoadTeam| {
@@ -147,9 +147,9 @@ impl Worker {
         let (_, _, team) = self.parts()?;
         team.halt()?;
         let whole = team.look(|loads| loads.iter().map(|load| load.bytes()).max().unwrap_or(0));
-        team.load(Pace::FlatOut)?;
+        team.load(Pace::FlatOut);
         while team.moved().any(|moved| moved < whole) {
-            std::thread::sleep(Duration::from_millis(1));
+            team.check(Duration::from_millis(1))?;
         }
         // The best run counts: it only sets what the steps aim at, and a run in which a loader was held up would set
         // all of them too low.
@@ -242,7 +242,8 @@ impl Part for Worker {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
         if phase == Phase::WarmUp {
             self.find_full_rate(stop)?;
-            return self.parts()?.2.load(Pace::Pause);
+            self.parts()?.2.load(Pace::Pause);
+            return Ok(());
         }
         while !stop.is_over() {
             self.round(stop, out)?;
