@@ -5,8 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use seatrial_model::{Binding, Cause, Integrity, Nanos};
 use seatrial_sys::clock;
 
-use super::shard::{ArrayShard, ShardSpec};
+use crate::shard::{ArrayShard, ShardSpec};
 use seatrial_bench::{Error, Gate, Stop, ThreadSpec, ThreadTeam};
+
+/// Elements that the loop works on between two looks at the clock: 4 MiB of each array, a fraction of a millisecond.
+pub const BLOCK: usize = (4 << 20) / size_of::<f64>();
 
 /// One thread's work in one slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +112,7 @@ fn run(thread: usize, shard: Option<&mut ArrayShard>, span: Nanos, stop: &Stop) 
     let mut ran = Ran { thread, start, end: start, bytes: 0 };
     let Some(shard) = shard else { return ran };
     loop {
-        ran.bytes += shard.step();
+        ran.bytes += shard.step(BLOCK);
         ran.end = Nanos(clock::now_ns());
         if ran.end.since(start) >= span || stop.is_over() {
             return ran;

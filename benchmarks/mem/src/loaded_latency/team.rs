@@ -7,8 +7,8 @@ use std::time::Duration;
 use seatrial_model::{Binding, Cause, Integrity};
 use seatrial_sys::clock::now_ns;
 
-use super::load::{Load, LoadSpec};
 use super::pace::{Pace, PaceCell, next_due};
+use crate::shard::{ArrayShard, ShardSpec};
 use seatrial_bench::{Answers, Error, ThreadSpec, ThreadTeam};
 
 /// Elements between two looks at the pace when flat out: 256 KiB of each array, so that the looks cost nothing.
@@ -28,7 +28,7 @@ struct Shared {
     pace: PaceCell,
     /// Bytes moved, by loader.
     moved: Vec<Counter>,
-    loads: Vec<Mutex<Option<Load>>>,
+    loads: Vec<Mutex<Option<ArrayShard>>>,
 }
 
 pub struct LoadTeam {
@@ -43,7 +43,7 @@ impl LoadTeam {
     ///
     /// # Errors
     /// When a thread cannot be started or pinned, or memory cannot be had.
-    pub fn start(loaders: Vec<(Binding, LoadSpec)>) -> Result<Self, Error> {
+    pub fn start(loaders: Vec<(Binding, ShardSpec)>) -> Result<Self, Error> {
         let shared = Arc::new(Shared {
             pace: PaceCell::new(Pace::Pause),
             moved: loaders.iter().map(|_| Counter::default()).collect(),
@@ -105,14 +105,14 @@ impl LoadTeam {
         self.halt()?;
         let shared = Arc::clone(&self.shared);
         self.threads
-            .all(move |index, ()| Ok(lock(&shared, index).as_mut().map(Load::verify)))
+            .all(move |index, ()| Ok(lock(&shared, index).as_mut().map(ArrayShard::verify)))
             .map(|all| all.into_iter().flatten().collect())
     }
 
     /// Looks at the arrays of all. They must have stopped, or this waits for ever.
-    pub fn look<T>(&self, at: impl FnOnce(&[&Load]) -> T) -> T {
+    pub fn look<T>(&self, at: impl FnOnce(&[&ArrayShard]) -> T) -> T {
         let locks: Vec<_> = (0..self.len()).map(|index| lock(&self.shared, index)).collect();
-        let loads: Vec<&Load> = locks.iter().filter_map(|load| load.as_ref()).collect();
+        let loads: Vec<&ArrayShard> = locks.iter().filter_map(|load| load.as_ref()).collect();
         at(&loads)
     }
 
@@ -129,12 +129,12 @@ impl Drop for LoadTeam {
     }
 }
 
-fn lock(shared: &Shared, index: usize) -> MutexGuard<'_, Option<Load>> {
+fn lock(shared: &Shared, index: usize) -> MutexGuard<'_, Option<ArrayShard>> {
     shared.loads[index].lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn make(shared: &Shared, index: usize, spec: &LoadSpec) -> Result<(), Error> {
-    let load = Load::new(spec).map_err(|error| {
+fn make(shared: &Shared, index: usize, spec: &ShardSpec) -> Result<(), Error> {
+    let load = ArrayShard::new(spec).map_err(|error| {
         Error::new(Cause::NoSpace, format!("cannot take memory for a loader's arrays: {error}"))
     })?;
     *lock(shared, index) = Some(load);
@@ -142,7 +142,7 @@ fn make(shared: &Shared, index: usize, spec: &LoadSpec) -> Result<(), Error> {
 }
 
 /// Loads at the pace that is told, until it is over.
-fn run(shared: &Shared, index: usize, load: &mut Load) {
+fn run(shared: &Shared, index: usize, load: &mut ArrayShard) {
     let moved = &shared.moved[index].0;
     let mut step = |block| {
         moved.fetch_add(load.step(block), Ordering::Relaxed);
