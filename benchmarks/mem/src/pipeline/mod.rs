@@ -3,7 +3,6 @@
 mod class;
 #[cfg(test)]
 mod fixture;
-mod lateness;
 mod layout;
 mod limits;
 mod part;

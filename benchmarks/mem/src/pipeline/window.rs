@@ -9,12 +9,11 @@ use seatrial_sys::clock;
 use seatrial_sys::sched::{Class, cpu_ns};
 
 use super::class::in_class;
-use super::lateness::Lateness;
 use super::layout::Group;
 use super::queue::{Next, Queue, Tally, span};
 use super::scenario::Step;
 use super::shared::Shared;
-use seatrial_bench::{Error, Sink, Stop, ThreadTeam};
+use seatrial_bench::{Error, Latencies, Sink, Stop, ThreadTeam};
 
 /// From the order to start to the first block: all threads have heard of it by then and sleep.
 const HEAR: Nanos = Nanos::millis(20);
@@ -45,7 +44,7 @@ pub struct Window {
     start: Nanos,
     end: Nanos,
     tallies: Vec<Tally>,
-    pub lateness: Lateness,
+    pub lateness: Latencies,
     /// By node: time that all threads ran on CPUs.
     ran: BTreeMap<u32, Nanos>,
 }
@@ -89,7 +88,7 @@ impl Window {
             start,
             end: start.plus(span),
             tallies: vec![Tally::default(); shared.layout.streams.len()],
-            lateness: Lateness::default(),
+            lateness: Latencies::default(),
             ran: BTreeMap::new(),
         };
         for (number, (group, queue)) in shared.layout.groups.iter().zip(queues.iter()).enumerate() {
