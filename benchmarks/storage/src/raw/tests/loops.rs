@@ -78,7 +78,7 @@ fn child(wrapper: &[&str], order: &Value) -> Result<Value, String> {
     let mut order = order.clone();
     order["answer"] = folder.path().join("answer").display().to_string().into();
     let own = env::current_exe().map_err(|error| error.to_string())?.display().to_string();
-    let test = "storage::raw::tests::loops::measures_when_it_is_told_to";
+    let test = "raw::tests::loops::measures_when_it_is_told_to";
     let line: Vec<&str> =
         wrapper.iter().copied().chain([own.as_str(), "--exact", test, "--ignored"]).collect();
     let output = Command::new(line[0]).args(&line[1..]).env(ORDER, order.to_string()).output();
