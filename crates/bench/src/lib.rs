@@ -1,5 +1,5 @@
-//! The kit that benchmarks are made with: the traits, parameters and budgets, bindings of threads, memory at a place,
-//! payload and its verification, listeners and connections, queue pairs, samples by coordinates, evidence.
+//! The kit that benchmarks are made with: the traits, parameters and budgets, bindings and teams of threads, memory at a
+//! place, payload and its verification, listeners and connections, queue pairs, samples by coordinates, evidence.
 //!
 //! The benchmarks themselves are in `benchmarks/<family>/`, one crate a family.
 
