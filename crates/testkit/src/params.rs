@@ -1,3 +1,5 @@
+//! Parameters as a person types them.
+
 use seatrial_model::{About, Params};
 
 /// The defaults of a benchmark with some parameters as typed.
