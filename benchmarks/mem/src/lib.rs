@@ -8,6 +8,7 @@ pub mod kernel;
 pub mod latency;
 pub mod loaded_latency;
 pub mod pipeline;
+mod shard;
 mod sizes;
 mod sizing;
 #[cfg(test)]

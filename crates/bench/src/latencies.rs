@@ -53,7 +53,12 @@ impl Latencies {
     /// needs ten values beyond it.
     pub fn quantile(&self, part: f64) -> Option<Nanos> {
         let beyond = self.count() as f64 * (1.0 - part);
-        (beyond >= 10.0).then(|| Nanos(self.counts.value_at_quantile(part)).min(self.longest))
+        (beyond >= 10.0).then(|| self.value_at(part))
+    }
+
+    /// The latency that this part of them (0 to 1) does not exceed, however few there are.
+    pub fn value_at(&self, part: f64) -> Nanos {
+        Nanos(self.counts.value_at_quantile(part)).min(self.longest)
     }
 
     pub fn longest(&self) -> Nanos {
@@ -94,12 +99,29 @@ mod tests {
     }
 
     #[test]
+    fn counts_of_several_add_up_and_few_have_a_value_too() {
+        let mut sum = Latencies::default();
+        for late in [0, 7_000] {
+            let mut one = Latencies::default();
+            (0..50).for_each(|_| one.record(Nanos(late)));
+            sum.add(&one);
+        }
+        assert_eq!(
+            (sum.value_at(0.5), sum.value_at(0.99), sum.quantile(0.99)),
+            (Nanos(0), Nanos(7_000), None)
+        );
+    }
+
+    #[test]
     fn the_record_holds_all_of_it() {
         let mut latencies = Latencies::default();
-        [1_500, 1_500, 42_000_000].map(Nanos).into_iter().for_each(|latency| latencies.record(latency));
+        [0, 1_500, 1_500, 7_200_000_000_000]
+            .map(Nanos)
+            .into_iter()
+            .for_each(|latency| latencies.record(latency));
         let read = Latencies::from_evidence(&latencies.to_evidence()).expect("reads");
         assert_eq!(read.counts, latencies.counts);
-        assert_eq!(read.longest(), Nanos(42_000_000));
+        assert_eq!((read.longest(), read.value_at(0.5)), (Nanos::secs(7200), Nanos(1_500)));
         assert!(Latencies::from_evidence(&json!({ "buckets": 3 })).is_none());
     }
 }

@@ -1,5 +1,5 @@
-//! The kit that benchmarks are made with: the traits, parameters and budgets, bindings of threads, memory at a place,
-//! payload and its verification, listeners and connections, queue pairs, samples by coordinates, evidence.
+//! The kit that benchmarks are made with: the traits, parameters and budgets, bindings and teams of threads, memory at a
+//! place, payload and its verification, listeners and connections, queue pairs, samples by coordinates, evidence.
 //!
 //! The benchmarks themselves are in `benchmarks/<family>/`, one crate a family.
 
@@ -35,6 +35,7 @@ pub mod space;
 pub mod stale_dirs;
 mod stop;
 mod stream;
+mod team;
 #[cfg(test)]
 mod toy;
 mod transferred;
@@ -54,11 +55,12 @@ pub use held::{Held, evidence_of_pages, evidence_of_place, refused_here, require
 pub use latencies::Latencies;
 pub use no_limit::{no_limit, no_limits};
 pub use numa_check::numa_check;
-pub use pin::pin;
+pub use pin::{pin, pin_to};
 pub use registry::{Registry, find};
 pub use server_part::{ServerPart, ServerSide};
 pub use server_thread::ServerThread;
 pub use sliced::Sliced;
 pub use stop::Stop;
 pub use stream::{Accepted, Endpoint, Listener, PeerAddress, beside, interface_of};
+pub use team::{Answers, ThreadSpec, ThreadTeam};
 pub use transferred::Transferred;

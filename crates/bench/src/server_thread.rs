@@ -3,25 +3,26 @@
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use seatrial_model::Cause;
 
-use super::pin;
-use crate::{Error, Stop};
+use crate::{Answers, Error, Stop, ThreadSpec, ThreadTeam};
 
 /// How often a phase looks whether the other end is gone; nothing of the measurement waits for it. The thread that
 /// serves may have this processor too.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
+type Serve = Box<dyn FnOnce(&AtomicBool) -> Result<(), Error> + Send>;
+
 /// The thread. Dropped, it hangs up and waits until the thread has left.
-#[derive(Debug)]
 pub struct ServerThread {
     /// What hanging up wakes the thread by.
     streams: Vec<TcpStream>,
     over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Result<(), Error>>>,
+    /// Until it was told what the thread came to.
+    ended: Option<Answers<()>>,
+    thread: ThreadTeam<'static, Option<Serve>>,
 }
 
 impl ServerThread {
@@ -29,22 +30,18 @@ impl ServerThread {
     /// when it sees that it is told that all is over.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the system gives no thread, or does not pin it.
     pub fn start(
         streams: Vec<TcpStream>,
         cpu: Option<u32>,
         serve: impl FnOnce(&AtomicBool) -> Result<(), Error> + Send + 'static,
     ) -> Result<Self, Error> {
         let over = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&over);
-        let work = move || {
-            cpu.map_or(Ok(()), pin)?;
-            serve(&told)
-        };
-        let thread = std::thread::Builder::new().name("serve".to_owned()).spawn(work).map_err(|error| {
-            Error::new(Cause::Denied, format!("cannot start a thread that serves: {error}"))
-        })?;
-        Ok(Self { streams, over, thread: Some(thread) })
+        let (told, serve): (_, Serve) = (Arc::clone(&over), Box::new(serve));
+        let spec = ThreadSpec::new("serve", cpu);
+        let thread = ThreadTeam::start([(spec, move || Ok(Some(serve)))], "fewer programs beside it")?;
+        let ended = thread.begin([0], move |_, serve| serve.take().map_or(Ok(()), |serve| serve(&told)));
+        Ok(Self { streams, over, ended: Some(ended), thread })
     }
 
     /// Waits until the phase is over. `told_by_control`: whether a connection that is closed ends it too, of a thread
@@ -65,7 +62,7 @@ impl ServerThread {
 
     /// Whether the thread has ended.
     pub fn is_finished(&self) -> bool {
-        self.thread.as_ref().is_some_and(JoinHandle::is_finished)
+        self.thread.owed() == 0
     }
 
     /// The connection that the two met on.
@@ -87,11 +84,7 @@ impl ServerThread {
     /// The thread's.
     pub fn end(&mut self) -> Result<(), Error> {
         self.over.store(true, Ordering::Relaxed);
-        match self.thread.take().map(JoinHandle::join) {
-            Some(Ok(ended)) => ended,
-            Some(Err(_)) => Err(Error::new(Cause::Crash, "the serving thread panicked")),
-            None => Ok(()),
-        }
+        self.ended.take().map_or(Ok(()), |ended| ended.collect(Duration::MAX).map(drop))
     }
 }
 
@@ -100,7 +93,7 @@ impl Drop for ServerThread {
         for stream in &self.streams {
             let _ = stream.shutdown(Shutdown::Both);
         }
-        let _ = self.end();
+        self.over.store(true, Ordering::Relaxed);
     }
 }
 

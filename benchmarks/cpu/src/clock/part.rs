@@ -11,8 +11,7 @@ use serde_json::json;
 use super::chain::Chains;
 use super::lap::{self, Block, Lap, Tally};
 use super::ramp::Ramp;
-use seatrial_bench::{Error, Offer, Part, Sink, Stop};
-use seatrial_bench::{Gate, pin};
+use seatrial_bench::{Error, Gate, Offer, Part, Sink, Stop, ThreadSpec, ThreadTeam, pin};
 
 /// Words of the parameter `cores`, and of the samples' axis of the same name.
 pub const ONE: &str = "one";
@@ -62,21 +61,15 @@ impl Worker {
 
     /// Lets every binding run for `span`, together; what each found.
     fn together(&mut self, bindings: &[Binding], span: Nanos, stop: &Stop) -> Result<Vec<(u32, Lap)>, Error> {
-        let chains = &self.chains;
-        let gate = Gate::new(bindings.len());
-        let work = |cpu: u32| {
-            // The others wait for this one at the gate, whatever comes of it.
-            let pinned = pin(cpu);
-            gate.pass();
-            pinned.map(|()| (cpu, lap::run(chains, SETTLE, span, stop)))
-        };
+        let (chains, gate) = (&self.chains, &Gate::new(bindings.len()));
         let laps = std::thread::scope(|scope| {
-            let threads: Vec<_> = bindings.iter().map(|binding| scope.spawn(|| work(binding.cpu))).collect();
-            let gone = |_| Err(Error::new(Cause::Crash, "a measuring thread is gone"));
-            threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(gone))
-                .collect::<Result<Vec<_>, _>>()
+            let threads = bindings.iter().map(|Binding { cpu, .. }| {
+                (ThreadSpec::new(format!("cpu{cpu}"), Some(*cpu)), move || Ok(*cpu))
+            });
+            ThreadTeam::start_in(scope, threads, "-p cores=one")?.all(move |_, cpu| {
+                gate.pass();
+                Ok((*cpu, lap::run(chains, SETTLE, span, stop)))
+            })
         })?;
         for (_, lap) in &laps {
             self.tally.add(lap.tally.clone());

@@ -4,7 +4,6 @@ mod layout;
 mod part;
 mod plan;
 mod reduce;
-mod shard;
 mod team;
 #[cfg(test)]
 mod tests;

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::layout::Layout;
 use super::plan::SLICE;
-use super::shard::{ArrayShard, ShardSpec};
 use super::team::BandwidthTeam;
 use crate::kernel::{ELEMENTS_MULTIPLE, Isa, Kernel, Pass, Store};
+use crate::shard::{ArrayShard, ShardSpec};
 use seatrial_bench::{Error, Offer, Part, Sink, Stop};
 
 /// The worker of one trial.

@@ -9,9 +9,10 @@ use seatrial_model::{
 use seatrial_sys::affinity;
 use seatrial_sys::memory::Pages;
 
-use super::shard::{ArrayShard, ShardSpec};
+use super::team::BLOCK;
 use super::{ABOUT, Bandwidth};
 use crate::kernel::{Isa, Kernel, Pass, Store};
+use crate::shard::{ArrayShard, ShardSpec};
 use seatrial_bench::{Benchmark, Sink, Stop};
 
 const GIB: u64 = 1 << 30;
@@ -173,7 +174,7 @@ fn every_loop_leaves_what_it_should_and_a_flipped_bit_is_found() {
         for store in stores {
             let mut shard = shard(*kernel, *store);
             while shard.passes() < 2 {
-                shard.step();
+                shard.step(BLOCK);
             }
             let whole = shard.verify();
             assert!(

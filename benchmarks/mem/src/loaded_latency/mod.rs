@@ -1,6 +1,5 @@
 //! `mem.loaded_latency`: how the latency of memory grows with the bandwidth that others draw from it.
 
-mod load;
 mod pace;
 mod part;
 mod plan;

@@ -8,12 +8,12 @@ use seatrial_model::{
 use seatrial_sys::clock::{Calibration, now_ns};
 use serde_json::json;
 
-use super::load::LoadSpec;
 use super::pace::Pace;
 use super::plan::{SLICE, kernel};
 use super::team::{LoadTeam, PACED_BLOCK};
 use crate::chase::{Chaser, Order, Ran, Rings};
 use crate::kernel::{ELEMENTS_MULTIPLE, Isa, Pass};
+use crate::shard::ShardSpec;
 use seatrial_bench::Held;
 use seatrial_bench::{Error, Offer, Part, Sink, Stop};
 
@@ -32,7 +32,7 @@ pub struct Worker {
     steps: u64,
     line: u64,
     ring_bytes: u64,
-    spec: LoadSpec,
+    spec: ShardSpec,
     rings: Option<(Rings, Chaser)>,
     team: Option<LoadTeam>,
     /// What the loaders move when flat out, in bytes a nanosecond.
@@ -70,7 +70,7 @@ impl Worker {
         })?;
         let loaders = place.seats.len().saturating_sub(1).max(1);
         let elements = bytes("array")? as usize / loaders / size_of::<f64>();
-        let spec = LoadSpec {
+        let spec = ShardSpec {
             elements: elements / ELEMENTS_MULTIPLE * ELEMENTS_MULTIPLE,
             pass,
             pages: seatrial_bench::pages(&case.params)?,
@@ -127,7 +127,7 @@ impl Worker {
     /// One run at `pace`, behind a stretch that is not timed, in which the loaders find their pace.
     fn window(&mut self, pace: Pace) -> Result<Window, Error> {
         let (rings, chaser, team) = self.parts()?;
-        team.load(pace)?;
+        team.load(pace);
         let hop_ns = chaser.settle(rings);
         // Reading the counters of many loaders takes a while: the middle of it stands for the moment.
         let moment = |team: &LoadTeam| {
@@ -147,9 +147,9 @@ impl Worker {
         let (_, _, team) = self.parts()?;
         team.halt()?;
         let whole = team.look(|loads| loads.iter().map(|load| load.bytes()).max().unwrap_or(0));
-        team.load(Pace::FlatOut)?;
+        team.load(Pace::FlatOut);
         while team.moved().any(|moved| moved < whole) {
-            std::thread::sleep(Duration::from_millis(1));
+            team.check(Duration::from_millis(1))?;
         }
         // The best run counts: it only sets what the steps aim at, and a run in which a loader was held up would set
         // all of them too low.
@@ -228,7 +228,7 @@ impl Part for Worker {
         let wanted = (arrays * loaders.len()) as u64 + self.ring_bytes + order;
         seatrial_bench::require_room(wanted, "the ring and the arrays take", "free memory")?;
         self.take_ring()?;
-        let spec = |binding: Binding| LoadSpec { memory: binding.memory, ..self.spec.clone() };
+        let spec = |binding: Binding| ShardSpec { memory: binding.memory, ..self.spec.clone() };
         self.team =
             Some(LoadTeam::start(loaders.into_iter().map(|binding| (binding, spec(binding))).collect())?);
         self.calibration = Some(Calibration::measure());
@@ -242,7 +242,8 @@ impl Part for Worker {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
         if phase == Phase::WarmUp {
             self.find_full_rate(stop)?;
-            return self.parts()?.2.load(Pace::Pause);
+            self.parts()?.2.load(Pace::Pause);
+            return Ok(());
         }
         while !stop.is_over() {
             self.round(stop, out)?;

@@ -1,17 +1,15 @@
 //! The loaders: a pinned thread each, at a pace that all of them are told.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use seatrial_model::{Binding, Cause, Integrity};
 use seatrial_sys::clock::now_ns;
 
-use super::load::{Load, LoadSpec};
 use super::pace::{Pace, PaceCell, next_due};
-use seatrial_bench::Error;
-use seatrial_bench::pin;
+use crate::shard::{ArrayShard, ShardSpec};
+use seatrial_bench::{Answers, Error, ThreadSpec, ThreadTeam};
 
 /// Elements between two looks at the pace when flat out: 256 KiB of each array, so that the looks cost nothing.
 pub const FLAT_BLOCK: usize = (256 << 10) / size_of::<f64>();
@@ -20,20 +18,6 @@ pub const FLAT_BLOCK: usize = (256 << 10) / size_of::<f64>();
 /// not kept busy (blocks of 16 KiB read half as fast as one long run); short, so that a paced load is a stream and not
 /// a row of bursts with silence between them.
 pub const PACED_BLOCK: usize = (64 << 10) / size_of::<f64>();
-
-/// What a loader is told.
-enum Order {
-    /// Load until the pace is over.
-    Load,
-    Verify,
-}
-
-/// What a loader answers.
-enum Answer {
-    Ready(Result<(), Error>),
-    Over,
-    Verified(Integrity),
-}
 
 /// A counter with two cache lines for itself (the neighbour of a line is often fetched along with it).
 #[derive(Debug, Default)]
@@ -44,15 +28,14 @@ struct Shared {
     pace: PaceCell,
     /// Bytes moved, by loader.
     moved: Vec<Counter>,
-    loads: Vec<Mutex<Option<Load>>>,
+    loads: Vec<Mutex<Option<ArrayShard>>>,
 }
 
 pub struct LoadTeam {
     shared: Arc<Shared>,
-    orders: Vec<Sender<Order>>,
-    answers: Receiver<Answer>,
-    threads: Vec<JoinHandle<()>>,
-    is_loading: bool,
+    threads: ThreadTeam<'static, ()>,
+    /// While they load: that they have stopped.
+    stopped: Option<Answers<()>>,
 }
 
 impl LoadTeam {
@@ -60,38 +43,18 @@ impl LoadTeam {
     ///
     /// # Errors
     /// When a thread cannot be started or pinned, or memory cannot be had.
-    pub fn start(loaders: Vec<(Binding, LoadSpec)>) -> Result<Self, Error> {
+    pub fn start(loaders: Vec<(Binding, ShardSpec)>) -> Result<Self, Error> {
         let shared = Arc::new(Shared {
             pace: PaceCell::new(Pace::Pause),
             moved: loaders.iter().map(|_| Counter::default()).collect(),
             loads: loaders.iter().map(|_| Mutex::new(None)).collect(),
         });
-        let (answer, answers) = channel();
-        let mut team = Self { shared, orders: Vec::new(), answers, threads: Vec::new(), is_loading: false };
-        let count = loaders.len();
-        for (index, (binding, spec)) in loaders.into_iter().enumerate() {
-            let (order, orders) = channel();
-            let (answer, shared, cpu) = (answer.clone(), Arc::clone(&team.shared), binding.cpu);
-            let body = move || {
-                let ready = pin(cpu).and_then(|()| make(&shared, index, &spec));
-                let failed = ready.is_err();
-                if answer.send(Answer::Ready(ready)).is_ok() && !failed {
-                    work(&shared, index, &orders, &answer);
-                }
-            };
-            let thread = std::thread::Builder::new().name(format!("cpu{cpu}")).spawn(body);
-            team.threads.push(thread.map_err(|error| {
-                Error::new(Cause::Denied, format!("cannot start a thread for CPU {cpu}: {error}"))
-            })?);
-            team.orders.push(order);
-        }
-        let mut first = Ok(());
-        for _ in 0..count {
-            if let Answer::Ready(ready) = team.hear()? {
-                first = first.and(ready);
-            }
-        }
-        first.map(|()| team)
+        let threads = loaders.into_iter().enumerate().map(|(index, (Binding { cpu, .. }, spec))| {
+            let shared = Arc::clone(&shared);
+            (ThreadSpec::new(format!("cpu{cpu}"), Some(cpu)), move || make(&shared, index, &spec))
+        });
+        let threads = ThreadTeam::start(threads, "-p loaders=node")?;
+        Ok(Self { shared, threads, stopped: None })
     }
 
     pub fn len(&self) -> usize {
@@ -99,31 +62,34 @@ impl LoadTeam {
     }
 
     /// Sets the pace, and sends the loaders to work if they are not at it.
+    pub fn load(&mut self, pace: Pace) {
+        self.shared.pace.set(pace);
+        if self.stopped.is_none() {
+            let shared = Arc::clone(&self.shared);
+            self.stopped = Some(self.threads.begin(0..self.len(), move |index, ()| {
+                if let Some(load) = lock(&shared, index).as_mut() {
+                    run(&shared, index, load);
+                }
+                Ok(())
+            }));
+        }
+    }
+
+    /// Waits up to `within` for a loader to fail.
     ///
     /// # Errors
-    /// When a thread is gone.
-    pub fn load(&mut self, pace: Pace) -> Result<(), Error> {
-        self.shared.pace.set(pace);
-        if !self.is_loading {
-            self.tell(|| Order::Load)?;
-            self.is_loading = true;
-        }
-        Ok(())
+    /// When one panicked.
+    pub fn check(&self, within: Duration) -> Result<(), Error> {
+        self.stopped.as_ref().map_or(Ok(()), |stopped| stopped.check(within))
     }
 
     /// Waits until all loaders have stopped; only then can their arrays be looked at.
     ///
     /// # Errors
-    /// When a thread is gone.
+    /// When one panicked.
     pub fn halt(&mut self) -> Result<(), Error> {
-        if self.is_loading {
-            self.shared.pace.set(Pace::Over);
-            for _ in &self.threads {
-                self.hear()?;
-            }
-            self.is_loading = false;
-        }
-        Ok(())
+        self.shared.pace.set(Pace::Over);
+        self.stopped.take().map_or(Ok(()), |stopped| stopped.collect(Duration::MAX).map(drop))
     }
 
     /// Bytes that each has moved so far.
@@ -134,23 +100,19 @@ impl LoadTeam {
     /// Checks the arrays of all.
     ///
     /// # Errors
-    /// When a thread is gone.
+    /// When a loader panicked.
     pub fn verify(&mut self) -> Result<Vec<Integrity>, Error> {
         self.halt()?;
-        self.tell(|| Order::Verify)?;
-        let mut all = Vec::new();
-        for _ in &self.threads {
-            if let Answer::Verified(integrity) = self.hear()? {
-                all.push(integrity);
-            }
-        }
-        Ok(all)
+        let shared = Arc::clone(&self.shared);
+        self.threads
+            .all(move |index, ()| Ok(lock(&shared, index).as_mut().map(ArrayShard::verify)))
+            .map(|all| all.into_iter().flatten().collect())
     }
 
     /// Looks at the arrays of all. They must have stopped, or this waits for ever.
-    pub fn look<T>(&self, at: impl FnOnce(&[&Load]) -> T) -> T {
+    pub fn look<T>(&self, at: impl FnOnce(&[&ArrayShard]) -> T) -> T {
         let locks: Vec<_> = (0..self.len()).map(|index| lock(&self.shared, index)).collect();
-        let loads: Vec<&Load> = locks.iter().filter_map(|load| load.as_ref()).collect();
+        let loads: Vec<&ArrayShard> = locks.iter().filter_map(|load| load.as_ref()).collect();
         at(&loads)
     }
 
@@ -159,63 +121,28 @@ impl LoadTeam {
     pub fn flip(&self, loader: usize, element: usize) {
         lock(&self.shared, loader).as_mut().expect("it was made").flip(element);
     }
-
-    fn tell(&self, order: impl Fn() -> Order) -> Result<(), Error> {
-        self.orders.iter().try_for_each(|orders| orders.send(order()).map_err(|_| gone()))
-    }
-
-    fn hear(&self) -> Result<Answer, Error> {
-        self.answers.recv().map_err(|_| gone())
-    }
 }
 
 impl Drop for LoadTeam {
     fn drop(&mut self) {
         self.shared.pace.set(Pace::Over);
-        // Threads end when nobody can give them orders any more.
-        self.orders.clear();
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
-        }
     }
 }
 
-fn gone() -> Error {
-    Error::new(Cause::Crash, "a loading thread is gone")
-}
-
-fn lock(shared: &Shared, index: usize) -> std::sync::MutexGuard<'_, Option<Load>> {
+fn lock(shared: &Shared, index: usize) -> MutexGuard<'_, Option<ArrayShard>> {
     shared.loads[index].lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn make(shared: &Shared, index: usize, spec: &LoadSpec) -> Result<(), Error> {
-    let load = Load::new(spec).map_err(|error| {
+fn make(shared: &Shared, index: usize, spec: &ShardSpec) -> Result<(), Error> {
+    let load = ArrayShard::new(spec).map_err(|error| {
         Error::new(Cause::NoSpace, format!("cannot take memory for a loader's arrays: {error}"))
     })?;
     *lock(shared, index) = Some(load);
     Ok(())
 }
 
-fn work(shared: &Shared, index: usize, orders: &Receiver<Order>, answer: &Sender<Answer>) {
-    while let Ok(order) = orders.recv() {
-        let mut guard = lock(shared, index);
-        let Some(load) = guard.as_mut() else { return };
-        let said = match order {
-            Order::Load => {
-                run(shared, index, load);
-                Answer::Over
-            }
-            Order::Verify => Answer::Verified(load.verify()),
-        };
-        drop(guard);
-        if answer.send(said).is_err() {
-            return;
-        }
-    }
-}
-
 /// Loads at the pace that is told, until it is over.
-fn run(shared: &Shared, index: usize, load: &mut Load) {
+fn run(shared: &Shared, index: usize, load: &mut ArrayShard) {
     let moved = &shared.moved[index].0;
     let mut step = |block| {
         moved.fetch_add(load.step(block), Ordering::Relaxed);

@@ -1,8 +1,8 @@
 //! `mem.pipeline`: whether a machine keeps the pace of many memory operations at once, and how much faster it could.
 
+mod class;
 #[cfg(test)]
 mod fixture;
-mod lateness;
 mod layout;
 mod limits;
 mod part;
@@ -16,7 +16,6 @@ pub mod scenario;
 mod settings;
 mod shared;
 mod stream;
-mod team;
 #[cfg(test)]
 mod tests;
 mod window;

@@ -1,21 +1,21 @@
 //! The worker: makes the streams, keeps their pace or looks for their fastest, checks the data.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use seatrial_model::{Bytes, Case, Cause, Integrity, PartPlacement, Phase};
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::sched::Class;
 use serde_json::json;
 
+use super::class::settle;
 use super::layout::Layout;
 use super::ring::Rings;
 use super::settings::{Mode, Settings};
 use super::shared::Shared;
-use super::team::ThreadTeam;
 use super::window::{Pace, Window, rounds_within};
 use crate::kernel::{Isa, Kernel, Pass};
 use seatrial_bench::search::Search;
-use seatrial_bench::{Error, Offer, Part, Sink, Stop};
+use seatrial_bench::{Error, Offer, Part, Sink, Stop, ThreadSpec, ThreadTeam};
 
 /// A pace is kept when no more blocks than this are late, in percent. The original asks for 99.75 % of the demand.
 pub const MOST_LATE_PERCENT: f64 = 0.25;
@@ -32,6 +32,9 @@ const FEWEST_ROUNDS: u64 = 2;
 /// Streams that are asked for their pages: the answer takes the kernel a walk over all memory of the process.
 const ASKED: usize = 16;
 
+/// There may be thousands of threads, and none calls deeply.
+const STACK_BYTES: usize = 256 << 10;
+
 /// The worker of one trial.
 pub struct Worker {
     place: PartPlacement,
@@ -41,7 +44,7 @@ pub struct Worker {
     mode: Mode,
     rounds: u64,
     memory: Bytes,
-    team: Option<ThreadTeam>,
+    team: Option<ThreadTeam<'static, ()>>,
     guess: f64,
 }
 
@@ -81,7 +84,7 @@ impl Worker {
         Ok(Self { place: place.clone(), shared, class, mode, rounds, memory, team: None, guess: 1.0 })
     }
 
-    fn team(&self) -> Result<&ThreadTeam, Error> {
+    fn team(&self) -> Result<&ThreadTeam<'static, ()>, Error> {
         let early = || Error::new(Cause::Protocol, "told to run before it was told to prepare");
         self.team.as_ref().ok_or_else(early)
     }
@@ -160,13 +163,16 @@ impl Worker {
 impl Part for Worker {
     fn prepare(&mut self) -> Result<Offer, Error> {
         let places = self.shared.layout.groups.iter().flat_map(|group| group.threads.iter().cloned());
-        let team = ThreadTeam::start(places.collect(), self.class)?;
+        let class = self.class;
+        let threads = places.enumerate().map(|(number, place)| {
+            let spec = ThreadSpec::new(format!("mem{number}"), None).on(place).stack_bytes(STACK_BYTES);
+            (spec, move || settle(class))
+        });
+        let team = ThreadTeam::start(threads, "-p threads=core")?;
         let remedy = "free some, or measure with -p blocks=one";
         seatrial_bench::require_room(self.memory.get(), "the blocks take", remedy)?;
-        team.all(|thread| {
-            let shared = Arc::clone(&self.shared);
-            move || shared.make(thread)
-        })?;
+        let shared = Arc::clone(&self.shared);
+        team.all(move |thread, ()| shared.make(thread))?;
         self.team = Some(team);
         Ok(Offer::new(&self.place, serde_json::Value::Null))
     }
@@ -189,16 +195,8 @@ impl Part for Worker {
     }
 
     fn verify(&mut self) -> Result<Integrity, Error> {
-        let found = Arc::new(Mutex::new(Vec::new()));
-        self.team()?.all(|thread| {
-            let (shared, found) = (Arc::clone(&self.shared), Arc::clone(&found));
-            move || {
-                let all = shared.verify(thread);
-                found.lock().unwrap_or_else(PoisonError::into_inner).extend(all);
-                Ok(())
-            }
-        })?;
-        let mut found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+        let shared = Arc::clone(&self.shared);
+        let mut found = self.team()?.all(move |thread, ()| Ok(shared.verify(thread)))?.concat();
         found.sort_unstable_by_key(|(stream, _)| *stream);
         Ok(sum(found.into_iter().map(|(_, integrity)| integrity)))
     }

@@ -10,7 +10,7 @@
 
 use seatrial_model::Nanos;
 
-use super::lateness::Lateness;
+use seatrial_bench::Latencies;
 
 /// What a thread does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub struct Queue {
     start: Nanos,
     end: Nanos,
     streams: Vec<Stream>,
-    lateness: Lateness,
+    lateness: Latencies,
 }
 
 #[derive(Clone, Debug)]
@@ -80,7 +80,7 @@ impl Queue {
             Stream { period, block: 0, at_work: false, tally: Tally { due, ..Tally::default() } }
         };
         let streams = periods.into_iter().map(stream).collect();
-        Self { start, end: start.plus(span), streams, lateness: Lateness::default() }
+        Self { start, end: start.plus(span), streams, lateness: Latencies::default() }
     }
 
     /// What a thread that is free at `now` does.
@@ -129,7 +129,7 @@ impl Queue {
     /// The tallies of all streams and the lateness of all blocks.
     ///
     /// A block that was due and never finished is late, by what had passed since its deadline when the window ended.
-    pub fn close(mut self) -> (Vec<Tally>, Lateness) {
+    pub fn close(mut self) -> (Vec<Tally>, Latencies) {
         for stream in &mut self.streams {
             while stream.block < stream.tally.due {
                 self.lateness.record(self.end.since(stream.deadline(self.start)));
@@ -201,7 +201,7 @@ mod tests {
         }
         let (tallies, lateness) = queue.close();
         assert_eq!(tallies, [tally(8, 8, 0), tally(4, 4, 0), tally(2, 2, 0)]);
-        assert_eq!(lateness.most(), Nanos(0));
+        assert_eq!(lateness.longest(), Nanos(0));
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
         }
         assert_eq!(at(&mut queue, 29), Next::Over);
         let (tallies, lateness) = queue.close();
-        assert_eq!((tallies, lateness.most()), (vec![tally(3, 3, 1)], Nanos(4)));
+        assert_eq!((tallies, lateness.longest()), (vec![tally(3, 3, 1)], Nanos(4)));
     }
 
     #[test]
@@ -225,7 +225,7 @@ mod tests {
         queue.finished(0, Nanos(START + 55));
         let (tallies, lateness) = queue.close();
         assert_eq!(tallies, [tally(4, 0, 4), tally(2, 0, 2)]);
-        assert_eq!(lateness.most(), Nanos(45));
+        assert_eq!(lateness.longest(), Nanos(45));
     }
 
     #[test]

@@ -12,10 +12,10 @@ use seatrial_model::{
 use seatrial_stats::Sorted;
 use serde_json::json;
 
-use super::lateness::Lateness;
 use super::part::MOST_LATE_PERCENT;
 use super::scenario::Step;
 use super::settings::{Mode, Settings};
+use seatrial_bench::Latencies;
 
 /// The pace counts as kept from this share of the demand on, in percent: the bar of COBALT2's README.
 const ENOUGH_PERCENT: f64 = 99.75;
@@ -33,7 +33,7 @@ struct Trial<'a> {
     pace: f64,
     /// Samples at that pace.
     samples: Vec<&'a Sample>,
-    lateness: Option<Lateness>,
+    lateness: Option<Latencies>,
 }
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
@@ -73,7 +73,7 @@ impl<'a> Trial<'a> {
         paces.dedup();
         let at = |wanted: f64| {
             let samples = part.samples.iter().filter(|sample| pace(sample) == Some(wanted)).collect();
-            let lateness = part.evidence.get("lateness").and_then(Lateness::from_evidence);
+            let lateness = part.evidence.get("lateness").and_then(Latencies::from_evidence);
             Self { settings, pace: wanted, samples, lateness }
         };
         match settings.mode {
@@ -152,8 +152,8 @@ fn figures(measures: &mut Measures, settings: &Settings, trials: &[Trial<'_>]) {
     }
     put("late", Unit::Percent, &|trial| trial.late_percent(|_| true));
     let micros = |nanos: seatrial_model::Nanos| nanos.get() as f64 / 1e3;
-    put("lateness_p99", Unit::Microsecond, &|trial| Some(micros(trial.lateness.as_ref()?.p99())));
-    put("lateness_max", Unit::Microsecond, &|trial| Some(micros(trial.lateness.as_ref()?.most())));
+    put("lateness_p99", Unit::Microsecond, &|trial| Some(micros(trial.lateness.as_ref()?.value_at(0.99))));
+    put("lateness_max", Unit::Microsecond, &|trial| Some(micros(trial.lateness.as_ref()?.longest())));
     let traffic = |trial: &Trial<'_>, weight: fn(&Step) -> u64| {
         Some(trial.rate(|_| true, |step| weight(step) as f64 / f64::from(step.counted)) / 1e9)
     };

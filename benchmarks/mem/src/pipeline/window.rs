@@ -1,7 +1,6 @@
 //! A number of rounds at one pace: all threads at work, and what came of it.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,13 +8,12 @@ use seatrial_model::{Cause, Nanos, Params, Quantity, Sample, Unit, Value};
 use seatrial_sys::clock;
 use seatrial_sys::sched::{Class, cpu_ns};
 
-use super::lateness::Lateness;
+use super::class::in_class;
 use super::layout::Group;
 use super::queue::{Next, Queue, Tally, span};
 use super::scenario::Step;
 use super::shared::Shared;
-use super::team::{ThreadTeam, in_class};
-use seatrial_bench::{Error, Sink, Stop};
+use seatrial_bench::{Error, Latencies, Sink, Stop, ThreadTeam};
 
 /// From the order to start to the first block: all threads have heard of it by then and sleep.
 const HEAR: Nanos = Nanos::millis(20);
@@ -46,7 +44,7 @@ pub struct Window {
     start: Nanos,
     end: Nanos,
     tallies: Vec<Tally>,
-    pub lateness: Lateness,
+    pub lateness: Latencies,
     /// By node: time that all threads ran on CPUs.
     ran: BTreeMap<u32, Nanos>,
 }
@@ -57,7 +55,7 @@ impl Window {
     /// # Errors
     /// When a thread is gone or may not take its scheduling class.
     pub fn run(
-        team: &ThreadTeam,
+        team: &ThreadTeam<'static, ()>,
         shared: &Arc<Shared>,
         class: Class,
         pace: &Pace,
@@ -72,25 +70,17 @@ impl Window {
             Mutex::new(Queue::new(of, pace.pace, start, span))
         };
         let queues: Arc<Vec<_>> = Arc::new(shared.layout.groups.iter().map(queue).collect());
-        let cut = Arc::new(AtomicBool::new(false));
-        let ran: Arc<Vec<_>> = Arc::new(queues.iter().map(|_| AtomicU64::new(0)).collect());
-        team.all(|thread| {
+        let served = {
             let (shared, queues, stop) = (Arc::clone(shared), Arc::clone(&queues), stop.clone());
-            let (cut, ran) = (Arc::clone(&cut), Arc::clone(&ran));
-            move || {
+            team.all(move |thread, ()| {
                 let group = shared.group_of(thread);
                 let before = cpu_ns();
-                let served = in_class(class, || {
-                    if !serve(&shared, &shared.layout.groups[group].streams, &queues[group], &stop) {
-                        cut.store(true, Ordering::Relaxed);
-                    }
-                    Ok(())
-                });
-                ran[group].fetch_add(cpu_ns() - before, Ordering::Relaxed);
-                served
-            }
-        })?;
-        if cut.load(Ordering::Relaxed) {
+                let streams = &shared.layout.groups[group].streams;
+                let done = in_class(class, || Ok(serve(&shared, streams, &queues[group], &stop)))?;
+                Ok((group, done, Nanos(cpu_ns() - before)))
+            })?
+        };
+        if served.iter().any(|(_, done, _)| !done) {
             return Ok(None);
         }
         let mut window = Self {
@@ -98,11 +88,12 @@ impl Window {
             start,
             end: start.plus(span),
             tallies: vec![Tally::default(); shared.layout.streams.len()],
-            lateness: Lateness::default(),
+            lateness: Latencies::default(),
             ran: BTreeMap::new(),
         };
-        for ((group, queue), ran) in shared.layout.groups.iter().zip(queues.iter()).zip(ran.iter()) {
-            window.add(group, lock(queue).clone(), Nanos(ran.load(Ordering::Relaxed)));
+        for (number, (group, queue)) in shared.layout.groups.iter().zip(queues.iter()).enumerate() {
+            let own = served.iter().filter(|(of, ..)| *of == number);
+            window.add(group, lock(queue).clone(), Nanos(own.map(|(.., ran)| ran.get()).sum()));
         }
         Ok(Some(window))
     }

@@ -1,7 +1,7 @@
 //! One phase of an end: both agree that they are ready, send and receive, and agree on how many were sent.
 
 use std::net::IpAddr;
-use std::thread::{self, ScopedJoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use seatrial_model::{Cause, Sample};
@@ -20,8 +20,8 @@ use super::record::{Effort, Received, Sent};
 use super::rules::Rules;
 use super::shared::Shared;
 use super::talk::Talk;
-use super::threads::{Running, Took, effort, join, start};
-use seatrial_bench::{Error, Stop};
+use super::threads::{Took, effort, timed};
+use seatrial_bench::{Error, Stop, ThreadSpec, ThreadTeam};
 
 /// How long after the end of a phase the other end may take to say that it has ended. Shorter than the grace that the
 /// engine gives, so that an end which does not answer is the only one to be late, and is named.
@@ -146,23 +146,21 @@ impl Stage {
         let until = Instant::now() + stop.left() + PATIENCE;
         let mut talk = Talk::new(control, number, until);
         thread::scope(|scope| {
-            let mut receivers: Vec<Running<'_, ()>> = Vec::new();
-            if let Some((common, _, threads)) = receiving {
+            let own = receiving.iter_mut().flat_map(|(common, _, threads)| {
                 let rules = rules(common, number);
-                for (at, thread) in threads.iter_mut().enumerate() {
-                    thread.begin();
-                    let receive = move || {
-                        let ReceiveThread { flows, sockets, incoming } = thread;
-                        kernel::receive(flows, sockets, incoming, rules, shared).map_err(|error| {
-                            Error::new(Cause::IoError, format!("receiving from {peer}: {error}"))
-                        })
-                    };
-                    let started = start(scope, "receive", config.receiving_cpu(at), receive);
-                    // Without the halt those that run would go on for ever.
-                    receivers.push(started.inspect_err(|_| shared.halt())?);
-                }
-            }
-            let is_broken = &|| receivers.iter().any(ScopedJoinHandle::is_finished);
+                threads.iter_mut().map(move |thread| (rules, thread))
+            });
+            let own = own.enumerate().map(|(at, (rules, thread))| {
+                thread.begin();
+                (ThreadSpec::new("receive", config.receiving_cpu(at)), move || Ok((rules, thread)))
+            });
+            let receivers = ThreadTeam::start_in(scope, own, "-p threads=")?;
+            let received = receivers.begin(0..receivers.len(), move |_, (rules, thread)| {
+                let ReceiveThread { flows, sockets, incoming } = &mut **thread;
+                let failed = |error| Error::new(Cause::IoError, format!("receiving from {peer}: {error}"));
+                timed(|| kernel::receive(flows, sockets, incoming, *rules, shared).map_err(failed))
+            });
+            let is_broken = &|| receivers.owed() < receivers.len();
             while shared.ready() < receivers.len() && !is_broken() {
                 thread::sleep(Duration::from_micros(100));
             }
@@ -170,33 +168,36 @@ impl Stage {
                 if !talk.begin(is_broken)? {
                     return Ok((Vec::new(), None));
                 }
-                let mut senders: Vec<Running<'_, Vec<(u16, u64)>>> = Vec::new();
                 // Moved and not borrowed: its threads go on behind this block.
-                if let Some((common, threads)) = { sending } {
-                    let (rules, pacing) = (rules(common, number), config.pacing);
-                    for (at, thread) in threads.iter_mut().enumerate() {
-                        thread.begin(config, rules.message);
-                        let send = move || {
-                            let SendThread { flows, out } = thread;
-                            // Without it sleeps are 50 us longer, which the schedule makes up for.
-                            let _ = fine_timers();
-                            let sent = kernel::send(flows, out, rules, pacing, stop, shared);
-                            sent.map_err(|(at, error)| {
-                                // The others need not go on.
-                                shared.halt();
-                                refused(&flows[at], error, rules.message)
-                            })?;
-                            Ok(flows.iter().map(|flow| (flow.number, flow.sent)).collect())
-                        };
-                        senders.push(start(scope, "send", config.sending_cpu(at), send)?);
-                    }
-                }
-                let is_over = || senders.iter().all(ScopedJoinHandle::is_finished);
+                let own = { sending }.iter_mut().flat_map(|(common, threads)| {
+                    let rules = rules(common, number);
+                    threads.iter_mut().map(move |thread| (rules, thread))
+                });
+                let own = own.enumerate().map(|(at, (rules, thread))| {
+                    thread.begin(config, rules.message);
+                    (ThreadSpec::new("send", config.sending_cpu(at)), move || Ok((rules, thread)))
+                });
+                let senders = ThreadTeam::start_in(scope, own, "-p threads=")?;
+                let sent = senders.begin(0..senders.len(), move |_, (rules, thread)| {
+                    let SendThread { flows, out } = &mut **thread;
+                    timed(|| {
+                        // Without it sleeps are 50 us longer, which the schedule makes up for.
+                        let _ = fine_timers();
+                        let sent = kernel::send(flows, out, *rules, config.pacing, stop, shared);
+                        sent.map_err(|(at, error)| {
+                            // The others need not go on.
+                            shared.halt();
+                            refused(&flows[at], error, rules.message)
+                        })?;
+                        Ok(flows.iter().map(|flow| (flow.number, flow.sent)).collect::<Vec<_>>())
+                    })
+                });
+                let is_over = || senders.owed() == 0;
                 let listened = talk.listen_until(|| is_over() || is_broken());
                 if listened.is_err() || is_broken() {
                     shared.halt();
                 }
-                let (took, sent) = join(senders)?;
+                let (took, sent): (Vec<_>, Vec<_>) = sent.collect(Duration::MAX)?.into_iter().unzip();
                 listened?;
                 let mut sent: Vec<(u16, u64)> = sent.into_iter().flatten().collect();
                 sent.sort_unstable();
@@ -208,7 +209,7 @@ impl Stage {
                 _ => shared.halt(),
             }
             // What went wrong here tells more than that the other end went away for it.
-            let (receiving, _) = join(receivers)?;
+            let receiving = received.collect(Duration::MAX)?.into_iter().map(|(took, ())| took).collect();
             let (sending, other) = talked?;
             Ok(Threads { other, sending, receiving })
         })

@@ -1,16 +1,14 @@
 //! A stream beside the requests, as full as TCP makes it.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::TcpStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::JoinHandle;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use seatrial_model::Cause;
 
-use seatrial_bench::Error;
-use seatrial_bench::pin;
+use seatrial_bench::{Error, ServerThread, pin};
 
 /// Bytes of a write or read.
 const BLOCK: usize = 128 << 10;
@@ -21,9 +19,7 @@ const IO_TIMEOUT: Duration = Duration::from_millis(50);
 /// One end of the stream: a thread that writes or reads until it is dropped.
 pub struct Stream {
     bytes: Arc<AtomicU64>,
-    over: Arc<AtomicBool>,
-    stream: TcpStream,
-    thread: Option<JoinHandle<()>>,
+    _thread: ServerThread,
 }
 
 impl Stream {
@@ -38,41 +34,30 @@ impl Stream {
             .set_write_timeout(Some(IO_TIMEOUT))
             .and_then(|()| stream.set_read_timeout(Some(IO_TIMEOUT)))
             .map_err(failed)?;
-        let (bytes, over): (Arc<AtomicU64>, Arc<AtomicBool>) = Default::default();
-        let (count, end, mut own) =
-            (Arc::clone(&bytes), Arc::clone(&over), stream.try_clone().map_err(failed)?);
-        let run = move || {
+        let bytes = Arc::new(AtomicU64::new(0));
+        let (count, mut own) = (Arc::clone(&bytes), stream.try_clone().map_err(failed)?);
+        let thread = ServerThread::start(vec![stream], None, move |over| {
             // A stream that is not where it should be is still a load.
             let _ = cpu.map(pin);
             let mut block = vec![0xa5; BLOCK];
-            while !end.load(Ordering::Relaxed) {
+            while !over.load(Ordering::Relaxed) {
                 let moved = if writes { own.write(&block) } else { own.read(&mut block) };
                 match moved {
-                    Ok(0) => return,
+                    Ok(0) => return Ok(()),
                     Ok(moved) => _ = count.fetch_add(moved as u64, Ordering::Relaxed),
                     Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
                     // The requests beside it will tell of a peer that is gone.
-                    Err(_) => return,
+                    Err(_) => return Ok(()),
                 }
             }
-        };
-        let thread = std::thread::Builder::new().name("load".to_owned()).spawn(run).map_err(failed)?;
-        Ok(Self { bytes, over, stream, thread: Some(thread) })
+            Ok(())
+        })?;
+        Ok(Self { bytes, _thread: thread })
     }
 
     /// Bytes moved so far.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
-    }
-}
-
-impl Drop for Stream {
-    fn drop(&mut self) {
-        self.over.store(true, Ordering::Relaxed);
-        let _ = self.stream.shutdown(Shutdown::Both);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
     }
 }

@@ -1,9 +1,8 @@
-//! The thread of one end of one flow: moves data as it is ordered to, and reports of each order when the next one
-//! comes.
+//! One end of one flow: moves data until there is something else to do, and tells what it moved.
 
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use seatrial_model::{Binding, Cause, Integrity};
@@ -17,20 +16,10 @@ use super::kernel::{self, Left};
 use super::meter::{Meter, Slice};
 use super::method::{Method, Receiving, Sending};
 use super::moderation::Moderation;
-use super::orders::{Order, Orders};
 use super::pattern::Check;
 use super::record::{End, Socket, Tcp};
 use super::rest::Resting;
 use seatrial_bench::Error;
-use seatrial_bench::pin;
-
-/// What a thread reports of.
-#[derive(Debug)]
-pub enum Report {
-    Lap(Box<Lap>),
-    /// Of the end of the stream.
-    Ended(Integrity),
-}
 
 /// Data moved from one order to the next.
 #[derive(Debug)]
@@ -45,13 +34,15 @@ pub struct Lap {
 
 /// One end of one flow.
 pub struct Flow {
-    pub name: Name,
-    pub stream: TcpStream,
-    pub binding: Option<Binding>,
-    pub orders: Arc<Orders>,
-    /// Reports go here, with the thread's number.
-    pub reports: Sender<(usize, Result<Report, Error>)>,
-    pub number: usize,
+    name: Name,
+    stream: TcpStream,
+    binding: Option<Binding>,
+    /// How many orders there are; a lap ends when there is one behind its own.
+    orders: Arc<AtomicU32>,
+    /// `tcp`, `mptcp` or `sctp`.
+    protocol: String,
+    side: Side,
+    moderation: Moderation,
 }
 
 /// The side it is on.
@@ -71,65 +62,40 @@ enum Side {
 }
 
 impl Flow {
-    /// The thread's whole life. `source` is what senders send.
-    pub fn run(self, config: &TcpStreamConfig, source: Arc<Source>) {
-        let number = self.number;
-        let reports = self.reports.clone();
-        if let Err(error) = self.serve(config, source) {
-            // Nobody listens any more when the part is gone.
-            let _ = reports.send((number, Err(error)));
-        }
-    }
-
-    fn serve(self, config: &TcpStreamConfig, source: Arc<Source>) -> Result<(), Error> {
-        if let Some(binding) = self.binding {
-            pin(binding.cpu)?;
-        }
-        let mut side = if config.sends(self.name) {
+    /// The end of the flow `name` over `stream`. `source` is what senders send.
+    pub fn new(
+        config: &TcpStreamConfig,
+        (name, stream): (Name, TcpStream),
+        binding: Option<Binding>,
+        orders: Arc<AtomicU32>,
+        source: Arc<Source>,
+    ) -> Self {
+        let side = if config.sends(name) {
             Side::Sender { source, push: None, total: 0 }
         } else {
             let meter = Meter::new(config.slice_ns, config.slices);
             Side::Receiver { room: config.room, rest: config.rest, pull: None, meter, check: Check::new() }
         };
-        let mut seen = 0;
-        let mut moderation = Moderation::default();
-        loop {
-            let order = self.orders.after(seen);
-            seen += 1;
-            match order {
-                Order::Leave => return Ok(()),
-                Order::Run { send, receive, record } => {
-                    let mut lap = self.lap(&mut side, (send, receive), record, seen)?;
-                    if let (Side::Receiver { room, .. }, "tcp") = (&side, config.protocol.as_str()) {
-                        lap.end.wake_bytes = moderation.bytes();
-                        moderation.adapt(&self.stream, lap.end.bytes, lap.end.window_ns, *room);
-                    }
-                    self.report(Report::Lap(Box::new(lap)));
-                }
-                Order::End => {
-                    moderation.end(&self.stream);
-                    let integrity = self.end(side, config.protocol != "sctp")?;
-                    self.report(Report::Ended(integrity));
-                    return Ok(());
-                }
-            }
+        let protocol = config.protocol.clone();
+        Self { name, stream, binding, orders, protocol, side, moderation: Moderation::default() }
+    }
+
+    /// Moves data until there is an order behind the one of number `order`.
+    ///
+    /// # Errors
+    /// When the peer is gone, or the kernel refuses.
+    pub fn lap(&mut self, methods: (Sending, Receiving), record: bool, order: u32) -> Result<Lap, Error> {
+        let mut lap = self.moved(methods, record, order)?;
+        if let (Side::Receiver { room, .. }, "tcp") = (&self.side, self.protocol.as_str()) {
+            lap.end.wake_bytes = self.moderation.bytes();
+            self.moderation.adapt(&self.stream, lap.end.bytes, lap.end.window_ns, *room);
         }
+        Ok(lap)
     }
 
-    /// Nobody listens any more when the part is gone; then an order to leave comes too.
-    fn report(&self, report: Report) {
-        let _ = self.reports.send((self.number, Ok(report)));
-    }
-
-    /// Moves data until the next order.
-    fn lap(
-        &self,
-        side: &mut Side,
-        methods: (Sending, Receiving),
-        record: bool,
-        seen: u32,
-    ) -> Result<Lap, Error> {
-        let refused = side.take_up(&self.stream, methods).map_err(|error| self.failed(error))?;
+    fn moved(&mut self, methods: (Sending, Receiving), record: bool, order: u32) -> Result<Lap, Error> {
+        let side = &mut self.side;
+        let refused = side.take_up(&self.stream, methods).map_err(|error| failed(self.name, error))?;
         let bytes = side.total();
         let tcp = tcp_info(&self.stream).ok();
         let took = ThreadTime::now();
@@ -137,7 +103,7 @@ impl Flow {
         if let (Side::Receiver { meter, .. }, true) = (&mut *side, record) {
             meter.open(start_ns);
         }
-        let left = side.go(self.orders.count(), seen);
+        let left = side.go(&self.orders, order);
         let end_ns = now_ns();
         let took = ThreadTime::now().and_then(|now| took.map(|then| now.since(&then)));
         let tcp = Tcp::between(tcp, tcp_info(&self.stream).ok());
@@ -147,7 +113,7 @@ impl Flow {
                 let text = format!("{}: the peer closed the connection", self.name);
                 return Err(Error::new(Cause::PartnerLost, text));
             }
-            Left::Failed(error) => return Err(self.failed(error)),
+            Left::Failed(error) => return Err(failed(self.name, error)),
         }
         let mut end = End {
             way: self.name.direction,
@@ -189,20 +155,26 @@ impl Flow {
         Ok(Lap { end, refused, slices })
     }
 
-    fn end(&self, mut side: Side, half_close: bool) -> Result<Integrity, Error> {
-        side.settle().map_err(|error| self.failed(error))?;
-        match side {
-            Side::Sender { total, .. } => closing::send_end(self.name, &self.stream, total, half_close),
-            Side::Receiver { meter, mut check, .. } => {
-                closing::receive_end(self.name, &self.stream, meter.total, &mut check, half_close)?;
+    /// Brings the stream to its end; what the check found.
+    ///
+    /// # Errors
+    /// When the peer is gone, or the kernel refuses.
+    pub fn end(&mut self) -> Result<Integrity, Error> {
+        self.moderation.end(&self.stream);
+        self.side.settle().map_err(|error| failed(self.name, error))?;
+        let half_close = self.protocol != "sctp";
+        match &mut self.side {
+            Side::Sender { total, .. } => closing::send_end(self.name, &self.stream, *total, half_close),
+            Side::Receiver { meter, check, .. } => {
+                closing::receive_end(self.name, &self.stream, meter.total, check, half_close)?;
                 Ok(check.integrity())
             }
         }
     }
+}
 
-    fn failed(&self, error: Errno) -> Error {
-        Error::new(Cause::IoError, format!("{}: {error}", self.name))
-    }
+fn failed(name: Name, error: Errno) -> Error {
+    Error::new(Cause::IoError, format!("{name}: {error}"))
 }
 
 impl Side {
@@ -245,18 +217,19 @@ impl Side {
         Ok(())
     }
 
-    /// Until the next order. Without any way to move data there is nothing to do but to wait.
-    fn go(&mut self, orders: &std::sync::atomic::AtomicU32, seen: u32) -> Left {
+    /// Until there is an order behind the one of number `order`. Without any way to move data there is nothing to do but
+    /// to wait.
+    fn go(&mut self, orders: &AtomicU32, order: u32) -> Left {
         match self {
             Self::Sender { source, push: Some((_, push)), total } => {
                 let message = source.len() - super::pattern::PERIOD;
-                kernel::send(&mut **push, message, total, orders, seen)
+                kernel::send(&mut **push, message, total, orders, order)
             }
             Self::Receiver { pull: Some((_, pull)), meter, .. } => {
-                kernel::receive(&mut **pull, meter, orders, seen)
+                kernel::receive(&mut **pull, meter, orders, order)
             }
             _ => {
-                while orders.load(std::sync::atomic::Ordering::Relaxed) == seen {
+                while orders.load(Ordering::Relaxed) <= order {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 Left::Ordered

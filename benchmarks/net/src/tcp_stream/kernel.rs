@@ -25,8 +25,8 @@ pub enum Left {
 /// in part goes on with the rest of the stream: its bytes depend on their place alone. Where messages are of whole pages,
 /// the one after it is shorter by what makes the others begin with a page again: pages that are sent as they are would be
 /// cut in two each, and copies are slower from odd places.
-/// `orders` counts the orders, of which `seen` are known.
-pub fn send(push: &mut dyn Push, message: usize, total: &mut u64, orders: &AtomicU32, seen: u32) -> Left {
+/// `orders` counts the orders; this one is over when there is one behind the one of number `order`.
+pub fn send(push: &mut dyn Push, message: usize, total: &mut u64, orders: &AtomicU32, order: u32) -> Left {
     let is_of_pages = message.is_multiple_of(PAGE) && message > 0;
     loop {
         let from = (*total % PERIOD as u64) as usize;
@@ -36,14 +36,14 @@ pub fn send(push: &mut dyn Push, message: usize, total: &mut u64, orders: &Atomi
             Err(Errno::AGAIN | Errno::INTR) => {}
             Err(error) => return Left::Failed(error),
         }
-        if orders.load(Ordering::Relaxed) != seen {
+        if orders.load(Ordering::Relaxed) > order {
             return Left::Ordered;
         }
     }
 }
 
 /// Receives, on and on. The time of a receipt is that at which the call returned.
-pub fn receive(pull: &mut dyn Pull, meter: &mut Meter, orders: &AtomicU32, seen: u32) -> Left {
+pub fn receive(pull: &mut dyn Pull, meter: &mut Meter, orders: &AtomicU32, order: u32) -> Left {
     loop {
         match pull.pull() {
             Ok(0) => return Left::Ended,
@@ -51,7 +51,7 @@ pub fn receive(pull: &mut dyn Pull, meter: &mut Meter, orders: &AtomicU32, seen:
             Err(Errno::AGAIN | Errno::INTR) => {}
             Err(error) => return Left::Failed(error),
         }
-        if orders.load(Ordering::Relaxed) != seen {
+        if orders.load(Ordering::Relaxed) > order {
             return Left::Ordered;
         }
     }

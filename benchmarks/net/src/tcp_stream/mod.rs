@@ -10,7 +10,6 @@ mod meter;
 mod method;
 mod method_probe;
 mod moderation;
-mod orders;
 mod part;
 mod pattern;
 mod plan;

@@ -70,8 +70,8 @@ impl Check {
         self.first.get_or_insert(text);
     }
 
-    pub fn integrity(self) -> Integrity {
-        match self.first {
+    pub fn integrity(&self) -> Integrity {
+        match self.first.clone() {
             Some(first) => Integrity::Corrupt { wrong: self.wrong, of: self.checked, first },
             None => Integrity::Verified { checked: self.checked },
         }

@@ -2,19 +2,17 @@
 
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread::JoinHandle;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use seatrial_model::{Cause, Integrity};
 use seatrial_sys::net::Source;
 
 use super::config::{Name, TcpStreamConfig};
-use super::flow::{Flow, Lap, Report};
+use super::flow::{Flow, Lap};
 use super::method::{Receiving, Sending};
-use super::orders::{Order, Orders};
 use super::pattern::{self, PERIOD};
-use seatrial_bench::{Error, Stop};
+use seatrial_bench::{Answers, Error, Stop, ThreadSpec, ThreadTeam};
 
 /// How long a thread may take to obey, on a machine whose CPUs do other things: its calls last 10 ms at most.
 const OBEYED_WITHIN: Duration = Duration::from_secs(8);
@@ -28,12 +26,12 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The threads, with a second handle to each of their connections.
 pub struct FlowTeam {
-    orders: Arc<Orders>,
-    reports: Receiver<(usize, Result<Report, Error>)>,
-    threads: Vec<JoinHandle<()>>,
+    threads: ThreadTeam<'static, Flow>,
+    /// How many orders there are, for the loops to look at.
+    orders: Arc<AtomicU32>,
+    /// Of the present order, which come when it is over.
+    laps: Option<Answers<Lap>>,
     flows: Vec<(Name, TcpStream)>,
-    /// Whether a report of the order before the present one is still to come.
-    running: bool,
 }
 
 impl FlowTeam {
@@ -47,25 +45,19 @@ impl FlowTeam {
         };
         let source = Source::new(&pattern::bytes(PERIOD + config.message));
         let source = Arc::new(source.map_err(|error| failed("the data to send", error))?);
-        let (report, reports) = channel();
-        let mut team =
-            Self { orders: Arc::default(), reports, threads: Vec::new(), flows: Vec::new(), running: false };
+        let (orders, mut flows) = (Arc::new(AtomicU32::new(0)), Vec::new());
+        let mut threads = Vec::new();
         for (number, (name, stream)) in config.flows.iter().zip(streams).enumerate() {
             let copy =
                 stream.try_clone().map_err(|error| failed("a second handle to a connection", error))?;
-            team.flows.push((*name, copy));
-            let binding =
-                (!config.bindings.is_empty()).then(|| config.bindings[number % config.bindings.len()]);
-            let (orders, reports) = (Arc::clone(&team.orders), report.clone());
-            let flow = Flow { name: *name, stream, binding, orders, reports, number };
-            let (config, source) = (config.clone(), Arc::clone(&source));
-            let thread = std::thread::Builder::new()
-                .name(format!("flow-{number}"))
-                .spawn(move || flow.run(&config, source))
-                .map_err(|error| failed("a thread for a flow", error))?;
-            team.threads.push(thread);
+            flows.push((*name, copy));
+            let binding = config.bindings.get(number % config.bindings.len().max(1)).copied();
+            let spec = ThreadSpec::new(name.to_string(), binding.map(|binding| binding.cpu));
+            let (config, own, name) = (config.clone(), (Arc::clone(&orders), Arc::clone(&source)), *name);
+            let make = move || Ok(Flow::new(&config, (name, stream), binding, own.0, own.1));
+            threads.push((spec, make));
         }
-        Ok(team)
+        Ok(Self { threads: ThreadTeam::start(threads, "-p flows=")?, orders, laps: None, flows })
     }
 
     /// The flows with their connections.
@@ -79,14 +71,8 @@ impl FlowTeam {
     /// # Errors
     /// Of the first flow that failed, or did not obey.
     pub fn turn(&mut self, send: Sending, receive: Receiving, record: bool) -> Result<Vec<Lap>, Error> {
-        self.orders.give(Order::Run { send, receive, record });
-        if !std::mem::replace(&mut self.running, true) {
-            return Ok(Vec::new());
-        }
-        self.collect(OBEYED_WITHIN, |report| match report {
-            Report::Lap(lap) => Some(*lap),
-            Report::Ended(_) => None,
-        })
+        let laps = self.order(move |flow, order| flow.lap((send, receive), record, order));
+        self.laps.replace(laps).map_or(Ok(Vec::new()), |before| before.collect(OBEYED_WITHIN))
     }
 
     /// Waits until `until`, or until `stop`, calling `meanwhile` now and then.
@@ -99,11 +85,10 @@ impl FlowTeam {
             if left.is_zero() {
                 return Ok(());
             }
-            match self.reports.recv_timeout(left.min(POLL_INTERVAL)) {
+            match &self.laps {
                 // Only failures come unasked.
-                Ok((_, Err(error))) => return Err(error),
-                Ok((_, Ok(_))) | Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(gone()),
+                Some(laps) => laps.check(left.min(POLL_INTERVAL))?,
+                None => stop.rest(left.min(POLL_INTERVAL)),
             }
             meanwhile(self);
         }
@@ -114,48 +99,30 @@ impl FlowTeam {
     /// # Errors
     /// Of the first flow that could not.
     pub fn end(&mut self) -> Result<Vec<Integrity>, Error> {
-        self.orders.give(Order::End);
-        self.running = false;
-        self.collect(ENDED_WITHIN, |report| match report {
-            Report::Ended(integrity) => Some(integrity),
-            // Of the time before, which nobody wants any more.
-            Report::Lap(_) => None,
-        })
+        let ended = self.order(|flow, _| flow.end());
+        // Of the time before, which nobody wants any more, unless it failed.
+        self.laps.take().map_or(Ok(Vec::new()), |laps| laps.collect(OBEYED_WITHIN))?;
+        ended.collect(ENDED_WITHIN)
     }
 
-    /// One wanted report of each thread, in the order of the flows.
-    fn collect<T>(&self, within: Duration, wanted: impl Fn(Report) -> Option<T>) -> Result<Vec<T>, Error> {
-        let deadline = Instant::now() + within;
-        let mut reports: Vec<Option<T>> = self.flows.iter().map(|_| None).collect();
-        while let Some(missing) = reports.iter().position(Option::is_none) {
-            match self.reports.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok((number, Ok(report))) => reports[number] = wanted(report).or(reports[number].take()),
-                Ok((_, Err(error))) => return Err(error),
-                Err(RecvTimeoutError::Timeout) => {
-                    let name = self.flows[missing].0;
-                    let text = format!("{name}: its thread did not answer within {} s", within.as_secs());
-                    return Err(Error::new(Cause::Hang, text));
-                }
-                Err(RecvTimeoutError::Disconnected) => return Err(gone()),
-            }
-        }
-        Ok(reports.into_iter().flatten().collect())
+    /// Gives all threads a task, which is told its number, and ends the one before.
+    fn order<T: Send + 'static>(
+        &self,
+        task: impl Fn(&mut Flow, u32) -> Result<T, Error> + Send + Sync + 'static,
+    ) -> Answers<T> {
+        let order = self.orders.load(Ordering::Relaxed) + 1;
+        let answers = self.threads.begin(0..self.threads.len(), move |_, flow| task(flow, order));
+        self.orders.store(order, Ordering::Release);
+        answers
     }
-}
-
-fn gone() -> Error {
-    Error::new(Cause::Crash, "a thread of a flow ended without a word")
 }
 
 impl Drop for FlowTeam {
     fn drop(&mut self) {
-        self.orders.give(Order::Leave);
+        self.orders.store(u32::MAX, Ordering::Release);
         for (_, stream) in &self.flows {
             // Ends what a thread waits for.
             let _ = stream.shutdown(Shutdown::Both);
-        }
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement, Phase};
+use seatrial_model::{Case, Integrity, Nanos, PartPlacement, Phase};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use serde_json::json;
@@ -14,7 +14,7 @@ use seatrial_bench::Direction;
 use seatrial_bench::Sliced;
 use seatrial_bench::verbs::endpoint::{facts, met, offer, pin, too_early};
 use seatrial_bench::verbs::{Method, RdmaConfig, RdmaEndpoint, Side, verified};
-use seatrial_bench::{Error, Offer, Part, Sink, Stop};
+use seatrial_bench::{Error, Offer, Part, Sink, Stop, ThreadSpec, ThreadTeam};
 
 /// Bytes of a word.
 pub const WORD: u64 = 8;
@@ -131,20 +131,21 @@ fn many(
         words.iter().map(|own| own.iter().map(|_| Arc::new(Tally::new(1))).collect()).collect();
     let mut all = samplers(Direction::Forward, &[WORD], &[1], &tallies);
     std::thread::scope(|scope| {
-        let mut threads = Vec::new();
-        for ((endpoint, words), tallies) in endpoints.iter().zip(words).zip(&tallies) {
-            for (number, (words, tally)) in words.iter_mut().zip(tallies).enumerate() {
-                let stop = stop.clone();
-                threads.push(scope.spawn(move || {
-                    let done = pin(&endpoint.config, number)
-                        .and_then(|()| words.many(endpoint, &stop, until, tally));
-                    if done.is_err() {
-                        stop.raise();
-                    }
-                    done
-                }));
+        let by_port = endpoints.iter().zip(words).zip(&tallies);
+        let threads = by_port.flat_map(|((endpoint, words), tallies)| {
+            words.iter_mut().zip(tallies).enumerate().map(move |(number, (words, tally))| {
+                let spec = ThreadSpec::new(format!("post-{number}"), endpoint.config.cpu(number));
+                (spec, move || Ok((endpoint, words, tally)))
+            })
+        });
+        let team = ThreadTeam::start_in(scope, threads, "-p threads=")?;
+        let done = team.begin(0..team.len(), move |_, (endpoint, words, tally)| {
+            let done = words.many(endpoint, stop, until, tally);
+            if done.is_err() {
+                stop.raise();
             }
-        }
+            done
+        });
         let left = || Duration::from_nanos(until.saturating_sub(now_ns()));
         let look = between_looks(left());
         while !stop.is_over() && !left().is_zero() {
@@ -152,10 +153,7 @@ fn many(
             let now = now_ns();
             all.iter_mut().for_each(|sampler| sampler.read_counts(now, out));
         }
-        for thread in threads {
-            thread.join().map_err(|_| Error::new(Cause::Crash, "a thread that posts atomics panicked"))??;
-        }
-        Ok::<(), Error>(())
+        done.collect(Duration::MAX).map(drop)
     })?;
     all.iter_mut().for_each(|sampler| sampler.end(out));
     Ok(moved(&all, Direction::Forward, endpoints.len()))

@@ -15,7 +15,7 @@ use super::receiver::ReceiverThreads;
 use super::send_loop::{Orders, SendLoop};
 use seatrial_bench::verbs::endpoint::{facts, met, offer, pages_of, pin, too_early};
 use seatrial_bench::verbs::{CAUSE_AFTER, Method, RdmaConfig, RdmaEndpoint, is_flush, verified};
-use seatrial_bench::{Error, Offer, Part, Sink, Stop};
+use seatrial_bench::{Error, Offer, Part, Sink, Stop, ThreadSpec, ThreadTeam};
 
 /// How often another queue is looked at for the cause of an error.
 const CAUSE_LOOK: Duration = Duration::from_millis(5);
@@ -160,27 +160,28 @@ fn move_messages(
     stop: &Stop,
     out: &mut dyn Sink,
 ) -> Result<u64, Error> {
-    let orders = Orders::default();
+    let orders = &Orders::default();
     let span = stop.left().max(Duration::from_nanos(1));
     let sizes = ports[0].endpoint.config.sizes.len();
     std::thread::scope(|scope| {
-        let mut threads = Vec::new();
-        for (port, tallies) in ports.iter().zip(tallies).filter(|(port, _)| port.endpoint.config.initiates())
-        {
-            for (thread, tally) in tallies.iter().enumerate() {
-                let (endpoint, orders, stop) = (&port.endpoint, &orders, stop.clone());
-                threads.push(scope.spawn(move || {
-                    pin(&endpoint.config, thread)?;
-                    let sent = SendLoop::new(endpoint, thread).run(orders, &stop, tally);
-                    if sent.is_err() {
-                        stop.raise();
-                    }
-                    sent
-                }));
+        let initiating = ports.iter().zip(tallies).filter(|(port, _)| port.endpoint.config.initiates());
+        let threads = initiating.flat_map(|(port, tallies)| {
+            let endpoint = &port.endpoint;
+            tallies.iter().enumerate().map(move |(thread, tally)| {
+                let spec = ThreadSpec::new(format!("send-{thread}"), endpoint.config.cpu(thread));
+                (spec, move || Ok((thread, endpoint, tally)))
+            })
+        });
+        let team = ThreadTeam::start_in(scope, threads, "-p threads=")?;
+        let sent = team.begin(0..team.len(), move |_, (thread, endpoint, tally)| {
+            let sent = SendLoop::new(endpoint, *thread).run(orders, stop, tally);
+            if sent.is_err() {
+                stop.raise();
             }
-        }
+            sent
+        });
         let mut seen = Ok(());
-        let is_idle = threads.is_empty() && ports.iter().all(|port| port.receivers.is_none());
+        let is_idle = team.is_empty() && ports.iter().all(|port| port.receivers.is_none());
         let look = if is_idle { span } else { between_looks(span / sizes as u32) };
         while !stop.is_over() && seen.is_ok() {
             let gone = 1.0 - stop.left().as_secs_f64() / span.as_secs_f64();
@@ -193,16 +194,14 @@ fn move_messages(
         if seen.is_err() {
             stop.raise();
         }
-        let mut sent = 0;
         let mut errors: Vec<Error> = seen.err().into_iter().collect();
-        for thread in threads {
-            let panicked = |_| Err(Error::new(Cause::Crash, "a thread that sends panicked"));
-            match thread.join().unwrap_or_else(panicked) {
-                Ok(count) => sent += count,
-                Err(error) => errors.push(error),
-            }
+        while let Err(error) = sent.check(Duration::MAX) {
+            errors.push(error);
         }
-        first_cause(errors, ports).map_or(Ok(sent), Err)
+        match first_cause(errors, ports) {
+            Some(error) => Err(error),
+            None => Ok(sent.collect(Duration::MAX)?.into_iter().sum()),
+        }
     })
 }
 

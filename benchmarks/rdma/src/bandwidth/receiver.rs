@@ -1,9 +1,9 @@
 //! The threads of the end that messages come to: they count them and keep receives posted, from the connection to the
 //! end of the trial, so that no message finds none between two phases.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::time::Duration;
 
 use seatrial_model::Cause;
 use seatrial_sys::clock::now_ns;
@@ -12,10 +12,9 @@ use seatrial_sys::verbs::{
 };
 
 use super::counts::Tally;
-use seatrial_bench::Error;
-use seatrial_bench::verbs::endpoint::pin;
 use seatrial_bench::verbs::queue::Queue;
 use seatrial_bench::verbs::{Layout, Pair, RdmaConfig, RdmaEndpoint, Side, during, preparing, wait};
+use seatrial_bench::{Answers, Error, ThreadSpec, ThreadTeam};
 
 /// Receives that are posted with one call.
 const LIST: usize = 16;
@@ -34,20 +33,20 @@ struct Work {
     config: RdmaConfig,
     thread: usize,
     layout: Layout,
-    region: Arc<MemoryRegion>,
     queue: Queue,
     qps: Vec<ReceiveQp>,
     tally: Arc<Tally>,
     over: Arc<AtomicBool>,
+    /// The memory stays registered for as long as a receive may be written into it.
+    _region: Arc<MemoryRegion>,
 }
 
 /// The threads, or before they are started their work.
 pub struct ReceiverThreads {
     work: Vec<Work>,
-    threads: Vec<JoinHandle<()>>,
+    started: Option<(ThreadTeam<'static, Work>, Answers<()>)>,
     tallies: Vec<Arc<Tally>>,
     over: Arc<AtomicBool>,
-    failed: Arc<Mutex<Option<Error>>>,
 }
 
 impl ReceiverThreads {
@@ -57,8 +56,7 @@ impl ReceiverThreads {
     /// When the device refuses.
     pub fn prepare(endpoint: &RdmaEndpoint) -> Result<Self, Error> {
         let over = Arc::new(AtomicBool::new(false));
-        let mut receivers =
-            Self { work: Vec::new(), threads: Vec::new(), tallies: Vec::new(), over, failed: Arc::default() };
+        let mut receivers = Self { work: Vec::new(), started: None, tallies: Vec::new(), over };
         for thread in 0..endpoint.config.threads {
             let tally = Arc::new(Tally::new(endpoint.config.sizes.len()));
             receivers.tallies.push(Arc::clone(&tally));
@@ -68,7 +66,7 @@ impl ReceiverThreads {
                 config: endpoint.config.clone(),
                 thread,
                 layout: endpoint.layout,
-                region: Arc::clone(&endpoint.region),
+                _region: Arc::clone(&endpoint.region),
                 queue: endpoint.receives[thread].clone(),
                 qps: qps.map_err(preparing(&endpoint.config.label(), "preparing receives"))?,
                 tally,
@@ -85,17 +83,13 @@ impl ReceiverThreads {
     /// # Errors
     /// When the system gives none.
     pub fn start(&mut self) -> Result<(), Error> {
-        for work in self.work.drain(..) {
-            let failed = Arc::clone(&self.failed);
-            let thread = std::thread::Builder::new().name(format!("take-{}", work.thread)).spawn(move || {
-                if let Err(error) = work.run() {
-                    failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                }
-            });
-            self.threads.push(thread.map_err(|error| {
-                Error::new(Cause::Denied, format!("cannot make a thread that takes messages: {error}"))
-            })?);
-        }
+        let threads = self.work.drain(..).map(|work| {
+            let spec = ThreadSpec::new(format!("take-{}", work.thread), work.config.cpu(work.thread));
+            (spec, move || Ok(work))
+        });
+        let team = ThreadTeam::start(threads, "-p threads=")?;
+        let ended = team.begin(0..team.len(), |_, work: &mut Work| work.run());
+        self.started = Some((team, ended));
         Ok(())
     }
 
@@ -109,24 +103,18 @@ impl ReceiverThreads {
         self.tallies.iter().map(|tally| tally.total()).sum()
     }
 
-    /// The first failure of a thread, once.
+    /// Whether no thread has failed.
     ///
     /// # Errors
-    /// That failure.
+    /// The failure of a thread, once.
     pub fn check(&self) -> Result<(), Error> {
-        match self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(error) => Err(error),
-            None => Ok(()),
-        }
+        self.started.as_ref().map_or(Ok(()), |(_, ended)| ended.check(Duration::ZERO))
     }
 }
 
 impl Drop for ReceiverThreads {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
-        }
     }
 }
 
@@ -164,8 +152,7 @@ impl Work {
         Ok(())
     }
 
-    fn run(mut self) -> Result<(), Error> {
-        pin(&self.config, self.thread)?;
+    fn run(&mut self) -> Result<(), Error> {
         let label = self.config.label();
         let list = LIST.min(self.config.receives / 2).max(1);
         let header = if self.config.transport == Transport::Ud { GRH_BYTES as u64 } else { 0 };
@@ -197,8 +184,6 @@ impl Work {
                 }
             }
         }
-        // The memory stays registered for as long as a receive may be written into it.
-        drop(self.region);
         Ok(())
     }
 }

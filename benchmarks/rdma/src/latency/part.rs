@@ -13,7 +13,7 @@ use super::responder::Responder;
 use seatrial_bench::verbs::endpoint::{facts, met, offer, pages_of, pin, too_early};
 use seatrial_bench::verbs::pattern::POISON;
 use seatrial_bench::verbs::{Method, RdmaConfig, RdmaEndpoint, RemoteCompletion, verified};
-use seatrial_bench::{Error, Offer, Part, Sink, Stop};
+use seatrial_bench::{Error, Offer, Part, Sink, Stop, ThreadSpec, ThreadTeam};
 
 /// How often the answering end looks whether its threads have failed. They may have this processor too, and what wakes beside
 /// them costs them more than its own time: under emulation perftest's round trips are 8 % longer beside 200 wakings a second.
@@ -178,13 +178,12 @@ fn counts(ports: &[LatencyPort]) -> (u64, u64) {
 /// Asks over all ports at the same time, over each from a thread of its own beside its card; the histograms of all.
 fn at_once(ports: &mut [LatencyPort], stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Error> {
     let asked: Vec<Asked> = std::thread::scope(|scope| {
-        let start = |(port, port_end): (u64, _)| {
-            let stop = stop.clone();
-            scope.spawn(move || ask_over(port, port_end, &stop))
-        };
-        let threads: Vec<_> = (0..).zip(ports).map(start).collect();
-        let panicked = |_| Error::new(Cause::Crash, "a thread that asks panicked");
-        threads.into_iter().map(|thread| thread.join().map_err(panicked)?).collect::<Result<_, Error>>()
+        let threads = (0..).zip(ports).map(|(port, port_end)| {
+            let spec = ThreadSpec::new(format!("ask-{port}"), port_end.endpoint.config.cpu(0));
+            (spec, move || Ok((port, port_end)))
+        });
+        let team = ThreadTeam::start_in(scope, threads, "fewer ports")?;
+        team.all(|_, (port, port_end)| ask_over(*port, port_end, stop))
     })?;
     let (mut histograms, mut samples) = (Vec::new(), Vec::new());
     for (told, own) in asked {
@@ -202,7 +201,7 @@ type Asked = (Vec<Value>, Vec<Sample>);
 
 fn ask_over(port: u64, port_end: &mut LatencyPort, stop: &Stop) -> Result<Asked, Error> {
     let mut kept = OfPort { port, samples: Vec::new() };
-    let told = pin(&port_end.endpoint.config, 0).and_then(|()| port_end.ask(stop, &mut kept));
+    let told = port_end.ask(stop, &mut kept);
     if told.is_err() {
         stop.raise();
     }

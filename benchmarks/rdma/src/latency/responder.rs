@@ -1,50 +1,41 @@
 //! The end that answers, from a thread of its own from the connection to the end of the trial, so that no message finds
 //! it between two phases.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::time::Duration;
 
 use seatrial_model::Cause;
 
 use super::ping_pong_qp::PingPongQp;
-use seatrial_bench::Error;
-use seatrial_bench::verbs::endpoint::pin;
 use seatrial_bench::verbs::pattern::POISON;
 use seatrial_bench::verbs::{RdmaConfig, RemoteCompletion};
+use seatrial_bench::{Answers, Error, ThreadSpec, ThreadTeam};
 
 /// The thread that answers.
 pub struct Responder {
     over: Arc<AtomicBool>,
     served: Arc<AtomicU64>,
-    failed: Arc<Mutex<Option<Error>>>,
-    thread: Option<JoinHandle<()>>,
+    ended: Answers<()>,
+    _thread: ThreadTeam<'static, PingPongQp>,
 }
 
 impl Responder {
     /// Starts it.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the system gives no thread, or does not pin it.
     pub fn start(qp: PingPongQp, config: &RdmaConfig) -> Result<Self, Error> {
-        let (over, served, failed) =
-            (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)), Arc::default());
-        let own = (Arc::clone(&over), Arc::clone(&served), Arc::clone(&failed));
-        let config = config.clone();
-        let thread = std::thread::Builder::new().name("answer".to_owned()).spawn(move || {
-            let (over, served, failed): (_, _, Arc<Mutex<Option<Error>>>) = own;
-            let answered = pin(&config, 0).and_then(|()| match config.remote_completion() {
-                RemoteCompletion::Polled => by_memory(qp, config.largest(), &over, &served),
-                _ => by_completion(qp, config.largest(), &over, &served),
-            });
-            if let Err(error) = answered {
-                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-            }
+        let (over, served) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let own = (Arc::clone(&over), Arc::clone(&served));
+        let (completion, largest) = (config.remote_completion(), config.largest());
+        let spec = ThreadSpec::new("answer", config.cpu(0));
+        let thread = ThreadTeam::start([(spec, move || Ok(qp))], "fewer ports")?;
+        let ended = thread.begin([0], move |_, qp| match completion {
+            RemoteCompletion::Polled => by_memory(qp, largest, &own.0, &own.1),
+            _ => by_completion(qp, largest, &own.0, &own.1),
         });
-        let thread = thread.map_err(|error| {
-            Error::new(Cause::Denied, format!("cannot make a thread that answers: {error}"))
-        })?;
-        Ok(Self { over, served, failed, thread: Some(thread) })
+        Ok(Self { over, served, ended, _thread: thread })
     }
 
     pub fn served(&self) -> u64 {
@@ -56,24 +47,18 @@ impl Responder {
     /// # Errors
     /// That failure.
     pub fn check(&self) -> Result<(), Error> {
-        match self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(error) => Err(error),
-            None => Ok(()),
-        }
+        self.ended.check(Duration::ZERO)
     }
 }
 
 impl Drop for Responder {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
     }
 }
 
 fn by_completion(
-    mut qp: PingPongQp,
+    qp: &mut PingPongQp,
     largest: u64,
     over: &AtomicBool,
     served: &AtomicU64,
@@ -90,7 +75,7 @@ fn by_completion(
     Ok(())
 }
 
-fn by_memory(mut qp: PingPongQp, largest: u64, over: &AtomicBool, served: &AtomicU64) -> Result<(), Error> {
+fn by_memory(qp: &mut PingPongQp, largest: u64, over: &AtomicBool, served: &AtomicU64) -> Result<(), Error> {
     // What was there before anything came; it may be there already when this thread begins.
     let mut last = POISON;
     loop {

@@ -1,10 +1,8 @@
 //! The threads, each with its requests; whoever gives them orders never touches the storage itself.
 
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags, fdatasync, open};
@@ -24,31 +22,12 @@ use super::outcome::{When, error};
 use super::watch::{Doing, Watch, describe};
 use super::work::{Checked, IoQueue, Tally, Tools, slots};
 use seatrial_bench::payload::Payload;
-use seatrial_bench::{Error, Stop};
-use seatrial_bench::{Gate, Held, pin};
+use seatrial_bench::{Error, Gate, Held, Stop, ThreadSpec, ThreadTeam};
 use seatrial_stats::mix;
 
 /// Descriptors that a thread has open: its file as it was made, its own, that of its engine, and its ring; and for a
 /// time two more, to lay it out by.
 const FILES_A_THREAD: u64 = 6;
-
-/// What a thread is told to do.
-enum Order {
-    Make { source: Source },
-    Prepare { file: OwnedFd, covered: u64, polled: bool },
-    Run { stop: Stop, until: Nanos, gate: Arc<Gate>, span: Nanos, flush: bool },
-    ReadBack { most: u64, until: Nanos },
-}
-
-/// What a thread answers.
-pub enum Said {
-    Made(Box<Made>),
-    Prepared(Prepared),
-    /// A phase is over.
-    Ran(Box<Ran>),
-    /// Everything it has read so far.
-    Checked(Checked),
-}
 
 /// How a thread was set up.
 #[derive(Clone, Debug)]
@@ -81,10 +60,9 @@ struct Shared {
     failed: AtomicBool,
 }
 
-/// Threads, to be told what to do. They are not waited for when this goes: one may be stuck for ever.
+/// Threads, to be told what to do.
 pub struct IoTeam {
-    orders: Vec<Sender<Order>>,
-    answers: Receiver<Result<Said, Error>>,
+    threads: ThreadTeam<'static, Thread>,
     watches: Vec<Arc<Watch>>,
     shared: Arc<Shared>,
 }
@@ -94,35 +72,26 @@ impl IoTeam {
     /// `run` is a number that no other run has.
     ///
     /// # Errors
-    /// When a thread cannot be started.
+    /// When a thread cannot be started or pinned.
     pub fn start(job: &Arc<JobSpec>, bindings: &[Binding], run: u64) -> Result<Self, Error> {
         allow_files(job.threads as u64);
         let payload = Arc::new(Payload::new(run, job.compressible));
         let shared =
             Arc::new(Shared { job: Arc::clone(job), payload, key: mix(run), failed: AtomicBool::new(false) });
-        let (answer, answers) = channel();
-        let mut team = Self { orders: Vec::new(), answers, watches: Vec::new(), shared };
         let most = slots(job.depth_with(true));
-        for number in 0..job.threads {
-            let (order, orders) = channel();
-            let watch = Watch::new(number, job.place_of(number).0, most);
+        let watches: Vec<_> =
+            (0..job.threads).map(|number| Watch::new(number, job.place_of(number).0, most)).collect();
+        let threads = watches.iter().enumerate().map(|(number, watch)| {
             let binding = bindings.get(number % bindings.len().max(1)).copied();
-            let (shared, seen) = (Arc::clone(&team.shared), Arc::clone(&watch));
-            let answer = answer.clone();
-            std::thread::Builder::new()
-                .name(format!("io{number}"))
-                .spawn(move || {
-                    // Made here, since a ring belongs to the thread that makes it.
-                    let thread = Thread { number, binding, shared, watch: seen, queue: None };
-                    thread.serve(&orders, &answer);
-                })
-                .map_err(|error| {
-                    Error::new(Cause::Denied, format!("cannot start thread {number}: {error}"))
-                })?;
-            team.orders.push(order);
-            team.watches.push(watch);
-        }
-        Ok(team)
+            let (shared, watch) = (Arc::clone(&shared), Arc::clone(watch));
+            let make = move || {
+                watch.here();
+                Ok(Thread { number, binding, shared, watch, queue: None })
+            };
+            (ThreadSpec::new(format!("io{number}"), binding.map(|binding| binding.cpu)), make)
+        });
+        let threads = ThreadTeam::start(threads, "-p threads=")?;
+        Ok(Self { threads, watches, shared })
     }
 
     /// Has the first thread make the files.
@@ -130,11 +99,12 @@ impl IoTeam {
     /// # Errors
     /// What it met, or that it does not come back before `deadline`.
     pub fn make(&self, source: Source, deadline: Nanos) -> Result<Made, Error> {
-        self.tell(0, Order::Make { source })?;
-        match self.hear(1, deadline)?.pop() {
-            Some(Said::Made(made)) => Ok(*made),
-            _ => Err(Error::new(Cause::Protocol, "no files were made")),
-        }
+        let source = Mutex::new(Some(source));
+        let made = self.tell(1, deadline, move |thread| {
+            thread.watch.doing(Doing::Making);
+            taken(&source).map(|source| make(&thread.shared.job, source)).transpose()
+        })?;
+        made.into_iter().flatten().next().ok_or_else(|| Error::new(Cause::Protocol, "no files were made"))
     }
 
     /// Gives every thread its file, has it set up and the part laid out where it is to be read. The first `covered`
@@ -149,18 +119,18 @@ impl IoTeam {
         polled: bool,
         deadline: Nanos,
     ) -> Result<Vec<Prepared>, Error> {
-        for number in 0..self.orders.len() {
+        let own = |number| {
             let (file, _) = self.shared.job.place_of(number);
             let file = files[file].try_clone().map_err(|error| {
                 Error::new(Cause::Denied, format!("cannot share a file with thread {number}: {error}"))
             })?;
-            self.tell(number, Order::Prepare { file, covered, polled })?;
-        }
-        let said = self.hear(self.orders.len(), deadline)?;
-        Ok(said
-            .into_iter()
-            .filter_map(|said| if let Said::Prepared(one) = said { Some(one) } else { None })
-            .collect())
+            Ok(Mutex::new(Some(file)))
+        };
+        let files = (0..self.threads.len()).map(own).collect::<Result<Vec<_>, Error>>()?;
+        let said = self.tell(files.len(), deadline, move |thread| {
+            taken(&files[thread.number]).map(|file| thread.prepare(file, covered, polled)).transpose()
+        })?;
+        Ok(said.into_iter().flatten().collect())
     }
 
     /// Has all threads work together until `until` or until `stop` says so; `flush` has each flush its file then.
@@ -175,18 +145,11 @@ impl IoTeam {
         flush: bool,
         deadline: Nanos,
     ) -> Result<Vec<Ran>, Error> {
-        let gate = Arc::new(Gate::new(self.orders.len()));
-        for number in 0..self.orders.len() {
-            let gate = Arc::clone(&gate);
-            self.tell(number, Order::Run { stop: stop.clone(), until, gate, span, flush })?;
-        }
-        let said = self.hear(self.orders.len(), deadline)?;
-        let mut all: Vec<Ran> = said
-            .into_iter()
-            .filter_map(|said| if let Said::Ran(one) = said { Some(*one) } else { None })
-            .collect();
-        all.sort_unstable_by_key(|ran| ran.thread);
-        Ok(all)
+        let (gate, stop) = (Gate::new(self.threads.len()), stop.clone());
+        self.tell(self.threads.len(), deadline, move |thread| {
+            gate.pass();
+            thread.run(&stop, until, span, flush)
+        })
     }
 
     /// Has every thread read `most` blocks back, as far as it comes before `until`; what all checks so far found.
@@ -194,45 +157,36 @@ impl IoTeam {
     /// # Errors
     /// As [`Self::make`].
     pub fn read_back(&self, most: u64, until: Nanos, deadline: Nanos) -> Result<Vec<Checked>, Error> {
-        for number in 0..self.orders.len() {
-            self.tell(number, Order::ReadBack { most, until })?;
-        }
-        let said = self.hear(self.orders.len(), deadline)?;
-        Ok(said
-            .into_iter()
-            .filter_map(|said| if let Said::Checked(one) = said { Some(one) } else { None })
-            .collect())
+        self.tell(self.threads.len(), deadline, move |thread| thread.read_back(most, until))
     }
 
-    fn tell(&self, thread: usize, order: Order) -> Result<(), Error> {
-        let gone = || Error::new(Cause::Crash, format!("thread {thread} is gone"));
-        self.orders.get(thread).ok_or_else(gone)?.send(order).map_err(|_| gone())
-    }
-
-    /// Waits for `count` answers. One that never comes is a result, with what is under way as its evidence.
-    fn hear(&self, count: usize, deadline: Nanos) -> Result<Vec<Said>, Error> {
-        let (mut all, mut first) = (Vec::with_capacity(count), None);
-        for _ in 0..count {
-            let left = Duration::from_nanos(deadline.get().saturating_sub(clock::now_ns()));
-            match self.answers.recv_timeout(left) {
-                Ok(Ok(said)) => all.push(said),
-                Ok(Err(error)) => {
-                    self.shared.failed.store(true, Ordering::Relaxed);
-                    first.get_or_insert(error);
-                }
-                // What failed before is the better reason.
-                Err(_) if first.is_some() => break,
-                Err(RecvTimeoutError::Timeout) => {
-                    self.shared.failed.store(true, Ordering::Relaxed);
-                    return Err(Error::new(Cause::Hang, describe(&self.watches)));
-                }
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Error::new(Cause::Crash, "all threads are gone"));
-                }
+    /// Gives `task` to the first `count` threads. An answer that never comes is a result, with what is under way as its
+    /// evidence.
+    fn tell<T: Send + 'static>(
+        &self,
+        count: usize,
+        deadline: Nanos,
+        task: impl Fn(&mut Thread) -> Result<T, Error> + Send + Sync + 'static,
+    ) -> Result<Vec<T>, Error> {
+        let answers = self.threads.begin(0..count, move |_, thread| {
+            let said = task(thread);
+            thread.watch.doing(Doing::Nothing);
+            said
+        });
+        let left = Duration::from_nanos(deadline.get().saturating_sub(clock::now_ns()));
+        answers.collect(left).map_err(|error| {
+            self.shared.failed.store(true, Ordering::Relaxed);
+            match error.cause {
+                Cause::Hang => Error::new(Cause::Hang, describe(&self.watches)),
+                _ => error,
             }
-        }
-        first.map_or(Ok(all), Err)
+        })
     }
+}
+
+/// What one thread takes out of a task that all share.
+fn taken<T>(of: &Mutex<Option<T>>) -> Option<T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 struct Thread {
@@ -244,41 +198,6 @@ struct Thread {
 }
 
 impl Thread {
-    fn serve(mut self, orders: &Receiver<Order>, answer: &Sender<Result<Said, Error>>) {
-        self.watch.here();
-        let mut pinned = self.binding.map_or(Ok(()), |binding| pin(binding.cpu));
-        while let Ok(order) = orders.recv() {
-            let said = match std::mem::replace(&mut pinned, Ok(())) {
-                // A thread that dies silently would look like one that hangs.
-                Ok(()) => catch_unwind(AssertUnwindSafe(|| self.obey(order))).unwrap_or_else(|_| {
-                    Err(Error::new(Cause::Crash, format!("thread {} panicked", self.number)))
-                }),
-                Err(error) => Err(error),
-            };
-            self.watch.doing(Doing::Nothing);
-            if answer.send(said).is_err() {
-                return;
-            }
-        }
-    }
-
-    fn obey(&mut self, order: Order) -> Result<Said, Error> {
-        match order {
-            Order::Make { source } => {
-                self.watch.doing(Doing::Making);
-                Ok(Said::Made(Box::new(make(&self.shared.job, source)?)))
-            }
-            Order::Prepare { file, covered, polled } => {
-                self.prepare(file, covered, polled).map(Said::Prepared)
-            }
-            Order::Run { stop, until, gate, span, flush } => {
-                gate.pass();
-                self.run(&stop, until, span, flush).map(|ran| Said::Ran(Box::new(ran)))
-            }
-            Order::ReadBack { most, until } => self.read_back(most, until).map(Said::Checked),
-        }
-    }
-
     fn queue(&mut self) -> Result<&mut IoQueue, Error> {
         self.queue
             .as_mut()

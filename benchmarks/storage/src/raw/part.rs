@@ -13,8 +13,7 @@ use super::device::Disk;
 use super::reader::{Job, Slice, Tally, read};
 use super::zones::Zone;
 use crate::device_bytes;
-use seatrial_bench::{Error, Offer, Part, Sink, Stop};
-use seatrial_bench::{Gate, Latencies, pin};
+use seatrial_bench::{Error, Gate, Latencies, Offer, Part, Sink, Stop, ThreadSpec, ThreadTeam};
 use seatrial_stats::mix;
 
 /// Channel of a disk that is read by itself.
@@ -56,40 +55,38 @@ impl Worker {
 
     /// Reads zones of some disks at once, each for its part of the time from now; slices by disk and zone.
     fn read(&mut self, jobs: &[(usize, Vec<Zone>)], span: Nanos, stop: &Stop) -> Result<Vec<Found>, Error> {
-        let gate = Gate::new(jobs.len());
         let (disks, config, bindings) = (&self.disks, &self.config, &self.place.seats);
         self.key = mix(self.key ^ now_ns());
-        let key = self.key;
-        let work = |number: usize, zones: &[Zone]| {
-            let disk = &disks[number];
-            let ready = match bindings.get(number % bindings.len().max(1)) {
-                Some(binding) => pin(binding.cpu),
-                None => Ok(()),
-            };
-            let ready = ready.and_then(|()| disk.engine(config));
-            // The others wait for this one, whatever comes of it.
-            gate.pass();
-            let mut engine = ready?;
-            let (mut tally, mut found) = (Tally::default(), Vec::new());
-            let begin = Nanos(now_ns());
-            let each = span.get() / zones.len().max(1) as u64;
-            for (turn, zone) in zones.iter().enumerate() {
-                disk.forget(zone, config);
-                let until = begin.plus(Nanos(each * (turn as u64 + 1)));
-                let key = mix(key ^ (number as u64) << 8 ^ turn as u64);
-                let job =
-                    Job { disk: &disk.name, zone, block: config.block, key, random: config.random, until };
-                let slices = read(engine.as_mut(), &job, stop, &mut tally)?;
-                found.push(Found { disk: number, position: zone.position, slices });
-            }
-            Ok((engine.name(), tally, found))
-        };
+        let (key, gate) = (self.key, &Gate::new(jobs.len()));
         let ended = thread::scope(|scope| {
-            let threads: Vec<_> =
-                jobs.iter().map(|(disk, zones)| scope.spawn(|| work(*disk, zones))).collect();
-            let gone = |_| Err(Error::new(Cause::Crash, "a reading thread is gone"));
-            let ended = threads.into_iter().map(|thread| thread.join().unwrap_or_else(gone));
-            ended.collect::<Result<Vec<_>, Error>>()
+            let threads = jobs.iter().map(|(number, zones)| {
+                let binding = bindings.get(number % bindings.len().max(1));
+                let spec = ThreadSpec::new(format!("disk{number}"), binding.map(|binding| binding.cpu));
+                (spec, move || Ok((*number, zones, disks[*number].engine(config)?)))
+            });
+            ThreadTeam::start_in(scope, threads, "fewer disks")?.all(move |_, (number, zones, engine)| {
+                gate.pass();
+                let (disk, number) = (&disks[*number], *number);
+                let (mut tally, mut found) = (Tally::default(), Vec::new());
+                let begin = Nanos(now_ns());
+                let each = span.get() / zones.len().max(1) as u64;
+                for (turn, zone) in zones.iter().enumerate() {
+                    disk.forget(zone, config);
+                    let until = begin.plus(Nanos(each * (turn as u64 + 1)));
+                    let key = mix(key ^ (number as u64) << 8 ^ turn as u64);
+                    let job = Job {
+                        disk: &disk.name,
+                        zone,
+                        block: config.block,
+                        key,
+                        random: config.random,
+                        until,
+                    };
+                    let slices = read(engine.as_mut(), &job, stop, &mut tally)?;
+                    found.push(Found { disk: number, position: zone.position, slices });
+                }
+                Ok((engine.name(), tally, found))
+            })
         })?;
         let mut all = Vec::new();
         for (engine, tally, found) in ended {

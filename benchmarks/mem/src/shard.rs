@@ -3,11 +3,8 @@
 use seatrial_model::Integrity;
 use seatrial_sys::memory::{MapError, Pages};
 
-use crate::kernel::{Arrays, Check, Pass};
+use crate::kernel::{ARRAY_OFFSET_BYTES, Arrays, Check, Pass};
 use seatrial_bench::Held;
-
-/// Elements that the loop works on between two looks at the clock: 4 MiB of each array, a fraction of a millisecond.
-const BLOCK: usize = (4 << 20) / size_of::<f64>();
 
 /// How a shard is to be made.
 #[derive(Clone, Debug)]
@@ -55,7 +52,9 @@ impl ArrayShard {
         let (pass, elements) = (spec.pass.clone(), spec.elements);
         let mut shard =
             Self { held, pass, elements, next: 0, fold: 0, passes: 0, wrong_folds: 0, expected_fold: 0 };
-        if shard.is_on_base_pages() {
+        let pages = shard.held.first().map_or(Pages::Base, |held| held.map.pages());
+        let shares = shard.held.iter().map(|held| Some(held.map.residency().ok()?.huge_share()));
+        if is_on_base_pages(pages, shares) {
             shard.pass = shard.pass.on_base_pages();
         }
         let kernel = shard.pass.kernel();
@@ -65,24 +64,15 @@ impl ArrayShard {
         Ok(shard)
     }
 
-    /// Whether most of the memory came in base pages, over which prefetching has to be done otherwise.
-    fn is_on_base_pages(&self) -> bool {
-        let maps = || self.held.iter().map(|held| &held.map);
-        let shares: Option<Vec<f64>> = maps().map(|map| Some(map.residency().ok()?.huge_share())).collect();
-        let share = shares.map(|shares| shares.iter().sum::<f64>() / shares.len().max(1) as f64);
-        maps().next().is_none_or(|map| map.pages() == Pages::Base) || share.is_some_and(|share| share < 0.5)
-    }
-
     /// How the loop that runs here prefetches.
     pub fn prefetch(&self) -> &'static str {
         self.pass.prefetch().name()
     }
 
-    /// Runs the loop over the next block and returns the bytes that it names.
-    pub fn step(&mut self) -> u64 {
-        let end = (self.next + BLOCK).min(self.elements);
-        let mut block = arrays_of(&mut self.held, self.next, end);
-        self.fold ^= self.pass.run(&mut block);
+    /// Runs the loop over the next `block` elements, fewer at the end of the arrays; returns the bytes that it names.
+    pub fn step(&mut self, block: usize) -> u64 {
+        let end = (self.next + block).min(self.elements);
+        self.fold ^= self.pass.run(&mut arrays_of(&mut self.held, self.next, end));
         let done = end - self.next;
         self.next = end;
         if end == self.elements {
@@ -92,6 +82,11 @@ impl ArrayShard {
             self.next = 0;
         }
         (done * self.pass.kernel().counted_bytes_per_element()) as u64
+    }
+
+    /// Bytes that the loop names from start to end.
+    pub fn bytes(&self) -> u64 {
+        (self.elements * self.pass.kernel().counted_bytes_per_element()) as u64
     }
 
     /// Passes from start to end so far.
@@ -137,9 +132,17 @@ impl ArrayShard {
     }
 }
 
+/// Whether most of the memory came in base pages, over which prefetching has to be done otherwise: `pages` is what was
+/// granted, `shares` the part of each array that is in huge pages, where the kernel tells.
+fn is_on_base_pages(pages: Pages, shares: impl Iterator<Item = Option<f64>>) -> bool {
+    let shares: Option<Vec<f64>> = shares.collect();
+    let share = shares.map(|shares| shares.iter().sum::<f64>() / shares.len().max(1) as f64);
+    pages == Pages::Base || share.is_some_and(|share| share < 0.5)
+}
+
 /// Bytes by which the array is moved against the start of its mapping.
 const fn offset(array: usize) -> usize {
-    array * crate::kernel::ARRAY_OFFSET_BYTES
+    array * ARRAY_OFFSET_BYTES
 }
 
 /// The elements `start..end` of every array.
@@ -150,4 +153,52 @@ fn arrays_of(held: &mut [Held], start: usize, end: usize) -> Arrays<'_> {
     });
     let mut next = || slices.next().unwrap_or_default();
     Arrays { a: next(), b: next(), c: next() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Isa, Kernel, Store};
+
+    fn shard(kernel: Kernel, store: Option<Store>) -> ArrayShard {
+        let isa = *Isa::available().last().expect("some instruction set");
+        let pass = Pass::select(kernel, store, isa).expect("a loop");
+        ArrayShard::new(&ShardSpec { elements: 1 << 14, pass, pages: vec![Pages::Base], memory: None })
+            .expect("a little memory")
+    }
+
+    #[test]
+    fn base_pages_are_known_without_the_right_to_ask_and_uneven_arrays_count_by_their_mean() {
+        let decided = |pages, shares: &[Option<f64>]| is_on_base_pages(pages, shares.iter().copied());
+        assert!(decided(Pages::Base, &[None, None]), "what was granted is known");
+        assert!(!decided(Pages::Explicit2M, &[None]) && !decided(Pages::Transparent, &[None, Some(0.0)]));
+        assert!(decided(Pages::Transparent, &[Some(0.0), Some(0.6)]), "the mean is below a half");
+        assert!(!decided(Pages::Transparent, &[Some(0.0), Some(1.0), Some(1.0)]));
+    }
+
+    #[test]
+    fn blocks_of_any_size_add_up_to_whole_passes_and_a_flipped_bit_is_found() {
+        for (kernel, store) in [(Kernel::Read, None), (Kernel::Copy, Some(Store::NonTemporal))] {
+            let mut shard = shard(kernel, store);
+            assert!(matches!(shard.verify(), Integrity::Unverified { .. }));
+            let mut bytes = 0;
+            for block in [192, 4096, 64, 1 << 14, 1 << 14] {
+                bytes += shard.step(block);
+            }
+            assert_eq!(bytes, 2 * shard.bytes(), "the block before the end was cut");
+            assert!(matches!(shard.verify(), Integrity::Verified { .. }), "{kernel}: {:?}", shard.verify());
+            shard.flip(777);
+            let Integrity::Corrupt { wrong: 1, first, .. } = shard.verify() else {
+                panic!("{kernel}: unseen")
+            };
+            assert!(first.starts_with("element 777 "), "{kernel}: {first}");
+            shard.step(1 << 14);
+            let healed = matches!(shard.verify(), Integrity::Verified { .. });
+            assert_eq!(
+                healed,
+                kernel == Kernel::Copy,
+                "{kernel}: a pass writes the copy anew, what was read stays wrong"
+            );
+        }
+    }
 }
