@@ -111,7 +111,7 @@ pub fn chosen(case: &mut Case, gpus: &[&Gpu]) {
 ///
 /// # Errors
 /// When the case carries none.
-pub fn address_of(case: &Case) -> Result<Vec<String>, seatrial_bench::Error> {
+pub fn address_of(case: &Case) -> Result<Vec<String>, Reason> {
     Ok(case.chosen.text("gpus")?.split(' ').map(str::to_owned).collect())
 }
 
@@ -182,7 +182,7 @@ mod tests {
         for bench in crate::BENCHMARKS {
             for cores in [0, 1] {
                 let cases = plan(*bench, &[], confined(&[1], cores)).expect("a plan");
-                for binding in cases.iter().flat_map(|case| &case.places).flat_map(|place| &place.seats) {
+                for binding in cases.iter().flat_map(|case| &case.places).flat_map(|place| &place.bindings) {
                     assert_eq!(binding.memory, Some(1), "{} from node {cores}", bench.about().id);
                     seen += 1;
                 }

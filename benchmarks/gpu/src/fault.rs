@@ -1,12 +1,10 @@
 //! What a driver's refusal means for a case.
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::gpu::{Fault, GpuError};
 
-use seatrial_bench::Error;
-
 /// The driver refused while the part made itself ready: mostly nothing that speaks against the GPU.
-pub fn preparing(gpu: &str, what: &str) -> impl Fn(GpuError) -> Error + use<> {
+pub fn preparing(gpu: &str, what: &str) -> impl Fn(GpuError) -> Reason + use<> {
     let (gpu, what) = (gpu.to_owned(), what.to_owned());
     move |error| {
         let (cause, advice) = match error.fault() {
@@ -28,12 +26,12 @@ pub fn preparing(gpu: &str, what: &str) -> impl Fn(GpuError) -> Error + use<> {
         };
         let library = matches!(error, GpuError::Library(_));
         let advice = if library { "NVIDIA's driver is not installed here" } else { advice };
-        Error::new(cause, format!("{gpu}: {what}: {error}; {advice}"))
+        Reason::new(cause, format!("{gpu}: {what}: {error}; {advice}"))
     }
 }
 
 /// The driver refused while the GPU worked: it did not deliver.
-pub fn during(gpu: &str, what: &str) -> impl Fn(GpuError) -> Error + use<> {
+pub fn during(gpu: &str, what: &str) -> impl Fn(GpuError) -> Reason + use<> {
     let (gpu, what) = (gpu.to_owned(), what.to_owned());
     move |error| {
         let cause = match error.fault() {
@@ -41,7 +39,7 @@ pub fn during(gpu: &str, what: &str) -> impl Fn(GpuError) -> Error + use<> {
             Fault::NotSupported => Cause::Missing,
             _ => Cause::IoError,
         };
-        Error::new(cause, format!("{gpu}: {what}: {error}; see the kernel log for Xid"))
+        Reason::new(cause, format!("{gpu}: {what}: {error}; see the kernel log for Xid"))
     }
 }
 

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::gpu::{Driver, GpuError};
 use serde_json::{Map, Value, json};
 
 use super::{Opened, during};
-use seatrial_bench::{Error, Sink};
+use seatrial_bench::Sink;
 
 /// What a benchmark has on one GPU.
 pub trait End {
@@ -37,8 +37,8 @@ impl<E: End> GpuGroup<E> {
         library: Option<&Path>,
         addresses: &[String],
         least: usize,
-        make: impl Fn(&Arc<dyn Driver>, usize, &str) -> Result<E, Error>,
-    ) -> Result<Self, Error> {
+        make: impl Fn(&Arc<dyn Driver>, usize, &str) -> Result<E, Reason>,
+    ) -> Result<Self, Reason> {
         let driver = Opened::driver(library)?;
         let mut group = Self { ends: Vec::new(), least, missing: Map::new(), about: Map::new() };
         let mut first = None;
@@ -55,7 +55,7 @@ impl<E: End> GpuGroup<E> {
             }
         }
         if group.ends.len() < least {
-            let too_few = || Error::new(Cause::Protocol, format!("the case names fewer than {least} GPUs"));
+            let too_few = || Reason::new(Cause::Protocol, format!("the case names fewer than {least} GPUs"));
             return Err(first.unwrap_or_else(too_few));
         }
         Ok(group)
@@ -79,7 +79,7 @@ impl<E: End> GpuGroup<E> {
     ///
     /// # Errors
     /// The same in words, when too few are left or there is no such GPU.
-    pub fn lose(&mut self, number: usize, failed: GpuError, doing: &str) -> Result<(), Error> {
+    pub fn lose(&mut self, number: usize, failed: GpuError, doing: &str) -> Result<(), Reason> {
         let Some(position) = self.ends.iter().position(|end| end.number() == number) else {
             return Err(during("GPU", doing)(failed));
         };

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::gpu::{Gpu, PinnedMemory};
 use seatrial_sys::memory::{MapError, Pages};
 
 use super::pattern::Pattern;
 use super::{fault, pattern};
-use seatrial_bench::Error;
 use seatrial_bench::{Held, evidence_of_pages, evidence_of_place};
 
 /// A block of pinned memory.
@@ -33,7 +32,7 @@ impl Block {
         pages: &[Pages],
         node: Option<u32>,
         pattern: Pattern,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Reason> {
         let mut held = Held::take(bytes, pages, node).map_err(|error| no_memory(&error))?;
         pattern.fill(held.map.as_mut_slice());
         let (place, pages) = (evidence_of_place([&held]), evidence_of_pages([&held]));
@@ -50,7 +49,7 @@ impl Block {
     ///
     /// # Errors
     /// When a stream may still use the memory.
-    pub fn check_first(&mut self, pattern: Pattern, count: usize) -> Result<Option<pattern::Wrong>, Error> {
+    pub fn check_first(&mut self, pattern: Pattern, count: usize) -> Result<Option<pattern::Wrong>, Reason> {
         let words = PinnedMemory::words(&mut self.memory).ok_or_else(busy)?;
         Ok(pattern.check(&words[..count.min(words.len())]))
     }
@@ -59,15 +58,15 @@ impl Block {
     ///
     /// # Errors
     /// When a stream may still use the memory.
-    pub fn fill(&mut self, pattern: Pattern) -> Result<(), Error> {
+    pub fn fill(&mut self, pattern: Pattern) -> Result<(), Reason> {
         PinnedMemory::words_mut(&mut self.memory).map(|words| pattern.fill(words)).ok_or_else(busy)
     }
 }
 
-fn busy() -> Error {
-    Error::new(Cause::Protocol, "memory was to be looked at while a stream may still use it")
+fn busy() -> Reason {
+    Reason::new(Cause::Protocol, "memory was to be looked at while a stream may still use it")
 }
 
-fn no_memory(error: &MapError) -> Error {
-    Error::new(Cause::NoSpace, format!("memory of the host: {error}"))
+fn no_memory(error: &MapError) -> Reason {
+    Reason::new(Cause::NoSpace, format!("memory of the host: {error}"))
 }

@@ -39,7 +39,7 @@ pub use slices::{Lost, Slice, Trials, by_slice, median};
 pub use timed_stream::{MOST_QUEUED, Run, Starter, StreamError, TimedStream};
 pub use watch::Watches;
 pub use window::{Rate, common_rates, whole_rate};
-pub use worker::{GpuWorkload, Worker};
+pub use worker::{GpuWorkload, part};
 
 use seatrial_bench::Benchmark;
 

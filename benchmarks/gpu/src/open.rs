@@ -3,14 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::gpu::cuda::Cuda;
 use seatrial_sys::gpu::nvml::Nvml;
 use seatrial_sys::gpu::{Driver, Gpu};
 use serde_json::json;
 
 use super::{fault, kernel::Kernels};
-use seatrial_bench::Error;
 
 /// A device that is ready to work.
 #[derive(Debug)]
@@ -27,7 +26,7 @@ impl Opened {
     ///
     /// # Errors
     /// When there is none, or it finds no device.
-    pub fn driver(path: Option<&Path>) -> Result<Arc<dyn Driver>, Error> {
+    pub fn driver(path: Option<&Path>) -> Result<Arc<dyn Driver>, Reason> {
         path.map_or_else(Cuda::open, Cuda::open_at).map_err(fault::preparing("GPU", "opening the driver"))
     }
 
@@ -35,7 +34,7 @@ impl Opened {
     ///
     /// # Errors
     /// When the driver does not show it to this process or does not let us have it.
-    pub fn at(driver: &Arc<dyn Driver>, address: &str) -> Result<Self, Error> {
+    pub fn at(driver: &Arc<dyn Driver>, address: &str) -> Result<Self, Reason> {
         let found = Gpu::at(driver, address).map_err(fault::preparing(address, "opening the GPU"))?;
         let gpu = found.ok_or_else(|| {
             let text = format!(
@@ -43,7 +42,7 @@ impl Opened {
                  container's devices, and, when it is cut into instances (MIG), is there one?",
                 driver.runtime()
             );
-            Error::new(Cause::Missing, text)
+            Reason::new(Cause::Missing, text)
         })?;
         let kernels = Kernels::load(&gpu).map_err(fault::preparing(address, "translating the kernels"))?;
         Ok(Self { address: address.to_owned(), gpu, kernels })
@@ -68,7 +67,7 @@ impl Opened {
     ///
     /// # Errors
     /// With what is free and what there is.
-    pub fn require(&self, bytes: u64) -> Result<(), Error> {
+    pub fn require(&self, bytes: u64) -> Result<(), Reason> {
         let (free, total) =
             self.gpu.memory().map_err(fault::preparing(&self.address, "asking for memory"))?;
         if free < bytes {
@@ -79,7 +78,7 @@ impl Opened {
                 seatrial_model::Bytes(free).rounded(),
                 seatrial_model::Bytes(total).rounded()
             );
-            return Err(Error::new(Cause::NoSpace, text));
+            return Err(Reason::new(Cause::NoSpace, text));
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use seatrial_model::{
 pub use fake::Fake;
 pub use seatrial_bench::refused_here;
 
-use seatrial_bench::{Benchmark, Error, Offer, Part, Sink, Stop};
+use seatrial_bench::{Benchmark, Part, Sink, Stop};
 
 /// A machine of two cores and so many GPUs on one NUMA node.
 pub fn machine(gpus: u32) -> Machine {
@@ -114,9 +114,8 @@ impl Sink for Kept {
 }
 
 /// Takes a part through one trial.
-pub fn trial(mut part: Box<dyn Part>, place: &PartPlacement) -> Result<PartRecord, Error> {
-    let offer: Offer = part.prepare()?;
-    part.connect(&[offer])?;
+pub fn trial(part: Part, place: &PartPlacement) -> Result<PartRecord, Reason> {
+    let mut part = seatrial_testkit::connected(part)?;
     let over = Stop::after(Duration::ZERO);
     part.run(Phase::WarmUp, &over, &mut Kept::new(&over))?;
     let stop = Stop::after(Duration::from_secs(600));
@@ -140,7 +139,7 @@ pub fn findings(measures: &Measures) -> Vec<&Finding> {
 }
 
 /// Makes the part of a benchmark with the driver at a path.
-pub type Make = fn(&Case, &PartPlacement, &Path) -> Result<Box<dyn Part>, Error>;
+pub type Make = fn(&Case, &PartPlacement, &Path) -> Part;
 
 /// What one trial of the first case amounts to, with the driver at `library`.
 pub fn measured(
@@ -149,10 +148,10 @@ pub fn measured(
     changed: &[(&str, &str)],
     gpus: u32,
     library: &Path,
-) -> Result<(PartRecord, Measures), Error> {
+) -> Result<(PartRecord, Measures), Reason> {
     let cases = plan(bench, changed, machine(gpus)).expect("a plan");
     let case = &cases[0];
-    let record = trial(make(case, &case.places[0], library)?, &case.places[0])?;
+    let record = trial(make(case, &case.places[0], library), &case.places[0])?;
     let measures = bench.reduce(case, std::slice::from_ref(&record)).expect("figures");
     Ok((record, measures))
 }

@@ -1,18 +1,17 @@
 //! The part that all benchmarks of GPUs share: it makes a workload, warms it up until it is steady, and goes round for
 //! as long as the phase lasts, while the GPUs' own counters are watched.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase};
+use seatrial_model::{Case, Integrity, PartPlacement, Phase, Reason};
 use seatrial_sys::gpu::nvml::Nvml;
 use serde_json::Value;
 
 use super::steady::Steady;
 use super::{Opened, Watches, address_of};
 use seatrial_bench::pin;
-use seatrial_bench::{Error, Offer, Part, Sink, Stop};
+use seatrial_bench::{Part, Running, Sink, Stop};
 
 /// Time that a warm-up gets beside its own, at most, to become steady.
 const LONGER: Duration = Duration::from_secs(3);
@@ -29,7 +28,7 @@ pub trait GpuWorkload: Send {
         stop: &Stop,
         out: Option<&mut dyn Sink>,
         watches: &mut Watches<'_>,
-    ) -> Result<f64, Error>;
+    ) -> Result<f64, Reason>;
 
     /// How many rounds a phase has, whatever time they take; `None` for as many as fit into it.
     fn rounds(&self, _: Phase) -> Option<u64> {
@@ -40,7 +39,7 @@ pub trait GpuWorkload: Send {
     ///
     /// # Errors
     /// When a stream still uses the memory.
-    fn forget(&mut self) -> Result<(), Error> {
+    fn forget(&mut self) -> Result<(), Reason> {
         Ok(())
     }
 
@@ -51,82 +50,45 @@ pub trait GpuWorkload: Send {
     ///
     /// # Errors
     /// When a stream still uses memory that is to be looked at.
-    fn verify(&mut self) -> Result<Integrity, Error>;
+    fn verify(&mut self) -> Result<Integrity, Reason>;
 }
 
-/// Makes the workload, with the system's driver or the one at a path.
-type Make = dyn Fn(Option<&Path>) -> Result<Box<dyn GpuWorkload>, Error> + Send;
+/// The part of `case` at `place` on the workload that `ready` makes, with the driver at `library` or the system's.
+pub fn part<W: GpuWorkload + 'static>(
+    case: &Case,
+    place: &PartPlacement,
+    library: Option<PathBuf>,
+    ready: fn(&Case, &PartPlacement, Option<&Path>) -> Result<W, Reason>,
+) -> Part {
+    Part::alone(case, place, move |case, place| {
+        if let Some(binding) = place.bindings.first() {
+            pin(binding.cpu)?;
+        }
+        let (addresses, nvml) = (address_of(case)?, Opened::nvml(library.as_deref()));
+        Ok(Worker {
+            addresses,
+            workload: ready(case, place, library.as_deref())?,
+            nvml,
+            warm_up: Value::Null,
+        })
+    })
+}
 
 /// The worker of one trial.
-pub struct Worker {
-    place: PartPlacement,
+struct Worker<W> {
     addresses: Vec<String>,
-    make: Box<Make>,
-    library: Option<PathBuf>,
     // The workload goes first: memory before the driver it came from.
-    workload: Option<Box<dyn GpuWorkload>>,
+    workload: W,
     nvml: Result<Nvml, String>,
     warm_up: Value,
 }
 
-impl fmt::Debug for Worker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Worker").field("addresses", &self.addresses).finish_non_exhaustive()
-    }
-}
-
-impl Worker {
-    /// The worker of `case` at `place`; opens nothing yet.
-    ///
-    /// # Errors
-    /// When the case names no GPU.
-    pub fn new(
-        case: &Case,
-        place: &PartPlacement,
-        make: impl Fn(Option<&Path>) -> Result<Box<dyn GpuWorkload>, Error> + Send + 'static,
-    ) -> Result<Self, Error> {
-        Ok(Self {
-            place: place.clone(),
-            addresses: address_of(case)?,
-            make: Box::new(make),
-            library: None,
-            workload: None,
-            nvml: Err("not looked for".to_owned()),
-            warm_up: Value::Null,
-        })
-    }
-
-    /// The same with the driver at `library` instead of the system's.
-    #[cfg(test)]
-    pub fn with_driver(mut self, library: &Path) -> Self {
-        self.library = Some(library.to_owned());
-        self
-    }
-}
-
-fn unprepared() -> Error {
-    Error::new(Cause::Protocol, "told to run before it was told to prepare")
-}
-
-impl Part for Worker {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        if let Some(binding) = self.place.seats.first() {
-            pin(binding.cpu)?;
-        }
-        self.nvml = Opened::nvml(self.library.as_deref());
-        self.workload = Some((self.make)(self.library.as_deref())?);
-        Ok(Offer::new(&self.place, Value::Null))
-    }
-
-    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let workload = self.workload.as_mut().ok_or_else(unprepared)?;
+impl<W: GpuWorkload> Running for Worker<W> {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
+        let workload = &mut self.workload;
         let mut watches = Watches::begin(&self.nvml, &self.addresses);
         if phase == Phase::WarmUp {
-            self.warm_up = warm_up(&mut **workload, stop, &mut watches)?;
+            self.warm_up = warm_up(workload, stop, &mut watches)?;
             return workload.forget();
         }
         let fixed = workload.rounds(phase);
@@ -143,13 +105,13 @@ impl Part for Worker {
         outcome.map(|_| ())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
-        self.workload.as_mut().ok_or_else(unprepared)?.verify()
+    fn verify(&mut self) -> Result<Integrity, Reason> {
+        self.workload.verify()
     }
 }
 
 /// Goes round until clocks and rates are steady and the time is over, or for as many rounds as the workload wants.
-fn warm_up(workload: &mut dyn GpuWorkload, stop: &Stop, watches: &mut Watches<'_>) -> Result<Value, Error> {
+fn warm_up(workload: &mut dyn GpuWorkload, stop: &Stop, watches: &mut Watches<'_>) -> Result<Value, Reason> {
     let deadline = Stop::after(stop.left() + LONGER);
     let fixed = workload.rounds(Phase::WarmUp);
     let mut steady = Steady::default();

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
-use seatrial_model::{Case, Evidence, Integrity, Params, PartRecord, Sample, SiteNode};
+use seatrial_model::{Case, Evidence, Integrity, Params, PartRecord, Reason, Sample, SiteNode};
 
-use seatrial_bench::{Benchmark, Offer, Part, Sink, Stop};
+use seatrial_bench::{Benchmark, Running, Sink, Stop};
 
 /// A phase of a test is over by then, whatever it waits for.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -26,7 +26,7 @@ pub fn node(name: &str, cores: u32) -> SiteNode {
 
 /// The case on whatever CPU there is: the machine that tests may have one, or a set without 0.
 pub fn anywhere(mut case: Case) -> Case {
-    case.places.iter_mut().for_each(|place| place.seats.clear());
+    case.places.iter_mut().for_each(|place| place.bindings.clear());
     case
 }
 
@@ -78,18 +78,13 @@ impl Sink for Kept {
     }
 }
 
-pub type Ends = (Box<dyn Part>, Box<dyn Part>);
+pub type Ends = (Box<dyn Running>, Box<dyn Running>);
 
 /// Both ends of `case` in this process, connected; the first is the one that reaches for the other.
-pub fn try_ends(bench: &dyn Benchmark, case: &Case) -> Result<Ends, seatrial_bench::Error> {
-    let mut first = bench.part(case, &case.places[0])?;
-    let mut second = bench.part(case, &case.places[1])?;
-    let offers: Vec<Offer> = vec![first.prepare()?, second.prepare()?];
-    std::thread::scope(|scope| {
-        let answering = scope.spawn(|| second.connect(&offers));
-        first.connect(&offers).and(answering.join().expect("joined"))
-    })?;
-    Ok((first, second))
+pub fn try_ends(bench: &dyn Benchmark, case: &Case) -> Result<Ends, Reason> {
+    let parts = case.places.iter().map(|place| bench.part(case, place));
+    let mut ends = seatrial_testkit::connect_all(parts, &[])?.into_iter();
+    Ok((ends.next().expect("a first end"), ends.next().expect("a second end")))
 }
 
 /// The same where nothing can go wrong.

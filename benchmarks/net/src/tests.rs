@@ -20,7 +20,7 @@ fn every_benchmark_between_nodes_places_its_threads_so_and_says_it() {
             params.set("affinity", affinity);
             let case = bench.plan(&params, &site).expect("a plan").remove(0);
             assert_eq!(
-                case.places.iter().map(|place| place.seats[0].cpu).collect::<Vec<_>>(),
+                case.places.iter().map(|place| place.bindings[0].cpu).collect::<Vec<_>>(),
                 [cpu, cpu],
                 "{name}"
             );

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use seatrial_bench::{Benchmark, Error, Offer, Part, Sink, Stop, find};
+use seatrial_bench::{Benchmark, Prepared, Running, Sink, Stop, find};
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
-use seatrial_model::{Case, Params, Phase, Sample, Site, SiteNode};
+use seatrial_model::{Case, Params, Phase, Reason, Sample, Site, SiteNode};
+use seatrial_testkit::{at_once, prepare_all};
 
 #[path = "udp/space.rs"]
 #[expect(dead_code, reason = "shared with the tests of datagrams, which use all of it")]
@@ -88,40 +89,47 @@ fn case(bench: &dyn Benchmark, changed: &[(&str, &str)], nodes: &[&str]) -> Case
         Machine { cpu: Cpu { threads: vec![thread(0), thread(1)], ..Cpu::default() }, ..Machine::default() };
     let nodes = nodes.iter().map(|name| SiteNode::new(*name, machine.clone())).collect();
     let mut case = bench.plan(&params, &Site { nodes }).expect("a plan").remove(0);
-    case.places.iter_mut().for_each(|place| place.seats.clear());
+    case.places.iter_mut().for_each(|place| place.bindings.clear());
     case
 }
 
-type Ends = [Option<Box<dyn Part>>; 2];
+/// An end as far as it has come.
+enum End {
+    Prepared(Prepared),
+    Running(Box<dyn Running>),
+}
+
+type Ends = [Option<End>; 2];
+
+type Act<'a> = dyn Fn(&mut dyn Running) -> Result<(), Reason> + Sync + 'a;
 
 /// A phase, and what is done in it.
-type Step<'a> = (When, &'a mut dyn FnMut(&mut Ends) -> Vec<Result<(), Error>>);
+type Step<'a> = (When, &'a mut dyn FnMut(&mut Ends) -> Vec<Result<(), Reason>>);
 
-/// Does something with each end that is not gone, each in a thread of its own and where it lives; the first one that is
-/// told has priority.
-fn each<T: Send>(ends: &mut Ends, pair: Option<&Pair>, act: impl Fn(&mut dyn Part) -> T + Sync) -> Vec<T> {
-    let act = &act;
-    thread::scope(|scope| {
-        let started: Vec<_> = ends
-            .iter_mut()
-            .enumerate()
-            .filter_map(|(at, end)| Some((at, end.as_mut()?)))
-            .map(|(at, end)| {
-                scope.spawn(move || {
-                    if let Some(pair) = pair {
-                        if at == 0 { pair.first.enter() } else { pair.second.enter() }
-                    }
-                    act(&mut **end)
-                })
-            })
-            .collect();
-        started.into_iter().map(|end| end.join().expect("joined")).collect()
-    })
+/// Takes each end that is not gone a stage further, each in a thread of its own and where it lives; an end that fails is
+/// gone.
+fn each(
+    ends: &mut Ends,
+    pair: Option<&Pair>,
+    act: impl Fn(End) -> Result<End, Reason> + Sync,
+) -> Vec<Result<(), Reason>> {
+    let go = |at: usize| match pair {
+        Some(pair) if at == 0 => pair.first.enter(),
+        Some(pair) => pair.second.enter(),
+        None => {}
+    };
+    let there = ends.iter_mut().enumerate().filter_map(|(at, end)| Some((at, end.take()?)));
+    let ended = at_once(there.collect::<Vec<_>>(), &[], |(at, end)| {
+        go(at);
+        (at, act(end))
+    });
+    let ended = ended.into_iter().map(|(at, end)| end.map(|end| ends[at] = Some(end)));
+    ended.collect()
 }
 
 /// Takes a case through its phases, `what` happening to the end `gone` at `when`; what came of the ones that were left, or
 /// why it did not come to that. None where there are no namespaces.
-fn run(tried: Tried, when: When, what: What, gone: usize) -> Option<Result<Vec<Result<(), Error>>, Error>> {
+fn run(tried: Tried, when: When, what: What, gone: usize) -> Option<Result<Vec<Result<(), Reason>>, Reason>> {
     let (name, changed, span) = tried;
     let pair = match what {
         What::Cut => Some(Pair::new(&Net { four: true, six: false, mtu: 1500 })?),
@@ -130,12 +138,17 @@ fn run(tried: Tried, when: When, what: What, gone: usize) -> Option<Result<Vec<R
     let pair = pair.as_ref();
     let bench = find(seatrial_net::BENCHMARKS, name).expect("shipped");
     let case = case(bench, changed, if pair.is_some() { &["n1", "n2"] } else { &["n1"] });
-    let mut ends: Ends = [0, 1].map(|at| Some(bench.part(&case, &case.places[at]).expect("a part")));
-    let offers: Result<Vec<Offer>, Error> = each(&mut ends, pair, |end| end.prepare()).into_iter().collect();
-    let offers = match offers {
-        Ok(offers) => offers,
+    let parts = case.places.iter().map(|place| bench.part(&case, place));
+    let prepared = match pair {
+        Some(pair) => prepare_all(parts, &[&|| pair.first.enter(), &|| pair.second.enter()]),
+        None => prepare_all(parts, &[]),
+    };
+    let (prepared, offers) = match prepared {
+        Ok(prepared) => prepared,
         Err(error) => return Some(Err(error)),
     };
+    let prepared: [Prepared; 2] = prepared.try_into().ok().expect("two ends");
+    let mut ends: Ends = prepared.map(|end| Some(End::Prepared(end)));
     let mut kept = None;
     let mut happen = |ends: &mut Ends| match (what, pair) {
         (What::Killed, _) => drop(ends[gone].take()),
@@ -148,12 +161,23 @@ fn run(tried: Tried, when: When, what: What, gone: usize) -> Option<Result<Vec<R
         (What::Cut, None) => {}
     };
     let warm_up = SPAN.max(Duration::from_nanos(case.budget.warm_up.get()));
+    let running = |ends: &mut Ends, act: &Act<'_>| {
+        each(ends, pair, |end| match end {
+            End::Running(mut end) => act(&mut *end).map(|()| End::Running(end)),
+            End::Prepared(_) => unreachable!("it was connected"),
+        })
+    };
     let phase = |ends: &mut Ends, phase| {
         let span = if phase == Phase::WarmUp { warm_up } else { span };
-        each(ends, pair, |end| end.run(phase, &Stop::after(span), &mut Nothing))
+        running(ends, &|end| end.run(phase, &Stop::after(span), &mut Nothing))
     };
-    let connect = |ends: &mut Ends| each(ends, pair, |end| end.connect(&offers));
-    let mut verify = |ends: &mut Ends| each(ends, pair, |end| end.verify().map(|_| ()));
+    let connect = |ends: &mut Ends| {
+        each(ends, pair, |end| match end {
+            End::Prepared(end) => end.connect(&offers).map(End::Running),
+            running @ End::Running(_) => Ok(running),
+        })
+    };
+    let mut verify = |ends: &mut Ends| running(ends, &|end| end.verify().map(drop));
     let (mut warm, mut measure, mut connect) = (
         |ends: &mut Ends| phase(ends, Phase::WarmUp),
         |ends: &mut Ends| phase(ends, Phase::Measure),

@@ -5,8 +5,7 @@
 
 use std::time::Duration;
 
-use seatrial_bench::Error;
-use seatrial_model::{Case, Integrity, Measures, Phase};
+use seatrial_model::{Case, Integrity, Measures, Phase, Reason};
 
 #[path = "machine/between.rs"]
 mod between;
@@ -41,13 +40,13 @@ fn link(mbit: u32) -> Option<Pair> {
 
 /// What both ends measured, what the sender told of the shaper, bytes a second that it let through meanwhile, and what part
 /// of the time the machine took for itself.
-fn measured(pair: &Pair, case: &Case, span: Duration) -> Result<(Measures, f64, f64), Error> {
+fn measured(pair: &Pair, case: &Case, span: Duration) -> Result<(Measures, f64, f64), Reason> {
     let mut ends = Ends::connected(case, pair)?;
     let watch = Watch::begin();
     ends.run(Phase::WarmUp, Duration::from_millis(500))?;
     let kept = ends.run(Phase::Measure, span)?;
     let starved = watch.end();
-    let queue = &kept[0].facts["queues"][0];
+    let queue = &kept[0].evidence["queues"][0];
     assert_eq!(queue["kinds"], serde_json::json!(["tbf"]), "{queue}");
     let counted = |name: &str| queue[name].as_u64().expect("a count") as f64;
     let counted = counted("bytes") / counted("window_ns") * 1e9;
@@ -55,8 +54,7 @@ fn measured(pair: &Pair, case: &Case, span: Duration) -> Result<(Measures, f64, 
     for record in &records {
         assert!(matches!(record.integrity, Integrity::Verified { .. }), "{:?}", record.integrity);
     }
-    let measures =
-        bench(BENCH).reduce(case, &records).map_err(|reason| Error::new(reason.cause, reason.text))?;
+    let measures = bench(BENCH).reduce(case, &records)?;
     Ok((measures, counted, starved))
 }
 
@@ -115,7 +113,7 @@ fn a_shaped_links_rate_is_found_and_the_link_is_named_as_the_limit() {
     for mbit in [50, 150, 400, 1000, 2000] {
         let Some(pair) = link(mbit) else { return };
         let case = case(BENCH, 1, &[("congestion", "cubic"), ("send", "write"), ("receive", "read")]);
-        let (mut seen, mut failed): (Vec<Seen>, Vec<Error>) = (Vec::new(), Vec::new());
+        let (mut seen, mut failed): (Vec<Seen>, Vec<Reason>) = (Vec::new(), Vec::new());
         while !seen.last().is_some_and(|last| last.is_right(mbit)) && seen.len() + failed.len() < TRIES {
             match measured(&pair, &case, Duration::from_millis(1500)) {
                 Ok(measured) => seen.push(Seen::of(&measured, mbit)),

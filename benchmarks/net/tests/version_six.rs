@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use seatrial_bench::Error;
-use seatrial_model::{Integrity, Phase};
+use seatrial_model::{Integrity, Phase, Reason};
 
 #[path = "machine/between.rs"]
 mod between;
@@ -26,7 +25,7 @@ fn measured(name: &str, pair: &Pair) -> Result<(), String> {
     let about = bench(name).about();
     let own: Vec<(&str, &str)> = quick.into_iter().filter(|(name, _)| about.param(name).is_some()).collect();
     let case = case(name, 2, &own);
-    fn fine<T>(what: &str, done: Result<T, Error>) -> Result<T, String> {
+    fn fine<T>(what: &str, done: Result<T, Reason>) -> Result<T, String> {
         done.map_err(|error| format!("{what}: {error}"))
     }
     let mut ends = fine("connects", Ends::connected(&case, pair))?;

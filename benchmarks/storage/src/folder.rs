@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags, fstat, lstat, mkdirat, open, openat};
 use rustix::rand::{GetRandomFlags, getrandom};
-use seatrial_model::{Cause, Finding, PartRecord, Severity, Subject};
+use seatrial_model::{Cause, Finding, PartRecord, Reason, Severity, Subject};
 use seatrial_sys::Errno;
 use serde_json::json;
 
 use crate::io::outcome::refused;
 use seatrial_bench::stale_dirs::{self, KEPT, MANIFEST, Manifest, REMOVED, Standing};
-use seatrial_bench::{Error, Sink, Stop};
+use seatrial_bench::{Sink, Stop};
 
 /// How long a trial may take to remove what others left: a part of the time in which it must be prepared.
 const REMOVING: Duration = Duration::from_secs(5);
@@ -34,10 +34,10 @@ impl Folder {
     ///
     /// # Errors
     /// What the system answers.
-    pub fn new(parent: &Path, bench: &str) -> Result<Self, Error> {
+    pub fn new(parent: &Path, bench: &str) -> Result<Self, Reason> {
         let mut random = [0_u8; 8];
         getrandom(&mut random, GetRandomFlags::empty())
-            .map_err(|errno| Error::new(Cause::Missing, format!("no random number: {errno}")))?;
+            .map_err(|errno| Reason::new(Cause::Missing, format!("no random number: {errno}")))?;
         let name = stale_dirs::name(bench, u64::from_ne_bytes(random));
         let path = parent.join(&name);
         let folder = OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -64,7 +64,7 @@ impl Folder {
     ///
     /// # Errors
     /// What the system answers.
-    pub fn inner(&self, name: &str) -> Result<PathBuf, Error> {
+    pub fn inner(&self, name: &str) -> Result<PathBuf, Reason> {
         let path = self.path.join(name);
         fs::create_dir(&path).map_err(|error| failed("making the folder", &path, &error))?;
         Ok(path)
@@ -75,7 +75,7 @@ impl Folder {
     ///
     /// # Errors
     /// What the system answers; what is left then has the manifest still where that was possible.
-    pub fn remove(&self) -> Result<(), Error> {
+    pub fn remove(&self) -> Result<(), Reason> {
         match self.removed() {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(failed("removing the folder", &self.path, &error))
@@ -108,7 +108,7 @@ impl Drop for Folder {
     }
 }
 
-fn failed(what: &str, path: &Path, error: &io::Error) -> Error {
+fn failed(what: &str, path: &Path, error: &io::Error) -> Reason {
     let errno = Errno::from_io_error(error).unwrap_or(Errno::IO);
     refused(&format!("{what} {}", path.display()), errno)
 }

@@ -1,57 +1,44 @@
 //! A part that only touches what a case is to measure: before a case whose subject hung, to find out soon whether it still
 //! does.
 
-use seatrial_model::{Integrity, PartPlacement, Phase};
+use seatrial_model::{Case, Integrity, PartPlacement, Phase, Reason};
 use seatrial_sys::storage::scratch;
 
 use crate::io::files::opened;
 use crate::io::outcome::refused;
-use seatrial_bench::{Error, Offer, Part, Sink, Stop};
+use seatrial_bench::{Part, Prepared, Running, Sink, Stop};
 
-/// What is done to the subject, in the worker's process.
-type Touch = Box<dyn FnOnce() -> Result<(), Error> + Send>;
-
-/// A part without samples. It touches its subject while it connects, so that the start of its process is not counted.
-pub struct LivenessPart {
-    place: PartPlacement,
-    touch: Option<Touch>,
+/// A part without samples. It does `touch` to the subject while it connects, so that the start of its process is not
+/// counted.
+pub fn check(
+    case: &Case,
+    place: &PartPlacement,
+    touch: impl FnOnce() -> Result<(), Reason> + Send + 'static,
+) -> Part {
+    Part::new(case, place, |_, place| Prepared::new(place, (), |_| touch().map(|()| Checked)))
 }
 
-impl LivenessPart {
-    /// One that does `touch` to its subject.
-    pub fn new(place: &PartPlacement, touch: impl FnOnce() -> Result<(), Error> + Send + 'static) -> Self {
-        Self { place: place.clone(), touch: Some(Box::new(touch)) }
-    }
-
-    /// One that makes an empty file in each of `directories` and lets go of it. Looking alone would not do: a file system that
-    /// is frozen is read as ever, and one whose server is gone answers from memory.
-    pub fn in_directories(place: &PartPlacement, directories: &[&str]) -> Self {
-        let directories: Vec<String> = directories.iter().map(|&one| one.to_owned()).collect();
-        Self::new(place, move || {
-            for directory in directories {
-                let (path, at) = opened(&directory)?;
-                let made = scratch(&at, false).map(drop);
-                made.map_err(|errno| refused(&format!("making a file in {}", path.display()), errno))?;
-            }
-            Ok(())
+/// One that makes an empty file in each of `directories` and lets go of it. Looking alone would not do: a file system that
+/// is frozen is read as ever, and one whose server is gone answers from memory.
+pub fn check_directories(case: &Case, place: &PartPlacement, directories: &[&str]) -> Part {
+    let directories: Vec<String> = directories.iter().map(|&one| one.to_owned()).collect();
+    check(case, place, move || {
+        directories.iter().try_for_each(|directory| {
+            let (path, at) = opened(directory)?;
+            let made = scratch(&at, false).map(drop);
+            made.map_err(|errno| refused(&format!("making a file in {}", path.display()), errno))
         })
-    }
+    })
 }
 
-impl Part for LivenessPart {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        Ok(Offer::new(&self.place, serde_json::Value::Null))
-    }
+struct Checked;
 
-    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
-        self.touch.take().map_or(Ok(()), |touch| touch())
-    }
-
-    fn run(&mut self, _: Phase, _: &Stop, _: &mut dyn Sink) -> Result<(), Error> {
+impl Running for Checked {
+    fn run(&mut self, _: Phase, _: &Stop, _: &mut dyn Sink) -> Result<(), Reason> {
         Ok(())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         Ok(Integrity::Unverified { why: "it was only looked whether the subject answers".to_owned() })
     }
 }
@@ -59,20 +46,20 @@ impl Part for LivenessPart {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn place() -> PartPlacement {
-        PartPlacement { part: "worker".to_owned(), index: 0, node: "n1".to_owned(), seats: Vec::new() }
-    }
+    use seatrial_bench::Benchmark;
+    use seatrial_model::{Params, Subject};
+    use seatrial_testkit::connected;
 
     #[test]
     fn a_directory_that_answers_is_found_well_and_nothing_is_left_in_it() {
+        let budget = seatrial_bench::budget(&crate::file::File.about().defaults()).expect("a budget");
+        let case = Case::new(crate::file::File.about(), "n1", Subject::node(), &Params::default(), budget);
+        let place = PartPlacement::new("worker", 0, "n1", Vec::new());
         let folder = tempfile::tempdir().expect("a folder");
-        let mut check = LivenessPart::in_directories(&place(), &[folder.path().to_str().expect("text")]);
-        check.prepare().expect("nothing to prepare");
-        assert_eq!(check.connect(&[]), Ok(()));
+        let check = check_directories(&case, &place, &[folder.path().to_str().expect("text")]);
+        assert!(connected(check).is_ok());
         assert_eq!(std::fs::read_dir(folder.path()).expect("listed").count(), 0);
-        let mut check = LivenessPart::in_directories(&place(), &["/nowhere/at/all"]);
-        check.prepare().expect("it is not looked at yet");
-        assert!(check.connect(&[]).is_err());
+        let check = check_directories(&case, &place, &["/nowhere/at/all"]).prepare();
+        assert!(check.expect("it is not looked at yet").connect(&[]).is_err());
     }
 }

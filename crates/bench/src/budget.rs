@@ -3,8 +3,6 @@
 use seatrial_model::{Budget, Cause, Kind, Nanos, ParamSpec, Params, Reason, Value};
 use seatrial_sys::memory::Pages;
 
-use crate::Error;
-
 /// Measuring time of a trial.
 pub const TIME: ParamSpec =
     ParamSpec::new("time", Kind::Time(Nanos::millis(50), Nanos::secs(3600)), "600 ms")
@@ -29,7 +27,7 @@ pub const PAGES: ParamSpec =
 ///
 /// # Errors
 /// When the case carries no such parameter.
-pub fn pages(params: &Params) -> Result<Vec<Pages>, Error> {
+pub fn pages(params: &Params) -> Result<Vec<Pages>, Reason> {
     Ok(match params.text(PAGES.name)? {
         "1GiB" => vec![Pages::Explicit1G],
         "2MiB" => vec![Pages::Explicit2M],

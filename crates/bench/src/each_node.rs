@@ -1,6 +1,8 @@
 //! One plan a node, for benchmarks that measure each node by itself.
 
-use seatrial_model::{Case, Cause, Reason, Site, SiteNode};
+use seatrial_model::{About, Binding, Case, Cause, Params, PartPlacement, Reason, Site, SiteNode, Subject};
+
+use crate::budget;
 
 /// The cases of all nodes. A node that cannot be planned is left out while another can.
 ///
@@ -25,6 +27,21 @@ pub fn each_node(
             .unwrap_or_else(|| Reason::new(Cause::Inapplicable, "there is no node to measure on")));
     }
     Ok(cases)
+}
+
+/// The case of one worker on `node`, with a thread on each of `bindings`, or wherever there is room.
+///
+/// # Errors
+/// As [`budget`].
+pub fn worker_case(
+    about: &About,
+    params: &Params,
+    node: &SiteNode,
+    bindings: Vec<Binding>,
+) -> Result<Case, Reason> {
+    let mut case = Case::new(about, &node.name, Subject::node(), params, budget(params)?);
+    case.places = vec![PartPlacement::new(about.parts[0], 0, &node.name, bindings)];
+    Ok(case)
 }
 
 #[cfg(test)]

@@ -117,13 +117,9 @@ impl<'a> Ends<'a> {
     /// The two places of a case whose parts are `parts`, in the order of the ends.
     pub fn places(&self, parts: &[&str], [first, second]: [Vec<Binding>; 2]) -> Vec<PartPlacement> {
         let ends = [(self.first, first), (self.second, second)];
-        let place =
-            |(index, (part, (node, bindings))): (usize, (&&str, (&SiteNode, Vec<Binding>)))| PartPlacement {
-                part: (*part).to_owned(),
-                index: index as u32,
-                node: node.name.clone(),
-                seats: bindings,
-            };
+        let place = |(index, (part, (node, bindings))): (usize, (&&str, (&SiteNode, Vec<Binding>)))| {
+            PartPlacement { part: (*part).to_owned(), index: index as u32, node: node.name.clone(), bindings }
+        };
         parts.iter().zip(ends).enumerate().map(place).collect()
     }
 }

@@ -1,12 +1,10 @@
 //! Memory at a place, with what was really granted.
 
 use seatrial_model::machine::Known;
-use seatrial_model::{Bytes, Cause};
+use seatrial_model::{Bytes, Cause, Reason};
 use seatrial_sys::memory::{MapError, MapRequest, Mapping, Pages, Place, Placement, PolicyError};
 use seatrial_sys::root::SysRoot;
 use serde_json::json;
-
-use crate::Error;
 
 /// Pages of a mapping that are asked for their place: enough to find one in a thousand elsewhere.
 const ASKED: usize = 4096;
@@ -58,11 +56,11 @@ impl Held {
 ///
 /// # Errors
 /// When less than `wanted` bytes and a sixteenth of them are left to us.
-pub fn require_room(wanted: u64, what: &str, remedy: &str) -> Result<(), Error> {
+pub fn require_room(wanted: u64, what: &str, remedy: &str) -> Result<(), Reason> {
     match seatrial_inventory::available(&SysRoot::live()) {
         Known::Known(room) if room < wanted / 16 * 17 => {
             let (wanted, room) = (Bytes(wanted).rounded(), Bytes(room).rounded());
-            Err(Error::new(Cause::NoSpace, format!("{what} {wanted}, but only {room} are left; {remedy}")))
+            Err(Reason::new(Cause::NoSpace, format!("{what} {wanted}, but only {room} are left; {remedy}")))
         }
         _ => Ok(()),
     }

@@ -1,16 +1,14 @@
 //! Threads that stay on their CPU.
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::affinity;
 use seatrial_sys::cpuset::CpuSet;
-
-use crate::Error;
 
 /// Pins the calling thread to one CPU and sees it there.
 ///
 /// # Errors
 /// As [`pin_to`].
-pub fn pin(cpu: u32) -> Result<(), Error> {
+pub fn pin(cpu: u32) -> Result<(), Reason> {
     pin_to(&CpuSet::of(cpu))
 }
 
@@ -18,9 +16,9 @@ pub fn pin(cpu: u32) -> Result<(), Error> {
 ///
 /// # Errors
 /// When the system does not allow it, or lets the thread run elsewhere all the same.
-pub fn pin_to(cpus: &CpuSet) -> Result<(), Error> {
+pub fn pin_to(cpus: &CpuSet) -> Result<(), Reason> {
     let pinned = affinity::pin(cpus).and_then(|()| affinity::verify(cpus));
     pinned
         .map(|_| ())
-        .map_err(|error| Error::new(Cause::Denied, format!("cannot pin a thread to CPU {cpus}: {error}")))
+        .map_err(|error| Reason::new(Cause::Denied, format!("cannot pin a thread to CPU {cpus}: {error}")))
 }

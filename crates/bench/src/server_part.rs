@@ -1,11 +1,10 @@
 //! The part of an end that answers: it listens, is reached, and serves from a thread of its own from then on, so that
 //! no request finds it between two phases.
 
-use seatrial_model::{Cause, Integrity, PartPlacement, Phase};
-use serde_json::json;
+use seatrial_model::{Integrity, PartPlacement, Phase, Reason};
 
 use super::{Listener, ServerThread};
-use crate::{Error, Offer, Part, Sink, Stop};
+use crate::{Prepared, Running, Sink, Stop};
 
 /// What differs between servers.
 pub trait ServerSide: Send {
@@ -13,13 +12,13 @@ pub trait ServerSide: Send {
     ///
     /// # Errors
     /// When the system refuses.
-    fn listen(&mut self) -> Result<Listener, Error>;
+    fn listen(&mut self) -> Result<Listener, Reason>;
 
     /// Lets the callers in and starts to serve them.
     ///
     /// # Errors
     /// When they do not come, or the system gives no thread.
-    fn begin(&mut self, listener: Listener) -> Result<ServerThread, Error>;
+    fn begin(&mut self, listener: Listener) -> Result<ServerThread, Reason>;
 
     /// Whether its thread would not notice that the other end is gone, so that the connection has to be watched.
     fn is_deaf(&self) -> bool {
@@ -29,52 +28,42 @@ pub trait ServerSide: Send {
     /// What a phase leaves for the record.
     fn tell(&self, server: &ServerThread, out: &mut dyn Sink);
 
-    /// What it found of the data; `server` is none where nobody was let in.
+    /// What it found of the data.
     ///
     /// # Errors
     /// When its thread failed otherwise.
-    fn verify(&mut self, server: Option<&mut ServerThread>) -> Result<Integrity, Error>;
+    fn verify(&mut self, server: &mut ServerThread) -> Result<Integrity, Reason>;
+
+    /// The part at `place` that listens now and serves from its connection on.
+    ///
+    /// # Errors
+    /// As [`Self::listen`].
+    fn prepare(mut self, place: &PartPlacement) -> Result<Prepared, Reason>
+    where
+        Self: Sized + 'static,
+    {
+        let listener = self.listen()?;
+        Prepared::new(place, listener.address()?, |_| {
+            Ok(Serving { server: self.begin(listener)?, end: self })
+        })
+    }
 }
 
-pub struct ServerPart<A> {
-    place: PartPlacement,
-    listener: Option<Listener>,
+struct Serving<A> {
     // Hangs up and waits for its thread before what the end has beside it goes.
-    server: Option<ServerThread>,
+    server: ServerThread,
     end: A,
 }
 
-impl<A: ServerSide> ServerPart<A> {
-    /// The part of `end` at `place`; opens nothing yet.
-    pub fn new(place: &PartPlacement, end: A) -> Self {
-        Self { place: place.clone(), listener: None, server: None, end }
-    }
-}
-
-impl<A: ServerSide> Part for ServerPart<A> {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        let listener = self.end.listen()?;
-        let address = listener.address()?;
-        self.listener = Some(listener);
-        Ok(Offer::new(&self.place, json!(address)))
-    }
-
-    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
-        let early = || Error::new(Cause::Protocol, "told to connect before it listened");
-        self.server = Some(self.end.begin(self.listener.take().ok_or_else(early)?)?);
+impl<A: ServerSide> Running for Serving<A> {
+    fn run(&mut self, _: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
+        self.server.wait(stop, self.end.is_deaf())?;
+        self.end.tell(&self.server, out);
         Ok(())
     }
 
-    fn run(&mut self, _: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let early = || Error::new(Cause::Protocol, "told to run before it was connected");
-        let server = self.server.as_mut().ok_or_else(early)?;
-        server.wait(stop, self.end.is_deaf())?;
-        self.end.tell(server, out);
-        Ok(())
-    }
-
-    fn verify(&mut self) -> Result<Integrity, Error> {
-        self.end.verify(self.server.as_mut())
+    fn verify(&mut self) -> Result<Integrity, Reason> {
+        self.end.verify(&mut self.server)
     }
 }
 
@@ -82,6 +71,8 @@ impl<A: ServerSide> Part for ServerPart<A> {
 mod tests {
     use super::*;
     use crate::{Endpoint, PeerAddress};
+    use seatrial_model::Cause;
+    use serde_json::json;
     use std::io::Read;
     use std::time::Duration;
 
@@ -89,13 +80,13 @@ mod tests {
     struct Reads;
 
     impl ServerSide for Reads {
-        fn listen(&mut self) -> Result<Listener, Error> {
+        fn listen(&mut self) -> Result<Listener, Reason> {
             Listener::open(&Endpoint::tcp(None, true))
         }
 
-        fn begin(&mut self, listener: Listener) -> Result<ServerThread, Error> {
+        fn begin(&mut self, listener: Listener) -> Result<ServerThread, Reason> {
             let mut stream = listener.accept(1)?.only()?;
-            let own = stream.try_clone().map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
+            let own = stream.try_clone().map_err(|error| Reason::new(Cause::IoError, error.to_string()))?;
             let read = move |_: &std::sync::atomic::AtomicBool| {
                 let _ = stream.read(&mut [0]);
                 Ok(())
@@ -107,8 +98,8 @@ mod tests {
             out.evidence("served", json!(!server.is_finished()));
         }
 
-        fn verify(&mut self, server: Option<&mut ServerThread>) -> Result<Integrity, Error> {
-            Ok(Integrity::Unverified { why: format!("let in: {}", server.is_some()) })
+        fn verify(&mut self, server: &mut ServerThread) -> Result<Integrity, Reason> {
+            Ok(Integrity::Unverified { why: format!("has ended: {}", server.is_finished()) })
         }
     }
 
@@ -124,26 +115,20 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_through_its_phases_in_their_order_only() {
-        let place =
-            PartPlacement { part: "server".to_owned(), index: 0, node: "n1".to_owned(), seats: Vec::new() };
-        let mut part = ServerPart::new(&place, Reads);
+    fn it_serves_from_its_connection_on_and_sees_that_the_other_end_is_gone() {
+        let place = PartPlacement::new("server", 0, "n1", Vec::new());
         let (short, mut kept) = (Stop::after(Duration::from_millis(1)), Kept::default());
-        assert_eq!(part.connect(&[]).expect_err("too early").cause, Cause::Protocol);
-        let early = part.run(Phase::Measure, &short, &mut kept).expect_err("too early");
-        assert_eq!(early.text, "told to run before it was connected");
-        assert_eq!(part.verify(), Ok(Integrity::Unverified { why: "let in: false".to_owned() }));
-        let offer = part.prepare().expect("listens");
-        let offers = [offer];
+        let prepared = Reads.prepare(&place).expect("listens");
+        let offers = [prepared.offer().clone()];
         let address = PeerAddress::of(&offers, "server").expect("an offer");
         let missing = PeerAddress::of(&offers, "client").expect_err("of another part");
         assert_eq!(missing.text, "no client among the peers");
         let caller = std::thread::spawn(move || address.connect(&Endpoint::tcp(None, true), 0));
-        part.connect(&[]).expect("reached");
+        let mut part = prepared.connect(&[]).expect("reached");
         let caller = caller.join().expect("joined").expect("connected");
         part.run(Phase::Measure, &short, &mut kept).expect("attends");
         assert_eq!(kept.0, ["served true"]);
-        assert_eq!(part.verify(), Ok(Integrity::Unverified { why: "let in: true".to_owned() }));
+        assert_eq!(part.verify(), Ok(Integrity::Unverified { why: "has ended: false".to_owned() }));
         drop(caller);
         let gone = part.run(Phase::Measure, &Stop::after(Duration::from_secs(600)), &mut kept);
         assert_eq!(gone.expect_err("gone").cause, Cause::PartnerLost);

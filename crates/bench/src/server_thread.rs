@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 
-use crate::{Answers, Error, Stop, ThreadSpec, ThreadTeam};
+use crate::{Answers, Stop, ThreadSpec, ThreadTeam};
 
 /// How often a phase looks whether the other end is gone; nothing of the measurement waits for it. The thread that
 /// serves may have this processor too.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-type Serve = Box<dyn FnOnce(&AtomicBool) -> Result<(), Error> + Send>;
+type Serve = Box<dyn FnOnce(&AtomicBool) -> Result<(), Reason> + Send>;
 
 /// The thread. Dropped, it hangs up and waits until the thread has left.
 pub struct ServerThread {
@@ -34,8 +34,8 @@ impl ServerThread {
     pub fn start(
         streams: Vec<TcpStream>,
         cpu: Option<u32>,
-        serve: impl FnOnce(&AtomicBool) -> Result<(), Error> + Send + 'static,
-    ) -> Result<Self, Error> {
+        serve: impl FnOnce(&AtomicBool) -> Result<(), Reason> + Send + 'static,
+    ) -> Result<Self, Reason> {
         let over = Arc::new(AtomicBool::new(false));
         let (told, serve): (_, Serve) = (Arc::clone(&over), Box::new(serve));
         let spec = ThreadSpec::new("serve", cpu);
@@ -49,10 +49,10 @@ impl ServerThread {
     ///
     /// # Errors
     /// When the thread has ended or the other end is gone.
-    pub fn wait(&mut self, stop: &Stop, told_by_control: bool) -> Result<(), Error> {
+    pub fn wait(&mut self, stop: &Stop, told_by_control: bool) -> Result<(), Reason> {
         while !stop.is_over() {
             if self.is_finished() || told_by_control && self.is_hung_up() {
-                let lost = Error::new(Cause::PartnerLost, "the other end closed the connection");
+                let lost = Reason::new(Cause::PartnerLost, "the other end closed the connection");
                 return self.end().and(Err(lost));
             }
             stop.rest(POLL_INTERVAL);
@@ -82,7 +82,7 @@ impl ServerThread {
     ///
     /// # Errors
     /// The thread's.
-    pub fn end(&mut self) -> Result<(), Error> {
+    pub fn end(&mut self) -> Result<(), Reason> {
         self.over.store(true, Ordering::Relaxed);
         self.ended.take().map_or(Ok(()), |ended| ended.collect(Duration::MAX).map(drop))
     }
@@ -110,7 +110,7 @@ mod tests {
     }
 
     /// Reads until the end.
-    fn reading(mut stream: TcpStream) -> impl FnOnce(&AtomicBool) -> Result<(), Error> + Send {
+    fn reading(mut stream: TcpStream) -> impl FnOnce(&AtomicBool) -> Result<(), Reason> + Send {
         move |_| {
             let _ = stream.read(&mut [0]);
             Ok(())
@@ -143,7 +143,7 @@ mod tests {
             while !over.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            Err(Error::new(Cause::CorruptData, "what it found"))
+            Err(Reason::new(Cause::CorruptData, "what it found"))
         };
         let mut server = ServerThread::start(vec![ours], None, wait).expect("a thread");
         drop(theirs);

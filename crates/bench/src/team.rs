@@ -10,11 +10,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Cause, Nanos};
+use seatrial_model::{Cause, Nanos, Reason};
 use seatrial_sys::cpuset::CpuSet;
 use seatrial_sys::process::{self, Resource};
 
-use crate::{Error, pin_to};
+use crate::pin_to;
 
 /// How long the threads of a team that is dropped may take to leave. Shorter than the grace that the supervisor gives.
 const LEFT_WITHIN: Duration = Duration::from_secs(8);
@@ -50,7 +50,7 @@ type Order<'a, S> = (usize, Arc<Task<'a, S>>);
 type Task<'a, S> = dyn Fn(usize, &mut S) + Send + Sync + 'a;
 
 /// An answer, and its place among them.
-type Told<T> = (usize, Result<T, Error>);
+type Told<T> = (usize, Result<T, Reason>);
 
 /// Threads, each with a state `S`, which is made on the thread and never leaves it. Tasks are done in the order in which
 /// they are given. No thread waits for another, unless a task does.
@@ -77,9 +77,9 @@ impl<S: 'static> ThreadTeam<'static, S> {
     ///
     /// # Errors
     /// When a thread cannot be started or pinned, and what making a state met.
-    pub fn start<M>(threads: impl IntoIterator<Item = (ThreadSpec, M)>, fewer: &str) -> Result<Self, Error>
+    pub fn start<M>(threads: impl IntoIterator<Item = (ThreadSpec, M)>, fewer: &str) -> Result<Self, Reason>
     where
-        M: FnOnce() -> Result<S, Error> + Send + 'static,
+        M: FnOnce() -> Result<S, Reason> + Send + 'static,
     {
         Self::start_by(threads, fewer, |builder, work| builder.spawn(work).map(drop))
     }
@@ -94,9 +94,9 @@ impl<'scope, S: 'scope> ThreadTeam<'scope, S> {
         scope: &'scope Scope<'scope, '_>,
         threads: impl IntoIterator<Item = (ThreadSpec, M)>,
         fewer: &str,
-    ) -> Result<Self, Error>
+    ) -> Result<Self, Reason>
     where
-        M: FnOnce() -> Result<S, Error> + Send + 'scope,
+        M: FnOnce() -> Result<S, Reason> + Send + 'scope,
     {
         Self::start_by(threads, fewer, |builder, work| builder.spawn_scoped(scope, work).map(drop))
     }
@@ -105,9 +105,9 @@ impl<'scope, S: 'scope> ThreadTeam<'scope, S> {
         threads: impl IntoIterator<Item = (ThreadSpec, M)>,
         fewer: &str,
         spawn: impl Fn(Builder, Box<dyn FnOnce() + Send + 'scope>) -> io::Result<()>,
-    ) -> Result<Self, Error>
+    ) -> Result<Self, Reason>
     where
-        M: FnOnce() -> Result<S, Error> + Send + 'scope,
+        M: FnOnce() -> Result<S, Reason> + Send + 'scope,
     {
         let threads: Vec<_> = threads.into_iter().collect();
         let names = threads.iter().map(|(spec, _)| spec.name.clone()).collect();
@@ -166,7 +166,7 @@ impl<'a, S> ThreadTeam<'a, S> {
     pub fn begin<T: Send + 'a>(
         &self,
         threads: impl IntoIterator<Item = usize>,
-        task: impl Fn(usize, &mut S) -> Result<T, Error> + Send + Sync + 'a,
+        task: impl Fn(usize, &mut S) -> Result<T, Reason> + Send + Sync + 'a,
     ) -> Answers<T> {
         let (told, answers) = self.answers(threads);
         let shared = Arc::clone(&self.shared);
@@ -191,8 +191,8 @@ impl<'a, S> ThreadTeam<'a, S> {
     pub fn each<T: Send + 'a>(
         &self,
         threads: impl IntoIterator<Item = usize>,
-        task: impl Fn(usize, &mut S) -> Result<T, Error> + Send + Sync + 'a,
-    ) -> Result<Vec<T>, Error> {
+        task: impl Fn(usize, &mut S) -> Result<T, Reason> + Send + Sync + 'a,
+    ) -> Result<Vec<T>, Reason> {
         self.begin(threads, task).collect(Duration::MAX)
     }
 
@@ -202,8 +202,8 @@ impl<'a, S> ThreadTeam<'a, S> {
     /// As [`Answers::collect`].
     pub fn all<T: Send + 'a>(
         &self,
-        task: impl Fn(usize, &mut S) -> Result<T, Error> + Send + Sync + 'a,
-    ) -> Result<Vec<T>, Error> {
+        task: impl Fn(usize, &mut S) -> Result<T, Reason> + Send + Sync + 'a,
+    ) -> Result<Vec<T>, Reason> {
         self.each(0..self.len(), task)
     }
 }
@@ -242,7 +242,7 @@ impl<T> Answers<T> {
     ///
     /// # Errors
     /// What a thread met, each time that of another.
-    pub fn check(&self, within: Duration) -> Result<(), Error> {
+    pub fn check(&self, within: Duration) -> Result<(), Reason> {
         self.hear(within).map(drop)
     }
 
@@ -251,7 +251,7 @@ impl<T> Answers<T> {
     /// # Errors
     /// What the first thread that failed met, as soon as it says so: the others may be at work still. A panic and an
     /// answer that does not come in time name their thread.
-    pub fn collect(self, within: Duration) -> Result<Vec<T>, Error> {
+    pub fn collect(self, within: Duration) -> Result<Vec<T>, Reason> {
         let missing = self.hear(within)?;
         let heard = self.heard.into_inner();
         let Some(why) = missing else {
@@ -263,16 +263,16 @@ impl<T> Answers<T> {
             RecvTimeoutError::Timeout => {
                 self.shared.hung.store(true, Ordering::Relaxed);
                 let text = format!("thread {name} did not answer within {}", Nanos::from(within));
-                Error::new(Cause::Hang, text)
+                Reason::new(Cause::Hang, text)
             }
             RecvTimeoutError::Disconnected => {
-                Error::new(Cause::Crash, format!("thread {name} ended without an answer"))
+                Reason::new(Cause::Crash, format!("thread {name} ended without an answer"))
             }
         })
     }
 
     /// Hears what comes `within` this time; why not all came, if they did not.
-    fn hear(&self, within: Duration) -> Result<Option<RecvTimeoutError>, Error> {
+    fn hear(&self, within: Duration) -> Result<Option<RecvTimeoutError>, Reason> {
         let deadline = Instant::now().checked_add(within);
         let mut heard = self.heard.borrow_mut();
         let missing = heard.iter().filter(|(_, said)| said.is_none()).count();
@@ -289,16 +289,16 @@ impl<T> Answers<T> {
 }
 
 /// Does `work` on a named thread; a panic of it is an error.
-fn guarded<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+fn guarded<T>(work: impl FnOnce() -> Result<T, Reason>) -> Result<T, Reason> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
         let (thread, text) = (std::thread::current(), text.unwrap_or("without words"));
-        Err(Error::new(Cause::Crash, format!("thread {} panicked: {text}", thread.name().unwrap_or("?"))))
+        Err(Reason::new(Cause::Crash, format!("thread {} panicked: {text}", thread.name().unwrap_or("?"))))
     })
 }
 
-fn cannot_start(number: usize, wanted: usize, error: &io::Error, fewer: &str) -> Error {
+fn cannot_start(number: usize, wanted: usize, error: &io::Error, fewer: &str) -> Reason {
     let limit = process::limit(Resource::Threads).soft;
     let limit = limit.map_or("no limit".to_owned(), |limit| limit.to_string());
     let text = format!(
@@ -306,7 +306,7 @@ fn cannot_start(number: usize, wanted: usize, error: &io::Error, fewer: &str) ->
          lower: raise them, or measure with {fewer}",
         number + 1
     );
-    Error::new(Cause::Denied, text)
+    Reason::new(Cause::Denied, text)
 }
 
 #[cfg(test)]
@@ -367,13 +367,13 @@ mod tests {
     #[test]
     fn one_that_fails_or_panics_is_told_by_name_and_goes_on() {
         let team = team(3);
-        let fail = |place| if place == 1 { Err(Error::new(Cause::NoSpace, "no room")) } else { Ok(()) };
-        assert_eq!(team.all(move |place, _| fail(place)), Err(Error::new(Cause::NoSpace, "no room")));
+        let fail = |place| if place == 1 { Err(Reason::new(Cause::NoSpace, "no room")) } else { Ok(()) };
+        assert_eq!(team.all(move |place, _| fail(place)), Err(Reason::new(Cause::NoSpace, "no room")));
         let panic = |place, _: &mut Rc<usize>| {
             assert!(place != 2, "on purpose");
             Ok(())
         };
-        let panicked = Error::new(Cause::Crash, "thread w2 panicked: on purpose");
+        let panicked = Reason::new(Cause::Crash, "thread w2 panicked: on purpose");
         assert_eq!(team.all(panic), Err(panicked.clone()));
         let answers = team.begin(0..3, panic);
         assert_eq!(answers.check(Duration::MAX), Err(panicked), "however many have answered before");

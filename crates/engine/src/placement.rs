@@ -247,7 +247,7 @@ impl Cores {
             let core = |cpu: u32| {
                 core_of(machine.and_then(|machine| machine.cpu.thread(cpu)).and_then(|it| it.core), cpu)
             };
-            own.entry(&place.node).or_default().extend(place.seats.iter().map(|seat| core(seat.cpu)));
+            own.entry(&place.node).or_default().extend(place.bindings.iter().map(|seat| core(seat.cpu)));
         }
         let mut is_shared = false;
         for (node, cores) in own {

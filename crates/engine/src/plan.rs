@@ -337,7 +337,7 @@ mod tests {
         let request = Request { roles: Vec::new(), ..request(Some("incast"), None) };
         let plan =
             Plan::new(&[request], &seatrial_registry::REGISTRY, PlanInputs::of(&site)).expect("a plan");
-        let cpus: Vec<_> = plan.cases.iter().map(|case| case.places[1].seats[0].cpu).collect();
+        let cpus: Vec<_> = plan.cases.iter().map(|case| case.places[1].bindings[0].cpu).collect();
         let shared: Vec<_> =
             plan.cases.iter().map(|case| case.chosen.get("shares_cores").is_some()).collect();
         assert_eq!((cpus, shared), (vec![0, 1, 0], vec![false, false, true]));

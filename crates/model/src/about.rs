@@ -1,5 +1,6 @@
 //! What a benchmark says of itself: the one definition that list, help, docs and checks come from.
 
+use crate::limit::{Limit, Limits};
 use crate::metric::{MetricSpec, SeriesSpec};
 use crate::param::{ParamSpec, Params};
 
@@ -66,6 +67,27 @@ pub enum Interaction {
 }
 
 impl About {
+    /// What a benchmark of one part a case begins with; the other fields are for the benchmark to fill.
+    pub const WORKER: Self = Self {
+        id: "",
+        version: 1,
+        title: "",
+        doc: "",
+        params: &[],
+        metrics: &[],
+        series: &[],
+        parts: &["worker"],
+        needs: &[],
+        probes: &["steal", "vmstat"],
+        cost: Cost { seconds: 0, written: 0 },
+        interaction: Interaction::Passive,
+    };
+
+    /// The limit of each metric.
+    pub fn limits(&self, limit: impl Fn(&str) -> Limit) -> Limits {
+        self.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
+    }
+
     /// The metric of that name.
     pub fn metric(&self, name: &str) -> Option<&'static MetricSpec> {
         self.metrics.iter().find(|metric| metric.name == name)

@@ -31,6 +31,13 @@ pub enum Limit {
     },
 }
 
+impl Limit {
+    /// A limit that is not known, and why.
+    pub fn unknown(reason: impl Into<String>) -> Self {
+        Self::Unknown { reason: reason.into() }
+    }
+}
+
 /// Limits of a case by the name of the metric.
 pub type Limits = BTreeMap<String, Limit>;
 

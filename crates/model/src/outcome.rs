@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ParamError;
+
 /// How a case ended. Only `failed` speaks against the system under test.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
@@ -72,5 +74,12 @@ impl Reason {
     /// A reason of this cause with a sentence that names subject and next step.
     pub fn new(cause: Cause, text: impl Into<String>) -> Self {
         Self { cause, text: text.into() }
+    }
+}
+
+impl From<ParamError> for Reason {
+    /// The plan resolves every parameter, so a missing one means that the two sides disagree.
+    fn from(error: ParamError) -> Self {
+        Self::new(Cause::Protocol, error.to_string())
     }
 }

@@ -12,7 +12,15 @@ pub struct PartPlacement {
     /// Name of the node that the part runs on.
     pub node: String,
     /// The threads, each with its own CPU; empty when the part takes what it gets.
-    pub seats: Vec<Binding>,
+    #[serde(alias = "seats")]
+    pub bindings: Vec<Binding>,
+}
+
+impl PartPlacement {
+    /// Part `part` of a case, the one of this position, on `node`.
+    pub fn new(part: &str, index: u32, node: impl Into<String>, bindings: Vec<Binding>) -> Self {
+        Self { part: part.to_owned(), index, node: node.into(), bindings }
+    }
 }
 
 /// Where one thread runs and its memory lies.

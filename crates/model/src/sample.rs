@@ -23,6 +23,13 @@ pub struct Sample {
     pub amount: Quantity,
 }
 
+impl Sample {
+    /// `amount` of `channel` at `at` on the axes, done in this span of the node's monotonic clock.
+    pub fn new(channel: &str, at: Params, (start, end): (Nanos, Nanos), amount: Quantity) -> Self {
+        Self { channel: channel.to_owned(), at, start, end, amount }
+    }
+}
+
 /// Everything one part said in one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PartRecord {
@@ -71,6 +78,32 @@ pub enum Integrity {
     },
 }
 
+impl Integrity {
+    /// Whether data were not as expected.
+    pub fn is_corrupt(&self) -> bool {
+        matches!(self, Self::Corrupt { .. })
+    }
+
+    /// The check of all of `parts`: corrupt where one is, verified where all are.
+    pub fn of_all(parts: impl IntoIterator<Item = Self>) -> Self {
+        let nothing = || Self::Unverified { why: "nothing was checked".to_owned() };
+        parts.into_iter().reduce(Self::and).unwrap_or_else(nothing)
+    }
+
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Corrupt { wrong, of, first }, Self::Corrupt { wrong: more, of: others, .. }) => {
+                Self::Corrupt { wrong: wrong + more, of: of + others, first }
+            }
+            (corrupt @ Self::Corrupt { .. }, _) | (_, corrupt @ Self::Corrupt { .. }) => corrupt,
+            (Self::Verified { checked }, Self::Verified { checked: more }) => {
+                Self::Verified { checked: checked + more }
+            }
+            (Self::Verified { .. }, unverified) | (unverified, _) => unverified,
+        }
+    }
+}
+
 /// Values of one metric: trials of samples, all in one unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Values {
@@ -100,6 +133,13 @@ pub struct Measures {
     pub evidence: Evidence,
     /// Conclusions that only this benchmark can draw.
     pub findings: Vec<crate::finding::Finding>,
+}
+
+impl Measures {
+    /// Adds the values of a metric by trial.
+    pub fn metric(&mut self, name: &str, unit: Unit, trials: Vec<Vec<f64>>) {
+        self.metrics.insert(name.to_owned(), Values { unit, trials });
+    }
 }
 
 impl Sample {

@@ -91,7 +91,7 @@ fn slow_cores(readings: &Readings) -> Option<Finding> {
 /// Cores that were to run with all others and have no sample, so that `clock_all` says nothing of them.
 fn not_measured(readings: &Readings, case: &Case) -> Option<Finding> {
     let measured = readings.by_cpu();
-    let bindings = case.places.iter().flat_map(|place| &place.seats).map(|binding| u64::from(binding.cpu));
+    let bindings = case.places.iter().flat_map(|place| &place.bindings).map(|binding| u64::from(binding.cpu));
     let missing: Vec<u64> = bindings.filter(|cpu| !measured.contains_key(cpu)).collect();
     // None at all: all cores were not asked for.
     if missing.is_empty() || measured.is_empty() {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use seatrial_model::{
-    Binding, Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit,
+    Binding, Case, Cause, Integrity, Nanos, PartPlacement, Phase, Quantity, Reason, Sample,
 };
 use seatrial_sys::clock::{Calibration, now_ns, sleep_until_ns};
 use serde_json::json;
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::chain::Chains;
 use super::lap::{self, Block, Lap, Tally};
 use super::ramp::Ramp;
-use seatrial_bench::{Error, Gate, Offer, Part, Sink, Stop, ThreadSpec, ThreadTeam, pin};
+use seatrial_bench::{Gate, Running, Sink, Stop, ThreadSpec, ThreadTeam, evidence_of_clock, pin};
 
 /// Words of the parameter `cores`, and of the samples' axis of the same name.
 pub const ONE: &str = "one";
@@ -29,11 +29,11 @@ const USUAL_BLOCK_NS: u64 = 250_000;
 /// The worker of one trial.
 #[derive(Debug)]
 pub struct Worker {
-    place: PartPlacement,
+    bindings: Vec<Binding>,
     alone: bool,
     together: bool,
     chains: Chains,
-    calibration: Option<Calibration>,
+    calibration: Calibration,
     ramp: Ramp,
     tally: Tally,
 }
@@ -43,24 +43,30 @@ impl Worker {
     ///
     /// # Errors
     /// When the case was not planned by the same version, or this architecture has no chains.
-    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
+    pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let cores = case.params.text("cores")?;
-        if place.seats.is_empty() {
-            return Err(Error::new(Cause::Protocol, "the case names no CPU to run on"));
+        if place.bindings.is_empty() {
+            return Err(Reason::new(Cause::Protocol, "the case names no CPU to run on"));
         }
+        let calibration = Calibration::measure();
         Ok(Self {
-            place: place.clone(),
+            bindings: place.bindings.clone(),
             alone: cores != ALL,
             together: cores != ONE,
-            chains: chains(1)?,
-            calibration: None,
+            chains: chains(calibration.shortest_ns().div_ceil(USUAL_BLOCK_NS))?,
+            calibration,
             ramp: Ramp::default(),
             tally: Tally::default(),
         })
     }
 
     /// Lets every binding run for `span`, together; what each found.
-    fn together(&mut self, bindings: &[Binding], span: Nanos, stop: &Stop) -> Result<Vec<(u32, Lap)>, Error> {
+    fn together(
+        &mut self,
+        bindings: &[Binding],
+        span: Nanos,
+        stop: &Stop,
+    ) -> Result<Vec<(u32, Lap)>, Reason> {
         let (chains, gate) = (&self.chains, &Gate::new(bindings.len()));
         let laps = std::thread::scope(|scope| {
             let threads = bindings.iter().map(|Binding { cpu, .. }| {
@@ -78,12 +84,12 @@ impl Worker {
     }
 
     /// Rests, and then watches how the clock of the first core comes up.
-    fn come_up(&mut self, stop: &Stop) -> Result<(), Error> {
+    fn come_up(&mut self, stop: &Stop) -> Result<(), Reason> {
         let rested = Nanos(now_ns()).plus(REST.into());
         while !stop.is_over() && Nanos(now_ns()) < rested {
             sleep_until_ns((now_ns() + 5_000_000).min(rested.get()));
         }
-        let (chains, cpu) = (&self.chains, self.place.seats[0].cpu);
+        let (chains, cpu) = (&self.chains, self.bindings[0].cpu);
         let mut tally = Tally::default();
         let watch = |tally: &mut Tally| {
             pin(cpu)?;
@@ -97,7 +103,7 @@ impl Worker {
         };
         let blocks = std::thread::scope(|scope| scope.spawn(|| watch(&mut tally)).join());
         let blocks =
-            blocks.unwrap_or_else(|_| Err(Error::new(Cause::Crash, "a measuring thread is gone")))?;
+            blocks.unwrap_or_else(|_| Err(Reason::new(Cause::Crash, "a measuring thread is gone")))?;
         let origin = blocks.first().map_or(Nanos(0), |block| block.start);
         let cycles = self.chains.add.cycles();
         let point = |block: &Block| (1e3 * block.start.since(origin).as_secs(), block.gigahertz(cycles));
@@ -107,25 +113,16 @@ impl Worker {
     }
 
     /// Emits what the laps found, and tells of the worst interrupted one.
-    fn tell(&self, cores: &str, laps: &[(u32, Lap)], out: &mut dyn Sink) -> Result<(), Error> {
+    fn tell(&self, cores: &str, laps: &[(u32, Lap)], out: &mut dyn Sink) {
         for (cpu, lap) in laps {
             for slice in &lap.slices {
                 for (channel, block, chain) in
                     [("add", slice.add, &self.chains.add), ("check", slice.check, &self.chains.check)]
                 {
-                    let mut at = Params::default();
-                    at.set("cores", cores);
-                    at.set("cpu", u64::from(*cpu));
-                    at.set("slice", slice.number);
-                    let amount = Quantity::new(chain.cycles() as f64, Unit::Count)
-                        .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
-                    out.sample(Sample {
-                        channel: channel.to_owned(),
-                        at,
-                        start: block.start,
-                        end: block.end,
-                        amount,
-                    });
+                    let cpu = u64::from(*cpu).into();
+                    let at = [("cores", cores.into()), ("cpu", cpu), ("slice", slice.number.into())];
+                    let span = (block.start, block.end);
+                    out.sample(Sample::new(channel, at.into(), span, Quantity::count(chain.cycles())));
                 }
             }
         }
@@ -134,58 +131,44 @@ impl Worker {
         if let Some((cpu, percent)) = worst {
             out.evidence(&format!("interrupted_{cores}"), json!({ "worst_cpu": cpu, "percent": percent }));
         }
-        Ok(())
     }
 }
 
 /// The chains of this architecture.
-fn chains(scale: u64) -> Result<Chains, Error> {
+fn chains(scale: u64) -> Result<Chains, Reason> {
     Chains::new(scale).ok_or_else(|| {
         let text = "no chain of known cycles is written for this architecture; x86-64 and aarch64 have one";
-        Error::new(Cause::Missing, text)
+        Reason::new(Cause::Missing, text)
     })
 }
 
-impl Part for Worker {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        let calibration = Calibration::measure();
-        self.chains = chains(calibration.shortest_ns().div_ceil(USUAL_BLOCK_NS))?;
-        self.calibration = Some(calibration);
-        Ok(Offer::new(&self.place, serde_json::Value::Null))
-    }
-
-    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+impl Running for Worker {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         if phase == Phase::WarmUp {
             return self.come_up(stop);
         }
-        let bindings = self.place.seats.clone();
+        let bindings = self.bindings.clone();
         let whole = Nanos::from(stop.left());
         let mut settled = None;
         if self.alone {
             let span = if self.together { Nanos(whole.get() / 3) } else { whole };
             let laps = self.together(&bindings[..1], span, stop)?;
             settled = settled.or(self.clock_of(&laps));
-            self.tell(ONE, &laps, out)?;
+            self.tell(ONE, &laps, out);
         }
         if self.together {
             let laps = self.together(&bindings, whole, stop)?;
             settled = settled.or(self.clock_of(&laps));
-            self.tell(ALL, &laps, out)?;
+            self.tell(ALL, &laps, out);
         }
         if let Some(ramp) = settled.and_then(|clock| self.ramp.evidence(clock)) {
             out.evidence("ramp", ramp);
         }
-        if let Some(Calibration { cost_ns, step_ns, .. }) = self.calibration {
-            out.evidence("clock", json!({ "cost_ns": cost_ns, "step_ns": step_ns }));
-        }
+        out.evidence("clock", evidence_of_clock(&self.calibration));
         Ok(())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         let Tally { blocks, wrong, first } = &self.tally;
         Ok(match first {
             Some(first) => Integrity::Corrupt { wrong: *wrong, of: *blocks, first: first.clone() },

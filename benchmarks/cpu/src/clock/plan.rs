@@ -34,8 +34,7 @@ pub fn plan(about: &About, params: &Params, node: &SiteNode) -> Result<Vec<Case>
     case.facts.set("kind", "node");
     case.facts.set("cores", bindings.len() as u64);
     case.facts.set("numa_nodes", machine.numa.len() as u64);
-    case.places =
-        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
+    case.places = vec![PartPlacement::new("worker", 0, &node.name, bindings)];
     Ok(vec![case])
 }
 
@@ -56,6 +55,5 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
                 .to_owned()
         }
     };
-    let limit = || Limit::Unknown { reason: reason.clone() };
-    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit())).collect()
+    about.limits(|_| Limit::unknown(reason.clone()))
 }

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 use super::lap::SLICE;
 use super::{ABOUT, Clock, part};
-use seatrial_bench::{Benchmark, Part, Sink, Stop};
+use seatrial_bench::{Benchmark, Running, Stop};
+use seatrial_testkit::{Kept, connected};
 
 fn machine(cores: u32) -> Machine {
     let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
@@ -161,7 +162,7 @@ fn an_architecture_without_chains_does_not_apply() {
     let strange = Machine { architecture: Known::Known("riscv64".to_owned()), ..machine(2) };
     assert_eq!(plan(strange, &[]).unwrap_err().cause, Cause::Inapplicable);
     let arm = Machine { architecture: Known::Known("aarch64".to_owned()), ..machine(2) };
-    assert_eq!(plan(arm, &[]).unwrap().places[0].seats.len(), 2);
+    assert_eq!(plan(arm, &[]).unwrap().places[0].bindings.len(), 2);
 }
 
 #[test]
@@ -182,20 +183,6 @@ fn a_virtual_machine_is_named_as_the_reason_for_having_no_limit() {
     }
 }
 
-/// Keeps what a part says.
-#[derive(Default)]
-struct Kept(Vec<Sample>, Evidence);
-
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.0.push(sample);
-    }
-
-    fn evidence(&mut self, name: &str, value: Value) {
-        self.1.insert(name.to_owned(), value);
-    }
-}
-
 /// A case on the CPUs of this very machine.
 fn here(set: &[(&str, &str)]) -> Case {
     let mut here = machine(0);
@@ -207,22 +194,20 @@ fn here(set: &[(&str, &str)]) -> Case {
 /// Runs the case's part until what it says comes to clocks of all that was asked for: where others hold the CPUs, a core
 /// may go without a full slice for a while.
 fn measured(case: &Case) -> (Measures, Evidence, Integrity) {
-    let mut part = Clock.part(case, &case.places[0]).expect("a part");
-    part.prepare().expect("prepared");
-    part.connect(&[]).expect("connected");
+    let mut part = connected(Clock.part(case, &case.places[0])).expect("prepared");
     let mut kept = Kept::default();
     part.run(Phase::WarmUp, &Stop::after(Duration::from_millis(80)), &mut kept).expect("warmed up");
-    assert!(kept.0.is_empty(), "the warm-up keeps nothing");
+    assert!(kept.samples.is_empty(), "the warm-up keeps nothing");
     for _ in 0..200 {
         kept = Kept::default();
         part.run(Phase::Measure, &Stop::after(Duration::from_millis(500)), &mut kept).expect("measured");
-        let measures = Clock.reduce(case, &[record(0, kept.0, kept.1.clone())]);
+        let measures = Clock.reduce(case, &[record(0, kept.samples, kept.evidence.clone())]);
         let is_whole = |measures: &Measures| !kinds(measures).contains(&"core-not-measured");
         if let Some(measures) = measures.ok().filter(is_whole) {
-            return (measures, kept.1, part.verify().expect("verified"));
+            return (measures, kept.evidence, part.verify().expect("verified"));
         }
     }
-    panic!("no clock in 100 s: {:?}", kept.1);
+    panic!("no clock in 100 s: {:?}", kept.evidence);
 }
 
 #[test]
@@ -236,7 +221,7 @@ fn a_worker_measures_one_core_and_all_and_proves_its_sums() {
     for clock in measures.metrics.values().flat_map(|values| &values.trials[0]) {
         assert!(clock.is_finite() && *clock > 0.0, "{clock}");
     }
-    assert_eq!(measures.series["by_core"].len(), case.places[0].seats.len());
+    assert_eq!(measures.series["by_core"].len(), case.places[0].bindings.len());
 }
 
 #[test]
@@ -249,8 +234,7 @@ fn only_what_was_asked_for_is_measured() {
 #[test]
 fn a_wrong_sum_is_found() {
     let case = here(&[("cores", "one")]);
-    let mut worker = part::Worker::new(&case, &case.places[0]).expect("a part");
-    worker.prepare().expect("prepared");
+    let mut worker = part::Worker::prepare(&case, &case.places[0]).expect("prepared");
     worker.spoil();
     let mut kept = Kept::default();
     let mut integrity = Integrity::Unverified { why: String::new() };
@@ -271,6 +255,6 @@ fn a_wrong_sum_is_found() {
 #[test]
 fn what_was_never_run_is_not_verified() {
     let case = here(&[]);
-    let mut worker = part::Worker::new(&case, &case.places[0]).expect("a part");
+    let mut worker = part::Worker::prepare(&case, &case.places[0]).expect("prepared");
     assert!(matches!(worker.verify(), Ok(Integrity::Unverified { .. })));
 }

@@ -1,9 +1,8 @@
 //! What is measured in one slice: a direction, a size, and the node of the host's memory.
 
-use seatrial_model::{Case, Cause, Params};
+use seatrial_model::{Case, Cause, Params, Reason};
 
 use super::sizes::sizes;
-use seatrial_bench::Error;
 
 /// Which way data go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +71,8 @@ impl Grid {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn of(case: &Case) -> Result<Self, Error> {
-        let bad = |why: String| Error::new(Cause::Protocol, why);
+    pub fn of(case: &Case) -> Result<Self, Reason> {
+        let bad = |why: String| Reason::new(Cause::Protocol, why);
         let sizes = sizes(case.params.text("size")?).map_err(bad)?;
         let nodes = case.chosen.text("memory_nodes")?.split(' ').map(|word| word.parse().ok()).collect();
         Ok(Self::new(&directions(&case.params)?, &sizes, nodes))
@@ -88,7 +87,7 @@ impl Grid {
 ///
 /// # Errors
 /// When the case carries no such parameter.
-pub fn directions(params: &Params) -> Result<Vec<CopyDirection>, Error> {
+pub fn directions(params: &Params) -> Result<Vec<CopyDirection>, Reason> {
     let word = params.text("direction")?;
     Ok(CopyDirection::ALL
         .into_iter()

@@ -1,8 +1,8 @@
 //! How one cell of the grid is copied: from pinned memory, or from pageable memory.
 
 use crate::Watches;
-use seatrial_bench::{Error, Sink};
-use seatrial_model::Integrity;
+use seatrial_bench::Sink;
+use seatrial_model::{Integrity, Reason};
 
 /// One way to copy: from and to pinned memory, or pageable.
 pub trait Copier: Send {
@@ -18,19 +18,19 @@ pub trait Copier: Send {
         slice: u64,
         out: Option<&mut dyn Sink>,
         watches: &mut Watches<'_>,
-    ) -> Result<f64, Error>;
+    ) -> Result<f64, Reason>;
 
     /// Overwrites what was copied to the host so far.
     ///
     /// # Errors
     /// When a stream still uses the memory.
-    fn forget(&mut self) -> Result<(), Error>;
+    fn forget(&mut self) -> Result<(), Reason>;
 
     /// What the checks found, the one of the host's memory made now.
     ///
     /// # Errors
     /// When a stream still uses the memory.
-    fn verify(&mut self) -> Result<Integrity, Error>;
+    fn verify(&mut self) -> Result<Integrity, Reason>;
 
     /// What it says for the record.
     fn evidence(&self, out: &mut dyn Sink);

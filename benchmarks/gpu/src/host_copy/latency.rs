@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use seatrial_model::{Cause, Nanos, Params, Quantity, Sample, Unit};
+use seatrial_model::{Cause, Nanos, Params, Quantity, Reason, Sample};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::gpu::{DeviceMemory, GpuError, Span};
 use seatrial_sys::memory::Pages;
 
 use crate::pattern::Pattern;
 use crate::{Block, Opened, Ring, Starter, Tally, TimedStream, during, preparing};
-use seatrial_bench::{Error, Sink};
+use seatrial_bench::Sink;
 
 /// Bytes of a small copy.
 const SMALL: usize = 8;
@@ -41,14 +41,14 @@ impl Latency {
     ///
     /// # Errors
     /// When there is none, or it cannot be pinned.
-    pub fn new(opened: &Opened, node: Option<u32>) -> Result<Self, Error> {
+    pub fn new(opened: &Opened, node: Option<u32>) -> Result<Self, Reason> {
         let (gpu, address) = (&opened.gpu, &opened.address);
         let refused = |what: &'static str| preparing(address, what);
         let block = |bytes| {
             Block::take(gpu, address, bytes, &[Pages::Transparent, Pages::Base], node, Pattern::of(14))
         };
         let ring = Ring::on_host(block(RING)?.memory)
-            .ok_or_else(|| Error::new(Cause::Protocol, "memory that was just taken is in use"))?;
+            .ok_or_else(|| Reason::new(Cause::Protocol, "memory that was just taken is in use"))?;
         Ok(Self {
             timed: TimedStream::new(gpu, &opened.kernels).map_err(refused("making a stream"))?,
             starter: Starter::new(gpu).map_err(refused("making a gate"))?,
@@ -66,16 +66,14 @@ impl Latency {
     ///
     /// # Errors
     /// When the driver refuses.
-    pub fn round(&mut self, out: Option<&mut (dyn Sink + '_)>) -> Result<(), Error> {
+    pub fn round(&mut self, out: Option<&mut (dyn Sink + '_)>) -> Result<(), Reason> {
         let failed = during(&self.address, "small copies");
         let mut samples = Vec::new();
         self.copies(&mut samples).map_err(&failed)?;
         self.chase(&mut samples).map_err(&failed)?;
         if let Some(out) = out {
             for (channel, start, end, count) in samples {
-                let amount = Quantity::new(count as f64, Unit::Count)
-                    .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
-                out.sample(Sample { channel: channel.to_owned(), at: Params::default(), start, end, amount });
+                out.sample(Sample::new(channel, Params::default(), (start, end), Quantity::count(count)));
             }
         }
         Ok(())

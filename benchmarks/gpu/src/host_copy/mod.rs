@@ -18,7 +18,7 @@ use seatrial_model::{
     PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
 pub struct HostCopy;
 
@@ -111,8 +111,8 @@ impl Benchmark for HostCopy {
         plan::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        Ok(Box::new(part::worker(case, place)?))
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        crate::part(case, place, None, part::ready)
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

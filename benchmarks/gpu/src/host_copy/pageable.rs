@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use seatrial_model::{Cause, Integrity, Nanos};
+use seatrial_model::{Cause, Integrity, Nanos, Reason};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::gpu::{DeviceMemory, GpuError, Span, Stream};
 use seatrial_sys::memory::Pages;
@@ -14,7 +14,7 @@ use super::copier::Copier;
 use super::samples::{IN, NOTHING, OUT, evidence_of_nodes, place, sample};
 use crate::pattern::Wrong;
 use crate::{Checks, Opened, Tally, Watches, during, preparing};
-use seatrial_bench::{Error, Sink};
+use seatrial_bench::Sink;
 use seatrial_bench::{Gate, Held, evidence_of_pages, evidence_of_place};
 
 /// Both ends of the copies.
@@ -40,15 +40,15 @@ impl Pageable {
     ///
     /// # Errors
     /// When there is none.
-    pub fn new(opened: Opened, grid: Grid, pages: &[Pages]) -> Result<Self, Error> {
+    pub fn new(opened: Opened, grid: Grid, pages: &[Pages]) -> Result<Self, Reason> {
         let size = grid.largest() as usize;
         let refused = |what: &'static str| preparing(&opened.address, what);
         let take = |node: &Option<u32>| {
             Held::take(size, pages, *node)
-                .map_err(|error| Error::new(Cause::NoSpace, format!("memory of the host: {error}")))
+                .map_err(|error| Reason::new(Cause::NoSpace, format!("memory of the host: {error}")))
         };
-        let mut sources = grid.nodes.iter().map(take).collect::<Result<Vec<_>, Error>>()?;
-        let mut targets = grid.nodes.iter().map(take).collect::<Result<Vec<_>, Error>>()?;
+        let mut sources = grid.nodes.iter().map(take).collect::<Result<Vec<_>, Reason>>()?;
+        let mut targets = grid.nodes.iter().map(take).collect::<Result<Vec<_>, Reason>>()?;
         sources.iter_mut().for_each(|held| IN.fill(held.map.as_mut_slice()));
         targets.iter_mut().for_each(|held| NOTHING.fill(held.map.as_mut_slice()));
         let device = || DeviceMemory::take(&opened.gpu, size).map_err(refused("taking memory of the device"));
@@ -103,7 +103,7 @@ impl Copier for Pageable {
         slice: u64,
         out: Option<&mut dyn Sink>,
         watches: &mut Watches<'_>,
-    ) -> Result<f64, Error> {
+    ) -> Result<f64, Reason> {
         let cell = self.grid.cells[cell];
         let size = cell.size as usize;
         let address = self.opened.address.clone();
@@ -151,20 +151,20 @@ impl Copier for Pageable {
             let at = place(&self.grid, cell, slice);
             for (lane, times) in [(0, ins), (1, outs)] {
                 for (start, end) in times {
-                    out.sample(sample(&at, lane, start, end, cell.size)?);
+                    out.sample(sample(&at, lane, (start, end), cell.size));
                 }
             }
         }
         Ok(took)
     }
 
-    fn forget(&mut self) -> Result<(), Error> {
+    fn forget(&mut self) -> Result<(), Reason> {
         self.written.fill(0);
         self.targets.iter_mut().for_each(|held| NOTHING.fill(held.map.as_mut_slice()));
         Ok(())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         for memory in 0..self.targets.len() {
             let words = self.written[memory] as usize / 8;
             let wrong = OUT.check(&self.targets[memory].map.as_slice::<u64>()[..words]);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement};
+use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement, Reason};
 
 use super::cell::Grid;
 use super::copier::Copier;
@@ -10,11 +10,11 @@ use super::latency::Latency;
 use super::pageable::Pageable;
 use super::pinned::Pinned;
 use super::plan::{FEW, SHORT_SLICE, SLICE};
-use crate::{GpuWorkload, Opened, Watches, Worker, address_of};
-use seatrial_bench::{Error, Sink, Stop};
+use crate::{GpuWorkload, Opened, Watches, address_of};
+use seatrial_bench::{Sink, Stop};
 
 /// What `prepare` makes. The memory goes before the device it is pinned for.
-struct Ready {
+pub struct Ready {
     grid: Grid,
     copier: Box<dyn Copier>,
     latency: Option<Latency>,
@@ -24,20 +24,16 @@ struct Ready {
     about: serde_json::Value,
 }
 
-/// The worker of `case` at `place`; opens nothing yet.
+/// The workload of `case`.
 ///
 /// # Errors
-/// When the case was not planned by the same version.
-pub fn worker(case: &Case, place: &PartPlacement) -> Result<Worker, Error> {
-    let (planned, grid) = (case.clone(), Grid::of(case)?);
+/// When the case was not planned by the same version, or the driver refuses.
+pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<Ready, Reason> {
+    let grid = Grid::of(case)?;
     let address = address_of(case)?.into_iter().next();
-    let address = address.ok_or_else(|| Error::new(Cause::Protocol, "the case names no GPU"))?;
-    Worker::new(case, place, move |library| Ok(Box::new(ready(&planned, &grid, &address, library)?)))
-}
-
-fn ready(case: &Case, grid: &Grid, address: &str, library: Option<&Path>) -> Result<Ready, Error> {
+    let address = address.ok_or_else(|| Reason::new(Cause::Protocol, "the case names no GPU"))?;
     let driver = Opened::driver(library)?;
-    let opened = Opened::at(&driver, address)?;
+    let opened = Opened::at(&driver, &address)?;
     let size = grid.largest();
     seatrial_bench::require_room(
         2 * size * grid.nodes.len() as u64,
@@ -57,7 +53,7 @@ fn ready(case: &Case, grid: &Grid, address: &str, library: Option<&Path>) -> Res
     };
     let slice = if grid.cells.len() > FEW { SHORT_SLICE } else { SLICE };
     let copies = vec![1; grid.cells.len()];
-    Ok(Ready { grid: grid.clone(), copier, latency, copies, slice, slices: 0, about })
+    Ok(Ready { grid, copier, latency, copies, slice, slices: 0, about })
 }
 
 impl GpuWorkload for Ready {
@@ -67,7 +63,7 @@ impl GpuWorkload for Ready {
         stop: &Stop,
         mut out: Option<&mut dyn Sink>,
         watches: &mut Watches<'_>,
-    ) -> Result<f64, Error> {
+    ) -> Result<f64, Reason> {
         let mut rates = 0.0;
         for (index, cell) in self.grid.cells.iter().enumerate() {
             if stop.is_over() && out.is_some() {
@@ -92,7 +88,7 @@ impl GpuWorkload for Ready {
         Ok(rates)
     }
 
-    fn forget(&mut self) -> Result<(), Error> {
+    fn forget(&mut self) -> Result<(), Reason> {
         self.copier.forget()
     }
 
@@ -101,7 +97,7 @@ impl GpuWorkload for Ready {
         out.evidence("gpu", self.about.clone());
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         self.copier.verify()
     }
 }

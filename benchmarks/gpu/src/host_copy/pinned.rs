@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use seatrial_model::Integrity;
+use seatrial_model::{Integrity, Reason};
 use seatrial_sys::gpu::{DeviceMemory, GpuError, Span, Stream};
 use seatrial_sys::memory::Pages;
 use serde_json::json;
@@ -12,7 +12,7 @@ use super::copier::Copier;
 use super::samples::{IN, NOTHING, OUT, evidence_of_nodes, least_right, place, sample};
 use crate::pattern::Wrong;
 use crate::{Block, Checks, MOST_QUEUED, Opened, Starter, Tally, TimedStream, Watches, during, preparing};
-use seatrial_bench::{Error, Sink};
+use seatrial_bench::Sink;
 
 /// Copies of a slice at most: what a closed stream holds.
 pub const MOST: usize = MOST_QUEUED;
@@ -48,13 +48,14 @@ impl Pinned {
     ///
     /// # Errors
     /// When there is none, or it cannot be pinned.
-    pub fn new(opened: Opened, grid: Grid, pages: &[Pages], by_kernel: bool) -> Result<Self, Error> {
+    pub fn new(opened: Opened, grid: Grid, pages: &[Pages], by_kernel: bool) -> Result<Self, Reason> {
         let size = grid.largest() as usize;
         let (gpu, address) = (&opened.gpu, opened.address.clone());
         let refused = |what: &'static str| preparing(&address, what);
         let take = |node: &Option<u32>, pattern| Block::take(gpu, &address, size, pages, *node, pattern);
-        let sources = grid.nodes.iter().map(|node| take(node, IN)).collect::<Result<Vec<_>, Error>>()?;
-        let targets = grid.nodes.iter().map(|node| take(node, NOTHING)).collect::<Result<Vec<_>, Error>>()?;
+        let sources = grid.nodes.iter().map(|node| take(node, IN)).collect::<Result<Vec<_>, Reason>>()?;
+        let targets =
+            grid.nodes.iter().map(|node| take(node, NOTHING)).collect::<Result<Vec<_>, Reason>>()?;
         let device = || DeviceMemory::take(gpu, size).map_err(refused("taking memory of the device"));
         let (device_in, device_out) = (device()?, device()?);
         let timed = || TimedStream::new(gpu, &opened.kernels).map_err(refused("making a stream"));
@@ -163,7 +164,7 @@ impl Copier for Pinned {
         slice: u64,
         out: Option<&mut dyn Sink>,
         watches: &mut Watches<'_>,
-    ) -> Result<f64, Error> {
+    ) -> Result<f64, Reason> {
         let cell = self.grid.cells[cell];
         let address = self.opened.address.clone();
         let ran = self.work(cell, copies, watches).map_err(during(&address, cell.direction.name()))?;
@@ -171,18 +172,18 @@ impl Copier for Pinned {
         if let Some(out) = out {
             let at = place(&self.grid, cell, slice);
             for (lane, start, end, bytes) in ran.pieces {
-                out.sample(sample(&at, lane, start, end, bytes)?);
+                out.sample(sample(&at, lane, (start, end), bytes));
             }
         }
         Ok(ran.took)
     }
 
-    fn forget(&mut self) -> Result<(), Error> {
+    fn forget(&mut self) -> Result<(), Reason> {
         self.written.fill(0);
         self.targets.iter_mut().try_for_each(|target| target.fill(NOTHING))
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         for memory in 0..self.targets.len() {
             let words = self.written[memory] as usize / 8;
             let found = self.targets[memory].check_first(OUT, words)?;

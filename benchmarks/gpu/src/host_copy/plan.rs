@@ -65,13 +65,8 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     let words: Vec<String> =
         nodes.iter().map(|node| node.map_or_else(|| "any".to_owned(), |node| node.to_string())).collect();
     case.chosen.set("memory_nodes", words.join(" ").as_str());
-    case.places = vec![PartPlacement {
-        part: "worker".to_owned(),
-        index: 0,
-        node: node.name.clone(),
-        seats: vec![binding],
-    }];
-    let directions = directions(params).map_err(Reason::from)?;
+    case.places = vec![PartPlacement::new("worker", 0, &node.name, vec![binding])];
+    let directions = directions(params)?;
     let grid = Grid::new(&directions, &sizes, nodes);
     fits(&grid, room(machine))?;
 
@@ -104,7 +99,7 @@ fn fits(grid: &Grid, room: Option<u64>) -> Result<(), Reason> {
 }
 
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
-    let unknown = |reason: &str| Limit::Unknown { reason: reason.to_owned() };
+    let unknown = |reason: &str| Limit::unknown(reason);
     let machine = case.nodes.first().and_then(|node| site.machine(node));
     let gpus = machine.and_then(|machine| machine.gpus.known());
     let gpu = gpus.and_then(|gpus| gpus.iter().find(|gpu| Some(gpu.key()) == case.key));
@@ -120,5 +115,5 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         }
         _ => one_way.clone(),
     };
-    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
+    about.limits(limit)
 }

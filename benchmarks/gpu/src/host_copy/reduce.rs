@@ -30,7 +30,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         let text = "no slice of copies came to its end within the time; raise -p time= or lower -p size=";
         return Err(Reason::new(Cause::TooShort, text));
     }
-    let grid = Grid::of(case).map_err(Reason::from)?;
+    let grid = Grid::of(case)?;
     let largest = seatrial_model::Bytes(grid.largest()).to_string();
     let mut measures = Measures::default();
     let values = |trials: &Vec<Vec<f64>>, unit| Values { unit, trials: trials.clone() };

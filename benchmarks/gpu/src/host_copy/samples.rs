@@ -2,8 +2,7 @@
 
 use super::cell::{Cell, Grid};
 use crate::pattern::Pattern;
-use seatrial_bench::Error;
-use seatrial_model::{Bytes, Cause, Params, Quantity, Sample, Unit};
+use seatrial_model::{Bytes, Nanos, Params, Quantity, Sample};
 use serde_json::Value;
 
 /// What goes to the device, what comes from it, what stands where nothing was copied.
@@ -51,19 +50,8 @@ pub fn place(grid: &Grid, cell: Cell, slice: u64) -> Params {
 }
 
 /// One piece of a slice.
-///
-/// # Errors
-/// Never: bytes are finite.
-pub fn sample(
-    at: &Params,
-    lane: u64,
-    start: seatrial_model::Nanos,
-    end: seatrial_model::Nanos,
-    bytes: u64,
-) -> Result<Sample, Error> {
-    let amount = Quantity::new(bytes as f64, Unit::Byte)
-        .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
+pub fn sample(at: &Params, lane: u64, span: (Nanos, Nanos), bytes: u64) -> Sample {
     let mut at = at.clone();
     at.set("lane", lane);
-    Ok(Sample { channel: "copy".to_owned(), at, start, end, amount })
+    Sample::new("copy", at, span, Quantity::bytes(bytes))
 }

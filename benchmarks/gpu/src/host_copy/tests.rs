@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use seatrial_model::{Case, Cause, Integrity, Outcome, PartPlacement};
+use seatrial_model::{Case, Cause, Integrity, Outcome, PartPlacement, Reason};
 
 use super::{HostCopy, part};
 use crate::rig::{Fake, close, findings, machine, measured, median, plan, site, trial};
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
-fn make(case: &Case, place: &PartPlacement, library: &Path) -> Result<Box<dyn Part>, Error> {
-    Ok(Box::new(part::worker(case, place)?.with_driver(library)))
+fn make(case: &Case, place: &PartPlacement, library: &Path) -> Part {
+    crate::part(case, place, Some(library.to_owned()), part::ready)
 }
 
-fn error(changed: &[(&str, &str)], fake: &Fake) -> Error {
+fn error(changed: &[(&str, &str)], fake: &Fake) -> Reason {
     measured(&HostCopy, make, changed, 1, &fake.library()).expect_err("an error")
 }
 
@@ -116,7 +116,7 @@ fn a_gpu_that_fails_leaves_the_case_of_the_other_as_it_was() {
     {
         let fake = Fake::new(&format!("devices=2 h2d=50 {words}"));
         let cases = plan(&HostCopy, &[SMALL, ("direction", "h2d")], machine(2)).expect("a plan");
-        let run = |case: &Case| trial(make(case, &case.places[0], &fake.library())?, &case.places[0]);
+        let run = |case: &Case| trial(make(case, &case.places[0], &fake.library()), &case.places[0]);
         run(&cases[0]).expect_err(words);
         let record = run(&cases[1]).expect("measured");
         let measures = HostCopy.reduce(&cases[1], std::slice::from_ref(&record)).expect("figures");
@@ -204,8 +204,7 @@ fn memory_elsewhere_on_one_node_is_not_hidden_by_the_others() {
 fn a_driver_that_is_not_there_or_too_old_is_told() {
     let cases = plan(&HostCopy, &[SMALL], machine(1)).expect("a plan");
     let nowhere = Path::new("/nowhere/libcuda.so.1");
-    let mut part = make(&cases[0], &cases[0].places[0], nowhere).expect("a part");
-    let missing = part.prepare().expect_err("no driver");
+    let missing = make(&cases[0], &cases[0].places[0], nowhere).prepare().err().expect("no driver");
     let expected =
         "GPU: opening the driver: /nowhere/libcuda.so.1 not found; NVIDIA's driver is not installed here";
     assert_eq!((missing.cause, missing.text.as_str()), (Cause::Missing, expected));
@@ -215,8 +214,7 @@ fn a_driver_that_is_not_there_or_too_old_is_told() {
     }
     let case = plan(&HostCopy, &[SMALL], other).expect("a plan").remove(0);
     let fake = Fake::new("devices=1");
-    let mut part = make(&case, &case.places[0], &fake.library()).expect("a part");
-    let hidden = part.prepare().expect_err("not shown");
+    let hidden = make(&case, &case.places[0], &fake.library()).prepare().err().expect("not shown");
     assert!(hidden.text.contains("CUDA does not show this GPU to this process"), "{hidden}");
 }
 
@@ -237,7 +235,7 @@ fn a_cpuset_without_the_gpu_s_node_is_told_and_measured_all_the_same() {
     far.cpu.threads.iter_mut().for_each(|thread| thread.node = Some(1));
     let case = plan(&HostCopy, &[SMALL], far).expect("a plan").remove(0);
     assert_eq!(case.findings[0].kind, "remote-cores");
-    assert_eq!(case.places[0].seats[0].memory, Some(0), "the memory is next to the GPU still");
+    assert_eq!(case.places[0].bindings[0].memory, Some(0), "the memory is next to the GPU still");
 }
 
 #[test]
@@ -248,7 +246,7 @@ fn a_cpuset_without_the_memory_of_the_gpu_s_node_is_told_and_no_other_memory_pas
     let case = plan(&HostCopy, &[SMALL], two.clone()).expect("a plan").remove(0);
     let kinds: Vec<&str> = case.findings.iter().map(|finding| finding.kind.as_str()).collect();
     assert_eq!(kinds, ["remote-memory"]);
-    assert_eq!((case.places[0].seats[0].memory, case.chosen.text("memory_nodes")), (Some(1), Ok("1")));
+    assert_eq!((case.places[0].bindings[0].memory, case.chosen.text("memory_nodes")), (Some(1), Ok("1")));
     let reason = plan(&HostCopy, &[SMALL, ("scope", "matrix")], two).expect_err("one node is left");
     assert_eq!(reason.cause, Cause::Inapplicable);
     assert!(reason.text.contains("of 2 a cpuset leaves 1 to this process"), "{reason}");

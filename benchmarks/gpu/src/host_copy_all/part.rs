@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample};
 use seatrial_sys::gpu::{DeviceMemory, Driver, GpuError, PinnedMemory, Span, Stream};
 use seatrial_sys::memory::Pages;
 use serde_json::{Map, Value, json};
@@ -12,10 +12,10 @@ use super::plan::{ROUNDS, SLICE};
 use crate::pattern::{Pattern, Wrong};
 use crate::{
     Block, Checks, GpuGroup, GpuWorkload, MOST_QUEUED, Opened, Starter, StreamError, Tally, TimedStream,
-    Watches, Worker, address_of, preparing,
+    Watches, address_of, preparing,
 };
 use seatrial_bench::pin;
-use seatrial_bench::{Error, Sink, Stop};
+use seatrial_bench::{Sink, Stop};
 
 /// What goes to a device, what comes from it, what stands where nothing was copied.
 const IN: Pattern = Pattern::of(21);
@@ -31,16 +31,14 @@ const DIRECTIONS: [(&str, bool, bool); 3] =
 const MOST_BLOCKS: usize = 640;
 
 /// What a case asks for.
-struct Wanted {
-    place: PartPlacement,
-    addresses: Vec<String>,
-    directions: Vec<(&'static str, bool, bool)>,
+struct Wanted<'a> {
+    place: &'a PartPlacement,
     block: usize,
     covers_memory: bool,
     pages: Vec<Pages>,
 }
 
-struct Ready {
+pub struct Ready {
     group: GpuGroup<End>,
     directions: Vec<(&'static str, bool, bool)>,
     block: usize,
@@ -77,52 +75,46 @@ impl crate::End for End {
     }
 }
 
-/// The worker of `case` at `place`; opens nothing yet.
+/// The workload of `case` at `place`.
 ///
 /// # Errors
-/// When the case was not planned by the same version.
-pub fn worker(case: &Case, place: &PartPlacement) -> Result<Worker, Error> {
+/// When the case was not planned by the same version, or the driver refuses.
+pub fn ready(case: &Case, place: &PartPlacement, library: Option<&Path>) -> Result<Ready, Reason> {
     let word = case.params.text("direction")?;
-    let missing = || Error::new(Cause::Protocol, "the case names no size of a block");
+    let missing = || Reason::new(Cause::Protocol, "the case names no size of a block");
     let wanted = Wanted {
-        place: place.clone(),
-        addresses: address_of(case)?,
-        directions: DIRECTIONS.into_iter().filter(|(name, ..)| word == "auto" || word == *name).collect(),
+        place,
         block: case.params.bytes("block")?.ok_or_else(missing)?.get() as usize,
         covers_memory: case.params.text("coverage")? == "memory",
         pages: seatrial_bench::pages(&case.params)?,
     };
-    Worker::new(case, place, move |library| Ok(Box::new(wanted.ready(library)?)))
+    let (addresses, block) = (address_of(case)?, wanted.block);
+    let bytes = 2 * (block * addresses.len()) as u64;
+    seatrial_bench::require_room(bytes, "the copies need", "free memory or lower -p block=")?;
+    let group = GpuGroup::gather(library, &addresses, 1, |driver, number, address| {
+        wanted.end(driver, number, address)
+    })?;
+    let first = &group.ends()[0].opened;
+    let starter = Starter::new(&first.gpu).map_err(preparing(&first.address, "making a gate"))?;
+    let directions: Vec<_> =
+        DIRECTIONS.into_iter().filter(|(name, ..)| word == "auto" || word == *name).collect();
+    Ok(Ready {
+        copies: vec![1; directions.len()],
+        directions,
+        block,
+        covers: wanted.covers_memory,
+        starter,
+        slices: 0,
+        checks: Checks::default(),
+        group,
+    })
 }
 
-impl Wanted {
-    fn ready(&self, library: Option<&Path>) -> Result<Ready, Error> {
-        seatrial_bench::require_room(
-            2 * (self.block * self.addresses.len()) as u64,
-            "the copies need",
-            "free memory or lower -p block=",
-        )?;
-        let group = GpuGroup::gather(library, &self.addresses, 1, |driver, number, address| {
-            self.end(driver, number, address)
-        })?;
-        let first = &group.ends()[0].opened;
-        let starter = Starter::new(&first.gpu).map_err(preparing(&first.address, "making a gate"))?;
-        Ok(Ready {
-            directions: self.directions.clone(),
-            block: self.block,
-            covers: self.covers_memory,
-            starter,
-            copies: vec![1; self.directions.len()],
-            slices: 0,
-            checks: Checks::default(),
-            group,
-        })
-    }
-
-    fn end(&self, driver: &Arc<dyn Driver>, number: usize, address: &str) -> Result<End, Error> {
-        let node = self.place.seats.get(number).and_then(|binding| binding.memory);
+impl Wanted<'_> {
+    fn end(&self, driver: &Arc<dyn Driver>, number: usize, address: &str) -> Result<End, Reason> {
+        let node = self.place.bindings.get(number).and_then(|binding| binding.memory);
         // Memory without a node of its own lies next to the thread that touches it.
-        if let Some(binding) = self.place.seats.get(number) {
+        if let Some(binding) = self.place.bindings.get(number) {
             pin(binding.cpu)?;
         }
         let opened = Opened::at(driver, address)?;
@@ -162,7 +154,7 @@ impl GpuWorkload for Ready {
         stop: &Stop,
         mut out: Option<&mut dyn Sink>,
         watches: &mut Watches<'_>,
-    ) -> Result<f64, Error> {
+    ) -> Result<f64, Reason> {
         let mut rates = 0.0;
         for (index, direction) in self.directions.clone().into_iter().enumerate() {
             if stop.is_over() && out.is_some() && !self.covers {
@@ -186,9 +178,7 @@ impl GpuWorkload for Ready {
                     at.set("gpu", gpu as u64);
                     at.set("lane", 2 * gpu as u64 + lane);
                     at.set("slice", self.slices);
-                    let amount = Quantity::new(bytes as f64, Unit::Byte)
-                        .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
-                    out.sample(Sample { channel: "copy".to_owned(), at, start, end, amount });
+                    out.sample(Sample::new("copy", at, (start, end), Quantity::bytes(bytes)));
                 }
             }
             self.slices += 1;
@@ -201,7 +191,7 @@ impl GpuWorkload for Ready {
         self.covers.then_some(if phase == Phase::WarmUp { 1 } else { ROUNDS })
     }
 
-    fn forget(&mut self) -> Result<(), Error> {
+    fn forget(&mut self) -> Result<(), Reason> {
         self.group.ends_mut().iter_mut().try_for_each(|end| {
             end.written = false;
             end.target.fill(NOTHING)
@@ -216,7 +206,7 @@ impl GpuWorkload for Ready {
         self.group.evidence(out);
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         let Self { group, checks, .. } = self;
         for end in group.ends_mut().iter_mut().filter(|end| end.written) {
             let words = end.target.memory.len() / 8;

@@ -49,8 +49,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     case.facts.set("gpus", gpus.len() as u64);
     crate::chosen(&mut case, &gpus);
     case.findings = findings.concat();
-    case.places =
-        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: places }];
+    case.places = vec![PartPlacement::new("worker", 0, &node.name, places)];
 
     let directions = if params.text("direction").is_ok_and(|word| word == "auto") { 3 } else { 1 };
     let mut slice = SLICE;
@@ -110,7 +109,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
             )
         }
     };
-    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
+    about.limits(limit)
 }
 
 fn base(bound: &Bound) -> f64 {

@@ -7,10 +7,10 @@ use seatrial_model::{Case, Cause, Integrity, PartPlacement};
 
 use super::{HostCopyAll, part};
 use crate::rig::{Fake, close, machine, measured, median, plan, refused_here, site, trial};
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
-fn make(case: &Case, place: &PartPlacement, library: &Path) -> Result<Box<dyn Part>, Error> {
-    Ok(Box::new(part::worker(case, place)?.with_driver(library)))
+fn make(case: &Case, place: &PartPlacement, library: &Path) -> Part {
+    crate::part(case, place, Some(library.to_owned()), part::ready)
 }
 
 const SMALL: (&str, &str) = ("block", "256 KiB");
@@ -100,7 +100,7 @@ fn blocks_lie_where_a_cpuset_lets_them_and_each_gpu_is_told() {
     let told: Vec<_> = case.findings.iter().map(|one| (one.subject.as_str(), one.kind.as_str())).collect();
     let both = |gpu| [(gpu, "remote-cores"), (gpu, "remote-memory")];
     assert_eq!(told, [both("gpu:0"), both("gpu:1")].concat());
-    let part = make(&case, &case.places[0], &fake.library()).expect("a part");
+    let part = make(&case, &case.places[0], &fake.library());
     let record = trial(part, &case.places[0]).expect("measured");
     for gpu in ["0000:10:00.0", "0000:11:00.0"] {
         let place = &record.evidence["places"][gpu];

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement, Quantity, Reason, Sample};
 use seatrial_sys::gpu::{DeviceMemory, Function, GpuError, Span};
 use serde_json::json;
 
@@ -11,9 +11,9 @@ use super::plan::SLICE;
 use super::variant::{Variant, variants};
 use crate::pattern::{Pattern, Wrong};
 use crate::{
-    Arrays, Checks, GpuWorkload, MOST_QUEUED, Op, Opened, SUMS, Starter, Tally, TimedStream, Watches, Worker,
+    Arrays, Checks, GpuWorkload, MOST_QUEUED, Op, Opened, SUMS, Starter, Tally, TimedStream, Watches,
 };
-use seatrial_bench::{Error, Sink, Stop};
+use seatrial_bench::{Sink, Stop};
 
 /// The factor of triad.
 const FACTOR: u64 = 3;
@@ -21,7 +21,7 @@ const FACTOR: u64 = 3;
 /// Bytes of the sums of `read`.
 const SUM_BYTES: usize = SUMS as usize * size_of::<u64>();
 
-struct Ready {
+pub struct Ready {
     array: usize,
     variants: Vec<Variant>,
     arrays: [Arc<DeviceMemory>; 3],
@@ -36,27 +36,23 @@ struct Ready {
     opened: Opened,
 }
 
-/// The worker of `case` at `place`; opens nothing yet.
+/// The workload of `case`.
 ///
 /// # Errors
-/// When the case was not planned by the same version.
-pub fn worker(case: &Case, place: &PartPlacement) -> Result<Worker, Error> {
-    let missing = |what: &str| Error::new(Cause::Protocol, format!("the case names no {what}"));
+/// When the case was not planned by the same version, or the driver refuses.
+pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<Ready, Reason> {
+    let missing = |what: &str| Reason::new(Cause::Protocol, format!("the case names no {what}"));
     let address = crate::address_of(case)?.into_iter().next().ok_or_else(|| missing("GPU"))?;
     let array = case.chosen.bytes("array")?.ok_or_else(|| missing("size of an array"))?.get() as usize;
     let variants = variants(case.params.text("kernel")?, case.params.text("variants")? == "all");
-    Worker::new(case, place, move |library| Ok(Box::new(ready(&address, array, &variants, library)?)))
-}
-
-fn ready(address: &str, array: usize, variants: &[Variant], library: Option<&Path>) -> Result<Ready, Error> {
     let driver = Opened::driver(library)?;
-    let opened = Opened::at(&driver, address)?;
+    let opened = Opened::at(&driver, &address)?;
     opened.require((3 * array + SUM_BYTES) as u64)?;
-    let refused = |what: &str| crate::preparing(address, what);
+    let refused = |what: &str| crate::preparing(&address, what);
     let take = |bytes| DeviceMemory::take(&opened.gpu, bytes).map_err(refused("taking memory of the device"));
     let arrays = [take(array)?, take(array)?, take(array)?];
     let mut shapes = Vec::new();
-    for variant in variants {
+    for variant in &variants {
         if let Variant::Kernel(shape, _) = variant
             && !shapes.contains(shape)
         {
@@ -104,7 +100,7 @@ impl GpuWorkload for Ready {
         stop: &Stop,
         mut out: Option<&mut dyn Sink>,
         watches: &mut Watches<'_>,
-    ) -> Result<f64, Error> {
+    ) -> Result<f64, Reason> {
         let mut rates = 0.0;
         for index in 0..self.variants.len() {
             if stop.is_over() && out.is_some() {
@@ -114,16 +110,12 @@ impl GpuWorkload for Ready {
             let failed = crate::during(&self.opened.address, variant.kernel());
             let (start, end, passes) = self.slice(index, watches).map_err(failed)?;
             let span = end.since(start);
-            let bytes = passes as f64 * (self.array as u64 * variant.arrays()) as f64;
-            rates += bytes / span.as_secs().max(1e-9);
+            let bytes = passes as u64 * self.array as u64 * variant.arrays();
+            rates += bytes as f64 / span.as_secs().max(1e-9);
             if let Some(out) = out.as_deref_mut() {
-                let at: Params = [("kernel", variant.kernel().to_owned()), ("variant", variant.name())]
-                    .into_iter()
-                    .map(|(name, word)| (name.to_owned(), word.as_str().into()))
-                    .collect();
-                let amount = Quantity::new(bytes, Unit::Byte)
-                    .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
-                out.sample(Sample { channel: "pass".to_owned(), at, start, end, amount });
+                let name = variant.name();
+                let at = [("kernel", variant.kernel().into()), ("variant", name.as_str().into())].into();
+                out.sample(Sample::new("pass", at, (start, end), Quantity::bytes(bytes)));
             }
             // The next slice of this variant gets as many passes as fill its time.
             let one = span.as_secs() / passes as f64;
@@ -137,7 +129,7 @@ impl GpuWorkload for Ready {
         out.evidence("held_by", json!(self.starter.hold_method()));
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         Ok(self.checks.integrity())
     }
 }

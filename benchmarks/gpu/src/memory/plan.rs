@@ -38,12 +38,7 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     case.chosen.set("array", array(params, gpu)?);
     // Where the thread sits hardly matters for work within the device: a remark on it would only distract.
     let (binding, _) = crate::near(&node.machine, gpu, &core_bindings(&node.machine)?, turn);
-    case.places = vec![PartPlacement {
-        part: "worker".to_owned(),
-        index: 0,
-        node: node.name.clone(),
-        seats: vec![binding],
-    }];
+    case.places = vec![PartPlacement::new("worker", 0, &node.name, vec![binding])];
     let kernel = params.text("kernel").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
     let every = params.text("variants").is_ok_and(|word| word == "all");
     let round = Nanos(SLICE.get() * variants(kernel, every).len() as u64);
@@ -81,7 +76,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let gpu = gpus.and_then(|gpus| gpus.iter().find(|gpu| Some(gpu.key()) == case.key));
     let limit = match gpu {
         Some(gpu) => gpu_memory_limit(gpu),
-        None => Limit::Unknown { reason: "nothing is known of the GPU".to_owned() },
+        None => Limit::unknown("nothing is known of the GPU"),
     };
-    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit.clone())).collect()
+    about.limits(|_| limit.clone())
 }

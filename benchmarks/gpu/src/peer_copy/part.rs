@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Quantity, Reason, Sample};
 use seatrial_sys::gpu::{DeviceMemory, GpuError, Span, Stream};
 use serde_json::json;
 
@@ -13,9 +13,9 @@ use super::plan::{PROCESSORS, SLICE, wanted};
 use crate::pattern::{Pattern, Wrong};
 use crate::{
     Checks, GpuGroup, GpuWorkload, MOST_QUEUED, Opened, Ring, Starter, StreamError, Tally, TimedStream,
-    Watches, Worker, address_of, preparing,
+    Watches, address_of, preparing,
 };
-use seatrial_bench::{Error, Sink, Stop};
+use seatrial_bench::{Sink, Stop};
 
 /// Memory that is chased through.
 const RING: usize = 2 << 20;
@@ -29,15 +29,7 @@ const PIECES: usize = 8;
 /// What is overwritten so that nothing of the ring is left in the second-level cache, in sizes of that cache.
 const FLUSHES: usize = 2;
 
-/// What a case asks for.
-struct Wanted {
-    addresses: Vec<String>,
-    cells: Vec<Cell>,
-    size: usize,
-    by_kernel: bool,
-}
-
-struct Ready {
+pub struct Ready {
     group: GpuGroup<End>,
     cells: Vec<Cell>,
     size: usize,
@@ -75,62 +67,52 @@ impl crate::End for End {
     }
 }
 
-/// The worker of `case` at `place`; opens nothing yet.
+/// The workload of `case`.
 ///
 /// # Errors
-/// When the case was not planned by the same version.
-pub fn worker(case: &Case, place: &PartPlacement) -> Result<Worker, Error> {
+/// When the case was not planned by the same version, or the driver refuses.
+pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<Ready, Reason> {
     let addresses = address_of(case)?;
-    let missing = || Error::new(Cause::Protocol, "the case names no size of a copy");
-    let wanted = Wanted {
-        cells: wanted(&case.params, addresses.len()),
-        addresses,
-        size: case.params.bytes("size")?.ok_or_else(missing)?.get() as usize,
-        by_kernel: case.params.text("engine")? == "sm",
-    };
-    Worker::new(case, place, move |library| Ok(Box::new(wanted.ready(library)?)))
-}
-
-impl Wanted {
-    fn ready(&self, library: Option<&Path>) -> Result<Ready, Error> {
-        let group = GpuGroup::gather(library, &self.addresses, 2, |driver, number, address| {
-            let opened = Opened::at(driver, address)?;
-            // A source, and a target for each of the others.
-            opened.require((self.size * self.addresses.len()) as u64)?;
-            End::new(number, opened, self.size).map_err(preparing(address, "taking memory of the device"))
-        })?;
-        let refused = |end: &End| preparing(&end.opened.address, "reaching another GPU");
-        let first = &group.ends()[0];
-        let starter = Starter::new(&first.opened.gpu).map_err(refused(first))?;
-        let (mut targets, mut streams, mut apart) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
-        for from in group.ends() {
-            for to in group.ends().iter().filter(|to| to.number != from.number) {
-                if !from.opened.gpu.reach(&to.opened.gpu).map_err(refused(from))? {
-                    apart.push((from.number, to.number));
-                }
-                let target = DeviceMemory::take(&to.opened.gpu, self.size).map_err(refused(to))?;
-                targets.insert((from.number, to.number), target);
-                for (by, reads) in [(from, false), (to, true)] {
-                    let timed = TimedStream::new(&by.opened.gpu, &by.opened.kernels).map_err(refused(by))?;
-                    streams.insert((from.number, to.number, reads), timed);
-                }
+    let missing = || Reason::new(Cause::Protocol, "the case names no size of a copy");
+    let size = case.params.bytes("size")?.ok_or_else(missing)?.get() as usize;
+    let cells = wanted(&case.params, addresses.len());
+    let group = GpuGroup::gather(library, &addresses, 2, |driver, number, address| {
+        let opened = Opened::at(driver, address)?;
+        // A source, and a target for each of the others.
+        opened.require((size * addresses.len()) as u64)?;
+        End::new(number, opened, size).map_err(preparing(address, "taking memory of the device"))
+    })?;
+    let refused = |end: &End| preparing(&end.opened.address, "reaching another GPU");
+    let first = &group.ends()[0];
+    let starter = Starter::new(&first.opened.gpu).map_err(refused(first))?;
+    let (mut targets, mut streams, mut apart) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+    for from in group.ends() {
+        for to in group.ends().iter().filter(|to| to.number != from.number) {
+            if !from.opened.gpu.reach(&to.opened.gpu).map_err(refused(from))? {
+                apart.push((from.number, to.number));
+            }
+            let target = DeviceMemory::take(&to.opened.gpu, size).map_err(refused(to))?;
+            targets.insert((from.number, to.number), target);
+            for (by, reads) in [(from, false), (to, true)] {
+                let timed = TimedStream::new(&by.opened.gpu, &by.opened.kernels).map_err(refused(by))?;
+                streams.insert((from.number, to.number, reads), timed);
             }
         }
-        Ok(Ready {
-            cells: self.cells.clone(),
-            size: self.size,
-            by_kernel: self.by_kernel,
-            copies: vec![1; self.cells.len()],
-            targets,
-            streams,
-            starter,
-            slices: 0,
-            turn: 0,
-            apart,
-            checks: Checks::default(),
-            group,
-        })
     }
+    Ok(Ready {
+        copies: vec![1; cells.len()],
+        cells,
+        size,
+        by_kernel: case.params.text("engine")? == "sm",
+        targets,
+        streams,
+        starter,
+        slices: 0,
+        turn: 0,
+        apart,
+        checks: Checks::default(),
+        group,
+    })
 }
 
 impl GpuWorkload for Ready {
@@ -140,7 +122,7 @@ impl GpuWorkload for Ready {
         stop: &Stop,
         mut out: Option<&mut dyn Sink>,
         watches: &mut Watches<'_>,
-    ) -> Result<f64, Error> {
+    ) -> Result<f64, Reason> {
         let mut rates = 0.0;
         for (index, cell) in self.cells.clone().iter().enumerate() {
             if stop.is_over() && out.is_some() {
@@ -166,7 +148,9 @@ impl GpuWorkload for Ready {
                 cell.peer.iter().for_each(|peer| at.set("peer", *peer as u64));
                 at.set("lane", lane);
                 at.set("slice", slice);
-                emit(&mut out, "copy", at, (start, end), (bytes as f64, Unit::Byte))?;
+                if let Some(out) = out.as_deref_mut() {
+                    out.sample(Sample::new("copy", at, (start, end), Quantity::bytes(bytes)));
+                }
             }
         }
         self.turn = self.turn.wrapping_add(1);
@@ -183,7 +167,9 @@ impl GpuWorkload for Ready {
                         let mut at = Params::default();
                         at.set("by", by as u64);
                         at.set("from", of as u64);
-                        emit(&mut out, channel, at, span, (loads as f64, Unit::Count))?;
+                        if let Some(out) = out.as_deref_mut() {
+                            out.sample(Sample::new(channel, at, span, Quantity::count(loads)));
+                        }
                     }
                     Err(StreamError { stream, error }) => self.group.lose(stream, error, "a chase")?,
                 }
@@ -198,24 +184,9 @@ impl GpuWorkload for Ready {
         out.evidence("held_by", json!(self.starter.hold_method()));
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         Ok(self.checks.integrity())
     }
-}
-
-fn emit(
-    out: &mut Option<&mut dyn Sink>,
-    channel: &str,
-    at: Params,
-    (start, end): (Nanos, Nanos),
-    (amount, unit): (f64, Unit),
-) -> Result<(), Error> {
-    if let Some(out) = out {
-        let amount =
-            Quantity::new(amount, unit).map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
-        out.sample(Sample { channel: channel.to_owned(), at, start, end, amount });
-    }
-    Ok(())
 }
 
 /// TimedStream, start, end and bytes of each piece. The stream of a [`StreamError`] is the GPU's number here.

@@ -70,12 +70,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     case.facts.set("kind", "node");
     case.facts.set("gpus", gpus.len() as u64);
     crate::chosen(&mut case, &gpus);
-    case.places = vec![PartPlacement {
-        part: "worker".to_owned(),
-        index: 0,
-        node: node.name.clone(),
-        seats: vec![binding],
-    }];
+    case.places = vec![PartPlacement::new("worker", 0, &node.name, vec![binding])];
     case.findings.extend(redirected(&gpus));
     let pairs = (gpus.len() * (gpus.len() - 1)) as u64;
     let round = SLICE.get() * wanted(params, gpus.len()).len() as u64 + CHASE.get() * CHASES * pairs;
@@ -106,7 +101,7 @@ fn redirected(gpus: &[&Gpu]) -> Option<Finding> {
 }
 
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
-    let unknown = |reason: &str| Limit::Unknown { reason: reason.to_owned() };
+    let unknown = |reason: &str| Limit::unknown(reason);
     let machine = case.nodes.first().and_then(|node| site.machine(node));
     let gpus: Vec<&Gpu> =
         machine.and_then(|machine| crate::measured(&Params::default(), machine).ok()).unwrap_or_default();
@@ -138,5 +133,5 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         "latency" | "latency_memory" => unknown("no data sheet says how long a link takes"),
         _ => unknown("what several GPUs share on their way is not known"),
     };
-    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
+    about.limits(limit)
 }

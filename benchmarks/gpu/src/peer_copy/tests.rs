@@ -6,10 +6,10 @@ use seatrial_model::{Case, Cause, Integrity, Measures, PartPlacement};
 
 use super::{PeerCopy, part};
 use crate::rig::{Fake, close, machine, measured, median, plan, site};
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
-fn make(case: &Case, place: &PartPlacement, library: &Path) -> Result<Box<dyn Part>, Error> {
-    Ok(Box::new(part::worker(case, place)?.with_driver(library)))
+fn make(case: &Case, place: &PartPlacement, library: &Path) -> Part {
+    crate::part(case, place, Some(library.to_owned()), part::ready)
 }
 
 const SMALL: (&str, &str) = ("size", "256 KiB");

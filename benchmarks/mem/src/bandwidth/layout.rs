@@ -101,10 +101,10 @@ impl Layout {
                 .collect()
         };
         match chosen.get(MEMORY_NODES) {
-            Some(_) => Self::matrix(&place.seats, &numbers(MEMORY_NODES)),
+            Some(_) => Self::matrix(&place.bindings, &numbers(MEMORY_NODES)),
             None => {
                 let levels: Vec<_> = numbers("levels").into_iter().map(|level| level as usize).collect();
-                Self::levels(&place.seats, &levels)
+                Self::levels(&place.bindings, &levels)
             }
         }
     }

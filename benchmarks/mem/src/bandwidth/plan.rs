@@ -79,15 +79,14 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     case.facts.set("kind", "node");
     case.facts.set("cores", bindings.len() as u64);
     case.facts.set("numa_nodes", machine.numa.len() as u64);
-    case.places =
-        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
+    case.places = vec![PartPlacement::new("worker", 0, &node.name, bindings)];
 
     let points = layout.points.len() as u64;
     case.budget.measure = case.budget.measure.max(Nanos(SLICE.get() * points * LEAST_SLICES));
     case.budget.warm_up = case.budget.warm_up.max(Nanos(SLICE.get() * points));
     // First touch and the check of the data run at a few GB/s and core at least.
     let total = array.get() * kernel.arrays() as u64 * pools(&layout);
-    let touch = Nanos(total / (2 * case.places[0].seats.len().min(16) as u64).max(1));
+    let touch = Nanos(total / (2 * case.places[0].bindings.len().min(16) as u64).max(1));
     case.budget.overhead = Nanos::millis(100).plus(touch);
     case.budget.prepare = Nanos::secs(30).plus(Nanos(touch.get().saturating_mul(20)));
     Ok(case)
@@ -221,12 +220,12 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let whole = match machine.map(memory_bandwidth) {
         Some(Known::Known(bound)) => Limit::Chain(vec![bound]),
         Some(Known::Unknown(reason)) => Limit::Unknown { reason },
-        None => Limit::Unknown { reason: "nothing is known of the node".to_owned() },
+        None => Limit::unknown("nothing is known of the node"),
     };
     let pair = "the links between NUMA nodes have no published speed that the system could tell";
     let limit = |metric: &str| match metric {
-        "local" | "remote" => Limit::Unknown { reason: pair.to_owned() },
+        "local" | "remote" => Limit::unknown(pair),
         _ => whole.clone(),
     };
-    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
+    about.limits(limit)
 }

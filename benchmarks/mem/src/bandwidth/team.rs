@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use seatrial_model::{Binding, Cause, Integrity, Nanos};
+use seatrial_model::{Binding, Cause, Integrity, Nanos, Reason};
 use seatrial_sys::clock;
 
 use crate::shard::{ArrayShard, ShardSpec};
-use seatrial_bench::{Error, Gate, Stop, ThreadSpec, ThreadTeam};
+use seatrial_bench::{Gate, Stop, ThreadSpec, ThreadTeam};
 
 /// Elements that the loop works on between two looks at the clock: 4 MiB of each array, a fraction of a millisecond.
 pub const BLOCK: usize = (4 << 20) / size_of::<f64>();
@@ -37,7 +37,7 @@ impl BandwidthTeam {
     ///
     /// # Errors
     /// When a thread cannot be started or pinned.
-    pub fn start(bindings: &[Binding], slots: usize) -> Result<Self, Error> {
+    pub fn start(bindings: &[Binding], slots: usize) -> Result<Self, Reason> {
         let spec = |binding: &Binding| ThreadSpec::new(format!("cpu{}", binding.cpu), Some(binding.cpu));
         let threads = bindings.iter().map(|binding| (spec(binding), || Ok(())));
         let threads = ThreadTeam::start(threads, "-p threads=")?;
@@ -48,12 +48,12 @@ impl BandwidthTeam {
     ///
     /// # Errors
     /// When memory cannot be had.
-    pub fn make(&self, specs: Vec<(usize, ShardSpec)>) -> Result<(), Error> {
+    pub fn make(&self, specs: Vec<(usize, ShardSpec)>) -> Result<(), Reason> {
         let (threads, specs): (Vec<_>, Vec<_>) = specs.into_iter().unzip();
         let shards = Arc::clone(&self.shards);
         let make = move |slot: usize, (): &mut ()| {
             let shard = ArrayShard::new(&specs[slot]).map_err(|error| {
-                Error::new(Cause::NoSpace, format!("cannot take memory for the arrays: {error}"))
+                Reason::new(Cause::NoSpace, format!("cannot take memory for the arrays: {error}"))
             })?;
             *lock(&shards[slot]) = Some(shard);
             Ok(())
@@ -65,7 +65,7 @@ impl BandwidthTeam {
     ///
     /// # Errors
     /// When a thread panics.
-    pub fn slice(&self, team: &[(usize, usize)], span: Nanos, stop: &Stop) -> Result<Vec<Ran>, Error> {
+    pub fn slice(&self, team: &[(usize, usize)], span: Nanos, stop: &Stop) -> Result<Vec<Ran>, Reason> {
         let (gate, stop, shards) = (Gate::new(team.len()), stop.clone(), Arc::clone(&self.shards));
         let slots = team.to_vec();
         let run = move |place: usize, (): &mut ()| {
@@ -81,7 +81,7 @@ impl BandwidthTeam {
     ///
     /// # Errors
     /// When a thread panics.
-    pub fn verify(&self, threads: impl IntoIterator<Item = usize>) -> Result<Vec<Integrity>, Error> {
+    pub fn verify(&self, threads: impl IntoIterator<Item = usize>) -> Result<Vec<Integrity>, Reason> {
         let shards = Arc::clone(&self.shards);
         let verify = move |slot: usize, (): &mut ()| {
             let nothing = || Integrity::Unverified { why: "the piece was never made".to_owned() };

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use seatrial_model::machine::{Cache, Caches, Cpu, CpuThread, Known, Machine, Memory, NumaNode};
-use seatrial_model::{
-    Bytes, Case, Cause, Integrity, PartRecord, Phase, Reason, Sample, Site, SiteNode, Value,
-};
+use seatrial_model::{Bytes, Case, Cause, Integrity, PartRecord, Phase, Reason, Site, SiteNode, Value};
 use seatrial_sys::affinity;
 use seatrial_sys::memory::Pages;
 
@@ -13,7 +11,8 @@ use super::team::BLOCK;
 use super::{ABOUT, Bandwidth};
 use crate::kernel::{Isa, Kernel, Pass, Store};
 use crate::shard::{ArrayShard, ShardSpec};
-use seatrial_bench::{Benchmark, Sink, Stop};
+use seatrial_bench::{Benchmark, Stop};
+use seatrial_testkit::{Kept, connected};
 
 const GIB: u64 = 1 << 30;
 
@@ -126,7 +125,7 @@ fn one_thread_a_core_and_only_where_we_are_allowed() {
     narrow.cpu.threads[0].allowed = false;
     narrow.cpu.threads[2].core = Some(1);
     let case = plan(narrow, &[]).unwrap();
-    let cpus: Vec<u32> = case.places[0].seats.iter().map(|binding| binding.cpu).collect();
+    let cpus: Vec<u32> = case.places[0].bindings.iter().map(|binding| binding.cpu).collect();
     assert_eq!(cpus, [1, 3]);
 }
 
@@ -195,20 +194,6 @@ fn what_was_never_worked_through_is_not_verified() {
     assert!(matches!(shard(Kernel::Copy, Some(Store::Regular)).verify(), Integrity::Unverified { .. }));
 }
 
-/// Keeps what a part says.
-#[derive(Default)]
-struct Kept(Vec<Sample>, seatrial_model::Evidence);
-
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.0.push(sample);
-    }
-
-    fn evidence(&mut self, name: &str, value: serde_json::Value) {
-        self.1.insert(name.to_owned(), value);
-    }
-}
-
 #[test]
 fn a_worker_measures_every_thread_count_and_proves_where_its_memory_is() {
     let mut here = machine(1, 64);
@@ -216,27 +201,29 @@ fn a_worker_measures_every_thread_count_and_proves_where_its_memory_is() {
     here.cpu.threads.retain(|thread| allowed.contains(thread.id));
     here.cpu.isa = Known::Known(Isa::available().iter().map(|isa| isa.feature().to_owned()).collect());
     let case = plan(here, &[("array", "32 MiB"), ("kernel", "copy")]).unwrap();
-    let mut part = Bandwidth.part(&case, &case.places[0]).unwrap();
-    part.prepare().unwrap();
-    part.connect(&[]).unwrap();
+    let mut part = connected(Bandwidth.part(&case, &case.places[0])).unwrap();
     let mut kept = Kept::default();
     part.run(Phase::WarmUp, &Stop::after(Duration::ZERO), &mut kept).unwrap();
-    assert!(kept.0.is_empty(), "the warm-up keeps nothing");
-    let cores = case.places[0].seats.len() as u64;
+    assert!(kept.samples.is_empty(), "the warm-up keeps nothing");
+    let cores = case.places[0].bindings.len() as u64;
     let mut seen = Vec::new();
     // A machine that does other work at the same time may need more than one turn for all counts.
     let measures = loop {
         let mut kept = Kept::default();
         part.run(Phase::Measure, &Stop::after(case.budget.measure.into()), &mut kept).unwrap();
-        assert!(kept.1.contains_key("place") && kept.1.contains_key("pages") && kept.1.contains_key("isa"));
+        assert!(
+            kept.evidence.contains_key("place")
+                && kept.evidence.contains_key("pages")
+                && kept.evidence.contains_key("isa")
+        );
         let record = PartRecord {
             part: "worker".to_owned(),
             index: 0,
             node: "n1".to_owned(),
             trial: 0,
-            samples: kept.0,
+            samples: kept.samples,
             integrity: Integrity::Verified { checked: 1 },
-            evidence: kept.1,
+            evidence: kept.evidence,
         };
         match Bandwidth.reduce(&case, &[record]) {
             Ok(measures) => {

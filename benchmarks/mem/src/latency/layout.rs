@@ -118,11 +118,11 @@ impl Layout {
     /// makes sense.
     pub fn of(params: &Params, chosen: &Params, place: &PartPlacement) -> Option<Self> {
         let size = chosen.bytes("size").ok()??.get();
-        let binding = *place.seats.first()?;
+        let binding = *place.bindings.first()?;
         if let Some(nodes) = chosen.get("memory_nodes") {
             let nodes: Option<Vec<u32>> =
                 nodes.to_string().split(' ').map(|word| word.parse().ok()).collect();
-            return Some(Self::matrix(&place.seats, &nodes?, size));
+            return Some(Self::matrix(&place.bindings, &nodes?, size));
         }
         Some(match params.get("size") {
             Some(word) if *word == Value::from("auto") => {

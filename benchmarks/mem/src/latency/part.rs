@@ -1,57 +1,52 @@
 //! The worker: lays the rings, visits the points in turn, checks pointers and positions.
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement, Phase, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement, Phase, Quantity, Reason, Sample};
 use seatrial_sys::clock::Calibration;
 use seatrial_sys::memory::Pages;
-use serde_json::json;
 
 use super::layout::Layout;
 use super::plan::{RUNS, SLICE};
 use crate::chase::{Chaser, Order, Rings};
 use seatrial_bench::Held;
-use seatrial_bench::{Error, Offer, Part, Sink, Stop};
+use seatrial_bench::{Running, Sink, Stop, evidence_of_clock};
 
 /// The channel of the samples: an amount of hops.
 pub const CHANNEL: &str = "chase";
 
 /// The worker of one trial.
 pub struct Worker {
-    place: PartPlacement,
     layout: Layout,
     line: u64,
-    pages: Vec<Pages>,
     blocks: Vec<Rings>,
     /// One a ring of the layout.
     chasers: Vec<Chaser>,
-    calibration: Option<Calibration>,
+    calibration: Calibration,
     pinned: Option<u32>,
 }
 
 impl Worker {
-    /// The worker of `case` at `place`; allocates nothing yet.
+    /// The worker of `case` at `place`, with all rings laid.
     ///
     /// # Errors
-    /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
-        let odd = || Error::new(Cause::Protocol, "the case names no rings that are known here");
+    /// When the case was not planned by the same version, or there is no memory for the rings.
+    pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
+        let odd = || Reason::new(Cause::Protocol, "the case names no rings that are known here");
         let line = case.chosen.bytes("line")?.ok_or_else(odd)?.get();
         let layout = Layout::of(&case.params, &case.chosen, place).ok_or_else(odd)?;
         if line == 0 || layout.rings.iter().any(|ring| ring.bytes < line) {
             return Err(odd());
         }
-        Ok(Self {
-            place: place.clone(),
-            layout,
-            line,
-            pages: seatrial_bench::pages(&case.params)?,
-            blocks: Vec::new(),
-            chasers: Vec::new(),
-            calibration: None,
-            pinned: None,
-        })
+        seatrial_bench::require_room(layout.bytes(line), "the rings take", "free memory or set -p size=")?;
+        let pages = seatrial_bench::pages(&case.params)?;
+        let calibration = Calibration::measure();
+        let (blocks, chasers) = (Vec::new(), Vec::new());
+        let mut worker = Self { layout, line, blocks, chasers, calibration, pinned: None };
+        worker.take_memory(&pages)?;
+        worker.lay_rings();
+        Ok(worker)
     }
 
-    fn pin(&mut self, cpu: u32) -> Result<(), Error> {
+    fn pin(&mut self, cpu: u32) -> Result<(), Reason> {
         if self.pinned != Some(cpu) {
             seatrial_bench::pin(cpu)?;
             self.pinned = Some(cpu);
@@ -60,15 +55,15 @@ impl Worker {
     }
 
     /// Takes the memory of every block on the CPU that uses it first, so that what is bound to no node lies next to it.
-    fn take_memory(&mut self) -> Result<(), Error> {
+    fn take_memory(&mut self, pages: &[Pages]) -> Result<(), Reason> {
         for index in 0..self.layout.blocks.len() {
             let block = self.layout.blocks[index].clone();
             let user = self.layout.points.iter().find(|point| self.layout.rings[point.ring].block == index);
             if let Some(cpu) = user.map(|point| point.cpu) {
                 self.pin(cpu)?;
             }
-            let held = Held::take(block.bytes as usize, &self.pages, block.memory).map_err(|error| {
-                Error::new(Cause::NoSpace, format!("cannot take memory for the rings: {error}"))
+            let held = Held::take(block.bytes as usize, pages, block.memory).map_err(|error| {
+                Reason::new(Cause::NoSpace, format!("cannot take memory for the rings: {error}"))
             })?;
             self.blocks.push(Rings::new(held, self.line as usize));
         }
@@ -92,8 +87,8 @@ impl Worker {
     }
 
     /// Visits every point once; samples go to `out` when they count.
-    fn round(&mut self, stop: &Stop, mut out: Option<&mut dyn Sink>) -> Result<(), Error> {
-        let shortest = Nanos(self.calibration.as_ref().map_or(0, Calibration::shortest_ns));
+    fn round(&mut self, stop: &Stop, mut out: Option<&mut dyn Sink>) -> Result<(), Reason> {
+        let shortest = Nanos(self.calibration.shortest_ns());
         for index in 0..self.layout.points.len() {
             let point = self.layout.points[index].clone();
             self.pin(point.cpu)?;
@@ -110,10 +105,8 @@ impl Worker {
                 let ran = chaser.run_for(rings, SLICE, hop_ns);
                 // What the clock could not time well is no sample.
                 if let (Some(out), true) = (out.as_deref_mut(), ran.end.since(ran.start) >= shortest) {
-                    let amount = Quantity::new(ran.hops as f64, Unit::Count)
-                        .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
-                    let (channel, at) = (CHANNEL.to_owned(), point.at.clone());
-                    out.sample(Sample { channel, at, start: ran.start, end: ran.end, amount });
+                    let span = (ran.start, ran.end);
+                    out.sample(Sample::new(CHANNEL, point.at.clone(), span, Quantity::count(ran.hops)));
                 }
             }
         }
@@ -124,9 +117,7 @@ impl Worker {
         let held = || self.blocks.iter().map(Rings::held);
         out.evidence("place", seatrial_bench::evidence_of_place(held()));
         out.evidence("pages", seatrial_bench::evidence_of_pages(held()));
-        if let Some(calibration) = &self.calibration {
-            out.evidence("clock", json!({ "cost_ns": calibration.cost_ns, "step_ns": calibration.step_ns }));
-        }
+        out.evidence("clock", evidence_of_clock(&self.calibration));
     }
 
     /// Makes the pointer in line `from` of the ring with that number lead to line `to`.
@@ -137,24 +128,8 @@ impl Worker {
     }
 }
 
-impl Part for Worker {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        let wanted = self.layout.bytes(self.line);
-        seatrial_bench::require_room(wanted, "the rings take", "free memory or set -p size=")?;
-        self.take_memory()?;
-        self.lay_rings();
-        self.calibration = Some(Calibration::measure());
-        Ok(Offer::new(&self.place, serde_json::Value::Null))
-    }
-
-    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        if self.chasers.is_empty() {
-            return Err(Error::new(Cause::Protocol, "told to run before it was told to prepare"));
-        }
+impl Running for Worker {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         while !stop.is_over() {
             let kept: Option<&mut dyn Sink> = if phase == Phase::WarmUp { None } else { Some(out) };
             self.round(stop, kept)?;
@@ -166,7 +141,7 @@ impl Part for Worker {
     }
 
     /// Compares every pointer of every ring with the order made anew, and walks the last run of each once more.
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         let mut order = self.order();
         let mut checked = 0;
         for (ring, chaser) in self.layout.rings.iter().zip(&self.chasers) {

@@ -54,12 +54,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     } else {
         case.findings.extend(remote_memory(&places));
     }
-    case.places = vec![PartPlacement {
-        part: "worker".to_owned(),
-        index: 0,
-        node: node.name.clone(),
-        seats: places.clone(),
-    }];
+    case.places = vec![PartPlacement::new("worker", 0, &node.name, places.clone())];
 
     let asked = params.bytes("size").ok().flatten();
     let layout_of = |size: u64| match (asked, matrix) {
@@ -166,9 +161,5 @@ pub fn limits(about: &About) -> Limits {
     let cache =
         "no source on the machine tells the latency of its caches; a [[limit]] in the profile supplies one";
     let reason = |metric: &str| if metric.starts_with('l') && metric.len() == 2 { cache } else { memory };
-    about
-        .metrics
-        .iter()
-        .map(|metric| (metric.name.to_owned(), Limit::Unknown { reason: reason(metric.name).to_owned() }))
-        .collect()
+    about.metrics.iter().map(|metric| (metric.name.to_owned(), Limit::unknown(reason(metric.name)))).collect()
 }

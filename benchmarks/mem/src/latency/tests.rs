@@ -12,7 +12,8 @@ use seatrial_sys::affinity;
 
 use super::part::{CHANNEL, Worker};
 use super::{ABOUT, Latency};
-use seatrial_bench::{Benchmark, Part, Sink, Stop};
+use seatrial_bench::{Benchmark, Running, Stop};
+use seatrial_testkit::{Kept, connected};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -68,7 +69,7 @@ fn chosen(case: &Case, name: &str) -> Option<u64> {
 fn the_largest_ring_is_four_times_the_last_cache_of_the_one_core_that_chases() {
     let case = plan(machine(2, 64 * GIB), &[]).unwrap();
     assert_eq!(chosen(&case, "size"), Some(128 * MIB));
-    assert_eq!(case.places[0].seats.len(), 1);
+    assert_eq!(case.places[0].bindings.len(), 1);
     assert_eq!(case.chosen.text("cpu"), Ok("0"));
     assert!(case.findings.is_empty(), "{:?}", case.findings);
 }
@@ -128,7 +129,7 @@ fn a_matrix_needs_two_nodes_and_takes_memory_without_cores_along() {
     });
     let case = plan(far.clone(), &[("scope", "matrix")]).unwrap();
     assert_eq!(case.chosen.text("memory_nodes"), Ok("0 1 4"));
-    let cpus: Vec<u32> = case.places[0].seats.iter().map(|binding| binding.cpu).collect();
+    let cpus: Vec<u32> = case.places[0].bindings.iter().map(|binding| binding.cpu).collect();
     assert_eq!(cpus, [0, 2], "the first core of each node");
     far.confinement.memory_nodes = Known::Known(vec![0, 4]);
     let case = plan(far, &[("scope", "matrix")]).unwrap();
@@ -148,20 +149,6 @@ fn no_metric_has_a_limit_and_each_says_why() {
     let case = plan(machine(1, 64 * GIB), &[]).unwrap();
     for (metric, limit) in Latency.limits(&case, &Site::default()) {
         assert!(matches!(limit, Limit::Unknown { reason } if reason.contains("[[limit]]")), "{metric}");
-    }
-}
-
-/// Keeps what a part says.
-#[derive(Default)]
-struct Kept(Vec<Sample>, Evidence);
-
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.0.push(sample);
-    }
-
-    fn evidence(&mut self, name: &str, value: serde_json::Value) {
-        self.1.insert(name.to_owned(), value);
     }
 }
 
@@ -185,23 +172,22 @@ fn record(trial: u32, kept: Kept, integrity: Integrity) -> PartRecord {
         index: 0,
         node: "n1".to_owned(),
         trial,
-        samples: kept.0,
+        samples: kept.samples,
         integrity,
-        evidence: kept.1,
+        evidence: kept.evidence,
     }
 }
 
 #[test]
 fn a_worker_visits_every_size_and_ends_where_the_order_says() {
     let case = small_case();
-    let mut part = Latency.part(&case, &case.places[0]).unwrap();
-    part.prepare().unwrap();
-    part.connect(&[]).unwrap();
+    let mut part = connected(Latency.part(&case, &case.places[0])).unwrap();
     let mut kept = Kept::default();
     part.run(Phase::WarmUp, &Stop::after(Duration::from_millis(1)), &mut kept).unwrap();
-    assert!(kept.0.is_empty(), "the warm-up keeps nothing");
+    assert!(kept.samples.is_empty(), "the warm-up keeps nothing");
     // A slow CPU, or one that does other work at the same time, needs longer to come to the last size.
-    let visited = |kept: &Kept| kept.0.iter().map(|sample| sample.at.to_string()).collect::<BTreeSet<_>>();
+    let visited =
+        |kept: &Kept| kept.samples.iter().map(|sample| sample.at.to_string()).collect::<BTreeSet<_>>();
     for turn in 1..=50 {
         let time = Duration::from(case.budget.measure) * turn;
         part.run(Phase::Measure, &Stop::after(time), &mut kept).unwrap();
@@ -211,7 +197,11 @@ fn a_worker_visits_every_size_and_ends_where_the_order_says() {
     }
     let integrity = part.verify().unwrap();
     assert!(matches!(integrity, Integrity::Verified { checked } if checked > 2 * MIB / 8), "{integrity:?}");
-    assert!(kept.1.contains_key("place") && kept.1.contains_key("pages") && kept.1.contains_key("clock"));
+    assert!(
+        kept.evidence.contains_key("place")
+            && kept.evidence.contains_key("pages")
+            && kept.evidence.contains_key("clock")
+    );
     let measures = Latency.reduce(&case, &[record(0, kept, integrity)]).unwrap();
     let sizes: Vec<Value> =
         measures.series["by_size"].iter().filter_map(|row| row.at.get("size").cloned()).collect();
@@ -226,8 +216,7 @@ fn a_worker_visits_every_size_and_ends_where_the_order_says() {
 #[test]
 fn a_pointer_that_makes_a_short_cycle_is_found() {
     let case = small_case();
-    let mut worker = Worker::new(&case, &case.places[0]).unwrap();
-    worker.prepare().unwrap();
+    let mut worker = Worker::prepare(&case, &case.places[0]).unwrap();
     worker.redirect(16, 4000, 4000);
     worker.run(Phase::WarmUp, &Stop::after(Duration::from_millis(1)), &mut Kept::default()).unwrap();
     let Integrity::Corrupt { wrong, of, first } = worker.verify().unwrap() else {
@@ -235,15 +224,6 @@ fn a_pointer_that_makes_a_short_cycle_is_found() {
     };
     assert_eq!((wrong, of), (1, MIB / 64));
     assert!(first.starts_with("in the ring of 1 MiB, the pointer in line 4000 is 0x"), "{first}");
-}
-
-#[test]
-fn a_worker_that_never_ran_is_not_verified_as_if_it_had() {
-    let case = small_case();
-    let mut worker = Worker::new(&case, &case.places[0]).unwrap();
-    assert!(matches!(worker.verify(), Ok(Integrity::Unverified { .. })));
-    let error = worker.run(Phase::Measure, &Stop::after(Duration::ZERO), &mut Kept::default()).unwrap_err();
-    assert_eq!(error.cause, Cause::Protocol);
 }
 
 /// A sample of `hops` in a microsecond.
@@ -258,7 +238,7 @@ fn sample(at: &[(&str, Value)], hops: u64) -> Sample {
 }
 
 fn verified(trial: u32, samples: Vec<Sample>) -> PartRecord {
-    record(trial, Kept(samples, Evidence::new()), Integrity::Verified { checked: 1 })
+    record(trial, Kept { samples, evidence: Evidence::new() }, Integrity::Verified { checked: 1 })
 }
 
 #[test]

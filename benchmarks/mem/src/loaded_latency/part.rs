@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use seatrial_model::{
-    Binding, Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit,
+    Binding, Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample,
 };
 use seatrial_sys::clock::{Calibration, now_ns};
 use serde_json::json;
@@ -15,7 +15,7 @@ use crate::chase::{Chaser, Order, Ran, Rings};
 use crate::kernel::{ELEMENTS_MULTIPLE, Isa, Pass};
 use crate::shard::ShardSpec;
 use seatrial_bench::Held;
-use seatrial_bench::{Error, Offer, Part, Sink, Stop};
+use seatrial_bench::{Running, Sink, Stop, evidence_of_clock};
 
 /// The channel of the chaser's samples: an amount of hops.
 pub const CHASE: &str = "chase";
@@ -28,16 +28,15 @@ const FLAT_RUNS: usize = 5;
 
 /// The worker of one trial.
 pub struct Worker {
-    place: PartPlacement,
     steps: u64,
-    line: u64,
-    ring_bytes: u64,
-    spec: ShardSpec,
-    rings: Option<(Rings, Chaser)>,
-    team: Option<LoadTeam>,
+    block_bytes: u64,
+    isa: Isa,
+    rings: Rings,
+    chaser: Chaser,
+    team: LoadTeam,
     /// What the loaders move when flat out, in bytes a nanosecond.
     full: f64,
-    calibration: Option<Calibration>,
+    calibration: Calibration,
 }
 
 /// A timed run of the chaser, with what the loaders moved meanwhile.
@@ -49,14 +48,14 @@ struct Window {
 }
 
 impl Worker {
-    /// The worker of `case` at `place`; allocates nothing yet.
+    /// The worker of `case` at `place`, with the ring laid and the loaders' arrays made.
     ///
     /// # Errors
-    /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
+    /// When the case was not planned by the same version, or the system refuses threads or memory.
+    pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let odd =
-            |what: &str| Error::new(Cause::Protocol, format!("the case names no {what} that is known here"));
-        let bytes = |name: &str| -> Result<u64, Error> {
+            |what: &str| Reason::new(Cause::Protocol, format!("the case names no {what} that is known here"));
+        let bytes = |name: &str| -> Result<u64, Reason> {
             case.chosen
                 .bytes(name)?
                 .map(seatrial_model::Bytes::get)
@@ -66,67 +65,46 @@ impl Worker {
         let isa: Isa = case.chosen.text("isa")?.parse().map_err(|_| odd("instruction set"))?;
         let (kernel, store) = kernel(case.params.text("load")?).ok_or_else(|| odd("load"))?;
         let pass = Pass::select(kernel, store, isa).ok_or_else(|| {
-            Error::new(Cause::Missing, format!("no loop of {kernel} for {isa} runs on this CPU"))
+            Reason::new(Cause::Missing, format!("no loop of {kernel} for {isa} runs on this CPU"))
         })?;
-        let loaders = place.seats.len().saturating_sub(1).max(1);
-        let elements = bytes("array")? as usize / loaders / size_of::<f64>();
+        let split = place.bindings.split_first().filter(|(_, loaders)| !loaders.is_empty());
+        let (chaser, loaders) =
+            split.ok_or_else(|| Reason::new(Cause::Protocol, "the placement has no CPU for a loader"))?;
+        let elements = bytes("array")? as usize / loaders.len() / size_of::<f64>();
         let spec = ShardSpec {
             elements: elements / ELEMENTS_MULTIPLE * ELEMENTS_MULTIPLE,
             pass,
             pages: seatrial_bench::pages(&case.params)?,
             memory: None,
         };
+        let (line, ring_bytes) = (bytes("line")?, bytes("ring")?);
+        let arrays = spec.elements * size_of::<f64>() * kernel.arrays();
+        let order = ring_bytes / line * size_of::<u32>() as u64;
+        let wanted = (arrays * loaders.len()) as u64 + ring_bytes + order;
+        seatrial_bench::require_room(wanted, "the ring and the arrays take", "free memory")?;
+        seatrial_bench::pin(chaser.cpu)?;
+        let held = Held::take(ring_bytes as usize, &spec.pages, chaser.memory).map_err(|error| {
+            Reason::new(Cause::NoSpace, format!("cannot take memory for the chaser's ring: {error}"))
+        })?;
+        let mut rings = Rings::new(held, line as usize);
+        let lines = (ring_bytes / line) as usize;
+        let ring = rings.lay(0, order_of(lines).next());
+        let on = |binding: &Binding| (*binding, ShardSpec { memory: binding.memory, ..spec.clone() });
         Ok(Self {
-            place: place.clone(),
             steps: case.params.count("steps")?.max(1),
-            line: bytes("line")?,
-            ring_bytes: bytes("ring")?,
-            spec,
-            rings: None,
-            team: None,
+            block_bytes: (PACED_BLOCK * kernel.counted_bytes_per_element()) as u64,
+            isa,
+            rings,
+            chaser: Chaser::new(ring, lines),
+            team: LoadTeam::start(loaders.iter().map(on).collect())?,
             full: 0.0,
-            calibration: None,
+            calibration: Calibration::measure(),
         })
     }
 
-    fn chaser(&self) -> Result<(Binding, &[Binding]), Error> {
-        let split = self.place.seats.split_first().filter(|(_, loaders)| !loaders.is_empty());
-        let (chaser, loaders) =
-            split.ok_or_else(|| Error::new(Cause::Protocol, "the case has no seat for a loader"))?;
-        Ok((*chaser, loaders))
-    }
-
-    fn take_ring(&mut self) -> Result<(), Error> {
-        let (binding, _) = self.chaser()?;
-        seatrial_bench::pin(binding.cpu)?;
-        let held =
-            Held::take(self.ring_bytes as usize, &self.spec.pages, binding.memory).map_err(|error| {
-                Error::new(Cause::NoSpace, format!("cannot take memory for the chaser's ring: {error}"))
-            })?;
-        let mut rings = Rings::new(held, self.line as usize);
-        let order = self.order();
-        let ring = rings.lay(0, order.next());
-        self.rings = Some((rings, Chaser::new(ring, order.next().len())));
-        Ok(())
-    }
-
-    fn order(&self) -> Order {
-        let lines = (self.ring_bytes / self.line) as usize;
-        let mut order = Order::with_room_for(lines);
-        order.grow(lines);
-        order
-    }
-
-    fn parts(&mut self) -> Result<(&Rings, &mut Chaser, &mut LoadTeam), Error> {
-        match (&mut self.rings, &mut self.team) {
-            (Some((rings, chaser)), Some(team)) => Ok((rings, chaser, team)),
-            _ => Err(Error::new(Cause::Protocol, "told to run before it was told to prepare")),
-        }
-    }
-
     /// One run at `pace`, behind a stretch that is not timed, in which the loaders find their pace.
-    fn window(&mut self, pace: Pace) -> Result<Window, Error> {
-        let (rings, chaser, team) = self.parts()?;
+    fn window(&mut self, pace: Pace) -> Window {
+        let Self { rings, chaser, team, .. } = self;
         team.load(pace);
         let hop_ns = chaser.settle(rings);
         // Reading the counters of many loaders takes a while: the middle of it stands for the moment.
@@ -138,13 +116,13 @@ impl Worker {
         let (start, before) = moment(team);
         let ran = chaser.run_for(rings, SLICE, hop_ns);
         let (end, after) = moment(team);
-        Ok(Window { ran, start, end, moved: after - before })
+        Window { ran, start, end, moved: after - before }
     }
 
     /// Lets every loader go through its arrays once, so that the check of the data covers all of them, and finds out
     /// what they move when flat out.
-    fn find_full_rate(&mut self, stop: &Stop) -> Result<(), Error> {
-        let (_, _, team) = self.parts()?;
+    fn find_full_rate(&mut self, stop: &Stop) -> Result<(), Reason> {
+        let team = &mut self.team;
         team.halt()?;
         let whole = team.look(|loads| loads.iter().map(|load| load.bytes()).max().unwrap_or(0));
         team.load(Pace::FlatOut);
@@ -155,106 +133,75 @@ impl Worker {
         // all of them too low.
         let (mut runs, mut full) = (0, 0.0_f64);
         while runs < FLAT_RUNS || !stop.is_over() {
-            let window = self.window(Pace::FlatOut)?;
+            let window = self.window(Pace::FlatOut);
             full = full.max(window.moved as f64 / window.end.since(window.start).get().max(1) as f64);
             runs += 1;
         }
         if full <= 0.0 {
             let text = "the loaders moved nothing while they were flat out: something else holds their cores";
-            return Err(Error::new(Cause::TooShort, text));
+            return Err(Reason::new(Cause::TooShort, text));
         }
         self.full = full;
         Ok(())
     }
 
     /// Takes every step once.
-    fn round(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let shortest = Nanos(self.calibration.as_ref().map_or(0, Calibration::shortest_ns));
-        let block_bytes = (PACED_BLOCK * self.spec.pass.kernel().counted_bytes_per_element()) as u64;
-        let loaders = self.parts()?.2.len();
+    fn round(&mut self, stop: &Stop, out: &mut dyn Sink) {
+        let shortest = Nanos(self.calibration.shortest_ns());
+        let loaders = self.team.len();
         for step in 0..=self.steps {
             if stop.is_over() {
-                return Ok(());
+                return;
             }
             let percent = step * 100 / self.steps;
-            let window = self.window(Pace::share(percent, self.full, loaders, block_bytes))?;
+            let window = self.window(Pace::share(percent, self.full, loaders, self.block_bytes));
             if window.ran.end.since(window.ran.start) < shortest {
                 continue;
             }
-            let at: Params = [("load".to_owned(), percent.into())].into_iter().collect();
-            let mut keep = |channel: &str, start, end, amount: f64, unit| -> Result<(), Error> {
-                let amount = Quantity::new(amount, unit)
-                    .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
-                out.sample(Sample { channel: channel.to_owned(), at: at.clone(), start, end, amount });
-                Ok(())
-            };
+            let at = Params::from([("load", percent.into())]);
             let Window { ran, start, end, moved } = window;
-            keep(CHASE, ran.start, ran.end, ran.hops as f64, Unit::Count)?;
-            keep(LOAD, start, end, moved as f64, Unit::Byte)?;
+            out.sample(Sample::new(CHASE, at.clone(), (ran.start, ran.end), Quantity::count(ran.hops)));
+            out.sample(Sample::new(LOAD, at, (start, end), Quantity::bytes(moved)));
         }
-        Ok(())
     }
 
-    fn tell(&mut self, out: &mut dyn Sink) -> Result<(), Error> {
-        let full = self.full;
-        let (rings, _, team) = self.parts()?;
+    fn tell(&self, out: &mut dyn Sink) {
+        let Self { rings, team, full, .. } = self;
         team.look(|loads| {
             let held = || std::iter::once(rings.held()).chain(loads.iter().flat_map(|load| load.held()));
             out.evidence("place", seatrial_bench::evidence_of_place(held()));
             out.evidence("pages", seatrial_bench::evidence_of_pages(held()));
         });
         out.evidence("loaders", json!({ "count": team.len(), "flat_out_gb_per_s": full }));
-        out.evidence("isa", json!(self.spec.pass.isa().name()));
-        if let Some(calibration) = &self.calibration {
-            out.evidence("clock", json!({ "cost_ns": calibration.cost_ns, "step_ns": calibration.step_ns }));
-        }
-        Ok(())
+        out.evidence("isa", json!(self.isa.name()));
+        out.evidence("clock", evidence_of_clock(&self.calibration));
     }
 
     /// What a test needs to plant a fault.
     #[cfg(test)]
     pub fn innards(&mut self) -> (&mut Rings, &mut LoadTeam) {
-        let (rings, _) = self.rings.as_mut().expect("prepared");
-        (rings, self.team.as_mut().expect("prepared"))
+        (&mut self.rings, &mut self.team)
     }
 }
 
-impl Part for Worker {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        let (_, loaders) = self.chaser()?;
-        let loaders = loaders.to_vec();
-        let arrays = self.spec.elements * size_of::<f64>() * self.spec.pass.kernel().arrays();
-        let order = self.ring_bytes / self.line * size_of::<u32>() as u64;
-        let wanted = (arrays * loaders.len()) as u64 + self.ring_bytes + order;
-        seatrial_bench::require_room(wanted, "the ring and the arrays take", "free memory")?;
-        self.take_ring()?;
-        let spec = |binding: Binding| ShardSpec { memory: binding.memory, ..self.spec.clone() };
-        self.team =
-            Some(LoadTeam::start(loaders.into_iter().map(|binding| (binding, spec(binding))).collect())?);
-        self.calibration = Some(Calibration::measure());
-        Ok(Offer::new(&self.place, serde_json::Value::Null))
-    }
-
-    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+impl Running for Worker {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         if phase == Phase::WarmUp {
             self.find_full_rate(stop)?;
-            self.parts()?.2.load(Pace::Pause);
+            self.team.load(Pace::Pause);
             return Ok(());
         }
         while !stop.is_over() {
-            self.round(stop, out)?;
+            self.round(stop, out);
         }
-        self.parts()?.2.halt()?;
-        self.tell(out)
+        self.team.halt()?;
+        self.tell(out);
+        Ok(())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
-        let order = self.order();
-        let (rings, chaser, team) = self.parts()?;
+    fn verify(&mut self) -> Result<Integrity, Reason> {
+        let Self { rings, chaser, team, .. } = self;
+        let order = order_of(chaser.lines());
         let lines = chaser.lines() as u64;
         if let Some(wrong) = rings.compare(chaser.ring(), order.next()) {
             let first = format!("in the chaser's ring, {}", wrong.first);
@@ -267,13 +214,14 @@ impl Part for Worker {
                 first: format!("in the chaser's ring, {how}"),
             });
         }
-        let mut checked_in_all = lines * size_of::<u64>() as u64;
-        for integrity in team.verify()? {
-            match integrity {
-                Integrity::Verified { checked } => checked_in_all += checked,
-                other => return Ok(other),
-            }
-        }
-        Ok(Integrity::Verified { checked: checked_in_all })
+        let ring = Integrity::Verified { checked: lines * size_of::<u64>() as u64 };
+        Ok(Integrity::of_all(std::iter::once(ring).chain(team.verify()?)))
     }
+}
+
+/// The order of a ring of so many lines.
+fn order_of(lines: usize) -> Order {
+    let mut order = Order::with_room_for(lines);
+    order.grow(lines);
+    order
 }

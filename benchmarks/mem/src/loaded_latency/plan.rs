@@ -71,8 +71,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     case.facts.set("numa_nodes", machine.numa.len() as u64);
 
     let loaders = places.len() as u64 - 1;
-    case.places =
-        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: places }];
+    case.places = vec![PartPlacement::new("worker", 0, &node.name, places)];
     let round = Nanos((SLICE.get() + SETTLING.get()) * (steps + 1));
     case.budget.measure = case.budget.measure.max(Nanos(round.get() * LEAST_VISITS));
     // Every loader goes through its arrays once, and the full rate is taken from a few runs.
@@ -182,12 +181,12 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         },
         Some(Known::Known(bound)) => Limit::Chain(vec![bound]),
         Some(Known::Unknown(reason)) => Limit::Unknown { reason },
-        None => Limit::Unknown { reason: "nothing is known of the node".to_owned() },
+        None => Limit::unknown("nothing is known of the node"),
     };
     let none = "no source on the machine tells how its memory answers under load; a [[limit]] in the profile supplies one";
     let limit = |metric: &str| match metric {
         "bandwidth" => bandwidth.clone(),
-        _ => Limit::Unknown { reason: none.to_owned() },
+        _ => Limit::unknown(none),
     };
-    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
+    about.limits(limit)
 }

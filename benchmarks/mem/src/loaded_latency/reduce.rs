@@ -29,7 +29,7 @@ pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     }
     let mut measures = Measures::default();
     let mut metric = |name: &str, unit, trials: &[Vec<f64>]| {
-        measures.metrics.insert(name.to_owned(), Values { unit, trials: trials.to_vec() });
+        measures.metric(name, unit, trials.to_vec());
     };
     metric("loaded", Unit::Nanosecond, &full.trials);
     metric("idle", Unit::Nanosecond, &idle.trials);

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use seatrial_model::{Binding, Cause, Integrity};
+use seatrial_model::{Binding, Cause, Integrity, Reason};
 use seatrial_sys::clock::now_ns;
 
 use super::pace::{Pace, PaceCell, next_due};
 use crate::shard::{ArrayShard, ShardSpec};
-use seatrial_bench::{Answers, Error, ThreadSpec, ThreadTeam};
+use seatrial_bench::{Answers, ThreadSpec, ThreadTeam};
 
 /// Elements between two looks at the pace when flat out: 256 KiB of each array, so that the looks cost nothing.
 pub const FLAT_BLOCK: usize = (256 << 10) / size_of::<f64>();
@@ -43,7 +43,7 @@ impl LoadTeam {
     ///
     /// # Errors
     /// When a thread cannot be started or pinned, or memory cannot be had.
-    pub fn start(loaders: Vec<(Binding, ShardSpec)>) -> Result<Self, Error> {
+    pub fn start(loaders: Vec<(Binding, ShardSpec)>) -> Result<Self, Reason> {
         let shared = Arc::new(Shared {
             pace: PaceCell::new(Pace::Pause),
             moved: loaders.iter().map(|_| Counter::default()).collect(),
@@ -79,7 +79,7 @@ impl LoadTeam {
     ///
     /// # Errors
     /// When one panicked.
-    pub fn check(&self, within: Duration) -> Result<(), Error> {
+    pub fn check(&self, within: Duration) -> Result<(), Reason> {
         self.stopped.as_ref().map_or(Ok(()), |stopped| stopped.check(within))
     }
 
@@ -87,7 +87,7 @@ impl LoadTeam {
     ///
     /// # Errors
     /// When one panicked.
-    pub fn halt(&mut self) -> Result<(), Error> {
+    pub fn halt(&mut self) -> Result<(), Reason> {
         self.shared.pace.set(Pace::Over);
         self.stopped.take().map_or(Ok(()), |stopped| stopped.collect(Duration::MAX).map(drop))
     }
@@ -101,7 +101,7 @@ impl LoadTeam {
     ///
     /// # Errors
     /// When a loader panicked.
-    pub fn verify(&mut self) -> Result<Vec<Integrity>, Error> {
+    pub fn verify(&mut self) -> Result<Vec<Integrity>, Reason> {
         self.halt()?;
         let shared = Arc::clone(&self.shared);
         self.threads
@@ -133,9 +133,9 @@ fn lock(shared: &Shared, index: usize) -> MutexGuard<'_, Option<ArrayShard>> {
     shared.loads[index].lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn make(shared: &Shared, index: usize, spec: &ShardSpec) -> Result<(), Error> {
+fn make(shared: &Shared, index: usize, spec: &ShardSpec) -> Result<(), Reason> {
     let load = ArrayShard::new(spec).map_err(|error| {
-        Error::new(Cause::NoSpace, format!("cannot take memory for a loader's arrays: {error}"))
+        Reason::new(Cause::NoSpace, format!("cannot take memory for a loader's arrays: {error}"))
     })?;
     *lock(shared, index) = Some(load);
     Ok(())

@@ -14,7 +14,8 @@ use super::part::{CHASE, LOAD, Worker};
 use super::team::FLAT_BLOCK;
 use super::{ABOUT, LoadedLatency};
 use crate::kernel::Isa;
-use seatrial_bench::{Benchmark, Part, Sink, Stop};
+use seatrial_bench::{Benchmark, Running, Stop};
+use seatrial_testkit::{Kept, connected};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
@@ -61,7 +62,7 @@ fn plan(machine: Machine, set: &[(&str, &str)]) -> Result<Case, Reason> {
 }
 
 fn cpus(case: &Case) -> Vec<u32> {
-    case.places[0].seats.iter().map(|binding| binding.cpu).collect()
+    case.places[0].bindings.iter().map(|binding| binding.cpu).collect()
 }
 
 fn chosen(case: &Case, name: &str) -> u64 {
@@ -109,20 +110,6 @@ fn the_bandwidth_of_a_part_of_the_machine_has_no_limit() {
     assert!(matches!(&limits["bandwidth"], Limit::Unknown { reason } if reason.contains("one NUMA node")));
 }
 
-/// Keeps what a part says.
-#[derive(Default)]
-struct Kept(Vec<Sample>, Evidence);
-
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.0.push(sample);
-    }
-
-    fn evidence(&mut self, name: &str, value: serde_json::Value) {
-        self.1.insert(name.to_owned(), value);
-    }
-}
-
 fn record(trial: u32, samples: Vec<Sample>) -> PartRecord {
     PartRecord {
         part: "worker".to_owned(),
@@ -142,14 +129,14 @@ fn small_case(load: &str) -> Case {
     here.numa.truncate(1);
     here.cpu.threads.truncate(2);
     let mut case = plan(here, &[("load", load), ("time", "50 ms"), ("steps", "5")]).expect("a plan");
-    for (binding, cpu) in case.places[0].seats.iter_mut().zip(allowed.iter().cycle()) {
+    for (binding, cpu) in case.places[0].bindings.iter_mut().zip(allowed.iter().cycle()) {
         binding.cpu = *cpu;
     }
     case
 }
 
 /// Warms up again and again while others keep the loaders from their cores, which the worker tells and gives up.
-fn warm_up(part: &mut dyn Part, kept: &mut Kept) {
+fn warm_up(part: &mut dyn Running, kept: &mut Kept) {
     for _ in 0..300 {
         match part.run(Phase::WarmUp, &Stop::after(Duration::from_millis(20)), kept) {
             Err(error) if error.cause == Cause::TooShort => {}
@@ -163,36 +150,36 @@ fn warm_up(part: &mut dyn Part, kept: &mut Kept) {
 fn a_worker_takes_every_step_with_both_figures_and_verifies_both_sides() {
     for load in ["read", "copy"] {
         let case = small_case(load);
-        let mut part = LoadedLatency.part(&case, &case.places[0]).unwrap();
-        part.prepare().unwrap();
-        part.connect(&[]).unwrap();
+        let mut part = connected(LoadedLatency.part(&case, &case.places[0])).unwrap();
         let mut kept = Kept::default();
         warm_up(part.as_mut(), &mut kept);
-        assert!(kept.0.is_empty(), "the warm-up keeps nothing");
+        assert!(kept.samples.is_empty(), "the warm-up keeps nothing");
         // A machine that does other work at the same time may need more than one turn to take all steps.
         let taken = |kept: &Kept, channel: &str| {
-            let of_channel = kept.0.iter().filter(|sample| sample.channel == channel);
+            let of_channel = kept.samples.iter().filter(|sample| sample.channel == channel);
             of_channel.map(|sample| sample.at.to_string()).collect::<BTreeSet<_>>().len()
         };
         for _ in 0..300 {
             part.run(Phase::Measure, &Stop::after(Duration::from_millis(200)), &mut kept).unwrap();
             // A loader that others keep from its CPU moves nothing in a slice; not for ever.
-            let moved = kept.0.iter().any(|sample| sample.channel == LOAD && sample.amount.value() > 0.0);
+            let moved =
+                kept.samples.iter().any(|sample| sample.channel == LOAD && sample.amount.value() > 0.0);
             if moved && taken(&kept, CHASE) == 6 && taken(&kept, LOAD) == 6 {
                 break;
             }
         }
         let integrity = part.verify().unwrap();
         assert!(matches!(integrity, Integrity::Verified { .. }), "{load}: {integrity:?}");
-        assert!(kept.1.contains_key("place") && kept.1.contains_key("loaders"));
+        assert!(kept.evidence.contains_key("place") && kept.evidence.contains_key("loaders"));
         // Whoever was held up in the middle of a block may finish it when all are told to wait, and no more than that.
-        let idle = kept.0.iter().filter(|sample| sample.channel == LOAD && sample.at.count("load") == Ok(0));
+        let idle =
+            kept.samples.iter().filter(|sample| sample.channel == LOAD && sample.at.count("load") == Ok(0));
         let most = (FLAT_BLOCK * 2 * size_of::<f64>()) as f64;
         assert!(
             idle.map(|sample| sample.amount.value()).all(|moved| moved <= most),
             "{load}: idle loaders went on"
         );
-        let measures = LoadedLatency.reduce(&case, &[record(0, kept.0)]).unwrap();
+        let measures = LoadedLatency.reduce(&case, &[record(0, kept.samples)]).unwrap();
         for name in ["curve", "delivered"] {
             let steps: Vec<_> =
                 measures.series[name].iter().map(|row| row.at.count("load").unwrap()).collect();
@@ -207,11 +194,7 @@ fn a_worker_takes_every_step_with_both_figures_and_verifies_both_sides() {
 #[test]
 fn a_planted_fault_on_either_side_is_found() {
     let case = small_case("read");
-    let ready = || {
-        let mut worker = Worker::new(&case, &case.places[0]).unwrap();
-        worker.prepare().unwrap();
-        worker
-    };
+    let ready = || Worker::prepare(&case, &case.places[0]).unwrap();
     let run = |worker: &mut Worker| {
         warm_up(worker, &mut Kept::default());
         worker.verify().unwrap()

@@ -1,17 +1,15 @@
 //! The scheduling class of the threads, and how exactly they are woken.
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::sched::{self, Class};
-
-use seatrial_bench::Error;
 
 /// Has the calling thread woken exactly, and tries `class`, which is taken only while there is work to pace.
 ///
 /// # Errors
 /// When the system does not allow it.
-pub fn settle(class: Class) -> Result<(), Error> {
+pub fn settle(class: Class) -> Result<(), Reason> {
     sched::wake_exactly()
-        .map_err(|errno| Error::new(Cause::Denied, format!("cannot take the slack from timers: {errno}")))?;
+        .map_err(|errno| Reason::new(Cause::Denied, format!("cannot take the slack from timers: {errno}")))?;
     in_class(class, || Ok(()))
 }
 
@@ -19,13 +17,13 @@ pub fn settle(class: Class) -> Result<(), Error> {
 ///
 /// # Errors
 /// When the class is not to be had, and what `work` says.
-pub fn in_class<T>(class: Class, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+pub fn in_class<T>(class: Class, work: impl FnOnce() -> Result<T, Reason>) -> Result<T, Reason> {
     if class == Class::Other {
         return work();
     }
     let set = |class| {
         sched::set_class(class)
-            .map_err(|error| Error::new(Cause::Denied, format!("{error}; or measure with -p sched=other")))
+            .map_err(|error| Reason::new(Cause::Denied, format!("{error}; or measure with -p sched=other")))
     };
     set(class)?;
     let done = work();

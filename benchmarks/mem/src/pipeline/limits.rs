@@ -29,7 +29,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         "traffic_most" => unknown("an estimate from above, which may exceed what the bus carries"),
         _ => unknown("no hardware fact bounds how late a thread may be"),
     };
-    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
+    about.limits(limit)
 }
 
 /// The bandwidth of the memory; the reason why it is no bound here.
@@ -69,5 +69,5 @@ fn chain(first: Result<Bound, String>, second: Option<Bound>) -> Limit {
 }
 
 fn unknown(reason: &str) -> Limit {
-    Limit::Unknown { reason: reason.to_owned() }
+    Limit::unknown(reason)
 }

@@ -25,7 +25,7 @@ use seatrial_model::{
     PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
 pub struct Pipeline;
 
@@ -132,8 +132,8 @@ impl Benchmark for Pipeline {
         limits::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        Ok(Box::new(part::Worker::new(case, place)?))
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        Part::alone(case, place, part::Worker::prepare)
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

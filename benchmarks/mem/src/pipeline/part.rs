@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use seatrial_model::{Bytes, Case, Cause, Integrity, PartPlacement, Phase};
+use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase, Reason};
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::sched::Class;
 use serde_json::json;
@@ -15,7 +15,7 @@ use super::shared::Shared;
 use super::window::{Pace, Window, rounds_within};
 use crate::kernel::{Isa, Kernel, Pass};
 use seatrial_bench::search::Search;
-use seatrial_bench::{Error, Offer, Part, Sink, Stop, ThreadSpec, ThreadTeam};
+use seatrial_bench::{Running, Sink, Stop, ThreadSpec, ThreadTeam};
 
 /// A pace is kept when no more blocks than this are late, in percent. The original asks for 99.75 % of the demand.
 pub const MOST_LATE_PERCENT: f64 = 0.25;
@@ -37,27 +37,26 @@ const STACK_BYTES: usize = 256 << 10;
 
 /// The worker of one trial.
 pub struct Worker {
-    place: PartPlacement,
     /// What its threads share.
     pub(super) shared: Arc<Shared>,
     class: Class,
     mode: Mode,
     rounds: u64,
-    memory: Bytes,
-    team: Option<ThreadTeam<'static, ()>>,
+    team: ThreadTeam<'static, ()>,
     guess: f64,
 }
 
 impl Worker {
-    /// The worker of `case` at `place`; allocates nothing yet.
+    /// The worker of `case` at `place`, with all streams made.
     ///
     /// # Errors
-    /// When the case was not planned by the same version, or this CPU has no loop that reads.
-    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
-        let settings = Settings::of(&case.params).map_err(|reason| Error::new(reason.cause, reason.text))?;
+    /// When the case was not planned by the same version, this CPU has no loop that reads, or the system refuses threads
+    /// or memory.
+    pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
+        let settings = Settings::of(&case.params)?;
         let ring = case.chosen.text("ring")?.split(' ').map(str::parse).collect::<Result<Vec<u64>, _>>();
         let ring = ring.ok().filter(|ring| ring.len() == settings.scenario.steps.len());
-        let foreign = || Error::new(Cause::Protocol, "the case names no ring of blocks for every step");
+        let foreign = || Reason::new(Cause::Protocol, "the case names no ring of blocks for every step");
         let rings = Rings::of(&settings.scenario, ring.ok_or_else(foreign)?);
         let pages = seatrial_bench::pages(&case.params)?;
         Self::of(place, settings, rings, pages, case.chosen.count("rounds")?)
@@ -70,35 +69,40 @@ impl Worker {
         rings: Rings,
         pages: Vec<seatrial_sys::memory::Pages>,
         rounds: u64,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Reason> {
         let isa = Isa::available().last().copied();
         let read = isa.and_then(|isa| Pass::select(Kernel::Read, None, isa));
-        let read = read.ok_or_else(|| Error::new(Cause::Missing, "no loop that reads runs on this CPU"))?;
+        let read = read.ok_or_else(|| Reason::new(Cause::Missing, "no loop that reads runs on this CPU"))?;
         let Settings { scenario, mode, threads, class, .. } = settings;
-        let layout = Layout::new(scenario.stations, scenario.steps.len(), &place.seats, threads);
+        let layout = Layout::new(scenario.stations, scenario.steps.len(), &place.bindings, threads);
         if layout.groups.is_empty() {
-            return Err(Error::new(Cause::Protocol, "the place has no seat for any station"));
+            return Err(Reason::new(Cause::Protocol, "the placement has no CPU for any station"));
         }
         let memory = rings.memory;
         let shared = Arc::new(Shared::new(scenario, layout, rings.blocks, pages, read));
-        Ok(Self { place: place.clone(), shared, class, mode, rounds, memory, team: None, guess: 1.0 })
-    }
-
-    fn team(&self) -> Result<&ThreadTeam<'static, ()>, Error> {
-        let early = || Error::new(Cause::Protocol, "told to run before it was told to prepare");
-        self.team.as_ref().ok_or_else(early)
+        let places = shared.layout.groups.iter().flat_map(|group| group.threads.iter().cloned());
+        let threads = places.enumerate().map(|(number, place)| {
+            let spec = ThreadSpec::new(format!("mem{number}"), None).on(place).stack_bytes(STACK_BYTES);
+            (spec, move || settle(class))
+        });
+        let team = ThreadTeam::start(threads, "-p threads=core")?;
+        let remedy = "free some, or measure with -p blocks=one";
+        seatrial_bench::require_room(memory.get(), "the blocks take", remedy)?;
+        let made = Arc::clone(&shared);
+        team.all(move |thread, ()| made.make(thread))?;
+        Ok(Self { shared, class, mode, rounds, team, guess: 1.0 })
     }
 
     /// Runs `rounds` rounds, or as many as the phase has time for; `None` when it ended before.
-    fn window(&self, pace: f64, rounds: u64, stop: &Stop) -> Result<Option<Window>, Error> {
+    fn window(&self, pace: f64, rounds: u64, stop: &Stop) -> Result<Option<Window>, Reason> {
         let pace = Pace { round: self.shared.scenario.round(), pace };
         match rounds.min(rounds_within(stop.left(), &pace)) {
             0 => Ok(None),
-            rounds => Window::run(self.team()?, &self.shared, self.class, &pace, rounds, stop),
+            rounds => Window::run(&self.team, &self.shared, self.class, &pace, rounds, stop),
         }
     }
 
-    fn warm_up(&mut self, stop: &Stop) -> Result<(), Error> {
+    fn warm_up(&mut self, stop: &Stop) -> Result<(), Reason> {
         let pace = if self.mode == Mode::Max { UNATTAINABLE } else { 1.0 };
         if let Some(window) = self.window(pace, u64::MAX, stop)? {
             self.guess = pace * window.done_share(&self.shared);
@@ -106,7 +110,7 @@ impl Worker {
         Ok(())
     }
 
-    fn paced(&self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+    fn paced(&self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         let Some(window) = self.window(1.0, self.rounds, stop)? else { return Ok(()) };
         window.tell(&self.shared, out)?;
         out.evidence("lateness", window.lateness.to_evidence());
@@ -114,7 +118,7 @@ impl Worker {
     }
 
     /// Looks for the fastest pace that is kept, each try from a fresh start.
-    fn search(&self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+    fn search(&self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         let mut search = Search::from(self.guess);
         let mut fastest = 0.0;
         while let Some(pace) = search.next() {
@@ -160,28 +164,8 @@ impl Worker {
     }
 }
 
-impl Part for Worker {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        let places = self.shared.layout.groups.iter().flat_map(|group| group.threads.iter().cloned());
-        let class = self.class;
-        let threads = places.enumerate().map(|(number, place)| {
-            let spec = ThreadSpec::new(format!("mem{number}"), None).on(place).stack_bytes(STACK_BYTES);
-            (spec, move || settle(class))
-        });
-        let team = ThreadTeam::start(threads, "-p threads=core")?;
-        let remedy = "free some, or measure with -p blocks=one";
-        seatrial_bench::require_room(self.memory.get(), "the blocks take", remedy)?;
-        let shared = Arc::clone(&self.shared);
-        team.all(move |thread, ()| shared.make(thread))?;
-        self.team = Some(team);
-        Ok(Offer::new(&self.place, serde_json::Value::Null))
-    }
-
-    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+impl Running for Worker {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         if phase == Phase::WarmUp {
             return self.warm_up(stop);
         }
@@ -194,9 +178,9 @@ impl Part for Worker {
         Ok(())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         let shared = Arc::clone(&self.shared);
-        let mut found = self.team()?.all(move |thread, ()| Ok(shared.verify(thread)))?.concat();
+        let mut found = self.team.all(move |thread, ()| Ok(shared.verify(thread)))?.concat();
         found.sort_unstable_by_key(|(stream, _)| *stream);
         Ok(sum(found.into_iter().map(|(_, integrity)| integrity)))
     }

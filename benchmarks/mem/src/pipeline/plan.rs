@@ -64,8 +64,7 @@ fn plan_node(about: &About, params: &Params, settings: &Settings, node: &SiteNod
     case.facts.set("kind", "node");
     case.facts.set("cores", machine.cpu.one_per_core().count() as u64);
     case.facts.set("numa_nodes", machine.numa.len() as u64);
-    case.places =
-        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
+    case.places = vec![PartPlacement::new("worker", 0, &node.name, bindings)];
     Ok(case)
 }
 

@@ -232,7 +232,7 @@ fn behind(places: &[PartPlacement], settings: &Settings, trials: &[Trial<'_>]) -
 
 /// Time that the threads ran on the CPUs of the node where they ran most, in percent: the median of the trials.
 fn cpu_percent(places: &[PartPlacement], trials: &[Trial<'_>]) -> Option<f64> {
-    let bindings = &places.first()?.seats;
+    let bindings = &places.first()?.bindings;
     let of_trial = |trial: &Trial<'_>| {
         let percent = |node: u64| {
             let cpus = bindings.iter().filter(|binding| u64::from(binding.node) == node).count();

@@ -2,14 +2,13 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use seatrial_model::{Cause, Integrity};
+use seatrial_model::{Cause, Integrity, Reason};
 use seatrial_sys::memory::Pages;
 
 use super::layout::{Group, Layout};
 use super::scenario::Scenario;
 use super::stream::{Stream, StreamSpec};
 use crate::kernel::Pass;
-use seatrial_bench::Error;
 
 /// Streams in their memory, and how they are made.
 pub struct Shared {
@@ -53,7 +52,7 @@ impl Shared {
     ///
     /// # Errors
     /// When memory cannot be had.
-    pub fn make(&self, thread: usize) -> Result<(), Error> {
+    pub fn make(&self, thread: usize) -> Result<(), Reason> {
         let (group, own) = self.own(thread);
         for index in own {
             let at = self.layout.streams[index];
@@ -68,7 +67,7 @@ impl Shared {
                 memory: group.memory,
             };
             let stream = Stream::new(&spec).map_err(|error| {
-                Error::new(Cause::NoSpace, format!("cannot take memory for the blocks: {error}"))
+                Reason::new(Cause::NoSpace, format!("cannot take memory for the blocks: {error}"))
             })?;
             *self.stream(index) = Some(stream);
         }

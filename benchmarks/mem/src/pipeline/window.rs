@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use seatrial_model::{Cause, Nanos, Params, Quantity, Sample, Unit, Value};
+use seatrial_model::{Cause, Nanos, Params, Quantity, Reason, Sample, Unit, Value};
 use seatrial_sys::clock;
 use seatrial_sys::sched::{Class, cpu_ns};
 
@@ -13,7 +13,7 @@ use super::layout::Group;
 use super::queue::{Next, Queue, Tally, span};
 use super::scenario::Step;
 use super::shared::Shared;
-use seatrial_bench::{Error, Latencies, Sink, Stop, ThreadTeam};
+use seatrial_bench::{Latencies, Sink, Stop, ThreadTeam};
 
 /// From the order to start to the first block: all threads have heard of it by then and sleep.
 const HEAR: Nanos = Nanos::millis(20);
@@ -61,7 +61,7 @@ impl Window {
         pace: &Pace,
         rounds: u64,
         stop: &Stop,
-    ) -> Result<Option<Self>, Error> {
+    ) -> Result<Option<Self>, Reason> {
         let start = Nanos(clock::now_ns()).plus(HEAR);
         let span = span(rounds, pace.round, pace.pace);
         let periods: Vec<Nanos> = shared.scenario.steps.iter().map(Step::period).collect();
@@ -131,7 +131,7 @@ impl Window {
     ///
     /// # Errors
     /// Never in practice: sums of finite numbers are finite.
-    pub fn tell(&self, shared: &Shared, out: &mut dyn Sink) -> Result<(), Error> {
+    pub fn tell(&self, shared: &Shared, out: &mut dyn Sink) -> Result<(), Reason> {
         let mut cells: BTreeMap<(u32, usize), Tally> = BTreeMap::new();
         for (at, tally) in shared.layout.streams.iter().zip(&self.tallies) {
             let cell = cells.entry((at.node, at.step)).or_default();
@@ -168,9 +168,9 @@ impl Window {
         at
     }
 
-    fn sample(&self, channel: &str, at: Params, amount: f64, unit: Unit) -> Result<Sample, Error> {
+    fn sample(&self, channel: &str, at: Params, amount: f64, unit: Unit) -> Result<Sample, Reason> {
         let amount =
-            Quantity::new(amount, unit).map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
+            Quantity::new(amount, unit).map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
         Ok(Sample { channel: channel.to_owned(), at, start: self.start, end: self.end, amount })
     }
 }

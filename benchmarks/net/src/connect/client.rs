@@ -4,14 +4,14 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use seatrial_model::{Cause, Integrity, Nanos, PartPlacement, Phase};
+use seatrial_model::{Cause, Integrity, Nanos, PartPlacement, Phase, Reason};
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 use socket2::{Domain, Socket, Type};
 
 use super::config::{ConnectConfig, NUMBER};
-use seatrial_bench::{Error, Offer, Part, Sink, Stop};
 use seatrial_bench::{PeerAddress, Sliced, beside, interface_of, pin};
+use seatrial_bench::{Prepared, Running, Sink, Stop};
 
 /// A connection that takes longer is not made: TCP has sent its first segment three times by then (RFC 6298, 2.1).
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -21,41 +21,50 @@ pub const CHANNELS: [&str; 2] = ["connections", "median"];
 
 pub struct Client {
     config: ConnectConfig,
-    place: PartPlacement,
-    /// The connection that the two met on, and where the others go.
-    met: Option<(TcpStream, SocketAddr)>,
+    /// The connection that the two met on.
+    control: TcpStream,
+    /// Where the others go.
+    at: SocketAddr,
     made: u64,
     checked: u64,
     latencies: Sliced,
 }
 
 impl Client {
-    pub fn new(config: ConnectConfig, place: &PartPlacement) -> Self {
-        let latencies = Sliced::new(CHANNELS);
-        Self { config, place: place.clone(), met: None, made: 0, checked: 0, latencies }
+    /// # Errors
+    /// When the thread cannot be pinned.
+    pub fn prepare(config: ConnectConfig, place: &PartPlacement) -> Result<Prepared, Reason> {
+        if let Some(binding) = place.bindings.first() {
+            pin(binding.cpu)?;
+        }
+        Prepared::new(place, (), |peers| {
+            let mut control = PeerAddress::of(peers, "server")?.connect(&config.endpoint(), 0)?;
+            let mut port = [0; 2];
+            let met = control.set_read_timeout(Some(PATIENCE)).and_then(|()| control.read_exact(&mut port));
+            let at = met.and_then(|()| control.peer_addr());
+            let at = at.map_err(|error| beside("asking for the port", &error))?;
+            let at = SocketAddr::new(at.ip(), u16::from_le_bytes(port));
+            Ok(Self { config, control, at, made: 0, checked: 0, latencies: Sliced::new(CHANNELS) })
+        })
     }
 
     /// Makes a connection and gives how long it took until it stood, the answer included if there is an exchange.
-    fn connect(&mut self, exchange: bool) -> Result<Nanos, Error> {
-        let (_, at) = self
-            .met
-            .as_ref()
-            .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
-        let number = self.made;
+    fn connect(&mut self, exchange: bool) -> Result<Nanos, Reason> {
+        let (at, number) = (self.at, self.made);
         let interface = self.config.interface.as_deref();
-        let made = once(interface, *at, exchange.then_some(number));
+        let made = once(interface, at, exchange.then_some(number));
         self.made += 1;
         self.checked += if exchange { NUMBER as u64 } else { 0 };
         made.map_err(|error| match error.kind() {
-            ErrorKind::InvalidData => Error::new(Cause::CorruptData, error.to_string()),
+            ErrorKind::InvalidData => Reason::new(Cause::CorruptData, error.to_string()),
             ErrorKind::AddrNotAvailable => {
                 let text = format!(
                     "connection {number} to {at}: {error}: every local port waits for late packets of its last \
                      connection; widen net.ipv4.ip_local_port_range"
                 );
-                Error::new(Cause::NoSpace, text)
+                Reason::new(Cause::NoSpace, text)
             }
-            _ => Error::new(Cause::IoError, format!("connection {number} to {at}: {error}")),
+            _ => Reason::new(Cause::IoError, format!("connection {number} to {at}: {error}")),
         })
     }
 }
@@ -87,25 +96,8 @@ fn once(interface: Option<&str>, at: SocketAddr, number: Option<u64>) -> io::Res
     Err(io::Error::new(ErrorKind::InvalidData, text))
 }
 
-impl Part for Client {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        if let Some(binding) = self.place.seats.first() {
-            pin(binding.cpu)?;
-        }
-        Ok(Offer::new(&self.place, serde_json::Value::Null))
-    }
-
-    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let mut stream = PeerAddress::of(peers, "server")?.connect(&self.config.endpoint(), 0)?;
-        let mut port = [0; 2];
-        let met = stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.read_exact(&mut port));
-        let at = met.and_then(|()| stream.peer_addr());
-        let at = at.map_err(|error| beside("asking for the port", &error))?;
-        self.met = Some((stream, SocketAddr::new(at.ip(), u16::from_le_bytes(port))));
-        Ok(())
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+impl Running for Client {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         let before = self.made;
         self.latencies.begin(Nanos(now_ns()));
         while !stop.is_over() {
@@ -116,16 +108,14 @@ impl Part for Client {
         if phase == Phase::Measure {
             out.evidence("connections", self.latencies.all().to_evidence());
             out.evidence("made", json!(self.made - before));
-            if let Some((stream, at)) = &self.met {
-                let ends = (stream.local_addr().ok().map(|own| own.ip()), at);
-                out.evidence("connection", json!({ "interface": interface_of(stream), "ends": ends }));
-            }
+            let ends = (self.control.local_addr().ok().map(|own| own.ip()), self.at);
+            out.evidence("connection", json!({ "interface": interface_of(&self.control), "ends": ends }));
         }
         Ok(())
     }
 
     /// One more connection, whose number must come back.
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         match self.connect(true) {
             Ok(_) => Ok(Integrity::Verified { checked: self.checked }),
             Err(error) if error.cause == Cause::CorruptData => {

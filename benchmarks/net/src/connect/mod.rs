@@ -14,7 +14,7 @@ use seatrial_model::{
     PartPlacement, PartRecord, Reason, Site, Unit,
 };
 
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
 pub struct Connect;
 
@@ -73,8 +73,8 @@ impl Benchmark for Connect {
         seatrial_bench::no_limits(&ABOUT)
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        part::part(case, place)
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        Part::new(case, place, part::prepare)
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

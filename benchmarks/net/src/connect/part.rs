@@ -1,22 +1,25 @@
 //! What both ends share.
 
-use seatrial_model::{Case, PartPlacement, Value};
+use seatrial_model::{Case, PartPlacement, Reason, Value};
 
 use super::client::Client;
 use super::config::ConnectConfig;
 use super::server::Server;
 use seatrial_bench::ends;
-use seatrial_bench::{Error, Part};
+use seatrial_bench::{Prepared, ServerSide};
 
 /// The part of `case` at `place`.
-pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+///
+/// # Errors
+/// When the system refuses.
+pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let config = ConnectConfig {
         exchange: case.params.get("exchange") == Some(&Value::Flag(true)),
         interface: ends::interface_for(case, place.index),
         alone: case.nodes.len() == 1,
     };
-    Ok(match place.part.as_str() {
-        "client" => Box::new(Client::new(config, place)),
-        _ => Box::new(Server::at(place, config)),
-    })
+    match place.part.as_str() {
+        "client" => Client::prepare(config, place),
+        _ => Server::new(config, place).prepare(place),
+    }
 }

@@ -1,6 +1,6 @@
 //! From samples to the time that a connection takes.
 
-use seatrial_model::{Case, Cause, Measures, PartRecord, Reason, Sample, Unit, Values};
+use seatrial_model::{Case, Cause, Measures, PartRecord, Reason, Sample, Unit};
 
 use super::client::CHANNELS;
 use super::config::NUMBER;
@@ -27,7 +27,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let mut add = |name: &str, unit, trials: Vec<Vec<f64>>| {
         // A quantile that one trial had too few connections for is left out.
         if !trials.is_empty() && trials.iter().all(|trial| !trial.is_empty()) {
-            measures.metrics.insert(name.to_owned(), Values { unit, trials });
+            measures.metric(name, unit, trials);
         }
     };
     add("connect", Unit::Microsecond, medians);

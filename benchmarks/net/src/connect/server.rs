@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use seatrial_model::{Cause, Integrity, PartPlacement};
+use seatrial_model::{Cause, Integrity, PartPlacement, Reason};
 use serde_json::json;
 use socket2::{Domain, Socket, Type};
 
 use super::config::{ConnectConfig, NUMBER};
-use seatrial_bench::{Error, Sink};
-use seatrial_bench::{Listener, ServerPart, ServerSide, ServerThread};
+use seatrial_bench::Sink;
+use seatrial_bench::{Listener, ServerSide, ServerThread};
 
 /// A number that was announced comes within this, or the connection is given up.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -34,25 +34,25 @@ struct Shared {
 }
 
 impl Server {
-    pub fn at(place: &PartPlacement, config: ConnectConfig) -> ServerPart<Self> {
-        let cpu = place.seats.first().map(|binding| binding.cpu);
-        ServerPart::new(place, Self { config, cpu, shared: Arc::default() })
+    pub fn new(config: ConnectConfig, place: &PartPlacement) -> Self {
+        let cpu = place.bindings.first().map(|binding| binding.cpu);
+        Self { config, cpu, shared: Arc::default() }
     }
 }
 
 impl ServerSide for Server {
-    fn listen(&mut self) -> Result<Listener, Error> {
+    fn listen(&mut self) -> Result<Listener, Reason> {
         Listener::open(&self.config.endpoint())
     }
 
-    fn begin(&mut self, listener: Listener) -> Result<ServerThread, Error> {
+    fn begin(&mut self, listener: Listener) -> Result<ServerThread, Reason> {
         let mut control = listener.accept(1)?.only()?;
-        let failed = |error: io::Error| Error::new(Cause::IoError, format!("opening a port: {error}"));
+        let failed = |error: io::Error| Reason::new(Cause::IoError, format!("opening a port: {error}"));
         let (listener, client) = open(&mut control).map_err(failed)?;
         let shared = Arc::clone(&self.shared);
         let work = move |over: &AtomicBool| {
             serve(&listener, client, &shared, over)
-                .map_err(|error| Error::new(Cause::IoError, format!("accepting connections: {error}")))
+                .map_err(|error| Reason::new(Cause::IoError, format!("accepting connections: {error}")))
         };
         ServerThread::start(vec![control], self.cpu, work)
     }
@@ -66,7 +66,7 @@ impl ServerSide for Server {
         out.evidence("strangers", json!(self.shared.strangers.load(Ordering::Relaxed)));
     }
 
-    fn verify(&mut self, _: Option<&mut ServerThread>) -> Result<Integrity, Error> {
+    fn verify(&mut self, _: &mut ServerThread) -> Result<Integrity, Reason> {
         Ok(Integrity::Unverified { why: "the client sees whether its number comes back".to_owned() })
     }
 }

@@ -8,7 +8,7 @@ use seatrial_model::{Case, Cause, Integrity, Params, PartRecord, Phase, Sample, 
 
 use super::Connect;
 use crate::rig::{self, Kept};
-use seatrial_bench::{Benchmark, Part, Stop};
+use seatrial_bench::{Benchmark, Running, Stop};
 
 fn planned(exchange: &str) -> Case {
     let site = Site { nodes: vec![rig::node("n1", 1)] };
@@ -22,7 +22,7 @@ fn ends(case: &Case) -> rig::Ends {
 
 /// What the server has counted, once it is so much or a minute is over: the kernel makes connections without it, and it
 /// may get no CPU for a while.
-fn counted(server: &mut Box<dyn Part>, name: &str, wanted: u64) -> u64 {
+fn counted(server: &mut Box<dyn Running>, name: &str, wanted: u64) -> u64 {
     let mut count = 0;
     for _ in 0..6000 {
         let mut theirs = Kept::default();

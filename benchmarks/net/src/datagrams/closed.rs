@@ -2,15 +2,14 @@
 
 use std::net::IpAddr;
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::Errno;
 
 use super::outbound;
 use super::record::Received;
-use seatrial_bench::Error;
 
 /// Why a flow cannot be sent.
-pub fn refused(flow: &outbound::Outbound, error: Errno, message: usize) -> Error {
+pub fn refused(flow: &outbound::Outbound, error: Errno, message: usize) -> Reason {
     let next = match error {
         Errno::MSGSIZE | Errno::INVAL => {
             format!("; a message of {message} B no longer fits the path: its MTU became smaller")
@@ -22,14 +21,14 @@ pub fn refused(flow: &outbound::Outbound, error: Errno, message: usize) -> Error
         _ => String::new(),
     };
     let text = format!("sending datagram {} to {}: {error}{next}", flow.sent, flow.to);
-    Error::new(Cause::IoError, text)
+    Reason::new(Cause::IoError, text)
 }
 
 /// That nothing arrived of what was sent is no measurement, but a way that is closed.
 ///
 /// # Errors
 /// When it is so.
-pub fn nothing(found: &Received, peer: IpAddr) -> Result<(), Error> {
+pub fn nothing(found: &Received, peer: IpAddr) -> Result<(), Reason> {
     let (sent, came) = (found.total(|flow| flow.sent), found.total(|flow| flow.received));
     if sent == 0 || came > 0 {
         return Ok(());
@@ -54,5 +53,5 @@ pub fn nothing(found: &Received, peer: IpAddr) -> Result<(), Error> {
     if drops + strangers > 0 {
         text = format!("{text}; {strangers} came from strangers, {drops} found no room");
     }
-    Err(Error::new(Cause::IoError, text))
+    Err(Reason::new(Cause::IoError, text))
 }

@@ -1,10 +1,9 @@
 //! What both ends of a case know of it from the start.
 
-use seatrial_model::{Bytes, Case, Cause, Nanos, PartPlacement, Quantity, Unit, Value};
+use seatrial_model::{Bytes, Case, Cause, Nanos, PartPlacement, Quantity, Reason, Unit, Value};
 
 use super::rate_search::MOST_STEPS;
 use seatrial_bench::Direction;
-use seatrial_bench::Error;
 use seatrial_bench::{Endpoint, ends};
 
 /// Bytes of the header of every datagram, which is the least that a message can be.
@@ -75,14 +74,14 @@ impl UdpStreamConfig {
     ///
     /// # Errors
     /// When the case carries something else.
-    pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
+    pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let directions = Direction::of_case(case);
         let count = |name: &str| case.params.count(name).map(|count| count as usize);
         let chosen = |name: &str| case.chosen.count(name).map(|count| count as usize);
         let flows = count("flows")?;
         let rate = match case.params.text("rate")? {
             "max" | SEARCH => None,
-            typed => Some(rate(typed).map_err(|why| Error::new(Cause::Protocol, why))?),
+            typed => Some(rate(typed).map_err(|why| Reason::new(Cause::Protocol, why))?),
         };
         let step = match case.params.text("rate")? {
             SEARCH => Some(step_time(case.params.nanos("time")?)),
@@ -93,7 +92,7 @@ impl UdpStreamConfig {
             directions,
             flows,
             threads: chosen("threads")?,
-            cpus: place.seats.iter().map(|binding| binding.cpu).collect(),
+            cpus: place.bindings.iter().map(|binding| binding.cpu).collect(),
             rate,
             step,
             message: case.params.bytes("message")?.map(|bytes| bytes.get() as usize),

@@ -4,10 +4,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use serde::{Deserialize, Serialize};
-
-use seatrial_bench::Error;
 
 /// The longest line: the counts of every flow.
 const LONGEST: usize = 1 << 16;
@@ -47,7 +45,7 @@ impl Control {
     ///
     /// # Errors
     /// When the system refuses a deadline.
-    pub fn new(stream: TcpStream) -> Result<Self, Error> {
+    pub fn new(stream: TcpStream) -> Result<Self, Reason> {
         stream.set_write_timeout(Some(PATIENCE)).map_err(|error| broken(&error))?;
         Ok(Self { stream, heard: Vec::new() })
     }
@@ -56,7 +54,7 @@ impl Control {
     ///
     /// # Errors
     /// When it is gone.
-    pub fn peer(&self) -> Result<IpAddr, Error> {
+    pub fn peer(&self) -> Result<IpAddr, Reason> {
         self.stream.peer_addr().map(|at| at.ip().to_canonical()).map_err(|error| broken(&error))
     }
 
@@ -64,7 +62,7 @@ impl Control {
     ///
     /// # Errors
     /// When the connection is gone.
-    pub fn own(&self) -> Result<IpAddr, Error> {
+    pub fn own(&self) -> Result<IpAddr, Reason> {
         self.stream.local_addr().map(|at| at.ip().to_canonical()).map_err(|error| broken(&error))
     }
 
@@ -76,7 +74,7 @@ impl Control {
     ///
     /// # Errors
     /// When the other end is gone or does not read.
-    pub fn say(&mut self, said: &Said) -> Result<(), Error> {
+    pub fn say(&mut self, said: &Said) -> Result<(), Reason> {
         let mut line = serde_json::to_vec(said).map_err(|error| garbled(&error.to_string()))?;
         line.push(b'\n');
         self.stream.write_all(&line).map_err(|error| broken(&error))
@@ -86,7 +84,7 @@ impl Control {
     ///
     /// # Errors
     /// When the other end is gone, or says something else.
-    pub fn hear(&mut self, within: Duration) -> Result<Option<Said>, Error> {
+    pub fn hear(&mut self, within: Duration) -> Result<Option<Said>, Reason> {
         let until = Instant::now() + within;
         loop {
             if let Some(end) = self.heard.iter().position(|byte| *byte == b'\n') {
@@ -100,7 +98,7 @@ impl Control {
             self.stream.set_read_timeout(Some(left)).map_err(|error| broken(&error))?;
             let mut more = [0; 4096];
             match self.stream.read(&mut more) {
-                Ok(0) => return Err(Error::new(Cause::PartnerLost, "the other end closed the connection")),
+                Ok(0) => return Err(Reason::new(Cause::PartnerLost, "the other end closed the connection")),
                 Ok(read) => self.heard.extend_from_slice(&more[..read]),
                 Err(error)
                     if matches!(
@@ -117,12 +115,12 @@ impl Control {
     }
 }
 
-fn broken(error: &std::io::Error) -> Error {
-    Error::new(Cause::PartnerLost, format!("the connection to the other end: {error}"))
+fn broken(error: &std::io::Error) -> Reason {
+    Reason::new(Cause::PartnerLost, format!("the connection to the other end: {error}"))
 }
 
-fn garbled(why: &str) -> Error {
-    Error::new(Cause::Protocol, format!("the other end said something that is no message: {why}"))
+fn garbled(why: &str) -> Reason {
+    Reason::new(Cause::Protocol, format!("the other end said something that is no message: {why}"))
 }
 
 #[cfg(test)]

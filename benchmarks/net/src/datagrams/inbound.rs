@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-use seatrial_model::{Cause, Nanos};
+use seatrial_model::{Cause, Nanos, Reason};
 use seatrial_sys::net::datagram::{self, Incoming, ReceiveBuffer, drops, most_segments};
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -13,7 +13,6 @@ use super::rules::Rules;
 use super::shared::Shared;
 use super::slices::Slices;
 use super::window::Window;
-use seatrial_bench::Error;
 
 /// Bytes of a piece that the kernel puts together at most.
 const PIECE: usize = 1 << 16;
@@ -30,7 +29,7 @@ impl Ports {
     ///
     /// # Errors
     /// What the system refuses, with the port.
-    pub fn open(config: &UdpStreamConfig) -> Result<Self, Error> {
+    pub fn open(config: &UdpStreamConfig) -> Result<Self, Reason> {
         let mut ports =
             Self { sockets: Vec::new(), buffer: ReceiveBuffer { bytes: 0, forced: false }, coalesced: false };
         for flow in 0..config.flows {
@@ -38,12 +37,12 @@ impl Ports {
                 None => 0,
                 Some(first) => u16::try_from(usize::from(first) + flow).map_err(|_| {
                     let text = format!("port={first}: {} flows take ports beyond 65535", config.flows);
-                    Error::new(Cause::Contradiction, text)
+                    Reason::new(Cause::Contradiction, text)
                 })?,
             };
             let failed = |error: std::io::Error| {
                 let named = if number == 0 { "a port".to_owned() } else { format!("port {number}") };
-                Error::new(Cause::IoError, format!("cannot receive on {named}: {error}"))
+                Reason::new(Cause::IoError, format!("cannot receive on {named}: {error}"))
             };
             let socket = socket(config, number).map_err(failed)?;
             ports.buffer = datagram::grant_receive_buffer(&socket, Some(config.buffer))
@@ -58,10 +57,10 @@ impl Ports {
     ///
     /// # Errors
     /// When the system does not tell.
-    pub fn numbers(&self) -> Result<Vec<u16>, Error> {
+    pub fn numbers(&self) -> Result<Vec<u16>, Reason> {
         let number = |socket: &UdpSocket| {
             let address =
-                socket.local_addr().map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
+                socket.local_addr().map_err(|error| Reason::new(Cause::IoError, error.to_string()))?;
             Ok(address.port())
         };
         self.sockets.iter().map(number).collect()
@@ -92,7 +91,7 @@ fn socket(config: &UdpStreamConfig, port: u16) -> std::io::Result<UdpSocket> {
     }
 }
 
-fn coalesce(offload: Offload, socket: &UdpSocket) -> Result<bool, Error> {
+fn coalesce(offload: Offload, socket: &UdpSocket) -> Result<bool, Reason> {
     if offload == Offload::Plain {
         return Ok(false);
     }
@@ -101,7 +100,7 @@ fn coalesce(offload: Offload, socket: &UdpSocket) -> Result<bool, Error> {
         Err(_) if offload == Offload::Auto => Ok(false),
         Err(error) => {
             let text = format!("this kernel does not put datagrams together (UDP_GRO): {error}");
-            Err(Error::new(Cause::Missing, text))
+            Err(Reason::new(Cause::Missing, text))
         }
     }
 }
@@ -136,7 +135,7 @@ impl ReceiveThread {
         config: &UdpStreamConfig,
         message: usize,
         time: Nanos,
-    ) -> Result<Vec<Self>, Error> {
+    ) -> Result<Vec<Self>, Reason> {
         let (piece, pieces) = if ports.coalesced {
             (PIECE, config.batch.div_ceil(most_segments(message)).max(4))
         } else {

@@ -32,7 +32,7 @@ mod window;
 use seatrial_model::{AxisSpec, Better, Bytes, Kind, MetricSpec, ParamSpec, SeriesSpec, Unit};
 
 use config::{HEADER, MOST_MESSAGE};
-pub use part::part;
+pub use part::prepare;
 pub use plan::{between, limits, plan};
 pub use reduce::reduce;
 

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::datagram::{self, Layout, Outgoing, most_segments};
 use seatrial_sys::net::set_max_pacing_rate;
@@ -14,7 +14,6 @@ use super::config::{HEADER, MOST_MESSAGE, Offload, Pacing, UdpStreamConfig};
 use super::header::Pattern;
 use super::pace::Pace;
 use super::record::SentFlow;
-use seatrial_bench::Error;
 
 /// How long a call may last: the stop is looked at that often.
 const CALL: Duration = Duration::from_millis(5);
@@ -64,18 +63,18 @@ pub fn open(
     own: IpAddr,
     peer: IpAddr,
     ports: &[u16],
-) -> Result<(Sending, Vec<SendThread>), Error> {
+) -> Result<(Sending, Vec<SendThread>), Reason> {
     if config.pacing == Pacing::Kernel {
         paced_by_kernel(interface)?;
     }
     if ports.len() != config.flows {
         let text = format!("the peer offers {} ports for {} flows", ports.len(), config.flows);
-        return Err(Error::new(Cause::Protocol, text));
+        return Err(Reason::new(Cause::Protocol, text));
     }
     let mut sockets = Vec::new();
     for port in ports {
         let to = SocketAddr::new(peer, *port);
-        let failed = |error| Error::new(Cause::IoError, format!("cannot send to {to}: {error}"));
+        let failed = |error| Reason::new(Cause::IoError, format!("cannot send to {to}: {error}"));
         sockets.push((socket(config, own, to).map_err(failed)?, to));
     }
     let path_mtu = sockets.first().and_then(|(socket, _)| datagram::path_mtu(socket).ok());
@@ -93,7 +92,7 @@ pub fn open(
         if let (Pacing::Kernel, Some(rate)) = (config.pacing, config.rate) {
             let on_wire = rate * (message + headers) as f64 / message as f64 * CATCHING_UP;
             set_max_pacing_rate(&socket, on_wire as u64).map_err(|error| {
-                Error::new(Cause::Missing, format!("pacing=kernel: the kernel answers {error}"))
+                Reason::new(Cause::Missing, format!("pacing=kernel: the kernel answers {error}"))
             })?;
         }
         threads[number % config.threads].flows.push(Outbound {
@@ -114,9 +113,9 @@ pub fn open(
 }
 
 /// Only the queueing discipline `fq` heeds the rate of a UDP socket (tc-fq(8)).
-fn paced_by_kernel(interface: Option<&str>) -> Result<(), Error> {
+fn paced_by_kernel(interface: Option<&str>) -> Result<(), Reason> {
     let missing =
-        |why: String| Error::new(Cause::Missing, format!("pacing=kernel needs the discipline fq: {why}"));
+        |why: String| Reason::new(Cause::Missing, format!("pacing=kernel needs the discipline fq: {why}"));
     let name =
         interface.ok_or_else(|| missing("the interface is not known; give -p interface=".to_owned()))?;
     let queues = datagram::qdiscs(name).map_err(|error| missing(format!("{name}: {error}")))?;
@@ -152,11 +151,11 @@ fn size(
     headers: usize,
     own: IpAddr,
     peer: IpAddr,
-) -> Result<usize, Error> {
+) -> Result<usize, Reason> {
     let Some(asked) = config.message else {
         return fits.filter(|fits| *fits >= HEADER).ok_or_else(|| {
             let text = format!("the path MTU from {own} to {peer} is not known; give -p message=");
-            Error::new(Cause::Missing, text)
+            Reason::new(Cause::Missing, text)
         });
     };
     match fits {
@@ -167,7 +166,7 @@ fn size(
                 fits + headers,
                 asked + headers
             );
-            Err(Error::new(Cause::IoError, text))
+            Err(Reason::new(Cause::IoError, text))
         }
         _ => Ok(asked),
     }
@@ -179,7 +178,7 @@ fn segments<'a>(
     message: usize,
     is_whole: bool,
     sockets: impl Iterator<Item = &'a UdpSocket>,
-) -> Result<usize, Error> {
+) -> Result<usize, Reason> {
     let most = most_segments(message).min(config.batch);
     if config.offload == Offload::Plain || most == 1 || (!is_whole && config.offload == Offload::Auto) {
         return Ok(1);
@@ -194,7 +193,7 @@ fn segments<'a>(
                 let text = format!(
                     "offload=gso: the kernel does not cut {message} B datagrams (UDP_SEGMENT): {error}; leave it out"
                 );
-                return Err(Error::new(Cause::Missing, text));
+                return Err(Reason::new(Cause::Missing, text));
             }
         }
     }
@@ -210,8 +209,8 @@ fn filled(layout: Layout, pattern: &Pattern) -> Outgoing {
 }
 
 /// A number that nobody can guess.
-fn cookie() -> Result<u64, Error> {
-    let failed = |why: String| Error::new(Cause::Missing, format!("asking for a random number: {why}"));
+fn cookie() -> Result<u64, Reason> {
+    let failed = |why: String| Reason::new(Cause::Missing, format!("asking for a random number: {why}"));
     let key = Key::random().map_err(|error| failed(error.to_string()))?.to_hex();
     key.get(..16)
         .and_then(|text| u64::from_str_radix(text, 16).ok())

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Cause, Sample};
+use seatrial_model::{Cause, Reason, Sample};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::datagram::{Counters, fine_timers, qdiscs};
 use seatrial_sys::net::host_time;
@@ -21,7 +21,7 @@ use super::rules::Rules;
 use super::shared::Shared;
 use super::talk::Talk;
 use super::threads::{Took, effort, timed};
-use seatrial_bench::{Error, Stop, ThreadSpec, ThreadTeam};
+use seatrial_bench::{Stop, ThreadSpec, ThreadTeam};
 
 /// How long after the end of a phase the other end may take to say that it has ended. Shorter than the grace that the
 /// engine gives, so that an end which does not answer is the only one to be late, and is named.
@@ -64,9 +64,9 @@ impl Stage {
     ///
     /// # Errors
     /// When the other end is gone, the system refuses, or nothing arrives.
-    pub fn run(&mut self, config: &UdpStreamConfig, number: u16, stop: &Stop) -> Result<Ran, Error> {
+    pub fn run(&mut self, config: &UdpStreamConfig, number: u16, stop: &Stop) -> Result<Ran, Reason> {
         if let Some(why) = &self.silent {
-            return Err(Error::new(Cause::IoError, why.clone()));
+            return Err(Reason::new(Cause::IoError, why.clone()));
         }
         let root = SysRoot::live();
         let interface = self.interface.clone();
@@ -116,7 +116,7 @@ impl Stage {
             let mut flows: Vec<_> = receivers.iter_mut().flat_map(|thread| thread.end(&shared)).collect();
             flows.sort_by_key(|(number, _)| *number);
             for flow in receivers.iter().flat_map(|thread| &thread.flows) {
-                samples.extend(flow.slices.samples(flow.number)?);
+                samples.extend(flow.slices.samples(flow.number));
             }
             let found = Received {
                 flows: flows.into_iter().map(|(_, tally)| tally).collect(),
@@ -140,7 +140,7 @@ impl Stage {
         number: u16,
         stop: &Stop,
         shared: &Shared,
-    ) -> Result<Threads, Error> {
+    ) -> Result<Threads, Reason> {
         let Self { control, sending, receiving, peer, .. } = self;
         let peer = *peer;
         let until = Instant::now() + stop.left() + PATIENCE;
@@ -157,14 +157,14 @@ impl Stage {
             let receivers = ThreadTeam::start_in(scope, own, "-p threads=")?;
             let received = receivers.begin(0..receivers.len(), move |_, (rules, thread)| {
                 let ReceiveThread { flows, sockets, incoming } = &mut **thread;
-                let failed = |error| Error::new(Cause::IoError, format!("receiving from {peer}: {error}"));
+                let failed = |error| Reason::new(Cause::IoError, format!("receiving from {peer}: {error}"));
                 timed(|| kernel::receive(flows, sockets, incoming, *rules, shared).map_err(failed))
             });
             let is_broken = &|| receivers.owed() < receivers.len();
             while shared.ready() < receivers.len() && !is_broken() {
                 thread::sleep(Duration::from_micros(100));
             }
-            let talked: Result<_, Error> = (move || {
+            let talked: Result<_, Reason> = (move || {
                 if !talk.begin(is_broken)? {
                     return Ok((Vec::new(), None));
                 }

@@ -143,12 +143,8 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let limit = |metric: &str| match (metric, &bounds) {
         ("throughput" | "loss_free", Ok(bounds)) => Limit::Chain(link_limits::times(bounds, directions)),
         ("forward" | "reverse", Ok(bounds)) if directions > 1 => Limit::Chain(bounds.clone()),
-        ("throughput" | "loss_free" | "forward" | "reverse", Err(reason)) => {
-            Limit::Unknown { reason: reason.clone() }
-        }
-        ("forward" | "reverse", Ok(_)) => {
-            Limit::Unknown { reason: "only told where datagrams go both ways at once".to_owned() }
-        }
+        ("throughput" | "loss_free" | "forward" | "reverse", Err(reason)) => Limit::unknown(reason.clone()),
+        ("forward" | "reverse", Ok(_)) => Limit::unknown("only told where datagrams go both ways at once"),
         ("offered", _) => Limit::Unknown {
             reason: "what is handed to the kernel may be more than the card sends: see throughput".to_owned(),
         },
@@ -157,7 +153,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         }
         _ => seatrial_bench::no_limit(),
     };
-    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
+    about.limits(limit)
 }
 
 /// Bounds on the payload that gets one way. Packets smaller than the path takes carry fewer bytes for the same headers.

@@ -183,7 +183,7 @@ impl<'a> Window<'a> {
 fn rates(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>]) {
     let mut add = |name: &str, unit, trials: Vec<Vec<f64>>| {
         if trials.iter().all(|trial| !trial.is_empty()) {
-            measures.metrics.insert(name.to_owned(), Values { unit, trials });
+            measures.metric(name, unit, trials);
         }
     };
     let sum = |directions: &Vec<Common>| -> Vec<f64> {
@@ -217,7 +217,7 @@ fn counts(measures: &mut Measures, trials: &[Trial<'_>]) {
         let trials: Option<Vec<Vec<f64>>> =
             trials.iter().map(|trial| of(trial).map(|value| vec![value])).collect();
         if let Some(trials) = trials {
-            measures.metrics.insert(name.to_owned(), Values { unit, trials });
+            measures.metric(name, unit, trials);
         }
     };
     let share = |part: fn(&super::record::Tally) -> u64, of: fn(&super::record::Tally) -> u64| {
@@ -258,7 +258,7 @@ fn effort(measures: &mut Measures, trials: &[Trial<'_>]) {
         let values: Option<Vec<Vec<f64>>> =
             trials.iter().map(|it| trial(it).map(|value| vec![value])).collect();
         if let Some(trials) = values {
-            measures.metrics.insert(name.to_owned(), Values { unit: Unit::Percent, trials });
+            measures.metric(name, Unit::Percent, trials);
         }
     }
 }

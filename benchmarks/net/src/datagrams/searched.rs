@@ -36,7 +36,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     }
     let mut measures = Measures::default();
     let gbit = Unit::GigabitsPerSecond;
-    measures.metrics.insert("loss_free".to_owned(), Values { unit: gbit, trials: best });
+    measures.metric("loss_free", gbit, best);
     for (name, unit, of) in [
         ("step_offered", gbit, (|step| step.offered * GBIT) as fn(&Step) -> f64),
         ("step_received", gbit, |step| step.offered * GBIT * step.received as f64 / step.sent.max(1) as f64),

@@ -1,8 +1,6 @@
 //! What a flow received, slice by slice, with edges where a read was complete.
 
-use seatrial_model::{Cause, Nanos, Params, Quantity, Sample, Unit};
-
-use seatrial_bench::Error;
+use seatrial_model::{Nanos, Params, Quantity, Sample};
 
 /// Slices of one phase; memory is taken before it.
 #[derive(Clone, Debug)]
@@ -55,16 +53,11 @@ impl Slices {
     }
 
     /// As samples of a flow.
-    ///
-    /// # Errors
-    /// Never: a count of bytes is finite.
-    pub fn samples(&self, flow: u16) -> Result<Vec<Sample>, Error> {
-        let at: Params = [("flow".to_owned(), u64::from(flow).into())].into_iter().collect();
+    pub fn samples(&self, flow: u16) -> Vec<Sample> {
+        let at = Params::from([("flow", u64::from(flow).into())]);
         let sample = |(start, end, bytes): &(u64, u64, u64)| {
-            let amount = Quantity::new(*bytes as f64, Unit::Byte)
-                .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
-            let (start, end) = (Nanos(*start), Nanos(*end));
-            Ok(Sample { channel: "received".to_owned(), at: at.clone(), start, end, amount })
+            let span = (Nanos(*start), Nanos(*end));
+            Sample::new("received", at.clone(), span, Quantity::bytes(*bytes))
         };
         self.done.iter().map(sample).collect()
     }

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Cause, Integrity, Nanos};
+use seatrial_model::{Cause, Integrity, Nanos, Reason};
 
 use super::config::UdpStreamConfig;
 use super::control::Said;
@@ -11,7 +11,7 @@ use super::phase::{Ran, Stage};
 use super::rate_search::{Came, RateSearch, Step};
 use super::record::integrity;
 use super::record::{Received, Sent};
-use seatrial_bench::{Error, Stop};
+use seatrial_bench::Stop;
 
 /// The number of the first step among the phases; the warm-up is the one before.
 const FIRST: u16 = 2;
@@ -27,7 +27,12 @@ impl Stage {
     ///
     /// # Errors
     /// When the other end is gone or the system refuses.
-    pub fn search(&mut self, config: &UdpStreamConfig, step: Nanos, stop: &Stop) -> Result<Vec<Step>, Error> {
+    pub fn search(
+        &mut self,
+        config: &UdpStreamConfig,
+        step: Nanos,
+        stop: &Stop,
+    ) -> Result<Vec<Step>, Reason> {
         let mut search = RateSearch::new(config.flows);
         let mut number = FIRST;
         let step = Duration::from_nanos(step.get());
@@ -39,7 +44,7 @@ impl Stage {
             let at_rate = UdpStreamConfig { rate: asked, ..config.clone() };
             let Ran { sent, .. } = self.run(&at_rate, number, &Stop::after(step))?;
             let sent =
-                sent.ok_or_else(|| Error::new(Cause::Protocol, "the end that searches sends nothing"))?;
+                sent.ok_or_else(|| Reason::new(Cause::Protocol, "the end that searches sends nothing"))?;
             let (received, lost) = self.counted(number)?;
             let asked = asked.map(|rate| rate * config.flows as f64);
             search.note(came(asked, &sent, received, lost));
@@ -50,7 +55,7 @@ impl Stage {
     }
 
     /// What the other end counted in a step.
-    fn counted(&mut self, number: u16) -> Result<(u64, u64), Error> {
+    fn counted(&mut self, number: u16) -> Result<(u64, u64), Reason> {
         match self.next_word(&Stop::after(Duration::ZERO), |said| match said {
             Said::Counted(step, received, lost) if step == number => Some((received, lost)),
             _ => None,
@@ -70,7 +75,7 @@ impl Stage {
         config: &UdpStreamConfig,
         step: Nanos,
         stop: &Stop,
-    ) -> Result<(Option<Received>, Integrity), Error> {
+    ) -> Result<(Option<Received>, Integrity), Reason> {
         let step = Duration::from_nanos(step.get());
         let mut all: Option<Integrity> = None;
         let mut last = None;
@@ -87,7 +92,7 @@ impl Stage {
             };
             let Ran { received, .. } = self.run(config, number, &Stop::after(step))?;
             let received = received
-                .ok_or_else(|| Error::new(Cause::Protocol, "the end that is to count receives nothing"))?;
+                .ok_or_else(|| Reason::new(Cause::Protocol, "the end that is to count receives nothing"))?;
             let counts = (received.total(|flow| flow.received), received.total(|flow| flow.lost));
             self.control.say(&Said::Counted(number, counts.0, counts.1))?;
             all = Some(match (all, integrity(&received)) {
@@ -105,7 +110,7 @@ impl Stage {
     }
 
     /// The next word that is wanted; none when the other end says nothing for its patience behind the stop.
-    fn next_word<T>(&mut self, stop: &Stop, wanted: impl Fn(Said) -> Option<T>) -> Result<Option<T>, Error> {
+    fn next_word<T>(&mut self, stop: &Stop, wanted: impl Fn(Said) -> Option<T>) -> Result<Option<T>, Reason> {
         let until = Instant::now() + stop.left() + PATIENCE;
         while Instant::now() < until {
             if let Some(found) = self.control.hear(POLL_INTERVAL)?.and_then(&wanted) {
@@ -115,9 +120,9 @@ impl Stage {
         Ok(None)
     }
 
-    fn unanswered(&self, what: &str) -> Error {
+    fn unanswered(&self, what: &str) -> Reason {
         let text = format!("{} {what}; the network between was cut, or it is frozen", self.peer);
-        Error::new(Cause::IoError, text)
+        Reason::new(Cause::IoError, text)
     }
 }
 

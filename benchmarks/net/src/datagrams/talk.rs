@@ -1,10 +1,10 @@
 //! The talk of two ends in a phase: both are ready, both have ended.
 
+use seatrial_model::Reason;
 use std::time::Instant;
 
 use super::control::{Control, Said};
 use super::kernel::POLL_INTERVAL;
-use seatrial_bench::Error;
 
 /// The talk with the other end in a phase.
 pub struct Talk<'a> {
@@ -22,7 +22,7 @@ impl<'a> Talk<'a> {
     }
 
     /// Says that we are ready, and waits for the other end to be; whether it is.
-    pub fn begin(&mut self, is_broken: &dyn Fn() -> bool) -> Result<bool, Error> {
+    pub fn begin(&mut self, is_broken: &dyn Fn() -> bool) -> Result<bool, Reason> {
         self.control.say(&Said::Ready(self.number))?;
         while !self.ready && !is_broken() && Instant::now() < self.until {
             self.listen()?;
@@ -30,7 +30,7 @@ impl<'a> Talk<'a> {
         Ok(self.ready)
     }
 
-    pub fn listen_until(&mut self, is_over: impl Fn() -> bool) -> Result<(), Error> {
+    pub fn listen_until(&mut self, is_over: impl Fn() -> bool) -> Result<(), Reason> {
         while !is_over() {
             self.listen()?;
         }
@@ -38,7 +38,7 @@ impl<'a> Talk<'a> {
     }
 
     /// Says how many we sent, and waits for the other end to say it; none when it does not.
-    pub fn end(&mut self, sent: Vec<u64>, is_broken: &dyn Fn() -> bool) -> Result<Option<Vec<u64>>, Error> {
+    pub fn end(&mut self, sent: Vec<u64>, is_broken: &dyn Fn() -> bool) -> Result<Option<Vec<u64>>, Reason> {
         self.control.say(&Said::Ended(self.number, sent))?;
         while self.ended.is_none() && !is_broken() && Instant::now() < self.until {
             self.listen()?;
@@ -46,7 +46,7 @@ impl<'a> Talk<'a> {
         Ok(self.ended.take())
     }
 
-    fn listen(&mut self) -> Result<(), Error> {
+    fn listen(&mut self) -> Result<(), Reason> {
         match self.control.hear(POLL_INTERVAL)? {
             Some(Said::Ready(phase)) if phase == self.number => self.ready = true,
             Some(Said::Ended(phase, sent)) if phase == self.number => self.ended = Some(sent),

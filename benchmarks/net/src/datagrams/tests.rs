@@ -52,7 +52,7 @@ fn the_direction_says_who_sends() {
         assert_eq!(found, parts, "{direction}");
         assert_eq!(case.nodes, ["n1", "n2"]);
         let bindings = if direction == "both" { 2 } else { 1 };
-        assert!(case.places.iter().all(|place| place.seats.len() == bindings), "{direction}");
+        assert!(case.places.iter().all(|place| place.bindings.len() == bindings), "{direction}");
     }
 }
 

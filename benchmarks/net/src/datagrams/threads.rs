@@ -1,10 +1,10 @@
 //! The time that the threads of a phase take.
 
+use seatrial_model::Reason;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::ThreadTime;
 
 use super::record::Effort;
-use seatrial_bench::Error;
 
 /// When a thread ran, and what it took.
 pub struct Took {
@@ -17,7 +17,7 @@ pub struct Took {
 ///
 /// # Errors
 /// Those of `work`.
-pub fn timed<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<(Took, T), Error> {
+pub fn timed<T>(work: impl FnOnce() -> Result<T, Reason>) -> Result<(Took, T), Reason> {
     let (before, from_ns) = (ThreadTime::now(), now_ns());
     let made = work()?;
     let (after, to_ns) = (ThreadTime::now(), now_ns());

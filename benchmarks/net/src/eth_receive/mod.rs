@@ -12,7 +12,7 @@ use seatrial_model::{
 };
 
 use crate::datagrams::{self as stream, METRICS, SERIES};
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
 pub struct EthReceive;
 
@@ -65,8 +65,8 @@ impl Benchmark for EthReceive {
         stream::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        stream::part(case, place)
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        Part::new(case, place, stream::prepare)
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

@@ -4,7 +4,7 @@ use std::io;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use seatrial_model::{Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
+use seatrial_model::{Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample};
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 use socket2::SockRef;
@@ -15,8 +15,8 @@ use super::datagram::Datagrams;
 use super::meet::{meet, own_mtu};
 use super::search::{Fate, Found, search};
 use seatrial_bench::Direction;
-use seatrial_bench::{Error, Offer, Part, Sink, Stop};
 use seatrial_bench::{PeerAddress, beside, interface_of};
+use seatrial_bench::{Prepared, Running, Sink, Stop};
 
 /// How long the packet of each try may take after the sender has said that it is on its way, in milliseconds. A size
 /// counts as lost after the last try. The waits grow, because most of a search on a path that loses packets is waiting: with
@@ -30,21 +30,29 @@ pub const MOST: u32 = 65_535;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub struct Client {
-    config: MtuConfig,
-    place: PartPlacement,
-    path: Option<(TcpStream, Datagrams)>,
+    stream: TcpStream,
+    datagrams: Datagrams,
     sent: u64,
     bytes: u64,
     corrupt: Option<String>,
 }
 
 impl Client {
-    pub fn new(config: MtuConfig, place: &PartPlacement) -> Self {
-        Self { config, place: place.clone(), path: None, sent: 0, bytes: 0, corrupt: None }
+    /// # Errors
+    /// Never before it connects.
+    pub fn prepare(config: MtuConfig, place: &PartPlacement) -> Result<Prepared, Reason> {
+        Prepared::new(place, (), move |peers| {
+            let mut stream = PeerAddress::of(peers, "server")?.connect(&config.endpoint(), 0)?;
+            stream.set_read_timeout(Some(PATIENCE)).map_err(|error| {
+                Reason::new(Cause::IoError, format!("setting up the connection: {error}"))
+            })?;
+            let datagrams = meet(&mut stream)?;
+            Ok(Self { stream, datagrams, sent: 0, bytes: 0, corrupt: None })
+        })
     }
 
     /// One size, as often as it takes.
-    fn send(&mut self, direction: Direction, size: u32) -> Result<Fate, Error> {
+    fn send(&mut self, direction: Direction, size: u32) -> Result<Fate, Reason> {
         for wait_ms in WAITS_MS {
             let fate = self
                 .try_once(direction, size, wait_ms)
@@ -59,7 +67,7 @@ impl Client {
     fn try_once(&mut self, direction: Direction, size: u32, wait_ms: u32) -> io::Result<Fate> {
         let number = self.sent;
         self.sent += 1;
-        let (stream, datagrams) = self.path.as_mut().ok_or_else(|| io::Error::other("not connected"))?;
+        let Self { stream, datagrams, .. } = self;
         let arrived = match direction {
             Direction::Forward => {
                 match datagrams.send(number, size)? {
@@ -94,11 +102,8 @@ impl Client {
         })
     }
 
-    fn search(&mut self, direction: Direction) -> Result<Found, Error> {
-        let (stream, datagrams) = self
-            .path
-            .as_ref()
-            .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
+    fn search(&mut self, direction: Direction) -> Result<Found, Reason> {
+        let Self { stream, datagrams, .. } = self;
         let (least, most) = (datagrams.least(), own_mtu(stream).map_or(MOST, |mtu| mtu.min(MOST)));
         let ends = format!("{:?} and {:?}", stream.local_addr().ok(), stream.peer_addr().ok());
         // The far end's interface may take more than ours: what it refuses to send costs a question only, and what it sends
@@ -109,28 +114,14 @@ impl Client {
                 "no packet of UDP gets through between {ends}, not even {least} B, while TCP does: look for a \
                  firewall"
             );
-            Error::new(Cause::IoError, text)
+            Reason::new(Cause::IoError, text)
         })
     }
 }
 
-impl Part for Client {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        Ok(Offer::new(&self.place, serde_json::Value::Null))
-    }
-
-    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let mut stream = PeerAddress::of(peers, "server")?.connect(&self.config.endpoint(), 0)?;
-        stream
-            .set_read_timeout(Some(PATIENCE))
-            .map_err(|error| Error::new(Cause::IoError, format!("setting up the connection: {error}")))?;
-        let datagrams = meet(&mut stream)?;
-        self.path = Some((stream, datagrams));
-        Ok(())
-    }
-
+impl Running for Client {
     /// Searches both ways until the time is over, once at least.
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         if phase != Phase::Measure {
             stop.rest(stop.left());
             return Ok(());
@@ -141,30 +132,27 @@ impl Part for Client {
                 let channel = direction.word();
                 let start = Nanos(now_ns());
                 let one = self.search(direction)?;
-                let amount = Quantity::new(f64::from(one.largest), Unit::Byte)
-                    .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
-                let end = Nanos(now_ns());
-                out.sample(Sample { channel: channel.to_owned(), at: Params::default(), start, end, amount });
+                let (span, largest) = ((start, Nanos(now_ns())), Quantity::bytes(one.largest.into()));
+                out.sample(Sample::new(channel, Params::default(), span, largest));
                 found.push(one);
             }
             if stop.is_over() {
-                if let Some((stream, datagrams)) = &self.path {
-                    let connection = json!({
-                        "interface": interface_of(stream),
-                        "ends": (stream.local_addr().ok(), stream.peer_addr().ok()),
-                        "interface_mtu": own_mtu(stream),
-                        "kernel_believes": datagrams.believed(),
-                        "tcp_segment": SockRef::from(stream).tcp_mss().ok(),
-                        "lost_above": { "forward": found[0].lost_above, "reverse": found[1].lost_above },
-                    });
-                    out.evidence("connection", connection);
-                }
+                let Self { stream, datagrams, .. } = self;
+                let connection = json!({
+                    "interface": interface_of(stream),
+                    "ends": (stream.local_addr().ok(), stream.peer_addr().ok()),
+                    "interface_mtu": own_mtu(stream),
+                    "kernel_believes": datagrams.believed(),
+                    "tcp_segment": SockRef::from(&*stream).tcp_mss().ok(),
+                    "lost_above": { "forward": found[0].lost_above, "reverse": found[1].lost_above },
+                });
+                out.evidence("connection", connection);
                 return Ok(());
             }
         }
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         Ok(match &self.corrupt {
             Some(first) => Integrity::Corrupt { wrong: 1, of: self.sent, first: first.clone() },
             None => Integrity::Verified { checked: self.bytes },

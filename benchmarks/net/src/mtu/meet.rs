@@ -2,16 +2,16 @@
 
 use super::control::Message;
 use super::datagram::Datagrams;
-use seatrial_bench::Error;
 use seatrial_bench::interface_of;
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::root::SysRoot;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 
 /// Opens a socket for packets beside the connection, and tells the other end where it is.
-pub fn meet(stream: &mut TcpStream) -> Result<Datagrams, Error> {
-    open(stream).map_err(|error| Error::new(Cause::IoError, format!("opening a socket for packets: {error}")))
+pub fn meet(stream: &mut TcpStream) -> Result<Datagrams, Reason> {
+    open(stream)
+        .map_err(|error| Reason::new(Cause::IoError, format!("opening a socket for packets: {error}")))
 }
 
 fn open(stream: &mut TcpStream) -> io::Result<Datagrams> {

@@ -18,7 +18,7 @@ use seatrial_model::{
     PartRecord, Reason, Site, Unit,
 };
 
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
 pub struct Mtu;
 
@@ -64,8 +64,8 @@ impl Benchmark for Mtu {
         plan::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        Ok(part::part(case, place))
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        Part::new(case, place, part::prepare)
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

@@ -84,9 +84,9 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         if bounds.is_empty() {
             let reason =
                 "the nodes share no network that their interfaces tell of: name one with -p interface=";
-            return Limit::Unknown { reason: reason.to_owned() };
+            return Limit::unknown(reason);
         }
         Limit::Chain(bounds)
     };
-    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
+    about.limits(limit)
 }

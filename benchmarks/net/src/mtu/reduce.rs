@@ -1,8 +1,6 @@
 //! From searches to the path's MTU.
 
-use seatrial_model::{
-    Case, Cause, Finding, Measures, PartRecord, Quantity, Reason, Sample, Severity, Unit, Values,
-};
+use seatrial_model::{Case, Cause, Finding, Measures, PartRecord, Quantity, Reason, Sample, Severity, Unit};
 use serde_json::Value;
 
 /// Every trial gives the sizes of all its searches.
@@ -22,7 +20,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let path: Vec<Vec<f64>> = forward.iter().zip(&reverse).map(both).collect();
     let mut measures = Measures::default();
     for (name, trials) in [("path", path), ("forward", forward), ("reverse", reverse)] {
-        measures.metrics.insert(name.to_owned(), Values { unit: Unit::Byte, trials });
+        measures.metric(name, Unit::Byte, trials);
     }
     if let Some(connection) = clients.last().and_then(|part| part.evidence.get("connection")) {
         let peer_mtu = parts.iter().rev().find_map(|part| part.evidence.get("interface_mtu"));

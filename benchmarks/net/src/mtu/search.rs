@@ -1,6 +1,6 @@
 //! Looking for the largest size that gets through.
 
-use seatrial_bench::Error;
+use seatrial_model::Reason;
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,8 @@ pub struct Found {
 pub fn search(
     least: u32,
     most: u32,
-    mut send: impl FnMut(u32) -> Result<Fate, Error>,
-) -> Result<Option<Found>, Error> {
+    mut send: impl FnMut(u32) -> Result<Fate, Reason>,
+) -> Result<Option<Found>, Reason> {
     let first = send(most)?;
     if first == Fate::Arrived {
         return Ok(Some(Found { largest: most, lost_above: false }));

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::net::TcpStream;
 
-use seatrial_model::{Cause, Integrity, PartPlacement};
+use seatrial_model::{Cause, Integrity, Reason};
 use serde_json::json;
 
 use super::config::MtuConfig;
@@ -11,27 +11,21 @@ use super::control::Message;
 use super::datagram::Datagrams;
 use super::meet::{meet, own_mtu};
 use super::search::Fate;
-use seatrial_bench::{Error, Sink};
-use seatrial_bench::{Listener, ServerPart, ServerSide, ServerThread};
+use seatrial_bench::Sink;
+use seatrial_bench::{Listener, ServerSide, ServerThread};
 
 pub struct Server {
-    config: MtuConfig,
-}
-
-impl Server {
-    pub fn at(place: &PartPlacement, config: MtuConfig) -> ServerPart<Self> {
-        ServerPart::new(place, Self { config })
-    }
+    pub config: MtuConfig,
 }
 
 impl ServerSide for Server {
-    fn listen(&mut self) -> Result<Listener, Error> {
+    fn listen(&mut self) -> Result<Listener, Reason> {
         Listener::open(&self.config.endpoint())
     }
 
-    fn begin(&mut self, listener: Listener) -> Result<ServerThread, Error> {
+    fn begin(&mut self, listener: Listener) -> Result<ServerThread, Reason> {
         let mut stream = listener.accept(1)?.only()?;
-        let own = stream.try_clone().map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
+        let own = stream.try_clone().map_err(|error| Reason::new(Cause::IoError, error.to_string()))?;
         let datagrams = meet(&mut stream)?;
         // Whoever measures no time is at home on any CPU.
         ServerThread::start(vec![own], None, move |_| serve(stream, datagrams))
@@ -41,7 +35,7 @@ impl ServerSide for Server {
         out.evidence("interface_mtu", json!(server.control().and_then(own_mtu)));
     }
 
-    fn verify(&mut self, _: Option<&mut ServerThread>) -> Result<Integrity, Error> {
+    fn verify(&mut self, _: &mut ServerThread) -> Result<Integrity, Reason> {
         Ok(Integrity::Unverified {
             why: "the client hears of every packet whether it arrived as sent".to_owned(),
         })
@@ -49,7 +43,7 @@ impl ServerSide for Server {
 }
 
 /// Answers until the client closes.
-fn serve(mut stream: TcpStream, mut datagrams: Datagrams) -> Result<(), Error> {
+fn serve(mut stream: TcpStream, mut datagrams: Datagrams) -> Result<(), Reason> {
     loop {
         let answer = match Message::read(&mut stream) {
             Ok(message) => carry_out(&mut datagrams, message),
@@ -59,7 +53,7 @@ fn serve(mut stream: TcpStream, mut datagrams: Datagrams) -> Result<(), Error> {
             Err(error) => Err(error),
         };
         let told = answer.and_then(|answer| answer.write(&mut stream));
-        told.map_err(|error| Error::new(Cause::IoError, format!("answering the client: {error}")))?;
+        told.map_err(|error| Reason::new(Cause::IoError, format!("answering the client: {error}")))?;
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use seatrial_model::machine::{Known, Nic, NicKind};
 use seatrial_model::{
-    Better, Case, Integrity, Limit, Nanos, Params, PartRecord, Phase, Sample, Site, SiteNode, Unit,
+    Better, Case, Integrity, Limit, Nanos, Params, PartRecord, Phase, Reason, Sample, Site, SiteNode, Unit,
 };
 
 use super::Mtu;
@@ -63,7 +63,7 @@ fn a_plan_between_different_mtus_counts_the_waits_for_what_is_lost() {
 }
 
 /// Searches over the loopback once.
-fn searched(case: &Case) -> Result<seatrial_model::Measures, seatrial_bench::Error> {
+fn searched(case: &Case) -> Result<seatrial_model::Measures, Reason> {
     let (mut client, _server) = rig::try_ends(&Mtu, case)?;
     let mut kept = Kept::default();
     client.run(Phase::Measure, &Stop::after(Duration::ZERO), &mut kept)?;

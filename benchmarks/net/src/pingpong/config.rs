@@ -1,9 +1,8 @@
 //! The parameters of a case as both ends need them.
 
 use seatrial_bench::Endpoint;
-use seatrial_bench::Error;
 use seatrial_bench::pingpong::{Buffers, Mode};
-use seatrial_model::Bytes;
+use seatrial_model::{Bytes, Reason};
 use socket2::SockRef;
 use std::io;
 
@@ -30,7 +29,7 @@ impl PingPongConfig {
         socket.set_recv_buffer_size(bytes.get() as usize)
     }
 
-    pub fn buffers(&self) -> Result<Buffers, Error> {
+    pub fn buffers(&self) -> Result<Buffers, Reason> {
         Buffers::new(self.largest(), self.region, self.region > 0)
     }
 

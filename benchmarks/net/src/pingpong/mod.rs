@@ -18,7 +18,7 @@ use seatrial_model::{
 };
 
 use seatrial_bench::pingpong::{Curve, Mode};
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
 pub struct PingPong;
 
@@ -93,8 +93,8 @@ impl Benchmark for PingPong {
         plan::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        part::part(case, place)
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        Part::new(case, place, part::prepare)
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

@@ -1,16 +1,15 @@
 //! What the two ends say of the messages after they ran.
 
-use seatrial_bench::Error;
 use seatrial_bench::ServerThread;
 use seatrial_bench::pingpong::{Leader, Transport};
-use seatrial_model::{Cause, Integrity};
+use seatrial_model::{Cause, Integrity, Reason};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The leader's check of the data, which goes both ways.
 ///
 /// # Errors
 /// When the follower is gone.
-pub fn led<T: Transport>(leader: &mut Leader<T>) -> Result<Integrity, Error> {
+pub fn led<T: Transport>(leader: &mut Leader<T>) -> Result<Integrity, Reason> {
     match leader.check() {
         Ok(()) => Ok(Integrity::Verified { checked: leader.checked().1 }),
         Err(error) if error.cause == Cause::CorruptData => {
@@ -24,10 +23,7 @@ pub fn led<T: Transport>(leader: &mut Leader<T>) -> Result<Integrity, Error> {
 ///
 /// # Errors
 /// When the thread failed otherwise.
-pub fn followed(server: Option<&mut ServerThread>, served: &AtomicU64) -> Result<Integrity, Error> {
-    let Some(server) = server else {
-        return Ok(Integrity::Unverified { why: "there was no connection".to_owned() });
-    };
+pub fn followed(server: &mut ServerThread, served: &AtomicU64) -> Result<Integrity, Reason> {
     let served = served.load(Ordering::Relaxed);
     if server.is_finished() {
         match server.end() {

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase};
+use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase, Reason};
 use serde_json::json;
 use socket2::SockRef;
 
@@ -14,11 +14,14 @@ use super::outcome::{followed, led};
 use super::tcp::Tcp;
 use super::{by_verbs, plan};
 use seatrial_bench::pingpong::{Buffers, Follower, Leader};
-use seatrial_bench::{Error, Offer, Part, Sink, Stop};
-use seatrial_bench::{Listener, PeerAddress, ServerPart, ServerSide, ServerThread, ends, interface_of, pin};
+use seatrial_bench::{Listener, PeerAddress, ServerSide, ServerThread, ends, interface_of, pin};
+use seatrial_bench::{Prepared, Running, Sink, Stop};
 
 /// The part of `case` at `place`.
-pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+///
+/// # Errors
+/// When the case was not planned by the same version, or the system refuses.
+pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let region = case.chosen.bytes("region").ok().flatten();
     let config = PingPongConfig {
         mode: plan::mode(case)?,
@@ -28,59 +31,37 @@ pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> 
         interface: ends::interface_for(case, place.index),
         alone: case.nodes.len() == 1,
     };
-    if plan::is_by_verbs(&case.params) {
-        let common = by_verbs::Common::new(config, case, place);
-        return Ok(match place.part.as_str() {
-            "leader" => Box::new(by_verbs::Leading::new(common)),
-            _ => Box::new(by_verbs::Following::new(common)),
-        });
-    }
-    Ok(match place.part.as_str() {
-        "leader" => Box::new(Leading { config, place: place.clone(), buffers: None, leader: None }),
+    let cpu = place.bindings.first().map(|binding| binding.cpu);
+    match (place.part.as_str(), plan::is_by_verbs(&case.params)) {
+        ("leader", true) => by_verbs::lead(config, case, place),
+        (_, true) => by_verbs::follow(&config, case, place),
+        ("leader", false) => lead(config, place),
         _ => {
-            let cpu = place.seats.first().map(|binding| binding.cpu);
-            let end = Following { config, cpu, buffers: None, served: Arc::default() };
-            Box::new(ServerPart::new(place, end))
+            Following { buffers: Some(config.buffers()?), config, cpu, served: Arc::default() }.prepare(place)
         }
+    }
+}
+
+fn lead(config: PingPongConfig, place: &PartPlacement) -> Result<Prepared, Reason> {
+    if let Some(binding) = place.bindings.first() {
+        pin(binding.cpu)?;
+    }
+    let buffers = config.buffers()?;
+    Prepared::new(place, (), move |peers| {
+        let address = PeerAddress::of(peers, "follower")?;
+        let set = |socket: SockRef<'_>| config.set_buffers(&socket);
+        let endpoint = config.endpoint(&set);
+        let connect = |number: usize| address.connect(&endpoint, number as u32);
+        let streams = (0..config.connections()).map(connect).collect::<Result<Vec<_>, _>>()?;
+        Ok(Leading(Leader::new(Tcp::new(streams)?, buffers, config.mode, &config.sizes)))
     })
 }
 
-struct Leading {
-    config: PingPongConfig,
-    place: PartPlacement,
-    buffers: Option<Buffers>,
-    leader: Option<Leader<Tcp>>,
-}
+struct Leading(Leader<Tcp>);
 
-impl Leading {
-    fn leader(&mut self) -> Result<&mut Leader<Tcp>, Error> {
-        self.leader.as_mut().ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))
-    }
-}
-
-impl Part for Leading {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        if let Some(binding) = self.place.seats.first() {
-            pin(binding.cpu)?;
-        }
-        self.buffers = Some(self.config.buffers()?);
-        Ok(Offer::new(&self.place, serde_json::Value::Null))
-    }
-
-    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let address = PeerAddress::of(peers, "follower")?;
-        let set = |socket: SockRef<'_>| self.config.set_buffers(&socket);
-        let endpoint = self.config.endpoint(&set);
-        let connect = |number: usize| address.connect(&endpoint, number as u32);
-        let streams = (0..self.config.connections()).map(connect).collect::<Result<Vec<_>, _>>()?;
-        let buffers = self.buffers.take().ok_or_else(without_memory)?;
-        let transport = Tcp::new(streams)?;
-        self.leader = Some(Leader::new(transport, buffers, self.config.mode, &self.config.sizes));
-        Ok(())
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let leader = self.leader()?;
+impl Running for Leading {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
+        let leader = &mut self.0;
         leader.run(stop, out)?;
         if phase == Phase::Measure {
             let stream = leader.transport().stream();
@@ -96,8 +77,8 @@ impl Part for Leading {
         Ok(())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
-        led(self.leader()?)
+    fn verify(&mut self) -> Result<Integrity, Reason> {
+        led(&mut self.0)
     }
 }
 
@@ -109,18 +90,17 @@ struct Following {
 }
 
 impl ServerSide for Following {
-    fn listen(&mut self) -> Result<Listener, Error> {
+    fn listen(&mut self) -> Result<Listener, Reason> {
         let set = |socket: SockRef<'_>| self.config.set_buffers(&socket);
-        let listener = Listener::open(&self.config.endpoint(&set))?;
-        self.buffers = Some(self.config.buffers()?);
-        Ok(listener)
+        Listener::open(&self.config.endpoint(&set))
     }
 
-    fn begin(&mut self, listener: Listener) -> Result<ServerThread, Error> {
-        let buffers = self.buffers.take().ok_or_else(without_memory)?;
+    fn begin(&mut self, listener: Listener) -> Result<ServerThread, Reason> {
+        let again = || Reason::new(Cause::Protocol, "it serves already");
+        let buffers = self.buffers.take().ok_or_else(again)?;
         let streams = listener.accept(self.config.connections())?.streams;
         let own = streams.iter().map(TcpStream::try_clone).collect::<io::Result<Vec<_>>>();
-        let own = own.map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
+        let own = own.map_err(|error| Reason::new(Cause::IoError, error.to_string()))?;
         let counter = Arc::clone(&self.served);
         let follow = move |_: &AtomicBool| Follower::new(Tcp::new(streams)?, buffers).serve(&counter);
         ServerThread::start(own, self.cpu, follow)
@@ -130,11 +110,7 @@ impl ServerSide for Following {
         out.evidence("served", json!(self.served.load(Ordering::Relaxed)));
     }
 
-    fn verify(&mut self, server: Option<&mut ServerThread>) -> Result<Integrity, Error> {
+    fn verify(&mut self, server: &mut ServerThread) -> Result<Integrity, Reason> {
         followed(server, &self.served)
     }
-}
-
-fn without_memory() -> Error {
-    Error::new(Cause::Protocol, "told to connect before it had memory")
 }

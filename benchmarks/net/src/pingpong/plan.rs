@@ -7,7 +7,6 @@ use seatrial_model::{
 
 use seatrial_sys::verbs::VerbKind;
 
-use seatrial_bench::Error;
 use seatrial_bench::affinity::place_threads;
 use seatrial_bench::pingpong::{Mode, sizes};
 use seatrial_bench::verbs::{self, End};
@@ -105,9 +104,9 @@ pub fn sizes_of(case: &Case) -> Result<Vec<u64>, ParamError> {
 }
 
 /// How messages flow in a case.
-pub fn mode(case: &Case) -> Result<Mode, Error> {
+pub fn mode(case: &Case) -> Result<Mode, Reason> {
     let word = case.params.text("mode")?;
-    Mode::of(word).ok_or_else(|| Error::new(Cause::Protocol, format!("{} has no mode {word}", case.id)))
+    Mode::of(word).ok_or_else(|| Reason::new(Cause::Protocol, format!("{} has no mode {word}", case.id)))
 }
 
 /// Of the throughput what the way lets through of one connection; of times nothing.

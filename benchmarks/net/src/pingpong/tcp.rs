@@ -6,9 +6,8 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 
-use seatrial_bench::Error;
 use seatrial_bench::pingpong::{Buffers, Transport};
 
 /// A peer that moves nothing for this long is dead, whatever TCP still hopes for.
@@ -25,26 +24,26 @@ impl Tcp {
     ///
     /// # Errors
     /// When there is none, or the system refuses a deadline.
-    pub fn new(streams: Vec<TcpStream>) -> Result<Self, Error> {
+    pub fn new(streams: Vec<TcpStream>) -> Result<Self, Reason> {
         if streams.is_empty() {
-            return Err(Error::new(Cause::Protocol, "no connection was made"));
+            return Err(Reason::new(Cause::Protocol, "no connection was made"));
         }
         for stream in &streams {
             let limits = stream
                 .set_read_timeout(Some(PATIENCE))
                 .and_then(|()| stream.set_write_timeout(Some(PATIENCE)));
             limits
-                .map_err(|error| Error::new(Cause::IoError, format!("setting up a connection: {error}")))?;
+                .map_err(|error| Reason::new(Cause::IoError, format!("setting up a connection: {error}")))?;
         }
         Ok(Self { streams, current: 0 })
     }
 
-    fn write(&mut self, message: &[u8]) -> Result<(), Error> {
+    fn write(&mut self, message: &[u8]) -> Result<(), Reason> {
         let stream = &mut self.streams[self.current];
         stream.write_all(message).map_err(|error| told("sending a message", &error))
     }
 
-    fn read(&mut self, message: &mut [u8]) -> Result<(), Error> {
+    fn read(&mut self, message: &mut [u8]) -> Result<(), Reason> {
         let stream = &mut self.streams[self.current];
         stream.read_exact(message).map_err(|error| told("receiving a message", &error))
     }
@@ -53,7 +52,7 @@ impl Tcp {
     ///
     /// # Errors
     /// When the peer is gone or silent.
-    pub fn both(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), Error> {
+    pub fn both(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), Reason> {
         let stream = &mut self.streams[self.current];
         stream.set_nonblocking(true).map_err(|error| told("exchanging messages", &error))?;
         let exchanged = both_ways(stream, out, into);
@@ -68,31 +67,31 @@ impl Tcp {
 }
 
 /// What a failed call says of the peer.
-fn told(doing: &str, error: &io::Error) -> Error {
+fn told(doing: &str, error: &io::Error) -> Reason {
     match error.kind() {
         ErrorKind::UnexpectedEof => {
-            Error::new(Cause::PartnerLost, format!("{doing}: the peer closed the connection"))
+            Reason::new(Cause::PartnerLost, format!("{doing}: the peer closed the connection"))
         }
         ErrorKind::WouldBlock | ErrorKind::TimedOut => {
             let text = format!("{doing}: nothing moved for {} s", PATIENCE.as_secs());
-            Error::new(Cause::IoError, text)
+            Reason::new(Cause::IoError, text)
         }
-        _ => Error::new(Cause::IoError, format!("{doing}: {error}")),
+        _ => Reason::new(Cause::IoError, format!("{doing}: {error}")),
     }
 }
 
 impl Transport for Tcp {
-    fn switch_to(&mut self, number: usize) -> Result<(), Error> {
+    fn switch_to(&mut self, number: usize) -> Result<(), Reason> {
         // A single connection carries everything.
         self.current = if self.streams.len() == 1 { 0 } else { number };
         if self.current < self.streams.len() {
             return Ok(());
         }
         self.current = 0;
-        Err(Error::new(Cause::Protocol, format!("there is no connection {number}")))
+        Err(Reason::new(Cause::Protocol, format!("there is no connection {number}")))
     }
 
-    fn wait(&mut self) -> Result<bool, Error> {
+    fn wait(&mut self) -> Result<bool, Reason> {
         let mut byte = [0];
         loop {
             match self.stream().peek(&mut byte) {
@@ -105,23 +104,28 @@ impl Transport for Tcp {
         }
     }
 
-    fn tell(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    fn tell(&mut self, bytes: &[u8]) -> Result<(), Reason> {
         self.write(bytes)
     }
 
-    fn hear(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
+    fn hear(&mut self, bytes: &mut [u8]) -> Result<(), Reason> {
         self.read(bytes)
     }
 
-    fn send(&mut self, memory: &Buffers, message: Range<usize>) -> Result<(), Error> {
+    fn send(&mut self, memory: &Buffers, message: Range<usize>) -> Result<(), Reason> {
         self.write(memory.own(message)?)
     }
 
-    fn receive(&mut self, memory: &mut Buffers, message: Range<usize>) -> Result<(), Error> {
+    fn receive(&mut self, memory: &mut Buffers, message: Range<usize>) -> Result<(), Reason> {
         self.read(memory.own_both(0..0, message)?.1)
     }
 
-    fn exchange(&mut self, memory: &mut Buffers, out: Range<usize>, into: Range<usize>) -> Result<(), Error> {
+    fn exchange(
+        &mut self,
+        memory: &mut Buffers,
+        out: Range<usize>,
+        into: Range<usize>,
+    ) -> Result<(), Reason> {
         let (out, into) = memory.own_both(out, into)?;
         self.both(out, into)
     }

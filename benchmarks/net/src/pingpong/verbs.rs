@@ -9,13 +9,12 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Case, Cause, PartPlacement};
+use seatrial_model::{Case, Cause, PartPlacement, Reason};
 use seatrial_sys::verbs::{
     Completion, MemoryRegion, ReceiveList, ReceiveWork, Remote, SendList, Transport as Kind, Verb, VerbKind,
     VerbsError, Work,
 };
 
-use seatrial_bench::Error;
 use seatrial_bench::pingpong::{Buffers, Transport};
 use seatrial_bench::verbs::{
     ConnectionInfo, Method, RdmaConfig, RdmaEndpoint, RemoteCompletion, during, preparing, wait,
@@ -48,7 +47,7 @@ pub fn open(
     place: &PartPlacement,
     largest: usize,
     region: usize,
-) -> Result<(RdmaEndpoint, Buffers), Error> {
+) -> Result<(RdmaEndpoint, Buffers), Reason> {
     let mut config = RdmaConfig::of(METHOD, case, place)?;
     let rotate = region > 0;
     let bytes = Buffers::bytes(largest, region, rotate);
@@ -88,7 +87,7 @@ impl ByVerbs {
     ///
     /// # Errors
     /// When the device refuses.
-    pub fn listen(endpoint: &RdmaEndpoint) -> Result<ReceiveList, Error> {
+    pub fn listen(endpoint: &RdmaEndpoint) -> Result<ReceiveList, Reason> {
         let label = endpoint.config.label();
         // Nothing is received into it: a write says where it goes.
         let work = ReceiveWork { id: 0, memory: &endpoint.region, offset: 0, bytes: 1 };
@@ -110,14 +109,14 @@ impl ByVerbs {
         theirs: &ConnectionInfo,
         control: TcpStream,
         buffers: &Buffers,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Reason> {
         endpoint.connect(theirs)?;
         let label = endpoint.config.label();
         let failed =
-            |error: std::io::Error| Error::new(Cause::IoError, format!("setting up a connection: {error}"));
+            |error: std::io::Error| Reason::new(Cause::IoError, format!("setting up a connection: {error}"));
         control.set_nonblocking(true).map_err(failed)?;
         let inline = endpoint.pairs[0].qp.inline_bytes();
-        let list = |bytes: u32, inline: bool| -> Result<SendList, Error> {
+        let list = |bytes: u32, inline: bool| -> Result<SendList, Reason> {
             let remote = Some(endpoint.remote);
             let work =
                 Work { remote, inline, ..Work::new(Verb::WriteImmediate(0), &endpoint.region, 0, bytes) };
@@ -149,7 +148,7 @@ impl ByVerbs {
 
     /// Writes a piece of this end's memory to that place in the other's.
     #[inline]
-    fn write(&mut self, from: usize, to: usize, bytes: usize) -> Result<(), Error> {
+    fn write(&mut self, from: usize, to: usize, bytes: usize) -> Result<(), Reason> {
         let mut deadline = None;
         while self.posted - self.completed >= self.endpoint.config.depth as u64 {
             self.reap()?;
@@ -168,7 +167,7 @@ impl ByVerbs {
         posted.map_err(VerbsError::from).map_err(during(&self.label, "sending a message"))
     }
 
-    fn reap(&mut self) -> Result<(), Error> {
+    fn reap(&mut self) -> Result<(), Reason> {
         let count = self.endpoint.sends[0].cq.poll(&mut self.completions);
         for completion in &self.completions[..count.map_err(during(&self.label, "taking completions"))?] {
             completion.check().map_err(during(&self.label, "sending a message"))?;
@@ -177,17 +176,17 @@ impl ByVerbs {
         Ok(())
     }
 
-    fn in_time(&self, deadline: Instant) -> Result<(), Error> {
+    fn in_time(&self, deadline: Instant) -> Result<(), Reason> {
         if Instant::now() < deadline {
             return Ok(());
         }
         let text = format!("{}: nothing moved for {} s", self.label, PATIENCE.as_secs());
-        Err(Error::new(Cause::IoError, text))
+        Err(Reason::new(Cause::IoError, text))
     }
 
     /// Bytes of the next message, if it is there.
     #[inline]
-    fn next(&mut self) -> Result<Option<u64>, Error> {
+    fn next(&mut self) -> Result<Option<u64>, Reason> {
         let count = wait(&self.endpoint.receives[0], &mut self.completions[..1], &mut self.misses);
         if count.map_err(during(&self.label, "receiving a message"))? == 0 {
             return Ok(None);
@@ -202,7 +201,7 @@ impl ByVerbs {
 
     /// Waits for a message of so many bytes.
     #[inline]
-    fn take(&mut self, bytes: usize) -> Result<(), Error> {
+    fn take(&mut self, bytes: usize) -> Result<(), Reason> {
         let mut deadline = None;
         let mut looks = 0_u32;
         let came = loop {
@@ -217,14 +216,14 @@ impl ByVerbs {
                 self.reap()?;
                 if self.is_closed() {
                     let text = format!("{}: the peer closed the connection", self.label);
-                    return Err(Error::new(Cause::PartnerLost, text));
+                    return Err(Reason::new(Cause::PartnerLost, text));
                 }
                 self.in_time(*deadline.get_or_insert_with(|| Instant::now() + PATIENCE))?;
             }
         };
         if came != bytes as u64 {
             let text = format!("{}: a message of {came} B came in place of one of {bytes}", self.label);
-            return Err(Error::new(Cause::CorruptData, text));
+            return Err(Reason::new(Cause::CorruptData, text));
         }
         Ok(())
     }
@@ -243,11 +242,11 @@ impl ByVerbs {
 
 impl Transport for ByVerbs {
     /// One queue pair carries everything: it has learnt nothing on one size that would help the next.
-    fn switch_to(&mut self, _: usize) -> Result<(), Error> {
+    fn switch_to(&mut self, _: usize) -> Result<(), Reason> {
         Ok(())
     }
 
-    fn wait(&mut self) -> Result<bool, Error> {
+    fn wait(&mut self) -> Result<bool, Reason> {
         let mut looks = 0_u32;
         loop {
             self.waiting = self.next()?;
@@ -261,28 +260,33 @@ impl Transport for ByVerbs {
         }
     }
 
-    fn tell(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    fn tell(&mut self, bytes: &[u8]) -> Result<(), Reason> {
         let from = self.words;
         self.region().write(from, bytes).map_err(during(&self.label, "writing to its memory"))?;
         self.write(from, from + WORDS, bytes.len())
     }
 
-    fn hear(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
+    fn hear(&mut self, bytes: &mut [u8]) -> Result<(), Reason> {
         self.take(bytes.len())?;
         self.region().read(self.words + WORDS, bytes).map_err(during(&self.label, "reading its memory"))
     }
 
     #[inline]
-    fn send(&mut self, _: &Buffers, message: Range<usize>) -> Result<(), Error> {
+    fn send(&mut self, _: &Buffers, message: Range<usize>) -> Result<(), Reason> {
         self.write(message.start, message.start + self.apart, message.len())
     }
 
     #[inline]
-    fn receive(&mut self, _: &mut Buffers, message: Range<usize>) -> Result<(), Error> {
+    fn receive(&mut self, _: &mut Buffers, message: Range<usize>) -> Result<(), Reason> {
         self.take(message.len())
     }
 
-    fn exchange(&mut self, memory: &mut Buffers, out: Range<usize>, into: Range<usize>) -> Result<(), Error> {
+    fn exchange(
+        &mut self,
+        memory: &mut Buffers,
+        out: Range<usize>,
+        into: Range<usize>,
+    ) -> Result<(), Reason> {
         self.send(memory, out)?;
         self.receive(memory, into)
     }

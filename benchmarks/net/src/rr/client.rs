@@ -1,6 +1,8 @@
 //! The end that asks and holds the clock.
 
-use seatrial_model::{Cause, Integrity, Nanos, PartPlacement, Phase};
+use std::net::TcpStream;
+
+use seatrial_model::{Cause, Integrity, Nanos, PartPlacement, Phase, Reason};
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 
@@ -9,16 +11,15 @@ use super::load::Stream;
 use super::request_loop::{LOST_AFTER, PATIENCE, RequestLoop};
 use super::wire::{Wait, Wire};
 use seatrial_bench::Direction;
-use seatrial_bench::{Error, Offer, Part, Sink, Stop};
 use seatrial_bench::{PeerAddress, Sliced, interface_of, pin};
+use seatrial_bench::{Prepared, Running, Sink, Stop};
 
 /// Channels of the samples: how many round trips a slice has, and their median.
 pub const CHANNELS: [&str; 2] = ["round_trips", "median"];
 
 pub struct Client {
     config: RrConfig,
-    place: PartPlacement,
-    requests: Option<RequestLoop>,
+    requests: RequestLoop,
     load: Option<Stream>,
     /// What the record shall say of the connection.
     connection: serde_json::Value,
@@ -26,55 +27,42 @@ pub struct Client {
 }
 
 impl Client {
-    pub fn new(config: RrConfig, place: &PartPlacement) -> Self {
-        Self {
-            config,
-            place: place.clone(),
-            requests: None,
-            load: None,
-            connection: serde_json::Value::Null,
-            latencies: Sliced::new(CHANNELS),
+    /// # Errors
+    /// When the thread cannot be pinned.
+    pub fn prepare(config: RrConfig, place: &PartPlacement) -> Result<Prepared, Reason> {
+        if let Some(binding) = place.bindings.first() {
+            pin(binding.cpu)?;
         }
-    }
-
-    fn wire(&self, stream: std::net::TcpStream) -> Result<Wire, Error> {
-        let wire = if self.config.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };
-        // At a set rate the moment of sending must not be slept through.
-        let wait = if self.config.rate.is_some() { Wait::Spin } else { self.config.wait };
-        let patience = if wire.is_udp() { LOST_AFTER } else { PATIENCE };
-        wire.set_wait(wait, patience)
-            .map_err(|error| Error::new(Cause::IoError, format!("setting up the connection: {error}")))?;
-        Ok(wire)
+        let load_cpu = place.bindings.get(1).map(|binding| binding.cpu);
+        Prepared::new(place, (), move |peers| {
+            let address = PeerAddress::of(peers, "server")?;
+            let stream = address.connect(&config.endpoint(), 0)?;
+            let ends = (stream.local_addr().ok(), stream.peer_addr().ok());
+            let connection = json!({ "interface": interface_of(&stream), "ends": ends });
+            let begin = |load| {
+                let beside = address.connect(&config.endpoint(), 1)?;
+                Stream::begin(beside, load == Direction::Forward, load_cpu)
+            };
+            let load = config.load.map(begin).transpose()?;
+            let requests = RequestLoop::new(wire(&config, stream)?, config.request, config.response);
+            Ok(Self { config, requests, load, connection, latencies: Sliced::new(CHANNELS) })
+        })
     }
 }
 
-impl Part for Client {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        if let Some(binding) = self.place.seats.first() {
-            pin(binding.cpu)?;
-        }
-        Ok(Offer::new(&self.place, serde_json::Value::Null))
-    }
+fn wire(config: &RrConfig, stream: TcpStream) -> Result<Wire, Reason> {
+    let wire = if config.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };
+    // At a set rate the moment of sending must not be slept through.
+    let wait = if config.rate.is_some() { Wait::Spin } else { config.wait };
+    let patience = if wire.is_udp() { LOST_AFTER } else { PATIENCE };
+    wire.set_wait(wait, patience)
+        .map_err(|error| Reason::new(Cause::IoError, format!("setting up the connection: {error}")))?;
+    Ok(wire)
+}
 
-    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let address = PeerAddress::of(peers, "server")?;
-        let stream = address.connect(&self.config.endpoint(), 0)?;
-        let ends = (stream.local_addr().ok(), stream.peer_addr().ok());
-        self.connection = json!({ "interface": interface_of(&stream), "ends": ends });
-        if let Some(load) = self.config.load {
-            let beside = address.connect(&self.config.endpoint(), 1)?;
-            let cpu = self.place.seats.get(1).map(|binding| binding.cpu);
-            self.load = Some(Stream::begin(beside, load == Direction::Forward, cpu)?);
-        }
-        self.requests = Some(RequestLoop::new(self.wire(stream)?, self.config.request, self.config.response));
-        Ok(())
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let requests = self
-            .requests
-            .as_mut()
-            .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))?;
+impl Running for Client {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
+        let requests = &mut self.requests;
         let before = (requests.sent(), requests.lost, self.load.as_ref().map_or(0, Stream::bytes));
         let start = Nanos(now_ns());
         let latencies = &mut self.latencies;
@@ -113,11 +101,8 @@ impl Part for Client {
     }
 
     /// Every byte was checked as it came; what is left to see is that the server still answers.
-    fn verify(&mut self) -> Result<Integrity, Error> {
-        let requests = self
-            .requests
-            .as_mut()
-            .ok_or_else(|| Error::new(Cause::Protocol, "told to verify before it was connected"))?;
+    fn verify(&mut self) -> Result<Integrity, Reason> {
+        let requests = &mut self.requests;
         match requests.once() {
             Ok(_) => Ok(Integrity::Verified { checked: requests.checked() }),
             Err(error) if error.cause == Cause::CorruptData => {

@@ -2,9 +2,8 @@
 
 use super::wire::Wait;
 use seatrial_bench::Direction;
-use seatrial_bench::Error;
 use seatrial_bench::{Endpoint, ends};
-use seatrial_model::{Case, Cause, Params, PartPlacement, Value};
+use seatrial_model::{Case, Cause, Params, PartPlacement, Reason, Value};
 
 /// Sizes in bytes, how messages go, and where the connection goes.
 #[derive(Clone, Debug)]
@@ -24,9 +23,9 @@ pub struct RrConfig {
 }
 
 impl RrConfig {
-    pub(super) fn of(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
+    pub(super) fn of(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let missing =
-            |what: &str| Error::new(Cause::Protocol, format!("the case carries no size of a {what}"));
+            |what: &str| Reason::new(Cause::Protocol, format!("the case carries no size of a {what}"));
         let params = &case.params;
         let request = params.bytes("request")?.ok_or_else(|| missing("request"))?;
         let response = case.chosen.bytes("response")?.ok_or_else(|| missing("response"))?;

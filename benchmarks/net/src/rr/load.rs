@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 
-use seatrial_bench::{Error, ServerThread, pin};
+use seatrial_bench::{ServerThread, pin};
 
 /// Bytes of a write or read.
 const BLOCK: usize = 128 << 10;
@@ -27,9 +27,9 @@ impl Stream {
     ///
     /// # Errors
     /// When there can be no thread for it.
-    pub fn begin(stream: TcpStream, writes: bool, cpu: Option<u32>) -> Result<Self, Error> {
+    pub fn begin(stream: TcpStream, writes: bool, cpu: Option<u32>) -> Result<Self, Reason> {
         let failed =
-            |error: io::Error| Error::new(Cause::IoError, format!("a stream beside the requests: {error}"));
+            |error: io::Error| Reason::new(Cause::IoError, format!("a stream beside the requests: {error}"));
         stream
             .set_write_timeout(Some(IO_TIMEOUT))
             .and_then(|()| stream.set_read_timeout(Some(IO_TIMEOUT)))

@@ -1,17 +1,20 @@
 //! What both ends share.
 
-use seatrial_model::{Case, PartPlacement};
+use seatrial_model::{Case, PartPlacement, Reason};
 
 use super::client::Client;
 use super::config::RrConfig;
 use super::server::Server;
-use seatrial_bench::{Error, Part};
+use seatrial_bench::{Prepared, ServerSide};
 
 /// The part of `case` at `place`.
-pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+///
+/// # Errors
+/// When the case was not planned by the same version, or the system refuses.
+pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let config = RrConfig::of(case, place)?;
-    Ok(match place.part.as_str() {
-        "client" => Box::new(Client::new(config, place)),
-        _ => Box::new(Server::at(place, config)),
-    })
+    match place.part.as_str() {
+        "client" => Client::prepare(config, place),
+        _ => Server::new(config, place).prepare(place),
+    }
 }

@@ -1,6 +1,6 @@
 //! From samples to round trip times.
 
-use seatrial_model::{Case, Cause, Measures, PartRecord, Reason, Unit, Values};
+use seatrial_model::{Case, Cause, Measures, PartRecord, Reason, Unit};
 
 use seatrial_bench::{Latencies, Transferred};
 
@@ -14,7 +14,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let mut add = |name: &str, unit, trials: Vec<Vec<f64>>| {
         // A quantile that one trial had too few round trips for is left out: half of the trials would be no comparison.
         if !trials.is_empty() && trials.iter().all(|trial| !trial.is_empty()) {
-            measures.metrics.insert(name.to_owned(), Values { unit, trials });
+            measures.metric(name, unit, trials);
         }
     };
     let of_slices = |channel: &str, value: fn(&seatrial_model::Sample) -> Option<f64>| -> Vec<Vec<f64>> {

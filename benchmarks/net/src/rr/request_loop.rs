@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use seatrial_model::{Cause, Nanos};
+use seatrial_model::{Cause, Nanos, Reason};
 use seatrial_sys::clock::now_ns;
 
 use super::message::{fill, first_wrong, is_before, number_after};
 use super::wire::{Received, Wire};
-use seatrial_bench::{Error, Stop};
+use seatrial_bench::Stop;
 
 /// A response over TCP that takes longer is lost: the connection is dead, whatever TCP still hopes for.
 pub const PATIENCE: Duration = Duration::from_secs(5);
@@ -62,7 +62,7 @@ impl RequestLoop {
     ///
     /// # Errors
     /// When the peer is gone, or the answer is not the one to the question.
-    pub fn once(&mut self) -> Result<Option<Nanos>, Error> {
+    pub fn once(&mut self) -> Result<Option<Nanos>, Reason> {
         let number = self.sent;
         fill(&mut self.request, number);
         let start = Nanos(now_ns());
@@ -93,7 +93,7 @@ impl RequestLoop {
         }
     }
 
-    fn give_up(&mut self, number: u64, start: Nanos) -> Result<Option<Nanos>, Error> {
+    fn give_up(&mut self, number: u64, start: Nanos) -> Result<Option<Nanos>, Reason> {
         self.sent = number + 1;
         if !self.wire.is_udp() {
             return Err(failed(number, start, "no response"));
@@ -102,12 +102,12 @@ impl RequestLoop {
         Ok(None)
     }
 
-    fn lose(&mut self, count: u64) -> Result<(), Error> {
+    fn lose(&mut self, count: u64) -> Result<(), Reason> {
         self.lost += count;
         self.settled += count;
         if self.lost >= GONE && self.lost == self.settled {
             let text = format!("none of {} datagrams was answered: look for a firewall", self.lost);
-            return Err(Error::new(Cause::IoError, text));
+            return Err(Reason::new(Cause::IoError, text));
         }
         Ok(())
     }
@@ -119,16 +119,16 @@ impl RequestLoop {
         late
     }
 
-    fn check(&self, bytes: usize, number: u64) -> Result<(), Error> {
+    fn check(&self, bytes: usize, number: u64) -> Result<(), Reason> {
         if bytes != self.response.len() {
             let text = format!("response {number} is {bytes} B long, not {}", self.response.len());
-            return Err(Error::new(Cause::CorruptData, text));
+            return Err(Reason::new(Cause::CorruptData, text));
         }
         match first_wrong(&self.response, number) {
             None => Ok(()),
             Some(at) => {
                 let text = format!("byte {at} of response {number} is {:#04x}", self.response[at]);
-                Err(Error::new(Cause::CorruptData, text))
+                Err(Reason::new(Cause::CorruptData, text))
             }
         }
     }
@@ -144,7 +144,7 @@ impl RequestLoop {
         rate: u64,
         stop: &Stop,
         each: &mut dyn FnMut(Nanos, Nanos),
-    ) -> Result<(), Error> {
+    ) -> Result<(), Reason> {
         let (first, start) = (self.sent, Nanos(now_ns()));
         let due = |number: u64| {
             let after = u128::from(number - first) * 1_000_000_000 / u128::from(rate);
@@ -190,7 +190,7 @@ impl RequestLoop {
     }
 
     /// The number of the response that came; none of one that was given up.
-    fn settle(&mut self, bytes: usize) -> Result<Option<u64>, Error> {
+    fn settle(&mut self, bytes: usize) -> Result<Option<u64>, Reason> {
         let expected = self.settled;
         let number = if self.wire.is_udp() {
             if self.is_late(bytes, expected) {
@@ -206,7 +206,7 @@ impl RequestLoop {
         Ok(Some(number))
     }
 
-    fn give_up_old(&mut self, now: Nanos, heard: Nanos, due: &dyn Fn(u64) -> Nanos) -> Result<(), Error> {
+    fn give_up_old(&mut self, now: Nanos, heard: Nanos, due: &dyn Fn(u64) -> Nanos) -> Result<(), Reason> {
         if self.settled == self.sent {
             return Ok(());
         }
@@ -222,7 +222,7 @@ impl RequestLoop {
     }
 }
 
-fn failed(number: u64, since: Nanos, why: &str) -> Error {
+fn failed(number: u64, since: Nanos, why: &str) -> Reason {
     let took = Nanos(now_ns()).since(since).get() / 1_000_000;
-    Error::new(Cause::IoError, format!("round trip {number} after {took} ms: {why}"))
+    Reason::new(Cause::IoError, format!("round trip {number} after {took} ms: {why}"))
 }

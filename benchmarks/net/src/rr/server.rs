@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use seatrial_model::{Cause, Integrity, PartPlacement};
+use seatrial_model::{Cause, Integrity, PartPlacement, Reason};
 use serde_json::json;
 
 use super::config::RrConfig;
@@ -13,8 +13,8 @@ use super::load::Stream;
 use super::message::{fill, first_wrong, is_before, number_after};
 use super::wire::{Received, Wire};
 use seatrial_bench::Direction;
-use seatrial_bench::{Error, Sink};
-use seatrial_bench::{Listener, ServerPart, ServerSide, ServerThread};
+use seatrial_bench::Sink;
+use seatrial_bench::{Listener, ServerSide, ServerThread};
 
 /// How long the server sleeps at most before it looks whether it is wanted any more.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -28,23 +28,24 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn at(place: &PartPlacement, config: RrConfig) -> ServerPart<Self> {
-        let cpus = [0, 1].map(|binding| place.seats.get(binding).map(|binding| binding.cpu));
-        ServerPart::new(place, Self { config, cpus, served: Arc::default(), load: None })
+    pub fn new(config: RrConfig, place: &PartPlacement) -> Self {
+        let cpus = [0, 1].map(|binding| place.bindings.get(binding).map(|binding| binding.cpu));
+        Self { config, cpus, served: Arc::default(), load: None }
     }
 }
 
 impl ServerSide for Server {
-    fn listen(&mut self) -> Result<Listener, Error> {
+    fn listen(&mut self) -> Result<Listener, Reason> {
         Listener::open(&self.config.endpoint())
     }
 
-    fn begin(&mut self, listener: Listener) -> Result<ServerThread, Error> {
-        let failed =
-            |error: std::io::Error| Error::new(Cause::IoError, format!("setting up the connection: {error}"));
+    fn begin(&mut self, listener: Listener) -> Result<ServerThread, Reason> {
+        let failed = |error: std::io::Error| {
+            Reason::new(Cause::IoError, format!("setting up the connection: {error}"))
+        };
         let mut streams = listener.accept(self.config.connections())?.streams.into_iter();
         let stream =
-            streams.next().ok_or_else(|| Error::new(Cause::Protocol, "no connection was asked for"))?;
+            streams.next().ok_or_else(|| Reason::new(Cause::Protocol, "no connection was asked for"))?;
         if let (Some(load), Some(beside)) = (self.config.load, streams.next()) {
             self.load = Some(Stream::begin(beside, load == Direction::Reverse, self.cpus[1])?);
         }
@@ -67,10 +68,7 @@ impl ServerSide for Server {
 
     /// The client checks every byte of the answers, and the server every byte of the requests, as they come; here it is
     /// only asked whether it had to stop.
-    fn verify(&mut self, server: Option<&mut ServerThread>) -> Result<Integrity, Error> {
-        let Some(server) = server else {
-            return Ok(Integrity::Unverified { why: "there was no connection".to_owned() });
-        };
+    fn verify(&mut self, server: &mut ServerThread) -> Result<Integrity, Reason> {
         let checked = self.served.load(Ordering::Relaxed) * self.config.request as u64;
         if server.is_finished() {
             match server.end() {
@@ -86,7 +84,7 @@ impl ServerSide for Server {
 
 /// Answers until the client closes or nobody wants it any more. Every byte of a request is checked: the first ones
 /// number it, so that a lost or repeated one is noticed too.
-fn serve(mut wire: Wire, config: &RrConfig, served: &AtomicU64, over: &AtomicBool) -> Result<(), Error> {
+fn serve(mut wire: Wire, config: &RrConfig, served: &AtomicU64, over: &AtomicBool) -> Result<(), Reason> {
     let mut request = vec![0; config.request];
     let mut response = vec![0; config.response];
     let mut number = 0_u64;
@@ -108,11 +106,11 @@ fn serve(mut wire: Wire, config: &RrConfig, served: &AtomicU64, over: &AtomicBoo
         }
         if bytes != request.len() {
             let text = format!("request {number} is {bytes} B long, not {}", request.len());
-            return Err(Error::new(Cause::CorruptData, text));
+            return Err(Reason::new(Cause::CorruptData, text));
         }
         if let Some(at) = first_wrong(&request, number) {
             let text = format!("byte {at} of request {number} is {:#04x}", request[at]);
-            return Err(Error::new(Cause::CorruptData, text));
+            return Err(Reason::new(Cause::CorruptData, text));
         }
         fill(&mut response, number);
         while !wire.send(&response).map_err(|error| failed("writing response", number, &error))? {
@@ -125,6 +123,6 @@ fn serve(mut wire: Wire, config: &RrConfig, served: &AtomicU64, over: &AtomicBoo
     }
 }
 
-fn failed(doing: &str, number: u64, error: &std::io::Error) -> Error {
-    Error::new(Cause::IoError, format!("{doing} {number}: {error}"))
+fn failed(doing: &str, number: u64, error: &std::io::Error) -> Reason {
+    Reason::new(Cause::IoError, format!("{doing} {number}: {error}"))
 }

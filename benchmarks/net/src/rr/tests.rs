@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use seatrial_model::{Case, Cause, Integrity, Params, Phase, Site, SiteNode};
+use seatrial_model::{Case, Cause, Integrity, Params, Phase, Reason, Site, SiteNode};
 
 use super::RequestResponse;
 use crate::rig::{self, Kept};
@@ -31,7 +31,7 @@ fn two_nodes_are_client_and_server_and_one_is_both() {
     assert_eq!(ends, [("client", "n1"), ("server", "n2")]);
     let alone = planned(&["n1"], &[]);
     assert_eq!(alone.subject.as_str(), "nic:lo");
-    assert_ne!(alone.places[0].seats[0].cpu, alone.places[1].seats[0].cpu);
+    assert_ne!(alone.places[0].bindings[0].cpu, alone.places[1].bindings[0].cpu);
     let named = planned(&["n1", "n2"], &[("interface", "eth1")]);
     assert_eq!(named.subject.as_str(), "n1/eth1->n2/eth1");
 }
@@ -61,7 +61,7 @@ fn measured(changed: &[(&str, &str)]) -> seatrial_model::Measures {
     panic!("{changed:?}: {failed:#?}");
 }
 
-fn try_measured(changed: &[(&str, &str)]) -> Result<seatrial_model::Measures, seatrial_bench::Error> {
+fn try_measured(changed: &[(&str, &str)]) -> Result<seatrial_model::Measures, Reason> {
     let case = unpinned(changed);
     let (mut client, mut server) = rig::ends(&RequestResponse, &case);
     let mut kept = Kept::until(8);
@@ -80,7 +80,7 @@ fn try_measured(changed: &[(&str, &str)]) -> Result<seatrial_model::Measures, se
             let checked = end.verify()?;
             assert!(matches!(checked, Integrity::Verified { checked } if checked > 0), "{checked:?}");
         }
-        Ok::<_, seatrial_bench::Error>(())
+        Ok::<_, Reason>(())
     })?;
     assert_eq!(kept.facts["connection"]["interface"], "lo");
     let part = kept.record("client", Integrity::Verified { checked: 1 });

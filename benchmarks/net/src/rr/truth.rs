@@ -81,13 +81,12 @@ fn percentiles_of_any_distribution_are_those_of_the_sorted_raw_samples() {
 fn percentiles_of_real_round_trips_are_those_of_the_sorted_raw_samples() {
     let case = unpinned(&[]);
     let config = RrConfig::of(&case, &case.places[0]).expect("config");
-    let mut server = RequestResponse.part(&case, &case.places[1]).expect("a server");
-    let offer = server.prepare().expect("listening");
-    let address = PeerAddress::read(&offer.data).expect("told");
+    let server = RequestResponse.part(&case, &case.places[1]).prepare().expect("listening");
+    let address = PeerAddress::read(&server.offer().data).expect("told");
     let stop = Stop::after(Duration::from_secs(120));
     let raw = std::thread::scope(|scope| {
         let serving = scope.spawn(|| {
-            server.connect(&[]).and_then(|()| server.run(Phase::Measure, &stop, &mut Kept::default()))
+            server.connect(&[]).and_then(|mut server| server.run(Phase::Measure, &stop, &mut Kept::default()))
         });
         let wire = Wire::tcp(address.connect(&config.endpoint(), 0).expect("connected"));
         wire.set_wait(Wait::Spin, Duration::from_secs(5)).expect("set");

@@ -4,9 +4,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
 
-use seatrial_model::Cause;
-
-use seatrial_bench::Error;
+use seatrial_model::{Cause, Reason};
 
 /// How an end waits for the next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,10 +48,10 @@ impl Wire {
     ///
     /// # Errors
     /// When the peer does not tell its port, or the system refuses.
-    pub fn udp(mut control: TcpStream) -> Result<Self, Error> {
+    pub fn udp(mut control: TcpStream) -> Result<Self, Reason> {
         Self::beside(&mut control)
             .map(|socket| Self::Udp { socket, _control: Some(control) })
-            .map_err(|error| Error::new(Cause::IoError, format!("opening a socket for datagrams: {error}")))
+            .map_err(|error| Reason::new(Cause::IoError, format!("opening a socket for datagrams: {error}")))
     }
 
     fn beside(control: &mut TcpStream) -> io::Result<UdpSocket> {

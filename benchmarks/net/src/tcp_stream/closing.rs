@@ -8,11 +8,10 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Cause, Integrity};
+use seatrial_model::{Cause, Integrity, Reason};
 
 use super::config::Name;
 use super::pattern::{Check, PERIOD, bytes};
-use seatrial_bench::Error;
 
 /// How long nothing may happen: a connection that loses packets falls silent for seconds each time that a packet which was
 /// sent again is lost too (RFC 6298, 5.5), and a slow link has a queue of seconds. The phase itself has a deadline too.
@@ -32,7 +31,7 @@ const CLOSING_LEN: usize = 16;
 ///
 /// # Errors
 /// When the peer does not answer in time, or the connection breaks.
-pub fn send_end(name: Name, stream: &TcpStream, total: u64, half_close: bool) -> Result<Integrity, Error> {
+pub fn send_end(name: Name, stream: &TcpStream, total: u64, half_close: bool) -> Result<Integrity, Reason> {
     let mut ready = [0];
     hear(name, stream, &mut ready, PATIENCE, "waiting for the receiver to be ready")?;
     let from = (total % PERIOD as u64) as usize;
@@ -67,7 +66,7 @@ pub fn receive_end(
     total: u64,
     check: &mut Check,
     half_close: bool,
-) -> Result<(), Error> {
+) -> Result<(), Reason> {
     receive_end_within(name, stream, total, check, half_close, PATIENCE)
 }
 
@@ -78,7 +77,7 @@ fn receive_end_within(
     check: &mut Check,
     half_close: bool,
     patience: Duration,
-) -> Result<(), Error> {
+) -> Result<(), Reason> {
     tell(name, stream, &[READY], patience, "saying that it is ready")?;
     let mut buffer = vec![0; 256 << 10];
     // The last bytes seen may be the closing word: they wait until others follow.
@@ -105,7 +104,7 @@ fn receive_end_within(
     }
     if !held.starts_with(&CLOSING) || held.len() < CLOSING_LEN {
         let text = format!("{name}: the peer closed the connection after {} bytes", at + held.len() as u64);
-        return Err(Error::new(Cause::PartnerLost, text));
+        return Err(Reason::new(Cause::PartnerLost, text));
     }
     let sent = u64::from_le_bytes(held[8..16].try_into().unwrap_or_default());
     if sent != at {
@@ -121,7 +120,7 @@ fn tell(
     mut bytes: &[u8],
     patience: Duration,
     doing: &str,
-) -> Result<(), Error> {
+) -> Result<(), Reason> {
     let mut progress = Instant::now();
     while !bytes.is_empty() {
         match stream.write(bytes) {
@@ -140,14 +139,14 @@ fn hear(
     room: &mut [u8],
     patience: Duration,
     doing: &str,
-) -> Result<(), Error> {
+) -> Result<(), Reason> {
     let deadline = Instant::now() + patience;
     let mut got = 0;
     while got < room.len() {
         match stream.read(&mut room[got..]) {
             Ok(0) => {
                 let text = format!("{name}: {doing}: it closed the connection");
-                return Err(Error::new(Cause::PartnerLost, text));
+                return Err(Reason::new(Cause::PartnerLost, text));
             }
             Ok(came) => got += came,
             Err(error) if passing(&error) && Instant::now() < deadline => {}
@@ -163,12 +162,12 @@ fn passing(error: &std::io::Error) -> bool {
 }
 
 /// Silence at the end says nothing about what was measured before: that nothing could be checked is no verdict.
-fn failed(name: Name, doing: &str, patience: Duration, error: &std::io::Error) -> Error {
+fn failed(name: Name, doing: &str, patience: Duration, error: &std::io::Error) -> Reason {
     if passing(error) {
         let text = format!("{name}: {doing}: nothing moved for {} s", patience.as_secs_f64());
-        return Error::new(Cause::PartnerLost, text);
+        return Reason::new(Cause::PartnerLost, text);
     }
-    Error::new(Cause::IoError, format!("{name}: {doing}: {error}"))
+    Reason::new(Cause::IoError, format!("{name}: {doing}: {error}"))
 }
 
 #[cfg(test)]

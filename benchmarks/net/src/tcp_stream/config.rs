@@ -5,14 +5,13 @@ use std::io;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use seatrial_model::{Binding, Case, Cause, PartPlacement, Value};
+use seatrial_model::{Binding, Case, Cause, PartPlacement, Reason, Value};
 use seatrial_sys::net;
 use socket2::SockRef;
 
 use super::method::{Method, Receiving, Sending};
 use super::rails;
 use seatrial_bench::Direction;
-use seatrial_bench::Error;
 use seatrial_bench::{Endpoint, ends};
 
 /// Bytes of a message when nobody says: large enough that system calls no longer count, small enough for the second
@@ -80,7 +79,7 @@ impl TcpStreamConfig {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
+    pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let params = &case.params;
         let word = |name: &str| params.text(name).map(|word| Some(word).filter(|word| *word != "auto"));
         let protocol = params.text("protocol")?.to_owned();
@@ -113,7 +112,7 @@ impl TcpStreamConfig {
             interface: ends::interface_for(case, place.index),
             rails: rails::of(&case.params),
             alone: case.nodes.len() == 1,
-            bindings: place.seats.clone(),
+            bindings: place.bindings.clone(),
             slice_ns,
             slices: (case.budget.measure.get() / slice_ns) as usize * 2 + 64,
             rest: Duration::ZERO,
@@ -149,8 +148,8 @@ impl TcpStreamConfig {
     pub fn with_endpoint<T>(
         &self,
         interface: Option<&str>,
-        act: impl FnOnce(&Endpoint<'_>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        act: impl FnOnce(&Endpoint<'_>) -> Result<T, Reason>,
+    ) -> Result<T, Reason> {
         let protocol = match self.protocol.as_str() {
             "mptcp" => Some(socket2::Protocol::MPTCP),
             "sctp" => Some(socket2::Protocol::SCTP),
@@ -175,7 +174,7 @@ impl TcpStreamConfig {
         act(&endpoint).map_err(|error| match error.cause {
             Cause::Missing if protocol.is_some() => {
                 let text = format!("this kernel has no {}: {}", self.protocol, error.text);
-                Error::new(Cause::Inapplicable, text)
+                Reason::new(Cause::Inapplicable, text)
             }
             _ => error,
         })
@@ -185,9 +184,9 @@ impl TcpStreamConfig {
     ///
     /// # Errors
     /// What was tried, and what the system answered.
-    pub fn set_up(&self, name: Name, stream: &TcpStream) -> Result<(), Error> {
+    pub fn set_up(&self, name: Name, stream: &TcpStream) -> Result<(), Reason> {
         let failed = |what: &str, error: io::Error| {
-            Error::new(Cause::IoError, format!("{name}: setting {what}: {error}"))
+            Reason::new(Cause::IoError, format!("{name}: setting {what}: {error}"))
         };
         let while_blocked = Some(Duration::from_millis(10));
         let deadlines = || {
@@ -208,7 +207,7 @@ impl TcpStreamConfig {
     ///
     /// # Errors
     /// When it cannot, with those that can.
-    pub fn require_congestion_control(&self) -> Result<(), Error> {
+    pub fn require_congestion_control(&self) -> Result<(), Reason> {
         let Some(name) = &self.congestion else { return Ok(()) };
         let tried = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)
             .and_then(|socket| socket.set_tcp_congestion(name.as_bytes()));
@@ -221,7 +220,7 @@ impl TcpStreamConfig {
                 _ => Cause::Missing,
             };
             let text = format!("congestion={name}: {error}; available here: {available}");
-            Error::new(cause, text)
+            Reason::new(cause, text)
         })
     }
 }

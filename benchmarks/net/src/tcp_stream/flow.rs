@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use seatrial_model::{Binding, Cause, Integrity};
+use seatrial_model::{Binding, Cause, Integrity, Reason};
 use seatrial_sys::Errno;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::{Pull, Push, Source, ThreadTime, tcp_info};
@@ -19,7 +19,6 @@ use super::moderation::Moderation;
 use super::pattern::Check;
 use super::record::{End, Socket, Tcp};
 use super::rest::Resting;
-use seatrial_bench::Error;
 
 /// Data moved from one order to the next.
 #[derive(Debug)]
@@ -84,7 +83,7 @@ impl Flow {
     ///
     /// # Errors
     /// When the peer is gone, or the kernel refuses.
-    pub fn lap(&mut self, methods: (Sending, Receiving), record: bool, order: u32) -> Result<Lap, Error> {
+    pub fn lap(&mut self, methods: (Sending, Receiving), record: bool, order: u32) -> Result<Lap, Reason> {
         let mut lap = self.moved(methods, record, order)?;
         if let (Side::Receiver { room, .. }, "tcp") = (&self.side, self.protocol.as_str()) {
             lap.end.wake_bytes = self.moderation.bytes();
@@ -93,7 +92,7 @@ impl Flow {
         Ok(lap)
     }
 
-    fn moved(&mut self, methods: (Sending, Receiving), record: bool, order: u32) -> Result<Lap, Error> {
+    fn moved(&mut self, methods: (Sending, Receiving), record: bool, order: u32) -> Result<Lap, Reason> {
         let side = &mut self.side;
         let refused = side.take_up(&self.stream, methods).map_err(|error| failed(self.name, error))?;
         let bytes = side.total();
@@ -111,7 +110,7 @@ impl Flow {
             Left::Ordered => {}
             Left::Ended => {
                 let text = format!("{}: the peer closed the connection", self.name);
-                return Err(Error::new(Cause::PartnerLost, text));
+                return Err(Reason::new(Cause::PartnerLost, text));
             }
             Left::Failed(error) => return Err(failed(self.name, error)),
         }
@@ -159,7 +158,7 @@ impl Flow {
     ///
     /// # Errors
     /// When the peer is gone, or the kernel refuses.
-    pub fn end(&mut self) -> Result<Integrity, Error> {
+    pub fn end(&mut self) -> Result<Integrity, Reason> {
         self.moderation.end(&self.stream);
         self.side.settle().map_err(|error| failed(self.name, error))?;
         let half_close = self.protocol != "sctp";
@@ -173,8 +172,8 @@ impl Flow {
     }
 }
 
-fn failed(name: Name, error: Errno) -> Error {
-    Error::new(Cause::IoError, format!("{name}: {error}"))
+fn failed(name: Name, error: Errno) -> Reason {
+    Reason::new(Cause::IoError, format!("{name}: {error}"))
 }
 
 impl Side {

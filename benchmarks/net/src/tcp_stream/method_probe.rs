@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Cause, Nanos};
+use seatrial_model::{Cause, Nanos, Reason};
 use seatrial_sys::Errno;
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use super::config::TcpStreamConfig;
 use super::flow::Lap;
 use super::method::{Method, Receiving, Sending, choose};
 use super::team::FlowTeam;
-use seatrial_bench::{Error, Stop};
+use seatrial_bench::Stop;
 
 /// For connections to get up to speed.
 const RAMP: Duration = Duration::from_millis(200);
@@ -48,7 +48,7 @@ pub struct Found {
 ///
 /// # Errors
 /// Of a flow that fails, and when a method that was asked for cannot be taken.
-pub fn run(team: &mut FlowTeam, config: &TcpStreamConfig, stop: &Stop) -> Result<Found, Error> {
+pub fn run(team: &mut FlowTeam, config: &TcpStreamConfig, stop: &Stop) -> Result<Found, Reason> {
     let mut send = config.send.unwrap_or(Sending::ALL[0]);
     let mut receive = config.receive.unwrap_or(Receiving::ALL[0]);
     let mut clock = Instant::now();
@@ -159,7 +159,7 @@ impl<M: Method> MethodProbe<M> {
 ///
 /// # Errors
 /// With the parameter, and what the kernel answered.
-pub fn require(config: &TcpStreamConfig, laps: &[Lap]) -> Result<(), Error> {
+pub fn require(config: &TcpStreamConfig, laps: &[Lap]) -> Result<(), Reason> {
     let Some((lap, error)) = laps.iter().find_map(|lap| Some((lap, lap.refused?))) else { return Ok(()) };
     let (parameter, word) = if lap.end.sends {
         ("send", config.send.map_or("auto", Method::word))
@@ -168,5 +168,5 @@ pub fn require(config: &TcpStreamConfig, laps: &[Lap]) -> Result<(), Error> {
     };
     let cause = if matches!(error, Errno::PERM | Errno::ACCESS) { Cause::Denied } else { Cause::Missing };
     let text = format!("{parameter}={word}: the kernel refuses: {error}; choose another, or auto");
-    Err(Error::new(cause, text))
+    Err(Reason::new(cause, text))
 }

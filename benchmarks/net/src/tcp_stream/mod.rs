@@ -28,7 +28,7 @@ use seatrial_model::{
     Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
 pub struct TcpStream;
 
@@ -174,8 +174,8 @@ impl Benchmark for TcpStream {
         plan::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        part::part(case, place)
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        Part::new(case, place, part::prepare)
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

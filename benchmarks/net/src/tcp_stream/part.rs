@@ -3,7 +3,7 @@
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement, Phase, Quantity, Reason, Sample, Unit};
 use seatrial_stats::Sorted;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::{HostTime, host_time, tcp_info};
@@ -18,8 +18,8 @@ use super::queued::Queue;
 use super::record::ENDS;
 use super::team::FlowTeam;
 use super::unsent::QueueReadings;
-use seatrial_bench::{Error, Offer, Part, Sink, Stop};
 use seatrial_bench::{Listener, PeerAddress, interface_of};
+use seatrial_bench::{Offer, Prepared, Running, Sink, Stop};
 
 /// QueueReadings at the round trip times in a phase.
 const LOOKS: u32 = 50;
@@ -27,62 +27,78 @@ const LOOKS: u32 = 50;
 /// Shortest time between two looks.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The part of `case` at `place`.
+/// The part of `case` at `place`: the server opens a port a path, the client calls.
 ///
 /// # Errors
-/// When the case was not planned by the same version.
-pub fn part(case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-    Ok(Box::new(TcpEnd::new(TcpStreamConfig::of(case, place)?, place)))
+/// When the case was not planned by the same version, or the system refuses.
+pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
+    prepare_with(TcpStreamConfig::of(case, place)?, place)
+}
+
+pub(super) fn prepare_with(config: TcpStreamConfig, place: &PartPlacement) -> Result<Prepared, Reason> {
+    config.require_congestion_control()?;
+    let mut listeners = Vec::new();
+    if !config.client {
+        for (interface, _) in config.paths() {
+            listeners.push(config.with_endpoint(interface, Listener::open)?);
+        }
+    }
+    let addresses = listeners.iter().map(Listener::address).collect::<Result<Vec<_>, _>>()?;
+    Prepared::new(place, addresses, move |peers| {
+        let mut strangers = 0;
+        let streams = if config.client {
+            call(&config, peers)?
+        } else {
+            let mut streams = Vec::new();
+            for (listener, (_, count)) in listeners.into_iter().zip(config.paths()) {
+                let accepted = listener.accept(count)?;
+                strangers += accepted.strangers;
+                streams.push(accepted.streams);
+            }
+            config.in_order(streams)
+        };
+        for (name, stream) in config.flows.iter().zip(&streams) {
+            config.set_up(*name, stream)?;
+        }
+        let team = FlowTeam::start(&config, streams)?;
+        let methods = (config.send.unwrap_or(Sending::ALL[0]), config.receive.unwrap_or(Receiving::ALL[0]));
+        Ok(TcpEnd { config, strangers, team, methods })
+    })
+}
+
+fn call(config: &TcpStreamConfig, peers: &[Offer]) -> Result<Vec<TcpStream>, Reason> {
+    let offer = peers.iter().find(|offer| offer.part == "server");
+    let offer = offer.ok_or_else(|| Reason::new(Cause::Protocol, "no server among the peers"))?;
+    let offered = offer.data.as_array().map(Vec::as_slice).unwrap_or_default();
+    let paths = config.paths();
+    if offered.len() != paths.len() {
+        let text = format!("the peer offers {} paths, not {}", offered.len(), paths.len());
+        return Err(Reason::new(Cause::Protocol, text));
+    }
+    let mut streams = Vec::new();
+    for ((interface, count), address) in paths.into_iter().zip(offered) {
+        let address = PeerAddress::read(address)?;
+        streams.push(config.with_endpoint(interface, |endpoint| {
+            (0..count as u32).map(|number| address.connect(endpoint, number)).collect::<Result<Vec<_>, _>>()
+        })?);
+    }
+    Ok(config.in_order(streams))
 }
 
 /// One end of all flows.
-pub struct TcpEnd {
+struct TcpEnd {
     config: TcpStreamConfig,
-    place: PartPlacement,
-    listeners: Vec<Listener>,
     strangers: usize,
-    team: Option<FlowTeam>,
+    team: FlowTeam,
     methods: (Sending, Receiving),
 }
 
 impl TcpEnd {
-    pub fn new(config: TcpStreamConfig, place: &PartPlacement) -> Self {
-        let methods = (config.send.unwrap_or(Sending::ALL[0]), config.receive.unwrap_or(Receiving::ALL[0]));
-        Self { config, place: place.clone(), listeners: Vec::new(), strangers: 0, team: None, methods }
-    }
-
-    fn call(&self, peers: &[Offer]) -> Result<Vec<TcpStream>, Error> {
-        let offer = peers.iter().find(|offer| offer.part == "server");
-        let offer = offer.ok_or_else(|| Error::new(Cause::Protocol, "no server among the peers"))?;
-        let offered = offer.data.as_array().map(Vec::as_slice).unwrap_or_default();
-        let paths = self.config.paths();
-        if offered.len() != paths.len() {
-            let text = format!("the peer offers {} ways, and there should be {}", offered.len(), paths.len());
-            return Err(Error::new(Cause::Protocol, text));
-        }
-        let mut streams = Vec::new();
-        // Direction by way, as the peer takes them in.
-        for ((interface, count), address) in paths.into_iter().zip(offered) {
-            let address = PeerAddress::read(address)?;
-            streams.push(self.config.with_endpoint(interface, |endpoint| {
-                (0..count as u32)
-                    .map(|number| address.connect(endpoint, number))
-                    .collect::<Result<Vec<_>, _>>()
-            })?);
-        }
-        Ok(self.config.in_order(streams))
-    }
-
-    fn team(&mut self) -> Result<&mut FlowTeam, Error> {
-        self.team.as_mut().ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was connected"))
-    }
-
-    fn measure(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+    fn measure(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         let (send, receive) = self.methods;
         let mut times: Vec<(Name, u64, u32)> = Vec::new();
         let mut looks = QueueReadings::default();
-        let config = self.config.clone();
-        let team = self.team()?;
+        let Self { config, team, .. } = self;
         let span = (stop.left() / LOOKS).max(POLL_INTERVAL);
         let mut next = Instant::now() + span;
         let sends = team.flows().iter().filter(|(name, _)| config.sends(*name));
@@ -112,16 +128,18 @@ impl TcpEnd {
             .filter_map(|(_, stream)| interface_of(stream))
             .collect();
         interfaces.dedup();
-        method_probe::require(&self.config, &laps)?;
+        method_probe::require(config, &laps)?;
         for lap in laps.iter_mut().filter(|lap| lap.end.sends) {
             lap.end.drained = looks.drained(lap.end.name());
             lap.end.tcp.rtt_us = usual(&times, lap.end.name()).or(lap.end.tcp.rtt_us);
         }
         for lap in &laps {
-            tell_slices(lap, out)?;
+            tell_slices(lap, out);
         }
         for (name, at, rtt_us) in times {
-            out.sample(sample("rtt", name, (at, at), f64::from(rtt_us), Unit::Microsecond)?);
+            let amount = Quantity::new(f64::from(rtt_us), Unit::Microsecond)
+                .map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
+            out.sample(sample("rtt", name, (at, at), amount));
         }
         out.evidence(ENDS, json!(laps.iter().map(|lap| &lap.end).collect::<Vec<_>>()));
         out.evidence("host", tell_host(host.as_ref().ok(), window_ns));
@@ -132,44 +150,12 @@ impl TcpEnd {
     }
 }
 
-impl Part for TcpEnd {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        self.config.require_congestion_control()?;
-        if self.config.client {
-            return Ok(Offer::new(&self.place, serde_json::Value::Null));
-        }
-        for (interface, _) in self.config.paths() {
-            self.listeners.push(self.config.with_endpoint(interface, Listener::open)?);
-        }
-        let addresses = self.listeners.iter().map(Listener::address).collect::<Result<Vec<_>, _>>()?;
-        Ok(Offer::new(&self.place, json!(addresses)))
-    }
-
-    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let streams = if self.config.client {
-            self.call(peers)?
-        } else {
-            let mut streams = Vec::new();
-            for (listener, (_, count)) in self.listeners.drain(..).zip(self.config.paths()) {
-                let accepted = listener.accept(count)?;
-                self.strangers += accepted.strangers;
-                streams.push(accepted.streams);
-            }
-            self.config.in_order(streams)
-        };
-        for (name, stream) in self.config.flows.iter().zip(&streams) {
-            self.config.set_up(*name, stream)?;
-        }
-        self.team = Some(FlowTeam::start(&self.config, streams)?);
-        Ok(())
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+impl Running for TcpEnd {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         match phase {
             Phase::Measure => self.measure(stop, out),
             _ => {
-                let config = self.config.clone();
-                let found = method_probe::run(self.team()?, &config, stop)?;
+                let found = method_probe::run(&mut self.team, &self.config, stop)?;
                 self.methods = (found.send, found.receive);
                 out.evidence("methods", found.shown);
                 Ok(())
@@ -177,15 +163,8 @@ impl Part for TcpEnd {
         }
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
-        let mut seen = 0;
-        for integrity in self.team()?.end()? {
-            match integrity {
-                Integrity::Verified { checked } => seen += checked,
-                other => return Ok(other),
-            }
-        }
-        Ok(Integrity::Verified { checked: seen })
+    fn verify(&mut self) -> Result<Integrity, Reason> {
+        Ok(Integrity::of_all(self.team.end()?))
     }
 }
 
@@ -212,21 +191,16 @@ fn usual(times: &[(Name, u64, u32)], flow: Name) -> Option<u32> {
     Some(Sorted::new(&times).ok()?.median() as u32)
 }
 
-fn tell_slices(lap: &Lap, out: &mut dyn Sink) -> Result<(), Error> {
+fn tell_slices(lap: &Lap, out: &mut dyn Sink) {
     for slice in &lap.slices {
         let span = (slice.start_ns, slice.end_ns);
-        out.sample(sample("received", lap.end.name(), span, slice.bytes as f64, Unit::Byte)?);
+        out.sample(sample("received", lap.end.name(), span, Quantity::bytes(slice.bytes)));
     }
-    Ok(())
 }
 
-fn sample(channel: &str, name: Name, span: (u64, u64), amount: f64, unit: Unit) -> Result<Sample, Error> {
-    let amount =
-        Quantity::new(amount, unit).map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
-    let mut at = Params::default();
-    at.set("direction", name.direction.word());
-    at.set("flow", u64::from(name.flow));
-    Ok(Sample { channel: channel.to_owned(), at, start: Nanos(span.0), end: Nanos(span.1), amount })
+fn sample(channel: &str, name: Name, (start, end): (u64, u64), amount: Quantity) -> Sample {
+    let at = [("direction", name.direction.word().into()), ("flow", u64::from(name.flow).into())];
+    Sample::new(channel, at.into(), (Nanos(start), Nanos(end)), amount)
 }
 
 /// The machine's times over the phase, in nanoseconds of CPUs.

@@ -80,12 +80,8 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let limit = |metric: &str| match (metric, &one_direction) {
         ("throughput" | "slowest", Ok(bounds)) => Limit::Chain(link_limits::times(bounds, directions)),
         ("forward" | "reverse", Ok(bounds)) if directions > 1 => Limit::Chain(bounds.clone()),
-        ("throughput" | "slowest" | "forward" | "reverse", Err(reason)) => {
-            Limit::Unknown { reason: reason.clone() }
-        }
-        ("forward" | "reverse", Ok(_)) => {
-            Limit::Unknown { reason: "only told where data goes both ways at once".to_owned() }
-        }
+        ("throughput" | "slowest" | "forward" | "reverse", Err(reason)) => Limit::unknown(reason.clone()),
+        ("forward" | "reverse", Ok(_)) => Limit::unknown("only told where data goes both ways at once"),
         ("fairness", _) => {
             Limit::Unknown { reason: "1 by its definition, which is no measure of a part".to_owned() }
         }
@@ -94,5 +90,5 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         }
         _ => seatrial_bench::no_limit(),
     };
-    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
+    about.limits(limit)
 }

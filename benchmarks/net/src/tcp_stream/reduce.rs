@@ -62,7 +62,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     for (name, (unit, trials)) in values.metrics {
         // What one trial could not tell is left out: some of the trials would be no comparison.
         if trials.iter().all(|trial| !trial.is_empty()) {
-            measures.metrics.insert(name.to_owned(), Values { unit, trials });
+            measures.metric(name, unit, trials);
         }
     }
     let rows = values.flows.into_iter().map(|(name, trials)| Row {

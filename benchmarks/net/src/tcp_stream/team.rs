@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Cause, Integrity};
+use seatrial_model::{Cause, Integrity, Reason};
 use seatrial_sys::net::Source;
 
 use super::config::{Name, TcpStreamConfig};
 use super::flow::{Flow, Lap};
 use super::method::{Receiving, Sending};
 use super::pattern::{self, PERIOD};
-use seatrial_bench::{Answers, Error, Stop, ThreadSpec, ThreadTeam};
+use seatrial_bench::{Answers, Stop, ThreadSpec, ThreadTeam};
 
 /// How long a thread may take to obey, on a machine whose CPUs do other things: its calls last 10 ms at most.
 const OBEYED_WITHIN: Duration = Duration::from_secs(8);
@@ -39,9 +39,9 @@ impl FlowTeam {
     ///
     /// # Errors
     /// When the system gives no memory, descriptors or threads.
-    pub fn start(config: &TcpStreamConfig, streams: Vec<TcpStream>) -> Result<Self, Error> {
+    pub fn start(config: &TcpStreamConfig, streams: Vec<TcpStream>) -> Result<Self, Reason> {
         let failed = |what: &str, error: std::io::Error| {
-            Error::new(Cause::Denied, format!("cannot make {what}: {error}"))
+            Reason::new(Cause::Denied, format!("cannot make {what}: {error}"))
         };
         let source = Source::new(&pattern::bytes(PERIOD + config.message));
         let source = Arc::new(source.map_err(|error| failed("the data to send", error))?);
@@ -70,7 +70,7 @@ impl FlowTeam {
     ///
     /// # Errors
     /// Of the first flow that failed, or did not obey.
-    pub fn turn(&mut self, send: Sending, receive: Receiving, record: bool) -> Result<Vec<Lap>, Error> {
+    pub fn turn(&mut self, send: Sending, receive: Receiving, record: bool) -> Result<Vec<Lap>, Reason> {
         let laps = self.order(move |flow, order| flow.lap((send, receive), record, order));
         self.laps.replace(laps).map_or(Ok(Vec::new()), |before| before.collect(OBEYED_WITHIN))
     }
@@ -79,7 +79,7 @@ impl FlowTeam {
     ///
     /// # Errors
     /// Of a flow that fails meanwhile.
-    pub fn wait(&self, until: Instant, stop: &Stop, mut meanwhile: impl FnMut(&Self)) -> Result<(), Error> {
+    pub fn wait(&self, until: Instant, stop: &Stop, mut meanwhile: impl FnMut(&Self)) -> Result<(), Reason> {
         loop {
             let left = until.saturating_duration_since(Instant::now()).min(stop.left());
             if left.is_zero() {
@@ -98,7 +98,7 @@ impl FlowTeam {
     ///
     /// # Errors
     /// Of the first flow that could not.
-    pub fn end(&mut self) -> Result<Vec<Integrity>, Error> {
+    pub fn end(&mut self) -> Result<Vec<Integrity>, Reason> {
         let ended = self.order(|flow, _| flow.end());
         // Of the time before, which nobody wants any more, unless it failed.
         self.laps.take().map_or(Ok(Vec::new()), |laps| laps.collect(OBEYED_WITHIN))?;
@@ -108,7 +108,7 @@ impl FlowTeam {
     /// Gives all threads a task, which is told its number, and ends the one before.
     fn order<T: Send + 'static>(
         &self,
-        task: impl Fn(&mut Flow, u32) -> Result<T, Error> + Send + Sync + 'static,
+        task: impl Fn(&mut Flow, u32) -> Result<T, Reason> + Send + Sync + 'static,
     ) -> Answers<T> {
         let order = self.orders.load(Ordering::Relaxed) + 1;
         let answers = self.threads.begin(0..self.threads.len(), move |_, flow| task(flow, order));

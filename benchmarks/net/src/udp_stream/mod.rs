@@ -5,7 +5,7 @@ use seatrial_model::{
     Reason, Site,
 };
 
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
 use crate::datagrams::{
     self, BATCH, BUFFER, FLOWS, FRAGMENT, MESSAGE, METRICS, OFFLOAD, PACING, PORT, RATE, SERIES, THREADS,
@@ -67,8 +67,8 @@ impl Benchmark for UdpStream {
         datagrams::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        datagrams::part(case, place)
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        Part::new(case, place, datagrams::prepare)
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

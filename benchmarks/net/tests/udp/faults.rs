@@ -78,7 +78,8 @@ fn an_end_that_goes_is_told_at_once_and_not_waited_for() {
 
 #[test]
 fn an_end_that_freezes_keeps_the_other_no_longer_than_its_patience() {
-    let Ends { parts: [sender, mut receiver], .. } = Ends::here(&case(&["n1"], &[])).expect("connected");
+    let parts = Ends::here(&case(&["n1"], &[])).expect("connected").parts;
+    let [sender, mut receiver]: [_; 2] = parts.try_into().ok().expect("two ends");
     let mut kept = Kept::default();
     // It answers in time, so that of the two only the frozen one is late for its supervisor.
     let stop = || Stop::after(Duration::from_millis(50));
@@ -94,16 +95,7 @@ fn a_port_that_is_taken_is_named() {
     let taken = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port");
     let port = taken.local_addr().expect("told").port().to_string();
     let case = case(&["n1"], &[("port", &port)]);
-    let mut receiver = UdpStream.part(&case, &case.places[1]).expect("a part");
-    let error = receiver.prepare().expect_err("taken");
+    let error = UdpStream.part(&case, &case.places[1]).prepare().err().expect("taken");
     assert_eq!(error.cause, Cause::IoError);
     assert!(error.text.contains(&format!("port {port}")), "{}", error.text);
-}
-
-#[test]
-fn a_part_that_is_told_to_run_too_early_says_so() {
-    let case = case(&["n1"], &[]);
-    let mut sender = UdpStream.part(&case, &case.places[0]).expect("a part");
-    let error = sender.run(Phase::Measure, &Stop::after(Duration::ZERO), &mut Kept::default());
-    assert_eq!(error.expect_err("not connected").cause, Cause::Protocol);
 }

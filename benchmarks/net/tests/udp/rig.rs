@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use seatrial_bench::{Benchmark, Error, Offer, Part, Sink, Stop};
+use seatrial_bench::{Benchmark, Offer, Running, Sink, Stop};
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
-use seatrial_model::{Case, Integrity, Params, PartRecord, Phase, Sample, Site, SiteNode};
+use seatrial_model::{Case, Integrity, Params, PartRecord, Phase, Reason, Sample, Site, SiteNode};
 use seatrial_net::udp_stream::UdpStream;
+use seatrial_testkit::{Enter, at_once, prepare_all};
 use serde_json::Value;
 
 /// Far more than anything here takes.
@@ -73,34 +74,32 @@ pub fn case(nodes: &[&str], changed: &[(&str, &str)]) -> Case {
 
 /// The two parts of a case, and where each lives: a namespace is entered by the thread that works in it.
 pub struct Ends<'a> {
-    pub parts: [Box<dyn Part>; 2],
-    enter: [&'a (dyn Fn() + Sync); 2],
+    pub parts: Vec<Box<dyn Running>>,
+    enter: [&'a Enter<'a>; 2],
 }
 
 impl<'a> Ends<'a> {
     /// Prepared, and connected after `change` had the offers.
     pub fn of(
         case: &Case,
-        enter: [&'a (dyn Fn() + Sync); 2],
+        enter: [&'a Enter<'a>; 2],
         change: impl FnOnce(&mut [Offer]),
-    ) -> Result<Self, Error> {
-        let mut parts = [0, 1].map(|at| UdpStream.part(case, &case.places[at]).expect("a part"));
-        let offers = each(&mut parts, enter, |_, part| part.prepare());
-        let mut offers: Vec<Offer> = offers.into_iter().collect::<Result<_, _>>()?;
+    ) -> Result<Self, Reason> {
+        let (parts, mut offers) =
+            prepare_all(case.places.iter().map(|place| UdpStream.part(case, place)), &enter)?;
         change(&mut offers);
-        each(&mut parts, enter, |_, part| part.connect(&offers))
-            .into_iter()
-            .collect::<Result<Vec<()>, _>>()?;
+        let parts =
+            at_once(parts, &enter, |part| part.connect(&offers)).into_iter().collect::<Result<_, _>>()?;
         Ok(Self { parts, enter })
     }
 
     /// Both on this machine.
-    pub fn here(case: &Case) -> Result<Ends<'static>, Error> {
+    pub fn here(case: &Case) -> Result<Ends<'static>, Reason> {
         Ends::of(case, [&|| {}, &|| {}], |_| {})
     }
 
     /// Runs a phase of both; what each said, and how it ended.
-    pub fn run(&mut self, phase: Phase, span: Duration) -> [(Kept, Result<(), Error>); 2] {
+    pub fn run(&mut self, phase: Phase, span: Duration) -> [(Kept, Result<(), Reason>); 2] {
         self.run_until(phase, || Stop::after(span))
     }
 
@@ -109,12 +108,13 @@ impl<'a> Ends<'a> {
         &mut self,
         phase: Phase,
         stop: impl Fn() -> Stop + Sync,
-    ) -> [(Kept, Result<(), Error>); 2] {
-        each(&mut self.parts, self.enter, |_, part| {
+    ) -> [(Kept, Result<(), Reason>); 2] {
+        let ends = at_once(&mut self.parts, &self.enter, |part| {
             let mut kept = Kept::default();
             let ended = part.run(phase, &stop(), &mut kept);
             (kept, ended)
-        })
+        });
+        ends.try_into().ok().expect("two ends")
     }
 
     /// Measures, with nothing going wrong; what each said.
@@ -154,24 +154,4 @@ impl<'a> Ends<'a> {
         }
         panic!("no measurement of 40 was enough");
     }
-}
-
-fn each<T: Send>(
-    parts: &mut [Box<dyn Part>; 2],
-    enter: [&(dyn Fn() + Sync); 2],
-    work: impl Fn(usize, &mut dyn Part) -> T + Sync,
-) -> [T; 2] {
-    let [first, second] = parts;
-    std::thread::scope(|scope| {
-        let work = &work;
-        let one = scope.spawn(move || {
-            enter[0]();
-            work(0, &mut **first)
-        });
-        let other = scope.spawn(move || {
-            enter[1]();
-            work(1, &mut **second)
-        });
-        [one.join().expect("joined"), other.join().expect("joined")]
-    })
 }

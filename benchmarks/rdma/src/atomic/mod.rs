@@ -12,7 +12,7 @@ use seatrial_model::{
 use seatrial_sys::verbs::VerbKind;
 
 use seatrial_bench::verbs::{self, Method, RemoteCompletion, params as p};
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
 pub struct Atomic;
 
@@ -106,8 +106,8 @@ impl Benchmark for Atomic {
         limits
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        part::part(METHOD, case, place)
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        Part::new(case, place, |case, place| part::prepare(METHOD, case, place))
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_model::{Case, Integrity, Nanos, PartPlacement, Phase};
+use seatrial_model::{Case, Integrity, Nanos, PartPlacement, Phase, Reason};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use serde_json::json;
@@ -12,9 +12,9 @@ use super::run::{Operation, Words};
 use crate::bandwidth::counts::{Tally, between_looks, moved, samplers};
 use seatrial_bench::Direction;
 use seatrial_bench::Sliced;
-use seatrial_bench::verbs::endpoint::{facts, met, offer, pin, too_early};
-use seatrial_bench::verbs::{Method, RdmaConfig, RdmaEndpoint, Side, verified};
-use seatrial_bench::{Error, Offer, Part, Sink, Stop, ThreadSpec, ThreadTeam};
+use seatrial_bench::verbs::endpoint::{connect_all, connection_infos, facts, pin};
+use seatrial_bench::verbs::{Method, RdmaConfig, RdmaEndpoint, Side};
+use seatrial_bench::{Prepared, Running, Sink, Stop, ThreadSpec, ThreadTeam};
 
 /// Bytes of a word.
 pub const WORD: u64 = 8;
@@ -25,58 +25,43 @@ pub const ONE: [&str; 2] = ["one", "median"];
 /// The part of `case` at `place`.
 ///
 /// # Errors
-/// When the case was not planned by the same version.
-pub fn part(method: Method, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+/// When the case was not planned by the same version, or the device refuses.
+pub fn prepare(method: Method, case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let operation = match case.params.text(super::OPERATION.name)? {
         "compare_swap" => Operation::CompareSwap,
         _ => Operation::FetchAdd,
     };
     let config = RdmaConfig::all(method, case, place)?;
-    Ok(Box::new(Counting {
-        place: place.clone(),
-        config,
-        operation,
-        words: Vec::new(),
-        endpoints: Vec::new(),
-    }))
+    pin(&config[0], 0)?;
+    let mut endpoints = Vec::new();
+    for config in &config {
+        let endpoint = RdmaEndpoint::open(config, &[Pages::Base])?;
+        for pair in 0..endpoint.pairs.len() {
+            endpoint.region.set_word(endpoint.layout.at(pair, Side::In, 0) as usize, 0);
+        }
+        endpoints.push(endpoint);
+    }
+    let index = place.index;
+    Prepared::new(place, connection_infos(endpoints.iter()), move |peers| {
+        connect_all(endpoints.iter_mut(), index, peers)?;
+        let mut words = Vec::new();
+        for endpoint in endpoints.iter().filter(|endpoint| endpoint.config.initiates()) {
+            let own = (0..endpoint.config.threads).map(|thread| Words::new(endpoint, operation, thread));
+            words.push(own.collect::<Result<_, _>>()?);
+        }
+        Ok(Counting { words, endpoints })
+    })
 }
 
 struct Counting {
-    place: PartPlacement,
-    /// By port; at least one.
-    config: Vec<RdmaConfig>,
-    operation: Operation,
     /// By port and thread; none at the end that rests.
     words: Vec<Vec<Words>>,
-    /// By port; empty before they are prepared.
+    /// By port; at least one.
     endpoints: Vec<RdmaEndpoint>,
 }
 
-impl Part for Counting {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        pin(&self.config[0], 0)?;
-        for config in &self.config {
-            let endpoint = RdmaEndpoint::open(config, &[Pages::Base])?;
-            for pair in 0..endpoint.pairs.len() {
-                endpoint.region.set_word(endpoint.layout.at(pair, Side::In, 0) as usize, 0);
-            }
-            self.endpoints.push(endpoint);
-        }
-        Ok(offer(self.endpoints.iter(), &self.place))
-    }
-
-    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        met(self.endpoints.iter_mut(), &self.place, peers)?;
-        for endpoint in self.endpoints.iter().filter(|endpoint| endpoint.config.initiates()) {
-            let words =
-                (0..endpoint.config.threads).map(|thread| Words::new(endpoint, self.operation, thread));
-            self.words.push(words.collect::<Result<_, _>>()?);
-        }
-        Ok(())
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        let endpoint = self.endpoints.first().ok_or_else(too_early)?;
+impl Running for Counting {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         if self.words.is_empty() {
             stop.rest(stop.left());
             return Ok(());
@@ -88,7 +73,7 @@ impl Part for Counting {
         let mut latencies = Sliced::new(ONE);
         latencies.begin(Nanos(now_ns()));
         while !stop.is_over() {
-            let (start, end) = first.one(endpoint)?;
+            let (start, end) = first.one(&self.endpoints[0])?;
             latencies.add(Nanos(end - start), Nanos(end), out);
         }
         latencies.end(Nanos(now_ns()), out);
@@ -101,7 +86,7 @@ impl Part for Counting {
         Ok(())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         if self.words.is_empty() {
             return Ok(Integrity::Unverified {
                 why: "the end that asked has looked at every result".to_owned(),
@@ -114,7 +99,7 @@ impl Part for Counting {
                 None => Integrity::Verified { checked: WORD * done },
             }
         };
-        verified(self.words.iter().flatten().map(|words| Ok(told(words))))
+        Ok(Integrity::of_all(self.words.iter().flatten().map(told)))
     }
 }
 
@@ -126,7 +111,7 @@ fn many(
     stop: &Stop,
     until: u64,
     out: &mut dyn Sink,
-) -> Result<Vec<u64>, Error> {
+) -> Result<Vec<u64>, Reason> {
     let tallies: Vec<Vec<Arc<Tally>>> =
         words.iter().map(|own| own.iter().map(|_| Arc::new(Tally::new(1))).collect()).collect();
     let mut all = samplers(Direction::Forward, &[WORD], &[1], &tallies);

@@ -23,7 +23,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     };
     let mut add = |name: &str, unit, trials: Vec<Vec<f64>>| {
         if !trials.is_empty() && trials.iter().all(|trial| !trial.is_empty()) {
-            measures.metrics.insert(name.to_owned(), Values { unit, trials });
+            measures.metric(name, unit, trials);
         }
     };
     add("rate", Unit::MegaPerSecond, rates(None));

@@ -6,14 +6,14 @@
 
 use std::time::Instant;
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::verbs::{Completion, Remote, SendList, Verb, VerbsError, Work};
 
 use crate::bandwidth::counts::Tally;
+use seatrial_bench::Stop;
 use seatrial_bench::verbs::queue::Queue;
 use seatrial_bench::verbs::{Pair, RdmaEndpoint, Side, drained, during, wait};
-use seatrial_bench::{Error, Stop};
 
 /// Turns between two looks at the stop.
 const TURNS: u32 = 16;
@@ -54,7 +54,7 @@ impl Words {
     ///
     /// # Errors
     /// When the device refuses.
-    pub fn new(endpoint: &RdmaEndpoint, operation: Operation, thread: usize) -> Result<Self, Error> {
+    pub fn new(endpoint: &RdmaEndpoint, operation: Operation, thread: usize) -> Result<Self, Reason> {
         let label = endpoint.config.label();
         let depth = endpoint.config.depth;
         let qp = |(number, pair): (usize, &Pair)| -> Result<AtomicQp, VerbsError> {
@@ -99,7 +99,7 @@ impl Words {
         stop: &Stop,
         until: u64,
         tally: &Tally,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Reason> {
         let mut turn = 0_u32;
         loop {
             turn = turn.wrapping_add(1);
@@ -133,7 +133,7 @@ impl Words {
     ///
     /// # Errors
     /// As [`Self::many`].
-    pub fn one(&mut self, endpoint: &RdmaEndpoint) -> Result<(u64, u64), Error> {
+    pub fn one(&mut self, endpoint: &RdmaEndpoint) -> Result<(u64, u64), Reason> {
         let start = now_ns();
         self.post(0)?;
         let mut looks = 0_u32;
@@ -147,13 +147,13 @@ impl Words {
         Ok((start, now_ns()))
     }
 
-    fn silent(&self) -> Error {
+    fn silent(&self) -> Reason {
         let text = format!("{}: no result came for 5 s: the peer or the path is silent", self.label);
-        Error::new(Cause::IoError, text)
+        Reason::new(Cause::IoError, text)
     }
 
     #[inline]
-    fn post(&mut self, number: usize) -> Result<(), Error> {
+    fn post(&mut self, number: usize) -> Result<(), Reason> {
         let qp = &mut self.qps[number];
         let at = (qp.posted % self.depth) as usize;
         if self.operation == Operation::CompareSwap {
@@ -166,7 +166,7 @@ impl Words {
 
     /// Takes results and looks at them; how many there were.
     #[inline]
-    fn reap(&mut self, endpoint: &RdmaEndpoint) -> Result<u64, Error> {
+    fn reap(&mut self, endpoint: &RdmaEndpoint) -> Result<u64, Reason> {
         let count = wait(&self.queue, &mut self.completions, &mut self.misses);
         let count = count.map_err(during(&self.label, "taking results"))?;
         for completion in &self.completions[..count] {

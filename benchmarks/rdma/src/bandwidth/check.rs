@@ -1,9 +1,8 @@
 //! Whether what came is what was sent, after the clock.
 
-use seatrial_model::Integrity;
+use seatrial_model::{Integrity, Reason};
 use seatrial_sys::verbs::{GRH_BYTES, Transport, VerbKind};
 
-use seatrial_bench::Error;
 use seatrial_bench::verbs::RdmaEndpoint;
 use seatrial_bench::verbs::pattern::{Found, POISON, Stamp, check};
 
@@ -30,7 +29,7 @@ struct Seen {
 ///
 /// # Errors
 /// When the memory cannot be read, which it can.
-pub fn came(endpoint: &RdmaEndpoint) -> Result<Integrity, Error> {
+pub fn came(endpoint: &RdmaEndpoint) -> Result<Integrity, Reason> {
     let config = &endpoint.config;
     let is_reliable = config.transport == Transport::Rc;
     let skip = if config.transport == Transport::Ud { GRH_BYTES } else { 0 };

@@ -18,7 +18,7 @@ use seatrial_model::{
 };
 
 use seatrial_bench::verbs::{Method, capacity, plan_ports};
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
 /// A benchmark of streams: its definition, and how its messages go.
 pub struct Stream {
@@ -44,8 +44,9 @@ impl Benchmark for Stream {
         capacity(self.about, self.method, case, site)
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        part::part(self.method, case, place)
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        let method = self.method;
+        Part::new(case, place, move |case, place| part::prepare(method, case, place))
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

@@ -4,13 +4,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::memory::{Mapping, Pages};
 use seatrial_sys::verbs::{Access, MemoryRegion, SendList, VerbsError, Work};
 
 use super::check;
 use super::message::message;
-use seatrial_bench::Error;
 use seatrial_bench::Held;
 use seatrial_bench::verbs::{Pair, RdmaEndpoint};
 
@@ -27,13 +26,13 @@ impl OnDemandMr {
     ///
     /// # Errors
     /// When there is not so much memory.
-    pub fn new(endpoint: &RdmaEndpoint, pair: &Pair, bytes: u32) -> Result<Self, Error> {
+    pub fn new(endpoint: &RdmaEndpoint, pair: &Pair, bytes: u32) -> Result<Self, Reason> {
         let node = endpoint.config.bindings.first().and_then(|binding| binding.memory);
         let stamp = endpoint.stamp(true, pair.number, 0, check::FIRST);
         // Small pages: one of 2 MiB for each message would be far more memory than the plan has left free.
-        let piece = || -> Result<Mapping, Error> {
+        let piece = || -> Result<Mapping, Reason> {
             let held = Held::take(bytes as usize, &[Pages::Base], node)
-                .map_err(|error| Error::new(Cause::NoSpace, format!("memory for a message: {error}")))?;
+                .map_err(|error| Reason::new(Cause::NoSpace, format!("memory for a message: {error}")))?;
             let mut map = held.map;
             stamp.fill(&mut map.as_mut_slice::<u8>()[..bytes as usize]);
             Ok(map)

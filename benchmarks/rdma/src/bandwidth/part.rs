@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase};
+use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase, Reason};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use seatrial_sys::verbs::VerbKind;
@@ -13,9 +13,9 @@ use super::check;
 use super::counts::{Sampler, Tally, between_looks, moved, samplers};
 use super::receiver::ReceiverThreads;
 use super::send_loop::{Orders, SendLoop};
-use seatrial_bench::verbs::endpoint::{facts, met, offer, pages_of, pin, too_early};
-use seatrial_bench::verbs::{CAUSE_AFTER, Method, RdmaConfig, RdmaEndpoint, is_flush, verified};
-use seatrial_bench::{Error, Offer, Part, Sink, Stop, ThreadSpec, ThreadTeam};
+use seatrial_bench::verbs::endpoint::{connect_all, connection_infos, facts, pages_of, pin};
+use seatrial_bench::verbs::{CAUSE_AFTER, Method, RdmaConfig, RdmaEndpoint, is_flush};
+use seatrial_bench::{Prepared, Running, Sink, Stop, ThreadSpec, ThreadTeam};
 
 /// How often another queue is looked at for the cause of an error.
 const CAUSE_LOOK: Duration = Duration::from_millis(5);
@@ -29,19 +29,23 @@ const QUIET_LOOKS: u32 = 40;
 /// The part of `case` at `place`.
 ///
 /// # Errors
-/// When the case was not planned by the same version.
-pub fn part(method: Method, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+/// When the case was not planned by the same version, or the device refuses.
+pub fn prepare(method: Method, case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let config = RdmaConfig::all(method, case, place)?;
     let pages = pages_of(&case.params)?;
-    Ok(Box::new(BandwidthPart { place: place.clone(), config, pages, ports: Vec::new(), sent: 0 }))
+    pin(&config[0], 0)?;
+    let open = |config| BandwidthPort::open(config, &pages);
+    let mut ports = config.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let index = place.index;
+    Prepared::new(place, connection_infos(ports.iter().map(|port| &port.endpoint)), move |peers| {
+        connect_all(ports.iter_mut().map(|port| &mut port.endpoint), index, peers)?;
+        ports.iter_mut().filter_map(|port| port.receivers.as_mut()).try_for_each(ReceiverThreads::start)?;
+        Ok(BandwidthPart { ports, sent: 0 })
+    })
 }
 
 struct BandwidthPart {
-    place: PartPlacement,
     /// By port; at least one.
-    config: Vec<RdmaConfig>,
-    pages: Vec<Pages>,
-    /// By port; empty before they are prepared.
     ports: Vec<BandwidthPort>,
     /// Messages sent since the connection was made.
     sent: u64,
@@ -55,7 +59,7 @@ struct BandwidthPort {
 }
 
 impl BandwidthPort {
-    fn open(config: &RdmaConfig, pages: &[Pages]) -> Result<Self, Error> {
+    fn open(config: &RdmaConfig, pages: &[Pages]) -> Result<Self, Reason> {
         let endpoint = RdmaEndpoint::open(config, pages)?;
         endpoint.poison_in()?;
         fill(&endpoint, check::FIRST, endpoint.layout.slots)?;
@@ -65,7 +69,7 @@ impl BandwidthPort {
     }
 
     /// Whether what came over this port is what was sent.
-    fn verify(&self) -> Result<Integrity, Error> {
+    fn verify(&self) -> Result<Integrity, Reason> {
         if let Some(receivers) = &self.receivers {
             match receivers.check() {
                 Err(error) if error.cause == Cause::CorruptData => {
@@ -83,23 +87,10 @@ impl BandwidthPort {
     }
 }
 
-impl Part for BandwidthPart {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        pin(&self.config[0], 0)?;
-        for config in &self.config {
-            self.ports.push(BandwidthPort::open(config, &self.pages)?);
-        }
-        Ok(offer(self.ports.iter().map(|port| &port.endpoint), &self.place))
-    }
-
-    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        met(self.ports.iter_mut().map(|port| &mut port.endpoint), &self.place, peers)?;
-        self.ports.iter_mut().filter_map(|port| port.receivers.as_mut()).try_for_each(ReceiverThreads::start)
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+impl Running for BandwidthPart {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         let ports = &self.ports;
-        let config = &ports.first().ok_or_else(too_early)?.endpoint.config;
+        let config = &ports[0].endpoint.config;
         let sizes = config.sizes.len();
         let tally = |_| Arc::new(Tally::new(sizes));
         // By port and thread.
@@ -121,7 +112,7 @@ impl Part for BandwidthPart {
         if phase == Phase::Measure {
             if config.initiates() {
                 self.sent +=
-                    ports.iter().map(|port| last_pass(&port.endpoint)).sum::<Result<u64, Error>>()?;
+                    ports.iter().map(|port| last_pass(&port.endpoint)).sum::<Result<u64, Reason>>()?;
             }
             if !taken.is_empty() {
                 until_quiet(ports)?;
@@ -142,13 +133,13 @@ impl Part for BandwidthPart {
         Ok(())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
-        verified(self.ports.iter().map(BandwidthPort::verify))
+    fn verify(&mut self) -> Result<Integrity, Reason> {
+        Ok(Integrity::of_all(self.ports.iter().map(BandwidthPort::verify).collect::<Result<Vec<_>, _>>()?))
     }
 }
 
 /// Writes the content of this pass into the first `slots` that each queue pair sends from, or is read from.
-fn fill(endpoint: &RdmaEndpoint, generation: u64, slots: u64) -> Result<(), Error> {
+fn fill(endpoint: &RdmaEndpoint, generation: u64, slots: u64) -> Result<(), Reason> {
     endpoint.fill_out(generation, slots, |slot| check::source(endpoint.config.method.verb, slot))
 }
 
@@ -159,7 +150,7 @@ fn move_messages(
     samplers: &mut [Sampler],
     stop: &Stop,
     out: &mut dyn Sink,
-) -> Result<u64, Error> {
+) -> Result<u64, Reason> {
     let orders = &Orders::default();
     let span = stop.left().max(Duration::from_nanos(1));
     let sizes = ports[0].endpoint.config.sizes.len();
@@ -194,7 +185,7 @@ fn move_messages(
         if seen.is_err() {
             stop.raise();
         }
-        let mut errors: Vec<Error> = seen.err().into_iter().collect();
+        let mut errors: Vec<Reason> = seen.err().into_iter().collect();
         while let Err(error) = sent.check(Duration::MAX) {
             errors.push(error);
         }
@@ -206,7 +197,7 @@ fn move_messages(
 }
 
 /// The error that the others follow from; where it stands in no queue yet, it is waited for.
-fn first_cause(mut errors: Vec<Error>, ports: &[BandwidthPort]) -> Option<Error> {
+fn first_cause(mut errors: Vec<Reason>, ports: &[BandwidthPort]) -> Option<Reason> {
     let deadline = Instant::now() + CAUSE_AFTER;
     while !errors.is_empty() && errors.iter().all(is_flush) && Instant::now() < deadline {
         std::thread::sleep(CAUSE_LOOK);
@@ -217,7 +208,7 @@ fn first_cause(mut errors: Vec<Error>, ports: &[BandwidthPort]) -> Option<Error>
 }
 
 /// The first failure of a thread that takes messages.
-fn checked(ports: &[BandwidthPort]) -> Result<(), Error> {
+fn checked(ports: &[BandwidthPort]) -> Result<(), Reason> {
     ports.iter().filter_map(|port| port.receivers.as_ref()).try_for_each(ReceiverThreads::check)
 }
 
@@ -228,7 +219,7 @@ fn received(ports: &[BandwidthPort]) -> u64 {
 
 /// Sends over all memory once more, or over as much of it as is not too much, with new content: what arrives now cannot have
 /// been there before. What is read keeps its content, and the memory that it comes to is marked first.
-fn last_pass(endpoint: &RdmaEndpoint) -> Result<u64, Error> {
+fn last_pass(endpoint: &RdmaEndpoint) -> Result<u64, Reason> {
     if endpoint.config.method.verb == VerbKind::Read {
         endpoint.poison_in()?;
     } else {
@@ -238,7 +229,7 @@ fn last_pass(endpoint: &RdmaEndpoint) -> Result<u64, Error> {
 }
 
 /// Waits until nothing comes any more, so that what was received can be held against what was sent.
-fn until_quiet(ports: &[BandwidthPort]) -> Result<(), Error> {
+fn until_quiet(ports: &[BandwidthPort]) -> Result<(), Reason> {
     let mut before = received(ports);
     for _ in 0..QUIET_LOOKS {
         std::thread::sleep(QUIET);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::verbs::{
     Completion, GRH_BYTES, MemoryRegion, ReceiveList, ReceiveWork, Transport, VerbsError,
@@ -14,7 +14,7 @@ use seatrial_sys::verbs::{
 use super::counts::Tally;
 use seatrial_bench::verbs::queue::Queue;
 use seatrial_bench::verbs::{Layout, Pair, RdmaConfig, RdmaEndpoint, Side, during, preparing, wait};
-use seatrial_bench::{Answers, Error, ThreadSpec, ThreadTeam};
+use seatrial_bench::{Answers, ThreadSpec, ThreadTeam};
 
 /// Receives that are posted with one call.
 const LIST: usize = 16;
@@ -54,7 +54,7 @@ impl ReceiverThreads {
     ///
     /// # Errors
     /// When the device refuses.
-    pub fn prepare(endpoint: &RdmaEndpoint) -> Result<Self, Error> {
+    pub fn prepare(endpoint: &RdmaEndpoint) -> Result<Self, Reason> {
         let over = Arc::new(AtomicBool::new(false));
         let mut receivers = Self { work: Vec::new(), started: None, tallies: Vec::new(), over };
         for thread in 0..endpoint.config.threads {
@@ -82,7 +82,7 @@ impl ReceiverThreads {
     ///
     /// # Errors
     /// When the system gives none.
-    pub fn start(&mut self) -> Result<(), Error> {
+    pub fn start(&mut self) -> Result<(), Reason> {
         let threads = self.work.drain(..).map(|work| {
             let spec = ThreadSpec::new(format!("take-{}", work.thread), work.config.cpu(work.thread));
             (spec, move || Ok(work))
@@ -107,7 +107,7 @@ impl ReceiverThreads {
     ///
     /// # Errors
     /// The failure of a thread, once.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn check(&self) -> Result<(), Reason> {
         self.started.as_ref().map_or(Ok(()), |(_, ended)| ended.check(Duration::ZERO))
     }
 }
@@ -152,7 +152,7 @@ impl Work {
         Ok(())
     }
 
-    fn run(&mut self) -> Result<(), Error> {
+    fn run(&mut self) -> Result<(), Reason> {
         let label = self.config.label();
         let list = LIST.min(self.config.receives / 2).max(1);
         let header = if self.config.transport == Transport::Ud { GRH_BYTES as u64 } else { 0 };
@@ -167,7 +167,7 @@ impl Work {
                 let bytes = u64::from(completion.bytes()).saturating_sub(header);
                 let Ok(size) = self.config.sizes.binary_search(&bytes) else {
                     let text = format!("{label}: a message of {bytes} B came, which nobody sent");
-                    return Err(Error::new(Cause::CorruptData, text));
+                    return Err(Reason::new(Cause::CorruptData, text));
                 };
                 counts[size] += 1;
                 let qp = &mut self.qps[completion.id() as usize];

@@ -31,7 +31,7 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
     let mut add = |name: &str, unit, trials: Vec<Vec<f64>>| {
         // What one trial could not tell is left out: some of the trials would be no comparison.
         if !trials.is_empty() && trials.iter().all(|trial| !trial.is_empty()) {
-            measures.metrics.insert(name.to_owned(), Values { unit, trials });
+            measures.metric(name, unit, trials);
         }
     };
     add("throughput", Unit::GigabitsPerSecond, together[&fastest].clone());

@@ -3,16 +3,16 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::verbs::{Completion, SendList, Verb, VerbKind, VerbsError, Work};
 
 use super::counts::Tally;
 use super::message::{far_at, message, sides};
 use super::on_demand_mr::OnDemandMr;
+use seatrial_bench::Stop;
 use seatrial_bench::verbs::queue::Queue;
 use seatrial_bench::verbs::{Pair, RdmaEndpoint, drained, during, wait};
-use seatrial_bench::{Error, Stop};
 
 /// Turns of the loop between two looks at the stop.
 const TURNS: u32 = 16;
@@ -79,7 +79,7 @@ impl<'a> SendLoop<'a> {
     ///
     /// # Errors
     /// When the device or the path does not deliver.
-    pub fn run(&mut self, orders: &Orders, stop: &Stop, tally: &Tally) -> Result<u64, Error> {
+    pub fn run(&mut self, orders: &Orders, stop: &Stop, tally: &Tally) -> Result<u64, Reason> {
         let label = self.endpoint.config.label();
         let mut size = usize::MAX;
         let mut sent = 0;
@@ -120,7 +120,7 @@ impl<'a> SendLoop<'a> {
     ///
     /// # Errors
     /// As [`Self::run`].
-    pub fn once(&mut self) -> Result<u64, Error> {
+    pub fn once(&mut self) -> Result<u64, Reason> {
         let label = self.endpoint.config.label();
         let last = self.endpoint.config.sizes.len() - 1;
         let tally = Tally::new(self.endpoint.config.sizes.len());
@@ -147,7 +147,7 @@ impl<'a> SendLoop<'a> {
     }
 
     /// Gives every queue pair memory to register for each message.
-    fn refresh(&mut self, size: usize) -> Result<(), Error> {
+    fn refresh(&mut self, size: usize) -> Result<(), Reason> {
         let bytes = self.endpoint.config.sizes[size] as u32;
         for qp in &mut self.qps {
             qp.on_demand = Some(OnDemandMr::new(self.endpoint, qp.pair, bytes)?);
@@ -245,7 +245,7 @@ impl<'a> SendLoop<'a> {
     }
 
     /// Waits until all that was posted is done; how many messages that were since they were prepared.
-    fn finish(&mut self, size: usize, tally: &Tally) -> Result<u64, Error> {
+    fn finish(&mut self, size: usize, tally: &Tally) -> Result<u64, Reason> {
         let label = self.endpoint.config.label();
         for qp in 0..self.qps.len() {
             if self.qps[qp].since > 0 {
@@ -258,7 +258,7 @@ impl<'a> SendLoop<'a> {
     }
 
     /// Takes completions until `done`; gives up when none comes for so long that none will.
-    fn wait_for(&mut self, size: usize, tally: &Tally, done: impl Fn(&Self) -> bool) -> Result<(), Error> {
+    fn wait_for(&mut self, size: usize, tally: &Tally, done: impl Fn(&Self) -> bool) -> Result<(), Reason> {
         let label = self.endpoint.config.label();
         let mut deadline = drained();
         while !done(self) {
@@ -282,10 +282,10 @@ impl SendQp<'_> {
     }
 }
 
-fn in_time(deadline: Instant, label: &str) -> Result<(), Error> {
+fn in_time(deadline: Instant, label: &str) -> Result<(), Reason> {
     if Instant::now() < deadline {
         return Ok(());
     }
     let text = format!("{label}: no request completed for 5 s; the peer or the path to it is silent");
-    Err(Error::new(Cause::IoError, text))
+    Err(Reason::new(Cause::IoError, text))
 }

@@ -17,7 +17,7 @@ use seatrial_model::{
 };
 
 use seatrial_bench::verbs::{Method, plan_ports};
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
 /// A benchmark of one message at a time: its definition, and how its messages go.
 pub struct Exchange {
@@ -43,8 +43,9 @@ impl Benchmark for Exchange {
         seatrial_bench::no_limits(self.about)
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        part::part(self.method, case, place)
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        let method = self.method;
+        Part::new(case, place, move |case, place| part::prepare(method, case, place))
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

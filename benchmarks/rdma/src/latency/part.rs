@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase, Sample};
+use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase, Reason, Sample};
 use seatrial_sys::memory::Pages;
 use seatrial_sys::verbs::{GRH_BYTES, ReceiveList, Transport, VerbKind};
 use serde_json::{Value, json};
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use super::ping_pong_qp::PingPongQp;
 use super::requester::Requester;
 use super::responder::Responder;
-use seatrial_bench::verbs::endpoint::{facts, met, offer, pages_of, pin, too_early};
+use seatrial_bench::verbs::endpoint::{connect_all, connection_infos, facts, pages_of, pin};
 use seatrial_bench::verbs::pattern::POISON;
-use seatrial_bench::verbs::{Method, RdmaConfig, RdmaEndpoint, RemoteCompletion, verified};
-use seatrial_bench::{Error, Offer, Part, Sink, Stop, ThreadSpec, ThreadTeam};
+use seatrial_bench::verbs::{Method, RdmaConfig, RdmaEndpoint, RemoteCompletion};
+use seatrial_bench::{Prepared, Running, Sink, Stop, ThreadSpec, ThreadTeam};
 
 /// How often the answering end looks whether its threads have failed. They may have this processor too, and what wakes beside
 /// them costs them more than its own time: under emulation perftest's round trips are 8 % longer beside 200 wakings a second.
@@ -29,19 +29,23 @@ pub const PORT: &str = "port";
 /// The part of `case` at `place`.
 ///
 /// # Errors
-/// When the case was not planned by the same version.
-pub fn part(method: Method, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+/// When the case was not planned by the same version, or the device refuses.
+pub fn prepare(method: Method, case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let config = RdmaConfig::all(method, case, place)?;
     let pages = pages_of(&case.params)?;
-    Ok(Box::new(LatencyPart { place: place.clone(), config, pages, ports: Vec::new() }))
+    pin(&config[0], 0)?;
+    let open = |config| LatencyPort::open(config, &pages);
+    let mut ports = config.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let index = place.index;
+    Prepared::new(place, connection_infos(ports.iter().map(|port_end| &port_end.endpoint)), move |peers| {
+        connect_all(ports.iter_mut().map(|port_end| &mut port_end.endpoint), index, peers)?;
+        ports.iter_mut().try_for_each(LatencyPort::begin)?;
+        Ok(LatencyPart { ports })
+    })
 }
 
 struct LatencyPart {
-    place: PartPlacement,
     /// By port; at least one.
-    config: Vec<RdmaConfig>,
-    pages: Vec<Pages>,
-    /// By port; empty before they are prepared.
     ports: Vec<LatencyPort>,
 }
 
@@ -55,7 +59,7 @@ struct LatencyPort {
 }
 
 impl LatencyPort {
-    fn open(config: &RdmaConfig, pages: &[Pages]) -> Result<Self, Error> {
+    fn open(config: &RdmaConfig, pages: &[Pages]) -> Result<Self, Reason> {
         let endpoint = RdmaEndpoint::open(config, pages)?;
         endpoint.poison_in()?;
         endpoint.fill_out(FIRST, endpoint.layout.slots, |slot| slot)?;
@@ -65,7 +69,7 @@ impl LatencyPort {
     }
 
     /// Begins to answer, or is ready to ask.
-    fn begin(&mut self) -> Result<(), Error> {
+    fn begin(&mut self) -> Result<(), Reason> {
         let config = &self.endpoint.config;
         let mut qp = PingPongQp::new(&self.endpoint)?;
         if let Some(receives) = self.receives.take() {
@@ -79,22 +83,27 @@ impl LatencyPort {
         Ok(())
     }
 
+    fn requester(&mut self) -> Result<&mut Requester, Reason> {
+        let other = || Reason::new(Cause::Protocol, "this end does not ask");
+        self.requester.as_mut().ok_or_else(other)
+    }
+
     /// Asks until `stop`; the histograms of all sizes.
-    fn ask(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Error> {
-        self.requester.as_mut().ok_or_else(too_early)?.run(stop, out)
+    fn ask(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Reason> {
+        self.requester()?.run(stop, out)
     }
 
     /// Sends what is looked at after the clock.
-    fn last(&mut self) -> Result<(), Error> {
+    fn last(&mut self) -> Result<(), Reason> {
         let endpoint = &self.endpoint;
         endpoint.poison_in()?;
         if endpoint.config.method.verb != VerbKind::Read {
             endpoint.fill_out(LAST, endpoint.layout.slots, |slot| slot)?;
         }
-        self.requester.as_mut().ok_or_else(too_early)?.last()
+        self.requester()?.last()
     }
 
-    fn verify(&self) -> Result<Integrity, Error> {
+    fn verify(&self) -> Result<Integrity, Reason> {
         if let Some(responder) = &self.responder {
             match responder.check() {
                 Err(error) if error.cause == Cause::CorruptData => {
@@ -117,25 +126,9 @@ impl LatencyPort {
     }
 }
 
-impl Part for LatencyPart {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        pin(&self.config[0], 0)?;
-        for config in &self.config {
-            self.ports.push(LatencyPort::open(config, &self.pages)?);
-        }
-        Ok(offer(self.ports.iter().map(|port_end| &port_end.endpoint), &self.place))
-    }
-
-    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        met(self.ports.iter_mut().map(|port_end| &mut port_end.endpoint), &self.place, peers)?;
-        self.ports.iter_mut().try_for_each(LatencyPort::begin)
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
-        if self.ports.is_empty() {
-            return Err(too_early());
-        }
-        if self.config[0].initiates() {
+impl Running for LatencyPart {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
+        if self.ports[0].endpoint.config.initiates() {
             let before = counts(&self.ports);
             let histograms = match self.ports.as_mut_slice() {
                 [port_end] => port_end.ask(stop, out)?,
@@ -164,8 +157,8 @@ impl Part for LatencyPart {
         Ok(())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
-        verified(self.ports.iter().map(LatencyPort::verify))
+    fn verify(&mut self) -> Result<Integrity, Reason> {
+        Ok(Integrity::of_all(self.ports.iter().map(LatencyPort::verify).collect::<Result<Vec<_>, _>>()?))
     }
 }
 
@@ -176,7 +169,7 @@ fn counts(ports: &[LatencyPort]) -> (u64, u64) {
 }
 
 /// Asks over all ports at the same time, over each from a thread of its own beside its card; the histograms of all.
-fn at_once(ports: &mut [LatencyPort], stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Error> {
+fn at_once(ports: &mut [LatencyPort], stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Reason> {
     let asked: Vec<Asked> = std::thread::scope(|scope| {
         let threads = (0..).zip(ports).map(|(port, port_end)| {
             let spec = ThreadSpec::new(format!("ask-{port}"), port_end.endpoint.config.cpu(0));
@@ -199,7 +192,7 @@ fn at_once(ports: &mut [LatencyPort], stop: &Stop, out: &mut dyn Sink) -> Result
 /// The histograms of a port, and its samples.
 type Asked = (Vec<Value>, Vec<Sample>);
 
-fn ask_over(port: u64, port_end: &mut LatencyPort, stop: &Stop) -> Result<Asked, Error> {
+fn ask_over(port: u64, port_end: &mut LatencyPort, stop: &Stop) -> Result<Asked, Reason> {
     let mut kept = OfPort { port, samples: Vec::new() };
     let told = port_end.ask(stop, &mut kept);
     if told.is_err() {
@@ -226,7 +219,7 @@ impl Sink for OfPort {
 }
 
 /// Looks at the last message, which was one of the largest size.
-fn received(endpoint: &RdmaEndpoint, pass: u64) -> Result<Integrity, Error> {
+fn received(endpoint: &RdmaEndpoint, pass: u64) -> Result<Integrity, Reason> {
     let (config, largest, stride) =
         (&endpoint.config, endpoint.config.largest() as usize, endpoint.layout.stride as usize);
     // Where the far end looks at memory, the content ends with a mark, which was looked at in every round.

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::verbs::{
     Completion, Datagram, GRH_BYTES, MemoryRegion, ReceiveList, ReceiveWork, Remote, SendList, Transport,
     Verb, VerbKind, VerbsError, Work,
 };
 
-use seatrial_bench::Error;
 use seatrial_bench::verbs::queue::Queue;
 use seatrial_bench::verbs::{
     CAUSE_AFTER, Layout, Pair, QKEY, RdmaConfig, RdmaEndpoint, RemoteCompletion, Side, during, is_flush,
@@ -89,11 +88,11 @@ impl PingPongQp {
     ///
     /// # Errors
     /// When the device refuses.
-    pub fn new(endpoint: &RdmaEndpoint) -> Result<Self, Error> {
+    pub fn new(endpoint: &RdmaEndpoint) -> Result<Self, Reason> {
         let label = endpoint.config.label();
         let failed = || preparing(&label, "preparing requests");
         let pair =
-            endpoint.pairs.first().ok_or_else(|| Error::new(Cause::Protocol, "no queue pair was made"))?;
+            endpoint.pairs.first().ok_or_else(|| Reason::new(Cause::Protocol, "no queue pair was made"))?;
         let lists =
             [list(endpoint, pair, true).map_err(failed())?, list(endpoint, pair, false).map_err(failed())?];
         let sizes = match endpoint.config.remote_completion() {
@@ -127,7 +126,7 @@ impl PingPongQp {
     ///
     /// # Errors
     /// When the device refuses.
-    pub fn post_receives(endpoint: &RdmaEndpoint) -> Result<ReceiveList, Error> {
+    pub fn post_receives(endpoint: &RdmaEndpoint) -> Result<ReceiveList, Reason> {
         let label = endpoint.config.label();
         let at = endpoint.layout.at(0, Side::In, 0) as usize;
         let work =
@@ -155,7 +154,7 @@ impl PingPongQp {
     /// # Errors
     /// When the device or the path fails.
     #[inline]
-    pub fn post_send(&mut self, bytes: u64, number: u32) -> Result<(), Error> {
+    pub fn post_send(&mut self, bytes: u64, number: u32) -> Result<(), Reason> {
         while self.posted - self.completed >= self.config.depth as u64 {
             self.reap()?;
         }
@@ -181,7 +180,7 @@ impl PingPongQp {
     /// Posts the receives that messages took: while the next message is under way, so that no answer waits for it. What
     /// was posted beforehand takes what comes meanwhile.
     #[inline]
-    fn replenish(&mut self) -> Result<(), Error> {
+    fn replenish(&mut self) -> Result<(), Reason> {
         if let Some(list) = &mut self.posts {
             while self.owed > 0 {
                 let posted = self.pair.qp.post_receive(list, 0..1).map_err(VerbsError::from);
@@ -226,7 +225,7 @@ impl PingPongQp {
     }
 
     /// Takes completions of requests.
-    fn reap(&mut self) -> Result<bool, Error> {
+    fn reap(&mut self) -> Result<bool, Reason> {
         let count =
             self.sends.cq.poll(&mut self.completions).map_err(during(&self.label, "taking completions"))?;
         for at in 0..count {
@@ -242,7 +241,7 @@ impl PingPongQp {
     /// # Errors
     /// When the device or the path fails, or stays silent.
     #[inline]
-    pub fn done(&mut self) -> Result<(), Error> {
+    pub fn done(&mut self) -> Result<(), Reason> {
         let mut silence = Silence::default();
         let mut looks = 0_u32;
         while self.completed < self.posted {
@@ -267,7 +266,7 @@ impl PingPongQp {
     /// # Errors
     /// When the device or the path fails, or stays silent.
     #[inline]
-    pub fn wait_recv(&mut self) -> Result<Option<Received>, Error> {
+    pub fn wait_recv(&mut self) -> Result<Option<Received>, Reason> {
         let mut silence = Silence::default();
         let mut looks = 0_u32;
         loop {
@@ -289,7 +288,7 @@ impl PingPongQp {
     /// # Errors
     /// When the device fails.
     #[inline]
-    pub fn poll_recv(&mut self) -> Result<Option<Received>, Error> {
+    pub fn poll_recv(&mut self) -> Result<Option<Received>, Reason> {
         let count = wait(&self.receives, &mut self.completions[..1], &mut self.misses);
         if count.map_err(during(&self.label, "taking a message"))? == 0 {
             return Ok(None);
@@ -311,7 +310,7 @@ impl PingPongQp {
     /// What an error follows from. A receive that is flushed was in nobody's way: the cause stands among the requests,
     /// or the other end tells it in the meantime.
     #[cold]
-    fn cause(&mut self, error: Error) -> Error {
+    fn cause(&mut self, error: Reason) -> Reason {
         let deadline = Instant::now() + CAUSE_AFTER;
         while is_flush(&error) && Instant::now() < deadline {
             match self.reap() {
@@ -347,7 +346,7 @@ impl PingPongQp {
     /// # Errors
     /// When the device or the path fails, or stays silent.
     #[inline]
-    pub fn await_mark(&mut self, mark: u8) -> Result<bool, Error> {
+    pub fn await_mark(&mut self, mark: u8) -> Result<bool, Reason> {
         let mut silence = Silence::default();
         while self.poll_once(|seen| seen == mark).is_none() {
             self.reap()?;
@@ -363,7 +362,7 @@ impl PingPongQp {
     ///
     /// # Errors
     /// When the device or the path fails.
-    pub fn send_size(&mut self, bytes: u64) -> Result<(), Error> {
+    pub fn send_size(&mut self, bytes: u64) -> Result<(), Reason> {
         if let Some(list) = &mut self.sizes {
             self.region.set_word(self.layout.at(0, Side::Out, 0) as usize, bytes);
             self.posted += 1;
@@ -386,13 +385,13 @@ impl PingPongQp {
         if self.is_unreliable() { LOST_AFTER } else { SILENCE }
     }
 
-    fn silent(&self) -> Error {
+    fn silent(&self) -> Reason {
         let text = format!(
             "{}: no answer came for {} s: the peer or the path is silent",
             self.label,
             SILENCE.as_secs()
         );
-        Error::new(Cause::IoError, text)
+        Reason::new(Cause::IoError, text)
     }
 }
 

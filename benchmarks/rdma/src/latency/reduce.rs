@@ -33,7 +33,7 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
     let mut add = |name: &str, unit, trials: Vec<Vec<f64>>| {
         // A quantile that one trial had too few messages for is left out: half of the trials would be no comparison.
         if !trials.is_empty() && trials.iter().all(|trial| !trial.is_empty()) {
-            measures.metrics.insert(name.to_owned(), Values { unit, trials });
+            measures.metric(name, unit, trials);
         }
     };
     add("latency", Unit::Microsecond, smallest.trials.clone());

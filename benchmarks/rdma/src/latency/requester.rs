@@ -1,6 +1,6 @@
 //! The end that begins and holds the clock.
 
-use seatrial_model::{Bytes, Nanos, Params, Sample};
+use seatrial_model::{Bytes, Nanos, Params, Reason, Sample};
 use seatrial_sys::clock::now_ns;
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::ping_pong_qp::PingPongQp;
 use seatrial_bench::Sliced;
 use seatrial_bench::verbs::RemoteCompletion;
 use seatrial_bench::verbs::pattern::POISON;
-use seatrial_bench::{Error, Sink, Stop};
+use seatrial_bench::{Sink, Stop};
 
 /// Channels of the samples: how many round trips a slice has, and their median.
 pub const CHANNELS: [&str; 2] = ["round_trips", "median"];
@@ -54,7 +54,7 @@ impl Requester {
     ///
     /// # Errors
     /// When the far end or the path does not answer.
-    pub fn run(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Error> {
+    pub fn run(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Reason> {
         let count = self.sizes.len() as u32;
         let (begin, each) = (Nanos(now_ns()), stop.left() / count);
         let mut told = Vec::new();
@@ -83,7 +83,7 @@ impl Requester {
     /// # Errors
     /// As [`Self::run`].
     #[inline]
-    pub fn once(&mut self, size: u64) -> Result<Option<(u64, u64)>, Error> {
+    pub fn once(&mut self, size: u64) -> Result<Option<(u64, u64)>, Reason> {
         self.number = self.number.wrapping_add(1);
         self.asked += 1;
         let start = match self.remote_completion {
@@ -134,7 +134,7 @@ impl Requester {
     ///
     /// # Errors
     /// As [`Self::run`].
-    pub fn last(&mut self) -> Result<(), Error> {
+    pub fn last(&mut self) -> Result<(), Reason> {
         let largest = self.sizes.last().copied().unwrap_or(1);
         self.qp.send_size(largest)?;
         // Over an unreliable connection it may be lost; then another one.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 
 use super::ping_pong_qp::PingPongQp;
 use seatrial_bench::verbs::pattern::POISON;
 use seatrial_bench::verbs::{RdmaConfig, RemoteCompletion};
-use seatrial_bench::{Answers, Error, ThreadSpec, ThreadTeam};
+use seatrial_bench::{Answers, ThreadSpec, ThreadTeam};
 
 /// The thread that answers.
 pub struct Responder {
@@ -25,7 +25,7 @@ impl Responder {
     ///
     /// # Errors
     /// When the system gives no thread, or does not pin it.
-    pub fn start(qp: PingPongQp, config: &RdmaConfig) -> Result<Self, Error> {
+    pub fn start(qp: PingPongQp, config: &RdmaConfig) -> Result<Self, Reason> {
         let (over, served) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let own = (Arc::clone(&over), Arc::clone(&served));
         let (completion, largest) = (config.remote_completion(), config.largest());
@@ -46,7 +46,7 @@ impl Responder {
     ///
     /// # Errors
     /// That failure.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn check(&self) -> Result<(), Reason> {
         self.ended.check(Duration::ZERO)
     }
 }
@@ -62,12 +62,12 @@ fn by_completion(
     largest: u64,
     over: &AtomicBool,
     served: &AtomicU64,
-) -> Result<(), Error> {
+) -> Result<(), Reason> {
     while !over.load(Ordering::Relaxed) {
         let Some(received) = qp.poll_recv()? else { continue };
         if received.bytes == 0 || received.bytes > largest {
             let text = format!("a message of {} B came, which nobody sent", received.bytes);
-            return Err(Error::new(Cause::CorruptData, text));
+            return Err(Reason::new(Cause::CorruptData, text));
         }
         qp.post_send(received.bytes, received.number.unwrap_or(0))?;
         served.fetch_add(1, Ordering::Relaxed);
@@ -75,7 +75,7 @@ fn by_completion(
     Ok(())
 }
 
-fn by_memory(qp: &mut PingPongQp, largest: u64, over: &AtomicBool, served: &AtomicU64) -> Result<(), Error> {
+fn by_memory(qp: &mut PingPongQp, largest: u64, over: &AtomicBool, served: &AtomicU64) -> Result<(), Reason> {
     // What was there before anything came; it may be there already when this thread begins.
     let mut last = POISON;
     loop {
@@ -91,7 +91,7 @@ fn by_memory(qp: &mut PingPongQp, largest: u64, over: &AtomicBool, served: &Atom
         let bytes = qp.received_size();
         if bytes == 0 || bytes > largest {
             let text = format!("a message of {bytes} B was announced, which nobody sends");
-            return Err(Error::new(Cause::CorruptData, text));
+            return Err(Reason::new(Cause::CorruptData, text));
         }
         qp.mark(mark);
         qp.post_send(bytes, 0)?;

@@ -6,65 +6,30 @@
 
 #![expect(clippy::print_stdout, reason = "what was measured is of use to who runs them")]
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use seatrial_model::{Case, Integrity, PartRecord, Phase, Sample, Site, SiteNode};
+use seatrial_model::{Case, Integrity, PartRecord, Phase, Site, SiteNode};
 use seatrial_sys::root::SysRoot;
 
-use seatrial_bench::{Offer, Part, Sink, Stop, find};
-
-#[derive(Default)]
-pub struct Kept {
-    samples: Vec<Sample>,
-    facts: BTreeMap<String, serde_json::Value>,
-}
-
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.samples.push(sample);
-    }
-
-    fn evidence(&mut self, name: &str, value: serde_json::Value) {
-        self.facts.insert(name.to_owned(), value);
-    }
-}
+use seatrial_bench::{Offer, Part, Stop, find};
+use seatrial_testkit::{Kept, at_once, prepare_all};
 
 /// Both ends of a case, each in a thread of its own from one phase to the next, as workers are.
-pub fn trial(case: &Case, mut parts: Vec<Box<dyn Part>>, time: Duration) -> Vec<PartRecord> {
-    let offers: Vec<Offer> = parts.iter_mut().map(|part| part.prepare().expect("prepared")).collect();
+pub fn trial(case: &Case, parts: Vec<Part>, time: Duration) -> Vec<PartRecord> {
+    let (parts, offers) = prepare_all(parts, &[]).expect("prepared");
     let of_wire: Vec<Offer> =
         serde_json::from_str(&serde_json::to_string(&offers).expect("serialises")).expect("reads");
-    std::thread::scope(|scope| {
-        for thread in parts.iter_mut().map(|part| scope.spawn(|| part.connect(&of_wire))).collect::<Vec<_>>()
-        {
-            thread.join().expect("joined").expect("connected");
-        }
-    });
+    let mut parts = at_once(parts, &[], |part| part.connect(&of_wire).expect("connected"));
     let mut kept = Vec::new();
     for (phase, time) in [(Phase::WarmUp, Duration::from_millis(100)), (Phase::Measure, time)] {
-        kept = std::thread::scope(|scope| {
-            let run = |part: &mut Box<dyn Part>| {
-                let mut kept = Kept::default();
-                part.run(phase, &Stop::after(time), &mut kept).map(|()| kept)
-            };
-            let threads: Vec<_> = parts.iter_mut().map(|part| scope.spawn(move || run(part))).collect();
-            threads.into_iter().map(|thread| thread.join().expect("joined").expect("ran")).collect()
+        kept = at_once(&mut parts, &[], |part| {
+            let mut kept = Kept::default();
+            part.run(phase, &Stop::after(time), &mut kept).expect("ran");
+            kept
         });
     }
-    let record = |((part, place), kept): ((&mut Box<dyn Part>, _), Kept)| {
-        let place: &seatrial_model::PartPlacement = place;
-        PartRecord {
-            part: place.part.clone(),
-            index: place.index,
-            node: place.node.clone(),
-            trial: 0,
-            samples: kept.samples,
-            integrity: part.verify().expect("looked at"),
-            evidence: kept.facts,
-        }
-    };
-    parts.iter_mut().zip(&case.places).zip(kept).map(record).collect()
+    let all = parts.iter_mut().zip(&case.places).zip(kept);
+    all.map(|((part, place), kept)| kept.record(place, part.verify().expect("looked at"))).collect()
 }
 
 fn measured(id: &str, changed: &[(&str, &str)]) {
@@ -73,7 +38,7 @@ fn measured(id: &str, changed: &[(&str, &str)]) {
     let params = seatrial_testkit::params(about, changed);
     let site = Site { nodes: vec![SiteNode::new("n1", seatrial_inventory::read(&SysRoot::live()))] };
     let case = bench.plan(&params, &site).expect("planned").remove(0);
-    let parts = case.places.iter().map(|place| bench.part(&case, place).expect("a part")).collect();
+    let parts = case.places.iter().map(|place| bench.part(&case, place)).collect();
     let parts = trial(&case, parts, Duration::from_millis(1500));
     let told: Vec<&Integrity> = parts.iter().map(|part| &part.integrity).collect();
     assert!(!told.iter().any(|told| matches!(told, Integrity::Corrupt { .. })), "{id} {changed:?}: {told:?}");

@@ -3,17 +3,17 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Cause, Phase};
+use seatrial_model::{Cause, Phase, Reason};
 use seatrial_sys::memory::Pages;
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::verbs::VerbKind;
 
-use super::device::Kept;
 use super::rack::{Rack, case, is_verified};
+use seatrial_bench::Stop;
 use seatrial_bench::verbs::System;
 use seatrial_bench::verbs::endpoint::RdmaEndpoint;
 use seatrial_bench::verbs::{Method, RdmaConfig, RemoteCompletion};
-use seatrial_bench::{Error, Stop};
+use seatrial_testkit::Kept;
 
 #[test]
 fn cards_of_infiniband_reach_each_other_by_local_identifiers_over_all_ports_of_a_case() {
@@ -81,7 +81,7 @@ fn what_a_card_cannot_do_or_a_port_that_is_down_is_told_before_anything_moves() 
 }
 
 /// How the first end's measuring ends, if it is given a minute.
-fn failed(words: &str, id: &str) -> Error {
+fn failed(words: &str, id: &str) -> Reason {
     let cards = Rack::new(words);
     let mut parts = cards.connected(&case(id, &[])).expect("connected");
     let (clock, given) = (Instant::now(), Duration::from_secs(60));

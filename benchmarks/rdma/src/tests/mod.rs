@@ -120,7 +120,7 @@ fn each_active_port_is_a_case_and_meets_its_like_on_the_other_node() {
     assert_eq!(cases[1].key.as_deref(), Some("pci:0000:98:00.0/1"));
     assert_eq!(cases[0].facts.text("link_layer"), Ok("InfiniBand"));
     // Threads are next to the card.
-    let cpu = |case: &Case, end: usize| case.places[end].seats[0].cpu;
+    let cpu = |case: &Case, end: usize| case.places[end].bindings[0].cpu;
     assert_eq!((cpu(&cases[0], 0), cpu(&cases[1], 0), cpu(&cases[1], 1)), (0, 4, 4));
     let mut ids: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
     ids.dedup();
@@ -248,7 +248,7 @@ fn several_ports_are_one_case_with_threads_next_to_each_and_the_sum_of_their_lim
     assert_eq!(case.chosen.text("slot"), Ok("0000:17:00+0000:98:00"));
     assert_eq!(case.key.as_deref(), Some("pci:0000:17:00.0/1+pci:0000:98:00.0/1"));
     assert!(case.facts.text("name").is_err(), "a requirement on a port is none on several");
-    let cpus = |end: usize| case.places[end].seats.iter().map(|binding| binding.cpu).collect::<Vec<_>>();
+    let cpus = |end: usize| case.places[end].bindings.iter().map(|binding| binding.cpu).collect::<Vec<_>>();
     assert_eq!((cpus(0), cpus(1)), (vec![0, 1, 4, 5], vec![0, 1, 4, 5]));
     let method = Method { verb: VerbKind::Write, remote_completion: RemoteCompletion::None };
     let config = RdmaConfig::all(method, case, &case.places[1]).expect("config");
@@ -296,7 +296,7 @@ fn every_benchmark_takes_several_ports_as_one_case_with_its_threads_next_to_each
         let cases = planned_of(*bench, &site, asked).unwrap_or_else(|reason| panic!("{id}: {reason}"));
         let [case] = cases.as_slice() else { panic!("{id}: {cases:?}") };
         assert_eq!(ports_of(case), ("mlx5_0/1+mlx5_1/1", "mlx5_0/1+mlx5_1/1"), "{id}");
-        let cpus: Vec<u32> = case.places[1].seats.iter().map(|binding| binding.cpu).collect();
+        let cpus: Vec<u32> = case.places[1].bindings.iter().map(|binding| binding.cpu).collect();
         assert_eq!(cpus, if threads { vec![0, 1, 4, 5] } else { vec![0, 4] }, "{id}");
         assert!(bench.about().series("by_port").is_some(), "{id}");
         let reason = planned_of(*bench, &site, &[("peer_device", "mlx5_0+mlx5_1")]).expect_err("refused");

@@ -7,13 +7,14 @@ use std::fs;
 use std::time::Duration;
 
 use compile::Fake;
-use seatrial_model::{Case, Integrity, Measures, PartRecord, Phase, Site};
+use seatrial_model::{Case, Integrity, Measures, PartRecord, Phase, Reason, Site};
 use seatrial_sys::root::SysRoot;
 
-use super::device::{Kept, trial};
+use super::device::trial;
 use super::{node, planned_of, two_cards};
 use seatrial_bench::verbs::System;
-use seatrial_bench::{Error, Offer, Part, Stop, find};
+use seatrial_bench::{Part, Running, Stop, find};
+use seatrial_testkit::{Kept, connect_all};
 
 /// Cards and the kernel's files about them.
 pub struct Rack {
@@ -65,18 +66,19 @@ impl Rack {
     }
 
     /// Both ends of a case.
-    pub fn parts(&self, case: &Case) -> Vec<Box<dyn Part>> {
+    pub fn parts(&self, case: &Case) -> Vec<Part> {
         let bench = find(crate::BENCHMARKS, &case.bench).expect("there");
-        let part = |(end, place)| self.system(end).instead(|| bench.part(case, place)).expect("a part");
+        let part = |(end, place)| {
+            let system = self.system(end);
+            let part = bench.part(case, place);
+            Part::new(case, place, move |_, _| system.instead(|| part.prepare()))
+        };
         case.places.iter().enumerate().map(part).collect()
     }
 
     /// Both ends, connected, or why they cannot be.
-    pub fn connected(&self, case: &Case) -> Result<Vec<Box<dyn Part>>, Error> {
-        let mut parts = self.parts(case);
-        let offers: Vec<Offer> = parts.iter_mut().map(|part| part.prepare()).collect::<Result<_, _>>()?;
-        parts.iter_mut().try_for_each(|part| part.connect(&offers))?;
-        Ok(parts)
+    pub fn connected(&self, case: &Case) -> Result<Vec<Box<dyn Running>>, Reason> {
+        connect_all(self.parts(case), &[])
     }
 
     /// What the parts of a case recorded, and what that amounts to, once `fits` is content with it. A machine that gives
@@ -100,11 +102,11 @@ impl Rack {
     }
 
     /// How the measuring of both ends ends, if they are given a minute.
-    pub fn errors(&self, case: &Case) -> Vec<Error> {
+    pub fn errors(&self, case: &Case) -> Vec<Reason> {
         let mut parts = self.connected(case).expect("connected");
         let stops = &[(); 2].map(|()| Stop::after(Duration::from_secs(60)));
         std::thread::scope(|scope| {
-            let run = move |number: usize, part: &mut Box<dyn Part>| {
+            let run = move |number: usize, part: &mut Box<dyn Running>| {
                 let error = part.run(Phase::Measure, &stops[number], &mut Kept::default()).err();
                 if error.is_some() {
                     // The other end may rest, and hear of nothing.

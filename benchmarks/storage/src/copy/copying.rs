@@ -4,14 +4,14 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{copy_file_range, fdatasync};
 use rustix::io::retry_on_intr;
-use seatrial_model::{Cause, Nanos};
+use seatrial_model::{Cause, Nanos, Reason};
 use seatrial_sys::Errno;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::ThreadTime;
 use seatrial_sys::storage::{read_whole, write_whole};
 
 use crate::io::outcome::refused;
-use seatrial_bench::{Error, Stop};
+use seatrial_bench::Stop;
 
 /// How it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub fn copy(
     config: &CopyConfig,
     buffer: &mut [u8],
     stop: &Stop,
-) -> Result<Option<Copied>, Error> {
+) -> Result<Option<Copied>, Reason> {
     let thread = || ThreadTime::now().map_err(|errno| refused("asking for the thread's time", errno));
     let before = thread()?;
     let start = Nanos(now_ns());
@@ -74,7 +74,7 @@ pub fn copy(
         };
         if moved == 0 {
             let text = format!("the file ended after {done} of {} B", config.size);
-            return Err(Error::new(Cause::IoError, text));
+            return Err(Reason::new(Cause::IoError, text));
         }
         done += moved as u64;
     }
@@ -88,7 +88,7 @@ pub fn copy(
     Ok(Some(Copied { start, handed_over, end, user: Nanos(took.user_ns), system: Nanos(took.system_ns) }))
 }
 
-fn through_memory(from: &OwnedFd, to: &OwnedFd, offset: u64, buffer: &mut [u8]) -> Result<usize, Error> {
+fn through_memory(from: &OwnedFd, to: &OwnedFd, offset: u64, buffer: &mut [u8]) -> Result<usize, Reason> {
     let got = read_whole(from, buffer, offset)
         .map_err(|errno| refused(&format!("reading at offset {offset}"), errno))?;
     write_whole(to, &buffer[..got], offset)
@@ -96,7 +96,7 @@ fn through_memory(from: &OwnedFd, to: &OwnedFd, offset: u64, buffer: &mut [u8]) 
     Ok(got)
 }
 
-fn by_kernel(from: &OwnedFd, to: &OwnedFd, offset: u64, bytes: usize) -> Result<usize, Error> {
+fn by_kernel(from: &OwnedFd, to: &OwnedFd, offset: u64, bytes: usize) -> Result<usize, Reason> {
     let (mut there, mut here) = (offset, offset);
     let answer = retry_on_intr(|| copy_file_range(from, Some(&mut there), to, Some(&mut here), bytes));
     answer.map_err(|errno| match errno {
@@ -104,7 +104,7 @@ fn by_kernel(from: &OwnedFd, to: &OwnedFd, offset: u64, bytes: usize) -> Result<
         Errno::XDEV | Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS => {
             let text =
                 format!("copy_file_range between these directories: {errno}; take -p method=read_write");
-            Error::new(Cause::Missing, text)
+            Reason::new(Cause::Missing, text)
         }
         errno => refused(&format!("copying at offset {offset}"), errno),
     })

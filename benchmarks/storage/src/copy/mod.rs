@@ -12,7 +12,7 @@ use seatrial_model::{
     PartPlacement, PartRecord, Reason, Site, Unit,
 };
 
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
 pub struct Copy;
 
@@ -83,13 +83,13 @@ impl Benchmark for Copy {
         plan::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        Ok(Box::new(part::Worker::new(case, place)?))
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        Part::alone(case, place, part::Worker::prepare)
     }
 
-    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
+    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Part> {
         let both = [case.params.text("from").ok()?, case.chosen.text("to").ok()?];
-        Some(Box::new(crate::liveness::LivenessPart::in_directories(place, &both)))
+        Some(crate::liveness::check_directories(case, place, &both))
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

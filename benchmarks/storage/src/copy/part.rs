@@ -3,13 +3,13 @@
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{fdatasync, fstatvfs};
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::{
     Moved, device_of, forget, moved_by_device, read_whole, resident, scratch, write_whole,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::copying::{Copied, CopyConfig, Method, copy};
 use super::plan::target;
@@ -19,7 +19,7 @@ use crate::io::outcome::refused;
 use seatrial_bench::payload::{Block, Payload};
 use seatrial_bench::pin;
 use seatrial_bench::space::lacking;
-use seatrial_bench::{Error, Offer, Part, Sink, Stop};
+use seatrial_bench::{Running, Sink, Stop};
 
 /// Channel of whole copies.
 pub const COPIED: &str = "copied";
@@ -36,27 +36,24 @@ const PIECE: usize = 1 << 20;
 /// The worker of one trial.
 #[derive(Debug)]
 pub struct Worker {
-    place: PartPlacement,
-    from: String,
-    to: String,
     config: CopyConfig,
     is_cold: bool,
     time: Nanos,
     payload: Payload,
-    source: Option<OwnedFd>,
-    sink: Option<OwnedFd>,
+    source: OwnedFd,
+    sink: OwnedFd,
     /// The last whole copy.
     last: Option<OwnedFd>,
 }
 
 impl Worker {
-    /// The worker of `case` at `place`; makes nothing yet.
+    /// The worker of `case` at `place`, with the file made that is copied.
     ///
     /// # Errors
-    /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
+    /// When the case was not planned by the same version, or the file does not fit or cannot be made.
+    pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let params = &case.params;
-        let missing = |what: &str| Error::new(Cause::Protocol, format!("the case carries no {what}"));
+        let missing = |what: &str| Reason::new(Cause::Protocol, format!("the case carries no {what}"));
         let method = match params.text("method")? {
             "copy_file_range" => Method::CopyFileRange,
             _ => Method::ReadWrite,
@@ -67,41 +64,35 @@ impl Worker {
             method,
             is_flushed: params.text("sync")? == "end",
         };
-        Ok(Self {
-            place: place.clone(),
-            from: params.text("from")?.to_owned(),
-            to: target(params)?.to_owned(),
-            config,
-            is_cold: params.text("source")? == "cold",
-            time: params.nanos("time")?,
-            payload: Payload::new(now_ns(), 0.0),
-            source: None,
-            sink: None,
-            last: None,
-        })
-    }
-
-    /// Makes the file that is copied, and brings it to its disk.
-    fn make(&self, at: &OwnedFd) -> Result<OwnedFd, Error> {
-        let (file, _) = scratch(at, false).map_err(|errno| refused("making the file", errno))?;
-        let mut piece = vec![0; PIECE];
-        for (offset, bytes) in pieces(self.config.size) {
-            self.payload.fill(Block { file: 0, offset, generation: 0 }, &mut piece[..bytes]);
-            write_whole(&file, &piece[..bytes], offset)
-                .map_err(|errno| refused("writing the file", errno))?;
+        if let Some(binding) = place.bindings.first() {
+            pin(binding.cpu)?;
         }
-        fdatasync(&file).map_err(|errno| refused("flushing the file", errno))?;
-        Ok(file)
-    }
-
-    fn ends(&self) -> Result<(&OwnedFd, &OwnedFd), Error> {
-        let both = self.source.as_ref().zip(self.sink.as_ref());
-        both.ok_or_else(|| Error::new(Cause::Protocol, "told to run before to prepare"))
+        let (from, at) = opened(params.text("from")?)?;
+        let (to, sink) = match target(params)? {
+            same if same == params.text("from")? => opened(&from.display().to_string())?,
+            other => opened(other)?,
+        };
+        for (path, at) in [(&from, &at), (&to, &sink)] {
+            let times = if from == to { 2 } else { 1 };
+            let told = fstatvfs(at).ok().filter(|told| told.f_blocks > 0);
+            let text = told.and_then(|told| {
+                let bytes = |blocks: u64| blocks.saturating_mul(told.f_frsize);
+                let place = path.display().to_string();
+                lacking(times * config.size, bytes(told.f_bavail), bytes(told.f_blocks), &place)
+            });
+            if let Some(text) = text {
+                return Err(Reason::new(Cause::NoSpace, text));
+            }
+        }
+        let payload = Payload::new(now_ns(), 0.0);
+        let source = make(&at, &payload, config.size)?;
+        let (is_cold, time) = (params.text("source")? == "cold", params.nanos("time")?);
+        Ok(Self { config, is_cold, time, payload, source, sink, last: None })
     }
 
     /// One copy into a new file, which becomes the last; with the part of the source that was in memory before.
-    fn one(&mut self, buffer: &mut [u8], stop: &Stop) -> Result<Option<(Copied, f64)>, Error> {
-        let (source, sink) = self.ends()?;
+    fn one(&mut self, buffer: &mut [u8], stop: &Stop) -> Result<Option<(Copied, f64)>, Reason> {
+        let Self { source, sink, .. } = &*self;
         // Its blocks go back before the clock starts.
         let (file, _) = scratch(sink, false).map_err(|errno| refused("making the copy", errno))?;
         if self.is_cold {
@@ -116,14 +107,25 @@ impl Worker {
     }
 
     /// What the devices of both ends moved since they are there.
-    fn moved(&self) -> Result<[Result<Moved, String>; 2], Error> {
-        let (source, sink) = self.ends()?;
+    fn moved(&self) -> [Result<Moved, String>; 2] {
         let of = |file: &OwnedFd| {
             let device = device_of(file).map_err(|errno| errno.to_string())?;
             moved_by_device(&SysRoot::live(), device).map_err(|error| error.to_string())
         };
-        Ok([of(source), of(sink)])
+        [&self.source, &self.sink].map(of)
     }
+}
+
+/// Makes the file that is copied, and brings it to its disk.
+fn make(at: &OwnedFd, payload: &Payload, size: u64) -> Result<OwnedFd, Reason> {
+    let (file, _) = scratch(at, false).map_err(|errno| refused("making the file", errno))?;
+    let mut piece = vec![0; PIECE];
+    for (offset, bytes) in pieces(size) {
+        payload.fill(Block { file: 0, offset, generation: 0 }, &mut piece[..bytes]);
+        write_whole(&file, &piece[..bytes], offset).map_err(|errno| refused("writing the file", errno))?;
+    }
+    fdatasync(&file).map_err(|errno| refused("flushing the file", errno))?;
+    Ok(file)
 }
 
 /// The file in pieces: their offsets and sizes.
@@ -131,51 +133,23 @@ fn pieces(size: u64) -> impl Iterator<Item = (u64, usize)> {
     (0..size).step_by(PIECE).map(move |offset| (offset, (size - offset).min(PIECE as u64) as usize))
 }
 
-impl Part for Worker {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        if let Some(binding) = self.place.seats.first() {
-            pin(binding.cpu)?;
-        }
-        let (from, at) = opened(&self.from)?;
-        let (to, sink) =
-            if self.to == self.from { opened(&from.display().to_string())? } else { opened(&self.to)? };
-        for (path, at) in [(&from, &at), (&to, &sink)] {
-            let times = if from == to { 2 } else { 1 };
-            let told = fstatvfs(at).ok().filter(|told| told.f_blocks > 0);
-            let text = told.and_then(|told| {
-                let bytes = |blocks: u64| blocks.saturating_mul(told.f_frsize);
-                let place = path.display().to_string();
-                lacking(times * self.config.size, bytes(told.f_bavail), bytes(told.f_blocks), &place)
-            });
-            if let Some(text) = text {
-                return Err(Error::new(Cause::NoSpace, text));
-            }
-        }
-        self.source = Some(self.make(&at)?);
-        self.sink = Some(sink);
-        Ok(Offer::new(&self.place, Value::Null))
-    }
-
-    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+impl Running for Worker {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         if phase == Phase::WarmUp {
             // The first copy is like all others: each begins with a file that is new.
             return Ok(());
         }
         let mut buffer = vec![0; self.config.block];
         let until = Nanos(now_ns()).plus(self.time);
-        let before = self.moved()?;
+        let before = self.moved();
         let (mut copies, mut resident) = (0, Vec::new());
         while copies == 0 || Nanos(now_ns()) < until {
             let Some((copied, held)) = self.one(&mut buffer, stop)? else { break };
-            tell(&copied, &self.config, out)?;
+            tell(&copied, &self.config, out);
             copies += 1;
             resident.push(held);
         }
-        let after = self.moved()?;
+        let after = self.moved();
         let asked = copies * self.config.size;
         let between = |end: usize, of: fn(&Moved) -> u64| match (&before[end], &after[end]) {
             (Ok(before), Ok(after)) => Ok(of(&after.since(before))),
@@ -204,7 +178,7 @@ impl Part for Worker {
     }
 
     /// Whether the last copy, read from its disk, is what was copied.
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         let Some(copy) = self.last.take() else {
             return Ok(Integrity::Unverified { why: "no copy was finished".to_owned() });
         };
@@ -229,25 +203,20 @@ impl Part for Worker {
     }
 }
 
-fn tell(copied: &Copied, config: &CopyConfig, out: &mut dyn Sink) -> Result<(), Error> {
+fn tell(copied: &Copied, config: &CopyConfig, out: &mut dyn Sink) {
     let &Copied { start, handed_over, end, user, system } = copied;
-    let bytes = (config.size as f64, Unit::Byte);
-    let time = |time: Nanos| (time.get() as f64, Unit::Nanosecond);
+    let bytes = Quantity::bytes(config.size);
     let all = [
         (COPIED, end, bytes),
         (HANDED_OVER, handed_over, bytes),
-        (USER, end, time(user)),
-        (SYSTEM, end, time(system)),
+        (USER, end, Quantity::time(user)),
+        (SYSTEM, end, Quantity::time(system)),
     ];
-    for (channel, end, (value, unit)) in all {
-        if channel == HANDED_OVER && !config.is_flushed {
-            continue;
+    for (channel, end, amount) in all {
+        if channel != HANDED_OVER || config.is_flushed {
+            out.sample(Sample::new(channel, Params::default(), (start, end), amount));
         }
-        let amount =
-            Quantity::new(value, unit).map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
-        out.sample(Sample { channel: channel.to_owned(), at: Params::default(), start, end, amount });
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let near = disks(machine, sink).first().and_then(|disk| disk.numa_node().known().copied());
     let binding = cores.iter().find(|binding| Some(binding.node) == near).unwrap_or(&cores[0]);
     let part = "worker".to_owned();
-    case.places = vec![PartPlacement { part, index: 0, node: node.name.clone(), seats: vec![*binding] }];
+    case.places = vec![PartPlacement { part, index: 0, node: node.name.clone(), bindings: vec![*binding] }];
     let all = |rate: u64| Nanos(size.saturating_mul(1000) / (rate / 1_000_000));
     // A copy that has begun is brought to its end; so is one more, in the warm-up.
     case.budget.measure = case.budget.measure.plus(all(SLOWEST));
@@ -96,17 +96,17 @@ fn disks<'a>(machine: &'a Machine, system: Option<&FileSystem>) -> Vec<&'a Disk>
 /// The slower link of two disks, where the file goes from one whole disk to another.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let rate = limit_of_rate(case, site);
-    let unknown = |reason: &str| Limit::Unknown { reason: reason.to_owned() };
+    let unknown = |reason: &str| Limit::unknown(reason);
     let of = |name: &str| match name {
         "throughput" => rate.clone(),
         "unsynced" => unknown("the page cache takes what the disk has not yet"),
         _ => unknown("no hardware fact bounds the time that a processor needs for a copy"),
     };
-    about.metrics.iter().map(|metric| (metric.name.to_owned(), of(metric.name))).collect()
+    about.limits(of)
 }
 
 fn limit_of_rate(case: &Case, site: &Site) -> Limit {
-    let unknown = |reason: &str| Limit::Unknown { reason: reason.to_owned() };
+    let unknown = |reason: &str| Limit::unknown(reason);
     if case.params.text("method") == Ok("copy_file_range") {
         return unknown("the kernel may share blocks or let a server copy, and then moves nothing");
     }

@@ -1,6 +1,6 @@
 //! From copies to rates and shares of time.
 
-use seatrial_model::{Case, Cause, Measures, PartRecord, Reason, Sample, Unit, Values};
+use seatrial_model::{Case, Cause, Measures, PartRecord, Reason, Sample, Unit};
 
 use super::part::{COPIED, HANDED_OVER, SYSTEM, USER};
 use crate::device_bytes;
@@ -22,7 +22,7 @@ pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         };
         let trials: Vec<Vec<f64>> = parts.iter().map(of).filter(|trial| !trial.is_empty()).collect();
         if !trials.is_empty() {
-            measures.metrics.insert(name.to_owned(), Values { unit, trials });
+            measures.metric(name, unit, trials);
         }
     };
     add("throughput", Unit::MegabytesPerSecond, COPIED, &rate);

@@ -4,11 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use seatrial_model::machine::{Cpu, CpuThread, Disk, DiskBus, FileSystem, Known, Machine, Medium};
-use seatrial_model::{Case, Cause, Integrity, Limit, PartRecord, Phase, Reason, Sample, Site, SiteNode};
+use seatrial_model::{Case, Cause, Integrity, Limit, PartRecord, Phase, Reason, Site, SiteNode};
 
 use super::Copy;
 use super::part::Worker;
-use seatrial_bench::{Benchmark, Part, Sink, Stop};
+use seatrial_bench::{Benchmark, Running, Stop};
+use seatrial_testkit::Kept;
 
 fn site(systems: Vec<FileSystem>, disks: Vec<Disk>) -> Site {
     let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
@@ -23,30 +24,14 @@ fn planned(site: &Site, changed: &[(&str, &str)]) -> Result<Case, Reason> {
     Copy.plan(&params, site).map(|mut cases| cases.remove(0))
 }
 
-#[derive(Default)]
-struct Kept {
-    samples: Vec<Sample>,
-    facts: std::collections::BTreeMap<String, serde_json::Value>,
-}
-
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.samples.push(sample);
-    }
-
-    fn evidence(&mut self, name: &str, value: serde_json::Value) {
-        self.facts.insert(name.to_owned(), value);
-    }
-}
-
 /// A worker that copies 2.5 MiB from one folder to another, on whatever CPU there is.
-fn worker(from: &Path, to: &Path, changed: &[(&str, &str)]) -> (Case, Worker) {
+fn worker(from: &Path, to: &Path, changed: &[(&str, &str)]) -> (Case, Result<Worker, Reason>) {
     let (from, to) = (from.display().to_string(), to.display().to_string());
     let mut all = vec![("from", from.as_str()), ("to", to.as_str()), ("size", "2560 KiB"), ("time", "50 ms")];
     all.extend_from_slice(changed);
     let mut case = planned(&site(Vec::new(), Vec::new()), &all).expect("a plan");
-    case.places[0].seats.clear();
-    let worker = Worker::new(&case, &case.places[0]).expect("a part");
+    case.places[0].bindings.clear();
+    let worker = Worker::prepare(&case, &case.places[0]);
     (case, worker)
 }
 
@@ -66,9 +51,9 @@ fn every_way_copies_what_there_is_and_leaves_nothing() {
         ("copy_file_range", "none", one.path()),
     ];
     for (method, sync, to) in ways {
-        let (case, mut worker) =
+        let (case, worker) =
             worker(one.path(), to, &[("method", method), ("sync", sync), ("block", "300 KiB")]);
-        worker.prepare().expect("made");
+        let mut worker = worker.expect("made");
         let kept = run(&mut worker);
         for folder in [one.path(), other.path()] {
             assert_eq!(std::fs::read_dir(folder).expect("listed").count(), 0, "a file has a name");
@@ -82,7 +67,7 @@ fn every_way_copies_what_there_is_and_leaves_nothing() {
             trial: 0,
             samples: kept.samples,
             integrity,
-            evidence: kept.facts,
+            evidence: kept.evidence,
         };
         let measures = Copy.reduce(&case, &[record]).expect("figures");
         assert_eq!(measures.metrics.contains_key("unsynced"), sync == "end");
@@ -94,8 +79,8 @@ fn every_way_copies_what_there_is_and_leaves_nothing() {
 #[test]
 fn a_changed_byte_of_the_copy_is_found_and_located() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (_, mut worker) = worker(folder.path(), folder.path(), &[]);
-    worker.prepare().expect("made");
+    let (_, worker) = worker(folder.path(), folder.path(), &[]);
+    let mut worker = worker.expect("made");
     run(&mut worker);
     worker.spoil();
     let found = worker.verify().expect("looked");
@@ -107,8 +92,8 @@ fn a_changed_byte_of_the_copy_is_found_and_located() {
 #[test]
 fn a_copy_that_was_not_finished_is_no_copy() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (case, mut worker) = worker(folder.path(), folder.path(), &[]);
-    worker.prepare().expect("made");
+    let (case, worker) = worker(folder.path(), folder.path(), &[]);
+    let mut worker = worker.expect("made");
     let mut kept = Kept::default();
     worker.run(Phase::Measure, &Stop::after(Duration::ZERO), &mut kept).expect("ends");
     assert!(kept.samples.is_empty());
@@ -119,8 +104,8 @@ fn a_copy_that_was_not_finished_is_no_copy() {
 #[test]
 fn a_directory_that_is_not_there_is_missing() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (_, mut worker) = worker(folder.path(), &folder.path().join("absent"), &[]);
-    assert_eq!(worker.prepare().expect_err("absent").cause, Cause::Missing);
+    let (_, worker) = worker(folder.path(), &folder.path().join("absent"), &[]);
+    assert_eq!(worker.expect_err("absent").cause, Cause::Missing);
 }
 
 fn system(mount: &str, disk: &str, room: u64) -> FileSystem {

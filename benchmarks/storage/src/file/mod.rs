@@ -6,7 +6,7 @@ use seatrial_model::{
 
 use crate::io::specs::{self, latency, rate};
 use crate::io::{job, limit, part, plan, reduce, rounds};
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
 pub struct File;
 
@@ -53,15 +53,12 @@ impl Benchmark for File {
         limit::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        Ok(Box::new(part::Worker::new(case, place)?))
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        Part::alone(case, place, part::Worker::prepare)
     }
 
-    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
-        Some(Box::new(crate::liveness::LivenessPart::in_directories(
-            place,
-            &[case.chosen.text("directory").ok()?],
-        )))
+    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Part> {
+        Some(crate::liveness::check_directories(case, place, &[case.chosen.text("directory").ok()?]))
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

@@ -9,7 +9,7 @@ use rustix::fs::{
     AtFlags, FallocateFlags, Mode, OFlags, fallocate, fstat, fstatfs, fstatvfs, ftruncate, open, openat,
     unlinkat,
 };
-use seatrial_model::{Bytes, Cause};
+use seatrial_model::{Bytes, Cause, Reason};
 use seatrial_sys::Errno;
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::{Alignment, DirectError, Hiding, device_of, direct, scratch};
@@ -18,7 +18,6 @@ use super::fixture::Found;
 use super::job::{Flushed, JobSpec};
 use super::made::Made;
 use super::outcome::{When, error};
-use seatrial_bench::Error;
 use seatrial_bench::space::lacking;
 
 /// What statfs(2) says of file systems in memory: tmpfs and ramfs.
@@ -45,7 +44,7 @@ pub enum Source {
 ///
 /// # Errors
 /// When they cannot be made there, or there is no room for them.
-pub fn make(job: &JobSpec, source: Source) -> Result<Made, Error> {
+pub fn make(job: &JobSpec, source: Source) -> Result<Made, Reason> {
     let (directory, at, instead) = match &source {
         Source::New(wanted) | Source::Found(wanted, _) => place(wanted)?,
         Source::Named(folder) | Source::Written(folder) => named(folder)?,
@@ -99,7 +98,7 @@ pub fn make(job: &JobSpec, source: Source) -> Result<Made, Error> {
             }
         }
     }
-    let first = files.first().ok_or_else(|| Error::new(Cause::Protocol, "a case without files"))?;
+    let first = files.first().ok_or_else(|| Reason::new(Cause::Protocol, "a case without files"))?;
     let device = device_of(first).map_err(|errno| fail("asking for the device", errno))?;
     let mut alignment = None;
     if job.direct {
@@ -117,7 +116,7 @@ pub fn make(job: &JobSpec, source: Source) -> Result<Made, Error> {
             Bytes(job.block as u64),
             source.word()
         );
-        return Err(Error::new(Cause::Missing, text));
+        return Err(Reason::new(Cause::Missing, text));
     }
     Ok(Made { files, hiding, directory, instead, unreserved, alignment, device })
 }
@@ -141,28 +140,28 @@ fn take_names(job: &JobSpec, at: &OwnedFd) {
 }
 
 /// Files that were found are of use only where they would be made again.
-fn require_same(files: &[OwnedFd], at: &OwnedFd, place: &str) -> Result<(), Error> {
+fn require_same(files: &[OwnedFd], at: &OwnedFd, place: &str) -> Result<(), Reason> {
     let asked = |errno| error(When::Making, &format!("asking for the file system of {place}"), errno);
     let there = fstat(at).map_err(asked)?.st_dev;
     match files.first().map(|file| fstat(file).map(|told| told.st_dev)).transpose().map_err(asked)? {
         Some(here) if here != there => {
             let text =
                 format!("{place} is on another file system than when the files of this group were made");
-            Err(Error::new(Cause::Missing, text))
+            Err(Reason::new(Cause::Missing, text))
         }
         _ => Ok(()),
     }
 }
 
 /// Never silently through the cache instead: that would be another measurement.
-fn not_direct(place: &str, why: DirectError) -> Error {
+fn not_direct(place: &str, why: DirectError) -> Reason {
     let cause = match why {
         DirectError::Asked(errno) => {
             return error(When::Making, &format!("asking for direct access in {place}"), errno);
         }
         DirectError::Unsupported(_) | DirectError::NotThisFile | DirectError::Refused(_) => Cause::Missing,
     };
-    Error::new(cause, format!("access=direct is not possible in {place}: {why}; use access=buffered"))
+    Reason::new(cause, format!("access=direct is not possible in {place}: {why}; use access=buffered"))
 }
 
 type Place = (PathBuf, OwnedFd, Option<String>);
@@ -171,28 +170,28 @@ type Place = (PathBuf, OwnedFd, Option<String>);
 ///
 /// # Errors
 /// When there is no such directory.
-pub fn opened(wanted: &str) -> Result<(PathBuf, OwnedFd), Error> {
+pub fn opened(wanted: &str) -> Result<(PathBuf, OwnedFd), Reason> {
     let (path, at, _) = place(wanted)?;
     Ok((path, at))
 }
 
-fn place(wanted: &str) -> Result<Place, Error> {
+fn place(wanted: &str) -> Result<Place, Reason> {
     if wanted == "auto" { automatic() } else { named(Path::new(wanted)) }
 }
 
-fn directory(path: &Path) -> Result<OwnedFd, Error> {
+fn directory(path: &Path) -> Result<OwnedFd, Reason> {
     open(path, OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::PATH, Mode::empty())
         .map_err(|errno| error(When::Making, &format!("opening {}", path.display()), errno))
 }
 
-fn named(path: &Path) -> Result<Place, Error> {
+fn named(path: &Path) -> Result<Place, Reason> {
     Ok((path.to_owned(), directory(path)?, None))
 }
 
 /// The current directory, unless it is in memory or takes no files: a memory test is not what was asked for.
-fn automatic() -> Result<Place, Error> {
+fn automatic() -> Result<Place, Reason> {
     let current = std::env::current_dir().map_err(|error| {
-        Error::new(
+        Reason::new(
             Cause::Missing,
             format!("there is no current directory: {error}; name one with directory="),
         )
@@ -209,30 +208,30 @@ fn automatic() -> Result<Place, Error> {
                 "no directory to make files in: {why}; {OTHERWISE}: {}; name one with directory=",
                 second.text
             );
-            Err(Error::new(second.cause, text))
+            Err(Reason::new(second.cause, text))
         }
     }
 }
 
-fn usable(at: &OwnedFd) -> Result<(), Error> {
+fn usable(at: &OwnedFd) -> Result<(), Reason> {
     let told = fstatfs(at).map_err(|errno| error(When::Making, "asking for the file system", errno))?;
     // The type's width differs from one architecture to the next; the constants fit all.
     #[expect(clippy::useless_conversion, reason = "another width on other architectures")]
     if IN_MEMORY.contains(&i64::from(told.f_type)) {
-        return Err(Error::new(Cause::Missing, "it is in memory"));
+        return Err(Reason::new(Cause::Missing, "it is in memory"));
     }
     scratch(at.as_fd(), false).map(drop).map_err(|errno| error(When::Making, "making a file", errno))
 }
 
 /// Asked before anything is made, so that a full file system is not filled to the brim first.
-fn require_room(job: &JobSpec, at: &OwnedFd, place: &str) -> Result<(), Error> {
+fn require_room(job: &JobSpec, at: &OwnedFd, place: &str) -> Result<(), Reason> {
     let told =
         fstatvfs(at).map_err(|errno| error(When::Making, &format!("asking for room in {place}"), errno))?;
     let bytes = |blocks: u64| blocks.saturating_mul(told.f_frsize);
     // Some file systems on servers tell no size at all.
     let is_told = told.f_blocks > 0;
     match lacking(job.total_bytes(), bytes(told.f_bavail), bytes(told.f_blocks), place) {
-        Some(text) if is_told => Err(Error::new(Cause::NoSpace, text)),
+        Some(text) if is_told => Err(Reason::new(Cause::NoSpace, text)),
         _ => Ok(()),
     }
 }

@@ -17,7 +17,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let block = case.params.bytes("block").ok().flatten().map_or(1.0, |bytes| bytes.get() as f64);
     let (sum, read, written) =
         (rate(case, site, [true, true]), rate(case, site, [true, false]), rate(case, site, [false, true]));
-    let unbounded = |what: &str| Limit::Unknown { reason: format!("no hardware fact bounds {what}") };
+    let unbounded = |what: &str| Limit::unknown(format!("no hardware fact bounds {what}"));
     let of = |name: &str| match name {
         "throughput" | "first_done" | "last_done" => sum.clone(),
         "read" => read.clone(),
@@ -27,7 +27,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         "cpu_per_io" => unbounded("the time that a processor needs for a block"),
         _ => unbounded("how long a request takes"),
     };
-    about.metrics.iter().map(|metric| (metric.name.to_owned(), of(metric.name))).collect()
+    about.limits(of)
 }
 
 /// A limit on bytes as one on blocks of so many.

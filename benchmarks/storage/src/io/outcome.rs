@@ -1,9 +1,7 @@
 //! What an answer of the system means for the case.
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::Errno;
-
-use seatrial_bench::Error;
 
 /// When the answer came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +15,12 @@ pub enum When {
 }
 
 /// The error of `what`, which the system answered with `errno` where making and using are one.
-pub fn refused(what: &str, errno: Errno) -> Error {
+pub fn refused(what: &str, errno: Errno) -> Reason {
     error(When::Either, what, errno)
 }
 
 /// The error of `what`, which the system answered with `errno`.
-pub fn error(when: When, what: &str, errno: Errno) -> Error {
+pub fn error(when: When, what: &str, errno: Errno) -> Reason {
     let (cause, next) = match (errno, when) {
         (Errno::NOSPC, When::Either) => {
             (Cause::NoSpace, "; space or inodes are used up: free some, or make less")
@@ -51,7 +49,7 @@ pub fn error(when: When, what: &str, errno: Errno) -> Error {
         (Errno::INVAL, When::Making) => (Cause::Missing, "; the file system cannot do this"),
         _ => (Cause::IoError, "; see the kernel's log"),
     };
-    Error::new(cause, format!("{what}: {errno}{next}"))
+    Reason::new(cause, format!("{what}: {errno}{next}"))
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 use seatrial_model::{
-    Budget, Bytes, Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit,
+    Binding, Budget, Bytes, Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason,
+    Sample,
 };
 use seatrial_sys::clock;
 use seatrial_sys::root::SysRoot;
@@ -20,7 +21,7 @@ use super::rounds::Round;
 use super::steady::SteadyState;
 use super::team::{IoTeam, Prepared, Ran, flushes};
 use super::work::Checked;
-use seatrial_bench::{Error, Offer, Part, Sink, Stop};
+use seatrial_bench::{Running, Sink, Stop};
 
 /// How long a phase may last beyond its time before what is under way counts as hanging. Less than the grace that the
 /// supervisor gives, so that the worker can say what it is.
@@ -40,12 +41,10 @@ const READ_BACK_BYTES: u64 = 64 << 20;
 
 /// The worker of one trial.
 pub struct Worker {
-    place: PartPlacement,
     job: Arc<JobSpec>,
-    directory: String,
     budget: Budget,
-    team: Option<IoTeam>,
-    made: Option<Made>,
+    team: IoTeam,
+    made: Made,
     prepared: Vec<Prepared>,
     /// Where files stand for later trials; none outside of an agent.
     fd_store: Option<&'static FdStore>,
@@ -53,24 +52,19 @@ pub struct Worker {
     covered: u64,
 }
 
-impl Worker {
-    /// The worker of `case` at `place`; touches nothing yet.
-    ///
+/// What a worker works on, before it is there.
+pub struct WorkerSpec {
+    pub job: Arc<JobSpec>,
+    pub bindings: Vec<Binding>,
+    pub budget: Budget,
+}
+
+impl WorkerSpec {
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
-        let job = JobSpec::of(&case.params).map_err(|reason| Error::new(Cause::Protocol, reason.text))?;
-        Ok(Self {
-            place: place.clone(),
-            job: Arc::new(job),
-            directory: case.chosen.text("directory")?.to_owned(),
-            budget: case.budget,
-            team: None,
-            made: None,
-            prepared: Vec::new(),
-            fd_store: FdStore::lent(Purpose::Files),
-            covered: 0,
-        })
+    pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
+        let job = Arc::new(JobSpec::of(&case.params)?);
+        Ok(Self { job, bindings: place.bindings.clone(), budget: case.budget })
     }
 
     /// Starts the threads, on files from `source` whose data follow from `run` and of which the first `covered` bytes are
@@ -78,18 +72,56 @@ impl Worker {
     ///
     /// # Errors
     /// What the system answers, or that it does not before `deadline`.
-    pub fn set_up(&mut self, source: Source, run: u64, covered: u64, deadline: Nanos) -> Result<(), Error> {
-        let team = IoTeam::start(&self.job, &self.place.seats, run)?;
+    pub fn set_up(self, source: Source, run: u64, covered: u64, deadline: Nanos) -> Result<Worker, Reason> {
+        let Self { job, bindings, budget } = self;
+        let team = IoTeam::start(&job, &bindings, run)?;
         let made = team.make(source, deadline)?;
-        let polled = self.job.direct && polls(&SysRoot::live(), made.device).unwrap_or(false);
-        self.prepared = team.prepare(&made.files, covered, polled, deadline)?;
-        self.covered = covered;
-        (self.made, self.team) = (Some(made), Some(team));
-        Ok(())
+        let polled = job.direct && polls(&SysRoot::live(), made.device).unwrap_or(false);
+        let prepared = team.prepare(&made.files, covered, polled, deadline)?;
+        Ok(Worker { job, budget, team, made, prepared, fd_store: None, covered })
+    }
+}
+
+/// When a phase of this limit that begins now is given up.
+fn deadline(budget: &Budget) -> Nanos {
+    let left = budget.prepare.since(EARLIER).max(Nanos(budget.prepare.get() / 2));
+    Nanos(clock::now_ns()).plus(left)
+}
+
+impl Worker {
+    /// The worker of `case` at `place`, with its files made or found.
+    ///
+    /// # Errors
+    /// When the case was not planned by the same version, or the file system refuses.
+    pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
+        Self::prepare_with(FdStore::lent(Purpose::Files), case, place)
+    }
+
+    /// The same with files that stand in `fd_store`.
+    pub(super) fn prepare_with(
+        fd_store: Option<&'static FdStore>,
+        case: &Case,
+        place: &PartPlacement,
+    ) -> Result<Self, Reason> {
+        let spec = WorkerSpec::of(case, place)?;
+        let directory = case.chosen.text("directory")?;
+        let (job, deadline) = (Arc::clone(&spec.job), deadline(&spec.budget));
+        let found = fd_store.and_then(|fd_store| fixture::take(fd_store, &job, directory));
+        let covered = found.as_ref().map_or(0, Found::covered);
+        let run = found.as_ref().map_or_else(random, |found| Ok(found.run()))?;
+        let source = match found {
+            Some(found) => Source::Found(directory.to_owned(), found),
+            None => Source::New(directory.to_owned()),
+        };
+        let worker = spec.set_up(source, run, covered, deadline)?;
+        if let Some(fd_store) = fd_store.filter(|_| covered < job.file_bytes()) {
+            fixture::leave(fd_store, &job, directory, run, covered, &worker.made);
+        }
+        Ok(Self { fd_store, ..worker })
     }
 
     /// Warms up, or measures once and tells it; bytes a second.
-    fn one(&self, device: Device, warm_up: bool, stop: &Stop, out: &mut dyn Sink) -> Result<f64, Error> {
+    fn one(&self, device: Device, warm_up: bool, stop: &Stop, out: &mut dyn Sink) -> Result<f64, Reason> {
         let before = Account::now(device);
         let start = Nanos(clock::now_ns());
         let (time, most) = match (warm_up, self.job.once) {
@@ -98,7 +130,7 @@ impl Worker {
             (false, false) => (self.job.time, self.budget.measure),
             (false, true) => (self.budget.measure, self.budget.measure),
         };
-        let ran = self.team()?.run(
+        let ran = self.team.run(
             stop,
             start.plus(time),
             self.slice(),
@@ -118,49 +150,25 @@ impl Worker {
                 Bytes(moved).rounded(),
                 Bytes(self.job.total_bytes()).rounded()
             );
-            return Err(Error::new(Cause::TooShort, text));
+            return Err(Reason::new(Cause::TooShort, text));
         }
         let took = Nanos(clock::now_ns()).since(start).as_secs();
-        self.tell(&ran, [&before, &after], start, out)?;
+        self.tell(&ran, [&before, &after], start, out);
         Ok(moved as f64 / took)
-    }
-
-    fn team(&self) -> Result<&IoTeam, Error> {
-        self.team
-            .as_ref()
-            .ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was told to prepare"))
-    }
-
-    /// When a phase of this limit that begins now is given up.
-    fn deadline(&self) -> Nanos {
-        let left = self.budget.prepare.since(EARLIER).max(Nanos(self.budget.prepare.get() / 2));
-        Nanos(clock::now_ns()).plus(left)
     }
 
     fn slice(&self) -> Nanos {
         Nanos(self.job.time.get() * self.job.threads as u64 / SLICES).max(SLICE)
     }
 
-    fn tell(
-        &self,
-        ran: &[Ran],
-        accounts: [&Account; 2],
-        start: Nanos,
-        out: &mut dyn Sink,
-    ) -> Result<(), Error> {
+    fn tell(&self, ran: &[Ran], accounts: [&Account; 2], start: Nanos, out: &mut dyn Sink) {
         let (mut read, mut written, mut requests) = (0, 0, 0);
-        let bytes = |bytes: u64| {
-            Quantity::new(bytes as f64, Unit::Byte)
-                .map_err(|error| Error::new(Cause::Protocol, error.to_string()))
-        };
         for one in ran {
-            let mut at = Params::default();
-            at.set("thread", one.thread as u64);
+            let at = Params::from([("thread", (one.thread as u64).into())]);
             for slice in &one.tally.slices {
                 for (channel, amount) in [("read", slice.read), ("written", slice.written)] {
-                    let channel = channel.to_owned();
-                    let (start, end, amount) = (slice.start, slice.end, bytes(amount)?);
-                    out.sample(Sample { channel, at: at.clone(), start, end, amount });
+                    let span = (slice.start, slice.end);
+                    out.sample(Sample::new(channel, at.clone(), span, Quantity::bytes(amount)));
                 }
                 read += slice.read;
                 written += slice.written;
@@ -189,49 +197,23 @@ impl Worker {
         out.evidence("latencies", account::latencies(ran));
         out.evidence("engine", account::engine(&self.prepared));
         out.evidence("cache", account::cache(&self.prepared, &self.job));
-        if let Some(made) = &self.made {
-            out.evidence("files", account::files(made, &self.job));
-            out.evidence("throttle", account::throttled(made));
-            // What a peer wrote is nobody else's.
-            if made.hiding != Hiding::Named && self.fd_store.is_some() && fixture::shares(&self.job) {
-                out.evidence("fixture", json!(fixture::word(self.covered, &self.job)));
-            }
+        out.evidence("files", account::files(&self.made, &self.job));
+        out.evidence("throttle", account::throttled(&self.made));
+        // What a peer wrote is nobody else's.
+        if self.made.hiding != Hiding::Named && self.fd_store.is_some() && fixture::shares(&self.job) {
+            out.evidence("fixture", json!(fixture::word(self.covered, &self.job)));
         }
-        Ok(())
     }
 }
 
-impl Part for Worker {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        let deadline = self.deadline();
-        let found = self.fd_store.and_then(|fd_store| fixture::take(fd_store, &self.job, &self.directory));
-        let covered = found.as_ref().map_or(0, Found::covered);
-        let run = found.as_ref().map_or_else(random, |found| Ok(found.run()))?;
-        let source = match found {
-            Some(found) => Source::Found(self.directory.clone(), found),
-            None => Source::New(self.directory.clone()),
-        };
-        self.set_up(source, run, covered, deadline)?;
-        let fd_store = self.fd_store.filter(|_| covered < self.job.file_bytes());
-        if let (Some(fd_store), Some(made)) = (fd_store, &self.made) {
-            fixture::leave(fd_store, &self.job, &self.directory, run, covered, made);
-        }
-        Ok(Offer::new(&self.place, serde_json::Value::Null))
-    }
-
-    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+impl Running for Worker {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         let warm_up = phase == Phase::WarmUp;
         // What is to be done once is not done before the clock runs; and what goes through the cache would fill it.
         if warm_up && (self.job.once || !self.job.direct) {
             return Ok(());
         }
-        let device = self.made.as_ref().map(|made| made.device);
-        let device =
-            device.ok_or_else(|| Error::new(Cause::Protocol, "told to run before it was told to prepare"))?;
+        let device = self.made.device;
         if warm_up || self.job.rounds == 1 {
             return self.one(device, warm_up, stop, out).map(drop);
         }
@@ -251,10 +233,10 @@ impl Part for Worker {
         Ok(())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         let most = (READ_BACK_BYTES / self.job.block as u64).max(1);
         let until = Nanos(clock::now_ns()).plus(READ_BACK);
-        let all = self.team()?.read_back(most, until, self.deadline())?;
+        let all = self.team.read_back(most, until, deadline(&self.budget))?;
         let integrity = integrity(&all);
         if let Some(fd_store) = self.fd_store.filter(|_| matches!(integrity, Integrity::Corrupt { .. })) {
             // Whether the next trial finds what it writes itself is another question than whether these are still wrong.
@@ -265,10 +247,11 @@ impl Part for Worker {
 }
 
 /// A number that no other run has.
-pub fn random() -> Result<u64, Error> {
+pub fn random() -> Result<u64, Reason> {
     let mut run = [0_u8; 8];
-    let _ = getrandom(&mut run, GetRandomFlags::empty())
-        .map_err(|errno| Error::new(Cause::Missing, format!("the kernel gives no random number: {errno}")))?;
+    let _ = getrandom(&mut run, GetRandomFlags::empty()).map_err(|errno| {
+        Reason::new(Cause::Missing, format!("the kernel gives no random number: {errno}"))
+    })?;
     Ok(u64::from_ne_bytes(run))
 }
 
@@ -286,14 +269,5 @@ pub(super) fn integrity(all: &[Checked]) -> Integrity {
             Integrity::Unverified { why: "no block was written that could be read back".to_owned() }
         }
         None => Integrity::Verified { checked: sum(|checked| checked.bytes) },
-    }
-}
-
-#[cfg(test)]
-impl Worker {
-    /// The same with another store than that of the process.
-    pub fn on(mut self, fd_store: &'static FdStore) -> Self {
-        self.fd_store = Some(fd_store);
-        self
     }
 }

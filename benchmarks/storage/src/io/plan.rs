@@ -54,12 +54,8 @@ pub fn plan_node(
             case.chosen.set("disks", names.join(" ").as_str());
         }
         let near = disks.iter().find_map(|disk| disk.numa_node().known().copied());
-        case.places = vec![PartPlacement {
-            part: "worker".to_owned(),
-            index: 0,
-            node: node.name.clone(),
-            seats: place_threads(&cores, near, job.threads),
-        }];
+        case.places =
+            vec![PartPlacement::new("worker", 0, &node.name, place_threads(&cores, near, job.threads))];
         let total = job.total_bytes();
         let all_of_it = |rate: u64| Nanos(total.saturating_mul(1_000) / (rate / 1_000_000).max(1));
         // The first trial fills what is only read, and all others of the group find it.

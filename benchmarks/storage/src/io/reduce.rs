@@ -53,7 +53,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let mut add = |name: &str, unit, values: Vec<Vec<f64>>| {
         // A value that one trial lacks is left out: half of the trials would be no comparison.
         if values.iter().all(|trial| !trial.is_empty()) {
-            measures.metrics.insert(name.to_owned(), Values { unit, trials: values });
+            measures.metric(name, unit, values);
         }
     };
     let every = |of: &dyn Fn(&Trial<'_>) -> Vec<f64>| trials.iter().map(of).collect::<Vec<_>>();

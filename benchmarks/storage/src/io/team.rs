@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags, fdatasync, open};
-use seatrial_model::{Binding, Cause, Nanos};
+use seatrial_model::{Binding, Cause, Nanos, Reason};
 use seatrial_sys::clock;
 use seatrial_sys::memory::Pages;
 use seatrial_sys::process::{Resource, limit as rlimit, set_soft_limit};
@@ -22,7 +22,7 @@ use super::outcome::{When, error};
 use super::watch::{Doing, Watch, describe};
 use super::work::{Checked, IoQueue, Tally, Tools, slots};
 use seatrial_bench::payload::Payload;
-use seatrial_bench::{Error, Gate, Held, Stop, ThreadSpec, ThreadTeam};
+use seatrial_bench::{Gate, Held, Stop, ThreadSpec, ThreadTeam};
 use seatrial_stats::mix;
 
 /// Descriptors that a thread has open: its file as it was made, its own, that of its engine, and its ring; and for a
@@ -73,7 +73,7 @@ impl IoTeam {
     ///
     /// # Errors
     /// When a thread cannot be started or pinned.
-    pub fn start(job: &Arc<JobSpec>, bindings: &[Binding], run: u64) -> Result<Self, Error> {
+    pub fn start(job: &Arc<JobSpec>, bindings: &[Binding], run: u64) -> Result<Self, Reason> {
         allow_files(job.threads as u64);
         let payload = Arc::new(Payload::new(run, job.compressible));
         let shared =
@@ -98,13 +98,13 @@ impl IoTeam {
     ///
     /// # Errors
     /// What it met, or that it does not come back before `deadline`.
-    pub fn make(&self, source: Source, deadline: Nanos) -> Result<Made, Error> {
+    pub fn make(&self, source: Source, deadline: Nanos) -> Result<Made, Reason> {
         let source = Mutex::new(Some(source));
         let made = self.tell(1, deadline, move |thread| {
             thread.watch.doing(Doing::Making);
             taken(&source).map(|source| make(&thread.shared.job, source)).transpose()
         })?;
-        made.into_iter().flatten().next().ok_or_else(|| Error::new(Cause::Protocol, "no files were made"))
+        made.into_iter().flatten().next().ok_or_else(|| Reason::new(Cause::Protocol, "no files were made"))
     }
 
     /// Gives every thread its file, has it set up and the part laid out where it is to be read. The first `covered`
@@ -118,15 +118,15 @@ impl IoTeam {
         covered: u64,
         polled: bool,
         deadline: Nanos,
-    ) -> Result<Vec<Prepared>, Error> {
+    ) -> Result<Vec<Prepared>, Reason> {
         let own = |number| {
             let (file, _) = self.shared.job.place_of(number);
             let file = files[file].try_clone().map_err(|error| {
-                Error::new(Cause::Denied, format!("cannot share a file with thread {number}: {error}"))
+                Reason::new(Cause::Denied, format!("cannot share a file with thread {number}: {error}"))
             })?;
             Ok(Mutex::new(Some(file)))
         };
-        let files = (0..self.threads.len()).map(own).collect::<Result<Vec<_>, Error>>()?;
+        let files = (0..self.threads.len()).map(own).collect::<Result<Vec<_>, Reason>>()?;
         let said = self.tell(files.len(), deadline, move |thread| {
             taken(&files[thread.number]).map(|file| thread.prepare(file, covered, polled)).transpose()
         })?;
@@ -144,7 +144,7 @@ impl IoTeam {
         span: Nanos,
         flush: bool,
         deadline: Nanos,
-    ) -> Result<Vec<Ran>, Error> {
+    ) -> Result<Vec<Ran>, Reason> {
         let (gate, stop) = (Gate::new(self.threads.len()), stop.clone());
         self.tell(self.threads.len(), deadline, move |thread| {
             gate.pass();
@@ -156,7 +156,7 @@ impl IoTeam {
     ///
     /// # Errors
     /// As [`Self::make`].
-    pub fn read_back(&self, most: u64, until: Nanos, deadline: Nanos) -> Result<Vec<Checked>, Error> {
+    pub fn read_back(&self, most: u64, until: Nanos, deadline: Nanos) -> Result<Vec<Checked>, Reason> {
         self.tell(self.threads.len(), deadline, move |thread| thread.read_back(most, until))
     }
 
@@ -166,8 +166,8 @@ impl IoTeam {
         &self,
         count: usize,
         deadline: Nanos,
-        task: impl Fn(&mut Thread) -> Result<T, Error> + Send + Sync + 'static,
-    ) -> Result<Vec<T>, Error> {
+        task: impl Fn(&mut Thread) -> Result<T, Reason> + Send + Sync + 'static,
+    ) -> Result<Vec<T>, Reason> {
         let answers = self.threads.begin(0..count, move |_, thread| {
             let said = task(thread);
             thread.watch.doing(Doing::Nothing);
@@ -177,7 +177,7 @@ impl IoTeam {
         answers.collect(left).map_err(|error| {
             self.shared.failed.store(true, Ordering::Relaxed);
             match error.cause {
-                Cause::Hang => Error::new(Cause::Hang, describe(&self.watches)),
+                Cause::Hang => Reason::new(Cause::Hang, describe(&self.watches)),
                 _ => error,
             }
         })
@@ -198,13 +198,13 @@ struct Thread {
 }
 
 impl Thread {
-    fn queue(&mut self) -> Result<&mut IoQueue, Error> {
+    fn queue(&mut self) -> Result<&mut IoQueue, Reason> {
         self.queue
             .as_mut()
-            .ok_or_else(|| Error::new(Cause::Protocol, "told to work before it was told to prepare"))
+            .ok_or_else(|| Reason::new(Cause::Protocol, "told to work before it was told to prepare"))
     }
 
-    fn prepare(&mut self, file: OwnedFd, covered: u64, polled: bool) -> Result<Prepared, Error> {
+    fn prepare(&mut self, file: OwnedFd, covered: u64, polled: bool) -> Result<Prepared, Reason> {
         let job = Arc::clone(&self.shared.job);
         let (first, mut refused) = ring(&job, polled)?;
         let depth = job.depth_with(first.is_some());
@@ -254,7 +254,7 @@ impl Thread {
         }
     }
 
-    fn lay_out(&self, queue: &mut IoQueue, covered: u64) -> Result<(), Error> {
+    fn lay_out(&self, queue: &mut IoQueue, covered: u64) -> Result<(), Reason> {
         let laid = self.shared.job.laid_out_of(self.number, covered);
         queue.lay_out(laid, &|_| self.shared.failed.load(Ordering::Relaxed))
     }
@@ -266,16 +266,16 @@ impl Thread {
         file: &OwnedFd,
         ring: Option<Ring>,
         depth: usize,
-    ) -> Result<(Box<dyn Engine>, &'static str, Option<Setup>), Error> {
+    ) -> Result<(Box<dyn Engine>, &'static str, Option<Setup>), Reason> {
         let file = file
             .try_clone()
-            .map_err(|error| Error::new(Cause::Denied, format!("cannot open a file again: {error}")))?;
+            .map_err(|error| Reason::new(Cause::Denied, format!("cannot open a file again: {error}")))?;
         // Where that is refused, a file system that keeps these times is measured with them.
         let _ = without_access_times(&file);
         let bytes = Buffers::needed(job.block, slots(depth));
         let memory = self.binding.and_then(|binding| binding.memory);
         let held = Held::take(bytes, &[Pages::Transparent, Pages::Base], memory).map_err(|error| {
-            Error::new(
+            Reason::new(
                 Cause::NoSpace,
                 format!("cannot take memory for the blocks: {error}; lower depth= or block="),
             )
@@ -291,7 +291,7 @@ impl Thread {
         })
     }
 
-    fn run(&mut self, stop: &Stop, until: Nanos, span: Nanos, flush: bool) -> Result<Ran, Error> {
+    fn run(&mut self, stop: &Stop, until: Nanos, span: Nanos, flush: bool) -> Result<Ran, Reason> {
         let (thread, shared, watch) = (self.number, Arc::clone(&self.shared), Arc::clone(&self.watch));
         let over = |now: Nanos| now >= until || stop.is_over() || shared.failed.load(Ordering::Relaxed);
         let queue = self.queue()?;
@@ -306,7 +306,7 @@ impl Thread {
         Ok(Ran { thread, tally, flush: flushed })
     }
 
-    fn read_back(&mut self, most: u64, until: Nanos) -> Result<Checked, Error> {
+    fn read_back(&mut self, most: u64, until: Nanos) -> Result<Checked, Reason> {
         let watch = Arc::clone(&self.watch);
         let (direct, writes) = (self.shared.job.direct, self.shared.job.operation.writes());
         let queue = self.queue()?;
@@ -342,12 +342,12 @@ fn allow_files(threads: u64) {
 }
 
 /// The ring that the job asks for, or none and why where it makes do without.
-fn ring(job: &JobSpec, polled: bool) -> Result<(Option<Ring>, Option<String>), Error> {
+fn ring(job: &JobSpec, polled: bool) -> Result<(Option<Ring>, Option<String>), Reason> {
     let slots = slots(job.depth_with(true));
     let refuse = |word: &str, errno| {
         let text = format!("{word} is refused: {errno}; see kernel.io_uring_disabled, or use engine=sync");
         let cause = if errno == seatrial_sys::Errno::NOSYS { Cause::Missing } else { Cause::Denied };
-        Error::new(cause, text)
+        Reason::new(cause, text)
     };
     match job.engine {
         Wanted::Sync => return Ok((None, None)),

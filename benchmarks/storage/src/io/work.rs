@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use rustix::fs::{Advice, fadvise};
-use seatrial_model::{Cause, Nanos};
+use seatrial_model::{Cause, Nanos, Reason};
 use seatrial_sys::clock;
 use seatrial_sys::storage::{Completion, Engine, Operation as IoOperation, Request};
 
@@ -14,7 +14,6 @@ use super::access_pattern::{AccessPattern, BlockIo};
 use super::job::JobSpec;
 use super::outcome::{When, error};
 use super::watch::Watch;
-use seatrial_bench::Error;
 use seatrial_bench::Latencies;
 use seatrial_bench::payload::{Block, Fault, Payload};
 
@@ -171,7 +170,7 @@ impl IoQueue {
     ///
     /// # Errors
     /// What went wrong with a request.
-    pub fn lay_out(&mut self, laid: u64, over: &dyn Fn(Nanos) -> bool) -> Result<(), Error> {
+    pub fn lay_out(&mut self, laid: u64, over: &dyn Fn(Nanos) -> bool) -> Result<(), Reason> {
         let mut next = laid;
         let blocks = self.tools.job.blocks;
         let source = move |_: &mut AccessPattern| {
@@ -185,7 +184,7 @@ impl IoQueue {
     ///
     /// # Errors
     /// What went wrong with a request.
-    pub fn work(&mut self, over: &dyn Fn(Nanos) -> bool, span: Nanos) -> Result<Tally, Error> {
+    pub fn work(&mut self, over: &dyn Fn(Nanos) -> bool, span: Nanos) -> Result<Tally, Reason> {
         let once = self.tools.job.once;
         let source =
             move |access: &mut AccessPattern| (!once || access.pass() == 1).then(|| access.advance());
@@ -196,7 +195,7 @@ impl IoQueue {
     ///
     /// # Errors
     /// What went wrong with a request.
-    pub fn read_back(&mut self, most: u64, over: &dyn Fn(Nanos) -> bool) -> Result<(), Error> {
+    pub fn read_back(&mut self, most: u64, over: &dyn Fn(Nanos) -> bool) -> Result<(), Reason> {
         // What was made ahead will not come any more, and is not on the device.
         let unwritten: Vec<u64> =
             self.ready.iter().filter(|(_, io)| io.write).map(|(_, io)| io.block).collect();
@@ -226,7 +225,7 @@ impl IoQueue {
         over: &dyn Fn(Nanos) -> bool,
         span: Nanos,
         when: When,
-    ) -> Result<Tally, Error> {
+    ) -> Result<Tally, Reason> {
         let start = Nanos(clock::now_ns());
         let open = Slice { start, end: start, read: 0, written: 0 };
         let mut meter = Meter { tally: Tally::default(), open, span };
@@ -278,7 +277,10 @@ impl IoQueue {
     }
 
     /// Begins as many requests as are to be under way, as far as there are slots for them.
-    fn begin(&mut self, source: &mut impl FnMut(&mut AccessPattern) -> Option<BlockIo>) -> Result<(), Error> {
+    fn begin(
+        &mut self,
+        source: &mut impl FnMut(&mut AccessPattern) -> Option<BlockIo>,
+    ) -> Result<(), Reason> {
         while self.tools.engine.under_way() < self.tools.depth {
             if self.ready.is_empty() && !self.make(source)? {
                 break;
@@ -310,7 +312,7 @@ impl IoQueue {
     }
 
     /// Before a block is made or checked: hands over what is queued, where it is enough to be worth a call.
-    fn let_go(&mut self) -> Result<(), Error> {
+    fn let_go(&mut self) -> Result<(), Reason> {
         let enough = if self.is_lengthy() { 1 } else { BATCH };
         // An engine that does nothing before it is waited for would have the thread's own work counted as its time.
         if self.queued.len() < enough || !self.tools.engine.overlaps() {
@@ -343,7 +345,7 @@ impl IoQueue {
     fn make(
         &mut self,
         source: &mut impl FnMut(&mut AccessPattern) -> Option<BlockIo>,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, Reason> {
         let Some(slot) = self.free.pop() else { return Ok(false) };
         let Some(io) = source(&mut self.access) else {
             self.free.push(slot);
@@ -362,12 +364,12 @@ impl IoQueue {
     }
 
     /// Notes that a request is over.
-    fn land(&mut self, completion: Completion, now: Nanos, when: When) -> Result<(BlockIo, Nanos), Error> {
+    fn land(&mut self, completion: Completion, now: Nanos, when: When) -> Result<(BlockIo, Nanos), Reason> {
         let Completion { slot, result } = completion;
         self.tools.watch.ends(slot);
         let flying = self.flying[slot].take();
         let flying =
-            flying.ok_or_else(|| Error::new(Cause::Protocol, "the end of a request that nobody made"))?;
+            flying.ok_or_else(|| Reason::new(Cause::Protocol, "the end of a request that nobody made"))?;
         let Flying { io, since } = flying;
         debug_assert!(since > Nanos(0), "a request that was handed over without being noted");
         self.old -= usize::from(io.pass < self.latest && self.old > 0);
@@ -380,14 +382,14 @@ impl IoQueue {
             Ok(moved) if moved == self.tools.job.block => Ok((io, now.since(since))),
             Ok(moved) => {
                 let text = format!("{} ended after {moved} B", what());
-                Err(Error::new(Cause::IoError, text))
+                Err(Reason::new(Cause::IoError, text))
             }
             Err(errno) => Err(error(when, &what(), errno)),
         }
     }
 
     /// Checks what was read, and has the slot back.
-    fn take_back(&mut self, slot: usize, io: &BlockIo) -> Result<(), Error> {
+    fn take_back(&mut self, slot: usize, io: &BlockIo) -> Result<(), Reason> {
         if !io.write {
             self.let_go()?;
             let block = self.block(io);

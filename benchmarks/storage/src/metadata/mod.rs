@@ -13,7 +13,7 @@ use seatrial_model::{
     Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
 pub struct Metadata;
 
@@ -81,15 +81,12 @@ impl Benchmark for Metadata {
         plan::limits(&ABOUT)
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        Ok(Box::new(part::Worker::new(case, place)?))
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        Part::alone(case, place, part::Worker::prepare)
     }
 
-    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
-        Some(Box::new(crate::liveness::LivenessPart::in_directories(
-            place,
-            &[case.params.text("directory").ok()?],
-        )))
+    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Part> {
+        Some(crate::liveness::check_directories(case, place, &[case.params.text("directory").ok()?]))
     }
 
     fn reduce(&self, _: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

@@ -1,6 +1,11 @@
 //! The worker: a folder with its files, and the threads that work on them.
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use seatrial_model::{
+    Binding, Case, Cause, Integrity, Nanos, PartPlacement, Phase, Quantity, Reason, Sample,
+};
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 
@@ -11,7 +16,7 @@ use crate::folder::{Folder, Leftovers};
 use crate::io::files::opened;
 use seatrial_bench::Latencies;
 use seatrial_bench::space::lacking;
-use seatrial_bench::{Error, Offer, Part, Sink, Stop};
+use seatrial_bench::{Running, Sink, Stop};
 
 /// Channel of the samples.
 pub const CHANNEL: &str = "operations";
@@ -19,12 +24,8 @@ pub const CHANNEL: &str = "operations";
 /// The worker of one trial.
 #[derive(Debug)]
 pub struct Worker {
-    place: PartPlacement,
-    directory: String,
-    threads: u64,
-    is_shared: bool,
+    bindings: Vec<Binding>,
     files: u64,
-    size: usize,
     by_thread: Vec<Files>,
     /// Dropped after the files, whose descriptors keep no folder.
     folder: Option<Folder>,
@@ -32,82 +33,59 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// The worker of `case` at `place`; makes nothing yet.
+    /// The worker of `case` at `place`, with the folders made.
     ///
     /// # Errors
-    /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
+    /// When the case was not planned by the same version, or the file system refuses.
+    pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let params = &case.params;
-        Ok(Self {
-            place: place.clone(),
-            directory: params.text("directory")?.to_owned(),
-            threads: params.count("threads")?,
-            is_shared: params.text("folder")? == "shared",
-            files: params.count("files")?,
-            size: params.bytes("size")?.map_or(0, |bytes| bytes.get() as usize),
-            by_thread: Vec::new(),
-            folder: None,
-            left: Leftovers::default(),
-        })
-    }
-
-    /// Refuses what will not fit, before the file system is filled.
-    fn require_room(&self, at: &std::os::fd::OwnedFd, path: &std::path::Path) -> Result<(), Error> {
-        let Ok(told) = rustix::fs::fstatvfs(at) else { return Ok(()) };
-        let count = self.files * self.threads;
-        // Many file systems count no inodes and say 0 of 0.
-        if told.f_files > 0 && told.f_favail < count {
-            let text = format!(
-                "{count} files do not fit into {}: {} are left; lower files=",
-                path.display(),
-                told.f_favail
-            );
-            return Err(Error::new(Cause::NoSpace, text));
-        }
-        let bytes = |blocks: u64| blocks.saturating_mul(told.f_frsize);
-        let place = path.display().to_string();
-        let wanted = count * self.size as u64;
-        // Files without content take no room that could be reckoned with.
-        let text = (wanted > 0 && told.f_blocks > 0)
-            .then(|| lacking(wanted, bytes(told.f_bavail), bytes(told.f_blocks), &place))
-            .flatten();
-        text.map_or(Ok(()), |text| Err(Error::new(Cause::NoSpace, text)))
-    }
-}
-
-impl Part for Worker {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        let (path, at) = opened(&self.directory)?;
-        self.require_room(&at, &path)?;
-        self.left = Leftovers::remove(&path);
+        let (threads, files) = (params.count("threads")?, params.count("files")?);
+        let size = params.bytes("size")?.map_or(0, |bytes| bytes.get() as usize);
+        let (path, at) = opened(params.text("directory")?)?;
+        require_room(&at, &path, files * threads, size)?;
+        let left = Leftovers::remove(&path);
         let folder = Folder::new(&path, ID)?;
-        let shared = if self.is_shared { Some(folder.inner("shared")?) } else { None };
-        for thread in 0..self.threads {
+        let is_shared = params.text("folder")? == "shared";
+        let shared = if is_shared { Some(folder.inner("shared")?) } else { None };
+        let mut by_thread = Vec::new();
+        for thread in 0..threads {
             let own = match &shared {
                 Some(path) => path.clone(),
                 None => folder.inner(&format!("thread.{thread}"))?,
             };
-            let sharing = if self.is_shared { self.threads } else { 1 };
-            self.by_thread.push(Files::new(thread, &own, sharing, self.size)?);
+            let sharing = if is_shared { threads } else { 1 };
+            by_thread.push(Files::new(thread, &own, sharing, size)?);
         }
-        self.folder = Some(folder);
-        Ok(Offer::new(&self.place, serde_json::Value::Null))
+        Ok(Self { bindings: place.bindings.clone(), files, by_thread, folder: Some(folder), left })
     }
+}
 
-    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
-        Ok(())
+/// Refuses `count` files of `size` bytes that will not fit, before the file system is filled.
+fn require_room(at: &OwnedFd, path: &Path, count: u64, size: usize) -> Result<(), Reason> {
+    let Ok(told) = rustix::fs::fstatvfs(at) else { return Ok(()) };
+    // Many file systems count no inodes and say 0 of 0.
+    if told.f_files > 0 && told.f_favail < count {
+        let (path, left) = (path.display(), told.f_favail);
+        let text = format!("{count} files do not fit into {path}: {left} are left; lower files=");
+        return Err(Reason::new(Cause::NoSpace, text));
     }
+    let bytes = |blocks: u64| blocks.saturating_mul(told.f_frsize);
+    let place = path.display().to_string();
+    let wanted = count * size as u64;
+    // Files without content take no room that could be reckoned with.
+    let text = (wanted > 0 && told.f_blocks > 0)
+        .then(|| lacking(wanted, bytes(told.f_bavail), bytes(told.f_blocks), &place))
+        .flatten();
+    text.map_or(Ok(()), |text| Err(Reason::new(Cause::NoSpace, text)))
+}
 
-    fn run(&mut self, _: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+impl Running for Worker {
+    fn run(&mut self, _: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         let mut latencies: ByOperation = std::array::from_fn(|_| Latencies::default());
-        let done = run(&mut self.by_thread, &self.place.seats, self.files, stop, &mut latencies)?;
+        let done = run(&mut self.by_thread, &self.bindings, self.files, stop, &mut latencies)?;
         for one in done {
-            let mut at = Params::default();
-            at.set("operation", one.operation.word());
-            let amount = Quantity::new(one.count as f64, Unit::Count)
-                .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
-            let channel = CHANNEL.to_owned();
-            out.sample(Sample { channel, at, start: one.start, end: one.end, amount });
+            let at = [("operation", one.operation.word().into())].into();
+            out.sample(Sample::new(CHANNEL, at, (one.start, one.end), Quantity::count(one.count)));
         }
         let told = Operation::ALL.iter().zip(&latencies).filter(|(_, latencies)| latencies.count() > 0);
         let told: serde_json::Map<_, _> = told
@@ -130,7 +108,7 @@ impl Part for Worker {
     }
 
     /// Whether every file had its size and content and every folder its names; then all of it goes.
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         let checked: u64 = self.by_thread.iter().map(|files| files.checked).sum();
         let wrong: u64 = self.by_thread.iter().map(|files| files.wrong).sum();
         let first = self.by_thread.iter().find_map(|files| files.first.clone());

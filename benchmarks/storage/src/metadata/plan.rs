@@ -36,8 +36,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     }
     let cores = core_bindings(&node.machine)?;
     let bindings = (0..threads as usize).map(|number| cores[number % cores.len()]).collect();
-    case.places =
-        vec![PartPlacement { part: "worker".to_owned(), index: 0, node: node.name.clone(), seats: bindings }];
+    case.places = vec![PartPlacement::new("worker", 0, &node.name, bindings)];
     case.budget.overhead = Nanos::millis(100);
     // Removing what is left counts as verifying, and happens one file after the other.
     case.budget.prepare = Nanos::secs(30 + files.saturating_mul(threads) / SLOWEST);
@@ -46,6 +45,6 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
 
 pub fn limits(about: &About) -> Limits {
     let reason = "no hardware fact bounds how fast a file system makes and finds files";
-    let limit = |name: &str| (name.to_owned(), Limit::Unknown { reason: reason.to_owned() });
+    let limit = |name: &str| (name.to_owned(), Limit::unknown(reason));
     about.metrics.iter().map(|metric| limit(metric.name)).collect()
 }

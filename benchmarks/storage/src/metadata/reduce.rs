@@ -18,7 +18,7 @@ pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
         return Err(Reason::new(Cause::TooShort, text));
     }
     let mut measures = Measures::default();
-    measures.metrics.insert("operations".to_owned(), Values { unit: Unit::PerSecond, trials: means });
+    measures.metric("operations", Unit::PerSecond, means);
     let rates = by_coords(parts, CHANNEL, Sample::per_second);
     let row = |at: Params, unit, trials| Row { at, values: Values { unit, trials } };
     let rates = rates.into_iter().map(|place| row(place.at, Unit::PerSecond, place.trials));
@@ -46,7 +46,7 @@ pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
     };
     let longest: Vec<Vec<f64>> = parts.iter().filter_map(longest).map(|value| vec![value]).collect();
     if !longest.is_empty() {
-        measures.metrics.insert("slowest".to_owned(), Values { unit: Unit::Microsecond, trials: longest });
+        measures.metric("slowest", Unit::Microsecond, longest);
     }
     for name in ["folder", "clean_up", REMOVED, KEPT] {
         if let Some(value) = parts.iter().rev().find_map(|part| part.evidence.get(name)) {

@@ -3,11 +3,11 @@
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use seatrial_model::{Binding, Nanos};
+use seatrial_model::{Binding, Nanos, Reason};
 use seatrial_sys::clock::now_ns;
 
 use super::work::{Files, Operation, Pass};
-use seatrial_bench::{Error, Latencies, Stop, ThreadSpec, ThreadTeam};
+use seatrial_bench::{Latencies, Stop, ThreadSpec, ThreadTeam};
 
 /// Part of the time left that files are made for in a round, as a divisor: the other operations need theirs.
 const SHARE: u64 = 10;
@@ -36,7 +36,7 @@ pub fn run(
     most: u64,
     stop: &Stop,
     latencies: &mut ByOperation,
-) -> Result<Vec<Together>, Error> {
+) -> Result<Vec<Together>, Reason> {
     let latencies = &Mutex::new(latencies);
     thread::scope(|scope| {
         let threads = by_thread.iter_mut().enumerate().map(|(number, files)| {

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use seatrial_model::machine::{Cpu, CpuThread, FileSystem, Known, Machine, Medium};
-use seatrial_model::{Case, Cause, Integrity, PartRecord, Phase, Reason, Sample, Site, SiteNode};
+use seatrial_model::{Case, Cause, Integrity, PartRecord, Phase, Reason, Site, SiteNode};
 
 use super::Metadata;
 use super::part::Worker;
 use super::work::{Files, Operation};
 use crate::folder::Folder;
 use seatrial_bench::stale_dirs::{MANIFEST, name};
-use seatrial_bench::{Benchmark, Part, Sink, Stop};
+use seatrial_bench::{Benchmark, Running, Stop};
+use seatrial_testkit::Kept;
 
 fn machine(systems: Vec<FileSystem>) -> Machine {
     let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
@@ -28,36 +29,20 @@ fn planned(machine: Machine, changed: &[(&str, &str)]) -> Result<Case, Reason> {
 }
 
 /// A worker in `directory` on whatever CPU there is.
-fn worker(directory: &Path, changed: &[(&str, &str)]) -> (Case, Worker) {
+fn worker(directory: &Path, changed: &[(&str, &str)]) -> (Case, Result<Worker, Reason>) {
     let path = directory.display().to_string();
     let mut all = vec![("directory", path.as_str())];
     all.extend_from_slice(changed);
     let mut case = planned(machine(Vec::new()), &all).expect("a plan");
-    case.places[0].seats.clear();
-    let worker = Worker::new(&case, &case.places[0]).expect("a part");
+    case.places[0].bindings.clear();
+    let worker = Worker::prepare(&case, &case.places[0]);
     (case, worker)
-}
-
-/// Ends its phase with the last sample of a second round.
-struct Kept {
-    samples: Vec<Sample>,
-    facts: std::collections::BTreeMap<String, serde_json::Value>,
-}
-
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.samples.push(sample);
-    }
-
-    fn evidence(&mut self, name: &str, value: serde_json::Value) {
-        self.facts.insert(name.to_owned(), value);
-    }
 }
 
 /// Runs phases, each longer than the one before, until every operation was done; a machine may be busy.
 fn measured(worker: &mut Worker) -> Kept {
     for seconds in [1, 4, 16, 64] {
-        let mut kept = Kept { samples: Vec::new(), facts: Default::default() };
+        let mut kept = Kept::default();
         worker.run(Phase::Measure, &Stop::after(Duration::from_secs(seconds)), &mut kept).expect("runs");
         if kept.samples.len() >= Operation::ALL.len() {
             return kept;
@@ -71,8 +56,8 @@ fn every_operation_is_counted_checked_and_nothing_is_left() {
     for (folder, size, threads) in [("own", "0 B", "2"), ("shared", "3901 B", "3")] {
         let directory = tempfile::tempdir().expect("a folder");
         let changed = [("folder", folder), ("size", size), ("threads", threads), ("files", "20")];
-        let (case, mut worker) = worker(directory.path(), &changed);
-        worker.prepare().expect("made");
+        let (case, worker) = worker(directory.path(), &changed);
+        let mut worker = worker.expect("made");
         assert_eq!(fs::read_dir(directory.path()).expect("listed").count(), 1);
         let kept = measured(&mut worker);
         let created = kept.samples.iter().find(|sample| sample.at.text("operation") == Ok("create"));
@@ -88,7 +73,7 @@ fn every_operation_is_counted_checked_and_nothing_is_left() {
             trial: 0,
             samples: kept.samples,
             integrity,
-            evidence: kept.facts,
+            evidence: kept.evidence,
         };
         let mut cut_off = record.clone();
         cut_off.samples.retain(|sample| sample.at.text("operation") == Ok("create"));
@@ -104,10 +89,10 @@ fn every_operation_is_counted_checked_and_nothing_is_left() {
 #[test]
 fn whatever_the_end_of_a_phase_cuts_off_the_next_one_finds_nothing_of_it() {
     let directory = tempfile::tempdir().expect("a folder");
-    let (_, mut worker) = worker(directory.path(), &[("files", "50")]);
-    worker.prepare().expect("made");
+    let (_, worker) = worker(directory.path(), &[("files", "50")]);
+    let mut worker = worker.expect("made");
     for length in 0..60 {
-        let mut kept = Kept { samples: Vec::new(), facts: Default::default() };
+        let mut kept = Kept::default();
         let stop = Stop::after(Duration::from_micros(500 + 170 * length));
         worker.run(Phase::WarmUp, &stop, &mut kept).expect("runs");
     }
@@ -180,8 +165,8 @@ fn a_refusal_says_what_was_tried_on_which_path_and_what_the_system_answered() {
 #[test]
 fn a_worker_that_finds_wrong_data_says_corrupt_and_cleans_up_all_the_same() {
     let directory = tempfile::tempdir().expect("a folder");
-    let (_, mut worker) = worker(directory.path(), &[("size", "3901 B")]);
-    worker.prepare().expect("made");
+    let (_, worker) = worker(directory.path(), &[("size", "3901 B")]);
+    let mut worker = worker.expect("made");
     let stop = Stop::after(Duration::from_secs(600));
     let files = worker.files(0);
     files.next_round();
@@ -210,13 +195,13 @@ fn what_a_killed_trial_left_is_removed_and_told_and_what_lives_stays() {
     let dead = left_beside(&living, 0);
     let precious = left_beside(&living, 1);
     fs::write(precious.join("thesis.tex"), "mine").expect("written");
-    let (_, mut worker) = worker(directory.path(), &[("files", "2")]);
-    worker.prepare().expect("made");
+    let (_, worker) = worker(directory.path(), &[("files", "2")]);
+    let mut worker = worker.expect("made");
     assert!(!dead.exists(), "the next trial removes it");
     assert!(living.path().join(MANIFEST).exists() && precious.join("thesis.tex").exists());
     let kept = measured(&mut worker);
-    assert_eq!(kept.facts["leftovers"], serde_json::json!([dead.display().to_string()]));
-    let why = kept.facts["leftovers_kept"][0].as_str().expect("why one stays");
+    assert_eq!(kept.evidence["leftovers"], serde_json::json!([dead.display().to_string()]));
+    let why = kept.evidence["leftovers_kept"][0].as_str().expect("why one stays");
     assert!(why.contains("thesis.tex, which no test makes"), "{why}");
     let part = PartRecord {
         part: "worker".to_owned(),
@@ -225,7 +210,7 @@ fn what_a_killed_trial_left_is_removed_and_told_and_what_lives_stays() {
         trial: 0,
         samples: Vec::new(),
         integrity: worker.verify().expect("sound"),
-        evidence: kept.facts,
+        evidence: kept.evidence,
     };
     let told = crate::folder::leftovers(&[part]).expect("a finding").text;
     for word in [&dead, &precious] {
@@ -251,14 +236,14 @@ fn a_folder_that_somebody_put_in_the_place_of_ours_is_left_alone_and_ours_is_emp
 #[test]
 fn a_directory_that_is_not_there_or_goes_away_is_told_and_does_not_speak_against_it() {
     let directory = tempfile::tempdir().expect("a folder");
-    let (_, mut absent) = worker(&directory.path().join("absent"), &[]);
-    assert_eq!(absent.prepare().expect_err("absent").cause, Cause::Missing);
-    let (_, mut worker) = worker(directory.path(), &[("threads", "3")]);
-    worker.prepare().expect("made");
+    let (_, absent) = worker(&directory.path().join("absent"), &[]);
+    assert_eq!(absent.expect_err("absent").cause, Cause::Missing);
+    let (_, worker) = worker(directory.path(), &[("threads", "3")]);
+    let mut worker = worker.expect("made");
     for entry in fs::read_dir(directory.path()).expect("listed").flatten() {
         fs::remove_dir_all(entry.path()).expect("removed");
     }
-    let mut kept = Kept { samples: Vec::new(), facts: Default::default() };
+    let mut kept = Kept::default();
     let error = worker.run(Phase::Measure, &Stop::after(Duration::from_secs(60)), &mut kept);
     assert_eq!(error.expect_err("removed").cause, Cause::Missing);
 }
@@ -266,9 +251,8 @@ fn a_directory_that_is_not_there_or_goes_away_is_told_and_does_not_speak_against
 #[test]
 fn more_inodes_or_bytes_than_there_are_are_refused_before_anything_is_made() {
     let directory = tempfile::tempdir().expect("a folder");
-    let (_, mut worker) =
-        worker(directory.path(), &[("threads", "256"), ("files", "100000"), ("size", "1 MiB")]);
-    assert_eq!(worker.prepare().expect_err("too much").cause, Cause::NoSpace);
+    let (_, worker) = worker(directory.path(), &[("threads", "256"), ("files", "100000"), ("size", "1 MiB")]);
+    assert_eq!(worker.expect_err("too much").cause, Cause::NoSpace);
     assert_eq!(fs::read_dir(directory.path()).expect("listed").count(), 0);
 }
 

@@ -4,14 +4,14 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, open, openat, renameat, statat, unlinkat};
-use seatrial_model::Nanos;
+use seatrial_model::{Nanos, Reason};
 use seatrial_sys::Errno;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::storage::{read_whole, write_whole};
 
 use crate::io::outcome::refused;
+use seatrial_bench::Stop;
 use seatrial_bench::payload::{Block, Fault, FaultKind, Payload};
-use seatrial_bench::{Error, Stop};
 
 /// From the data of one file to those of the next: the largest file.
 const APART: u64 = 1 << 20;
@@ -106,7 +106,7 @@ impl Files {
     ///
     /// # Errors
     /// When the folder cannot be opened.
-    pub fn new(thread: u64, path: &Path, sharing: u64, size: usize) -> Result<Self, Error> {
+    pub fn new(thread: u64, path: &Path, sharing: u64, size: usize) -> Result<Self, Reason> {
         let folder = open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
             .map_err(|errno| refused(&format!("opening {}", path.display()), errno))?;
         Ok(Self {
@@ -147,7 +147,7 @@ impl Files {
         most: u64,
         until: Nanos,
         stop: &Stop,
-    ) -> Result<Pass, Error> {
+    ) -> Result<Pass, Reason> {
         self.latencies.clear();
         let is_create = operation == Operation::Create;
         let wanted = match operation {

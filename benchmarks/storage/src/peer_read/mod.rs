@@ -14,7 +14,7 @@ use seatrial_model::{
 use crate::folder::leftovers;
 use crate::io::specs;
 use crate::io::{limit, reduce};
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
 pub struct PeerRead;
 
@@ -97,19 +97,13 @@ impl Benchmark for PeerRead {
         limit::limits(&ABOUT, &as_file(case), site)
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        let case = as_file(case);
-        Ok(match place.part.as_str() {
-            READER => Box::new(part::Reader::new(&case, place)?),
-            _ => Box::new(part::Writer::new(&case, place)?),
-        })
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        let prepare = if place.part == READER { part::reader } else { part::writer };
+        Part::new(&as_file(case), place, prepare)
     }
 
-    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
-        Some(Box::new(crate::liveness::LivenessPart::in_directories(
-            place,
-            &[case.chosen.text("directory").ok()?],
-        )))
+    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Part> {
+        Some(crate::liveness::check_directories(case, place, &[case.chosen.text("directory").ok()?]))
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

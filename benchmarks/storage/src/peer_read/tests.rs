@@ -4,26 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use seatrial_model::machine::{Cpu, CpuThread, Known, Machine};
-use seatrial_model::{Case, Cause, Integrity, Params, PartRecord, Phase, Reason, Sample, Site, SiteNode};
+use seatrial_model::{Case, Cause, Integrity, Params, PartRecord, Phase, Reason, Site, SiteNode};
 
 use super::PeerRead;
-use seatrial_bench::{Benchmark, Error, Part, Sink, Stop};
-
-#[derive(Default)]
-struct Kept {
-    samples: Vec<Sample>,
-    facts: seatrial_model::Evidence,
-}
-
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.samples.push(sample);
-    }
-
-    fn evidence(&mut self, name: &str, value: serde_json::Value) {
-        self.facts.insert(name.to_owned(), value);
-    }
-}
+use seatrial_bench::{Benchmark, Running, Stop};
+use seatrial_testkit::Kept;
 
 fn node(name: &str, boot: &str) -> SiteNode {
     let thread = CpuThread { online: true, allowed: true, ..CpuThread::default() };
@@ -39,7 +24,7 @@ fn planned(nodes: Vec<SiteNode>, directory: &str, changed: &[(&str, &str)]) -> R
         params.set(name, about.param(name).expect("a parameter").parse(value).expect("a value"));
     }
     let mut case = PeerRead.plan(&params, &Site { nodes })?.remove(0);
-    case.places.iter_mut().for_each(|place| place.seats.clear());
+    case.places.iter_mut().for_each(|place| place.bindings.clear());
     Ok(case)
 }
 
@@ -54,14 +39,12 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 /// Both parts, ready; `between` sees the directory when the writer is ready and the reader has opened nothing yet.
-fn ready(case: &Case, between: impl FnOnce()) -> Result<[Box<dyn Part>; 2], Error> {
-    let mut parts = [PeerRead.part(case, &case.places[0])?, PeerRead.part(case, &case.places[1])?];
-    let offers = [parts[0].prepare()?, parts[1].prepare()?];
+fn ready(case: &Case, between: impl FnOnce()) -> Result<[Box<dyn Running>; 2], Reason> {
+    let [reader, writer] = [0, 1].map(|at| PeerRead.part(case, &case.places[at]).prepare());
+    let (reader, writer) = (reader?, writer?);
+    let offers = [&reader, &writer].map(|part| part.offer().clone());
     between();
-    for part in &mut parts {
-        part.connect(&offers)?;
-    }
-    Ok(parts)
+    Ok([reader.connect(&offers)?, writer.connect(&offers)?])
 }
 
 /// What the reader's record comes to.
@@ -73,7 +56,7 @@ fn reduced(case: &Case, kept: &Kept) -> Result<seatrial_model::Measures, Reason>
         trial: 0,
         samples: kept.samples.clone(),
         integrity: Integrity::Verified { checked: 1 },
-        evidence: kept.facts.clone(),
+        evidence: kept.evidence.clone(),
     };
     PeerRead.reduce(case, &[record])
 }
@@ -136,7 +119,7 @@ fn what_the_reader_does_not_see_alike_is_corrupt() {
     for _ in 0..50 {
         let (stop, mut kept) = (Stop::after(Duration::from(case.budget.measure)), Kept::default());
         reader.run(Phase::Measure, &stop, &mut kept).expect("read");
-        blocks += kept.facts["requests"].as_u64().expect("a count");
+        blocks += kept.evidence["requests"].as_u64().expect("a count");
         if blocks >= 128 {
             break;
         }

@@ -1,8 +1,6 @@
 //! What the parameters ask for, in one piece.
 
-use seatrial_model::{Bytes, Case, Cause, Nanos, Params, Value};
-
-use seatrial_bench::Error;
+use seatrial_model::{Bytes, Case, Cause, Nanos, Params, Reason, Value};
 
 /// Bytes of a request: large enough that their number does not matter, small enough to count time finely.
 const BLOCK: u64 = 1 << 20;
@@ -42,10 +40,10 @@ impl RawConfig {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn of(case: &Case) -> Result<Self, Error> {
+    pub fn of(case: &Case) -> Result<Self, Reason> {
         let disks: Vec<String> = case.chosen.text("disks")?.split(' ').map(str::to_owned).collect();
         if disks.iter().any(String::is_empty) {
-            return Err(Error::new(Cause::Protocol, "the case names no disk"));
+            return Err(Reason::new(Cause::Protocol, "the case names no disk"));
         }
         let params = &case.params;
         let direct = params.text("mode")? == "direct";

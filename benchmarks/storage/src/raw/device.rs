@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{Advice, FileType, Mode, OFlags, fadvise, fstat, open};
 use rustix::io::pread;
-use seatrial_model::{Bytes, Cause};
+use seatrial_model::{Bytes, Cause, Reason};
 use seatrial_sys::Errno;
 use seatrial_sys::memory::Pages;
 use seatrial_sys::root::SysRoot;
@@ -15,7 +15,6 @@ use serde_json::json;
 
 use super::config::RawConfig;
 use super::zones::{Zone, whole, zones};
-use seatrial_bench::Error;
 use seatrial_bench::Held;
 
 /// A disk that is open to be read.
@@ -35,7 +34,7 @@ impl Disk {
     ///
     /// # Errors
     /// When it is not there, may not be read, or does not read.
-    pub fn open(root: &SysRoot, name: &str, config: &RawConfig) -> Result<Self, Error> {
+    pub fn open(root: &SysRoot, name: &str, config: &RawConfig) -> Result<Self, Reason> {
         // sysfs cannot have slashes in a name (`cciss!c0d0`), the folder of devices has them.
         let path = root.locate(format!("/dev/{}", name.replace('!', "/")));
         let shown = path.display().to_string();
@@ -43,19 +42,19 @@ impl Disk {
             .map_err(|errno| opening(&shown, errno))?;
         let kind = fstat(&file).map_err(|errno| failed(&shown, "asking about it", errno))?;
         if FileType::from_raw_mode(kind.st_mode) != FileType::BlockDevice {
-            return Err(Error::new(Cause::Missing, format!("{shown} is no block device")));
+            return Err(Reason::new(Cause::Missing, format!("{shown} is no block device")));
         }
         let device = device_of(&file).map_err(|errno| failed(&shown, "asking about it", errno))?;
         match device.name(root) {
             Some(found) if found != name => {
                 let text = format!("{shown} is the device {device}, which the kernel calls {found}");
-                return Err(Error::new(Cause::Missing, text));
+                return Err(Reason::new(Cause::Missing, text));
             }
             _ => {}
         }
         let alignment = if config.direct {
             let found = direct(root, &file).map_err(|error| {
-                Error::new(Cause::Missing, format!("{shown}: {error}; take -p mode=buffered"))
+                Reason::new(Cause::Missing, format!("{shown}: {error}; take -p mode=buffered"))
             })?;
             if !config.block.is_multiple_of(found.offset as usize) {
                 let text = format!(
@@ -65,7 +64,7 @@ impl Disk {
                     found.offset,
                     found.source.word()
                 );
-                return Err(Error::new(Cause::Missing, text));
+                return Err(Reason::new(Cause::Missing, text));
             }
             Some(found)
         } else {
@@ -78,14 +77,14 @@ impl Disk {
             if config.random { whole(size, block).map(|zone| vec![zone]) } else { zones(size, block) };
         let zones = zones.ok_or_else(|| {
             let text = format!("{shown} of {size} B has no room for five blocks of {block} B");
-            Error::new(Cause::Inapplicable, text)
+            Reason::new(Cause::Inapplicable, text)
         })?;
         let disk = Self { name: name.to_owned(), device, zones, file, alignment };
         disk.wake(config)?;
         Ok(disk)
     }
 
-    fn wake(&self, config: &RawConfig) -> Result<(), Error> {
+    fn wake(&self, config: &RawConfig) -> Result<(), Reason> {
         let mut buffers = buffers(config.block, 1)?;
         pread(&self.file, &mut buffers.slot(0)[..config.block], self.zones[0].start)
             .map(drop)
@@ -96,10 +95,10 @@ impl Disk {
     ///
     /// # Errors
     /// When there is no memory for it.
-    pub fn engine(&self, config: &RawConfig) -> Result<Box<dyn Engine>, Error> {
+    pub fn engine(&self, config: &RawConfig) -> Result<Box<dyn Engine>, Reason> {
         let file = || {
             let copy = self.file.try_clone();
-            copy.map_err(|error| Error::new(Cause::Denied, format!("{}: {error}", self.name)))
+            copy.map_err(|error| Reason::new(Cause::Denied, format!("{}: {error}", self.name)))
         };
         if config.depth > 1 {
             match Ring::new(config.depth, false) {
@@ -113,7 +112,7 @@ impl Disk {
                          depth= out",
                         config.depth
                     );
-                    return Err(Error::new(Cause::Denied, text));
+                    return Err(Reason::new(Cause::Denied, text));
                 }
                 Err(_) => {}
             }
@@ -152,10 +151,10 @@ impl Disk {
 }
 
 /// Memory for `count` requests.
-fn buffers(block: usize, count: usize) -> Result<Buffers, Error> {
+fn buffers(block: usize, count: usize) -> Result<Buffers, Reason> {
     let held = Held::take(Buffers::needed(block, count), &[Pages::Transparent, Pages::Base], None);
     let held = held.map_err(|error| {
-        Error::new(
+        Reason::new(
             Cause::NoSpace,
             format!("cannot take memory for the blocks: {error}; lower depth= or block="),
         )
@@ -163,7 +162,7 @@ fn buffers(block: usize, count: usize) -> Result<Buffers, Error> {
     Ok(Buffers::new(held.map, block))
 }
 
-fn opening(path: &str, errno: Errno) -> Error {
+fn opening(path: &str, errno: Errno) -> Reason {
     let (cause, next) = match errno {
         Errno::ACCESS | Errno::PERM => (
             Cause::Denied,
@@ -173,10 +172,10 @@ fn opening(path: &str, errno: Errno) -> Error {
         Errno::NOMEDIUM => (Cause::Inapplicable, "; there is no medium in it"),
         _ => (Cause::IoError, ""),
     };
-    Error::new(cause, format!("opening {path} to read it: {errno}{next}"))
+    Reason::new(cause, format!("opening {path} to read it: {errno}{next}"))
 }
 
 /// The disk was there and does not do as it should.
-pub fn failed(disk: &str, what: &str, errno: Errno) -> Error {
-    Error::new(Cause::IoError, format!("{disk}: {what}: {errno}; see the kernel's log"))
+pub fn failed(disk: &str, what: &str, errno: Errno) -> Reason {
+    Reason::new(Cause::IoError, format!("{disk}: {what}: {errno}; see the kernel's log"))
 }

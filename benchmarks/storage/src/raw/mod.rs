@@ -17,7 +17,7 @@ use seatrial_model::{
 
 use seatrial_sys::root::SysRoot;
 
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 
 pub struct Raw;
 
@@ -122,18 +122,17 @@ impl Benchmark for Raw {
         plan::limits(&ABOUT, case, site)
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        Ok(Box::new(part::Worker::new(case, place)?))
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        Part::alone(case, place, part::Worker::prepare)
     }
 
-    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Box<dyn Part>> {
+    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Part> {
         let config = config::RawConfig::of(case).ok()?;
-        let check = crate::liveness::LivenessPart::new(place, move || {
+        Some(crate::liveness::check(case, place, move || {
             let root = SysRoot::live();
             // Opening one reads a block of it.
             config.disks.iter().try_for_each(|name| device::Disk::open(&root, name, &config).map(drop))
-        });
-        Some(Box::new(check))
+        }))
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

@@ -2,7 +2,9 @@
 
 use std::thread;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Sample, Unit};
+use seatrial_model::{
+    Binding, Case, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample,
+};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::moved_by_device;
@@ -13,7 +15,7 @@ use super::device::Disk;
 use super::reader::{Job, Slice, Tally, read};
 use super::zones::Zone;
 use crate::device_bytes;
-use seatrial_bench::{Error, Gate, Latencies, Offer, Part, Sink, Stop, ThreadSpec, ThreadTeam};
+use seatrial_bench::{Gate, Latencies, Running, Sink, Stop, ThreadSpec, ThreadTeam};
 use seatrial_stats::mix;
 
 /// Channel of a disk that is read by itself.
@@ -26,7 +28,7 @@ pub const TOGETHER: &str = "together";
 /// The worker of one trial.
 #[derive(Debug)]
 pub struct Worker {
-    place: PartPlacement,
+    bindings: Vec<Binding>,
     config: RawConfig,
     root: SysRoot,
     disks: Vec<Disk>,
@@ -37,25 +39,20 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// The worker of `case` at `place`; opens nothing yet.
+    /// The worker of `case` at `place`, with the disks opened.
     ///
     /// # Errors
-    /// When the case was not planned by the same version.
-    pub fn new(case: &Case, place: &PartPlacement) -> Result<Self, Error> {
-        Ok(Self {
-            place: place.clone(),
-            config: RawConfig::of(case)?,
-            root: SysRoot::live(),
-            disks: Vec::new(),
-            tally: Tally::default(),
-            key: 0,
-            engine: "none",
-        })
+    /// When the case was not planned by the same version, or a disk cannot be opened.
+    pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
+        let (config, root, bindings) = (RawConfig::of(case)?, SysRoot::live(), place.bindings.clone());
+        let open = |name: &String| Disk::open(&root, name, &config);
+        let disks = config.disks.iter().map(open).collect::<Result<_, _>>()?;
+        Ok(Self { bindings, config, root, disks, tally: Tally::default(), key: 0, engine: "none" })
     }
 
     /// Reads zones of some disks at once, each for its part of the time from now; slices by disk and zone.
-    fn read(&mut self, jobs: &[(usize, Vec<Zone>)], span: Nanos, stop: &Stop) -> Result<Vec<Found>, Error> {
-        let (disks, config, bindings) = (&self.disks, &self.config, &self.place.seats);
+    fn read(&mut self, jobs: &[(usize, Vec<Zone>)], span: Nanos, stop: &Stop) -> Result<Vec<Found>, Reason> {
+        let (disks, config, bindings) = (&self.disks, &self.config, &self.bindings);
         self.key = mix(self.key ^ now_ns());
         let (key, gate) = (self.key, &Gate::new(jobs.len()));
         let ended = thread::scope(|scope| {
@@ -113,18 +110,8 @@ struct Found {
     slices: Vec<Slice>,
 }
 
-impl Part for Worker {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        let open = |name: &String| Disk::open(&self.root, name, &self.config);
-        self.disks = self.config.disks.iter().map(open).collect::<Result<_, _>>()?;
-        Ok(Offer::new(&self.place, serde_json::Value::Null))
-    }
-
-    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+impl Running for Worker {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         let whole = Nanos::from(stop.left());
         let first = |(number, disk): (usize, &Disk)| (number, disk.zones[..1].to_vec());
         let all: Vec<(usize, Vec<Zone>)> = self.disks.iter().enumerate().map(first).collect();
@@ -141,13 +128,13 @@ impl Part for Worker {
                 let earlier = self.tally.bytes;
                 let found = self.read(std::slice::from_ref(job), each, stop)?;
                 asked.push(self.tally.bytes - earlier);
-                tell(ALONE, &found, true, out)?;
+                tell(ALONE, &found, true, out);
             }
             let earlier = self.tally.bytes;
             let found = self.read(&all, Nanos::from(stop.left()), stop)?;
             // How much of it came from which disk is not told apart; the sums are held against each other.
             let together = self.tally.bytes - earlier;
-            tell(TOGETHER, &found, true, out)?;
+            tell(TOGETHER, &found, true, out);
             let asked: u64 = asked.iter().sum::<u64>() + together;
             let counted = sum(&before, &self.moved());
             out.evidence("path", json!([device_bytes::evidence("all", asked, counted)]));
@@ -155,7 +142,7 @@ impl Part for Worker {
             let zones = self.disks[0].zones.clone();
             let earlier = self.tally.bytes;
             let found = self.read(&[(0, zones)], whole, stop)?;
-            tell(if self.config.random { RANDOM } else { ALONE }, &found, false, out)?;
+            tell(if self.config.random { RANDOM } else { ALONE }, &found, false, out);
             if self.config.random {
                 out.evidence("latencies", self.tally.latencies.to_evidence());
             }
@@ -171,7 +158,7 @@ impl Part for Worker {
 
     /// What should be on the disk, nobody knows. That every request brought something to both ends of its memory is
     /// what can be told.
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         let Tally { requests, undelivered, first, .. } = &self.tally;
         Ok(match first {
             Some(first) => Integrity::Corrupt { wrong: *undelivered, of: *requests, first: first.clone() },
@@ -192,7 +179,7 @@ fn sum(before: &[Result<u64, String>], after: &[Result<u64, String>]) -> Result<
 }
 
 /// Emits the slices, by disk or by position.
-fn tell(channel: &str, found: &[Found], by_disk: bool, out: &mut dyn Sink) -> Result<(), Error> {
+fn tell(channel: &str, found: &[Found], by_disk: bool, out: &mut dyn Sink) {
     for Found { disk, position, slices } in found {
         for slice in slices {
             let mut at = Params::default();
@@ -200,11 +187,8 @@ fn tell(channel: &str, found: &[Found], by_disk: bool, out: &mut dyn Sink) -> Re
                 true => at.set("disk", *disk as u64),
                 false => at.set("position", *position),
             }
-            let amount = Quantity::new(slice.bytes as f64, Unit::Byte)
-                .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
-            let (channel, start, end) = (channel.to_owned(), slice.start, slice.end);
-            out.sample(Sample { channel, at, start, end, amount });
+            let span = (slice.start, slice.end);
+            out.sample(Sample::new(channel, at, span, Quantity::bytes(slice.bytes)));
         }
     }
-    Ok(())
 }

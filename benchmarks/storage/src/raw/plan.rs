@@ -35,7 +35,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode, budget: Budget) ->
     };
     let place = |bindings: Vec<Binding>| {
         let (part, node) = ("worker".to_owned(), node.name.clone());
-        vec![PartPlacement { part, index: 0, node, seats: bindings }]
+        vec![PartPlacement { part, index: 0, node, bindings }]
     };
     if !together {
         let case = |disk: &&Disk| {
@@ -138,7 +138,7 @@ fn facts(disk: &Disk, machine: &Machine) -> Params {
 
 /// The rate of the bus for a disk by itself. What several disks share on their way is in no table.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
-    let unknown = |reason: &str| Limit::Unknown { reason: reason.to_owned() };
+    let unknown = |reason: &str| Limit::unknown(reason);
     let machine = case.nodes.first().and_then(|node| site.machine(node));
     let together = case.params.flag("together").unwrap_or(false);
     let disk = machine.and_then(|machine| {

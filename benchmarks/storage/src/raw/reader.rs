@@ -1,14 +1,14 @@
 //! Reads one zone for a time, in order or not, and counts what comes.
 
-use seatrial_model::{Cause, Nanos};
+use seatrial_model::{Cause, Nanos, Reason};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::storage::{Completion, Engine, Operation, Request};
 
 use super::device::failed;
 use super::zones::Zone;
 use seatrial_bench::Latencies;
+use seatrial_bench::Stop;
 use seatrial_bench::payload::Permutation;
-use seatrial_bench::{Error, Stop};
 use seatrial_stats::mix;
 
 /// A slice lasts this long at least: twenty times what a slow disk takes for a block, and twice the step in which the
@@ -74,7 +74,7 @@ pub fn read(
     job: &Job<'_>,
     stop: &Stop,
     tally: &mut Tally,
-) -> Result<Vec<Slice>, Error> {
+) -> Result<Vec<Slice>, Reason> {
     let &Job { disk, zone, block, key, random, until } = job;
     let mark = mix(key ^ 0x5ea7_71a1).to_ne_bytes();
     let asked = vec![(0, Nanos(0)); engine.slots()];
@@ -157,13 +157,13 @@ impl Run<'_> {
         completion: Completion,
         now: Nanos,
         tally: &mut Tally,
-    ) -> Result<u64, Error> {
+    ) -> Result<u64, Reason> {
         let (offset, since) = self.asked[completion.slot];
         let place = || format!("reading it at offset {offset}");
         let bytes = completion.result.map_err(|errno| failed(disk, &place(), errno))?;
         if bytes < self.block {
             let text = format!("{disk}: {} gave {bytes} of {} B", place(), self.block);
-            return Err(Error::new(Cause::IoError, text));
+            return Err(Reason::new(Cause::IoError, text));
         }
         let memory = self.engine.buffer(completion.slot);
         let stays = memory[..8] == self.mark || memory[self.block - 8..self.block] == self.mark;

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use seatrial_bench::Part;
+use seatrial_bench::Running;
 use seatrial_model::{Case, Integrity};
 
 use crate::rig::{case, measured, prepared};
@@ -36,7 +36,7 @@ fn write(file: &File, block: u64, bytes: &[u8]) {
 }
 
 /// Measures once more; passes begun so far.
-fn begun(case: &Case, part: &mut dyn Part) -> u64 {
+fn begun(case: &Case, part: &mut dyn Running) -> u64 {
     let record = measured(case, part).expect("measured");
     record.evidence["threads"][0]["passes"].as_u64().expect("a count")
 }
@@ -44,7 +44,7 @@ fn begun(case: &Case, part: &mut dyn Part) -> u64 {
 /// What a case of 64 blocks says, played until `plant` has planted something after the clock or before it.
 fn found(
     changed: &[(&str, &str)],
-    plant: impl FnOnce(&File, &Case, &mut dyn Part),
+    plant: impl FnOnce(&File, &Case, &mut dyn Running),
     again: bool,
 ) -> (u64, String) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -66,7 +66,7 @@ fn found(
 #[test]
 fn a_flipped_bit_is_found_at_its_byte() {
     for engine in ["io_uring", "sync"] {
-        let plant = |file: &File, _: &Case, _: &mut dyn Part| {
+        let plant = |file: &File, _: &Case, _: &mut dyn Running| {
             let mut bytes = read(file, 5);
             bytes[9000] ^= 0x20;
             write(file, 5, &bytes);
@@ -82,7 +82,7 @@ fn a_flipped_bit_is_found_at_its_byte() {
 
 #[test]
 fn two_swapped_blocks_are_named_by_where_they_belong() {
-    let plant = |file: &File, _: &Case, _: &mut dyn Part| {
+    let plant = |file: &File, _: &Case, _: &mut dyn Running| {
         let (three, seven) = (read(file, 3), read(file, 7));
         write(file, 3, &seven);
         write(file, 7, &three);
@@ -114,7 +114,7 @@ fn is_one_of_many(first: &str, kind: &str) -> bool {
 
 #[test]
 fn zeroed_blocks_are_named_in_the_middle_of_a_mix() {
-    let plant = |file: &File, _: &Case, _: &mut dyn Part| {
+    let plant = |file: &File, _: &Case, _: &mut dyn Running| {
         { MANY }.for_each(|block| write(file, block, &vec![0; BLOCK as usize]));
     };
     let (wrong, first) = found(&[("operation", "mixed"), ("pattern", "random")], plant, false);
@@ -124,7 +124,7 @@ fn zeroed_blocks_are_named_in_the_middle_of_a_mix() {
 
 #[test]
 fn blocks_of_an_earlier_pass_are_stale() {
-    let plant = |file: &File, case: &Case, part: &mut dyn Part| {
+    let plant = |file: &File, case: &Case, part: &mut dyn Running| {
         let all = || { MANY }.map(|block| read(file, block)).collect::<Vec<_>>();
         let old = all();
         // A machine that is busy may take more than one measuring time for a pass.

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use seatrial_bench::{Benchmark, Error, Offer, Part, Sink, Stop, find};
+use seatrial_bench::{Benchmark, Running, Stop, find};
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
-use seatrial_model::{
-    Case, Evidence, Integrity, Measures, Params, PartRecord, Phase, Sample, Site, SiteNode,
-};
+use seatrial_model::{Case, Integrity, Measures, Params, PartRecord, Phase, Reason, Site, SiteNode};
+use seatrial_testkit::{Kept, connected};
 use tempfile::TempDir;
 
 /// Runs a command; its output, or what it complained of.
@@ -141,22 +140,6 @@ pub fn or_skip<T>(made: Result<T, String>) -> Option<T> {
     }
 }
 
-#[derive(Default)]
-pub struct Kept {
-    samples: Vec<Sample>,
-    facts: Evidence,
-}
-
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.samples.push(sample);
-    }
-
-    fn evidence(&mut self, name: &str, value: serde_json::Value) {
-        self.facts.insert(name.to_owned(), value);
-    }
-}
-
 pub fn bench() -> &'static dyn Benchmark {
     find(seatrial_storage::BENCHMARKS, "storage.file").expect("shipped")
 }
@@ -173,31 +156,21 @@ pub fn case(directory: &Path, changed: &[(&str, &str)]) -> Case {
     let machine = Machine { cpu: Cpu { threads: vec![thread], ..Cpu::default() }, ..Machine::default() };
     let site = Site { nodes: vec![SiteNode::new("n1", machine)] };
     let mut case = bench().plan(&params, &site).expect("a plan").remove(0);
-    case.places[0].seats.clear();
+    case.places[0].bindings.clear();
     case
 }
 
 /// The part of a case, ready to run.
-pub fn prepared(case: &Case) -> Result<Box<dyn Part>, Error> {
-    let mut part = bench().part(case, &case.places[0])?;
-    let offer: Offer = part.prepare()?;
-    part.connect(&[offer])?;
+pub fn prepared(case: &Case) -> Result<Box<dyn Running>, Reason> {
+    let mut part = connected(bench().part(case, &case.places[0]))?;
     part.run(Phase::WarmUp, &Stop::after(Duration::from_millis(100)), &mut Kept::default())?;
     Ok(part)
 }
 
-pub fn measured(case: &Case, part: &mut dyn Part) -> Result<PartRecord, Error> {
+pub fn measured(case: &Case, part: &mut dyn Running) -> Result<PartRecord, Reason> {
     let mut kept = Kept::default();
     part.run(Phase::Measure, &Stop::after(case.budget.measure.into()), &mut kept)?;
-    Ok(PartRecord {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples: kept.samples,
-        integrity: Integrity::Unverified { why: "not looked at yet".to_owned() },
-        evidence: kept.facts,
-    })
+    Ok(kept.record(&case.places[0], Integrity::Unverified { why: "not looked at yet".to_owned() }))
 }
 
 pub fn reduced(case: &Case, record: &PartRecord) -> Measures {

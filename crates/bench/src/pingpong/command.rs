@@ -1,8 +1,6 @@
 //! What the leader tells the follower before each round.
 
-use seatrial_model::Cause;
-
-use crate::Error;
+use seatrial_model::{Cause, Reason};
 
 /// Bytes of a command on the wire.
 pub const LENGTH: usize = 32;
@@ -49,7 +47,7 @@ impl Command {
 
     /// # Errors
     /// When these are no bytes of a command, or it asks for messages of more than `largest` bytes.
-    pub fn from_bytes(bytes: &[u8; LENGTH], largest: u64) -> Result<Self, Error> {
+    pub fn from_bytes(bytes: &[u8; LENGTH], largest: u64) -> Result<Self, Reason> {
         let wide = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte]));
         let narrow = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte]));
         let verb = VERBS.get(narrow(8) as usize).copied();
@@ -60,7 +58,7 @@ impl Command {
             count: wide(24),
         });
         command.ok_or_else(|| {
-            Error::new(Cause::CorruptData, "a command of the other end came as something else".to_owned())
+            Reason::new(Cause::CorruptData, "a command of the other end came as something else".to_owned())
         })
     }
 }

@@ -102,7 +102,7 @@ impl Curve {
             Reason::new(Cause::TooShort, "no message came back within the time; raise -p time=")
         })?;
         let mut metric = |name: &str, unit, trials| {
-            measures.metrics.insert(name.to_owned(), Values { unit, trials });
+            measures.metric(name, unit, trials);
         };
         metric("throughput", Unit::GigabitsPerSecond, peak.rate.clone());
         let small: Vec<&Point> = self.points.iter().filter(|point| point.size < SMALL).collect();

@@ -2,12 +2,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use seatrial_model::{Cause, Nanos};
+use seatrial_model::{Cause, Nanos, Reason};
 use seatrial_sys::clock::now_ns;
 
 use super::command::{Command, LENGTH, Verb};
 use super::{Buffers, Transport};
-use crate::Error;
 
 /// Carries out the leader's commands.
 pub struct Follower<T> {
@@ -25,7 +24,7 @@ impl<T: Transport> Follower<T> {
     ///
     /// # Errors
     /// When the leader falls silent within a command, or data is not what was sent.
-    pub fn serve(&mut self, served: &AtomicU64) -> Result<(), Error> {
+    pub fn serve(&mut self, served: &AtomicU64) -> Result<(), Reason> {
         loop {
             let mut bytes = [0; LENGTH];
             self.transport.switch_to(0)?;
@@ -39,7 +38,7 @@ impl<T: Transport> Follower<T> {
         }
     }
 
-    fn carry_out(&mut self, command: Command) -> Result<(), Error> {
+    fn carry_out(&mut self, command: Command) -> Result<(), Reason> {
         let size = command.size as usize;
         self.transport.switch_to(command.connection as usize)?;
         match command.verb {
@@ -58,7 +57,7 @@ impl<T: Transport> Follower<T> {
     }
 
     /// The clock runs from the end of the first message to that of the last, so that nothing of the way there is in it.
-    fn take(&mut self, size: usize, count: u64) -> Result<(), Error> {
+    fn take(&mut self, size: usize, count: u64) -> Result<(), Reason> {
         let mut first = None;
         for _ in 0..count {
             let (_, into) = self.buffers.next(size);
@@ -70,12 +69,12 @@ impl<T: Transport> Follower<T> {
         self.transport.tell(&took.get().to_le_bytes())
     }
 
-    fn check(&mut self, size: usize, number: u64) -> Result<(), Error> {
+    fn check(&mut self, size: usize, number: u64) -> Result<(), Reason> {
         let into = self.buffers.received(size);
         self.transport.receive(&mut self.buffers, into)?;
         if let Some(at) = self.buffers.first_wrong(size, number) {
             let text = format!("byte {at} of a message of {size} bytes is not what was sent");
-            return Err(Error::new(Cause::CorruptData, text));
+            return Err(Reason::new(Cause::CorruptData, text));
         }
         let out = self.buffers.fill(size, number + 1);
         self.transport.send(&self.buffers, out)

@@ -1,11 +1,11 @@
 //! The end that holds the clock and says what comes next.
 
-use seatrial_model::{Bytes, Cause, Nanos, Params, Quantity, Sample, Unit};
+use seatrial_model::{Bytes, Cause, Nanos, Quantity, Reason, Sample};
 use seatrial_sys::clock::now_ns;
 
 use super::command::{Command, Verb};
 use super::{Buffers, Mode, Transport};
-use crate::{Error, Sink, Stop};
+use crate::{Sink, Stop};
 
 /// The channel of the samples: messages of the size in `at`, over the time of all of them.
 pub const CHANNEL: &str = "messages";
@@ -53,7 +53,7 @@ impl<T: Transport> Leader<T> {
     ///
     /// # Errors
     /// When the follower is gone, or data is not what was sent.
-    pub fn run(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+    pub fn run(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         while !stop.is_over() {
             for at in 0..self.sizes.len() {
                 if stop.is_over() {
@@ -74,7 +74,7 @@ impl<T: Transport> Leader<T> {
     ///
     /// # Errors
     /// When the follower is gone, or data is not what was sent.
-    pub fn check(&mut self) -> Result<(), Error> {
+    pub fn check(&mut self) -> Result<(), Reason> {
         (0..self.sizes.len())
             .filter(|at| self.sizes[*at].takes.is_some())
             .collect::<Vec<_>>()
@@ -107,7 +107,7 @@ impl<T: Transport> Leader<T> {
         u64::from(self.sizes[at].takes.is_none_or(|takes| takes < SLICE))
     }
 
-    fn tell(&mut self, verb: Verb, at: usize, count: u64) -> Result<usize, Error> {
+    fn tell(&mut self, verb: Verb, at: usize, count: u64) -> Result<usize, Reason> {
         let size = self.sizes[at].size;
         // Connection 0 carries commands.
         let connection = at + 1;
@@ -118,7 +118,7 @@ impl<T: Transport> Leader<T> {
         Ok(size as usize)
     }
 
-    fn slice(&mut self, at: usize, count: u64) -> Result<Sample, Error> {
+    fn slice(&mut self, at: usize, count: u64) -> Result<Sample, Reason> {
         let (start, end) = match self.mode {
             Mode::PingPong => self.echo(at, count)?,
             Mode::Both => self.exchange(at, count)?,
@@ -127,14 +127,11 @@ impl<T: Transport> Leader<T> {
         let size = self.sizes[at].size;
         let messages = messages_per_sample(self.mode, count);
         self.sizes[at].takes = Some(Nanos(end.since(start).get() / count.max(1)));
-        let amount = Quantity::new(messages as f64, Unit::Count)
-            .map_err(|error| Error::new(Cause::Protocol, error.to_string()))?;
-        let mut place = Params::default();
-        place.set("size", Bytes(size));
-        Ok(Sample { channel: CHANNEL.to_owned(), at: place, start, end, amount })
+        let at = [("size", Bytes(size).into())].into();
+        Ok(Sample::new(CHANNEL, at, (start, end), Quantity::count(messages)))
     }
 
-    fn echo(&mut self, at: usize, count: u64) -> Result<(Nanos, Nanos), Error> {
+    fn echo(&mut self, at: usize, count: u64) -> Result<(Nanos, Nanos), Reason> {
         let ahead = self.ahead(at);
         let size = self.tell(Verb::Echo, at, ahead + count)?;
         let mut start = Nanos(now_ns());
@@ -149,7 +146,7 @@ impl<T: Transport> Leader<T> {
         Ok((start, Nanos(now_ns())))
     }
 
-    fn exchange(&mut self, at: usize, count: u64) -> Result<(Nanos, Nanos), Error> {
+    fn exchange(&mut self, at: usize, count: u64) -> Result<(Nanos, Nanos), Reason> {
         let ahead = self.ahead(at);
         let size = self.tell(Verb::Exchange, at, ahead + count)?;
         let mut start = Nanos(now_ns());
@@ -163,7 +160,7 @@ impl<T: Transport> Leader<T> {
         Ok((start, Nanos(now_ns())))
     }
 
-    fn stream(&mut self, at: usize, count: u64) -> Result<(Nanos, Nanos), Error> {
+    fn stream(&mut self, at: usize, count: u64) -> Result<(Nanos, Nanos), Reason> {
         let size = self.tell(Verb::Take, at, count)?;
         for _ in 0..count {
             let (out, _) = self.buffers.next(size);
@@ -176,7 +173,7 @@ impl<T: Transport> Leader<T> {
         Ok((Nanos(end.get().saturating_sub(u64::from_le_bytes(took))), end))
     }
 
-    fn check_size(&mut self, at: usize) -> Result<(), Error> {
+    fn check_size(&mut self, at: usize) -> Result<(), Reason> {
         let number = self.checked.0;
         let size = self.tell(Verb::Check, at, number)?;
         let (out, into) = (self.buffers.fill(size, number), self.buffers.received(size));
@@ -184,7 +181,7 @@ impl<T: Transport> Leader<T> {
         self.transport.receive(&mut self.buffers, into)?;
         if let Some(wrong) = self.buffers.first_wrong(size, number + 1) {
             let text = format!("byte {wrong} of a message of {size} bytes is not what was sent");
-            return Err(Error::new(Cause::CorruptData, text));
+            return Err(Reason::new(Cause::CorruptData, text));
         }
         self.checked = (number + 1, self.checked.1 + 2 * size as u64);
         Ok(())

@@ -3,11 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::memory::{Aligned, SMALLEST_PAGE};
 use seatrial_sys::verbs::MemoryRegion;
-
-use crate::Error;
 
 /// Where a message begins: at a cache line of its own.
 const ALIGN: usize = 64;
@@ -38,10 +36,10 @@ impl Buffers {
     ///
     /// # Errors
     /// When there is not so much memory.
-    pub fn new(largest: usize, region: usize, rotate: bool) -> Result<Self, Error> {
+    pub fn new(largest: usize, region: usize, rotate: bool) -> Result<Self, Reason> {
         let bytes = Self::bytes(largest, region, rotate);
         let memory = Aligned::filled(bytes, 0x5a).map_err(|error| {
-            Error::new(Cause::NoSpace, format!("{bytes} bytes of memory for messages: {error}"))
+            Reason::new(Cause::NoSpace, format!("{bytes} bytes of memory for messages: {error}"))
         })?;
         Ok(Self { memory: Memory::Own(memory), region: bytes / 2, largest, rotate, next: 0 })
     }
@@ -55,14 +53,14 @@ impl Buffers {
         largest: usize,
         region: usize,
         rotate: bool,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Reason> {
         let bytes = Self::bytes(largest, region, rotate);
         if memory.len() < bytes {
             let text = format!(
                 "{} bytes of registered memory are too few for messages that take {bytes}",
                 memory.len()
             );
-            return Err(Error::new(Cause::Protocol, text));
+            return Err(Reason::new(Cause::Protocol, text));
         }
         Ok(Self { memory: Memory::Registered(memory), region: bytes / 2, largest, rotate, next: 0 })
     }
@@ -88,7 +86,7 @@ impl Buffers {
     ///
     /// # Errors
     /// When a card knows it, so that no slice of it can be given.
-    pub fn own(&self, message: Range<usize>) -> Result<&[u8], Error> {
+    pub fn own(&self, message: Range<usize>) -> Result<&[u8], Reason> {
         match &self.memory {
             Memory::Own(memory) => Ok(&memory[message]),
             Memory::Registered(_) => Err(not_own()),
@@ -99,7 +97,7 @@ impl Buffers {
     ///
     /// # Errors
     /// As [`Self::own`].
-    pub fn own_both(&mut self, out: Range<usize>, into: Range<usize>) -> Result<(&[u8], &mut [u8]), Error> {
+    pub fn own_both(&mut self, out: Range<usize>, into: Range<usize>) -> Result<(&[u8], &mut [u8]), Reason> {
         match &mut self.memory {
             Memory::Own(memory) => {
                 let (sent, received) = memory.split_at_mut(self.region);
@@ -158,8 +156,8 @@ impl Buffers {
     }
 }
 
-fn not_own() -> Error {
-    Error::new(Cause::Protocol, "a transport asked for a slice of memory that a card writes to")
+fn not_own() -> Reason {
+    Reason::new(Cause::Protocol, "a transport asked for a slice of memory that a card writes to")
 }
 
 /// Repeats with no power of two, and differs from one number to the next at every place.

@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use seatrial_model::{Cause, Sample};
+use seatrial_model::{Cause, Reason, Sample};
 
 use super::*;
-use crate::{Error, Stop};
+use crate::Stop;
 
 /// A message at a time over a channel.
 struct Pipe {
@@ -29,12 +29,12 @@ fn pipe() -> (Pipe, Pipe) {
     (end(to_right, left), end(to_left, right))
 }
 
-fn gone<E>(_: E) -> Error {
-    Error::new(Cause::PartnerLost, "gone")
+fn gone<E>(_: E) -> Reason {
+    Reason::new(Cause::PartnerLost, "gone")
 }
 
 impl Transport for Pipe {
-    fn switch_to(&mut self, number: usize) -> Result<(), Error> {
+    fn switch_to(&mut self, number: usize) -> Result<(), Reason> {
         if !self.used.contains(&number) {
             self.used.push(number);
         }
@@ -42,12 +42,12 @@ impl Transport for Pipe {
         Ok(())
     }
 
-    fn wait(&mut self) -> Result<bool, Error> {
+    fn wait(&mut self) -> Result<bool, Reason> {
         self.waiting = self.incoming.recv().ok();
         Ok(self.waiting.is_some())
     }
 
-    fn tell(&mut self, message: &[u8]) -> Result<(), Error> {
+    fn tell(&mut self, message: &[u8]) -> Result<(), Reason> {
         let mut message = message.to_vec();
         if self.spoils == Some(message.len()) {
             message[0] ^= 8;
@@ -55,7 +55,7 @@ impl Transport for Pipe {
         self.out.send(message).map_err(gone)
     }
 
-    fn hear(&mut self, message: &mut [u8]) -> Result<(), Error> {
+    fn hear(&mut self, message: &mut [u8]) -> Result<(), Reason> {
         let got = match self.waiting.take() {
             Some(got) => got,
             None => self.incoming.recv().map_err(gone)?,
@@ -65,15 +65,20 @@ impl Transport for Pipe {
         Ok(())
     }
 
-    fn send(&mut self, memory: &Buffers, message: Range<usize>) -> Result<(), Error> {
+    fn send(&mut self, memory: &Buffers, message: Range<usize>) -> Result<(), Reason> {
         self.tell(memory.own(message)?)
     }
 
-    fn receive(&mut self, memory: &mut Buffers, message: Range<usize>) -> Result<(), Error> {
+    fn receive(&mut self, memory: &mut Buffers, message: Range<usize>) -> Result<(), Reason> {
         self.hear(memory.own_both(0..0, message)?.1)
     }
 
-    fn exchange(&mut self, memory: &mut Buffers, out: Range<usize>, into: Range<usize>) -> Result<(), Error> {
+    fn exchange(
+        &mut self,
+        memory: &mut Buffers,
+        out: Range<usize>,
+        into: Range<usize>,
+    ) -> Result<(), Reason> {
         self.send(memory, out)?;
         self.receive(memory, into)
     }
@@ -111,7 +116,7 @@ fn buffers() -> Buffers {
 
 /// Runs a trial in `mode` with a follower whose sent messages of one size are spoilt; what the leader says, its samples,
 /// and what the follower says.
-fn trial(mode: Mode, spoils: Option<usize>) -> (Result<(), Error>, Vec<Sample>, Result<(), Error>) {
+fn trial(mode: Mode, spoils: Option<usize>) -> (Result<(), Reason>, Vec<Sample>, Result<(), Reason>) {
     let (ours, theirs) = pipe();
     let following = std::thread::spawn(move || {
         let transport = Pipe { spoils, ..theirs };

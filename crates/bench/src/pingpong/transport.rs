@@ -1,9 +1,9 @@
 //! What carries messages between the two parts.
 
+use seatrial_model::Reason;
 use std::ops::Range;
 
 use super::Buffers;
-use crate::Error;
 
 /// A connection that carries messages of a length both ends know.
 ///
@@ -16,41 +16,42 @@ pub trait Transport: Send {
     ///
     /// # Errors
     /// When there is none of that number.
-    fn switch_to(&mut self, number: usize) -> Result<(), Error>;
+    fn switch_to(&mut self, number: usize) -> Result<(), Reason>;
 
     /// Waits until something arrives, however long that takes; false when the peer has closed the connection instead.
     ///
     /// # Errors
     /// When the connection broke.
-    fn wait(&mut self) -> Result<bool, Error>;
+    fn wait(&mut self) -> Result<bool, Reason>;
 
     /// Sends a few bytes.
     ///
     /// # Errors
     /// When the peer is gone or silent.
-    fn tell(&mut self, bytes: &[u8]) -> Result<(), Error>;
+    fn tell(&mut self, bytes: &[u8]) -> Result<(), Reason>;
 
     /// Receives a few bytes.
     ///
     /// # Errors
     /// When the peer is gone or silent.
-    fn hear(&mut self, bytes: &mut [u8]) -> Result<(), Error>;
+    fn hear(&mut self, bytes: &mut [u8]) -> Result<(), Reason>;
 
     /// Sends a message; it may still be on its way when this returns.
     ///
     /// # Errors
     /// When the peer is gone or silent.
-    fn send(&mut self, memory: &Buffers, message: Range<usize>) -> Result<(), Error>;
+    fn send(&mut self, memory: &Buffers, message: Range<usize>) -> Result<(), Reason>;
 
     /// Receives a message.
     ///
     /// # Errors
     /// When the peer is gone or silent.
-    fn receive(&mut self, memory: &mut Buffers, message: Range<usize>) -> Result<(), Error>;
+    fn receive(&mut self, memory: &mut Buffers, message: Range<usize>) -> Result<(), Reason>;
 
     /// Sends one message and receives another at the same time.
     ///
     /// # Errors
     /// When the peer is gone or silent.
-    fn exchange(&mut self, memory: &mut Buffers, out: Range<usize>, into: Range<usize>) -> Result<(), Error>;
+    fn exchange(&mut self, memory: &mut Buffers, out: Range<usize>, into: Range<usize>)
+    -> Result<(), Reason>;
 }

@@ -7,13 +7,12 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::callers::Callers;
 use seatrial_sys::proof::{Key, Side, Until, exchange};
 
 use super::peer_address::release;
 use super::{ANSWER_WITHIN, Accepted, WITHIN};
-use crate::Error;
 
 /// Callers that are being asked at the same time, so that a flood of unauthenticated callers costs no more than this: of more the one
 /// that waited longest is hung up on.
@@ -26,7 +25,7 @@ const ASKED_OF_ONE: usize = 128;
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Waits for `count` connections that prove the key, and closes the port.
-pub(super) fn admit(listener: TcpListener, key: &Key, count: usize) -> Result<Accepted, Error> {
+pub(super) fn admit(listener: TcpListener, key: &Key, count: usize) -> Result<Accepted, Reason> {
     let deadline = Instant::now() + WITHIN;
     let (answer, answers) = channel();
     let asked = Arc::new(Callers::new(ASKED_AT_ONCE, ASKED_OF_ONE));
@@ -46,7 +45,7 @@ pub(super) fn admit(listener: TcpListener, key: &Key, count: usize) -> Result<Ac
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(POLL_INTERVAL),
             Err(error) => {
                 let text = format!("waiting for the peer to connect: {error}");
-                return Err(Error::new(Cause::IoError, text));
+                return Err(Reason::new(Cause::IoError, text));
             }
         }
         // The others have not proven the key.
@@ -55,7 +54,7 @@ pub(super) fn admit(listener: TcpListener, key: &Key, count: usize) -> Result<Ac
                 Some(free @ None) => *free = Some(stream),
                 _ => {
                     let text = format!("the peer made connection {number} of {count} twice or too many");
-                    return Err(Error::new(Cause::Protocol, text));
+                    return Err(Reason::new(Cause::Protocol, text));
                 }
             }
         }
@@ -96,7 +95,7 @@ fn prove(stream: TcpStream, key: &Key) -> io::Result<(u32, TcpStream)> {
     Ok((u32::from_le_bytes(number), stream))
 }
 
-fn late(streams: &[Option<TcpStream>], callers: usize) -> Error {
+fn late(streams: &[Option<TcpStream>], callers: usize) -> Reason {
     let strangers = callers - streams.iter().flatten().count();
     let missing = streams.iter().filter(|stream| stream.is_none()).count();
     let others =
@@ -104,5 +103,5 @@ fn late(streams: &[Option<TcpStream>], callers: usize) -> Error {
     let of =
         if streams.len() == 1 { String::new() } else { format!(" {missing} of {} times", streams.len()) };
     let text = format!("the peer did not connect{of} within {} s{others}", WITHIN.as_secs());
-    Error::new(Cause::PartnerLost, text)
+    Reason::new(Cause::PartnerLost, text)
 }

@@ -12,13 +12,11 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::proof::Key;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 pub use peer_address::PeerAddress;
-
-use crate::Error;
 
 /// How long peers may take to come, and to prove who they are. The connect phase as a whole has its own deadline.
 const WITHIN: Duration = Duration::from_secs(8);
@@ -66,8 +64,8 @@ impl Listener {
     ///
     /// # Errors
     /// When the interface has no address, or the system refuses.
-    pub fn open(at: &Endpoint<'_>) -> Result<Self, Error> {
-        let failed = |what: &str, error: io::Error| Error::new(cause(&error), format!("{what}: {error}"));
+    pub fn open(at: &Endpoint<'_>) -> Result<Self, Reason> {
+        let failed = |what: &str, error: io::Error| Reason::new(cause(&error), format!("{what}: {error}"));
         let addresses = addresses_of(at)?;
         let own = match (at.interface.is_some() || at.alone, addresses[0]) {
             (true, one) => one,
@@ -92,9 +90,12 @@ impl Listener {
     ///
     /// # Errors
     /// When the system does not tell the port.
-    pub fn address(&self) -> Result<PeerAddress, Error> {
-        let port =
-            self.listener.local_addr().map_err(|error| Error::new(Cause::IoError, error.to_string()))?.port();
+    pub fn address(&self) -> Result<PeerAddress, Reason> {
+        let port = self
+            .listener
+            .local_addr()
+            .map_err(|error| Reason::new(Cause::IoError, error.to_string()))?
+            .port();
         Ok(PeerAddress::new(self.addresses.clone(), port, &self.key))
     }
 
@@ -103,7 +104,7 @@ impl Listener {
     ///
     /// # Errors
     /// When not all come in time.
-    pub fn accept(self, count: usize) -> Result<Accepted, Error> {
+    pub fn accept(self, count: usize) -> Result<Accepted, Reason> {
         admit::admit(self.listener, &self.key, count)
     }
 }
@@ -121,8 +122,8 @@ impl Accepted {
     ///
     /// # Errors
     /// When there is none.
-    pub fn only(mut self) -> Result<TcpStream, Error> {
-        self.streams.pop().ok_or_else(|| Error::new(Cause::Protocol, "no connection was asked for"))
+    pub fn only(mut self) -> Result<TcpStream, Reason> {
+        self.streams.pop().ok_or_else(|| Reason::new(Cause::Protocol, "no connection was asked for"))
     }
 }
 
@@ -143,33 +144,33 @@ fn cause(error: &io::Error) -> Cause {
 
 /// What an `error` on a connection comes to that only carries words between the parts, while they are `doing` something: that
 /// the peer says nothing or is gone speaks against nobody.
-pub fn beside(doing: &str, error: &io::Error) -> Error {
+pub fn beside(doing: &str, error: &io::Error) -> Reason {
     use io::ErrorKind::{ConnectionReset, TimedOut, UnexpectedEof, WouldBlock};
     let said = match error.kind() {
         WouldBlock | TimedOut => "the peer said nothing in time",
         UnexpectedEof | ConnectionReset => "the peer closed the connection",
-        _ => return Error::new(Cause::IoError, format!("{doing}: {error}")),
+        _ => return Reason::new(Cause::IoError, format!("{doing}: {error}")),
     };
-    Error::new(Cause::PartnerLost, format!("{doing}: {said}"))
+    Reason::new(Cause::PartnerLost, format!("{doing}: {said}"))
 }
 
 /// `EPROTONOSUPPORT`, `ESOCKTNOSUPPORT` and `EAFNOSUPPORT` of asm-generic/errno.h.
 const UNSUPPORTED: [i32; 3] = [93, 94, 97];
 
 /// The addresses by which a peer reaches the endpoint; at least one.
-fn addresses_of(at: &Endpoint<'_>) -> Result<Vec<IpAddr>, Error> {
+fn addresses_of(at: &Endpoint<'_>) -> Result<Vec<IpAddr>, Reason> {
     if at.alone {
         return Ok(vec![Ipv4Addr::LOCALHOST.into()]);
     }
     let found = addresses(at.interface).map_err(|error| {
-        Error::new(Cause::IoError, format!("asking for the addresses of this node: {error}"))
+        Reason::new(Cause::IoError, format!("asking for the addresses of this node: {error}"))
     })?;
     if found.is_empty() {
         let text = match at.interface {
             Some(name) => format!("interface {name} has no address that a peer could reach"),
             None => "no interface of this node has an address that a peer could reach".to_owned(),
         };
-        return Err(Error::new(Cause::Missing, text));
+        return Err(Reason::new(Cause::Missing, text));
     }
     Ok(found)
 }
@@ -215,7 +216,7 @@ mod tests {
         let told = beside("asking for the port", &error);
         assert_eq!(
             told,
-            Error::new(Cause::PartnerLost, "asking for the port: the peer said nothing in time")
+            Reason::new(Cause::PartnerLost, "asking for the port: the peer said nothing in time")
         );
         assert_eq!(cause(&error), Cause::PartnerLost);
     }

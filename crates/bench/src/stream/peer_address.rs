@@ -5,13 +5,13 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::proof::{Key, Side, Until, exchange};
 use serde::{Deserialize, Serialize};
 use socket2::SockRef;
 
 use super::{ANSWER_WITHIN, Endpoint, WITHIN, addresses_of};
-use crate::{Error, Offer};
+use crate::Offer;
 
 /// How long a caller that was hung up on waits before it calls again.
 const AGAIN: Duration = Duration::from_millis(20);
@@ -34,17 +34,18 @@ impl PeerAddress {
     ///
     /// # Errors
     /// When it is something else.
-    pub fn read(data: &serde_json::Value) -> Result<Self, Error> {
-        Self::deserialize(data)
-            .map_err(|error| Error::new(Cause::Protocol, format!("the peer's offer cannot be read: {error}")))
+    pub fn read(data: &serde_json::Value) -> Result<Self, Reason> {
+        Self::deserialize(data).map_err(|error| {
+            Reason::new(Cause::Protocol, format!("the peer's offer cannot be read: {error}"))
+        })
     }
 
     /// What the part called `part` offers, of the offers of all.
     ///
     /// # Errors
     /// When none of them is of that part, or it is something else.
-    pub fn of(peers: &[Offer], part: &str) -> Result<Self, Error> {
-        let missing = || Error::new(Cause::Protocol, format!("no {part} among the peers"));
+    pub fn of(peers: &[Offer], part: &str) -> Result<Self, Reason> {
+        let missing = || Reason::new(Cause::Protocol, format!("no {part} among the peers"));
         Self::read(&peers.iter().find(|offer| offer.part == part).ok_or_else(missing)?.data)
     }
 
@@ -62,9 +63,9 @@ impl PeerAddress {
     ///
     /// # Errors
     /// What each address answered.
-    pub fn connect(&self, from: &Endpoint<'_>, number: u32) -> Result<TcpStream, Error> {
+    pub fn connect(&self, from: &Endpoint<'_>, number: u32) -> Result<TcpStream, Reason> {
         let key =
-            Key::from_hex(&self.key).ok_or_else(|| Error::new(Cause::Protocol, "the peer's key is none"))?;
+            Key::from_hex(&self.key).ok_or_else(|| Reason::new(Cause::Protocol, "the peer's key is none"))?;
         let own = if from.interface.is_some() { addresses_of(from)? } else { Vec::new() };
         let deadline = Instant::now() + WITHIN;
         loop {
@@ -92,14 +93,14 @@ fn is_hung_up(error: &io::Error) -> bool {
     matches!(error.kind(), UnexpectedEof | ConnectionReset | WouldBlock)
 }
 
-fn refused(refusals: &[(SocketAddr, io::Error)]) -> Error {
+fn refused(refusals: &[(SocketAddr, io::Error)]) -> Reason {
     let cause = refusals.last().map_or(Cause::Protocol, |(_, error)| super::cause(error));
     let words = |error: &io::Error| match error.kind() {
         io::ErrorKind::WouldBlock => format!("it did not answer within {} s", ANSWER_WITHIN.as_secs()),
         _ => error.to_string(),
     };
     let all: Vec<String> = refusals.iter().map(|(at, error)| format!("{at}: {}", words(error))).collect();
-    Error::new(cause, format!("the peer cannot be reached: {}", all.join("; ")))
+    Reason::new(cause, format!("the peer cannot be reached: {}", all.join("; ")))
 }
 
 fn call(

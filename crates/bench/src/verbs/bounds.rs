@@ -30,11 +30,11 @@ pub fn capacity(about: &About, method: Method, case: &Case, site: &Site) -> Limi
         ("registration", _) => unknown("no part of the machine states how long it takes"),
         _ => crate::no_limit(),
     };
-    about.metrics.iter().map(|metric| (metric.name.to_owned(), limit(metric.name))).collect()
+    about.limits(limit)
 }
 
 fn unknown(reason: &str) -> Limit {
-    Limit::Unknown { reason: reason.to_owned() }
+    Limit::unknown(reason)
 }
 
 /// Bounds on the payload of messages of so many bytes that gets one way: a path is as wide as its narrower end, so that

@@ -1,6 +1,6 @@
 //! What both ends of a case know from its parameters.
 
-use seatrial_model::{Binding, Bytes, Case, Cause, Params, PartPlacement, Value};
+use seatrial_model::{Binding, Bytes, Case, Cause, Params, PartPlacement, Reason, Value};
 use seatrial_sys::verbs::{Mtu, Transport, VerbKind};
 
 use super::params::{
@@ -11,7 +11,6 @@ use super::params::{
 use super::system::System;
 use super::{Method, RemoteCompletion, port_list, transport};
 use crate::Direction;
-use crate::Error;
 
 /// Below this a completion costs so much beside the message that not every message asks for one.
 const SMALL: u64 = 8 << 10;
@@ -81,7 +80,7 @@ impl RdmaConfig {
     ///
     /// # Errors
     /// When the case was not planned by the same version.
-    pub fn of(method: Method, case: &Case, place: &PartPlacement) -> Result<Self, Error> {
+    pub fn of(method: Method, case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         Ok(Self::all(method, case, place)?.swap_remove(0))
     }
 
@@ -89,12 +88,12 @@ impl RdmaConfig {
     ///
     /// # Errors
     /// As [`Self::of`].
-    pub fn all(method: Method, case: &Case, place: &PartPlacement) -> Result<Vec<Self>, Error> {
-        let missing = || Error::new(Cause::Protocol, "the case carries no port");
+    pub fn all(method: Method, case: &Case, place: &PartPlacement) -> Result<Vec<Self>, Reason> {
+        let missing = || Reason::new(Cause::Protocol, "the case carries no port");
         let labels = port_list::ports_of(case, place.index).ok_or_else(missing)?;
-        let each = place.seats.len() / labels.len().max(1);
+        let each = place.bindings.len() / labels.len().max(1);
         let one = |(at, label): (usize, &str)| {
-            let bindings = place.seats[at * each..(at + 1) * each].to_vec();
+            let bindings = place.bindings[at * each..(at + 1) * each].to_vec();
             Self::on(method, case, place.index, label, bindings)
         };
         labels.into_iter().enumerate().map(one).collect()
@@ -106,9 +105,9 @@ impl RdmaConfig {
         index: u32,
         label: &str,
         bindings: Vec<Binding>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Reason> {
         let params = &case.params;
-        let missing = |what: &str| Error::new(Cause::Protocol, format!("the case carries no {what}"));
+        let missing = |what: &str| Reason::new(Cause::Protocol, format!("the case carries no {what}"));
         let (device, port) = port_list::parse(label).ok_or_else(|| missing("device and port"))?;
         let queue_pairs = count(params, QUEUE_PAIRS.name).unwrap_or(1) as usize;
         let depth = count(params, DEPTH.name).unwrap_or(64) as usize;
@@ -210,11 +209,11 @@ fn count(params: &Params, name: &str) -> Option<u64> {
 
 /// The sizes that a case asks for: one, or a sweep that doubles and ends with its largest. Where none can be asked for
 /// it is that of a word.
-pub fn sizes(params: &Params) -> Result<Vec<u64>, Error> {
+pub fn sizes(params: &Params) -> Result<Vec<u64>, Reason> {
     if params.get(SIZE.name).is_none() {
         return Ok(vec![WORD]);
     }
-    let missing = || Error::new(Cause::Protocol, "the case carries no size of a message");
+    let missing = || Reason::new(Cause::Protocol, "the case carries no size of a message");
     let first = params.bytes(SIZE.name)?.ok_or_else(missing)?.get();
     let last = params.bytes(UP_TO.name).ok().flatten().map_or(first, Bytes::get);
     let doubled = std::iter::successors(Some(first), |size| size.checked_mul(2));

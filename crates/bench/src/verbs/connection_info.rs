@@ -1,11 +1,11 @@
 //! What an end tells the other before they connect, as its offer carries it.
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::verbs::{Gid, GidEntry, GidKind};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Offer};
+use crate::Offer;
 
 /// The address, memory and queue pairs of an end, as the other needs them to connect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,7 +80,7 @@ impl ConnectionInfo {
     ///
     /// # Errors
     /// When there is none, or it is none of this version.
-    pub fn read(peers: &[Offer], index: u32) -> Result<Self, Error> {
+    pub fn read(peers: &[Offer], index: u32) -> Result<Self, Reason> {
         read(peers, index)
     }
 
@@ -88,7 +88,7 @@ impl ConnectionInfo {
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub fn read_all(peers: &[Offer], index: u32) -> Result<Vec<Self>, Error> {
+    pub fn read_all(peers: &[Offer], index: u32) -> Result<Vec<Self>, Reason> {
         read(peers, index)
     }
 
@@ -96,22 +96,22 @@ impl ConnectionInfo {
     ///
     /// # Errors
     /// When one of them is none.
-    pub fn entries(&self) -> Result<Vec<GidEntry>, Error> {
+    pub fn entries(&self) -> Result<Vec<GidEntry>, Reason> {
         let read = |gid: &GidInfo| {
             gid.entry()
-                .ok_or_else(|| Error::new(Cause::Protocol, format!("'{}' is no GID of a peer", gid.gid)))
+                .ok_or_else(|| Reason::new(Cause::Protocol, format!("'{}' is no GID of a peer", gid.gid)))
         };
         self.gids.iter().map(read).collect()
     }
 }
 
 /// What the part at `index` tells in its offer.
-fn read<T: DeserializeOwned>(peers: &[Offer], index: u32) -> Result<T, Error> {
+fn read<T: DeserializeOwned>(peers: &[Offer], index: u32) -> Result<T, Reason> {
     let offer = peers.iter().find(|offer| offer.index == index);
     let offer =
-        offer.ok_or_else(|| Error::new(Cause::Protocol, format!("no part {index} among the peers")))?;
+        offer.ok_or_else(|| Reason::new(Cause::Protocol, format!("no part {index} among the peers")))?;
     serde_json::from_value(offer.data.clone())
-        .map_err(|error| Error::new(Cause::Protocol, format!("the offer of part {index} is none: {error}")))
+        .map_err(|error| Reason::new(Cause::Protocol, format!("the offer of part {index} is none: {error}")))
 }
 
 #[cfg(test)]
@@ -141,12 +141,7 @@ mod tests {
 
     #[test]
     fn connection_info_survives_the_wire_with_all_of_its_numbers() {
-        let place = seatrial_model::PartPlacement {
-            part: "server".into(),
-            index: 1,
-            node: "n2".into(),
-            seats: Vec::new(),
-        };
+        let place = seatrial_model::PartPlacement::new("server", 1, "n2", Vec::new());
         let offer = Offer::new(&place, serde_json::to_value(connection_info()).expect("serialises"));
         let wire = serde_json::to_string(&offer).expect("serialises");
         let offers = [serde_json::from_str(&wire).expect("reads")];

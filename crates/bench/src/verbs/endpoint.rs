@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Cause, PartPlacement};
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use seatrial_sys::verbs::{
@@ -19,7 +19,7 @@ use super::pattern::{POISON, Stamp};
 use super::queue::{Queue, queues};
 use super::registered::registered;
 use super::{ConnectionInfo, Layout, PeerPair, RdmaConfig, Side, during, preparing};
-use crate::{Error, Offer};
+use crate::Offer;
 use seatrial_stats::mix;
 
 /// How long nothing that is outstanding may come back before the path counts as silent.
@@ -71,7 +71,7 @@ impl RdmaEndpoint {
     ///
     /// # Errors
     /// When the library, the device, or what is asked of it cannot be had.
-    pub fn open(config: &RdmaConfig, pages: &[Pages]) -> Result<Self, Error> {
+    pub fn open(config: &RdmaConfig, pages: &[Pages]) -> Result<Self, Reason> {
         let label = config.label();
         let failed = |what: &'static str| preparing(&label, what);
         let verbs = config.system.verbs().map_err(failed("opening libibverbs"))?;
@@ -85,20 +85,20 @@ impl RdmaEndpoint {
         if config.pkey_index > 0 && config.pkey_index >= port.pkeys {
             let (asked, there) = (config.pkey_index, port.pkeys);
             let text = format!("pkey_index={asked}: the port has {there} partition keys, counted from 0");
-            return Err(Error::new(Cause::Missing, format!("{label}: {text}")));
+            return Err(Reason::new(Cause::Missing, format!("{label}: {text}")));
         }
         if config.multicast && port.link_layer != LinkLayer::Ethernet {
             return Err(group::no_manager(&label));
         }
         if let Some(mtu) = config.mtu.filter(|mtu| *mtu > port.active_mtu) {
             let text = format!("mtu={mtu}: the port has {} active", port.active_mtu);
-            return Err(Error::new(Cause::Contradiction, format!("{label}: {text}")));
+            return Err(Reason::new(Cause::Contradiction, format!("{label}: {text}")));
         }
         let table = device.gids(&config.system.root, config.port).map_err(failed("reading its GIDs"))?;
         let gids = match config.gid_index {
             Some(index) => {
                 let entry = table.asked(index).map_err(|error| {
-                    Error::new(Cause::Missing, format!("{label}: gid_index={index}: {error}"))
+                    Reason::new(Cause::Missing, format!("{label}: gid_index={index}: {error}"))
                 })?;
                 vec![entry.clone()]
             }
@@ -165,18 +165,18 @@ impl RdmaEndpoint {
     ///
     /// # Errors
     /// When the two have no address in common, or the device refuses.
-    pub fn connect(&mut self, theirs: &ConnectionInfo) -> Result<(), Error> {
+    pub fn connect(&mut self, theirs: &ConnectionInfo) -> Result<(), Reason> {
         let label = self.config.label();
         let theirs_mtu = Mtu::of_bytes(theirs.mtu).unwrap_or(Mtu::B256);
         let mtu = self.port.active_mtu.min(theirs_mtu);
         if let Some(asked) = self.config.mtu.filter(|asked| *asked > mtu) {
             let text = format!("{label}: mtu={asked}: the other end has {theirs_mtu} active");
-            return Err(Error::new(Cause::Contradiction, text));
+            return Err(Reason::new(Cause::Contradiction, text));
         }
         let mtu = self.config.mtu.unwrap_or(mtu);
         if self.config.transport == Transport::Ud && self.config.largest() > u64::from(mtu.bytes()) {
             let text = format!("{label}: a datagram holds {mtu} bytes at most on this path: lower -p size=");
-            return Err(Error::new(Cause::Contradiction, text));
+            return Err(Reason::new(Cause::Contradiction, text));
         }
         let (path, own) = self.path(theirs)?;
         let about = self.device.about();
@@ -184,7 +184,7 @@ impl RdmaEndpoint {
         let reads_out = about.max_reads_out.min(theirs.reads_in).min(asked);
         if theirs.pairs.len() != self.pairs.len() {
             let text = format!("the peer has {} queue pairs, not {}", theirs.pairs.len(), self.pairs.len());
-            return Err(Error::new(Cause::Protocol, text));
+            return Err(Reason::new(Cause::Protocol, text));
         }
         let handles = self.handles(theirs, path)?;
         for (at, (pair, peer)) in self.pairs.iter_mut().zip(&theirs.pairs).enumerate() {
@@ -227,7 +227,7 @@ impl RdmaEndpoint {
     }
 
     /// Where the datagrams of each queue pair go to; none for a connection.
-    fn handles(&self, theirs: &ConnectionInfo, path: Path) -> Result<Vec<(Arc<AddressHandle>, u32)>, Error> {
+    fn handles(&self, theirs: &ConnectionInfo, path: Path) -> Result<Vec<(Arc<AddressHandle>, u32)>, Reason> {
         if self.config.transport != Transport::Ud {
             return Ok(Vec::new());
         }
@@ -248,12 +248,12 @@ impl RdmaEndpoint {
 
     /// The path to the peer: by GIDs on Ethernet, and where one was asked for; else by the local identifier. And our
     /// own GID, where one is used.
-    fn path(&mut self, theirs: &ConnectionInfo) -> Result<(Path, Option<GidEntry>), Error> {
+    fn path(&mut self, theirs: &ConnectionInfo) -> Result<(Path, Option<GidEntry>), Reason> {
         let label = self.config.label();
         let ethernet = self.port.link_layer == LinkLayer::Ethernet;
         if ethernet != theirs.ethernet {
             let text = format!("{label}: one end is a port of Ethernet and the other of InfiniBand");
-            return Err(Error::new(Cause::Contradiction, text));
+            return Err(Reason::new(Cause::Contradiction, text));
         }
         let (mut global, mut source) = (None, None);
         let (ours, others) = (&self.gids, theirs.entries()?);
@@ -264,7 +264,7 @@ impl RdmaEndpoint {
             let own_first = self.config.index == 0;
             let (first, second) = if own_first { (ours, &others) } else { (&others, ours) };
             let choice = choose(first, second).map_err(|error| {
-                Error::new(
+                Reason::new(
                     Cause::Missing,
                     format!("{label}: choosing a GID: {error}; name one with -p gid_index="),
                 )
@@ -284,7 +284,7 @@ impl RdmaEndpoint {
                  without; gid_index= puts one in, service_level= needs none",
                 self.config.traffic_class
             );
-            return Err(Error::new(Cause::Contradiction, text));
+            return Err(Reason::new(Cause::Contradiction, text));
         }
         let to_lid = if ethernet { 0 } else { theirs.lid };
         let path = Path { port: self.config.port, service_level: self.config.service_level, to_lid, global };
@@ -302,7 +302,7 @@ impl RdmaEndpoint {
     ///
     /// # Errors
     /// When the layout is wrong, which it is not.
-    pub fn fill_out(&self, generation: u64, slots: u64, of: impl Fn(u64) -> u64) -> Result<(), Error> {
+    pub fn fill_out(&self, generation: u64, slots: u64, of: impl Fn(u64) -> u64) -> Result<(), Reason> {
         let mut bytes = vec![0; self.layout.stride as usize];
         for pair in 0..self.pairs.len() {
             for slot in 0..slots {
@@ -317,7 +317,7 @@ impl RdmaEndpoint {
     ///
     /// # Errors
     /// As [`Self::fill_out`].
-    pub fn poison_in(&self) -> Result<(), Error> {
+    pub fn poison_in(&self) -> Result<(), Reason> {
         let bytes = [POISON; PIECE];
         for pair in 0..self.pairs.len() {
             let (mut at, end) =
@@ -331,7 +331,7 @@ impl RdmaEndpoint {
         Ok(())
     }
 
-    fn put(&self, at: u64, bytes: &[u8]) -> Result<(), Error> {
+    fn put(&self, at: u64, bytes: &[u8]) -> Result<(), Reason> {
         self.region.write(at as usize, bytes).map_err(during(&self.config.label(), "writing to its memory"))
     }
 
@@ -339,7 +339,7 @@ impl RdmaEndpoint {
     ///
     /// # Errors
     /// As [`Self::fill_out`].
-    pub fn came(&self, pair: usize, slot: u64, skip: usize, bytes: usize) -> Result<Vec<u8>, Error> {
+    pub fn came(&self, pair: usize, slot: u64, skip: usize, bytes: usize) -> Result<Vec<u8>, Reason> {
         let mut found = vec![0; bytes];
         let at = self.layout.at(pair, Side::In, slot) as usize + skip;
         self.region.read(at, &mut found).map_err(during(&self.config.label(), "reading its memory"))?;
@@ -371,7 +371,7 @@ pub fn drained() -> Instant {
 ///
 /// # Errors
 /// When the parameter is none.
-pub fn pages_of(params: &seatrial_model::Params) -> Result<Vec<Pages>, Error> {
+pub fn pages_of(params: &seatrial_model::Params) -> Result<Vec<Pages>, Reason> {
     match params.get(crate::PAGES.name) {
         Some(_) => crate::pages(params),
         None => Ok(vec![Pages::Base]),
@@ -382,32 +382,28 @@ pub fn pages_of(params: &seatrial_model::Params) -> Result<Vec<Pages>, Error> {
 ///
 /// # Errors
 /// When the system refuses.
-pub fn pin(config: &RdmaConfig, thread: usize) -> Result<(), Error> {
+pub fn pin(config: &RdmaConfig, thread: usize) -> Result<(), Reason> {
     config.cpu(thread).map_or(Ok(()), crate::pin)
 }
 
-/// What the part at `place` tells the other: how each of its ports is reached, in their order.
-pub fn offer<'a>(endpoints: impl Iterator<Item = &'a RdmaEndpoint>, place: &PartPlacement) -> Offer {
-    let infos: Vec<ConnectionInfo> = endpoints.map(RdmaEndpoint::connection_info).collect();
-    Offer::new(place, json!(infos))
+/// What a part tells the other: how each of its ports is reached, in their order.
+pub fn connection_infos<'a>(endpoints: impl Iterator<Item = &'a RdmaEndpoint>) -> Vec<ConnectionInfo> {
+    endpoints.map(RdmaEndpoint::connection_info).collect()
 }
 
-/// Connects what the part at `place` has prepared, port by port, with the other part of the case.
+/// Connects the ports of the part of this index, one by one, with those of the other part of the case.
 ///
 /// # Errors
-/// When nothing was prepared, the other's offer is none, or two ports cannot be connected.
-pub fn met<'a>(
+/// When the other's offer cannot be parsed, or two ports cannot be connected.
+pub fn connect_all<'a>(
     endpoints: impl ExactSizeIterator<Item = &'a mut RdmaEndpoint>,
-    place: &PartPlacement,
+    index: u32,
     peers: &[Offer],
-) -> Result<(), Error> {
-    let theirs = ConnectionInfo::read_all(peers, 1 - place.index.min(1))?;
-    if endpoints.len() == 0 {
-        return Err(too_early());
-    }
+) -> Result<(), Reason> {
+    let theirs = ConnectionInfo::read_all(peers, 1 - index.min(1))?;
     if theirs.len() != endpoints.len() {
         let text = format!("the peer has {} ports, not {}", theirs.len(), endpoints.len());
-        return Err(Error::new(Cause::Protocol, text));
+        return Err(Reason::new(Cause::Protocol, text));
     }
     endpoints.zip(&theirs).try_for_each(|(endpoint, theirs)| endpoint.connect(theirs))
 }
@@ -416,9 +412,4 @@ pub fn met<'a>(
 pub fn facts<'a>(endpoints: impl Iterator<Item = &'a RdmaEndpoint>) -> serde_json::Value {
     let mut all: Vec<serde_json::Value> = endpoints.map(|endpoint| json!(endpoint.facts)).collect();
     if all.len() == 1 { all.swap_remove(0) } else { json!(all) }
-}
-
-/// A part was told to go on before it was prepared or connected.
-pub fn too_early() -> Error {
-    Error::new(Cause::Protocol, "told to go on before it was prepared and connected")
 }

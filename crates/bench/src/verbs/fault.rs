@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::verbs::{Fault, Status, VerbsError};
 
-use crate::Error;
-
 /// The library or the device refused while the part made itself ready: mostly nothing that speaks against the device.
-pub fn preparing<'a>(device: &'a str, what: &'a str) -> impl Fn(VerbsError) -> Error + use<'a> {
+pub fn preparing<'a>(device: &'a str, what: &'a str) -> impl Fn(VerbsError) -> Reason + use<'a> {
     move |error| {
         let cause = match error.fault() {
             // A machine without the library, or a device without the feature, is none that this applies to.
@@ -19,12 +17,12 @@ pub fn preparing<'a>(device: &'a str, what: &'a str) -> impl Fn(VerbsError) -> E
             Fault::Config => Cause::Contradiction,
             Fault::Unreachable | Fault::NotReady | Fault::Flushed | Fault::Other => Cause::IoError,
         };
-        Error::new(cause, format!("{device}: {what}: {error}"))
+        Reason::new(cause, format!("{device}: {what}: {error}"))
     }
 }
 
 /// The device failed while it worked: it, or the path to the peer, did not deliver.
-pub fn during<'a>(device: &'a str, what: &'a str) -> impl Fn(VerbsError) -> Error + use<'a> {
+pub fn during<'a>(device: &'a str, what: &'a str) -> impl Fn(VerbsError) -> Reason + use<'a> {
     move |error| {
         let advice = match error.fault() {
             Fault::Unreachable => {
@@ -39,7 +37,7 @@ pub fn during<'a>(device: &'a str, what: &'a str) -> impl Fn(VerbsError) -> Erro
             Fault::MemoryLocked => Cause::Denied,
             _ => Cause::IoError,
         };
-        Error::new(cause, format!("{device}: {what}: {error}{advice}"))
+        Reason::new(cause, format!("{device}: {what}: {error}{advice}"))
     }
 }
 
@@ -48,7 +46,7 @@ pub fn during<'a>(device: &'a str, what: &'a str) -> impl Fn(VerbsError) -> Erro
 pub const CAUSE_AFTER: Duration = Duration::from_secs(1);
 
 /// Whether it is what follows from another error: a queue pair that failed flushes all that is posted on it.
-pub fn is_flush(error: &Error) -> bool {
+pub fn is_flush(error: &Reason) -> bool {
     error.text.contains(Status::Flushed.name())
 }
 

@@ -2,12 +2,11 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr, UdpSocket};
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::verbs::{Gid, GidEntry, GidKind, Membership};
 
 use super::{Pair, preparing};
-use crate::Error;
 use seatrial_stats::mix;
 
 /// The bits of an IPv4 group that its Ethernet address has room for (RFC 1112, 6.4).
@@ -48,7 +47,7 @@ impl Groups {
         own: &GidEntry,
         root: &SysRoot,
         label: &str,
-    ) -> Result<(Self, String), Error> {
+    ) -> Result<(Self, String), Reason> {
         let mut groups = Self::default();
         let mut told = "as the switches are told".to_owned();
         for pair in pairs {
@@ -84,12 +83,12 @@ fn joined(group: Gid, own: &GidEntry, root: &SysRoot) -> Result<UdpSocket, Strin
 }
 
 /// What InfiniBand would need for it.
-pub fn no_manager(label: &str) -> Error {
+pub fn no_manager(label: &str) -> Reason {
     let text = format!(
         "{label}: multicast=true: on InfiniBand the subnet manager makes groups and gives them the LID that packets go to, \
          and this program does not speak to it; RoCE needs none"
     );
-    Error::new(Cause::Inapplicable, text)
+    Reason::new(Cause::Inapplicable, text)
 }
 
 #[cfg(test)]

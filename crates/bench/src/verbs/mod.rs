@@ -36,7 +36,7 @@ pub use pairs::QKEY;
 pub use port_list::{PEER_PORT, PORT, ports_of};
 pub use ports::{first_pair, note, place_threads, plan_ports};
 pub use queue::wait;
-pub use several::verified;
+
 pub use system::System;
 
 use seatrial_sys::verbs::{Transport, VerbKind};

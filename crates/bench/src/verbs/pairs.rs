@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use seatrial_model::{Bytes, Cause};
+use seatrial_model::{Bytes, Cause, Reason};
 use seatrial_sys::Errno;
 use seatrial_sys::verbs::{Access, Init, ProtectionDomain, QueuePair, QueuePairSpec, VerbKind, VerbsError};
 
 use super::queue::Queue;
 use super::{RdmaConfig, preparing};
-use crate::Error;
 
 /// What datagrams of a case carry so that others are not taken for them.
 pub const QKEY: u32 = 0x1357_2468;
@@ -25,7 +24,7 @@ pub fn queue_pair(
     pd: &Arc<ProtectionDomain>,
     send: &Queue,
     receive: &Queue,
-) -> Result<Arc<QueuePair>, Error> {
+) -> Result<Arc<QueuePair>, Reason> {
     let label = config.label();
     let make = |inline_bytes: u32| {
         // One more than are under way, for the message that ends a group, and as many again for those that prove the
@@ -83,12 +82,12 @@ fn granted<T>(asked: u32, make: &impl Fn(u32) -> Result<T, VerbsError>) -> Optio
     Some(granted)
 }
 
-fn too_much(label: &str, asked: u32, most: u32) -> Error {
+fn too_much(label: &str, asked: u32, most: u32) -> Reason {
     let (asked, most) = (Bytes(asked.into()), Bytes(most.into()));
     let text = format!(
         "{label}: inline={asked}: the device takes {most} at most into a request of such a queue pair"
     );
-    Error::new(Cause::Inapplicable, text)
+    Reason::new(Cause::Inapplicable, text)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Completion queues of a part, and waiting on them.
 
+use seatrial_model::Reason;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,6 @@ use seatrial_sys::root::SysRoot;
 use seatrial_sys::verbs::{Completion, CompletionChannel, CompletionQueue, Device, VerbsError};
 
 use super::{RdmaConfig, preparing};
-use crate::Error;
 
 /// How long a wait for an event may last before stop is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
@@ -44,12 +44,12 @@ fn patience(root: &SysRoot, device: &str) -> u32 {
 ///
 /// # Errors
 /// When the device has not got so many.
-pub fn queues(config: &RdmaConfig, device: &Arc<Device>) -> Result<(Vec<Queue>, Vec<Queue>), Error> {
+pub fn queues(config: &RdmaConfig, device: &Arc<Device>) -> Result<(Vec<Queue>, Vec<Queue>), Reason> {
     let label = config.label();
     let of_thread = config.queue_pairs.div_ceil(config.threads);
     let failed = || preparing(&label, "making a completion queue");
     let patience = patience(&config.system.root, &config.device);
-    let queue = |depth: usize| -> Result<Queue, Error> {
+    let queue = |depth: usize| -> Result<Queue, Reason> {
         let depth = u32::try_from(depth).unwrap_or(u32::MAX);
         let channel = config.event.then(|| CompletionChannel::new(device)).transpose().map_err(failed())?;
         let cq = match &channel {

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_model::Cause;
+use seatrial_model::{Cause, Reason};
 use seatrial_sys::memory::Pages;
 use seatrial_sys::verbs::{Access, MemoryRegion, ProtectionDomain};
 use serde_json::json;
 
 use super::{Layout, RdmaConfig, preparing};
-use crate::Error;
 use crate::{Held, evidence_of_pages, evidence_of_place};
 
 /// Times that the memory of a message is registered for the figure of what that costs.
@@ -27,12 +26,12 @@ pub fn registered(
     pd: &Arc<ProtectionDomain>,
     layout: &Layout,
     pages: &[Pages],
-) -> Result<Memory, Error> {
+) -> Result<Memory, Reason> {
     let label = config.label();
     let node = config.bindings.first().and_then(|binding| binding.memory);
     let take = |bytes: usize| {
         Held::take(bytes, pages, node)
-            .map_err(|error| Error::new(Cause::NoSpace, format!("memory for messages: {error}")))
+            .map_err(|error| Reason::new(Cause::NoSpace, format!("memory for messages: {error}")))
     };
     let mut registrations = Vec::new();
     let mut sample = take(config.largest() as usize)?.map;

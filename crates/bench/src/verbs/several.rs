@@ -1,12 +1,10 @@
 //! Several ports in one case: which talk to which, how lists of them are written, and what they found together.
 
-use seatrial_model::{Cause, Integrity, Params, Reason, SiteNode};
+use seatrial_model::{Cause, Params, Reason, SiteNode};
 
 use super::end::{End, partner, wanted};
-use super::endpoint::too_early;
 use super::params::{DEVICE, PEER};
 use super::port_list::{PLUS, joined};
-use crate::Error;
 
 /// Each port that is asked for together with others, with the port that it talks to; none where no list is asked for.
 ///
@@ -69,27 +67,4 @@ fn twice(pairs: &[[End<'_>; 2]]) -> Option<String> {
         let again = pair.iter().find(|end| pairs[..at].iter().any(|before| is_in(before, end)));
         again.map(End::label)
     })
-}
-
-/// What each port found, as one.
-///
-/// # Errors
-/// The first of theirs; or when there is none.
-pub fn verified(mut told: impl Iterator<Item = Result<Integrity, Error>>) -> Result<Integrity, Error> {
-    let first = told.next().ok_or_else(too_early)??;
-    told.try_fold(first, |before, next| Ok(both(before, next?)))
-}
-
-fn both(one: Integrity, other: Integrity) -> Integrity {
-    match (one, other) {
-        (Integrity::Corrupt { wrong, of, first }, Integrity::Corrupt { wrong: more, of: others, .. }) => {
-            Integrity::Corrupt { wrong: wrong + more, of: of + others, first }
-        }
-        (corrupt @ Integrity::Corrupt { .. }, _) | (_, corrupt @ Integrity::Corrupt { .. }) => corrupt,
-        (Integrity::Verified { checked }, Integrity::Verified { checked: more }) => {
-            Integrity::Verified { checked: checked + more }
-        }
-        // Of one port only is not of all.
-        (Integrity::Verified { .. }, other) | (other, _) => other,
-    }
 }

@@ -39,7 +39,7 @@ impl SlurmLauncher {
         let mut command = Command::new("srun");
         command.args(["--job-name=seatrial", "--ntasks-per-node=1", "--mpi=none"]);
         // The step shares its nodes' processors with whatever the job runs already, takes all of them, and binds
-        // nothing: seats are chosen by the plan.
+        // nothing: the plan chooses the CPUs.
         command.args(["--overlap", "--cpu-bind=none", "--mem-bind=none"]);
         // One node that dies is a finding, not the end of the run.
         command.args(["--kill-on-bad-exit=0", "--wait=0", "--no-kill"]);

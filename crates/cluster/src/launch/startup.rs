@@ -162,7 +162,7 @@ impl AgentStartup {
                 let turns = u32::try_from(nodes.len().div_ceil(ON_THE_WAY)).unwrap_or(u32::MAX);
                 let more = self.within.saturating_mul(turns.saturating_add(1));
                 for (node, child) in nodes.into_iter().zip(0..) {
-                    self.seat(node, Link::relayed(Arc::clone(&gateway), child), None, Arc::default());
+                    self.admit(node, Link::relayed(Arc::clone(&gateway), child), None, Arc::default());
                     if let Some(pending) = self.pending.last_mut() {
                         pending.more = Some(more);
                     }
@@ -185,7 +185,7 @@ impl AgentStartup {
     /// Takes in an agent that came by itself. Its name is what it says in its hello.
     pub(super) fn adopt(&mut self, from: &str, stream: TcpStream) {
         match Link::adopt(self.pending.len(), stream, self.hear.clone()) {
-            Ok(link) => self.seat(from.to_owned(), link, None, Arc::default()),
+            Ok(link) => self.admit(from.to_owned(), link, None, Arc::default()),
             Err(error) => {
                 let why = format!("serving its connection: {error}");
                 self.miss(LaunchError::Start { node: from.to_owned(), why });
@@ -268,8 +268,8 @@ impl AgentStartup {
     }
 
     pub(super) fn part(self) -> Gathered {
-        let seats = self.pending.into_iter().enumerate();
-        let mut here: Vec<Here> = seats
+        let pending = self.pending.into_iter().enumerate();
+        let mut here: Vec<Here> = pending
             .filter_map(|(at, PendingAgent { node, link, hello, .. })| {
                 Some(Here { at, node, hello: hello?, link })
             })
@@ -289,12 +289,12 @@ impl AgentStartup {
     fn start(&mut self, start: Start) {
         let Start { node, opening: Opening { mut command, manner, copying }, renewed } = start;
         match Link::start(self.pending.len(), &mut command, manner, self.hear.clone()) {
-            Ok(link) => self.seat(node, link, renewed, copying),
+            Ok(link) => self.admit(node, link, renewed, copying),
             Err(why) => self.miss(LaunchError::Start { node, why }),
         }
     }
 
-    fn seat(&mut self, node: String, link: Link, renewed: Option<Opening>, copying: Arc<Copying>) {
+    fn admit(&mut self, node: String, link: Link, renewed: Option<Opening>, copying: Arc<Copying>) {
         let deadline = Instant::now() + self.within;
         let pending =
             PendingAgent { node, link, deadline, hello: None, given_up: false, renewed, copying, more: None };

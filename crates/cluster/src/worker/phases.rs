@@ -3,7 +3,7 @@
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use seatrial_bench::{Offer, Part, Registry};
+use seatrial_bench::{Offer, Part, Prepared, Registry, Running};
 use seatrial_model::{
     Case, Cause, Evidence, Fact, LogLine, Nanos, Phase, ProbeReading, ProbeReadings, Reason,
 };
@@ -47,19 +47,45 @@ pub(super) fn serve(
         })?;
     tracing::debug!(case = %case.id, part = place.part, index = place.index, trial = task.trial, "worker starts");
     let check = if case.origin.liveness_check { bench.liveness_check(case, place) } else { None };
-    let mut part = check.map_or_else(|| bench.part(case, place), Ok)?;
+    let mut stage = Stage::New(check.unwrap_or_else(|| bench.part(case, place)));
     let mut served = Served { evidence: Evidence::new(), probes: bench.about().probes, phase_stop, outbox };
     // The channel ends only with the control thread, which takes the process with it.
     while let Ok(order) = orders.recv() {
-        match order {
-            WorkerOrder::Prepare => served.prepare(&mut *part)?,
-            WorkerOrder::Connect(offers) => served.connect(&mut *part, &offers)?,
-            WorkerOrder::Run(phase, span, at) => served.run(&mut *part, phase, span, at)?,
-            WorkerOrder::Verify => served.verify(&mut *part)?,
-            WorkerOrder::Finish => break,
+        stage = match (order, stage) {
+            (WorkerOrder::Prepare, Stage::New(part)) => served.prepare(part)?,
+            (WorkerOrder::Connect(offers), Stage::Prepared(part)) => served.connect(part, &offers)?,
+            (WorkerOrder::Run(phase, span, at), Stage::Running(mut part)) => {
+                served.run(&mut *part, phase, span, at)?;
+                Stage::Running(part)
+            }
+            (WorkerOrder::Verify, Stage::Running(mut part)) => {
+                served.verify(&mut *part)?;
+                Stage::Running(part)
+            }
+            (WorkerOrder::Finish, _) => break,
+            (_, stage) => {
+                return Err(protocol(format!("an order does not fit a part that is {}", stage.name())));
+            }
         }
     }
     Ok(())
+}
+
+/// How far the part has come.
+enum Stage {
+    New(Part),
+    Prepared(Prepared),
+    Running(Box<dyn Running>),
+}
+
+impl Stage {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::New(_) => "new",
+            Self::Prepared(_) => "prepared",
+            Self::Running(_) => "running",
+        }
+    }
 }
 
 struct Served<'a> {
@@ -70,19 +96,21 @@ struct Served<'a> {
 }
 
 impl Served<'_> {
-    fn prepare(&mut self, part: &mut dyn Part) -> Result<(), Reason> {
-        let offer = part.prepare()?;
-        self.outbox.send(&FromWorker::Prepared { offer })
+    fn prepare(&mut self, part: Part) -> Result<Stage, Reason> {
+        let prepared = part.prepare()?;
+        self.outbox.send(&FromWorker::Prepared { offer: prepared.offer().clone() })?;
+        Ok(Stage::Prepared(prepared))
     }
 
-    fn connect(&mut self, part: &mut dyn Part, offers: &[Offer]) -> Result<(), Reason> {
-        part.connect(offers)?;
-        self.outbox.send(&FromWorker::Connected)
+    fn connect(&mut self, part: Prepared, offers: &[Offer]) -> Result<Stage, Reason> {
+        let running = part.connect(offers)?;
+        self.outbox.send(&FromWorker::Connected)?;
+        Ok(Stage::Running(running))
     }
 
     fn run(
         &mut self,
-        part: &mut dyn Part,
+        part: &mut dyn Running,
         phase: Phase,
         span: Duration,
         at: Option<Nanos>,
@@ -105,7 +133,7 @@ impl Served<'_> {
         self.outbox.send(&FromWorker::Measured)
     }
 
-    fn verify(&mut self, part: &mut dyn Part) -> Result<(), Reason> {
+    fn verify(&mut self, part: &mut dyn Running) -> Result<(), Reason> {
         let integrity = part.verify()?;
         self.outbox.send(&FromWorker::Verified { integrity, evidence: self.evidence.clone() })
     }

@@ -16,7 +16,6 @@ pub fn case(what: &str) -> Case {
         precision_percent: 2.0,
     };
     let mut case = Case::new(&crate::toys::ABOUT, "n1", Subject::node(), &params, budget);
-    case.places =
-        vec![PartPlacement { part: "toy".to_owned(), index: 0, node: "n1".to_owned(), seats: vec![] }];
+    case.places = vec![PartPlacement::new("toy", 0, "n1", vec![])];
     case
 }

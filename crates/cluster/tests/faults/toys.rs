@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Signal, getpid, getppid, kill_process};
-use seatrial_bench::{Benchmark, Error, Offer, Part, Registry, Sink, Stop};
+use seatrial_bench::{Benchmark, Part, Prepared, Registry, Running, Sink, Stop};
 use seatrial_model::{
     About, Case, Cause, Cost, Integrity, Interaction, Limits, Measures, Nanos, Params, PartPlacement,
-    PartRecord, Phase, Quantity, Reason, Sample, Site, Unit,
+    PartRecord, Phase, Quantity, Reason, Sample, Site,
 };
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::process::adopt;
@@ -66,14 +66,8 @@ impl Benchmark for Toy {
         Limits::new()
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        let does = case.params.text("does")?;
-        let (does, file) = does.split_once(' ').unwrap_or((does, ""));
-        if does == "is_refused" {
-            return Err(Error::new(Cause::Missing, "no toys today"));
-        }
-        let (does, file) = (does.to_owned(), file.to_owned());
-        Ok(Box::new(ToyPart { does, file, place: place.clone(), child: None, open: None }))
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        Part::new(case, place, prepare)
     }
 
     fn reduce(&self, _: &Case, _: &[PartRecord]) -> Result<Measures, Reason> {
@@ -83,45 +77,45 @@ impl Benchmark for Toy {
 
 struct ToyPart {
     does: String,
-    file: String,
-    place: PartPlacement,
-    child: Option<Child>,
+    node: String,
     open: Option<File>,
+    _child: Option<Child>,
 }
 
-impl Part for ToyPart {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        let io = |error: io::Error| Error::new(Cause::IoError, error.to_string());
-        match self.does.as_str() {
-            "starts_a_child" => self.child = Some(Command::new("sleep").arg("600").spawn().map_err(io)?),
-            "starts_a_stray" => {
-                self.child = Some(Command::new("setsid").args(["sleep", "600"]).spawn().map_err(io)?);
-            }
-            "leaves_a_folder" => leave_a_folder(Path::new(&self.file)).map_err(io)?,
-            "writes_to" => self.open = Some(OpenOptions::new().append(true).open(&self.file).map_err(io)?),
-            "is_stubborn" => {
-                // A handler that only takes a note, so the signal no longer ends the process.
-                signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::default()).map_err(io)?;
-            }
-            "has_no_memory" => {
-                return Err(Error::new(Cause::NoSpace, "mmap of 1 PiB: Cannot allocate memory"));
-            }
-            _ => {}
+fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
+    let does = case.params.text("does")?;
+    let (does, file) = does.split_once(' ').unwrap_or((does, ""));
+    let io = |error: io::Error| Reason::new(Cause::IoError, error.to_string());
+    let (mut child, mut open) = (None, None);
+    match does {
+        "is_refused" => return Err(Reason::new(Cause::Missing, "no toys today")),
+        "starts_a_child" => child = Some(Command::new("sleep").arg("600").spawn().map_err(io)?),
+        "starts_a_stray" => {
+            child = Some(Command::new("setsid").args(["sleep", "600"]).spawn().map_err(io)?);
         }
-        let number = |pid: Option<rustix::process::Pid>| pid.map(|pid| pid.as_raw_nonzero().get());
-        let child = self.child.as_ref().map(Child::id);
-        Ok(Offer::new(
-            &self.place,
-            json!({ "pid": number(Some(getpid())), "agent": number(getppid()), "child": child }),
-        ))
+        "leaves_a_folder" => leave_a_folder(Path::new(file)).map_err(io)?,
+        "writes_to" => open = Some(OpenOptions::new().append(true).open(file).map_err(io)?),
+        "is_stubborn" => {
+            // A handler that only takes a note, so the signal no longer ends the process.
+            signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::default()).map_err(io)?;
+        }
+        "has_no_memory" => {
+            return Err(Reason::new(Cause::NoSpace, "mmap of 1 PiB: Cannot allocate memory"));
+        }
+        _ => {}
     }
-
-    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
+    let number = |pid: Option<rustix::process::Pid>| pid.map(|pid| pid.as_raw_nonzero().get());
+    let own_child = child.as_ref().map(Child::id);
+    let told = json!({ "pid": number(Some(getpid())), "agent": number(getppid()), "child": own_child });
+    let part = ToyPart { does: does.to_owned(), node: place.node.clone(), open, _child: child };
+    Prepared::new(place, told, |peers| {
         let known = peers.iter().filter(|offer| offer.data["pid"].is_u64()).count();
-        if known == 0 { Err(Error::new(Cause::PartnerLost, "no peer has a pid")) } else { Ok(()) }
-    }
+        if known == 0 { Err(Reason::new(Cause::PartnerLost, "no peer has a pid")) } else { Ok(part) }
+    })
+}
 
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+impl Running for ToyPart {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         if phase == Phase::WarmUp {
             out.sample(sample("warm"));
             return Ok(());
@@ -139,7 +133,7 @@ impl Part for ToyPart {
             "is_stubborn" => loop {
                 sleep(Duration::from_secs(1));
             },
-            "panics" => panic!("the toy broke on {}", self.place.node),
+            "panics" => panic!("the toy broke on {}", self.node),
             "says_garbage" => blurt(b"\x05\0\0\0hello"),
             "says_no_frame" => blurt(b"Segmentation fault (core dumped)\n"),
             "floods_its_output" => {
@@ -154,7 +148,7 @@ impl Part for ToyPart {
             },
             "writes_to" => {
                 let write = self.open.as_mut().map(|file| file.write_all(b"x"));
-                write.transpose().map_err(|error| Error::new(Cause::IoError, error.to_string()))?;
+                write.transpose().map_err(|error| Reason::new(Cause::IoError, error.to_string()))?;
             }
             // One at least, however late it starts.
             _ => loop {
@@ -169,7 +163,7 @@ impl Part for ToyPart {
         Ok(())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         Ok(Integrity::Verified { checked: 7 })
     }
 }
@@ -185,8 +179,7 @@ fn leave_a_folder(path: &Path) -> io::Result<()> {
 
 fn sample(channel: &str) -> Sample {
     let now = Nanos(now_ns());
-    let amount = Quantity::new(1.0, Unit::Count).expect("finite");
-    Sample { channel: channel.to_owned(), at: Params::default(), start: now, end: now, amount }
+    Sample::new(channel, Params::default(), (now, now), Quantity::count(1))
 }
 
 #[expect(clippy::exit, reason = "what a library does that thinks it owns the process")]

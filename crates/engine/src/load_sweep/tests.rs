@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use seatrial_bench::{Benchmark, Error, Part};
+use seatrial_bench::{Benchmark, Part};
 use seatrial_cluster::{Fault, Script, ScriptedFleet};
 use seatrial_model::machine::Machine;
 use seatrial_model::{
     About, Budget, Cost, Event, Interaction, Limits, Measures, MetricSpec, ParamSpec, PartPlacement,
-    PartRecord, Phase, Quantity, Sample, Site, SiteNode, Subject, Unit, Values,
+    PartRecord, Phase, Quantity, Reason, Sample, Site, SiteNode, Subject, Unit, Values,
 };
 
 use super::*;
@@ -57,12 +57,7 @@ impl Benchmark for Toy {
         };
         let node = &site.nodes[0].name;
         let mut case = Case::new(&ABOUT, node, Subject::node(), params, budget);
-        case.places = vec![PartPlacement {
-            part: "worker".to_owned(),
-            index: 0,
-            node: node.clone(),
-            seats: Vec::new(),
-        }];
+        case.places = vec![PartPlacement::new("worker", 0, node.clone(), Vec::new())];
         Ok(vec![case])
     }
 
@@ -70,7 +65,7 @@ impl Benchmark for Toy {
         Limits::new()
     }
 
-    fn part(&self, _: &Case, _: &PartPlacement) -> Result<Box<dyn Part>, Error> {
+    fn part(&self, _: &Case, _: &PartPlacement) -> Part {
         unreachable!("its workers are scripted")
     }
 

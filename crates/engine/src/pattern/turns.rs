@@ -84,17 +84,19 @@ fn named(players: &[usize]) -> impl Fn((usize, usize)) -> (usize, usize) {
     move |(one, other)| (players[one], players[other])
 }
 
-/// The circle method of round-robin tournaments: one seat stands still, the others move round it; a seat too many is a
+/// The circle method of round-robin tournaments: one position stands still, the others move round it; a position too many is a
 /// pause.
 fn tournament(count: usize) -> Vec<Vec<(usize, usize)>> {
-    let seats = count + count % 2;
+    let positions = count + count % 2;
     let round = |round: usize| {
-        let pairs = (0..seats / 2).map(move |at| {
-            let sit = |seat: usize| if seat == 0 { 0 } else { (seat - 1 + round) % (seats - 1) + 1 };
-            let (a, b) = (sit(at), sit(seats - 1 - at));
+        let pairs = (0..positions / 2).map(move |at| {
+            let sit = |position: usize| {
+                if position == 0 { 0 } else { (position - 1 + round) % (positions - 1) + 1 }
+            };
+            let (a, b) = (sit(at), sit(positions - 1 - at));
             (a.min(b), a.max(b))
         });
         pairs.filter(|(_, b)| *b < count).collect()
     };
-    (0..seats.saturating_sub(1)).map(round).collect()
+    (0..positions.saturating_sub(1)).map(round).collect()
 }

@@ -23,7 +23,7 @@ fn case(parts: u32) -> Case {
         part: "worker".to_owned(),
         index,
         node: format!("n{index}"),
-        seats: Vec::new(),
+        bindings: Vec::new(),
     };
     Case {
         id: "toy@n0/node[]".parse().unwrap(),

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
-use seatrial_bench::{Benchmark, Error, Offer, Part, Sink, Stop};
+use seatrial_bench::{Benchmark, Part, Prepared, Running, Sink, Stop};
 use seatrial_model::{
     About, Case, Cause, Integrity, Limits, Measures, Nanos, Params, PartPlacement, PartRecord, Phase,
     Quantity, Reason, Sample, Site, Unit, Values,
@@ -30,14 +30,8 @@ impl Benchmark for Pair {
         Limits::new()
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        let end = End {
-            place: place.clone(),
-            fault: case.params.text("fault")?.to_owned(),
-            stream: None,
-            moved: 0,
-        };
-        Ok(if place.part == "sender" { Box::new(Sender(end)) } else { Box::new(Receiver(end, None)) })
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        Part::new(case, place, if place.part == "sender" { sender } else { receiver })
     }
 
     fn reduce(&self, _: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
@@ -65,53 +59,51 @@ impl Benchmark for Pair {
 }
 
 struct End {
-    place: PartPlacement,
     fault: String,
-    stream: Option<TcpStream>,
+    stream: TcpStream,
     moved: u64,
 }
 
 struct Sender(End);
-struct Receiver(End, Option<TcpListener>);
+struct Receiver(End);
 
-fn io(what: &str, error: &std::io::Error) -> Error {
+fn sender(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
+    let fault = case.params.text("fault")?.to_owned();
+    Prepared::new(place, (), move |peers| {
+        let port = peers[1].data["port"].as_u64().expect("a port");
+        let stream = TcpStream::connect(("127.0.0.1", u16::try_from(port).expect("a port")));
+        let stream = stream.map_err(|error| io("connecting", &error))?;
+        Ok(Sender(End { fault, stream, moved: 0 }))
+    })
+}
+
+fn receiver(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
+    let fault = case.params.text("fault")?.to_owned();
+    let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| io("listening", &error))?;
+    let port = listener.local_addr().map_err(|error| io("asking the port", &error))?.port();
+    Prepared::new(place, serde_json::json!({ "port": port }), move |_| {
+        let (stream, _) = listener.accept().map_err(|error| io("accepting", &error))?;
+        Ok(Receiver(End { fault, stream, moved: 0 }))
+    })
+}
+
+fn io(what: &str, error: &std::io::Error) -> Reason {
     let cause = match error.kind() {
         ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Cause::PartnerLost,
         _ => Cause::IoError,
     };
-    Error::new(cause, format!("{what}: {error}"))
+    Reason::new(cause, format!("{what}: {error}"))
 }
 
 impl End {
     fn sample(&self, start: u64, out: &mut dyn Sink) {
-        let amount = Quantity::new(self.moved as f64, Unit::Byte).expect("finite");
-        out.sample(Sample {
-            channel: "moved".to_owned(),
-            at: Params::default(),
-            start: Nanos(start),
-            end: Nanos(now_ns()),
-            amount,
-        });
-    }
-
-    fn stream(&mut self) -> &mut TcpStream {
-        self.stream.as_mut().expect("connected")
+        let span = (Nanos(start), Nanos(now_ns()));
+        out.sample(Sample::new("moved", Params::default(), span, Quantity::bytes(self.moved)));
     }
 }
 
-impl Part for Sender {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        Ok(Offer::new(&self.0.place, serde_json::Value::Null))
-    }
-
-    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let port = peers[1].data["port"].as_u64().expect("a port");
-        let stream = TcpStream::connect(("127.0.0.1", u16::try_from(port).expect("a port")));
-        self.0.stream = Some(stream.map_err(|error| io("connecting", &error))?);
-        Ok(())
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+impl Running for Sender {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         if phase == Phase::WarmUp {
             return Ok(());
         }
@@ -123,39 +115,25 @@ impl Part for Sender {
         let start = now_ns();
         let block = vec![7_u8; 4096];
         while !stop.is_over() {
-            self.0.stream().write_all(&block).map_err(|error| io("sending", &error))?;
+            self.0.stream.write_all(&block).map_err(|error| io("sending", &error))?;
             self.0.moved += block.len() as u64;
         }
         // The final count crosses apart from the data, so that what is lost at the end counts.
         if self.0.fault == "sender-loses-a-byte" {
             self.0.moved += 1;
         }
-        self.0.stream().shutdown(std::net::Shutdown::Write).map_err(|error| io("closing", &error))?;
+        self.0.stream.shutdown(std::net::Shutdown::Write).map_err(|error| io("closing", &error))?;
         self.0.sample(start, out);
         Ok(())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         Ok(Integrity::Unverified { why: "the receiver checks".to_owned() })
     }
 }
 
-impl Part for Receiver {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| io("listening", &error))?;
-        let port = listener.local_addr().map_err(|error| io("asking the port", &error))?.port();
-        self.1 = Some(listener);
-        Ok(Offer::new(&self.0.place, serde_json::json!({ "port": port })))
-    }
-
-    fn connect(&mut self, _: &[Offer]) -> Result<(), Error> {
-        let listener = self.1.take().expect("prepared");
-        let (stream, _) = listener.accept().map_err(|error| io("accepting", &error))?;
-        self.0.stream = Some(stream);
-        Ok(())
-    }
-
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+impl Running for Receiver {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         if phase == Phase::WarmUp {
             return Ok(());
         }
@@ -164,13 +142,13 @@ impl Part for Receiver {
         }
         // Short only where it is what ends the phase: a machine that is busy may keep the sender from its CPU for longer.
         let patience = Duration::from_secs(if self.0.fault == "sender-hangs" { 3 } else { 600 });
-        self.0.stream().set_read_timeout(Some(patience)).map_err(|error| io("setting a timeout", &error))?;
+        self.0.stream.set_read_timeout(Some(patience)).map_err(|error| io("setting a timeout", &error))?;
         let start = now_ns();
         let mut block = vec![0_u8; 65536];
         // Reads past `stop` to the end of the stream: what was sent in the window must be counted.
         let _ = stop;
         loop {
-            match self.0.stream().read(&mut block) {
+            match self.0.stream.read(&mut block) {
                 Ok(0) => break,
                 Ok(count) => self.0.moved += count as u64,
                 Err(error) => return Err(io("receiving", &error)),
@@ -180,7 +158,7 @@ impl Part for Receiver {
         Ok(())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         if self.0.fault == "corrupt" {
             return Ok(Integrity::Corrupt { wrong: 1, of: self.0.moved, first: "byte 12 is 6".to_owned() });
         }

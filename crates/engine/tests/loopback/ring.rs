@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-use seatrial_bench::{Benchmark, Error, Offer, Part, Sink, Stop};
+use seatrial_bench::{Benchmark, Part, Prepared, Running, Sink, Stop};
 use seatrial_model::{
     About, Case, Cause, Integrity, Kind, Limits, Measures, Nanos, ParamSpec, Params, PartPlacement,
     PartRecord, Phase, Quantity, Reason, Sample, Site, Unit, Values,
@@ -34,8 +34,8 @@ impl Benchmark for Ring {
         Limits::new()
     }
 
-    fn part(&self, _: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, Error> {
-        Ok(Box::new(Link { place: place.clone(), listener: None, from: None, to: None }))
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        Part::new(case, place, link)
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
@@ -64,39 +64,35 @@ impl Benchmark for Ring {
 }
 
 struct Link {
-    place: PartPlacement,
-    listener: Option<TcpListener>,
-    from: Option<TcpStream>,
-    to: Option<TcpStream>,
+    is_first: bool,
+    from: TcpStream,
+    to: TcpStream,
 }
 
-fn io(error: &std::io::Error) -> Error {
-    Error::new(Cause::PartnerLost, error.to_string())
-}
-
-impl Part for Link {
-    fn prepare(&mut self) -> Result<Offer, Error> {
-        let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| io(&error))?;
-        let port = listener.local_addr().map_err(|error| io(&error))?.port();
-        self.listener = Some(listener);
-        Ok(Offer::new(&self.place, serde_json::json!(port)))
-    }
-
-    fn connect(&mut self, peers: &[Offer]) -> Result<(), Error> {
-        let next = &peers[(self.place.index as usize + 1) % peers.len()];
+fn link(_: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
+    let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| io(&error))?;
+    let port = listener.local_addr().map_err(|error| io(&error))?.port();
+    let index = place.index as usize;
+    Prepared::new(place, port, move |peers| {
+        let next = &peers[(index + 1) % peers.len()];
         let port = u16::try_from(next.data.as_u64().expect("a port")).expect("a port");
-        self.to = Some(TcpStream::connect(("127.0.0.1", port)).map_err(|error| io(&error))?);
-        let (from, _) = self.listener.take().expect("prepared").accept().map_err(|error| io(&error))?;
-        self.from = Some(from);
-        Ok(())
-    }
+        let to = TcpStream::connect(("127.0.0.1", port)).map_err(|error| io(&error))?;
+        let (from, _) = listener.accept().map_err(|error| io(&error))?;
+        Ok(Link { is_first: index == 0, from, to })
+    })
+}
 
-    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Error> {
+fn io(error: &std::io::Error) -> Reason {
+    Reason::new(Cause::PartnerLost, error.to_string())
+}
+
+impl Running for Link {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         if phase == Phase::WarmUp {
             return Ok(());
         }
-        let (from, to) = (self.from.as_mut().expect("connected"), self.to.as_mut().expect("connected"));
-        let first = self.place.index == 0;
+        let Self { is_first, from, to } = self;
+        let first = *is_first;
         let start = now_ns();
         let mut laps = 0_u64;
         let mut token = [0_u8];
@@ -117,13 +113,12 @@ impl Part for Link {
                 break;
             }
         }
-        let amount = Quantity::new(laps as f64, Unit::Count).expect("finite");
-        let (start, end) = (Nanos(start), Nanos(now_ns()));
-        out.sample(Sample { channel: "laps".to_owned(), at: Params::default(), start, end, amount });
+        let span = (Nanos(start), Nanos(now_ns()));
+        out.sample(Sample::new("laps", Params::default(), span, Quantity::count(laps)));
         Ok(())
     }
 
-    fn verify(&mut self) -> Result<Integrity, Error> {
+    fn verify(&mut self) -> Result<Integrity, Reason> {
         Ok(Integrity::Verified { checked: 0 })
     }
 }

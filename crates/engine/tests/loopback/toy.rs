@@ -62,7 +62,7 @@ pub fn case(about: &About, names: &[&str], params: &Params, site: &Site) -> Case
         part: (*part).to_owned(),
         index,
         node: node.clone(),
-        seats: Vec::new(),
+        bindings: Vec::new(),
     };
     case.places = (0..).zip(names).map(place).collect();
     case

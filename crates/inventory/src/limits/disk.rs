@@ -52,7 +52,7 @@ fn throttled(throttle: &DiskThrottle, load: DiskLoad) -> Vec<Bound> {
 
 /// All bounds on a disk's rate in one direction.
 pub fn disk_limit(disk: &Disk) -> Limit {
-    let unknown = |reason: &str| Limit::Unknown { reason: reason.to_owned() };
+    let unknown = |reason: &str| Limit::unknown(reason);
     if disk.is_emulated {
         return unknown("a disk that a hypervisor plays has no link that would limit it");
     }
@@ -66,7 +66,7 @@ pub fn disk_limit(disk: &Disk) -> Limit {
             let below = disk.slaves.join(", ");
             match below.is_empty() {
                 true => unknown("it is made of memory or of a file, not of a disk"),
-                false => Limit::Unknown { reason: format!("it is made of other devices; see {below}") },
+                false => Limit::unknown(format!("it is made of other devices; see {below}")),
             }
         }
         bus => Limit::Unknown {

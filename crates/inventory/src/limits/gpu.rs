@@ -37,7 +37,7 @@ pub fn gpu_host_limit(gpu: &Gpu) -> Limit {
         Limit::Chain(bounds) => bounds,
         Limit::Unknown { reason } => match by_library(gpu) {
             Known::Known(bound) => vec![bound],
-            Known::Unknown(why) => return Limit::Unknown { reason: format!("{reason}; {why}") },
+            Known::Unknown(why) => return Limit::unknown(format!("{reason}; {why}")),
         },
     };
     let rate = |bound: &seatrial_model::Bound| bound.value.value() * bound.value.unit().factor() / 1e9;

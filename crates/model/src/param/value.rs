@@ -121,6 +121,12 @@ impl schemars::JsonSchema for Value {
 #[serde(transparent)]
 pub struct Params(BTreeMap<String, Value>);
 
+impl<const N: usize> From<[(&str, Value); N]> for Params {
+    fn from(values: [(&str, Value); N]) -> Self {
+        values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
+
 impl Params {
     /// Sets `name` to `value`.
     pub fn set(&mut self, name: &str, value: impl Into<Value>) {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Dimension, Unit};
+use super::{Dimension, Nanos, Unit};
 
 /// A finite number with its unit, for example `9.00 Gbit/s`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,6 +66,21 @@ impl Quantity {
     /// [`QuantityError::NotFinite`] for NaN and infinity.
     pub fn new(value: f64, unit: Unit) -> Result<Self, QuantityError> {
         if value.is_finite() { Ok(Self { value, unit }) } else { Err(QuantityError::NotFinite { value }) }
+    }
+
+    /// This many bytes.
+    pub const fn bytes(bytes: u64) -> Self {
+        Self { value: bytes as f64, unit: Unit::Byte }
+    }
+
+    /// This many of something.
+    pub const fn count(count: u64) -> Self {
+        Self { value: count as f64, unit: Unit::Count }
+    }
+
+    /// This time, in nanoseconds.
+    pub const fn time(time: Nanos) -> Self {
+        Self { value: time.0 as f64, unit: Unit::Nanosecond }
     }
 
     /// The number, in [`Self::unit`].

@@ -161,7 +161,7 @@ fn limits() -> Vec<PartLimit> {
     let mut limits = vec![
         limit("node", Limit::Chain(vec![bound("255.9 GB/s", "12 channels x 2666 MT/s x 8 B", "dmi")])),
         limit("hca:mlx5_0/1", Limit::Chain(chain)),
-        limit("nic:eno2", Limit::Unknown { reason: "the link is down".to_owned() }),
+        limit("nic:eno2", Limit::unknown("the link is down")),
     ];
     let disk = |n: u8| {
         let name = format!("disk:sd{}", char::from(b'a' + n));
@@ -187,7 +187,7 @@ fn a_machine_that_tells_nothing_says_why() {
     let unknown = PartLimit {
         subject,
         what: "memory bandwidth".to_owned(),
-        limit: Limit::Unknown { reason: "the firmware's table cannot be read".to_owned() },
+        limit: Limit::unknown("the firmware's table cannot be read"),
     };
     let text = render(&[Node { limits: vec![unknown], ..node }], TextStyle::default());
     golden!("inventory_of_nothing", text);

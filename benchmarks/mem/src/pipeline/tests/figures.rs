@@ -67,12 +67,7 @@ fn part(trial: u32, samples: Vec<Sample>, evidence: serde_json::Value) -> PartRe
 
 fn place() -> seatrial_model::PartPlacement {
     let binding = |cpu| Binding { cpu, node: 0, domain: 0, memory: Some(0) };
-    seatrial_model::PartPlacement {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        seats: vec![binding(0), binding(1)],
-    }
+    seatrial_model::PartPlacement::new("worker", 0, "n1", vec![binding(0), binding(1)])
 }
 
 fn reduced(settings: &Settings, tries: &[&[Try]]) -> Result<Measures, Reason> {

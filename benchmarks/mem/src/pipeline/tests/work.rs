@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
-use seatrial_model::{Binding, Cause, Evidence, Integrity, Nanos, PartPlacement, PartRecord, Phase, Sample};
+use seatrial_model::{Binding, Cause, Integrity, Nanos, PartPlacement, PartRecord, Phase};
 use seatrial_sys::affinity;
 use seatrial_sys::memory::Pages;
 use seatrial_sys::sched::Class;
@@ -16,30 +16,18 @@ use crate::pipeline::reduce;
 use crate::pipeline::ring::Rings;
 use crate::pipeline::settings::{Blocks, Mode, Settings, Threads};
 use crate::pipeline::window::LEAD;
-use seatrial_bench::{Part, Sink, Stop};
+use seatrial_bench::{Running, Stop};
+use seatrial_testkit::Kept;
 
 /// Rounds of 8 ms.
 const ROUNDS: u64 = 5;
-
-#[derive(Default)]
-struct Kept(Vec<Sample>, Evidence);
-
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.0.push(sample);
-    }
-
-    fn evidence(&mut self, name: &str, value: serde_json::Value) {
-        self.1.insert(name.to_owned(), value);
-    }
-}
 
 /// All CPUs, or only the first: on one node, whose memory is taken where it falls.
 fn place(single: bool) -> PartPlacement {
     let cpus = affinity::allowed().expect("a mask");
     let binding = |cpu| Binding { cpu, node: 0, domain: 0, memory: None };
     let bindings = cpus.iter().take(if single { 1 } else { usize::MAX }).map(binding).collect();
-    PartPlacement { part: "worker".to_owned(), index: 0, node: "n1".to_owned(), seats: bindings }
+    PartPlacement::new("worker", 0, "n1", bindings)
 }
 
 fn settings(mode: Mode, threads: Threads) -> Settings {
@@ -61,18 +49,16 @@ fn stop_after(rounds: u64) -> Stop {
 
 /// Takes a worker through all of its phases; `measure` makes the signal that ends the one that counts, as it begins.
 fn run(worker: &mut Worker, measure: impl FnOnce() -> Stop) -> (Kept, Integrity) {
-    worker.prepare().expect("prepared");
-    worker.connect(&[]).expect("connected");
     let mut kept = Kept::default();
     worker.run(Phase::WarmUp, &stop_after(2), &mut kept).expect("warm");
-    assert!(kept.0.is_empty(), "the warm-up keeps nothing");
+    assert!(kept.samples.is_empty(), "the warm-up keeps nothing");
     worker.run(Phase::Measure, &measure(), &mut kept).expect("measured");
     let integrity = worker.verify().expect("checked");
     (kept, integrity)
 }
 
 fn record(kept: Kept, integrity: Integrity) -> PartRecord {
-    let (samples, evidence) = (kept.0, kept.1);
+    let (samples, evidence) = (kept.samples, kept.evidence);
     PartRecord {
         part: "worker".to_owned(),
         index: 0,
@@ -92,7 +78,7 @@ fn every_way_to_share_the_work_does_all_of_it_on_any_number_of_cores() {
             // Time for many more rounds than were planned, of which a machine that is busy may take some for itself.
             let (kept, integrity) = run(&mut worker(&settings, &place), || stop_after(ROUNDS + 20_000));
             let due: f64 = kept
-                .0
+                .samples
                 .iter()
                 .filter(|sample| sample.channel == "due")
                 .map(|sample| sample.amount.value())
@@ -101,7 +87,7 @@ fn every_way_to_share_the_work_does_all_of_it_on_any_number_of_cores() {
             assert_eq!(due, (3 * 8 * ROUNDS) as f64, "{threads:?}");
             assert!(matches!(integrity, Integrity::Verified { checked } if checked > 0), "{integrity:?}");
             for name in ["place", "pages", "isa", "prefetch", "sched", "lateness"] {
-                assert!(kept.1.contains_key(name), "{name}");
+                assert!(kept.evidence.contains_key(name), "{name}");
             }
             let measures = reduce::of(&settings, &[place], &[record(kept, integrity)]).expect("figures");
             for values in measures.metrics.values() {
@@ -117,18 +103,18 @@ fn a_search_tries_from_a_fresh_start_each_time_and_says_what_it_found() {
     let (settings, place) = (settings(Mode::Max, Threads::Core), place(false));
     // A machine that is busy may leave no time for a try.
     let tried = |rounds: u64| run(&mut worker(&settings, &place), || stop_after(rounds));
-    let tried = [100, 1000, 10_000, 10_000].into_iter().map(tried).find(|(kept, _)| !kept.0.is_empty());
+    let tried = [100, 1000, 10_000, 10_000].into_iter().map(tried).find(|(kept, _)| !kept.samples.is_empty());
     let (kept, integrity) = tried.expect("a try");
     assert!(matches!(integrity, Integrity::Verified { .. }), "{integrity:?}");
     let mut paces: Vec<String> =
-        kept.0.iter().map(|sample| sample.at.get("pace").expect("a pace").to_string()).collect();
+        kept.samples.iter().map(|sample| sample.at.get("pace").expect("a pace").to_string()).collect();
     paces.dedup();
     let tries = paces.len();
     assert!(tries >= 1, "no try");
     paces.sort();
     paces.dedup();
     assert_eq!(paces.len(), tries, "a pace was tried twice");
-    assert!(kept.1["search"]["guess"].is_number(), "{:?}", kept.1["search"]);
+    assert!(kept.evidence["search"]["guess"].is_number(), "{:?}", kept.evidence["search"]);
     match reduce::of(&settings, &[place], &[record(kept, integrity)]) {
         Ok(measures) => assert!(measures.metrics["headroom"].trials[0][0] > 0.0),
         // The cores may have been somebody else's.
@@ -164,12 +150,11 @@ fn a_phase_that_is_stopped_or_too_short_leaves_no_samples_and_hangs_nobody() {
     };
     for measure in [raised, || Stop::after(Duration::from_millis(1))] {
         let (kept, _) = run(&mut worker(&settings, &place), measure);
-        assert!(kept.0.is_empty());
+        assert!(kept.samples.is_empty());
     }
     // Each would go on for long: a window of 800 s, a warm-up for as long as there is time, an hour here.
     for phase in [Phase::Measure, Phase::WarmUp] {
         let mut halted = worker_for(100_000, &settings, &place);
-        halted.prepare().expect("prepared");
         let stop = Stop::after(Duration::from_secs(3600));
         let signal = stop.clone();
         let raise = thread::spawn(move || {
@@ -179,7 +164,7 @@ fn a_phase_that_is_stopped_or_too_short_leaves_no_samples_and_hangs_nobody() {
         let mut kept = Kept::default();
         halted.run(phase, &stop, &mut kept).expect("ended");
         raise.join().expect("raised");
-        assert!(stop.is_over() && kept.0.is_empty(), "{phase:?}");
+        assert!(stop.is_over() && kept.samples.is_empty(), "{phase:?}");
     }
 }
 
@@ -188,8 +173,8 @@ fn a_search_makes_no_try_shorter_than_it_should_be() {
     let (settings, place) = (settings(Mode::Max, Threads::Core), place(false));
     // A try takes 10 rounds of the scenario's own pace, for which there is no time.
     let (kept, _) = run(&mut worker_for(80, &settings, &place), || stop_after(3));
-    assert!(kept.0.is_empty());
-    assert!(kept.1["search"]["untried"].is_number(), "{:?}", kept.1["search"]);
+    assert!(kept.samples.is_empty());
+    assert!(kept.evidence["search"]["untried"].is_number(), "{:?}", kept.evidence["search"]);
 }
 
 #[test]
@@ -203,17 +188,11 @@ fn fifo_without_the_privilege_is_denied_before_anything_is_measured() {
         sets.effective -= CapabilitySet::SYS_NICE;
         set_capabilities(None, sets).expect("dropping is always allowed");
         let settings = Settings { class: Class::Fifo(1), ..settings(Mode::Paced, Threads::Core) };
-        worker(&settings, &place(false)).prepare()
+        let rings = Rings::of(&settings.scenario, vec![3, 2, 1, 2]);
+        Worker::of(&place(false), settings, rings, vec![Pages::Base], ROUNDS).map(drop)
     });
     let error = prepared.join().expect("joined").expect_err("denied");
     assert_eq!(error.cause, Cause::Denied);
     assert!(error.text.starts_with("sched_setscheduler to fifo:1: Operation not permitted"), "{error}");
     assert!(error.text.ends_with("or measure with -p sched=other"), "{error}");
-}
-
-#[test]
-fn no_thread_works_before_it_is_prepared() {
-    let settings = settings(Mode::Paced, Threads::Core);
-    let early = worker(&settings, &place(false)).run(Phase::Measure, &stop_after(1), &mut Kept::default());
-    assert_eq!(early.map_err(|error| error.cause), Err(Cause::Protocol));
 }

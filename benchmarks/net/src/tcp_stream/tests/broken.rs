@@ -5,12 +5,11 @@ use std::net::TcpStream;
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Cause, Phase};
+use seatrial_model::{Cause, Phase, Reason};
 
-use super::super::part::TcpEnd;
 use super::rig::{Both, Enter, Kept, alone, assert_verified, pair_of_nodes};
 use super::space::{Net, Pair};
-use seatrial_bench::{Error, Part, Stop};
+use seatrial_bench::{Benchmark, Running, Stop};
 
 /// The last, for nodes of our own: a plain user may not choose just any congestion control.
 const PLAIN: [(&str, &str); 3] = [("send", "write"), ("receive", "read"), ("congestion", "cubic")];
@@ -20,11 +19,11 @@ const FOREVER: Duration = Duration::from_secs(180);
 
 /// Measures while `meddle` does something to the way, and then until an end has noticed or `patience` is over; how both
 /// ends' phases ended, and both ends.
-fn meddled(pair: &Pair, patience: Duration, meddle: impl Fn()) -> ([Result<(), Error>; 2], Both) {
+fn meddled(pair: &Pair, patience: Duration, meddle: impl Fn()) -> ([Result<(), Reason>; 2], Both) {
     let enter: [&Enter<'_>; 2] = [&|| pair.first.enter(), &|| pair.second.enter()];
     let mut both = Both::connected_in(pair_of_nodes(&PLAIN), |_| (), enter);
     let stop = Stop::after(FOREVER);
-    let run = &|end: &mut TcpEnd| end.run(Phase::Measure, &stop, &mut Kept::default());
+    let run = &|end: &mut Box<dyn Running>| end.run(Phase::Measure, &stop, &mut Kept::default());
     let ended = std::thread::scope(|scope| {
         let ends = [&mut both.client, &mut both.server].map(|end| scope.spawn(move || run(end)));
         std::thread::sleep(Duration::from_millis(200));
@@ -47,7 +46,7 @@ fn a_connection_that_is_reset_on_the_way_is_told_by_its_flow() {
     let (ended, _) = meddled(&pair, FOREVER, || {
         pair.second.run(&format!("nft '{table}; {rule}'"));
     });
-    let errors: Vec<Error> = ended.into_iter().filter_map(Result::err).collect();
+    let errors: Vec<Reason> = ended.into_iter().filter_map(Result::err).collect();
     // The rule answers the sender; the receiver, whose packets do not go through it, only hears nothing more.
     assert!(!errors.is_empty(), "a reset was not noticed");
     for error in errors {
@@ -68,7 +67,7 @@ fn an_interface_that_goes_down_in_the_middle_ends_the_phase_in_time_and_is_told(
             assert!(matches!(error.cause, Cause::IoError | Cause::PartnerLost), "{error}");
         }
     }
-    let errors: Vec<Error> = both.verified().into_iter().filter_map(Result::err).collect();
+    let errors: Vec<Reason> = both.verified().into_iter().filter_map(Result::err).collect();
     assert!(!errors.is_empty(), "nothing confirms the data");
     assert!(errors.iter().all(|error| error.text.contains("flow 0 forward")), "{errors:?}");
 }
@@ -108,13 +107,12 @@ fn a_stranger_at_the_port_is_refused_counted_and_in_no_number() {
 #[test]
 fn an_address_that_leads_nowhere_is_told_with_what_it_answered() {
     let case = alone(&PLAIN[..2]);
-    let config = super::super::config::TcpStreamConfig::of(&case, &case.places[0]).expect("config");
-    let mut client = TcpEnd::new(config, &case.places[0]);
+    let client = crate::tcp_stream::TcpStream.part(&case, &case.places[0]).prepare().expect("ready");
     // A port of the loopback on which nobody listens.
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|open| open.local_addr()).expect("a port");
     let reach =
         serde_json::json!([{ "addresses": ["127.0.0.1"], "port": free.port(), "key": "00".repeat(32) }]);
     let offer = seatrial_bench::Offer::new(&case.places[1], reach);
-    let error = client.connect(&[offer]).expect_err("nobody listens");
+    let error = client.connect(&[offer]).err().expect("nobody listens");
     assert!(error.text.contains(&free.to_string()), "{error}");
 }

@@ -10,8 +10,9 @@ use super::super::closing::{TAIL, receive_end, send_end};
 use super::super::config::Name;
 use super::super::pattern::{Check, PERIOD, bytes};
 use super::rig::{Both, Kept, alone, metrics};
+use seatrial_bench::Benchmark;
 use seatrial_bench::Direction;
-use seatrial_bench::{Part, Stop};
+use seatrial_bench::Stop;
 
 const PLAIN: [(&str, &str); 2] = [("send", "write"), ("receive", "read")];
 
@@ -158,8 +159,7 @@ fn a_flipped_bit_a_lost_byte_and_a_repeated_period_are_found() {
 #[test]
 fn a_congestion_control_that_is_not_there_is_missing_and_the_others_are_named() {
     let case = alone(&[("congestion", "warp")]);
-    let config = super::super::config::TcpStreamConfig::of(&case, &case.places[0]).expect("config");
-    let error = super::super::part::TcpEnd::new(config, &case.places[0]).prepare().expect_err("refused");
+    let error = crate::tcp_stream::TcpStream.part(&case, &case.places[0]).prepare().err().expect("refused");
     assert!(matches!(error.cause, Cause::Missing | Cause::Denied), "{error}");
     assert!(error.text.contains("congestion=warp") && error.text.contains("reno"), "{error}");
 }

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use seatrial_model::{Integrity, Measures, PartRecord};
+use seatrial_model::{Integrity, Measures, PartRecord, Reason};
 
+use super::super::TcpStream;
 use super::super::method::{RECEIVES, SENDS};
 use super::super::record::End;
 use super::rig::{Both, alone, assert_verified, metrics};
+use seatrial_bench::Benchmark;
 
 const SPAN: Duration = Duration::from_millis(120);
 
@@ -15,7 +17,7 @@ fn ends(records: &[PartRecord]) -> Vec<End> {
 }
 
 /// Whether the kernel has no io_uring for us, which is an answer and not a fault.
-fn without_ring(words: [&str; 2], error: &seatrial_bench::Error) -> bool {
+fn without_ring(words: [&str; 2], error: &Reason) -> bool {
     words.contains(&"uring") && error.text.contains("the kernel refuses")
 }
 
@@ -126,10 +128,7 @@ fn packets_are_no_larger_than_they_were_asked_to_be() {
 #[test]
 fn several_paths_of_one_connection_carry_every_byte_where_the_kernel_has_them() {
     let case = alone(&[("protocol", "mptcp")]);
-    let config = super::super::config::TcpStreamConfig::of(&case, &case.places[1]).expect("config");
-    if let Err(error) =
-        seatrial_bench::Part::prepare(&mut super::super::part::TcpEnd::new(config, &case.places[1]))
-    {
+    if let Err(error) = TcpStream.part(&case, &case.places[1]).prepare() {
         assert_eq!(error.cause, seatrial_model::Cause::Inapplicable, "{error}");
         assert!(error.text.starts_with("this kernel has no mptcp"), "{error}");
         return;

@@ -7,7 +7,7 @@ use crate::tcp_stream::TcpStream;
 use seatrial_bench::Benchmark;
 
 fn cpus(case: &seatrial_model::Case, place: usize) -> Vec<u32> {
-    case.places[place].seats.iter().map(|binding| binding.cpu).collect()
+    case.places[place].bindings.iter().map(|binding| binding.cpu).collect()
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn the_limit_is_the_sum_of_the_rails() {
 #[test]
 fn each_flow_sits_next_to_its_own_rail_and_off_its_interrupts() {
     let case = planned(&[("rails", "eth0+eth1"), ("flows", "2")]).expect("a plan");
-    let cpus: Vec<u32> = case.places[0].seats.iter().map(|binding| binding.cpu).collect();
+    let cpus: Vec<u32> = case.places[0].bindings.iter().map(|binding| binding.cpu).collect();
     // CPU 1 serves the first rail and CPU 0 the second: both flows stay off both.
     assert_eq!(cpus, [2, 3]);
     assert_eq!(case.chosen.flag("off_irq_cores"), Ok(true));

@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use seatrial_model::machine::{Known, Nic, NicKind};
-use seatrial_model::{Case, Integrity, Measures, Params, PartRecord, Phase, Site, SiteNode};
+use seatrial_model::{Case, Integrity, Measures, Params, PartRecord, Phase, Reason, Site, SiteNode};
 
 use super::super::TcpStream;
 use super::super::config::TcpStreamConfig;
-use super::super::part::TcpEnd;
+use super::super::part::prepare_with;
 use crate::rig;
 pub use crate::rig::Kept;
-use seatrial_bench::{Benchmark, Error, Offer, Part, Stop};
+use seatrial_bench::{Benchmark, Offer, Part, Running, Stop};
+pub use seatrial_testkit::Enter;
+use seatrial_testkit::{at_once, prepare_all};
 
 pub fn node(name: &str) -> SiteNode {
     rig::node(name, 4)
@@ -46,9 +48,6 @@ pub fn alone(changed: &[(&str, &str)]) -> Case {
     rig::anywhere(planned(vec![node("n1")], changed))
 }
 
-/// Moves the calling thread to where an end lives.
-pub type Enter<'a> = dyn Fn() + Sync + 'a;
-
 /// A case between two nodes, of which it does not matter which CPUs they have.
 pub fn pair_of_nodes(changed: &[(&str, &str)]) -> Case {
     rig::anywhere(planned(vec![node("n1"), node("n2")], changed))
@@ -60,7 +59,7 @@ pub fn placed(mut case: Case) -> Case {
         seatrial_sys::affinity::allowed().map_or_else(|_| Vec::new(), |cpus| cpus.iter().collect());
     if let [first, .., last] = allowed.as_slice() {
         for (place, cpu) in case.places.iter_mut().zip([*first, *last]) {
-            place.seats = vec![seatrial_model::Binding { cpu, node: 0, domain: 0, memory: None }];
+            place.bindings = vec![seatrial_model::Binding { cpu, node: 0, domain: 0, memory: None }];
         }
     }
     case
@@ -69,8 +68,8 @@ pub fn placed(mut case: Case) -> Case {
 /// Client and server of a case.
 pub struct Both {
     pub case: Case,
-    pub client: TcpEnd,
-    pub server: TcpEnd,
+    pub client: Box<dyn Running>,
+    pub server: Box<dyn Running>,
 }
 
 impl Both {
@@ -95,44 +94,21 @@ impl Both {
         enter: [&Enter<'_>; 2],
         meddle: impl Fn(&Offer),
     ) -> Self {
-        let end = |at: usize| {
-            let place = &case.places[at];
+        let parts = case.places.iter().map(|place| {
             let mut config = TcpStreamConfig::of(&case, place).expect("config");
             change(&mut config);
-            TcpEnd::new(config, place)
-        };
-        let (mut client, mut server) = (end(0), end(1));
-        let ready = |end: &mut TcpEnd, at: usize| {
-            enter[at]();
-            end.prepare().expect("ready")
-        };
-        let offers: Vec<Offer> = std::thread::scope(|scope| {
-            let both = [(&mut client, 0), (&mut server, 1)];
-            let both = both.map(|(end, at)| {
-                let ready = &ready;
-                scope.spawn(move || ready(end, at))
-            });
-            both.into_iter().map(|end| end.join().expect("joined")).collect()
+            Part::new(&case, place, |_, place| prepare_with(config, place))
         });
+        let (parts, offers) = prepare_all(parts, &enter).expect("ready");
         meddle(&offers[1]);
-        let meet = |end: &mut TcpEnd, at: usize| {
-            enter[at]();
-            end.connect(&offers).expect("connected");
-        };
-        std::thread::scope(|scope| {
-            let both = [(&mut client, 0), (&mut server, 1)];
-            let both = both.map(|(end, at)| {
-                let meet = &meet;
-                scope.spawn(move || meet(end, at))
-            });
-            both.into_iter().for_each(|end| end.join().expect("joined"));
-        });
+        let ends = at_once(parts, &enter, |part| part.connect(&offers).expect("connected"));
+        let [client, server] = ends.try_into().ok().expect("two ends");
         Self { case, client, server }
     }
 
     /// Both through a phase at once.
-    pub fn phase(&mut self, phase: Phase, span: Duration) -> [(Result<(), Error>, Kept); 2] {
-        let run = |part: &mut TcpEnd| {
+    pub fn phase(&mut self, phase: Phase, span: Duration) -> [(Result<(), Reason>, Kept); 2] {
+        let run = |part: &mut Box<dyn Running>| {
             let mut kept = Kept::default();
             (part.run(phase, &Stop::after(span), &mut kept), kept)
         };
@@ -188,7 +164,7 @@ impl Both {
     }
 
     /// Both check at once.
-    pub fn verified(&mut self) -> [Result<Integrity, Error>; 2] {
+    pub fn verified(&mut self) -> [Result<Integrity, Reason>; 2] {
         std::thread::scope(|scope| {
             let server = scope.spawn(|| self.server.verify());
             [self.client.verify(), server.join().expect("joined")]

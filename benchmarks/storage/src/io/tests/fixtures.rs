@@ -8,9 +8,10 @@ use std::time::Duration;
 use seatrial_model::{Integrity, Nanos, Phase};
 use seatrial_sys::storage::FdStore;
 
-use super::rig::{Kept, case, folder};
+use super::rig::{case, folder};
 use crate::io::part::Worker;
-use seatrial_bench::{Part, Stop};
+use seatrial_bench::{Running, Stop};
+use seatrial_testkit::Kept;
 
 /// A store of a test's own, which the test never gives back.
 fn fd_store() -> &'static FdStore {
@@ -23,12 +24,10 @@ fn trial(folder: &Path, fd_store: &'static FdStore, changed: &[(&str, &str)]) ->
     let mut case = case(folder, &all);
     // What is done once ends by itself; a machine that starves this test of its processor must not end it before.
     case.budget.measure = Nanos::secs(100);
-    let mut part = Worker::new(&case, &case.places[0]).expect("a part").on(fd_store);
-    let offer = part.prepare().expect("prepared");
-    part.connect(&[offer]).expect("connected");
+    let mut part = Worker::prepare_with(Some(fd_store), &case, &case.places[0]).expect("prepared");
     let mut kept = Kept::default();
     part.run(Phase::Measure, &Stop::after(Duration::from(case.budget.measure)), &mut kept).expect("measured");
-    let word = kept.facts.get("fixture").and_then(|word| word.as_str()).map(str::to_owned);
+    let word = kept.evidence.get("fixture").and_then(|word| word.as_str()).map(str::to_owned);
     (word, part.verify().expect("looked at"))
 }
 

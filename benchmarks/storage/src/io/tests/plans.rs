@@ -137,7 +137,7 @@ fn what_has_no_limit_says_why() {
 #[test]
 fn threads_beyond_the_cores_share_them_and_slow_storage_gets_its_time() {
     let case = planned(&[("threads", "80"), ("work", "once"), ("directory", "/")]).expect("a plan").remove(0);
-    assert_eq!(case.places[0].seats.len(), 80);
+    assert_eq!(case.places[0].bindings.len(), 80);
     assert!(case.budget.measure.as_secs() > 50.0, "1 GiB at 20 MB/s");
     assert!(case.budget.prepare.as_secs() > 80.0);
 }

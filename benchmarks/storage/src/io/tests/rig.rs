@@ -4,28 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
-use seatrial_model::{
-    Case, Cause, Evidence, Integrity, Measures, Params, PartRecord, Phase, Reason, Sample, Site, SiteNode,
-};
+use seatrial_model::{Case, Cause, Integrity, Measures, Params, PartRecord, Phase, Reason, Site, SiteNode};
 
 use crate::file::File;
-use seatrial_bench::{Benchmark, Error, Sink, Stop};
-
-#[derive(Default)]
-pub struct Kept {
-    pub samples: Vec<Sample>,
-    pub facts: Evidence,
-}
-
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.samples.push(sample);
-    }
-
-    fn evidence(&mut self, name: &str, value: serde_json::Value) {
-        self.facts.insert(name.to_owned(), value);
-    }
-}
+use seatrial_bench::{Benchmark, Stop};
+use seatrial_testkit::{Kept, connected};
 
 pub fn params(changed: &[(&str, &str)]) -> Params {
     let about = File.about();
@@ -48,29 +31,19 @@ pub fn case(directory: &Path, changed: &[(&str, &str)]) -> Case {
     }
     let site = Site { nodes: vec![SiteNode::new("n1", machine())] };
     let mut case = File.plan(&params, &site).expect("a plan").remove(0);
-    case.places[0].seats.clear();
+    case.places[0].bindings.clear();
     case
 }
 
 /// What a trial says.
-pub fn played(case: &Case) -> Result<PartRecord, Error> {
+pub fn played(case: &Case) -> Result<PartRecord, Reason> {
     let place = &case.places[0];
-    let mut part = File.part(case, place)?;
-    let offer = part.prepare()?;
-    part.connect(&[offer])?;
+    let mut part = connected(File.part(case, place))?;
     part.run(Phase::WarmUp, &Stop::after(Duration::from_millis(20)), &mut Kept::default())?;
     let mut kept = Kept::default();
     part.run(Phase::Measure, &Stop::after(Duration::from(case.budget.measure)), &mut kept)?;
     let integrity = part.verify()?;
-    Ok(PartRecord {
-        part: place.part.clone(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples: kept.samples,
-        integrity,
-        evidence: kept.facts,
-    })
+    Ok(kept.record(place, integrity))
 }
 
 /// What a trial comes to. On a machine that is busy a thread may get no CPU for all of the short time that is measured here;

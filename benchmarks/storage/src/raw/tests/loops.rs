@@ -6,13 +6,14 @@ use std::time::Duration;
 use std::{env, fs};
 
 use seatrial_model::machine::DiskBus;
-use seatrial_model::{Case, Cause, Integrity, PartRecord, Phase};
+use seatrial_model::{Case, Cause, Integrity, Phase};
 use serde_json::{Value, json};
 
-use super::{Kept, disk, planned, site};
+use super::{disk, planned, site};
 use crate::raw::Raw;
 use seatrial_bench::{Benchmark, Stop};
 use seatrial_testkit::starved::{Watch, explains};
+use seatrial_testkit::{Kept, connected};
 
 /// What the child is told by the environment: disks, parameters, seconds, a control group to enter, where to answer.
 const ORDER: &str = "SEATRIAL_TEST_RAW";
@@ -118,9 +119,8 @@ fn measures_when_it_is_told_to() {
 
 /// One trial, on whatever CPU there is.
 fn measured(mut case: Case, time: Duration) -> Value {
-    case.places[0].seats.clear();
-    let mut part = Raw.part(&case, &case.places[0]).expect("a part");
-    part.prepare().expect("opened");
+    case.places[0].bindings.clear();
+    let mut part = connected(Raw.part(&case, &case.places[0])).expect("opened");
     // The first requests after a rest find the throttle with a step's worth of bytes to give.
     part.run(Phase::WarmUp, &Stop::after(time / 10), &mut Kept::default()).expect("read");
     let mut kept = Kept::default();
@@ -130,15 +130,7 @@ fn measured(mut case: Case, time: Duration) -> Value {
         Integrity::Verified { checked } => checked / 16 * BLOCK,
         ref other => panic!("{other:?}"),
     };
-    let record = PartRecord {
-        part: "worker".to_owned(),
-        index: 0,
-        node: "n1".to_owned(),
-        trial: 0,
-        samples: kept.samples,
-        integrity,
-        evidence: kept.facts,
-    };
+    let record = kept.record(&case.places[0], integrity);
     let measures = Raw.reduce(&case, std::slice::from_ref(&record)).expect("figures");
     let zones = measures.series.get("by_zone").into_iter().flatten();
     let rates: Vec<f64> = zones.flat_map(|row| row.values.trials.concat()).collect();
@@ -202,8 +194,8 @@ fn requests_that_are_no_whole_sectors_are_refused_before_the_clock_starts() {
         let changed = [("disk", large.name()), ("block", block), ("mode", mode)];
         let site = site(vec![disk(large.name(), DiskBus::Loop)]);
         let mut case = planned(&site, &changed).expect("a plan").remove(0);
-        case.places[0].seats.clear();
-        Raw.part(&case, &case.places[0]).expect("a part").prepare()
+        case.places[0].bindings.clear();
+        connected(Raw.part(&case, &case.places[0])).map(drop)
     };
     let error = prepared("6 KiB", "direct").expect_err("one sector and a half");
     assert_eq!(error.cause, Cause::Missing, "{error}");

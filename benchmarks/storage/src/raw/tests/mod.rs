@@ -5,10 +5,10 @@ mod loops;
 mod plans;
 
 use seatrial_model::machine::{Cpu, CpuThread, Disk, DiskBus, Known, Machine};
-use seatrial_model::{Case, Params, Reason, Sample, Site, SiteNode};
+use seatrial_model::{Case, Params, Reason, Site, SiteNode};
 
 use super::Raw;
-use seatrial_bench::{Benchmark, Sink};
+use seatrial_bench::Benchmark;
 
 /// A disk of 4 TB.
 fn disk(name: &str, bus: DiskBus) -> Disk {
@@ -40,20 +40,4 @@ fn params(changed: &[(&str, &str)]) -> Params {
 
 fn planned(site: &Site, changed: &[(&str, &str)]) -> Result<Vec<Case>, Reason> {
     Raw.plan(&params(changed), site)
-}
-
-#[derive(Default)]
-struct Kept {
-    samples: Vec<Sample>,
-    facts: std::collections::BTreeMap<String, serde_json::Value>,
-}
-
-impl Sink for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.samples.push(sample);
-    }
-
-    fn evidence(&mut self, name: &str, value: serde_json::Value) {
-        self.facts.insert(name.to_owned(), value);
-    }
 }

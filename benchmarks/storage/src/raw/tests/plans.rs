@@ -44,7 +44,7 @@ fn all_at_once_is_one_case_over_the_disks_that_are_not_made_of_others() {
     let three = vec![disk("sda", DiskBus::Sata), disk("sdb", DiskBus::Sata), disk("md0", DiskBus::Md)];
     let cases = planned(&site(three), &[("together", "true")]).expect("a plan");
     assert_eq!((cases.len(), cases[0].chosen.text("disks")), (1, Ok("sda sdb")));
-    assert_eq!((cases[0].subject.as_str(), cases[0].places[0].seats.len()), ("node", 2));
+    assert_eq!((cases[0].subject.as_str(), cases[0].places[0].bindings.len()), ("node", 2));
     let one = planned(&site(vec![disk("sda", DiskBus::Sata)]), &[("together", "true")]);
     assert_eq!(one.expect_err("one").cause, Cause::Inapplicable);
     let named = planned(&site(vec![disk("sda", DiskBus::Sata)]), &[("together", "true"), ("disk", "sda")]);
@@ -92,7 +92,7 @@ fn a_disk_is_read_from_the_node_of_its_controller() {
     };
     for node in [0, 1] {
         let cases = planned(&site(vec![on(node)]), &[]).expect("a plan");
-        assert_eq!(cases[0].places[0].seats[0].node, node);
+        assert_eq!(cases[0].places[0].bindings[0].node, node);
     }
 }
 

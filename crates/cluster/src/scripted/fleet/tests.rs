@@ -44,7 +44,7 @@ fn case(nodes: &[String]) -> Case {
         part: "toy".into(),
         index,
         node: node.clone(),
-        seats: vec![],
+        bindings: vec![],
     };
     let places = nodes.iter().zip(0..).map(place).collect();
     Case { places, ..Case::new(&ABOUT, "n1", Subject::node(), &params, budget) }

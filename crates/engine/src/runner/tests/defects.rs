@@ -1,7 +1,7 @@
 //! What is wrong with a plan, a benchmark or an agent costs its own case, and neither the run nor what comes after it.
 
 use seatrial_bench::{Benchmark, Part, Registry};
-use seatrial_model::{About, Limits, Measures, PartPlacement, PartRecord};
+use seatrial_model::{About, Limits, Measures, PartPlacement, PartRecord, Reason};
 
 use super::*;
 use crate::{NothingJudged, TimeBudget};
@@ -28,7 +28,7 @@ impl Benchmark for Panicking {
         real().limits(case, site)
     }
 
-    fn part(&self, case: &Case, place: &PartPlacement) -> Result<Box<dyn Part>, seatrial_bench::Error> {
+    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
         real().part(case, place)
     }
 

@@ -1,0 +1,122 @@
+//! A process's share in one trial of a case. Its stages come in order, with a barrier of all parts between them, and each
+//! consumes the one before, so that none can be left out or entered twice:
+//!
+//! [`Part`] → prepare → [`Prepared`] → connect → [`Running`] → run (warm-up, measure) → verify.
+
+use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase, Reason};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Sink, Stop};
+
+/// A part before anything is allocated.
+pub struct Part(Box<dyn FnOnce() -> Result<Prepared, Reason> + Send>);
+
+impl Part {
+    /// The part of `case` at `place` that `prepare` prepares: it reads the parameters, allocates, pins and listens.
+    pub fn new(
+        case: &Case,
+        place: &PartPlacement,
+        prepare: impl FnOnce(&Case, &PartPlacement) -> Result<Prepared, Reason> + Send + 'static,
+    ) -> Self {
+        let (case, place) = (case.clone(), place.clone());
+        Self(Box::new(move || prepare(&case, &place)))
+    }
+
+    /// The only part of `case`, which has no peers to connect to.
+    pub fn alone<R: Running + 'static>(
+        case: &Case,
+        place: &PartPlacement,
+        prepare: impl FnOnce(&Case, &PartPlacement) -> Result<R, Reason> + Send + 'static,
+    ) -> Self {
+        Self::new(case, place, |case, place| {
+            let running = prepare(case, place)?;
+            Prepared::new(place, Value::Null, |_| Ok(running))
+        })
+    }
+
+    /// Prepares the part.
+    ///
+    /// # Errors
+    /// When the parameters cannot be read or the system refuses.
+    pub fn prepare(self) -> Result<Prepared, Reason> {
+        (self.0)()
+    }
+}
+
+/// A part that is ready to connect to its peers.
+pub struct Prepared {
+    offer: Offer,
+    connect: Box<Connect>,
+}
+
+type Connect = dyn FnOnce(&[Offer]) -> Result<Box<dyn Running>, Reason> + Send;
+
+impl Prepared {
+    /// The part at `place`, which tells its peers `data` (addresses, keys, numbers) and reaches them by `connect`.
+    /// `connect` gets the offers of all parts, of this one too, by index.
+    ///
+    /// # Errors
+    /// When `data` has no form in JSON.
+    pub fn new<R: Running + 'static>(
+        place: &PartPlacement,
+        data: impl Serialize,
+        connect: impl FnOnce(&[Offer]) -> Result<R, Reason> + Send + 'static,
+    ) -> Result<Self, Reason> {
+        let data = serde_json::to_value(data).map_err(|error| {
+            Reason::new(Cause::Protocol, format!("cannot write the offer as JSON: {error}"))
+        })?;
+        let offer = Offer::new(place, data);
+        let connect = |offers: &[Offer]| Ok(Box::new(connect(offers)?) as Box<dyn Running>);
+        Ok(Self { offer, connect: Box::new(connect) })
+    }
+
+    /// What the peers must know of this part.
+    pub fn offer(&self) -> &Offer {
+        &self.offer
+    }
+
+    /// Reaches the peers.
+    ///
+    /// # Errors
+    /// When a peer cannot be reached.
+    pub fn connect(self, offers: &[Offer]) -> Result<Box<dyn Running>, Reason> {
+        (self.connect)(offers)
+    }
+}
+
+/// A part that is connected.
+pub trait Running: Send {
+    /// Runs until `stop` says so, looking at it at least every 10 ms or resting by [`Stop::rest`]. Samples of the warm-up
+    /// are thrown away.
+    ///
+    /// # Errors
+    /// When the system under test fails.
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason>;
+
+    /// Checks the data and says what it found. The clock no longer runs.
+    ///
+    /// # Errors
+    /// When the check itself is impossible; corrupt data is a result, not an error.
+    fn verify(&mut self) -> Result<Integrity, Reason>;
+}
+
+/// What a part tells the others before they connect.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Offer {
+    /// Which of the benchmark's parts.
+    pub part: String,
+    /// Position among all parts of the case.
+    pub index: u32,
+    /// The node it runs on.
+    pub node: String,
+    /// Addresses, keys, numbers: the benchmark's own form.
+    pub data: Value,
+}
+
+impl Offer {
+    /// The offer of the part at `place`.
+    pub fn new(place: &PartPlacement, data: Value) -> Self {
+        Self { part: place.part.clone(), index: place.index, node: place.node.clone(), data }
+    }
+}

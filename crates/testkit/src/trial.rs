@@ -1,0 +1,98 @@
+//! Parts taken through a trial without a supervisor.
+
+use std::thread;
+
+use seatrial_bench::{Offer, Part, Prepared, Running, Sink};
+use seatrial_model::{Evidence, Integrity, PartPlacement, PartRecord, Reason, Sample};
+
+/// Keeps what a part says.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// In the order of the calls.
+    pub samples: Vec<Sample>,
+    pub evidence: Evidence,
+}
+
+impl Sink for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    fn evidence(&mut self, name: &str, value: serde_json::Value) {
+        self.evidence.insert(name.to_owned(), value);
+    }
+}
+
+impl Kept {
+    /// The record of the part at `place` in the first trial.
+    pub fn record(self, place: &PartPlacement, integrity: Integrity) -> PartRecord {
+        PartRecord {
+            part: place.part.clone(),
+            index: place.index,
+            node: place.node.clone(),
+            trial: 0,
+            samples: self.samples,
+            integrity,
+            evidence: self.evidence,
+        }
+    }
+}
+
+/// A part without peers, ready to run.
+///
+/// # Errors
+/// When it cannot be prepared.
+pub fn connected(part: Part) -> Result<Box<dyn Running>, Reason> {
+    part.prepare()?.connect(&[])
+}
+
+/// Where the thread of a part goes before it works, such as a network namespace.
+pub type Enter<'a> = dyn Fn() + Sync + 'a;
+
+/// Does `act` with each of `all` at once, each in a thread of its own that first goes where `enter` says, if it does.
+///
+/// # Panics
+/// When a thread does.
+pub fn at_once<T: Send, R: Send>(
+    all: impl IntoIterator<Item = T>,
+    enter: &[&Enter<'_>],
+    act: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    let act = &act;
+    thread::scope(|scope| {
+        let spawn = |(number, one): (usize, T)| {
+            let enter = enter.get(number);
+            scope.spawn(move || {
+                enter.inspect(|enter| enter());
+                act(one)
+            })
+        };
+        let threads: Vec<_> = all.into_iter().enumerate().map(spawn).collect();
+        threads.into_iter().map(|thread| thread.join().expect("joined")).collect()
+    })
+}
+
+/// All parts of a case, prepared, with their offers.
+///
+/// # Errors
+/// The first of theirs.
+pub fn prepare_all(
+    parts: impl IntoIterator<Item = Part>,
+    enter: &[&Enter<'_>],
+) -> Result<(Vec<Prepared>, Vec<Offer>), Reason> {
+    let parts = at_once(parts, enter, Part::prepare).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let offers = parts.iter().map(|part| part.offer().clone()).collect();
+    Ok((parts, offers))
+}
+
+/// All parts of a case, connected with each other.
+///
+/// # Errors
+/// The first of theirs.
+pub fn connect_all(
+    parts: impl IntoIterator<Item = Part>,
+    enter: &[&Enter<'_>],
+) -> Result<Vec<Box<dyn Running>>, Reason> {
+    let (parts, offers) = prepare_all(parts, enter)?;
+    at_once(parts, enter, |part| part.connect(&offers)).into_iter().collect()
+}
