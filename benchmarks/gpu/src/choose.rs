@@ -104,7 +104,7 @@ pub fn near(machine: &Machine, gpu: &Gpu, bindings: &[Binding], turn: usize) -> 
 /// Notes a GPU in a case, so that its part finds it again.
 pub fn chosen(case: &mut Case, gpus: &[&Gpu]) {
     let addresses: Vec<&str> = gpus.iter().map(|gpu| gpu.pci.address.as_str()).collect();
-    case.chosen.set("gpus", addresses.join(" ").as_str());
+    case.planned.set("gpus", addresses.join(" ").as_str());
 }
 
 /// The PCI addresses that [`chosen`] noted.
@@ -112,7 +112,7 @@ pub fn chosen(case: &mut Case, gpus: &[&Gpu]) {
 /// # Errors
 /// When the case carries none.
 pub fn address_of(case: &Case) -> Result<Vec<String>, Reason> {
-    Ok(case.chosen.text("gpus")?.split(' ').map(str::to_owned).collect())
+    Ok(case.planned.text("gpus")?.split(' ').map(str::to_owned).collect())
 }
 
 /// The bound of both directions of a link together.

@@ -24,8 +24,8 @@ fn every_benchmark_between_nodes_places_its_threads_so_and_says_it() {
                 [cpu, cpu],
                 "{name}"
             );
-            assert_eq!(case.chosen.flag(OFF_IRQ_CORES), Ok(off), "{name}");
-            assert!(case.chosen.flag(SAME_LLC).is_ok(), "{name}");
+            assert_eq!(case.planned.flag(OFF_IRQ_CORES), Ok(off), "{name}");
+            assert!(case.planned.flag(SAME_LLC).is_ok(), "{name}");
         }
     }
     assert_eq!(seen, 6);

@@ -46,7 +46,7 @@ impl ThreadPlacement {
     pub fn note(&self, case: &mut Case) {
         for (name, told) in [(OFF_IRQ_CORES, self.off_irq_cores), (SAME_LLC, self.same_llc)] {
             if let Some(told) = told {
-                case.chosen.set(name, Value::Flag(told));
+                case.planned.set(name, Value::Flag(told));
             }
         }
     }

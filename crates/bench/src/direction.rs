@@ -46,7 +46,7 @@ impl Direction {
 
     /// The directions of a case: what was asked for, or what the plan of a benchmark without that parameter chose.
     pub fn of_case(case: &Case) -> &'static [Self] {
-        Self::asked(if case.params.get("direction").is_some() { &case.params } else { &case.chosen })
+        Self::asked(if case.params.get("direction").is_some() { &case.params } else { &case.planned })
     }
 
     pub const fn opposite(self) -> Self {

@@ -108,8 +108,8 @@ impl<'a> Ends<'a> {
         }
         if let Some(interfaces) = self.interfaces {
             case.facts = interfaces.first.facts();
-            case.chosen.set(OF_FIRST, interfaces.first.name.as_str());
-            case.chosen.set(OF_SECOND, interfaces.second.name.as_str());
+            case.planned.set(OF_FIRST, interfaces.first.name.as_str());
+            case.planned.set(OF_SECOND, interfaces.second.name.as_str());
         }
         case
     }
@@ -127,7 +127,7 @@ impl<'a> Ends<'a> {
 /// The interfaces of a planned case, as far as the plan knew them.
 pub fn interfaces<'a>(case: &Case, site: &'a Site) -> Option<InterfacePair<'a>> {
     let find = |node: Option<&String>, name: &str| -> Option<&'a Nic> {
-        let interface = case.chosen.text(name).ok()?;
+        let interface = case.planned.text(name).ok()?;
         site.machine(node?)?.nics.known()?.iter().find(|nic| nic.name == interface)
     };
     let first = find(case.nodes.first(), OF_FIRST)?;
@@ -138,7 +138,7 @@ pub fn interfaces<'a>(case: &Case, site: &'a Site) -> Option<InterfacePair<'a>> 
 pub fn interface_for(case: &Case, index: u32) -> Option<String> {
     let name = if index == 0 { OF_FIRST } else { OF_SECOND };
     let asked = || case.params.text(INTERFACE.name).ok().filter(|name| *name != "auto");
-    case.chosen.text(name).ok().or_else(asked).map(str::to_owned)
+    case.planned.text(name).ok().or_else(asked).map(str::to_owned)
 }
 
 /// The interface of that name; none when the node does not tell its interfaces.

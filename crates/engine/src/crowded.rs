@@ -49,7 +49,7 @@ fn key(case: &Case) -> Option<Key> {
 fn bytes(case: &Case) -> Option<u64> {
     let of =
         |params: &seatrial_model::Params| params.bytes("size").ok().flatten().map(seatrial_model::Bytes::get);
-    of(&case.chosen).or_else(|| of(&case.params))
+    of(&case.planned).or_else(|| of(&case.params))
 }
 
 #[cfg(test)]
@@ -74,7 +74,7 @@ mod tests {
         case.facts.set("network", Value::Flag(source.contains(':')));
         case.facts.set("available", Bytes(19 << 30));
         case.facts.set("size", Bytes(100 << 30));
-        case.chosen.set("size", Bytes(size));
+        case.planned.set("size", Bytes(size));
         case
     }
 

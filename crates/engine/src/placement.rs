@@ -263,7 +263,7 @@ impl Cores {
             }
         }
         if is_shared {
-            case.chosen.set(SHARES_CORES, Value::Flag(true));
+            case.planned.set(SHARES_CORES, Value::Flag(true));
         }
     }
 }

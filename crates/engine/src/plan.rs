@@ -93,7 +93,7 @@ impl Plan {
             Ok(mut cases) => {
                 if let Some(reason) = too_few {
                     let count = cases.len();
-                    cases.retain(|case| case.chosen.flag(DISTINCT_CARDS) == Ok(true));
+                    cases.retain(|case| case.planned.flag(DISTINCT_CARDS) == Ok(true));
                     if cases.len() < count {
                         self.settle(request, about, params, first, reason.clone());
                     }
@@ -339,7 +339,7 @@ mod tests {
             Plan::new(&[request], &seatrial_registry::REGISTRY, PlanInputs::of(&site)).expect("a plan");
         let cpus: Vec<_> = plan.cases.iter().map(|case| case.places[1].bindings[0].cpu).collect();
         let shared: Vec<_> =
-            plan.cases.iter().map(|case| case.chosen.get("shares_cores").is_some()).collect();
+            plan.cases.iter().map(|case| case.planned.get("shares_cores").is_some()).collect();
         assert_eq!((cpus, shared), (vec![0, 1, 0], vec![false, false, true]));
     }
 

@@ -144,7 +144,7 @@ mod tests {
             nodes: Vec::new(),
             group: String::new(),
             params: Params::default(),
-            chosen: Params::default(),
+            planned: Params::default(),
             origin: Default::default(),
             facts: Params::default(),
             places: Vec::new(),

@@ -32,8 +32,10 @@ pub struct Case {
     pub group: String,
     /// Every parameter as asked for, defaults too.
     pub params: Params,
-    /// What `auto` came to, and other decisions of the plan.
-    pub chosen: Params,
+    /// What the plan fixed: the values that `auto` came to, by parameter, and what else the parts must know, such as
+    /// sizes, devices and CPUs.
+    #[serde(alias = "chosen")]
+    pub planned: Params,
     /// Why it is there.
     #[serde(default, skip_serializing_if = "Origin::is_empty")]
     pub origin: Origin,
@@ -54,7 +56,7 @@ crate::origin::reads_schema_1!(Case);
 
 impl Case {
     fn upgrade(&mut self) {
-        self.origin.upgrade(&mut self.chosen);
+        self.origin.upgrade(&mut self.planned);
     }
 }
 
@@ -90,7 +92,7 @@ impl Case {
             nodes,
             group: about.id.to_owned(),
             params: params.clone(),
-            chosen: Params::default(),
+            planned: Params::default(),
             origin: Origin::default(),
             facts: Params::default(),
             places: Vec::new(),

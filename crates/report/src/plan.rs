@@ -25,7 +25,7 @@ pub fn render(cases: &[Case], settled: &[(Case, Reason)], abouts: &[&About], sty
             Column::words("case", cells(&|case| breakable(case.id.as_str()))),
             Column::numbers("trials", cells(&trials)),
             Column::numbers("about", cells(&|case| span(case.estimate().into()))),
-            Column::words("chosen", cells(&chosen)),
+            Column::words("chosen", cells(&planned)),
         ];
         text += &fitted(&columns, style.width());
         text.push('\n');
@@ -104,7 +104,7 @@ fn effects(cases: &[Case], abouts: &[&About]) -> String {
 }
 
 /// What the plan chose for a case, and why the case is there.
-fn chosen(case: &Case) -> String {
-    let said = [case.chosen.to_string().replace(',', ", "), case.origin.to_string()];
+fn planned(case: &Case) -> String {
+    let said = [case.planned.to_string().replace(',', ", "), case.origin.to_string()];
     clean(&said.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", "))
 }

@@ -222,6 +222,7 @@ mod tests {
             group: String::new(),
             params: Params::default(),
             chosen: Params::default(),
+            layout: Params::default(),
             origin: Default::default(),
             facts: Params::default(),
             outcome: Outcome::Measured,

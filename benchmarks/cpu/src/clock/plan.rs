@@ -30,7 +30,7 @@ pub fn plan(about: &About, params: &Params, node: &SiteNode) -> Result<Vec<Case>
     budget.overhead = Nanos::millis(100);
     let bindings = seatrial_bench::core_bindings(machine)?;
     let mut case = Case::new(about, &node.name, Subject::node(), params, budget);
-    case.chosen.set("cpu_alone", u64::from(bindings[0].cpu));
+    case.planned.set("cpu_alone", u64::from(bindings[0].cpu));
     case.facts.set("kind", "node");
     case.facts.set("cores", bindings.len() as u64);
     case.facts.set("numa_nodes", machine.numa.len() as u64);

@@ -74,7 +74,7 @@ impl Grid {
     pub fn of(case: &Case) -> Result<Self, Reason> {
         let bad = |why: String| Reason::new(Cause::Protocol, why);
         let sizes = sizes(case.params.text("size")?).map_err(bad)?;
-        let nodes = case.chosen.text("memory_nodes")?.split(' ').map(|word| word.parse().ok()).collect();
+        let nodes = case.planned.text("memory_nodes")?.split(' ').map(|word| word.parse().ok()).collect();
         Ok(Self::new(&directions(&case.params)?, &sizes, nodes))
     }
 

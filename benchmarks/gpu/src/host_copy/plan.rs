@@ -64,7 +64,7 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     crate::chosen(&mut case, &[gpu]);
     let words: Vec<String> =
         nodes.iter().map(|node| node.map_or_else(|| "any".to_owned(), |node| node.to_string())).collect();
-    case.chosen.set("memory_nodes", words.join(" ").as_str());
+    case.planned.set("memory_nodes", words.join(" ").as_str());
     case.places = vec![PartPlacement::new("worker", 0, &node.name, vec![binding])];
     let directions = directions(params)?;
     let grid = Grid::new(&directions, &sizes, nodes);

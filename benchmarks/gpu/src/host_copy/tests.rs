@@ -156,7 +156,7 @@ fn the_memory_of_every_node_is_a_row_and_the_slowest_of_the_others_a_share_of_th
     two.numa.push(seatrial_model::machine::NumaNode { id: 1, ..two.numa[0].clone() });
     let changed = [("scope", "matrix"), ("direction", "h2d"), ("size", "1 MiB")];
     let case = plan(&HostCopy, &changed, two).expect("a plan").remove(0);
-    assert_eq!(case.chosen.text("memory_nodes"), Ok("0 1"));
+    assert_eq!(case.planned.text("memory_nodes"), Ok("0 1"));
     let sample = |node: u64, end: u64| {
         let mut at = seatrial_model::Params::default();
         at.set("direction", "h2d");
@@ -246,7 +246,7 @@ fn a_cpuset_without_the_memory_of_the_gpu_s_node_is_told_and_no_other_memory_pas
     let case = plan(&HostCopy, &[SMALL], two.clone()).expect("a plan").remove(0);
     let kinds: Vec<&str> = case.findings.iter().map(|finding| finding.kind.as_str()).collect();
     assert_eq!(kinds, ["remote-memory"]);
-    assert_eq!((case.places[0].bindings[0].memory, case.chosen.text("memory_nodes")), (Some(1), Ok("1")));
+    assert_eq!((case.places[0].bindings[0].memory, case.planned.text("memory_nodes")), (Some(1), Ok("1")));
     let reason = plan(&HostCopy, &[SMALL, ("scope", "matrix")], two).expect_err("one node is left");
     assert_eq!(reason.cause, Cause::Inapplicable);
     assert!(reason.text.contains("of 2 a cpuset leaves 1 to this process"), "{reason}");

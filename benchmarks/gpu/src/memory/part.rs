@@ -43,7 +43,7 @@ pub struct Ready {
 pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<Ready, Reason> {
     let missing = |what: &str| Reason::new(Cause::Protocol, format!("the case names no {what}"));
     let address = crate::address_of(case)?.into_iter().next().ok_or_else(|| missing("GPU"))?;
-    let array = case.chosen.bytes("array")?.ok_or_else(|| missing("size of an array"))?.get() as usize;
+    let array = case.planned.bytes("array")?.ok_or_else(|| missing("size of an array"))?.get() as usize;
     let variants = variants(case.params.text("kernel")?, case.params.text("variants")? == "all");
     let driver = Opened::driver(library)?;
     let opened = Opened::at(&driver, &address)?;

@@ -35,7 +35,7 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     case.key = Some(gpu.key());
     case.facts = gpu.facts();
     crate::chosen(&mut case, &[gpu]);
-    case.chosen.set("array", array(params, gpu)?);
+    case.planned.set("array", array(params, gpu)?);
     // Where the thread sits hardly matters for work within the device: a remark on it would only distract.
     let (binding, _) = crate::near(&node.machine, gpu, &core_bindings(&node.machine)?, turn);
     case.places = vec![PartPlacement::new("worker", 0, &node.name, vec![binding])];

@@ -26,13 +26,13 @@ impl Worker {
     /// # Errors
     /// When the case was not planned by the same version, or the system refuses threads or memory.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
-        let layout = Layout::of(&case.chosen, place);
+        let layout = Layout::of(&case.planned, place);
         let unknown = |what: &str| {
             Reason::new(Cause::Protocol, format!("the case names a {what} that is not known here"))
         };
         let kernel: Kernel = case.params.text("kernel")?.parse().map_err(|_| unknown("kernel"))?;
-        let isa: Isa = case.chosen.text("isa")?.parse().map_err(|_| unknown("instruction set"))?;
-        let store = match case.chosen.text("store")? {
+        let isa: Isa = case.planned.text("isa")?.parse().map_err(|_| unknown("instruction set"))?;
+        let store = match case.planned.text("store")? {
             "nt" => Some(Store::NonTemporal),
             "regular" => Some(Store::Regular),
             _ => None,
@@ -41,7 +41,7 @@ impl Worker {
             let text = format!("kernel {kernel} has no loop for {}; this CPU may lack it", isa.name());
             Reason::new(Cause::Missing, text)
         })?;
-        let array = case.chosen.bytes("array")?.unwrap_or_default();
+        let array = case.planned.bytes("array")?.unwrap_or_default();
         let shards = layout.points.iter().map(|point| point.threads.len()).max().unwrap_or(1).max(1);
         let elements = array.get() as usize / shards / size_of::<f64>();
         let elements = elements / ELEMENTS_MULTIPLE * ELEMENTS_MULTIPLE;

@@ -57,17 +57,17 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let (layout, key, value) = layout(params, machine, &bindings)?;
 
     let mut case = Case::new(about, &node.name, Subject::node(), params, budget);
-    case.chosen.set("isa", isa.name());
-    case.chosen.set("store", store.map_or("none", Store::name));
-    case.chosen.set(key, Value::from(value.as_str()));
+    case.planned.set("isa", isa.name());
+    case.planned.set("store", store.map_or("none", Store::name));
+    case.planned.set(key, Value::from(value.as_str()));
     // A matrix names the node of each memory itself.
     case.findings.extend(remote_memory(&bindings).filter(|_| key != MEMORY_NODES));
     let cpus: Vec<u32> = bindings.iter().map(|binding| binding.cpu).collect();
     let l3 = machine.last_level_cache(&cpus);
     let array = array(params, machine, &l3, kernel, &layout)?;
-    case.chosen.set("array", array);
+    case.planned.set("array", array);
     if let Known::Known(cache) = &l3 {
-        case.chosen.set("l3", Bytes(cache.bytes));
+        case.planned.set("l3", Bytes(cache.bytes));
         if array.get() < TIMES_L3 * cache.bytes {
             case.findings.push(cache_resident(array, Bytes(cache.bytes)));
         }

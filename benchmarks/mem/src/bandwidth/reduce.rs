@@ -129,7 +129,7 @@ fn slowest<'a>(points: impl Iterator<Item = &'a PointRates>) -> Option<&'a Point
 /// Estimated bus bytes for every byte that the loop names.
 fn traffic_factor(case: &Case) -> Option<f64> {
     let kernel: Kernel = case.params.text("kernel").ok()?.parse().ok()?;
-    let store = match case.chosen.text("store").ok()? {
+    let store = match case.planned.text("store").ok()? {
         "nt" => Some(Store::NonTemporal),
         "regular" => Some(Store::Regular),
         _ => None,

@@ -61,7 +61,7 @@ fn plan(machine: Machine, set: &[(&str, &str)]) -> Result<Case, Reason> {
 }
 
 fn array(case: &Case) -> u64 {
-    case.chosen.bytes("array").unwrap().unwrap().get()
+    case.planned.bytes("array").unwrap().unwrap().get()
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_machine_without_room_has_no_plan() {
 
 #[test]
 fn the_widest_instruction_set_is_chosen_and_a_missing_one_refused() {
-    assert_eq!(plan(machine(1, 64), &[]).unwrap().chosen.text("isa"), Ok("avx2"));
+    assert_eq!(plan(machine(1, 64), &[]).unwrap().planned.text("isa"), Ok("avx2"));
     let reason = plan(machine(1, 64), &[("isa", "avx512")]).unwrap_err();
     assert_eq!(reason.cause, Cause::Inapplicable);
     assert!(reason.text.contains("does not have avx512; it has: sse2, avx2"), "{reason}");
@@ -140,10 +140,10 @@ fn a_matrix_needs_two_nodes_and_takes_memory_without_cores_along() {
         ..NumaNode::default()
     });
     let case = plan(far.clone(), &[("scope", "matrix")]).unwrap();
-    assert_eq!(case.chosen.text("memory_nodes"), Ok("0 1 4"));
+    assert_eq!(case.planned.text("memory_nodes"), Ok("0 1 4"));
     far.confinement.memory_nodes = Known::Known(vec![0, 4]);
     let case = plan(far, &[("scope", "matrix")]).unwrap();
-    assert_eq!(case.chosen.text("memory_nodes"), Ok("0 4"), "the cpuset has no memory of node 1");
+    assert_eq!(case.planned.text("memory_nodes"), Ok("0 4"), "the cpuset has no memory of node 1");
     assert_eq!(case.findings, [], "every cell says where its memory is");
 }
 

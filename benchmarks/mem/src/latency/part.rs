@@ -31,8 +31,8 @@ impl Worker {
     /// When the case was not planned by the same version, or there is no memory for the rings.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let odd = || Reason::new(Cause::Protocol, "the case names no rings that are known here");
-        let line = case.chosen.bytes("line")?.ok_or_else(odd)?.get();
-        let layout = Layout::of(&case.params, &case.chosen, place).ok_or_else(odd)?;
+        let line = case.planned.bytes("line")?.ok_or_else(odd)?.get();
+        let layout = Layout::of(&case.params, &case.planned, place).ok_or_else(odd)?;
         if line == 0 || layout.rings.iter().any(|ring| ring.bytes < line) {
             return Err(odd());
         }

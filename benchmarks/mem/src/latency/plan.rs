@@ -46,11 +46,11 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
 
     let mut case = Case::new(about, &node.name, Subject::node(), params, budget);
     let line = sizing::line(machine);
-    case.chosen.set("line", Bytes(line));
-    case.chosen.set("cpu", Value::from(join(&cpus).as_str()));
+    case.planned.set("line", Bytes(line));
+    case.planned.set("cpu", Value::from(join(&cpus).as_str()));
     let memories = if matrix { matrix_nodes(machine)? } else { Vec::new() };
     if matrix {
-        case.chosen.set("memory_nodes", Value::from(join(&memories).as_str()));
+        case.planned.set("memory_nodes", Value::from(join(&memories).as_str()));
     } else {
         case.findings.extend(remote_memory(&places));
     }
@@ -68,7 +68,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
         Some(size) => given(size.get() / line * line, room, fits)?,
         None => sizing::ring(&cache, fits).ok_or_else(|| too_small(room))?,
     };
-    case.chosen.set("size", Bytes(size));
+    case.planned.set("size", Bytes(size));
     if let (None, Known::Known(cache)) = (asked, &cache) {
         if size < TIMES_CACHE * cache.bytes {
             case.findings.push(cache_resident(Bytes(size), Bytes(cache.bytes)));
@@ -80,9 +80,9 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     }
     if let (None, false) = (asked, matrix) {
         for Level { level, bytes, at } in sizes::levels(machine, cpus[0], &sizes::sizes(size / 2)) {
-            case.chosen.set(&format!("l{level}"), Bytes(bytes));
+            case.planned.set(&format!("l{level}"), Bytes(bytes));
             if let Some(at) = at {
-                case.chosen.set(&format!("l{level}_at"), Bytes(at));
+                case.planned.set(&format!("l{level}_at"), Bytes(at));
             }
         }
     }

@@ -34,7 +34,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     } else {
         places.sort_by_key(|place| size(&place.at));
         let of_size = |name: &str| {
-            let wanted = case.chosen.bytes(name).ok().flatten()?;
+            let wanted = case.planned.bytes(name).ok().flatten()?;
             places.iter().find(|place| size(&place.at) == Some(wanted))
         };
         metric("latency", of_size("size"));
@@ -84,7 +84,7 @@ fn levels(case: &Case, places: &[AtCoords]) -> Option<Finding> {
     let curve: Vec<(u64, f64)> =
         places.iter().filter_map(|place| Some((size(&place.at)?.get(), median(place)))).collect();
     let cache = |level: u32| {
-        let bytes = case.chosen.bytes(&format!("l{level}")).ok().flatten()?;
+        let bytes = case.planned.bytes(&format!("l{level}")).ok().flatten()?;
         Some((level, bytes.get()))
     };
     let caches: Vec<(u32, u64)> = (1..=4).filter_map(cache).collect();

@@ -62,7 +62,7 @@ fn plan(machine: Machine, set: &[(&str, &str)]) -> Result<Case, Reason> {
 }
 
 fn chosen(case: &Case, name: &str) -> Option<u64> {
-    case.chosen.bytes(name).ok().flatten().map(Bytes::get)
+    case.planned.bytes(name).ok().flatten().map(Bytes::get)
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn the_largest_ring_is_four_times_the_last_cache_of_the_one_core_that_chases() {
     let case = plan(machine(2, 64 * GIB), &[]).unwrap();
     assert_eq!(chosen(&case, "size"), Some(128 * MIB));
     assert_eq!(case.places[0].bindings.len(), 1);
-    assert_eq!(case.chosen.text("cpu"), Ok("0"));
+    assert_eq!(case.planned.text("cpu"), Ok("0"));
     assert!(case.findings.is_empty(), "{:?}", case.findings);
 }
 
@@ -128,12 +128,12 @@ fn a_matrix_needs_two_nodes_and_takes_memory_without_cores_along() {
         ..NumaNode::default()
     });
     let case = plan(far.clone(), &[("scope", "matrix")]).unwrap();
-    assert_eq!(case.chosen.text("memory_nodes"), Ok("0 1 4"));
+    assert_eq!(case.planned.text("memory_nodes"), Ok("0 1 4"));
     let cpus: Vec<u32> = case.places[0].bindings.iter().map(|binding| binding.cpu).collect();
     assert_eq!(cpus, [0, 2], "the first core of each node");
     far.confinement.memory_nodes = Known::Known(vec![0, 4]);
     let case = plan(far, &[("scope", "matrix")]).unwrap();
-    assert_eq!(case.chosen.text("memory_nodes"), Ok("0 4"), "the cpuset has no memory of node 1");
+    assert_eq!(case.planned.text("memory_nodes"), Ok("0 4"), "the cpuset has no memory of node 1");
 }
 
 #[test]

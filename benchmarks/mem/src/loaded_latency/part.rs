@@ -56,13 +56,13 @@ impl Worker {
         let odd =
             |what: &str| Reason::new(Cause::Protocol, format!("the case names no {what} that is known here"));
         let bytes = |name: &str| -> Result<u64, Reason> {
-            case.chosen
+            case.planned
                 .bytes(name)?
                 .map(seatrial_model::Bytes::get)
                 .filter(|bytes| *bytes > 0)
                 .ok_or_else(|| odd(name))
         };
-        let isa: Isa = case.chosen.text("isa")?.parse().map_err(|_| odd("instruction set"))?;
+        let isa: Isa = case.planned.text("isa")?.parse().map_err(|_| odd("instruction set"))?;
         let (kernel, store) = kernel(case.params.text("load")?).ok_or_else(|| odd("load"))?;
         let pass = Pass::select(kernel, store, isa).ok_or_else(|| {
             Reason::new(Cause::Missing, format!("no loop of {kernel} for {isa} runs on this CPU"))

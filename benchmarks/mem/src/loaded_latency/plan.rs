@@ -58,12 +58,12 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let mut case = Case::new(about, &node.name, Subject::node(), params, budget);
     let line = sizing::line(machine);
     let sizes = Sizes::of(machine, &places, kernel, line)?;
-    case.chosen.set("cpu", u64::from(places[0].cpu));
-    case.chosen.set("loading_cpus", places.len() as u64 - 1);
-    case.chosen.set("isa", isa.name());
-    case.chosen.set("line", Bytes(line));
-    case.chosen.set("ring", Bytes(sizes.ring));
-    case.chosen.set("array", Bytes(sizes.array));
+    case.planned.set("cpu", u64::from(places[0].cpu));
+    case.planned.set("loading_cpus", places.len() as u64 - 1);
+    case.planned.set("isa", isa.name());
+    case.planned.set("line", Bytes(line));
+    case.planned.set("ring", Bytes(sizes.ring));
+    case.planned.set("array", Bytes(sizes.array));
     case.findings.extend(sizes.finding);
     case.findings.extend(remote_memory(&places));
     case.facts.set("kind", "node");

@@ -66,7 +66,7 @@ fn cpus(case: &Case) -> Vec<u32> {
 }
 
 fn chosen(case: &Case, name: &str) -> u64 {
-    case.chosen.bytes(name).ok().flatten().map_or(0, Bytes::get)
+    case.planned.bytes(name).ok().flatten().map_or(0, Bytes::get)
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn one_core_cannot_chase_and_load() {
 fn ring_and_arrays_take_half_of_what_is_available_and_a_lack_is_told() {
     let case = plan(machine(32 * MIB, 128 * MIB), &[("load", "copy")]).unwrap();
     let taken = chosen(&case, "ring") + 2 * chosen(&case, "array");
-    assert!(taken <= 128 * MIB && chosen(&case, "ring") == 48 * MIB, "{}", case.chosen);
+    assert!(taken <= 128 * MIB && chosen(&case, "ring") == 48 * MIB, "{}", case.planned);
     assert!(case.findings.iter().any(|finding| finding.kind == "cache-resident"));
     assert_eq!(plan(machine(32 * MIB, 4 * MIB), &[]).unwrap_err().cause, Cause::NoSpace);
 }

@@ -54,12 +54,12 @@ impl Worker {
     /// or memory.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let settings = Settings::of(&case.params)?;
-        let ring = case.chosen.text("ring")?.split(' ').map(str::parse).collect::<Result<Vec<u64>, _>>();
+        let ring = case.planned.text("ring")?.split(' ').map(str::parse).collect::<Result<Vec<u64>, _>>();
         let ring = ring.ok().filter(|ring| ring.len() == settings.scenario.steps.len());
         let foreign = || Reason::new(Cause::Protocol, "the case names no ring of blocks for every step");
         let rings = Rings::of(&settings.scenario, ring.ok_or_else(foreign)?);
         let pages = seatrial_bench::pages(&case.params)?;
-        Self::of(place, settings, rings, pages, case.chosen.count("rounds")?)
+        Self::of(place, settings, rings, pages, case.planned.count("rounds")?)
     }
 
     /// A worker for `rounds` rounds of a scenario.

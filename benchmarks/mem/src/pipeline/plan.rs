@@ -52,12 +52,12 @@ fn plan_node(about: &About, params: &Params, settings: &Settings, node: &SiteNod
 
     let mut case = Case::new(about, &node.name, Subject::node(), params, budget);
     let ring: Vec<String> = rings.blocks.iter().map(u64::to_string).collect();
-    case.chosen.set("ring", ring.join(" ").as_str());
-    case.chosen.set("memory", rings.memory);
-    case.chosen.set("rounds", rounds);
-    case.chosen.set("workers", layout.threads() as u64);
+    case.planned.set("ring", ring.join(" ").as_str());
+    case.planned.set("memory", rings.memory);
+    case.planned.set("rounds", rounds);
+    case.planned.set("workers", layout.threads() as u64);
     if let Known::Known(cache) = &cache {
-        case.chosen.set("l3", Bytes(cache.bytes));
+        case.planned.set("l3", Bytes(cache.bytes));
         case.findings.extend(about_cache(cache, &rings, settings.blocks));
     }
     case.findings.extend(seatrial_bench::remote_memory(&bindings));

@@ -77,7 +77,7 @@ impl UdpStreamConfig {
     pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let directions = Direction::of_case(case);
         let count = |name: &str| case.params.count(name).map(|count| count as usize);
-        let chosen = |name: &str| case.chosen.count(name).map(|count| count as usize);
+        let chosen = |name: &str| case.planned.count(name).map(|count| count as usize);
         let flows = count("flows")?;
         let rate = match case.params.text("rate")? {
             "max" | SEARCH => None,
@@ -102,8 +102,8 @@ impl UdpStreamConfig {
                 "plain" => Offload::Plain,
                 _ => Offload::Auto,
             },
-            buffer: case.chosen.bytes("buffer")?.map_or(0, Bytes::get),
-            pacing: match case.chosen.text("pacing")? {
+            buffer: case.planned.bytes("buffer")?.map_or(0, Bytes::get),
+            pacing: match case.planned.text("pacing")? {
                 "spin" => Pacing::Spin,
                 "kernel" => Pacing::Kernel,
                 _ => Pacing::Sleep,

@@ -43,14 +43,14 @@ pub fn between(
     };
     let placement = place_threads(ends, site, params, threads * roles)?;
     let mut case = ends.case(about, params, seatrial_bench::budget(params)?);
-    case.chosen.set("threads", threads as u64);
-    case.chosen.set("buffer", params.bytes("buffer").ok().flatten().unwrap_or(BUFFER));
+    case.planned.set("threads", threads as u64);
+    case.planned.set("buffer", params.bytes("buffer").ok().flatten().unwrap_or(BUFFER));
     let pacing = match params.text("pacing") {
         Ok("auto") => pacing(&placement.bindings, ends.on_one_kernel()),
         Ok(asked) => asked,
         Err(_) => "sleep",
     };
-    case.chosen.set("pacing", pacing);
+    case.planned.set("pacing", pacing);
     let mut parts = about.parts.to_vec();
     if directions == [Direction::Reverse] {
         parts.reverse();
@@ -58,7 +58,7 @@ pub fn between(
     placement.note(&mut case);
     case.places = ends.places(&parts, placement.bindings);
     if params.get("direction").is_none() {
-        case.chosen.set("direction", directions[0].word());
+        case.planned.set("direction", directions[0].word());
     }
     // What is still on the way is waited for after each phase.
     case.budget.overhead = Nanos::millis(600);

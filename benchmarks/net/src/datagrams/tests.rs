@@ -60,7 +60,7 @@ fn the_direction_says_who_sends() {
 fn threads_have_a_core_each_and_only_then_spin() {
     let of = |names: &[&str], cores, changed: &[(&str, &str)]| {
         let case = planned(names, cores, changed).expect("a plan");
-        (case.chosen.count("threads").expect("told"), case.chosen.text("pacing").expect("told").to_owned())
+        (case.planned.count("threads").expect("told"), case.planned.text("pacing").expect("told").to_owned())
     };
     let twelve = ("flows", "12");
     assert_eq!(of(&["n1", "n2"], 8, &[twelve]), (8, "spin".to_owned()));

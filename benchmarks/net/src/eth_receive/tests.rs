@@ -41,7 +41,7 @@ fn the_first_node_receives_and_its_port_is_what_is_measured() {
     let places: Vec<_> = case.places.iter().map(|place| (place.part.as_str(), place.node.as_str())).collect();
     assert_eq!(places, [("receiver", "n1"), ("sender", "n2")]);
     assert_eq!(case.facts.text("speed"), Ok("10 Gbit/s"), "a profile selects by it");
-    assert_eq!(case.chosen.count("threads"), Ok(12), "one a flow, where there are cores");
+    assert_eq!(case.planned.count("threads"), Ok(12), "one a flow, where there are cores");
     let only = planned(&[nic("eth1", 10_000, "10.1.0.0/24")]);
     assert_eq!((only.len(), only[0].subject.as_str()), (1, "nic:eth1"));
 }

@@ -22,7 +22,7 @@ use seatrial_bench::{Prepared, Running, Sink, Stop};
 /// # Errors
 /// When the case was not planned by the same version, or the system refuses.
 pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
-    let region = case.chosen.bytes("region").ok().flatten();
+    let region = case.planned.bytes("region").ok().flatten();
     let config = PingPongConfig {
         mode: plan::mode(case)?,
         sizes: plan::sizes_of(case)?,

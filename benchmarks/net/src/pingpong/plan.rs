@@ -48,7 +48,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
         }
     }
     if region > 0 {
-        case.chosen.set("region", Bytes(region));
+        case.planned.set("region", Bytes(region));
     }
     let placement = match is_by_verbs(params) {
         true => {
@@ -77,8 +77,8 @@ fn by_verbs<'a>(case: &mut Case, params: &'a Params, site: &'a Site) -> Result<[
     let [own, other] = verbs::first_pair(params, site)?;
     // What TCP would have taken.
     let is_other = |(name, _): &(&str, &Value)| !name.ends_with("interface");
-    let others = case.chosen.iter().filter(is_other).map(|(name, value)| (name.to_owned(), value.clone()));
-    case.chosen = others.collect();
+    let others = case.planned.iter().filter(is_other).map(|(name, value)| (name.to_owned(), value.clone()));
+    case.planned = others.collect();
     verbs::note(case, own, other);
     if case.nodes.len() == 1 {
         case.subject = Subject::device("hca", &own.label());
@@ -129,7 +129,7 @@ fn throughput(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
     }
     let mut of_one = case.clone();
     of_one.params.set("flows", 1_u64);
-    of_one.chosen.set("direction", if mode == Mode::Stream { "forward" } else { "both" });
+    of_one.planned.set("direction", if mode == Mode::Stream { "forward" } else { "both" });
     let mut bounds = link_limits::tcp(&of_one, site)?;
     bounds.retain(|bound| !bound.provenance.starts_with("qdisc"));
     if bounds.is_empty() {

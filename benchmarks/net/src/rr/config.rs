@@ -28,7 +28,7 @@ impl RrConfig {
             |what: &str| Reason::new(Cause::Protocol, format!("the case carries no size of a {what}"));
         let params = &case.params;
         let request = params.bytes("request")?.ok_or_else(|| missing("request"))?;
-        let response = case.chosen.bytes("response")?.ok_or_else(|| missing("response"))?;
+        let response = case.planned.bytes("response")?.ok_or_else(|| missing("response"))?;
         Ok(Self {
             request: request.get() as usize,
             response: response.get() as usize,

@@ -16,11 +16,11 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     let rate = config::rate(params);
     if rate.is_some() && params.text("wait").is_ok_and(|wait| wait == "block") {
         // The client asks the kernel again and again anyway, so as not to sleep through the moment of the next request.
-        case.chosen.set("client_wait", "spin");
+        case.planned.set("client_wait", "spin");
     }
     let response = params.bytes("response").ok().flatten().or(params.bytes("request").ok().flatten());
     if let Some(bytes) = response {
-        case.chosen.set("response", bytes);
+        case.planned.set("response", bytes);
     }
     if params.text("protocol").is_ok_and(|protocol| protocol == "udp") {
         let request = params.bytes("request").ok().flatten();

@@ -35,7 +35,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     if !rails.is_empty() {
         // No single interface carries it, whatever the ends would have taken.
         for end in ["interface", "peer_interface"] {
-            case.chosen.set(end, rails.join("+").as_str());
+            case.planned.set(end, rails.join("+").as_str());
         }
     }
     placement.note(&mut case);

@@ -69,8 +69,8 @@ pub fn interfaces<'a>(
 /// The case as if it had this rail alone.
 pub fn only(case: &Case, rail: &str) -> Case {
     let mut case = case.clone();
-    case.chosen.set("interface", rail);
-    case.chosen.set("peer_interface", rail);
+    case.planned.set("interface", rail);
+    case.planned.set("peer_interface", rail);
     case
 }
 

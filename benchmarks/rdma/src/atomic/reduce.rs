@@ -80,8 +80,8 @@ mod tests {
         let budget = seatrial_bench::budget(&params).expect("a budget");
         let mut case = Case::new(about, "n1", Subject::device("hca", port), &params, budget);
         case.nodes.push("n2".to_owned());
-        case.chosen.set("port", port);
-        case.chosen.set("peer_port", peer_port);
+        case.planned.set("port", port);
+        case.planned.set("peer_port", peer_port);
         case
     }
 

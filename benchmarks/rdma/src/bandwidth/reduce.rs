@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn of_several_ports_each_has_its_row_and_the_sum_is_told_by_itself() {
         let mut several = case(&[("direction", "both")]);
-        several.chosen.set("port", "rxe0/1+rxe1/1");
+        several.planned.set("port", "rxe0/1+rxe1/1");
         let samples = |direction, port: Option<u64>, bytes: u64| {
             let mut part = part(0, 0, &[(direction, 65_536, 0, bytes)], json!({}));
             if let Some(port) = port {
@@ -322,7 +322,7 @@ mod tests {
             let direction = if part.index == 0 { "moved_forward" } else { "moved_reverse" };
             part.evidence.insert(direction.to_owned(), moved);
         }
-        several.chosen.set("peer_port", "rxe2/1+rxe3/1");
+        several.planned.set("peer_port", "rxe2/1+rxe3/1");
         let moved = reduce(WRITE, &several, &parts).expect("reduced").evidence["moved"].clone();
         let rows = moved.as_array().expect("rows").iter();
         let told: Vec<_> =

@@ -227,8 +227,8 @@ mod tests {
     fn of_several_ports_all_messages_make_the_metrics_and_each_port_has_its_row() {
         let mut several = case("rc");
         several.nodes.push("n2".to_owned());
-        several.chosen.set("port", "a/1+b/1");
-        several.chosen.set("peer_port", "c/1+d/1");
+        several.planned.set("port", "a/1+b/1");
+        several.planned.set("peer_port", "c/1+d/1");
         let round_trips = |port: u64, size: u64, micros: u64| {
             let mut latencies = Latencies::default();
             (0..1000).for_each(|_| latencies.record(Nanos(micros * 1000)));

@@ -95,7 +95,7 @@ fn two_cards() -> Vec<Hca> {
 }
 
 fn ports_of(case: &Case) -> (&str, &str) {
-    (case.chosen.text("port").expect("noted"), case.chosen.text("peer_port").expect("noted"))
+    (case.planned.text("port").expect("noted"), case.planned.text("peer_port").expect("noted"))
 }
 
 #[test]
@@ -145,15 +145,15 @@ fn on_one_node_another_card_is_the_peer_and_functions_of_one_card_are_not_two() 
     assert_eq!(ports_of(&cases[0]), ("mlx5_0/1", "mlx5_1/1"));
     assert_eq!(ports_of(&cases[1]), ("mlx5_1/1", "mlx5_0/1"));
     assert_eq!(cases[0].subject.to_string(), "hca:mlx5_0/1");
-    assert_eq!(cases[0].chosen.flag("distinct_cards"), Ok(true));
+    assert_eq!(cases[0].planned.flag("distinct_cards"), Ok(true));
     assert_eq!(
-        (cases[0].chosen.text("slot"), cases[0].chosen.text("peer_slot")),
+        (cases[0].planned.text("slot"), cases[0].planned.text("peer_slot")),
         (Ok("0000:17:00"), Ok("0000:98:00"))
     );
     let one_card = two_cards()[1..].to_vec();
     let itself = planned(vec![node("n1", one_card.clone())], &[]).expect("planned");
     assert_eq!(ports_of(&itself[0]), ("mlx5_1/1", "mlx5_1/1"));
-    assert_eq!(itself[0].chosen.flag("distinct_cards"), Ok(false));
+    assert_eq!(itself[0].planned.flag("distinct_cards"), Ok(false));
     let reason = planned(vec![node("n1", one_card)], &[("peer_device", "other-card")]).expect_err("one card");
     assert_eq!(reason.cause, Cause::Missing);
     assert!(reason.text.contains("mlx5_2 is on the same card"), "{reason}");
@@ -245,7 +245,7 @@ fn several_ports_are_one_case_with_threads_next_to_each_and_the_sum_of_their_lim
     let [case] = cases.as_slice() else { panic!("{cases:?}") };
     assert_eq!(ports_of(case), ("mlx5_0/1+mlx5_1/1", "mlx5_0/1+mlx5_1/1"));
     assert_eq!(case.subject.to_string(), "n1/mlx5_0/1+mlx5_1/1->n2/mlx5_0/1+mlx5_1/1");
-    assert_eq!(case.chosen.text("slot"), Ok("0000:17:00+0000:98:00"));
+    assert_eq!(case.planned.text("slot"), Ok("0000:17:00+0000:98:00"));
     assert_eq!(case.key.as_deref(), Some("pci:0000:17:00.0/1+pci:0000:98:00.0/1"));
     assert!(case.facts.text("name").is_err(), "a requirement on a port is none on several");
     let cpus = |end: usize| case.places[end].bindings.iter().map(|binding| binding.cpu).collect::<Vec<_>>();
@@ -328,5 +328,5 @@ fn ports_that_cannot_be_measured_together_are_refused_with_the_reason() {
         vec![node("n1", two_cards())],
         &[("device", "mlx5_1+mlx5_2"), ("peer_device", "mlx5_1+mlx5_2")],
     );
-    assert_eq!(apart.expect("planned")[0].chosen.flag("distinct_cards"), Ok(false));
+    assert_eq!(apart.expect("planned")[0].planned.flag("distinct_cards"), Ok(false));
 }

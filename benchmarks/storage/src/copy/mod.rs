@@ -88,7 +88,7 @@ impl Benchmark for Copy {
     }
 
     fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Part> {
-        let both = [case.params.text("from").ok()?, case.chosen.text("to").ok()?];
+        let both = [case.params.text("from").ok()?, case.planned.text("to").ok()?];
         Some(crate::liveness::check_directories(case, place, &both))
     }
 

@@ -46,7 +46,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     }
     let key = |found: &FileSystem, path: &str| found.seen_from(path).key();
     case.key = source.zip(sink).map(|(one, other)| format!("{} {}", key(one, from), key(other, to)));
-    case.chosen.set("to", to);
+    case.planned.set("to", to);
     for found in [source, sink].into_iter().flatten().filter(|found| found.medium == Medium::Memory) {
         let text = format!("{} is in memory ({}): no disk takes part there", found.mount, found.kind);
         case.findings.push(Finding::new("in-memory", Severity::Warning, subject.clone(), text));
@@ -114,7 +114,7 @@ fn limit_of_rate(case: &Case, site: &Site) -> Limit {
         return unknown("the page cache takes what the disk has not yet");
     }
     let machine = case.nodes.first().and_then(|node| site.machine(node));
-    let ends = machine.zip(case.params.text("from").ok().zip(case.chosen.text("to").ok()));
+    let ends = machine.zip(case.params.text("from").ok().zip(case.planned.text("to").ok()));
     let Some((machine, (from, to))) = ends else { return unknown("where the file is, is not known") };
     let on = |path: &str| disks(machine, file_system_of(machine, path));
     match (&on(from)[..], &on(to)[..]) {

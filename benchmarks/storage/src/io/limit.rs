@@ -50,7 +50,7 @@ fn rate(case: &Case, site: &Site, [reads, writes]: [bool; 2]) -> Limit {
     let Some(machine) = case.nodes.first().and_then(|node| site.machine(node)) else {
         return unknown("the node is not known".to_owned());
     };
-    let (Ok(path), Ok(job)) = (case.chosen.text("directory"), JobSpec::of(&case.params)) else {
+    let (Ok(path), Ok(job)) = (case.planned.text("directory"), JobSpec::of(&case.params)) else {
         return unknown("the directory is not known".to_owned());
     };
     if path == "auto" {

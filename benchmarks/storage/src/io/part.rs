@@ -104,7 +104,7 @@ impl Worker {
         place: &PartPlacement,
     ) -> Result<Self, Reason> {
         let spec = WorkerSpec::of(case, place)?;
-        let directory = case.chosen.text("directory")?;
+        let directory = case.planned.text("directory")?;
         let (job, deadline) = (Arc::clone(&spec.job), deadline(&spec.budget));
         let found = fd_store.and_then(|fd_store| fixture::take(fd_store, &job, directory));
         let covered = found.as_ref().map_or(0, Found::covered);

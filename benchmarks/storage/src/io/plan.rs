@@ -42,16 +42,16 @@ pub fn plan_node(
             Case::new(about, &node.name, directory.subject(), params, seatrial_bench::budget(params)?);
         case.key = directory.key();
         case.facts = directory.facts();
-        case.chosen.set("directory", directory.path.as_str());
-        case.chosen.set("size", Bytes(job.total_bytes()));
+        case.planned.set("directory", directory.path.as_str());
+        case.planned.set("size", Bytes(job.total_bytes()));
         if let Some(found) = directory.file_system {
-            case.chosen.set("file_system", found.kind.as_str());
-            case.chosen.set("source", found.source.as_str());
+            case.planned.set("file_system", found.kind.as_str());
+            case.planned.set("source", found.source.as_str());
         }
         let disks = directory.disks(machine);
         if !disks.is_empty() {
             let names: Vec<_> = disks.iter().map(|disk| disk.name.as_str()).collect();
-            case.chosen.set("disks", names.join(" ").as_str());
+            case.planned.set("disks", names.join(" ").as_str());
         }
         let near = disks.iter().find_map(|disk| disk.numa_node().known().copied());
         case.places =

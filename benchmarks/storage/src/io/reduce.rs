@@ -227,7 +227,7 @@ fn by_thread(trials: &[Trial<'_>]) -> Vec<Row> {
 
 /// Says where the files were, where nobody had said where they should be.
 fn found_itself(case: &Case, part: &PartRecord) -> Option<Finding> {
-    let files = part.evidence.get("files").filter(|_| case.chosen.text("directory") == Ok("auto"))?;
+    let files = part.evidence.get("files").filter(|_| case.planned.text("directory") == Ok("auto"))?;
     let device = files.get("device").and_then(Value::as_str).unwrap_or("no block device of its own");
     let text =
         format!("the files were made in {}, which lies on {device}", files.get("directory")?.as_str()?);

@@ -103,7 +103,7 @@ impl Benchmark for PeerRead {
     }
 
     fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Part> {
-        Some(crate::liveness::check_directories(case, place, &[case.chosen.text("directory").ok()?]))
+        Some(crate::liveness::check_directories(case, place, &[case.planned.text("directory").ok()?]))
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

@@ -42,7 +42,7 @@ struct Writer {
 pub fn writer(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let job = Arc::new(JobSpec::of(&case.params)?);
     let deadline = Nanos(clock::now_ns()).plus(case.budget.prepare.since(EARLIER));
-    let (path, _) = opened(case.chosen.text("directory")?)?;
+    let (path, _) = opened(case.planned.text("directory")?)?;
     let left = Leftovers::remove(&path);
     let folder = Folder::new(&path, ABOUT.id)?;
     let run = random()?;

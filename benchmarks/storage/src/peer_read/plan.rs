@@ -29,7 +29,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
         let threads = place_threads(&core_bindings(&writer.machine)?, None, job.threads);
         let part = about.parts[1].to_owned();
         case.places.push(PartPlacement { part, index: 1, node: writer.name.clone(), bindings: threads });
-        case.chosen.set("written_on", writer.name.as_str());
+        case.planned.set("written_on", writer.name.as_str());
         if reader.name != writer.name {
             case.nodes.push(writer.name.clone());
             // The id tells all nodes of the case.

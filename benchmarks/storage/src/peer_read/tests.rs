@@ -68,7 +68,7 @@ fn the_reader_is_the_first_node_and_finds_what_the_second_wrote() {
     {
         let case = pair(folder.path(), &changed);
         assert_eq!(
-            (case.nodes.clone(), case.chosen.text("written_on")),
+            (case.nodes.clone(), case.planned.text("written_on")),
             (vec!["n1".into(), "n2".into()], Ok("n2"))
         );
         let there = || assert!(names(folder.path())[0].starts_with(".seatrial-peer_read-"));

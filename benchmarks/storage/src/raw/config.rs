@@ -41,7 +41,7 @@ impl RawConfig {
     /// # Errors
     /// When the case was not planned by the same version.
     pub fn of(case: &Case) -> Result<Self, Reason> {
-        let disks: Vec<String> = case.chosen.text("disks")?.split(' ').map(str::to_owned).collect();
+        let disks: Vec<String> = case.planned.text("disks")?.split(' ').map(str::to_owned).collect();
         if disks.iter().any(String::is_empty) {
             return Err(Reason::new(Cause::Protocol, "the case names no disk"));
         }

@@ -30,8 +30,8 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode, budget: Budget) ->
         return Err(Reason::new(Cause::Contradiction, text));
     }
     let chosen = |case: &mut Case, names: &str| {
-        case.chosen.set("disks", names);
-        case.chosen.set("block", Bytes(config::block(params)));
+        case.planned.set("disks", names);
+        case.planned.set("block", Bytes(config::block(params)));
     };
     let place = |bindings: Vec<Binding>| {
         let (part, node) = ("worker".to_owned(), node.name.clone());
@@ -142,7 +142,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let machine = case.nodes.first().and_then(|node| site.machine(node));
     let together = case.params.flag("together").unwrap_or(false);
     let disk = machine.and_then(|machine| {
-        let name = case.chosen.text("disks").ok()?;
+        let name = case.planned.text("disks").ok()?;
         machine.disks.known()?.iter().find(|disk| disk.name == name)
     });
     let of_disk = match disk {

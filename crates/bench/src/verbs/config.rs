@@ -132,7 +132,7 @@ impl RdmaConfig {
             outstanding: count(params, OUTSTANDING.name).map(|reads| reads as u8),
             fence: params.flag(FENCE_PUT.name).unwrap_or(false),
             fresh: params.text(BUFFERS.name) == Ok("fresh"),
-            region: case.chosen.bytes("region").ok().flatten().map_or(0, Bytes::get),
+            region: case.planned.bytes("region").ok().flatten().map_or(0, Bytes::get),
             memory: None,
             device: device.to_owned(),
             port,

@@ -11,7 +11,7 @@ use crate::Transferred;
 /// counters could show.
 pub fn tell(by_port: &[Transferred], case: &Case, measures: &mut Measures) {
     let [first, second] = match case.nodes.as_slice() {
-        [one] if case.chosen.flag(DISTINCT) == Ok(true) => [one, one],
+        [one] if case.planned.flag(DISTINCT) == Ok(true) => [one, one],
         [first, second, ..] => [first, second],
         _ => return,
     };
@@ -29,7 +29,7 @@ pub fn tell(by_port: &[Transferred], case: &Case, measures: &mut Measures) {
 
 /// What counts the bytes of a port of an end: the port itself, or of what software plays the interface under it.
 fn path_end(case: &Case, end: usize, number: usize) -> Option<PathEnd> {
-    let of = |chosen: &str| Some(case.chosen.text(chosen).ok()?.split(PLUS).nth(number)?.to_owned());
+    let of = |chosen: &str| Some(case.planned.text(chosen).ok()?.split(PLUS).nth(number)?.to_owned());
     of(INTERFACES[end]).map(PathEnd::Interface).or_else(|| of(PORTS[end]).map(PathEnd::Port))
 }
 
@@ -45,9 +45,9 @@ mod tests {
         let budget = crate::budget(&params).expect("a budget");
         let mut case = Case::new(about, nodes[0], Subject::device("hca", "a/1"), &params, budget);
         case.nodes = nodes.iter().map(|name| (*name).to_owned()).collect();
-        chosen.iter().for_each(|(name, value)| case.chosen.set(name, *value));
+        chosen.iter().for_each(|(name, value)| case.planned.set(name, *value));
         if let Some(distinct) = distinct {
-            case.chosen.set(DISTINCT, seatrial_model::Value::Flag(distinct));
+            case.planned.set(DISTINCT, seatrial_model::Value::Flag(distinct));
         }
         let by_port =
             [(5, 0), (7, 3)].map(|(forward, reverse)| Transferred { forward, reverse, buffered: 1 });

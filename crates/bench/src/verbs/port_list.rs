@@ -18,7 +18,7 @@ pub fn parse(label: &str) -> Option<(&str, u8)> {
 
 /// The ports of the part at `index`, as the plan has noted them.
 pub fn ports_of(case: &Case, index: u32) -> Option<Vec<&str>> {
-    let text = case.chosen.text(PORTS[index.min(1) as usize]).ok()?;
+    let text = case.planned.text(PORTS[index.min(1) as usize]).ok()?;
     Some(text.split(PLUS).collect())
 }
 

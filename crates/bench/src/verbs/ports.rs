@@ -69,7 +69,7 @@ pub fn note(case: &mut Case, own: End<'_>, other: End<'_>) {
 fn note_all(case: &mut Case, pairs: &[[End<'_>; 2]]) {
     let mut put = |name: &str, end: usize, of: &dyn Fn(End<'_>) -> Option<String>| {
         if let Some(all) = pairs.iter().map(|pair| of(pair[end])).collect::<Option<Vec<String>>>() {
-            case.chosen.set(name, joined(all).as_str());
+            case.planned.set(name, joined(all).as_str());
         }
     };
     for (end, slot) in ["slot", "peer_slot"].into_iter().enumerate() {
@@ -79,7 +79,7 @@ fn note_all(case: &mut Case, pairs: &[[End<'_>; 2]]) {
     }
     if pairs.iter().all(|[own, other]| own.node.name == other.node.name) {
         let distinct = pairs.iter().all(|[own, other]| are_distinct(own.hca, other.hca) == Ok(true));
-        case.chosen.set(DISTINCT, Value::Flag(distinct));
+        case.planned.set(DISTINCT, Value::Flag(distinct));
     }
 }
 
@@ -110,7 +110,7 @@ fn case(about: &About, params: &Params, site: &Site, pairs: &[[End<'_>; 2]]) -> 
     note_all(&mut case, pairs);
     let region = region(params, &[own, other]);
     if region > 0 {
-        case.chosen.set("region", Bytes(region));
+        case.planned.set("region", Bytes(region));
     }
     let largest = config::sizes(params)?.last().copied().unwrap_or(1);
     // More beside each message makes larger slots, but perhaps fewer.

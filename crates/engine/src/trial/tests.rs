@@ -34,7 +34,7 @@ fn case(parts: u32) -> Case {
         nodes: (0..parts).map(|index| format!("n{index}")).collect(),
         group: "toy".to_owned(),
         params: Params::default(),
-        chosen: Params::default(),
+        planned: Params::default(),
         origin: Default::default(),
         facts: Params::default(),
         places: (0..parts).map(place).collect(),

@@ -13,6 +13,7 @@ use crate::metric::Better;
 use crate::origin::Origin;
 use crate::outcome::{Cause, Outcome, Reason};
 use crate::param::Params;
+use crate::param::Value;
 use crate::sample::Evidence;
 use crate::subject::Subject;
 
@@ -44,9 +45,12 @@ pub struct CaseRecord {
     pub group: String,
     /// Every parameter as asked for.
     pub params: Params,
-    /// What `auto` came to, and other decisions of the plan.
+    /// The values that `auto` came to, by parameter.
     #[serde(default)]
     pub chosen: Params,
+    /// What else the plan fixed: sizes, devices, CPUs, in the benchmark's own words.
+    #[serde(default, skip_serializing_if = "Params::is_empty")]
+    pub layout: Params,
     /// Why the case is there.
     #[serde(default, skip_serializing_if = "Origin::is_empty")]
     pub origin: Origin,
@@ -81,10 +85,21 @@ crate::origin::reads_schema_1!(CaseRecord);
 impl CaseRecord {
     fn upgrade(&mut self) {
         self.origin.upgrade(&mut self.chosen);
+        // What is no parameter stood among them.
+        let (chosen, layout) = split(&self.params, &self.chosen);
+        self.chosen = chosen;
+        layout.iter().for_each(|(name, value)| self.layout.set(name, value.clone()));
         if let Some(trials) = DisturbedTrials::of(&self.evidence) {
             trials.put(&mut self.evidence);
         }
     }
+}
+
+/// What a plan fixed: values of parameters, and all else.
+fn split(params: &Params, planned: &Params) -> (Params, Params) {
+    let owned = |(name, value): (&str, &Value)| (name.to_owned(), value.clone());
+    let of = |is_param: bool| planned.iter().filter(move |(name, _)| params.get(name).is_some() == is_param);
+    (of(true).map(owned).collect(), of(false).map(owned).collect())
 }
 
 /// Headlines of records that name none, where they have them: their metrics stand in alphabetical order.
@@ -115,6 +130,7 @@ impl CaseRecord {
 
     /// A record of `case` that waits for its numbers.
     pub fn measured(case: &Case) -> Self {
+        let (chosen, layout) = split(&case.params, &case.planned);
         Self {
             case: case.id.clone(),
             bench: case.bench.clone(),
@@ -126,7 +142,8 @@ impl CaseRecord {
             retry_of: case.retry_of.clone(),
             group: case.group.clone(),
             params: case.params.clone(),
-            chosen: case.chosen.clone(),
+            chosen,
+            layout,
             origin: case.origin.clone(),
             facts: case.facts.clone(),
             outcome: Outcome::Measured,
@@ -190,10 +207,12 @@ mod tests {
     #[test]
     fn a_record_of_schema_1_is_read_as_one_of_today() {
         let mut old = serde_json::to_value(record(None, &[])).expect("JSON");
-        old["chosen"] = json!({ "isa": "avx2", "pattern": "ring", "step": 2 });
+        old["params"] = json!({ "isa": "auto" });
+        old["chosen"] = json!({ "isa": "avx2", "l3": "1 MiB", "pattern": "ring", "step": 2 });
         old["evidence"] = json!({ "disturbed_trials": ["trial 1: dd took 40 %"] });
         let read: CaseRecord = serde_json::from_value(old).expect("a record");
         assert_eq!((read.origin.step, read.chosen.to_string().as_str()), (Some(2), "isa=avx2"));
+        assert_eq!(read.layout.to_string(), "l3=1 MiB");
         let trials = json!([{ "trial": 1, "why": "dd took 40 %" }]);
         assert_eq!(read.evidence["disturbed_trials"], trials);
         let again = serde_json::to_value(&read).expect("JSON");

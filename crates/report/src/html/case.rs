@@ -204,6 +204,7 @@ fn facts(case: &CaseRecord) -> Vec<(String, String)> {
         ("subject", text(&format!("{}{key}", case.subject))),
         ("asked for", params(&case.params)),
         ("chosen", params(&case.chosen)),
+        ("layout", params(&case.layout)),
         ("origin", text(&case.origin.to_string())),
         ("took", if case.outcome == Outcome::Skipped { String::new() } else { took }),
         ("version", format!("{} {}", text(&case.bench), case.version)),

@@ -74,6 +74,7 @@ pub fn case(node: &str, kernel: &str, store: &str) -> CaseRecord {
         group: "memory".to_owned(),
         params: asked,
         chosen: params(&[("array", "1 GiB"), ("store", if kernel == "read" { "none" } else { store })]),
+        layout: Params::default(),
         origin: Default::default(),
         facts: Params::default(),
         outcome: Outcome::Measured,

@@ -46,7 +46,7 @@ pub fn case(kernel: &str) -> Case {
         nodes: vec!["n1".to_owned()],
         group: "mem.bandwidth".to_owned(),
         params,
-        chosen: Params::default(),
+        planned: Params::default(),
         origin: Default::default(),
         facts: Params::default(),
         places: Vec::new(),

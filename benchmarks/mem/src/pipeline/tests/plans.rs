@@ -11,11 +11,11 @@ use crate::pipeline::window::LEAD;
 use seatrial_bench::Benchmark;
 
 fn memory(case: &Case) -> u64 {
-    case.chosen.bytes("memory").unwrap().unwrap().get()
+    case.planned.bytes("memory").unwrap().unwrap().get()
 }
 
 fn ring(case: &Case) -> &str {
-    case.chosen.text("ring").unwrap()
+    case.planned.text("ring").unwrap()
 }
 
 fn nodes(case: &Case) -> BTreeSet<u32> {
@@ -28,7 +28,7 @@ fn the_window_is_whole_rounds_of_the_measuring_time() {
     let case = plan(machine(1, 64, 32), &[("time", "4 s")]).unwrap();
     assert_eq!(case.budget.measure, Nanos(81 * round).plus(LEAD));
     let case = plan(machine(1, 64, 32), &[("time", "25166 ms")]).unwrap();
-    assert_eq!((case.chosen.count("rounds"), case.budget.measure), (Ok(512), Nanos(512 * round).plus(LEAD)));
+    assert_eq!((case.planned.count("rounds"), case.budget.measure), (Ok(512), Nanos(512 * round).plus(LEAD)));
     let readme = [("scenario", "cobalt2-readme"), ("time", "4 s")];
     assert_eq!(plan(machine(1, 64, 32), &readme).unwrap().budget.measure, Nanos(40 * 2 * round).plus(LEAD));
 }
@@ -132,9 +132,9 @@ fn memory_without_cores_gets_no_station() {
 #[test]
 fn a_thread_a_core_or_a_thread_a_step_on_any_of_the_cpus() {
     let case = plan(machine(2, 64, 32), &[]).unwrap();
-    assert_eq!((case.places[0].bindings.len(), case.chosen.count("workers")), (8, Ok(8)));
+    assert_eq!((case.places[0].bindings.len(), case.planned.count("workers")), (8, Ok(8)));
     let case = plan(machine(2, 64, 32), &[("threads", "step")]).unwrap();
-    assert_eq!((case.places[0].bindings.len(), case.chosen.count("workers")), (16, Ok(180)));
+    assert_eq!((case.places[0].bindings.len(), case.planned.count("workers")), (16, Ok(180)));
     assert!(case.places[0].bindings.iter().all(|binding| binding.memory == Some(binding.node)));
 }
 
@@ -143,7 +143,7 @@ fn a_single_core_is_enough() {
     let mut single = machine(1, 64, 32);
     single.cpu.threads.truncate(1);
     let case = plan(single, &[]).unwrap();
-    assert_eq!((case.places[0].bindings.len(), case.chosen.count("workers")), (1, Ok(1)));
+    assert_eq!((case.places[0].bindings.len(), case.planned.count("workers")), (1, Ok(1)));
 }
 
 fn limit(case: &Case, machine: seatrial_model::machine::Machine, metric: &str) -> Limit {
@@ -184,6 +184,6 @@ fn caches_that_hold_the_blocks_leave_the_pace_alone_as_bound() {
 #[test]
 fn what_the_plan_takes_stands_in_the_case() {
     let case = plan(machine(1, 64, 32), &[]).unwrap();
-    assert_eq!(case.chosen.bytes("memory"), Ok(Some(Bytes(18 * (5 * 1_152_000 + 11 * 9_216_000)))));
-    assert_eq!(case.chosen.bytes("l3"), Ok(Some(Bytes::mib(32))));
+    assert_eq!(case.planned.bytes("memory"), Ok(Some(Bytes(18 * (5 * 1_152_000 + 11 * 9_216_000)))));
+    assert_eq!(case.planned.bytes("l3"), Ok(Some(Bytes::mib(32))));
 }

@@ -42,7 +42,7 @@ fn the_limit_is_the_sum_of_the_rails() {
         limits["throughput"].record(Better::Higher, Unit::GigabitsPerSecond).expect("of the dimension");
     let value = record.value.expect("known");
     assert!((value - 35.0 * 1448.0 / 1538.0).abs() < 1e-6, "{value}");
-    assert_eq!(case.chosen.text("interface"), Ok("eth0+eth1"));
+    assert_eq!(case.planned.text("interface"), Ok("eth0+eth1"));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn each_flow_sits_next_to_its_own_rail_and_off_its_interrupts() {
     let cpus: Vec<u32> = case.places[0].bindings.iter().map(|binding| binding.cpu).collect();
     // CPU 1 serves the first rail and CPU 0 the second: both flows stay off both.
     assert_eq!(cpus, [2, 3]);
-    assert_eq!(case.chosen.flag("off_irq_cores"), Ok(true));
+    assert_eq!(case.planned.flag("off_irq_cores"), Ok(true));
 }
 
 #[test]

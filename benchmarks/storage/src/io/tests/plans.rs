@@ -75,7 +75,7 @@ fn a_directory_is_named_by_its_file_system_and_limited_by_its_disk() {
         .remove(0);
     assert_eq!(case.subject.as_str(), "fs:/data 1");
     assert_eq!(case.facts.text("kind"), Ok("fs"));
-    assert_eq!((case.chosen.text("disks"), case.chosen.text("source")), (Ok("sdb"), Ok("/dev/sdb1")));
+    assert_eq!((case.planned.text("disks"), case.planned.text("source")), (Ok("sdb"), Ok("/dev/sdb1")));
     let limits = File.limits(&case, &site());
     let Limit::Chain(bounds) = &limits["throughput"] else { panic!("{limits:?}") };
     assert!(bounds.iter().any(|bound| bound.value.to_string() == "600 MB/s"), "{bounds:?}");
@@ -90,7 +90,7 @@ fn a_directory_is_named_by_its_file_system_and_limited_by_its_disk() {
 fn every_disk_has_a_case_in_its_largest_file_system() {
     let cases = planned(&[("directory", "disks"), ("size", "1 MiB"), ("block", "4 KiB")]).expect("a plan");
     let told: Vec<_> =
-        cases.iter().map(|case| (case.subject.as_str(), case.chosen.text("directory"))).collect();
+        cases.iter().map(|case| (case.subject.as_str(), case.planned.text("directory"))).collect();
     assert_eq!(told, [("disk:sda", Ok("/")), ("disk:sdb", Ok("/data 1"))]);
     assert_eq!(cases[0].facts.flag("rotational"), Ok(true));
     assert!(cases[0].facts.get("fill_percent").is_some());

@@ -86,7 +86,7 @@ fn what_is_done_once_is_done_whole_and_tells_its_ends() {
     let changed = [("work", "once"), ("operation", "write"), ("threads", "3"), ("access", "buffered")];
     let case = case(folder.path(), &changed);
     let (record, measures) = reduced(&case).expect("numbers");
-    let written = case.chosen.bytes("size").expect("a size").expect("not auto").get();
+    let written = case.planned.bytes("size").expect("a size").expect("not auto").get();
     assert_eq!(record.evidence["bytes"]["written"], written);
     let rate = |name: &str| measures.metrics[name].trials[0][0];
     assert!(rate("first_done") > 0.0 && rate("last_done") > 0.0);

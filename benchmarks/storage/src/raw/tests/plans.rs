@@ -43,7 +43,7 @@ fn a_named_disk_is_read_even_if_it_is_none_and_one_that_is_not_there_is_told() {
 fn all_at_once_is_one_case_over_the_disks_that_are_not_made_of_others() {
     let three = vec![disk("sda", DiskBus::Sata), disk("sdb", DiskBus::Sata), disk("md0", DiskBus::Md)];
     let cases = planned(&site(three), &[("together", "true")]).expect("a plan");
-    assert_eq!((cases.len(), cases[0].chosen.text("disks")), (1, Ok("sda sdb")));
+    assert_eq!((cases.len(), cases[0].planned.text("disks")), (1, Ok("sda sdb")));
     assert_eq!((cases[0].subject.as_str(), cases[0].places[0].bindings.len()), ("node", 2));
     let one = planned(&site(vec![disk("sda", DiskBus::Sata)]), &[("together", "true")]);
     assert_eq!(one.expect_err("one").cause, Cause::Inapplicable);
@@ -100,7 +100,7 @@ fn a_disk_is_read_from_the_node_of_its_controller() {
 fn random_reads_have_their_own_size_and_number_and_are_not_of_all_disks_at_once() {
     let two = site(vec![disk("sda", DiskBus::Sata), disk("sdb", DiskBus::Sata)]);
     let case = planned(&two, &[("pattern", "random")]).expect("a plan").remove(0);
-    assert_eq!(case.chosen.bytes("block").expect("chosen").map(seatrial_model::Bytes::get), Some(4096));
+    assert_eq!(case.planned.bytes("block").expect("chosen").map(seatrial_model::Bytes::get), Some(4096));
     assert_eq!(crate::raw::config::depth(&case.params), 32);
     let both = planned(&two, &[("pattern", "random"), ("together", "true")]);
     assert_eq!(both.expect_err("both").cause, Cause::Contradiction);

@@ -17,7 +17,7 @@ fn case(number: usize, node: &str, bench: &str, seconds: u64) -> Case {
         nodes: vec![node.to_owned()],
         group: bench.to_owned(),
         params: Params::default(),
-        chosen: Params::default(),
+        planned: Params::default(),
         origin: Default::default(),
         facts: Params::default(),
         places: Vec::new(),
