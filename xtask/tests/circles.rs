@@ -1,4 +1,5 @@
-//! The shape of the code: within a crate no files use one another in a circle, and no benchmark uses another.
+//! The shape of the code: within a crate no files use one another in a circle, no two public types share a name, and no
+//! benchmark uses another.
 //!
 //! A file uses another when a path in it begins with `crate` or `super` and leads there. What a folder's `mod.rs` makes
 //! public counts as the folder's own, so that files below it may use it.
@@ -8,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use syn::visit::{self, Visit};
-use syn::{Attribute, Item, ItemMod, ItemUse, UseTree};
+use syn::{Attribute, Item, ItemMod, ItemUse, UseTree, Visibility};
 use xtask::workspace::{self, CRATE_FOLDERS};
 
 /// The path of a module within its crate; the root has none.
@@ -26,6 +27,27 @@ impl Crate {
             files.iter().flat_map(|(module, file)| declared_for_tests(module, file)).collect();
         files.retain(|module, _| !of_tests.iter().any(|test| module.starts_with(test)));
         Self(files)
+    }
+
+    /// The modules that have a public type of a name, by the name. Nested modules and macros are not looked into.
+    fn public_types(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let mut types: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (module, file) in &self.0 {
+            for item in &file.items {
+                let (visibility, name) = match item {
+                    Item::Struct(item) => (&item.vis, &item.ident),
+                    Item::Enum(item) => (&item.vis, &item.ident),
+                    Item::Trait(item) => (&item.vis, &item.ident),
+                    Item::Type(item) => (&item.vis, &item.ident),
+                    Item::Union(item) => (&item.vis, &item.ident),
+                    _ => continue,
+                };
+                if matches!(visibility, Visibility::Public(_)) {
+                    types.entry(name.to_string()).or_default().insert(module.join("::"));
+                }
+            }
+        }
+        types
     }
 
     /// Which files each file uses.
@@ -175,6 +197,21 @@ fn no_files_of_a_crate_use_one_another_in_a_circle() {
     }
     assert!(files > 500, "only {files} files were read");
     assert!(found.is_empty(), "files use one another in circles:\n{}", found.join("\n"));
+}
+
+#[test]
+fn no_two_public_types_of_a_crate_share_a_name() {
+    let mut found = Vec::new();
+    let mut types = 0;
+    for folder in CRATE_FOLDERS.into_iter().flat_map(crates) {
+        let of_crate = Crate::read(&folder.join("src")).public_types();
+        types += of_crate.len();
+        let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
+        let shared = of_crate.into_iter().filter(|(_, modules)| modules.len() > 1);
+        found.extend(shared.map(|(shared, modules)| format!("{name}: {shared} of {modules:?}")));
+    }
+    assert!(types > 500, "only {types} types were read");
+    assert!(found.is_empty(), "types share a name:\n{}", found.join("\n"));
 }
 
 #[test]

@@ -1,28 +1,28 @@
 //! What a driver's refusal means for a case.
 
 use seatrial_model::{Cause, Reason};
-use seatrial_sys::gpu::{Fault, GpuError};
+use seatrial_sys::gpu::{GpuFault, GpuError};
 
 /// The driver refused while the part made itself ready: mostly nothing that speaks against the GPU.
 pub fn preparing(gpu: &str, what: &str) -> impl Fn(GpuError) -> Reason + use<> {
     let (gpu, what) = (gpu.to_owned(), what.to_owned());
     move |error| {
         let (cause, advice) = match error.fault() {
-            Fault::OutOfMemory => (Cause::NoSpace, "another process may hold it; see nvidia-smi"),
-            Fault::NotPermitted => (Cause::Denied, "see ulimit -l and the limits of the container"),
-            Fault::Unavailable => (
+            GpuFault::OutOfMemory => (Cause::NoSpace, "another process may hold it; see nvidia-smi"),
+            GpuFault::NotPermitted => (Cause::Denied, "see ulimit -l and the limits of the container"),
+            GpuFault::Unavailable => (
                 Cause::Denied,
                 "another process has it to itself, or it is closed; see nvidia-smi -q -d COMPUTE",
             ),
-            Fault::NoDevice => (
+            GpuFault::NoDevice => (
                 Cause::Missing,
                 "is the driver loaded, are the device files there, and is it in CUDA_VISIBLE_DEVICES?",
             ),
-            Fault::CodeRefused => {
+            GpuFault::CodeRefused => {
                 (Cause::Missing, "the driver does not understand the kernels; a newer one would")
             }
-            Fault::NotSupported => (Cause::Missing, "a newer driver may have it"),
-            Fault::Lost | Fault::AlreadyDone | Fault::Other => (Cause::IoError, "see the kernel log for Xid"),
+            GpuFault::NotSupported => (Cause::Missing, "a newer driver may have it"),
+            GpuFault::Lost | GpuFault::AlreadyDone | GpuFault::Other => (Cause::IoError, "see the kernel log for Xid"),
         };
         let library = matches!(error, GpuError::Library(_));
         let advice = if library { "NVIDIA's driver is not installed here" } else { advice };
@@ -35,8 +35,8 @@ pub fn during(gpu: &str, what: &str) -> impl Fn(GpuError) -> Reason + use<> {
     let (gpu, what) = (gpu.to_owned(), what.to_owned());
     move |error| {
         let cause = match error.fault() {
-            Fault::OutOfMemory => Cause::NoSpace,
-            Fault::NotSupported => Cause::Missing,
+            GpuFault::OutOfMemory => Cause::NoSpace,
+            GpuFault::NotSupported => Cause::Missing,
             _ => Cause::IoError,
         };
         Reason::new(cause, format!("{gpu}: {what}: {error}; see the kernel log for Xid"))
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use seatrial_sys::gpu::LibraryError;
 
-    fn refused(fault: Fault) -> GpuError {
+    fn refused(fault: GpuFault) -> GpuError {
         GpuError::Refused { call: "cuCall", code: 1, name: "NAME".to_owned(), text: String::new(), fault }
     }
 
@@ -56,12 +56,12 @@ mod tests {
     fn only_a_gpu_that_fails_at_work_speaks_against_itself() {
         let cause = |fault| preparing("gpu", "opening")(refused(fault)).cause;
         for fault in
-            [Fault::OutOfMemory, Fault::NotPermitted, Fault::Unavailable, Fault::NoDevice, Fault::CodeRefused]
+            [GpuFault::OutOfMemory, GpuFault::NotPermitted, GpuFault::Unavailable, GpuFault::NoDevice, GpuFault::CodeRefused]
         {
             assert_eq!(cause(fault).outcome(), seatrial_model::Outcome::Unmeasured, "{fault:?}");
         }
-        assert_eq!(cause(Fault::Lost), Cause::IoError);
-        assert_eq!(during("gpu", "copying")(refused(Fault::Lost)).cause, Cause::IoError);
+        assert_eq!(cause(GpuFault::Lost), Cause::IoError);
+        assert_eq!(during("gpu", "copying")(refused(GpuFault::Lost)).cause, Cause::IoError);
     }
 
     #[test]

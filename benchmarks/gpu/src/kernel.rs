@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::sync::Arc;
 
 use seatrial_sys::gpu::{
-    DeviceMemory, Fault, Function, Gate, Gpu, GpuError, Module, PinnedMemory, Span, Stream,
+    DeviceMemory, GpuFault, Function, Gate, Gpu, GpuError, Module, PinnedMemory, Span, Stream,
 };
 
 use super::pattern::{Pattern, Wrong};
@@ -93,7 +93,7 @@ impl Kernels {
                         streaming.kernels.extend(kernels);
                         return Ok(streaming);
                     }
-                    Err(error) if error.fault() == Fault::CodeRefused => error.to_string(),
+                    Err(error) if error.fault() == GpuFault::CodeRefused => error.to_string(),
                     Err(error) => return Err(error),
                 }
             };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use seatrial_model::Nanos;
 use seatrial_sys::clock::now_ns;
-use seatrial_sys::gpu::{Event, Fault, Gate, Gpu, GpuError, Stream};
+use seatrial_sys::gpu::{Event, GpuFault, Gate, Gpu, GpuError, Stream};
 
 use super::Kernels;
 
@@ -147,7 +147,7 @@ impl Starter {
     fn hold(&mut self, timed: &TimedStream) -> Result<(), GpuError> {
         if !self.by_kernel {
             match timed.stream.hold(&self.gate) {
-                Err(error) if error.fault() == Fault::NotSupported => self.by_kernel = true,
+                Err(error) if error.fault() == GpuFault::NotSupported => self.by_kernel = true,
                 other => return other,
             }
         }

@@ -9,7 +9,7 @@ use fake::Fake;
 use seatrial_sys::gpu::cuda::Cuda;
 use seatrial_sys::gpu::nvml::{Clock, Nvml};
 use seatrial_sys::gpu::{
-    DeviceMemory, Driver, Event, Fault, Gate, Gpu, GpuError, Module, PinnedMemory, Span, Stream,
+    DeviceMemory, Driver, Event, GpuFault, Gate, Gpu, GpuError, Module, PinnedMemory, Span, Stream,
 };
 use seatrial_sys::memory::{MapRequest, Mapping, Pages, Place};
 
@@ -48,7 +48,7 @@ fn a_function_that_the_driver_lacks_is_named_and_the_rest_works() {
     let error = stream.hold(&gate).expect_err("too old");
     assert_eq!(
         (error.fault(), error.to_string().as_str()),
-        (Fault::NotSupported, "driver too old for cuStreamWaitValue32")
+        (GpuFault::NotSupported, "driver too old for cuStreamWaitValue32")
     );
     stream.finish().expect("an empty stream ends");
 }
@@ -105,7 +105,7 @@ fn nothing_reaches_beyond_its_memory_or_into_another_device() {
 fn a_refused_text_comes_with_the_words_of_the_translator() {
     let fake = Fake::new("fail=cuModuleLoadDataEx:222");
     let error = Module::load(&gpu(&fake), c".version 9.9").expect_err("refused");
-    assert_eq!(error.fault(), Fault::CodeRefused);
+    assert_eq!(error.fault(), GpuFault::CodeRefused);
     let said =
         "cuModuleLoadDataEx: CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222): ptxas fatal: as planned by the test";
     assert_eq!(error.to_string(), said);
@@ -117,9 +117,9 @@ fn memory_that_cannot_be_pinned_and_a_lost_device_are_sorted() {
     let gpu = gpu(&fake);
     let request = MapRequest { bytes: 16384, cap_bytes: 16384, pages: &[Pages::Base], place: Place::Local };
     let error = PinnedMemory::pin(&gpu, Mapping::map(&request).expect("memory")).expect_err("too much");
-    assert_eq!(error.fault(), Fault::OutOfMemory);
+    assert_eq!(error.fault(), GpuFault::OutOfMemory);
     let lost = Stream::new(&gpu).expect("a stream").finish().expect_err("lost");
-    assert_eq!(lost.fault(), Fault::Lost);
+    assert_eq!(lost.fault(), GpuFault::Lost);
 }
 
 #[test]

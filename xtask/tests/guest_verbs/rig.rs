@@ -6,7 +6,7 @@ use std::time::Duration;
 use seatrial_sys::memory::{MapRequest, Mapping, Pages, Place};
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::verbs::{
-    Access, Completion, CompletionQueue, Connection, Device, GidChoice, Init, MemoryRegion, Mtu, Path,
+    Access, WorkCompletion, CompletionQueue, Connection, RdmaDevice, GidChoice, Init, MemoryRegion, Mtu, Path,
     ProtectionDomain, QueuePair, QueuePairSpec, ReceiveList, ReceiveWork, Retry, SendList, Transport, Verbs,
     VerbsError, Work, choose,
 };
@@ -23,7 +23,7 @@ pub const BYTES: usize = 64 << 10;
 /// The key of datagrams.
 pub const QKEY: u32 = 0x1111_1111;
 
-pub fn device() -> Arc<Device> {
+pub fn device() -> Arc<RdmaDevice> {
     Verbs::open().unwrap().open_device(DEVICE).unwrap()
 }
 
@@ -32,7 +32,7 @@ pub fn memory(bytes: usize) -> Mapping {
 }
 
 /// The addresses that a port talks to itself by.
-pub fn gids(device: &Device) -> GidChoice {
+pub fn gids(device: &RdmaDevice) -> GidChoice {
     let table = device.gids(&SysRoot::live(), 1).unwrap();
     choose(&table.entries, &table.entries).unwrap()
 }
@@ -49,12 +49,12 @@ pub struct End {
 }
 
 impl End {
-    pub fn new(device: &Arc<Device>, transport: Transport) -> Self {
+    pub fn new(device: &Arc<RdmaDevice>, transport: Transport) -> Self {
         let cq = CompletionQueue::new(device, 64).unwrap();
         Self::telling_on(device, transport, cq)
     }
 
-    pub fn telling_on(device: &Arc<Device>, transport: Transport, cq: Arc<CompletionQueue>) -> Self {
+    pub fn telling_on(device: &Arc<RdmaDevice>, transport: Transport, cq: Arc<CompletionQueue>) -> Self {
         let pd = ProtectionDomain::new(device).unwrap();
         let region = Arc::new(MemoryRegion::register(&pd, memory(BYTES), Access::ALL).unwrap());
         let qp = QueuePair::new(&pd, &cq, &cq, &spec(transport)).unwrap();
@@ -68,14 +68,14 @@ impl End {
     }
 
     /// Posts one request and gives how it ended.
-    pub fn does(&self, work: Work<'_>) -> Completion {
+    pub fn does(&self, work: Work<'_>) -> WorkCompletion {
         let mut list = SendList::new(&[work]).unwrap();
         self.qp.post_send(&mut list, 0..1).unwrap();
         self.ended(1).remove(0)
     }
 
     /// What the next so many requests came to.
-    pub fn ended(&self, want: usize) -> Vec<Completion> {
+    pub fn ended(&self, want: usize) -> Vec<WorkCompletion> {
         let mut all = Vec::new();
         self.cq.collect(want, LONG, |completion| all.push(*completion)).unwrap();
         all
@@ -112,12 +112,12 @@ pub fn pattern(bytes: usize, seed: u8) -> Vec<u8> {
 }
 
 /// From the port to itself.
-pub fn path(device: &Device) -> Path {
+pub fn path(device: &RdmaDevice) -> Path {
     let choice = gids(device);
     Path::between(&device.port(1).unwrap(), 1, &choice.first, choice.second.gid, 0).unwrap()
 }
 
-pub fn connection(device: &Device, qp_number: u32) -> Connection {
+pub fn connection(device: &RdmaDevice, qp_number: u32) -> Connection {
     Connection {
         path: path(device),
         qp_number,

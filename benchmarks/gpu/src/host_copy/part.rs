@@ -14,7 +14,7 @@ use crate::{GpuWorkload, Opened, Watches, address_of};
 use seatrial_bench::{Sink, Stop};
 
 /// What `prepare` makes. The memory goes before the device it is pinned for.
-pub struct Ready {
+pub struct HostCopyWorkload {
     grid: Grid,
     copier: Box<dyn Copier>,
     latency: Option<Latency>,
@@ -28,7 +28,7 @@ pub struct Ready {
 ///
 /// # Errors
 /// When the case was not planned by the same version, or the driver refuses.
-pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<Ready, Reason> {
+pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<HostCopyWorkload, Reason> {
     let grid = Grid::of(case)?;
     let address = address_of(case)?.into_iter().next();
     let address = address.ok_or_else(|| Reason::new(Cause::Protocol, "the case names no GPU"))?;
@@ -53,10 +53,10 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<R
     };
     let slice = if grid.cells.len() > FEW { SHORT_SLICE } else { SLICE };
     let copies = vec![1; grid.cells.len()];
-    Ok(Ready { grid, copier, latency, copies, slice, slices: 0, about })
+    Ok(HostCopyWorkload { grid, copier, latency, copies, slice, slices: 0, about })
 }
 
-impl GpuWorkload for Ready {
+impl GpuWorkload for HostCopyWorkload {
     /// Every cell once, and the latencies.
     fn round(
         &mut self,

@@ -38,7 +38,7 @@ struct Wanted<'a> {
     pages: Vec<Pages>,
 }
 
-pub struct Ready {
+pub struct HostCopyAllWorkload {
     group: GpuGroup<End>,
     directions: Vec<(&'static str, bool, bool)>,
     block: usize,
@@ -79,7 +79,7 @@ impl crate::End for End {
 ///
 /// # Errors
 /// When the case was not planned by the same version, or the driver refuses.
-pub fn ready(case: &Case, place: &PartPlacement, library: Option<&Path>) -> Result<Ready, Reason> {
+pub fn ready(case: &Case, place: &PartPlacement, library: Option<&Path>) -> Result<HostCopyAllWorkload, Reason> {
     let word = case.params.text("direction")?;
     let missing = || Reason::new(Cause::Protocol, "the case names no size of a block");
     let wanted = Wanted {
@@ -98,7 +98,7 @@ pub fn ready(case: &Case, place: &PartPlacement, library: Option<&Path>) -> Resu
     let starter = Starter::new(&first.gpu).map_err(preparing(&first.address, "making a gate"))?;
     let directions: Vec<_> =
         DIRECTIONS.into_iter().filter(|(name, ..)| word == "auto" || word == *name).collect();
-    Ok(Ready {
+    Ok(HostCopyAllWorkload {
         copies: vec![1; directions.len()],
         directions,
         block,
@@ -148,7 +148,7 @@ impl Wanted<'_> {
     }
 }
 
-impl GpuWorkload for Ready {
+impl GpuWorkload for HostCopyAllWorkload {
     fn round(
         &mut self,
         stop: &Stop,
@@ -222,7 +222,7 @@ impl GpuWorkload for Ready {
 /// GPU, lane, start, end and bytes of each copy. The stream of a [`StreamError`] is the GPU's number here.
 type Ran = Vec<(usize, u64, Nanos, Nanos, u64)>;
 
-impl Ready {
+impl HostCopyAllWorkload {
     fn slice(
         &mut self,
         (name, goes_in, goes_out): (&'static str, bool, bool),

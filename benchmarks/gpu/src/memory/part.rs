@@ -21,7 +21,7 @@ const FACTOR: u64 = 3;
 /// Bytes of the sums of `read`.
 const SUM_BYTES: usize = SUMS as usize * size_of::<u64>();
 
-pub struct Ready {
+pub struct GpuMemoryWorkload {
     array: usize,
     variants: Vec<Variant>,
     arrays: [Arc<DeviceMemory>; 3],
@@ -40,7 +40,7 @@ pub struct Ready {
 ///
 /// # Errors
 /// When the case was not planned by the same version, or the driver refuses.
-pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<Ready, Reason> {
+pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<GpuMemoryWorkload, Reason> {
     let missing = |what: &str| Reason::new(Cause::Protocol, format!("the case names no {what}"));
     let address = crate::address_of(case)?.into_iter().next().ok_or_else(|| missing("GPU"))?;
     let array = case.planned.bytes("array")?.ok_or_else(|| missing("size of an array"))?.get() as usize;
@@ -71,7 +71,7 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<R
         about["left_out"] = json!(why);
     }
     let timed = TimedStream::new(&opened.gpu, &opened.kernels).map_err(refused("making a stream"))?;
-    let ready = Ready {
+    let ready = GpuMemoryWorkload {
         sums: take(SUM_BYTES)?,
         tally: Tally::take(&opened.gpu).map_err(refused("taking memory of the device"))?,
         functions,
@@ -93,7 +93,7 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<R
     Ok(ready)
 }
 
-impl GpuWorkload for Ready {
+impl GpuWorkload for GpuMemoryWorkload {
     /// Every variant for a slice.
     fn round(
         &mut self,
@@ -134,7 +134,7 @@ impl GpuWorkload for Ready {
     }
 }
 
-impl Ready {
+impl GpuMemoryWorkload {
     /// Some passes of one variant: overwrites the target, runs, checks.
     fn slice(&mut self, index: usize, watches: &mut Watches<'_>) -> Result<(Nanos, Nanos, usize), GpuError> {
         let (bytes, words) = (self.array, self.array / 8);

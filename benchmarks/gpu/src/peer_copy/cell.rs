@@ -19,7 +19,7 @@ impl Flow {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub struct CopyPath {
     /// The operation's name, which is its metric's too.
     pub operation: &'static str,
     /// What moves at once.
@@ -31,7 +31,7 @@ pub struct Cell {
 }
 
 /// The cells of `count` GPUs: of pairs, of groups, or both.
-pub fn cells(count: usize, pairs: bool, groups: bool) -> Vec<Cell> {
+pub fn cells(count: usize, pairs: bool, groups: bool) -> Vec<CopyPath> {
     let mut found = Vec::new();
     let others = |gpu: usize| (0..count).filter(move |other| *other != gpu);
     let push = |from, to| Flow { from, to, reads: false };
@@ -40,12 +40,12 @@ pub fn cells(count: usize, pairs: bool, groups: bool) -> Vec<Cell> {
             for to in others(from) {
                 for (operation, reads) in [("write", false), ("read", true)] {
                     let flows = vec![Flow { from, to, reads }];
-                    found.push(Cell { operation, flows, gpu: from, peer: Some(to) });
+                    found.push(CopyPath { operation, flows, gpu: from, peer: Some(to) });
                 }
                 if from < to {
                     for (operation, reads) in [("both_write", false), ("both_read", true)] {
                         let flows = vec![Flow { from, to, reads }, Flow { from: to, to: from, reads }];
-                        found.push(Cell { operation, flows, gpu: from, peer: Some(to) });
+                        found.push(CopyPath { operation, flows, gpu: from, peer: Some(to) });
                     }
                 }
             }
@@ -55,12 +55,12 @@ pub fn cells(count: usize, pairs: bool, groups: bool) -> Vec<Cell> {
     if groups && (count > 2 || !pairs) {
         for gpu in 0..count {
             let out = others(gpu).map(|to| push(gpu, to)).collect();
-            found.push(Cell { operation: "one_to_all", flows: out, gpu, peer: None });
+            found.push(CopyPath { operation: "one_to_all", flows: out, gpu, peer: None });
             let into = others(gpu).map(|from| push(from, gpu)).collect();
-            found.push(Cell { operation: "all_to_one", flows: into, gpu, peer: None });
+            found.push(CopyPath { operation: "all_to_one", flows: into, gpu, peer: None });
         }
         let all = (0..count).flat_map(|gpu| others(gpu).map(move |to| push(gpu, to))).collect();
-        found.push(Cell { operation: "all_to_all", flows: all, gpu: 0, peer: None });
+        found.push(CopyPath { operation: "all_to_all", flows: all, gpu: 0, peer: None });
     }
     found
 }

@@ -8,7 +8,7 @@ use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Quant
 use seatrial_sys::gpu::{DeviceMemory, GpuError, Span, Stream};
 use serde_json::json;
 
-use super::cell::{Cell, Flow};
+use super::cell::{CopyPath, Flow};
 use super::plan::{PROCESSORS, SLICE, wanted};
 use crate::pattern::{Pattern, Wrong};
 use crate::{
@@ -29,9 +29,9 @@ const PIECES: usize = 8;
 /// What is overwritten so that nothing of the ring is left in the second-level cache, in sizes of that cache.
 const FLUSHES: usize = 2;
 
-pub struct Ready {
+pub struct PeerCopyWorkload {
     group: GpuGroup<End>,
-    cells: Vec<Cell>,
+    cells: Vec<CopyPath>,
     size: usize,
     by_kernel: bool,
     /// By from and to: where that flow goes, and its stream by who works.
@@ -71,7 +71,7 @@ impl crate::End for End {
 ///
 /// # Errors
 /// When the case was not planned by the same version, or the driver refuses.
-pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<Ready, Reason> {
+pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<PeerCopyWorkload, Reason> {
     let addresses = address_of(case)?;
     let missing = || Reason::new(Cause::Protocol, "the case names no size of a copy");
     let size = case.params.bytes("size")?.ok_or_else(missing)?.get() as usize;
@@ -99,7 +99,7 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<R
             }
         }
     }
-    Ok(Ready {
+    Ok(PeerCopyWorkload {
         copies: vec![1; cells.len()],
         cells,
         size,
@@ -115,7 +115,7 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<R
     })
 }
 
-impl GpuWorkload for Ready {
+impl GpuWorkload for PeerCopyWorkload {
     /// Every cell once, and every pair's latency.
     fn round(
         &mut self,
@@ -210,13 +210,13 @@ const fn pattern(number: usize) -> Pattern {
     Pattern::of(100 + number as u64)
 }
 
-impl Ready {
+impl PeerCopyWorkload {
     fn end(&self, number: usize) -> Option<&End> {
         self.group.find(number)
     }
 
     /// Whether all GPUs of the cell are there, and kernels reach where they must.
-    fn can(&self, cell: &Cell) -> bool {
+    fn can(&self, cell: &CopyPath) -> bool {
         cell.flows.iter().all(|flow| {
             let there = self.end(flow.from).is_some() && self.end(flow.to).is_some();
             let (by, other) = if flow.reads { (flow.to, flow.from) } else { (flow.from, flow.to) };
@@ -224,7 +224,7 @@ impl Ready {
         })
     }
 
-    fn slice(&mut self, cell: &Cell, index: usize, watches: &mut Watches<'_>) -> Result<Ran, StreamError> {
+    fn slice(&mut self, cell: &CopyPath, index: usize, watches: &mut Watches<'_>) -> Result<Ran, StreamError> {
         let (size, by_kernel) = (self.size, self.by_kernel);
         for flow in &cell.flows {
             let target = &self.targets[&(flow.from, flow.to)];

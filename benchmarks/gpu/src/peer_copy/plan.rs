@@ -7,7 +7,7 @@ use seatrial_model::{
     SiteNode, Subject,
 };
 
-use super::cell::{Cell, cells};
+use super::cell::{CopyPath, cells};
 use seatrial_bench::{core_bindings, each_node};
 
 /// Time of one slice: some copies of the default size even where links are fast.
@@ -31,7 +31,7 @@ const WARM_UP_ROUNDS: u64 = 3;
 const LEAST_SLICES: u64 = 3;
 
 /// What is measured, by the parameter `among`.
-pub fn wanted(params: &Params, count: usize) -> Vec<Cell> {
+pub fn wanted(params: &Params, count: usize) -> Vec<CopyPath> {
     let word = params.text("among").unwrap_or("auto");
     cells(count, word != "groups", word != "pairs")
 }

@@ -30,14 +30,14 @@ pub struct MeasurePoint {
 
 /// All points of a case and the memory they need.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Layout {
+pub struct BandwidthLayout {
     /// Slots of the shards of the arrays, all of one size.
     pub slots: Vec<ShardSlot>,
     /// Combinations, in the order they are measured.
     pub points: Vec<MeasurePoint>,
 }
 
-impl Layout {
+impl BandwidthLayout {
     /// Points that differ in the number of threads a L3 domain: those of `levels`, cut to what a domain has.
     pub fn levels(bindings: &[Binding], levels: &[usize]) -> Self {
         let mut domains: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn levels_spread_over_domains_and_repeat_no_thread_count() {
         let bindings: Vec<_> = (0..8).map(|cpu| binding(cpu, 0, cpu / 4)).collect();
-        let layout = Layout::levels(&bindings, &[1, 2, 4, usize::MAX]);
+        let layout = BandwidthLayout::levels(&bindings, &[1, 2, 4, usize::MAX]);
         let counts: Vec<_> = layout.points.iter().map(|point| point.threads.len()).collect();
         assert_eq!(counts, [2, 4, 8]);
         assert_eq!(layout.points[0].threads, [(0, 0), (4, 4)]);
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_matrix_has_a_cell_for_every_pair_and_memory_without_cores() {
         let bindings = [binding(0, 0, 0), binding(1, 0, 0), binding(2, 1, 1)];
-        let layout = Layout::matrix(&bindings, &[0, 1, 2]);
+        let layout = BandwidthLayout::matrix(&bindings, &[0, 1, 2]);
         assert_eq!(layout.points.len(), 6);
         assert_eq!(layout.slots.len(), 6);
         let far = &layout.points[5];

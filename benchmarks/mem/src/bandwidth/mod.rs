@@ -104,7 +104,7 @@ impl Benchmark for Bandwidth {
     }
 
     fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::alone(case, place, part::Worker::prepare)
+        Part::alone(case, place, part::BandwidthWorker::prepare)
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

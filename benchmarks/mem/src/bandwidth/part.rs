@@ -4,7 +4,7 @@ use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement, Phase, Quanti
 use seatrial_sys::clock::Calibration;
 use serde_json::json;
 
-use super::layout::Layout;
+use super::layout::BandwidthLayout;
 use super::plan::SLICE;
 use super::team::BandwidthTeam;
 use crate::kernel::{ELEMENTS_MULTIPLE, Isa, Kernel, Pass, Store};
@@ -12,21 +12,21 @@ use crate::shard::{ArrayShard, ShardSpec};
 use seatrial_bench::{Running, Sink, Stop, evidence_of_clock};
 
 /// The worker of one trial.
-pub struct Worker {
-    layout: Layout,
+pub struct BandwidthWorker {
+    layout: BandwidthLayout,
     isa: Isa,
     team: BandwidthTeam,
     calibration: Calibration,
     slices: u64,
 }
 
-impl Worker {
+impl BandwidthWorker {
     /// The worker of `case` at `place`, with all arrays made.
     ///
     /// # Errors
     /// When the case was not planned by the same version, or the system refuses threads or memory.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
-        let layout = Layout::of(&case.planned, place);
+        let layout = BandwidthLayout::of(&case.planned, place);
         let unknown = |what: &str| {
             Reason::new(Cause::Protocol, format!("the case names a {what} that is not known here"))
         };
@@ -112,7 +112,7 @@ impl Worker {
     }
 }
 
-impl Running for Worker {
+impl Running for BandwidthWorker {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         if phase == Phase::WarmUp {
             self.run_through(&Stop::after(std::time::Duration::from_secs(3600)))?;

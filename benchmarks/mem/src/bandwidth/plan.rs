@@ -7,7 +7,7 @@ use seatrial_model::{
     Severity, Site, SiteNode, Subject, Value,
 };
 
-use super::layout::{ALL, Layout, MEMORY_NODES};
+use super::layout::{ALL, BandwidthLayout, MEMORY_NODES};
 use crate::kernel::{Isa, Kernel, Store};
 use seatrial_bench::{core_bindings, matrix_nodes, remote_memory, room};
 
@@ -130,12 +130,12 @@ fn layout(
     params: &Params,
     machine: &Machine,
     bindings: &[Binding],
-) -> Result<(Layout, &'static str, String), Reason> {
+) -> Result<(BandwidthLayout, &'static str, String), Reason> {
     let word = |number: &u32| if *number == ALL { "all".to_owned() } else { number.to_string() };
     let join = |numbers: &[u32]| numbers.iter().map(word).collect::<Vec<_>>().join(" ");
     if params.text("scope").is_ok_and(|scope| scope == "matrix") {
         let memories = matrix_nodes(machine)?;
-        return Ok((Layout::matrix(bindings, &memories), MEMORY_NODES, join(&memories)));
+        return Ok((BandwidthLayout::matrix(bindings, &memories), MEMORY_NODES, join(&memories)));
     }
     let levels = match params.get("threads") {
         Some(Value::Count(count)) => vec![u32::try_from(*count).unwrap_or(ALL)],
@@ -149,7 +149,7 @@ fn layout(
         return Err(Reason::new(Cause::Inapplicable, text));
     }
     let as_sizes: Vec<usize> = levels.iter().map(|level| *level as usize).collect();
-    Ok((Layout::levels(bindings, &as_sizes), "levels", join(&levels)))
+    Ok((BandwidthLayout::levels(bindings, &as_sizes), "levels", join(&levels)))
 }
 
 fn largest_domain(bindings: &[Binding]) -> usize {
@@ -161,7 +161,7 @@ fn largest_domain(bindings: &[Binding]) -> usize {
 }
 
 /// How often every array exists: once, or once a memory node.
-fn pools(layout: &Layout) -> u64 {
+fn pools(layout: &BandwidthLayout) -> u64 {
     let threads = layout.points.iter().map(|point| point.threads.len()).max().unwrap_or(1).max(1);
     (layout.slots.len() / threads).max(1) as u64
 }
@@ -172,7 +172,7 @@ fn array(
     machine: &Machine,
     l3: &Known<seatrial_model::machine::LastLevelCache>,
     kernel: Kernel,
-    layout: &Layout,
+    layout: &BandwidthLayout,
 ) -> Result<Bytes, Reason> {
     let shards = layout.slots.len() as u64 / pools(layout);
     let granule = shards * LEAST_SHARD;

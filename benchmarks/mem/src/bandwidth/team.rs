@@ -13,7 +13,7 @@ pub const BLOCK: usize = (4 << 20) / size_of::<f64>();
 
 /// One thread's work in one slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ran {
+pub struct SliceRun {
     /// The thread, by index.
     pub thread: usize,
     /// Start on the monotonic clock.
@@ -65,7 +65,7 @@ impl BandwidthTeam {
     ///
     /// # Errors
     /// When a thread panics.
-    pub fn slice(&self, team: &[(usize, usize)], span: Nanos, stop: &Stop) -> Result<Vec<Ran>, Reason> {
+    pub fn slice(&self, team: &[(usize, usize)], span: Nanos, stop: &Stop) -> Result<Vec<SliceRun>, Reason> {
         let (gate, stop, shards) = (Gate::new(team.len()), stop.clone(), Arc::clone(&self.shards));
         let slots = team.to_vec();
         let run = move |place: usize, (): &mut ()| {
@@ -107,9 +107,9 @@ fn lock(shard: &Mutex<Option<ArrayShard>>) -> MutexGuard<'_, Option<ArrayShard>>
     shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn run(thread: usize, shard: Option<&mut ArrayShard>, span: Nanos, stop: &Stop) -> Ran {
+fn run(thread: usize, shard: Option<&mut ArrayShard>, span: Nanos, stop: &Stop) -> SliceRun {
     let start = Nanos(clock::now_ns());
-    let mut ran = Ran { thread, start, end: start, bytes: 0 };
+    let mut ran = SliceRun { thread, start, end: start, bytes: 0 };
     let Some(shard) = shard else { return ran };
     loop {
         ran.bytes += shard.step(BLOCK);

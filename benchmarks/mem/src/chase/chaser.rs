@@ -19,7 +19,7 @@ const SLOWEST_HOP_NS: f64 = 2000.0;
 
 /// A timed run along a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ran {
+pub struct ChaseRun {
     /// Start on the monotonic clock.
     pub start: Nanos,
     /// End on the same clock.
@@ -63,13 +63,13 @@ impl Chaser {
     ///
     /// # Panics
     /// When `rings` has no such ring, or the last run ended outside of it.
-    pub fn run(&mut self, rings: &Rings, hops: u64) -> Ran {
+    pub fn run(&mut self, rings: &Rings, hops: u64) -> ChaseRun {
         let from = self.at;
         let start = Nanos(clock::now_ns());
         let (reached, made) = rings.follow(self.ring, from, hops);
         let end = Nanos(clock::now_ns());
         (self.at, self.last) = (reached, (from, made));
-        Ran { start, end, hops: made }
+        ChaseRun { start, end, hops: made }
     }
 
     /// Brings the page table entries of the ring into the caches, then makes two laps, or a few milliseconds of a long one.
@@ -86,7 +86,7 @@ impl Chaser {
     }
 
     /// Goes on for about `span`, by the estimate of [`Self::settle`]. The clock is looked at twice only, before and after.
-    pub fn run_for(&mut self, rings: &Rings, span: Nanos, hop_ns: f64) -> Ran {
+    pub fn run_for(&mut self, rings: &Rings, span: Nanos, hop_ns: f64) -> ChaseRun {
         self.run(rings, (span.get() as f64 / hop_ns) as u64)
     }
 

@@ -17,7 +17,7 @@ pub struct Block {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loop {
+pub struct RingSpec {
     /// The block it lies in.
     pub block: usize,
     /// Bytes from the start of the block to its first pointer.
@@ -40,20 +40,20 @@ pub struct ChasePoint {
 
 /// All memory, rings and points of a case.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Layout {
+pub struct LatencyLayout {
     pub blocks: Vec<Block>,
     /// Rings, shorter ones first.
-    pub rings: Vec<Loop>,
+    pub rings: Vec<RingSpec>,
     /// Points, in the order they are visited.
     pub points: Vec<ChasePoint>,
 }
 
-impl Layout {
+impl LatencyLayout {
     /// One ring of `size` bytes, chased from `binding`.
     pub fn single(binding: Binding, size: u64) -> Self {
         Self {
             blocks: vec![Block { memory: binding.memory, bytes: size }],
-            rings: vec![Loop { block: 0, first: 0, bytes: size }],
+            rings: vec![RingSpec { block: 0, first: 0, bytes: size }],
             points: vec![ChasePoint { at: at_size(size), cpu: binding.cpu, ring: 0, swept: false }],
         }
     }
@@ -74,7 +74,7 @@ impl Layout {
             let largest = group.last().copied().unwrap_or_default();
             for (slot, size) in group.iter().enumerate().rev() {
                 let first = end + (slot * POINTER) as u64;
-                layout.rings.push(Loop { block: 0, first, bytes: *size });
+                layout.rings.push(RingSpec { block: 0, first, bytes: *size });
             }
             end += largest.next_multiple_of(PAGE);
         }
@@ -83,7 +83,7 @@ impl Layout {
             layout.blocks.push(Block { memory: binding.memory, bytes: end });
         }
         for size in apart {
-            layout.rings.push(Loop { block: layout.blocks.len(), first: 0, bytes: size });
+            layout.rings.push(RingSpec { block: layout.blocks.len(), first: 0, bytes: size });
             layout.blocks.push(Block { memory: binding.memory, bytes: size });
         }
         let point = |(ring, size): (usize, &u64)| ChasePoint {
@@ -101,7 +101,7 @@ impl Layout {
         let mut layout = Self::default();
         for (ring, memory) in memories.iter().enumerate() {
             layout.blocks.push(Block { memory: Some(*memory), bytes: size });
-            layout.rings.push(Loop { block: ring, first: 0, bytes: size });
+            layout.rings.push(RingSpec { block: ring, first: 0, bytes: size });
         }
         for binding in bindings {
             for (ring, memory) in memories.iter().enumerate() {
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn no_two_pointers_of_a_sweep_stand_in_the_same_place() {
         for line in [64, 128, 256] {
-            let layout = Layout::sizes(BINDING, MIB, line);
+            let layout = LatencyLayout::sizes(BINDING, MIB, line);
             let mut taken = std::collections::BTreeSet::new();
             for ring in &layout.rings {
                 for number in 0..ring.bytes / line {
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn rings_above_half_of_the_largest_have_their_own_memory_and_are_never_swept() {
-        let layout = Layout::sizes(BINDING, 128 * MIB, 64);
+        let layout = LatencyLayout::sizes(BINDING, 128 * MIB, 64);
         let apart: Vec<u64> = layout
             .points
             .iter()
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn rings_rise_in_size_and_are_visited_from_the_largest_down() {
-        let layout = Layout::sizes(BINDING, 128 * MIB, 64);
+        let layout = LatencyLayout::sizes(BINDING, 128 * MIB, 64);
         assert!(layout.rings.windows(2).all(|pair| pair[0].bytes < pair[1].bytes), "{layout:?}");
         let points: Vec<usize> = layout.points.iter().map(|point| point.ring).collect();
         assert_eq!(points, (0..layout.rings.len()).rev().collect::<Vec<_>>());
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_matrix_chases_every_memory_from_every_node_of_cores() {
         let bindings = [BINDING, Binding { cpu: 9, node: 1, domain: 1, memory: Some(1) }];
-        let layout = Layout::matrix(&bindings, &[0, 1, 4], MIB);
+        let layout = LatencyLayout::matrix(&bindings, &[0, 1, 4], MIB);
         let points: Vec<_> =
             layout.points.iter().map(|point| (point.cpu, layout.blocks[point.ring].memory)).collect();
         assert_eq!(

@@ -91,7 +91,7 @@ impl Benchmark for Latency {
     }
 
     fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::alone(case, place, part::Worker::prepare)
+        Part::alone(case, place, part::LatencyWorker::prepare)
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

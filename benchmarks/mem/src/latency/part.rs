@@ -4,7 +4,7 @@ use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement, Phase, Quanti
 use seatrial_sys::clock::Calibration;
 use seatrial_sys::memory::Pages;
 
-use super::layout::Layout;
+use super::layout::LatencyLayout;
 use super::plan::{RUNS, SLICE};
 use crate::chase::{Chaser, Order, Rings};
 use seatrial_bench::Held;
@@ -14,8 +14,8 @@ use seatrial_bench::{Running, Sink, Stop, evidence_of_clock};
 pub const CHANNEL: &str = "chase";
 
 /// The worker of one trial.
-pub struct Worker {
-    layout: Layout,
+pub struct LatencyWorker {
+    layout: LatencyLayout,
     line: u64,
     blocks: Vec<Rings>,
     /// One a ring of the layout.
@@ -24,7 +24,7 @@ pub struct Worker {
     pinned: Option<u32>,
 }
 
-impl Worker {
+impl LatencyWorker {
     /// The worker of `case` at `place`, with all rings laid.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ impl Worker {
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let odd = || Reason::new(Cause::Protocol, "the case names no rings that are known here");
         let line = case.planned.bytes("line")?.ok_or_else(odd)?.get();
-        let layout = Layout::of(&case.params, &case.planned, place).ok_or_else(odd)?;
+        let layout = LatencyLayout::of(&case.params, &case.planned, place).ok_or_else(odd)?;
         if line == 0 || layout.rings.iter().any(|ring| ring.bytes < line) {
             return Err(odd());
         }
@@ -128,7 +128,7 @@ impl Worker {
     }
 }
 
-impl Running for Worker {
+impl Running for LatencyWorker {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         while !stop.is_over() {
             let kept: Option<&mut dyn Sink> = if phase == Phase::WarmUp { None } else { Some(out) };

@@ -6,7 +6,7 @@ use seatrial_model::{
     Severity, Site, SiteNode, Subject, Value,
 };
 
-use super::layout::Layout;
+use super::layout::LatencyLayout;
 use crate::sizes::{self, Level};
 use crate::sizing::{self, TIMES_CACHE};
 use seatrial_bench::{core_bindings, matrix_nodes, remote_memory, room};
@@ -58,9 +58,9 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
 
     let asked = params.bytes("size").ok().flatten();
     let layout_of = |size: u64| match (asked, matrix) {
-        (_, true) => Layout::matrix(&places, &memories, size),
-        (Some(_), false) => Layout::single(places[0], size),
-        (None, false) => Layout::sizes(places[0], size, line),
+        (_, true) => LatencyLayout::matrix(&places, &memories, size),
+        (Some(_), false) => LatencyLayout::single(places[0], size),
+        (None, false) => LatencyLayout::sizes(places[0], size, line),
     };
     let room = room(machine).map(|room| room / SHARE);
     let fits = |size: u64| room.is_none_or(|room| layout_of(size).bytes(line) <= room);
@@ -94,7 +94,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
 }
 
 /// Sets the times that follow from what is to be done.
-fn time(case: &mut Case, layout: &Layout, line: u64) {
+fn time(case: &mut Case, layout: &LatencyLayout, line: u64) {
     let lines = |ring: usize| layout.rings[ring].bytes / line;
     let visits = layout.points.iter().map(|point| {
         let sweep = if point.swept { lines(point.ring) * SWEEP_NS } else { 0 };

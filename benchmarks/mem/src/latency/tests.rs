@@ -10,7 +10,7 @@ use seatrial_model::{
 };
 use seatrial_sys::affinity;
 
-use super::part::{CHANNEL, Worker};
+use super::part::{CHANNEL, LatencyWorker};
 use super::{ABOUT, Latency};
 use seatrial_bench::{Benchmark, Running, Stop};
 use seatrial_testkit::{Kept, connected};
@@ -216,7 +216,7 @@ fn a_worker_visits_every_size_and_ends_where_the_order_says() {
 #[test]
 fn a_pointer_that_makes_a_short_cycle_is_found() {
     let case = small_case();
-    let mut worker = Worker::prepare(&case, &case.places[0]).unwrap();
+    let mut worker = LatencyWorker::prepare(&case, &case.places[0]).unwrap();
     worker.redirect(16, 4000, 4000);
     worker.run(Phase::WarmUp, &Stop::after(Duration::from_millis(1)), &mut Kept::default()).unwrap();
     let Integrity::Corrupt { wrong, of, first } = worker.verify().unwrap() else {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What the loaders are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
+pub enum LoadPace {
     FlatOut,
     /// A block every so many nanoseconds.
     Every(u64),
@@ -24,36 +24,36 @@ const OVER: u64 = u64::MAX;
 
 impl PaceCell {
     /// A cell that tells `pace`.
-    pub fn new(pace: Pace) -> Self {
+    pub fn new(pace: LoadPace) -> Self {
         Self(AtomicU64::new(word(pace)))
     }
 
     /// Tells `pace` from now on.
-    pub fn set(&self, pace: Pace) {
+    pub fn set(&self, pace: LoadPace) {
         self.0.store(word(pace), Ordering::Release);
     }
 
     /// What is told now.
-    pub fn get(&self) -> Pace {
+    pub fn get(&self) -> LoadPace {
         match self.0.load(Ordering::Acquire) {
-            FLAT_OUT => Pace::FlatOut,
-            PAUSE => Pace::Pause,
-            OVER => Pace::Over,
-            period => Pace::Every(period),
+            FLAT_OUT => LoadPace::FlatOut,
+            PAUSE => LoadPace::Pause,
+            OVER => LoadPace::Over,
+            period => LoadPace::Every(period),
         }
     }
 }
 
-fn word(pace: Pace) -> u64 {
+fn word(pace: LoadPace) -> u64 {
     match pace {
-        Pace::FlatOut => FLAT_OUT,
-        Pace::Every(period) => period.clamp(1, PAUSE - 1),
-        Pace::Pause => PAUSE,
-        Pace::Over => OVER,
+        LoadPace::FlatOut => FLAT_OUT,
+        LoadPace::Every(period) => period.clamp(1, PAUSE - 1),
+        LoadPace::Pause => PAUSE,
+        LoadPace::Over => OVER,
     }
 }
 
-impl Pace {
+impl LoadPace {
     /// The pace at which `loaders`, each with blocks of `block_bytes`, move `percent` of `full` bytes a nanosecond together.
     pub fn share(percent: u64, full: f64, loaders: usize, block_bytes: u64) -> Self {
         match percent {
@@ -79,21 +79,21 @@ mod tests {
 
     #[test]
     fn a_cell_tells_what_was_set() {
-        let cell = PaceCell::new(Pace::Pause);
-        for pace in [Pace::Pause, Pace::FlatOut, Pace::Every(1234), Pace::Over] {
+        let cell = PaceCell::new(LoadPace::Pause);
+        for pace in [LoadPace::Pause, LoadPace::FlatOut, LoadPace::Every(1234), LoadPace::Over] {
             cell.set(pace);
             assert_eq!(cell.get(), pace);
         }
-        cell.set(Pace::Every(0));
-        assert_eq!(cell.get(), Pace::Every(1), "the shortest period is not flat out by accident");
+        cell.set(LoadPace::Every(0));
+        assert_eq!(cell.get(), LoadPace::Every(1), "the shortest period is not flat out by accident");
     }
 
     #[test]
     fn a_share_of_the_full_rate_becomes_a_period() {
         // Half of 20 bytes a nanosecond by four loaders: 2.5 each, a block of 16 KiB every 6553.6 ns.
-        assert_eq!(Pace::share(50, 20.0, 4, 16 << 10), Pace::Every(6553));
-        assert_eq!(Pace::share(0, 20.0, 4, 16 << 10), Pace::Pause);
-        assert_eq!(Pace::share(100, 20.0, 4, 16 << 10), Pace::FlatOut);
+        assert_eq!(LoadPace::share(50, 20.0, 4, 16 << 10), LoadPace::Every(6553));
+        assert_eq!(LoadPace::share(0, 20.0, 4, 16 << 10), LoadPace::Pause);
+        assert_eq!(LoadPace::share(100, 20.0, 4, 16 << 10), LoadPace::FlatOut);
     }
 
     #[test]

@@ -8,10 +8,10 @@ use seatrial_model::{
 use seatrial_sys::clock::{Calibration, now_ns};
 use serde_json::json;
 
-use super::pace::Pace;
+use super::pace::LoadPace;
 use super::plan::{SLICE, kernel};
 use super::team::{LoadTeam, PACED_BLOCK};
-use crate::chase::{Chaser, Order, Ran, Rings};
+use crate::chase::{Chaser, Order, ChaseRun, Rings};
 use crate::kernel::{ELEMENTS_MULTIPLE, Isa, Pass};
 use crate::shard::ShardSpec;
 use seatrial_bench::Held;
@@ -27,7 +27,7 @@ pub const LOAD: &str = "load";
 const FLAT_RUNS: usize = 5;
 
 /// The worker of one trial.
-pub struct Worker {
+pub struct LoadedLatencyWorker {
     steps: u64,
     block_bytes: u64,
     isa: Isa,
@@ -41,13 +41,13 @@ pub struct Worker {
 
 /// A timed run of the chaser, with what the loaders moved meanwhile.
 struct Window {
-    ran: Ran,
+    ran: ChaseRun,
     start: Nanos,
     end: Nanos,
     moved: u64,
 }
 
-impl Worker {
+impl LoadedLatencyWorker {
     /// The worker of `case` at `place`, with the ring laid and the loaders' arrays made.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl Worker {
     }
 
     /// One run at `pace`, behind a stretch that is not timed, in which the loaders find their pace.
-    fn window(&mut self, pace: Pace) -> Window {
+    fn window(&mut self, pace: LoadPace) -> Window {
         let Self { rings, chaser, team, .. } = self;
         team.load(pace);
         let hop_ns = chaser.settle(rings);
@@ -125,7 +125,7 @@ impl Worker {
         let team = &mut self.team;
         team.halt()?;
         let whole = team.look(|loads| loads.iter().map(|load| load.bytes()).max().unwrap_or(0));
-        team.load(Pace::FlatOut);
+        team.load(LoadPace::FlatOut);
         while team.moved().any(|moved| moved < whole) {
             team.check(Duration::from_millis(1))?;
         }
@@ -133,7 +133,7 @@ impl Worker {
         // all of them too low.
         let (mut runs, mut full) = (0, 0.0_f64);
         while runs < FLAT_RUNS || !stop.is_over() {
-            let window = self.window(Pace::FlatOut);
+            let window = self.window(LoadPace::FlatOut);
             full = full.max(window.moved as f64 / window.end.since(window.start).get().max(1) as f64);
             runs += 1;
         }
@@ -154,7 +154,7 @@ impl Worker {
                 return;
             }
             let percent = step * 100 / self.steps;
-            let window = self.window(Pace::share(percent, self.full, loaders, self.block_bytes));
+            let window = self.window(LoadPace::share(percent, self.full, loaders, self.block_bytes));
             if window.ran.end.since(window.ran.start) < shortest {
                 continue;
             }
@@ -184,11 +184,11 @@ impl Worker {
     }
 }
 
-impl Running for Worker {
+impl Running for LoadedLatencyWorker {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         if phase == Phase::WarmUp {
             self.find_full_rate(stop)?;
-            self.team.load(Pace::Pause);
+            self.team.load(LoadPace::Pause);
             return Ok(());
         }
         while !stop.is_over() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use seatrial_model::{Binding, Cause, Integrity, Reason};
 use seatrial_sys::clock::now_ns;
 
-use super::pace::{Pace, PaceCell, next_due};
+use super::pace::{LoadPace, PaceCell, next_due};
 use crate::shard::{ArrayShard, ShardSpec};
 use seatrial_bench::{Answers, ThreadSpec, ThreadTeam};
 
@@ -45,7 +45,7 @@ impl LoadTeam {
     /// When a thread cannot be started or pinned, or memory cannot be had.
     pub fn start(loaders: Vec<(Binding, ShardSpec)>) -> Result<Self, Reason> {
         let shared = Arc::new(Shared {
-            pace: PaceCell::new(Pace::Pause),
+            pace: PaceCell::new(LoadPace::Pause),
             moved: loaders.iter().map(|_| Counter::default()).collect(),
             loads: loaders.iter().map(|_| Mutex::new(None)).collect(),
         });
@@ -62,7 +62,7 @@ impl LoadTeam {
     }
 
     /// Sets the pace, and sends the loaders to work if they are not at it.
-    pub fn load(&mut self, pace: Pace) {
+    pub fn load(&mut self, pace: LoadPace) {
         self.shared.pace.set(pace);
         if self.stopped.is_none() {
             let shared = Arc::clone(&self.shared);
@@ -88,7 +88,7 @@ impl LoadTeam {
     /// # Errors
     /// When one panicked.
     pub fn halt(&mut self) -> Result<(), Reason> {
-        self.shared.pace.set(Pace::Over);
+        self.shared.pace.set(LoadPace::Over);
         self.stopped.take().map_or(Ok(()), |stopped| stopped.collect(Duration::MAX).map(drop))
     }
 
@@ -125,7 +125,7 @@ impl LoadTeam {
 
 impl Drop for LoadTeam {
     fn drop(&mut self) {
-        self.shared.pace.set(Pace::Over);
+        self.shared.pace.set(LoadPace::Over);
     }
 }
 
@@ -147,19 +147,19 @@ fn run(shared: &Shared, index: usize, load: &mut ArrayShard) {
     let mut step = |block| {
         moved.fetch_add(load.step(block), Ordering::Relaxed);
     };
-    let (mut pace, mut due) = (Pace::Pause, 0);
+    let (mut pace, mut due) = (LoadPace::Pause, 0);
     loop {
         let told = shared.pace.get();
-        if let (Pace::Every(period), true) = (told, told != pace) {
+        if let (LoadPace::Every(period), true) = (told, told != pace) {
             // Loaders begin one after the other, so that their blocks do not all come at once.
             due = now_ns() + period * index as u64 / shared.moved.len() as u64;
         }
         pace = told;
         match pace {
-            Pace::Over => return,
-            Pace::Pause => std::hint::spin_loop(),
-            Pace::FlatOut => step(FLAT_BLOCK),
-            Pace::Every(period) => {
+            LoadPace::Over => return,
+            LoadPace::Pause => std::hint::spin_loop(),
+            LoadPace::FlatOut => step(FLAT_BLOCK),
+            LoadPace::Every(period) => {
                 let now = now_ns();
                 if now < due {
                     std::hint::spin_loop();

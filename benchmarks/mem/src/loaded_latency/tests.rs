@@ -10,7 +10,7 @@ use seatrial_model::{
 };
 use seatrial_sys::affinity;
 
-use super::part::{CHASE, LOAD, Worker};
+use super::part::{CHASE, LOAD, LoadedLatencyWorker};
 use super::team::FLAT_BLOCK;
 use super::{ABOUT, LoadedLatency};
 use crate::kernel::Isa;
@@ -194,8 +194,8 @@ fn a_worker_takes_every_step_with_both_figures_and_verifies_both_sides() {
 #[test]
 fn a_planted_fault_on_either_side_is_found() {
     let case = small_case("read");
-    let ready = || Worker::prepare(&case, &case.places[0]).unwrap();
-    let run = |worker: &mut Worker| {
+    let ready = || LoadedLatencyWorker::prepare(&case, &case.places[0]).unwrap();
+    let run = |worker: &mut LoadedLatencyWorker| {
         warm_up(worker, &mut Kept::default());
         worker.verify().unwrap()
     };

@@ -9,7 +9,7 @@ use super::settings::Threads;
 
 /// One step of one station: blocks that follow each other, one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stream {
+pub struct StreamSlot {
     /// The step, by its position in the scenario.
     pub step: usize,
     /// The station, from 0.
@@ -33,14 +33,14 @@ pub struct Group {
 
 /// All streams and groups of a case.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Layout {
+pub struct PipelineLayout {
     /// Streams, station by station.
-    pub streams: Vec<Stream>,
+    pub streams: Vec<StreamSlot>,
     /// Groups; none is without a stream or a thread.
     pub groups: Vec<Group>,
 }
 
-impl Layout {
+impl PipelineLayout {
     /// Deals `stations` of `steps` steps to the nodes that have cores, one after the other. A node without CPUs has no
     /// cores and gets no station.
     pub fn new(stations: u32, steps: usize, bindings: &[Binding], threads: Threads) -> Self {
@@ -48,7 +48,7 @@ impl Layout {
             bindings.iter().map(|binding| binding.node).collect::<BTreeSet<_>>().into_iter().collect();
         let mut layout = Self { streams: Vec::new(), groups: Vec::new() };
         for (station, node) in (0..stations).zip(nodes.iter().copied().cycle()) {
-            layout.streams.extend((0..steps).map(|step| Stream { step, station, node }));
+            layout.streams.extend((0..steps).map(|step| StreamSlot { step, station, node }));
         }
         for node in nodes {
             let bindings = || bindings.iter().filter(|binding| binding.node == node);
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn stations_go_to_the_nodes_in_turn() {
         let bindings = [binding(0, 0), binding(1, 0), binding(4, 2), binding(5, 2)];
-        let layout = Layout::new(5, 2, &bindings, Threads::Core);
+        let layout = PipelineLayout::new(5, 2, &bindings, Threads::Core);
         let nodes: Vec<u32> = layout.streams.iter().map(|stream| stream.node).collect();
         assert_eq!(nodes, [0, 0, 2, 2, 0, 0, 2, 2, 0, 0]);
         assert_eq!(layout.groups.len(), 2);
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_thread_a_step_may_run_anywhere_on_its_node() {
         let bindings = [binding(0, 0), binding(1, 0), binding(4, 2), binding(5, 2)];
-        let layout = Layout::new(18, 10, &bindings, Threads::Step);
+        let layout = PipelineLayout::new(18, 10, &bindings, Threads::Step);
         assert_eq!((layout.groups.len(), layout.threads()), (180, 180));
         for group in &layout.groups {
             let (first, second) = if group.node == 0 { (0, 1) } else { (4, 5) };
@@ -123,7 +123,7 @@ mod tests {
     fn nodes_beyond_the_number_of_stations_stay_idle() {
         let bindings: Vec<Binding> = (0..8).map(|node| binding(node, node)).collect();
         for threads in [Threads::Core, Threads::Step] {
-            let layout = Layout::new(3, 1, &bindings, threads);
+            let layout = PipelineLayout::new(3, 1, &bindings, threads);
             assert_eq!((layout.groups.len(), layout.nodes().len()), (3, 3));
         }
     }

@@ -8,8 +8,8 @@ use seatrial_sys::sched::Class;
 use serde_json::json;
 
 use super::class::settle;
-use super::layout::Layout;
-use super::ring::Rings;
+use super::layout::PipelineLayout;
+use super::ring::BlockRings;
 use super::settings::{Mode, Settings};
 use super::shared::Shared;
 use super::window::{Pace, Window, rounds_within};
@@ -36,7 +36,7 @@ const ASKED: usize = 16;
 const STACK_BYTES: usize = 256 << 10;
 
 /// The worker of one trial.
-pub struct Worker {
+pub struct PipelineWorker {
     /// What its threads share.
     pub(super) shared: Arc<Shared>,
     class: Class,
@@ -46,7 +46,7 @@ pub struct Worker {
     guess: f64,
 }
 
-impl Worker {
+impl PipelineWorker {
     /// The worker of `case` at `place`, with all streams made.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl Worker {
         let ring = case.planned.text("ring")?.split(' ').map(str::parse).collect::<Result<Vec<u64>, _>>();
         let ring = ring.ok().filter(|ring| ring.len() == settings.scenario.steps.len());
         let foreign = || Reason::new(Cause::Protocol, "the case names no ring of blocks for every step");
-        let rings = Rings::of(&settings.scenario, ring.ok_or_else(foreign)?);
+        let rings = BlockRings::of(&settings.scenario, ring.ok_or_else(foreign)?);
         let pages = seatrial_bench::pages(&case.params)?;
         Self::of(place, settings, rings, pages, case.planned.count("rounds")?)
     }
@@ -66,7 +66,7 @@ impl Worker {
     pub(super) fn of(
         place: &PartPlacement,
         settings: Settings,
-        rings: Rings,
+        rings: BlockRings,
         pages: Vec<seatrial_sys::memory::Pages>,
         rounds: u64,
     ) -> Result<Self, Reason> {
@@ -74,7 +74,7 @@ impl Worker {
         let read = isa.and_then(|isa| Pass::select(Kernel::Read, None, isa));
         let read = read.ok_or_else(|| Reason::new(Cause::Missing, "no loop that reads runs on this CPU"))?;
         let Settings { scenario, mode, threads, class, .. } = settings;
-        let layout = Layout::new(scenario.stations, scenario.steps.len(), &place.bindings, threads);
+        let layout = PipelineLayout::new(scenario.stations, scenario.steps.len(), &place.bindings, threads);
         if layout.groups.is_empty() {
             return Err(Reason::new(Cause::Protocol, "the placement has no CPU for any station"));
         }
@@ -164,7 +164,7 @@ impl Worker {
     }
 }
 
-impl Running for Worker {
+impl Running for PipelineWorker {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         if phase == Phase::WarmUp {
             return self.warm_up(stop);

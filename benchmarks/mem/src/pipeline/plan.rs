@@ -8,8 +8,8 @@ use seatrial_model::{
     SiteNode, Subject,
 };
 
-use super::layout::Layout;
-use super::ring::{Rings, TIMES_CACHE};
+use super::layout::PipelineLayout;
+use super::ring::{BlockRings, TIMES_CACHE};
 use super::settings::{Blocks, Mode, Settings, Threads};
 use super::window::LEAD;
 
@@ -36,7 +36,7 @@ fn plan_node(about: &About, params: &Params, settings: &Settings, node: &SiteNod
     let mut budget = seatrial_bench::budget(params)?;
     let rounds = rounds(settings, budget.measure)?;
     let bindings = core_bindings(machine, settings.threads)?;
-    let layout = Layout::new(scenario.stations, scenario.steps.len(), &bindings, settings.threads);
+    let layout = PipelineLayout::new(scenario.stations, scenario.steps.len(), &bindings, settings.threads);
     let cpus: Vec<u32> = bindings.iter().map(|binding| binding.cpu).collect();
     let cache = machine.last_level_cache(&cpus);
     let rings = rings(settings, &cache, room(machine, &layout, &bindings))?;
@@ -101,7 +101,7 @@ fn core_bindings(machine: &Machine, threads: Threads) -> Result<Vec<Binding>, Re
 
 /// The bytes that the blocks of all stations may take: a share of what is available to us as a whole, and on each node
 /// for the stations whose memory is there.
-fn room(machine: &Machine, layout: &Layout, bindings: &[Binding]) -> Option<Bytes> {
+fn room(machine: &Machine, layout: &PipelineLayout, bindings: &[Binding]) -> Option<Bytes> {
     let whole = machine.memory.effective_available_bytes.known().map(|bytes| bytes / SHARE);
     let memory_of = |node: u32| bindings.iter().find(|binding| binding.node == node)?.memory;
     let memories: BTreeSet<u32> = layout.nodes().into_iter().filter_map(memory_of).collect();
@@ -114,15 +114,15 @@ fn room(machine: &Machine, layout: &Layout, bindings: &[Binding]) -> Option<Byte
     whole.into_iter().chain(nodes).min().map(Bytes)
 }
 
-fn rings(settings: &Settings, cache: &Known<LastLevelCache>, room: Option<Bytes>) -> Result<Rings, Reason> {
+fn rings(settings: &Settings, cache: &Known<LastLevelCache>, room: Option<Bytes>) -> Result<BlockRings, Reason> {
     let scenario = &settings.scenario;
-    let single = Rings::single(scenario);
+    let single = BlockRings::single(scenario);
     let rings = match (settings.blocks, cache) {
         (Blocks::One, _) => Some(single.clone()).filter(|rings| room.is_none_or(|room| rings.memory <= room)),
         (Blocks::Rotate, Known::Known(cache)) => {
-            Rings::past(scenario, Bytes(TIMES_CACHE * cache.bytes), room)
+            BlockRings::past(scenario, Bytes(TIMES_CACHE * cache.bytes), room)
         }
-        (Blocks::Rotate, Known::Unknown(_)) => Rings::past(scenario, WITHOUT_CACHE_FACTS, room),
+        (Blocks::Rotate, Known::Unknown(_)) => BlockRings::past(scenario, WITHOUT_CACHE_FACTS, room),
     };
     rings.ok_or_else(|| {
         let (memory, room) = (single.memory.rounded(), room.unwrap_or_default().rounded());
@@ -135,7 +135,7 @@ fn rings(settings: &Settings, cache: &Known<LastLevelCache>, room: Option<Bytes>
     })
 }
 
-fn about_cache(cache: &LastLevelCache, rings: &Rings, blocks: Blocks) -> Vec<Finding> {
+fn about_cache(cache: &LastLevelCache, rings: &BlockRings, blocks: Blocks) -> Vec<Finding> {
     let mut findings = Vec::new();
     if rings.reuse.get() < TIMES_CACHE * cache.bytes {
         let (severity, remedy) = match blocks {

@@ -13,7 +13,7 @@ pub const TIMES_CACHE: u64 = 4;
 /// together have touched as many bytes, whichever block it is: what they touch in a second times that span. It stays so
 /// when the pace is raised, for all steps are raised alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rings {
+pub struct BlockRings {
     /// Blocks of each step, by its position in the scenario.
     pub blocks: Vec<u64>,
     /// Bytes of all stations' blocks.
@@ -22,7 +22,7 @@ pub struct Rings {
     pub reuse: Bytes,
 }
 
-impl Rings {
+impl BlockRings {
     /// One block a step, as the original has it.
     pub fn single(scenario: &Scenario) -> Self {
         Self::of(scenario, vec![1; scenario.steps.len()])
@@ -101,13 +101,13 @@ mod tests {
         Scenario::shipped("cobalt2").expect("ships")
     }
 
-    fn megabytes(rings: &Rings) -> u64 {
+    fn megabytes(rings: &BlockRings) -> u64 {
         rings.memory.get() / 1_000_000
     }
 
     #[test]
     fn the_original_works_on_1_9_gigabytes() {
-        let single = Rings::single(&cobalt2());
+        let single = BlockRings::single(&cobalt2());
         // 5 blocks of 1.152 MB and 11 of 9.216 MB for each of 18 stations.
         assert_eq!(single.memory, Bytes(18 * (5 * 1_152_000 + 11 * 9_216_000)));
         // 702 Gbit/s for 3.072 ms.
@@ -116,35 +116,35 @@ mod tests {
 
     #[test]
     fn a_small_cache_needs_no_rotation() {
-        let rings = Rings::past(&cobalt2(), Bytes(4 * (32 << 20)), None).expect("room");
-        assert_eq!(rings, Rings::single(&cobalt2()));
+        let rings = BlockRings::past(&cobalt2(), Bytes(4 * (32 << 20)), None).expect("room");
+        assert_eq!(rings, BlockRings::single(&cobalt2()));
     }
 
     #[test]
     fn rings_touch_what_was_asked_for_before_they_come_round() {
         for asked in [1 << 30, 9 << 30, 40 << 30] {
-            let rings = Rings::past(&cobalt2(), Bytes(asked), None).expect("room");
+            let rings = BlockRings::past(&cobalt2(), Bytes(asked), None).expect("room");
             assert!(rings.reuse >= Bytes(asked), "{rings:?}");
             let shortest =
-                Rings::of(&cobalt2(), rings.blocks.iter().map(|blocks| blocks.max(&2) - 1).collect());
+                BlockRings::of(&cobalt2(), rings.blocks.iter().map(|blocks| blocks.max(&2) - 1).collect());
             assert!(shortest.reuse < Bytes(asked), "{rings:?}");
         }
-        let rings = Rings::past(&cobalt2(), Bytes::gib(9), None).expect("room");
+        let rings = BlockRings::past(&cobalt2(), Bytes::gib(9), None).expect("room");
         assert_eq!(rings.blocks, [36, 36, 36, 5, 5, 5, 3, 3, 3, 3]);
     }
 
     #[test]
     fn less_memory_makes_shorter_rings_and_too_little_none() {
         let (scenario, wanted) = (cobalt2(), Bytes::gib(9));
-        let whole = Rings::past(&scenario, wanted, None).expect("room");
+        let whole = BlockRings::past(&scenario, wanted, None).expect("room");
         let room = Bytes::gib(5);
-        let less = Rings::past(&scenario, wanted, Some(room)).expect("some");
+        let less = BlockRings::past(&scenario, wanted, Some(room)).expect("some");
         assert!(less.memory <= room && less.memory.get() > room.get() / 10 * 8, "{less:?}");
-        assert!(less.reuse < wanted && less.reuse > Rings::single(&scenario).reuse);
+        assert!(less.reuse < wanted && less.reuse > BlockRings::single(&scenario).reuse);
         assert!(megabytes(&less) < megabytes(&whole));
-        let single = Rings::single(&scenario);
-        assert_eq!(Rings::past(&scenario, wanted, Some(single.memory)), Some(single.clone()));
-        assert_eq!(Rings::past(&scenario, wanted, Some(Bytes(single.memory.get() - 1))), None);
+        let single = BlockRings::single(&scenario);
+        assert_eq!(BlockRings::past(&scenario, wanted, Some(single.memory)), Some(single.clone()));
+        assert_eq!(BlockRings::past(&scenario, wanted, Some(Bytes(single.memory.get() - 1))), None);
     }
 
     #[test]

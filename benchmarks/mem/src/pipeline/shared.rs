@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use seatrial_model::{Cause, Integrity, Reason};
 use seatrial_sys::memory::Pages;
 
-use super::layout::{Group, Layout};
+use super::layout::{Group, PipelineLayout};
 use super::scenario::Scenario;
 use super::stream::{Stream, StreamSpec};
 use crate::kernel::Pass;
@@ -14,7 +14,7 @@ use crate::kernel::Pass;
 pub struct Shared {
     pub scenario: Scenario,
     /// Who works on what.
-    pub layout: Layout,
+    pub layout: PipelineLayout,
     /// The loop that reads.
     pub read: Pass,
     /// One for each of the layout's streams, once it is made. Never locked by two threads at once: a stream at work is
@@ -28,7 +28,7 @@ pub struct Shared {
 
 impl Shared {
     /// Streams that are not made yet; `blocks` is the length of each step's ring.
-    pub fn new(scenario: Scenario, layout: Layout, blocks: Vec<u64>, pages: Vec<Pages>, read: Pass) -> Self {
+    pub fn new(scenario: Scenario, layout: PipelineLayout, blocks: Vec<u64>, pages: Vec<Pages>, read: Pass) -> Self {
         let streams = layout.streams.iter().map(|_| Mutex::new(None)).collect();
         let duties = layout.groups.iter().enumerate();
         let duties =

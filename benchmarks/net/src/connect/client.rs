@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Channels of the samples.
 pub const CHANNELS: [&str; 2] = ["connections", "median"];
 
-pub struct Client {
+pub struct ConnectClient {
     config: ConnectConfig,
     /// The connection that the two met on.
     control: TcpStream,
@@ -30,7 +30,7 @@ pub struct Client {
     latencies: Sliced,
 }
 
-impl Client {
+impl ConnectClient {
     /// # Errors
     /// When the thread cannot be pinned.
     pub fn prepare(config: ConnectConfig, place: &PartPlacement) -> Result<Prepared, Reason> {
@@ -96,7 +96,7 @@ fn once(interface: Option<&str>, at: SocketAddr, number: Option<u64>) -> io::Res
     Err(io::Error::new(ErrorKind::InvalidData, text))
 }
 
-impl Running for Client {
+impl Running for ConnectClient {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         let before = self.made;
         self.latencies.begin(Nanos(now_ns()));

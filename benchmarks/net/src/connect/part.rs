@@ -2,9 +2,9 @@
 
 use seatrial_model::{Case, PartPlacement, Reason, Value};
 
-use super::client::Client;
+use super::client::ConnectClient;
 use super::config::ConnectConfig;
-use super::server::Server;
+use super::server::ConnectServer;
 use seatrial_bench::ends;
 use seatrial_bench::{Prepared, ServerSide};
 
@@ -19,7 +19,7 @@ pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
         alone: case.nodes.len() == 1,
     };
     match place.part.as_str() {
-        "client" => Client::prepare(config, place),
-        _ => Server::new(config, place).prepare(place),
+        "client" => ConnectClient::prepare(config, place),
+        _ => ConnectServer::new(config, place).prepare(place),
     }
 }

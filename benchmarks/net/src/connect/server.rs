@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Connections that may wait to be accepted; the kernel allows at most `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
 
-pub struct Server {
+pub struct ConnectServer {
     config: ConnectConfig,
     cpu: Option<u32>,
     shared: Arc<Shared>,
@@ -33,14 +33,14 @@ struct Shared {
     strangers: AtomicU64,
 }
 
-impl Server {
+impl ConnectServer {
     pub fn new(config: ConnectConfig, place: &PartPlacement) -> Self {
         let cpu = place.bindings.first().map(|binding| binding.cpu);
         Self { config, cpu, shared: Arc::default() }
     }
 }
 
-impl ServerSide for Server {
+impl ServerSide for ConnectServer {
     fn listen(&mut self) -> Result<Listener, Reason> {
         Listener::open(&self.config.endpoint())
     }

@@ -45,7 +45,7 @@ pub struct SendThread {
 
 /// What all flows have in common.
 #[derive(Clone, Debug)]
-pub struct Sending {
+pub struct SenderSpec {
     pub cookie: u64,
     pub message: usize,
     pub headers: usize,
@@ -63,7 +63,7 @@ pub fn open(
     own: IpAddr,
     peer: IpAddr,
     ports: &[u16],
-) -> Result<(Sending, Vec<SendThread>), Reason> {
+) -> Result<(SenderSpec, Vec<SendThread>), Reason> {
     if config.pacing == Pacing::Kernel {
         paced_by_kernel(interface)?;
     }
@@ -109,7 +109,7 @@ pub fn open(
             may_be_uncut: segments > 1 && config.offload == Offload::Auto,
         });
     }
-    Ok((Sending { cookie, message, headers, path_mtu, pattern }, threads))
+    Ok((SenderSpec { cookie, message, headers, path_mtu, pattern }, threads))
 }
 
 /// Only the queueing discipline `fq` heeds the rate of a UDP socket (tc-fq(8)).

@@ -8,7 +8,7 @@ use super::config::{HEADER, MOST_MESSAGE, UdpStreamConfig};
 use super::control::{Control, Said};
 use super::header::Pattern;
 use super::inbound::{Ports, ReceiveThread};
-use super::outbound::{self, Sending};
+use super::outbound::{self, SenderSpec};
 use super::phase::{Ran, Stage, WARM_UP};
 use super::record::integrity;
 use super::record::{RECEIVED, Received, SENT, STEPS};
@@ -99,7 +99,7 @@ fn connect(
             ..Received::default()
         };
         let threads = ReceiveThread::of(ports, config, message, time)?;
-        let common = Sending {
+        let common = SenderSpec {
             cookie,
             message,
             headers: 8 + if peer.is_ipv4() { 20 } else { 40 },

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use seatrial_model::{Cause, Reason, Sample};
 use seatrial_sys::clock::now_ns;
-use seatrial_sys::net::datagram::{Counters, fine_timers, qdiscs};
+use seatrial_sys::net::datagram::{DatagramCounters, fine_timers, qdiscs};
 use seatrial_sys::net::host_time;
 use seatrial_sys::root::SysRoot;
 
@@ -15,7 +15,7 @@ use super::config::UdpStreamConfig;
 use super::control::Control;
 use super::inbound::ReceiveThread;
 use super::kernel;
-use super::outbound::{SendThread, Sending};
+use super::outbound::{SendThread, SenderSpec};
 use super::record::{Effort, Received, Sent};
 use super::rules::Rules;
 use super::shared::Shared;
@@ -38,8 +38,8 @@ pub struct Stage {
     pub control: Control,
     pub peer: IpAddr,
     pub interface: Option<String>,
-    pub sending: Option<(Sending, Vec<SendThread>)>,
-    pub receiving: Option<(Sending, Received, Vec<ReceiveThread>)>,
+    pub sending: Option<(SenderSpec, Vec<SendThread>)>,
+    pub receiving: Option<(SenderSpec, Received, Vec<ReceiveThread>)>,
     /// Since the other end did not answer.
     pub silent: Option<String>,
 }
@@ -71,11 +71,11 @@ impl Stage {
         let root = SysRoot::live();
         let interface = self.interface.clone();
         let interface = interface.as_deref();
-        let before = (Counters::read(&root, interface), host_time(&root).ok());
+        let before = (DatagramCounters::read(&root, interface), host_time(&root).ok());
         let (shared, began_ns) = (Shared::new(config.flows), now_ns());
         let threads = self.threads(config, number, stop, &shared)?;
         let machine = host_time(&root).ok().zip(before.1).map(|(now, then)| now.since(&then));
-        let counters = Counters::read(&root, interface).since(&before.0);
+        let counters = DatagramCounters::read(&root, interface).since(&before.0);
         let phase_ns = now_ns() - began_ns;
         let effort = |took: &[Took]| Effort {
             phase_ns,
@@ -216,6 +216,6 @@ impl Stage {
     }
 }
 
-fn rules(common: &Sending, phase: u16) -> Rules<'_> {
+fn rules(common: &SenderSpec, phase: u16) -> Rules<'_> {
     Rules { cookie: common.cookie, phase, message: common.message, pattern: &common.pattern }
 }

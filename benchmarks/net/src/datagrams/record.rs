@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::{Evidence, Integrity, PartRecord};
-use seatrial_sys::net::datagram::Counters;
+use seatrial_sys::net::datagram::DatagramCounters;
 use serde::{Deserialize, Serialize};
 
 /// Under what name an end that sends puts it down.
@@ -26,8 +26,8 @@ pub struct Counts {
     pub unknown: Vec<String>,
 }
 
-impl From<Counters> for Counts {
-    fn from(counters: Counters) -> Self {
+impl From<DatagramCounters> for Counts {
+    fn from(counters: DatagramCounters) -> Self {
         let counts = counters.counts.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
         Self { counts, unknown: counters.unknown }
     }

@@ -13,7 +13,7 @@ use super::config::MtuConfig;
 use super::control::Message;
 use super::datagram::Datagrams;
 use super::meet::{meet, own_mtu};
-use super::search::{Fate, Found, search};
+use super::search::{Fate, FoundMtu, search};
 use seatrial_bench::Direction;
 use seatrial_bench::{PeerAddress, beside, interface_of};
 use seatrial_bench::{Prepared, Running, Sink, Stop};
@@ -29,7 +29,7 @@ pub const MOST: u32 = 65_535;
 /// An answer over the connection comes within this, or the peer is dead.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-pub struct Client {
+pub struct MtuClient {
     stream: TcpStream,
     datagrams: Datagrams,
     sent: u64,
@@ -37,7 +37,7 @@ pub struct Client {
     corrupt: Option<String>,
 }
 
-impl Client {
+impl MtuClient {
     /// # Errors
     /// Never before it connects.
     pub fn prepare(config: MtuConfig, place: &PartPlacement) -> Result<Prepared, Reason> {
@@ -102,7 +102,7 @@ impl Client {
         })
     }
 
-    fn search(&mut self, direction: Direction) -> Result<Found, Reason> {
+    fn search(&mut self, direction: Direction) -> Result<FoundMtu, Reason> {
         let Self { stream, datagrams, .. } = self;
         let (least, most) = (datagrams.least(), own_mtu(stream).map_or(MOST, |mtu| mtu.min(MOST)));
         let ends = format!("{:?} and {:?}", stream.local_addr().ok(), stream.peer_addr().ok());
@@ -119,7 +119,7 @@ impl Client {
     }
 }
 
-impl Running for Client {
+impl Running for MtuClient {
     /// Searches both ways until the time is over, once at least.
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         if phase != Phase::Measure {

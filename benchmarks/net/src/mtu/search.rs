@@ -19,7 +19,7 @@ const USUAL: [u32; 8] = [65_520, 9000, 8950, 4092, 2044, 1500, 1492, 1450];
 
 /// What a search found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundMtu {
     /// The largest size that arrives, in bytes of the IP packet.
     pub largest: u32,
     /// Whether the next larger one is lost on its way, not refused by the sender's own interface.
@@ -35,10 +35,10 @@ pub fn search(
     least: u32,
     most: u32,
     mut send: impl FnMut(u32) -> Result<Fate, Reason>,
-) -> Result<Option<Found>, Reason> {
+) -> Result<Option<FoundMtu>, Reason> {
     let first = send(most)?;
     if first == Fate::Arrived {
-        return Ok(Some(Found { largest: most, lost_above: false }));
+        return Ok(Some(FoundMtu { largest: most, lost_above: false }));
     }
     let (mut bad, mut fate) = (most, first);
     let mut good = None;
@@ -62,7 +62,7 @@ pub fn search(
         }
         next = good + (bad - good) / 2;
     }
-    Ok(Some(Found { largest: good, lost_above: fate == Fate::Lost }))
+    Ok(Some(FoundMtu { largest: good, lost_above: fate == Fate::Lost }))
 }
 
 #[cfg(test)]
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     /// Searches on a path that carries `path` bytes from an interface of `own`, and counts the packets.
-    fn on(path: u32, own: u32, most: u32) -> (Option<Found>, u32) {
+    fn on(path: u32, own: u32, most: u32) -> (Option<FoundMtu>, u32) {
         let mut sent = 0;
         let found = search(576, most, |size| {
             sent += 1;
@@ -94,16 +94,16 @@ mod tests {
 
     #[test]
     fn a_usual_path_takes_few_packets() {
-        assert_eq!(on(9000, 9000, 9000), (Some(Found { largest: 9000, lost_above: false }), 1));
+        assert_eq!(on(9000, 9000, 9000), (Some(FoundMtu { largest: 9000, lost_above: false }), 1));
         let (found, sent) = on(1500, 9000, 9000);
-        assert_eq!(found, Some(Found { largest: 1500, lost_above: true }));
+        assert_eq!(found, Some(FoundMtu { largest: 1500, lost_above: true }));
         assert!(sent <= 7, "{sent}");
     }
 
     #[test]
     fn what_the_own_interface_refuses_is_not_lost() {
         let (found, _) = on(9000, 1500, 9000);
-        assert_eq!(found, Some(Found { largest: 1500, lost_above: false }));
+        assert_eq!(found, Some(FoundMtu { largest: 1500, lost_above: false }));
     }
 
     #[test]

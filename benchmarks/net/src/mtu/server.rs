@@ -14,11 +14,11 @@ use super::search::Fate;
 use seatrial_bench::Sink;
 use seatrial_bench::{Listener, ServerSide, ServerThread};
 
-pub struct Server {
+pub struct MtuServer {
     pub config: MtuConfig,
 }
 
-impl ServerSide for Server {
+impl ServerSide for MtuServer {
     fn listen(&mut self) -> Result<Listener, Reason> {
         Listener::open(&self.config.endpoint())
     }

@@ -5,11 +5,11 @@ use seatrial_stats::Sorted;
 use serde_json::Value;
 
 use super::plan::sizes_of;
-use seatrial_bench::pingpong::Curve;
+use seatrial_bench::pingpong::PingPongCurve;
 
 /// Bytes that must be under way to fill the path: its rate times its round trip. A socket buffer below that limits the
 /// rate to a buffer a round trip, whatever the link can do (RFC 1323, section 1.1).
-pub fn window(curve: &Curve, connection: &Value) -> Option<Finding> {
+pub fn window(curve: &PingPongCurve, connection: &Value) -> Option<Finding> {
     let small = curve.points.first().filter(|point| point.size < 64)?;
     let round_trip_us = 2.0 * Sorted::pooled(&small.time_us).ok()?.median();
     let rate = curve.peak()?.median_rate();
@@ -39,7 +39,7 @@ pub fn window(curve: &Curve, connection: &Value) -> Option<Finding> {
 }
 
 /// Sizes that the time did not suffice for.
-pub fn not_reached(case: &Case, curve: &Curve) -> Option<Finding> {
+pub fn not_reached(case: &Case, curve: &PingPongCurve) -> Option<Finding> {
     let largest = curve.points.last()?.size;
     let missing = sizes_of(case).ok()?.into_iter().filter(|size| *size > largest).count();
     if missing == 0 {

@@ -17,7 +17,7 @@ use seatrial_model::{
     Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
-use seatrial_bench::pingpong::{Curve, Mode};
+use seatrial_bench::pingpong::{PingPongCurve, Mode};
 use seatrial_bench::{Benchmark, Part};
 
 pub struct PingPong;
@@ -98,7 +98,7 @@ impl Benchmark for PingPong {
     }
 
     fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        let curve = Curve::of(parts);
+        let curve = PingPongCurve::of(parts);
         let mode = plan::mode(case)?;
         let mut measures = curve.measures(mode)?;
         transferred::transferred(parts, mode, plan::is_by_verbs(&case.params)).tell(case, &mut measures);

@@ -1,7 +1,7 @@
 //! What the two ends say of the messages after they ran.
 
 use seatrial_bench::ServerThread;
-use seatrial_bench::pingpong::{Leader, Transport};
+use seatrial_bench::pingpong::{Leader, PingPongTransport};
 use seatrial_model::{Cause, Integrity, Reason};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// # Errors
 /// When the follower is gone.
-pub fn led<T: Transport>(leader: &mut Leader<T>) -> Result<Integrity, Reason> {
+pub fn led<T: PingPongTransport>(leader: &mut Leader<T>) -> Result<Integrity, Reason> {
     match leader.check() {
         Ok(()) => Ok(Integrity::Verified { checked: leader.checked().1 }),
         Err(error) if error.cause == Cause::CorruptData => {

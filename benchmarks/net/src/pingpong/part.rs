@@ -11,7 +11,7 @@ use socket2::SockRef;
 
 use super::config::PingPongConfig;
 use super::outcome::{followed, led};
-use super::tcp::Tcp;
+use super::tcp::TcpTransport;
 use super::{by_verbs, plan};
 use seatrial_bench::pingpong::{Buffers, Follower, Leader};
 use seatrial_bench::{Listener, PeerAddress, ServerSide, ServerThread, ends, interface_of, pin};
@@ -53,11 +53,11 @@ fn lead(config: PingPongConfig, place: &PartPlacement) -> Result<Prepared, Reaso
         let endpoint = config.endpoint(&set);
         let connect = |number: usize| address.connect(&endpoint, number as u32);
         let streams = (0..config.connections()).map(connect).collect::<Result<Vec<_>, _>>()?;
-        Ok(Leading(Leader::new(Tcp::new(streams)?, buffers, config.mode, &config.sizes)))
+        Ok(Leading(Leader::new(TcpTransport::new(streams)?, buffers, config.mode, &config.sizes)))
     })
 }
 
-struct Leading(Leader<Tcp>);
+struct Leading(Leader<TcpTransport>);
 
 impl Running for Leading {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
@@ -102,7 +102,7 @@ impl ServerSide for Following {
         let own = streams.iter().map(TcpStream::try_clone).collect::<io::Result<Vec<_>>>();
         let own = own.map_err(|error| Reason::new(Cause::IoError, error.to_string()))?;
         let counter = Arc::clone(&self.served);
-        let follow = move |_: &AtomicBool| Follower::new(Tcp::new(streams)?, buffers).serve(&counter);
+        let follow = move |_: &AtomicBool| Follower::new(TcpTransport::new(streams)?, buffers).serve(&counter);
         ServerThread::start(own, self.cpu, follow)
     }
 

@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use seatrial_model::{Cause, Reason};
 
-use seatrial_bench::pingpong::{Buffers, Transport};
+use seatrial_bench::pingpong::{Buffers, PingPongTransport};
 
 /// A peer that moves nothing for this long is dead, whatever TCP still hopes for.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The connections of a trial: one for the commands, and one for all sizes or one for each.
-pub struct Tcp {
+pub struct TcpTransport {
     streams: Vec<TcpStream>,
     current: usize,
 }
 
-impl Tcp {
+impl TcpTransport {
     /// A transport over these connections, in the order of their numbers.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ fn told(doing: &str, error: &io::Error) -> Reason {
     }
 }
 
-impl Transport for Tcp {
+impl PingPongTransport for TcpTransport {
     fn switch_to(&mut self, number: usize) -> Result<(), Reason> {
         // A single connection carries everything.
         self.current = if self.streams.len() == 1 { 0 } else { number };

@@ -6,7 +6,7 @@ use seatrial_model::machine::{Caches, Known, Machine, Memory};
 use seatrial_model::{Bytes, Case, Cause, Integrity, Phase, Site, SiteNode};
 
 use super::PingPong;
-use super::tcp::Tcp;
+use super::tcp::TcpTransport;
 use crate::rig::{self, Kept};
 use seatrial_bench::Benchmark;
 
@@ -147,7 +147,7 @@ fn both_ways_at_once_moves_more_than_all_buffers_hold() {
     let (theirs, _) = listener.accept().expect("accepted");
     let exchange = |stream: TcpStream, fill: u8| {
         let (out, mut into) = (vec![fill; 32 << 20], vec![0; 32 << 20]);
-        Tcp::new(vec![stream]).expect("set up").both(&out, &mut into).expect("exchanged");
+        TcpTransport::new(vec![stream]).expect("set up").both(&out, &mut into).expect("exchanged");
         into.iter().all(|byte| *byte == 3 - fill)
     };
     let other = std::thread::spawn(move || exchange(theirs, 1));

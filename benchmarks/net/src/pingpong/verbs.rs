@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 
 use seatrial_model::{Case, Cause, PartPlacement, Reason};
 use seatrial_sys::verbs::{
-    Completion, MemoryRegion, ReceiveList, ReceiveWork, Remote, SendList, Transport as Kind, Verb, VerbKind,
+    WorkCompletion, MemoryRegion, ReceiveList, ReceiveWork, Remote, SendList, PingPongTransport as Kind, Verb, VerbKind,
     VerbsError, Work,
 };
 
-use seatrial_bench::pingpong::{Buffers, Transport};
+use seatrial_bench::pingpong::{Buffers, PingPongTransport};
 use seatrial_bench::verbs::{
     ConnectionInfo, Method, RdmaConfig, RdmaEndpoint, RemoteCompletion, during, preparing, wait,
 };
@@ -76,7 +76,7 @@ pub struct ByVerbs {
     completed: u64,
     /// Bytes of a message that came while nobody had asked for it yet.
     waiting: Option<u64>,
-    completions: [Completion; 16],
+    completions: [WorkCompletion; 16],
     misses: u32,
     // The queue pair goes before the memory.
     endpoint: RdmaEndpoint,
@@ -135,7 +135,7 @@ impl ByVerbs {
             posted: 0,
             completed: 0,
             waiting: None,
-            completions: [Completion::default(); 16],
+            completions: [WorkCompletion::default(); 16],
             misses: 0,
             endpoint,
         })
@@ -240,7 +240,7 @@ impl ByVerbs {
     }
 }
 
-impl Transport for ByVerbs {
+impl PingPongTransport for ByVerbs {
     /// One queue pair carries everything: it has learnt nothing on one size that would help the next.
     fn switch_to(&mut self, _: usize) -> Result<(), Reason> {
         Ok(())

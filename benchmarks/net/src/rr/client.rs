@@ -17,7 +17,7 @@ use seatrial_bench::{Prepared, Running, Sink, Stop};
 /// Channels of the samples: how many round trips a slice has, and their median.
 pub const CHANNELS: [&str; 2] = ["round_trips", "median"];
 
-pub struct Client {
+pub struct RrClient {
     config: RrConfig,
     requests: RequestLoop,
     load: Option<Stream>,
@@ -26,7 +26,7 @@ pub struct Client {
     latencies: Sliced,
 }
 
-impl Client {
+impl RrClient {
     /// # Errors
     /// When the thread cannot be pinned.
     pub fn prepare(config: RrConfig, place: &PartPlacement) -> Result<Prepared, Reason> {
@@ -60,7 +60,7 @@ fn wire(config: &RrConfig, stream: TcpStream) -> Result<Wire, Reason> {
     Ok(wire)
 }
 
-impl Running for Client {
+impl Running for RrClient {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         let requests = &mut self.requests;
         let before = (requests.sent(), requests.lost, self.load.as_ref().map_or(0, Stream::bytes));

@@ -2,9 +2,9 @@
 
 use seatrial_model::{Case, PartPlacement, Reason};
 
-use super::client::Client;
+use super::client::RrClient;
 use super::config::RrConfig;
-use super::server::Server;
+use super::server::RrServer;
 use seatrial_bench::{Prepared, ServerSide};
 
 /// The part of `case` at `place`.
@@ -14,7 +14,7 @@ use seatrial_bench::{Prepared, ServerSide};
 pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let config = RrConfig::of(case, place)?;
     match place.part.as_str() {
-        "client" => Client::prepare(config, place),
-        _ => Server::new(config, place).prepare(place),
+        "client" => RrClient::prepare(config, place),
+        _ => RrServer::new(config, place).prepare(place),
     }
 }

@@ -6,7 +6,7 @@ use seatrial_model::{Cause, Nanos, Reason};
 use seatrial_sys::clock::now_ns;
 
 use super::message::{fill, first_wrong, is_before, number_after};
-use super::wire::{Received, Wire};
+use super::wire::{ReceivedMessage, Wire};
 use seatrial_bench::Stop;
 
 /// A response over TCP that takes longer is lost: the connection is dead, whatever TCP still hopes for.
@@ -78,7 +78,7 @@ impl RequestLoop {
             let received = self.wire.receive(&mut self.response);
             let now = Nanos(now_ns());
             match received.map_err(|error| failed(number, start, &error.to_string()))? {
-                Received::Message(bytes) => {
+                ReceivedMessage::Message(bytes) => {
                     if self.is_late(bytes, number) {
                         continue;
                     }
@@ -86,9 +86,9 @@ impl RequestLoop {
                     self.settled = self.sent;
                     return Ok(Some(now.since(start)));
                 }
-                Received::Nothing if now.since(start) < patience => {}
-                Received::Nothing => return self.give_up(number, start),
-                Received::Closed => return Err(failed(number, start, "the server closed the connection")),
+                ReceivedMessage::Nothing if now.since(start) < patience => {}
+                ReceivedMessage::Nothing => return self.give_up(number, start),
+                ReceivedMessage::Closed => return Err(failed(number, start, "the server closed the connection")),
             }
         }
     }
@@ -175,14 +175,14 @@ impl RequestLoop {
             let received = self.wire.receive(&mut self.response);
             let now = Nanos(now_ns());
             match received.map_err(|error| failed(self.settled, due(self.settled), &error.to_string()))? {
-                Received::Message(bytes) => {
+                ReceivedMessage::Message(bytes) => {
                     heard = now;
                     if let Some(number) = self.settle(bytes)? {
                         each(now.since(due(number)), now);
                     }
                 }
-                Received::Nothing => self.give_up_old(now, heard, &due)?,
-                Received::Closed => {
+                ReceivedMessage::Nothing => self.give_up_old(now, heard, &due)?,
+                ReceivedMessage::Closed => {
                     return Err(failed(self.settled, due(self.settled), "the server closed the connection"));
                 }
             }

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::config::RrConfig;
 use super::load::Stream;
 use super::message::{fill, first_wrong, is_before, number_after};
-use super::wire::{Received, Wire};
+use super::wire::{ReceivedMessage, Wire};
 use seatrial_bench::Direction;
 use seatrial_bench::Sink;
 use seatrial_bench::{Listener, ServerSide, ServerThread};
@@ -19,7 +19,7 @@ use seatrial_bench::{Listener, ServerSide, ServerThread};
 /// How long the server sleeps at most before it looks whether it is wanted any more.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-pub struct Server {
+pub struct RrServer {
     config: RrConfig,
     /// Of the requests, and of the stream beside them.
     cpus: [Option<u32>; 2],
@@ -27,14 +27,14 @@ pub struct Server {
     load: Option<Stream>,
 }
 
-impl Server {
+impl RrServer {
     pub fn new(config: RrConfig, place: &PartPlacement) -> Self {
         let cpus = [0, 1].map(|binding| place.bindings.get(binding).map(|binding| binding.cpu));
         Self { config, cpus, served: Arc::default(), load: None }
     }
 }
 
-impl ServerSide for Server {
+impl ServerSide for RrServer {
     fn listen(&mut self) -> Result<Listener, Reason> {
         Listener::open(&self.config.endpoint())
     }
@@ -91,10 +91,10 @@ fn serve(mut wire: Wire, config: &RrConfig, served: &AtomicU64, over: &AtomicBoo
     loop {
         let bytes =
             match wire.receive(&mut request).map_err(|error| failed("reading request", number, &error))? {
-                Received::Message(bytes) => bytes,
-                Received::Nothing if over.load(Ordering::Relaxed) => return Ok(()),
-                Received::Nothing => continue,
-                Received::Closed => return Ok(()),
+                ReceivedMessage::Message(bytes) => bytes,
+                ReceivedMessage::Nothing if over.load(Ordering::Relaxed) => return Ok(()),
+                ReceivedMessage::Nothing => continue,
+                ReceivedMessage::Closed => return Ok(()),
             };
         if wire.is_udp() {
             // Requests before this one may have been lost; one that was given up may still come.

@@ -178,7 +178,7 @@ fn a_stall_is_felt_by_every_request_that_falls_into_it() {
 #[test]
 fn lost_datagrams_are_counted_and_late_ones_are_not_taken_for_others() {
     use super::request_loop::RequestLoop;
-    use super::wire::{Received, Wait, Wire};
+    use super::wire::{ReceivedMessage, Wait, Wire};
 
     let socket = || std::net::UdpSocket::bind("127.0.0.1:0").expect("a socket");
     let (ours, theirs) = (socket(), socket());
@@ -193,7 +193,7 @@ fn lost_datagrams_are_counted_and_late_ones_are_not_taken_for_others() {
         wire.set_wait(Wait::Block, Duration::from_millis(20)).expect("set");
         let (mut message, mut seen) = ([0; 16], 0);
         while !done.load(std::sync::atomic::Ordering::Relaxed) {
-            if let Received::Message(_) = wire.receive(&mut message).expect("received") {
+            if let ReceivedMessage::Message(_) = wire.receive(&mut message).expect("received") {
                 seen += 1;
                 if seen % 5 == 0 {
                     told.fetch_add(1, std::sync::atomic::Ordering::Relaxed);

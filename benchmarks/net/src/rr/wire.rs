@@ -16,7 +16,7 @@ pub enum Wait {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Received {
+pub enum ReceivedMessage {
     /// A message of this many bytes.
     Message(usize),
     Nothing,
@@ -111,27 +111,27 @@ impl Wire {
     }
 
     /// Looks for a message as long as `into`, or of a datagram at most as long; keeps what is there of one.
-    pub fn receive(&mut self, into: &mut [u8]) -> io::Result<Received> {
+    pub fn receive(&mut self, into: &mut [u8]) -> io::Result<ReceivedMessage> {
         match self {
             Self::Udp { socket, .. } => match socket.recv(into) {
-                Ok(bytes) => Ok(Received::Message(bytes)),
+                Ok(bytes) => Ok(ReceivedMessage::Message(bytes)),
                 Err(error) if not_yet(&error) || error.kind() == ErrorKind::ConnectionRefused => {
-                    Ok(Received::Nothing)
+                    Ok(ReceivedMessage::Nothing)
                 }
                 Err(error) => Err(error),
             },
             Self::Tcp { stream, filled, .. } => loop {
                 match stream.read(&mut into[*filled..]) {
-                    Ok(0) => return Ok(Received::Closed),
+                    Ok(0) => return Ok(ReceivedMessage::Closed),
                     Ok(bytes) => *filled += bytes,
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    Err(error) if not_yet(&error) => return Ok(Received::Nothing),
-                    Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(Received::Closed),
+                    Err(error) if not_yet(&error) => return Ok(ReceivedMessage::Nothing),
+                    Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(ReceivedMessage::Closed),
                     Err(error) => return Err(error),
                 }
                 if *filled == into.len() {
                     *filled = 0;
-                    return Ok(Received::Message(into.len()));
+                    return Ok(ReceivedMessage::Message(into.len()));
                 }
             },
         }

@@ -17,7 +17,7 @@ use super::meter::{Meter, Slice};
 use super::method::{Method, Receiving, Sending};
 use super::moderation::Moderation;
 use super::pattern::Check;
-use super::record::{End, Socket, Tcp};
+use super::record::{End, Socket, TcpCounts};
 use super::rest::Resting;
 
 /// Data moved from one order to the next.
@@ -105,7 +105,7 @@ impl Flow {
         let left = side.go(&self.orders, order);
         let end_ns = now_ns();
         let took = ThreadTime::now().and_then(|now| took.map(|then| now.since(&then)));
-        let tcp = Tcp::between(tcp, tcp_info(&self.stream).ok());
+        let tcp = TcpCounts::between(tcp, tcp_info(&self.stream).ok());
         match left {
             Left::Ordered => {}
             Left::Ended => {

@@ -336,7 +336,7 @@ fn is_drained(sender: &End) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::advice::advice;
-    use super::super::record::{Socket, Tcp};
+    use super::super::record::{Socket, TcpCounts};
     use super::*;
     use seatrial_bench::Direction;
 
@@ -355,7 +355,7 @@ mod tests {
             waited_ns: Some(waited * 10_000_000),
             rested_ns: 0,
             socket: Socket::default(),
-            tcp: Tcp::default(),
+            tcp: TcpCounts::default(),
             zero_copied: None,
             mapped_bytes: None,
             wake_bytes: None,
@@ -365,7 +365,7 @@ mod tests {
 
     fn sender(cpu: u64, waited: u64, busy: u64, window: u64, buffer: u64) -> End {
         let share = |percent: u64| Some(percent * 10_000_000);
-        let tcp = Tcp {
+        let tcp = TcpCounts {
             busy_ns: share(busy),
             rwnd_limited_ns: share(window),
             sndbuf_limited_ns: share(buffer),
@@ -373,7 +373,7 @@ mod tests {
             segments: Some(100_000),
             rtt_us: Some(110),
             min_rtt_us: Some(100),
-            ..Tcp::default()
+            ..TcpCounts::default()
         };
         End { tcp, ..end(true, cpu, waited) }
     }
@@ -412,7 +412,7 @@ mod tests {
         }
         flow.socket.send_buffer = Some(30_000);
         // Of a path with a queue, and of an end that is busy, a full buffer says nothing.
-        let queued = End { tcp: Tcp { rtt_us: Some(2_700), ..flow.tcp }, ..flow.clone() };
+        let queued = End { tcp: TcpCounts { rtt_us: Some(2_700), ..flow.tcp }, ..flow.clone() };
         assert_eq!(limited(&queued, &end(false, 15, 1)), Factor::Path);
         assert_eq!(limited(&flow, &end(false, 97, 1)), Factor::ReceiverCpu);
     }
@@ -422,7 +422,7 @@ mod tests {
         let asleep = End { drained: Some(0.8), ..sender(12, 1, 100, 2, 10) };
         assert_eq!(limited(&asleep, &end(false, 15, 1)), Factor::SendBuffer);
         // A late acknowledgement makes the kernel send again what was not lost, and may cross the phase's end.
-        let again = End { tcp: Tcp { retransmits: Some(500), ..asleep.tcp }, ..asleep.clone() };
+        let again = End { tcp: TcpCounts { retransmits: Some(500), ..asleep.tcp }, ..asleep.clone() };
         assert_eq!(limited(&again, &end(false, 15, 1)), Factor::SendBuffer);
         assert_eq!(limited(&End { drained: Some(0.3), ..again }, &end(false, 15, 1)), Factor::Loss);
         // With a queue of its own the buffer is not too small; awake the sender is what is waited for; and a full link has
@@ -431,7 +431,7 @@ mod tests {
             End { drained: Some(0.3), ..asleep.clone() },
             End { drained: None, ..asleep.clone() },
             End { system_ns: 600_000_000, ..asleep.clone() },
-            End { tcp: Tcp { rtt_us: Some(2_700), ..asleep.tcp }, ..asleep.clone() },
+            End { tcp: TcpCounts { rtt_us: Some(2_700), ..asleep.tcp }, ..asleep.clone() },
             End { method: "zerocopy".to_owned(), ..asleep.clone() },
         ];
         for flow in rest {

@@ -34,7 +34,7 @@ pub struct End {
     #[serde(default)]
     pub rested_ns: u64,
     pub socket: Socket,
-    pub tcp: Tcp,
+    pub tcp: TcpCounts,
     /// Sends without a copy, and those of them that were copied after all.
     pub zero_copied: Option<(u64, u64)>,
     /// Bytes whose pages were mapped.
@@ -63,7 +63,7 @@ pub struct Socket {
 
 /// What the kernel counted of a connection over the phase, and how it was at the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Tcp {
+pub struct TcpCounts {
     pub busy_ns: Option<u64>,
     pub rwnd_limited_ns: Option<u64>,
     pub sndbuf_limited_ns: Option<u64>,
@@ -88,7 +88,7 @@ pub struct Tcp {
     pub delivery_rate: Option<u64>,
 }
 
-impl Tcp {
+impl TcpCounts {
     /// The difference of two looks, none where the kernel told nothing.
     pub fn between(first: Option<TcpInfo>, last: Option<TcpInfo>) -> Self {
         let (Some(first), Some(last)) = (first, last) else { return Self::default() };
@@ -192,9 +192,9 @@ mod tests {
             bytes_retrans: Some(9),
             ..TcpInfo::default()
         };
-        let tcp = Tcp::between(Some(first), Some(last));
+        let tcp = TcpCounts::between(Some(first), Some(last));
         assert_eq!((tcp.busy_ns, tcp.retransmits, tcp.rtt_us), (Some(15_000), Some(3), Some(70)));
         assert_eq!((tcp.retransmitted_bytes, tcp.rwnd_limited_ns), (Some(4), None));
-        assert_eq!(Tcp::between(None, Some(last)), Tcp::default());
+        assert_eq!(TcpCounts::between(None, Some(last)), TcpCounts::default());
     }
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::clock::now_ns;
-use seatrial_sys::verbs::{Completion, Remote, SendList, Verb, VerbsError, Work};
+use seatrial_sys::verbs::{WorkCompletion, Remote, SendList, Verb, VerbsError, Work};
 
 use crate::bandwidth::counts::Tally;
 use seatrial_bench::Stop;
@@ -45,7 +45,7 @@ pub struct Words {
     qps: Vec<AtomicQp>,
     wrong: u64,
     first: Option<String>,
-    completions: [Completion; 32],
+    completions: [WorkCompletion; 32],
     misses: u32,
 }
 
@@ -84,7 +84,7 @@ impl Words {
             depth: depth as u64,
             wrong: 0,
             first: None,
-            completions: [Completion::default(); 32],
+            completions: [WorkCompletion::default(); 32],
             misses: 0,
         })
     }

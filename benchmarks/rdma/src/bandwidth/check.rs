@@ -4,7 +4,7 @@ use seatrial_model::{Integrity, Reason};
 use seatrial_sys::verbs::{GRH_BYTES, Transport, VerbKind};
 
 use seatrial_bench::verbs::RdmaEndpoint;
-use seatrial_bench::verbs::pattern::{Found, POISON, Stamp, check};
+use seatrial_bench::verbs::pattern::{Found, POISON, SlotStamp, check};
 
 /// Written before the trial.
 pub const FIRST: u64 = 0;
@@ -83,7 +83,7 @@ pub fn source(verb: VerbKind, slot: u64) -> u64 {
 }
 
 /// Where a slot is not wholly this content.
-fn whole(stamp: Stamp, found: &[u8]) -> Option<usize> {
+fn whole(stamp: SlotStamp, found: &[u8]) -> Option<usize> {
     match check(&[stamp], found) {
         Found::Content(count) if count == found.len() => None,
         Found::Content(at) | Found::Wrong(at) => Some(at),
@@ -92,7 +92,7 @@ fn whole(stamp: Stamp, found: &[u8]) -> Option<usize> {
 }
 
 /// Where a slot is neither a message of one of these contents nor untouched.
-fn either(stamps: &[Stamp], found: &[u8]) -> Option<usize> {
+fn either(stamps: &[SlotStamp], found: &[u8]) -> Option<usize> {
     match check(stamps, found) {
         Found::Content(_) | Found::Nothing => None,
         Found::Wrong(at) => Some(at),
@@ -100,7 +100,7 @@ fn either(stamps: &[Stamp], found: &[u8]) -> Option<usize> {
 }
 
 /// The first word that is of none of these contents and not untouched either.
-fn words(stamps: &[Stamp], found: &[u8]) -> Option<usize> {
+fn words(stamps: &[SlotStamp], found: &[u8]) -> Option<usize> {
     let contents: Vec<Vec<u8>> = stamps
         .iter()
         .map(|stamp| {
@@ -122,9 +122,9 @@ fn words(stamps: &[Stamp], found: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    const STAMP: Stamp = Stamp { nonce: 1, pair: 0, slot: 0, generation: LAST };
+    const STAMP: SlotStamp = SlotStamp { nonce: 1, pair: 0, slot: 0, generation: LAST };
 
-    fn content(stamp: Stamp, bytes: usize) -> Vec<u8> {
+    fn content(stamp: SlotStamp, bytes: usize) -> Vec<u8> {
         let mut content = vec![0; bytes];
         stamp.fill(&mut content);
         content
@@ -137,7 +137,7 @@ mod tests {
         slot[99] ^= 1;
         assert_eq!(whole(STAMP, &slot), Some(99));
         assert_eq!(
-            whole(STAMP, &content(Stamp { generation: FIRST, ..STAMP }, 100)),
+            whole(STAMP, &content(SlotStamp { generation: FIRST, ..STAMP }, 100)),
             Some(0),
             "the pass before"
         );
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn an_unreliable_slot_may_lack_pieces_and_hold_nothing_foreign() {
-        let both = [Stamp { generation: FIRST, ..STAMP }, STAMP];
+        let both = [SlotStamp { generation: FIRST, ..STAMP }, STAMP];
         let mut slot = content(both[0], 100);
         slot[..48].copy_from_slice(&content(STAMP, 48));
         slot[64..80].fill(POISON);

@@ -1,7 +1,7 @@
 //! One message as a work request: where it comes from and where it goes.
 
 use seatrial_bench::verbs::{Pair, QKEY, RdmaEndpoint, RemoteCompletion, Side};
-use seatrial_sys::verbs::{Datagram, MemoryRegion, Remote, Verb, VerbKind, Work};
+use seatrial_sys::verbs::{UdTarget, MemoryRegion, Remote, Verb, VerbKind, Work};
 use std::sync::Arc;
 
 /// A message of `bytes` from `offset` of this memory on, or for a read into it.
@@ -21,7 +21,7 @@ pub fn message<'a>(
     };
     let (_, far) = sides(config.method.verb);
     let is_local = matches!(config.method.verb, VerbKind::Send);
-    let to = pair.handle.as_ref().map(|(handle, qp_number)| Datagram {
+    let to = pair.handle.as_ref().map(|(handle, qp_number)| UdTarget {
         handle,
         qp_number: *qp_number,
         qkey: QKEY,

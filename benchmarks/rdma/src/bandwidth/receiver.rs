@@ -8,7 +8,7 @@ use std::time::Duration;
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::verbs::{
-    Completion, GRH_BYTES, MemoryRegion, ReceiveList, ReceiveWork, Transport, VerbsError,
+    WorkCompletion, GRH_BYTES, MemoryRegion, ReceiveList, ReceiveWork, Transport, VerbsError,
 };
 
 use super::counts::Tally;
@@ -157,7 +157,7 @@ impl Work {
         let list = LIST.min(self.config.receives / 2).max(1);
         let header = if self.config.transport == Transport::Ud { GRH_BYTES as u64 } else { 0 };
         let mut counts = vec![0_u64; self.config.sizes.len()];
-        let mut completions = [Completion::default(); 32];
+        let mut completions = [WorkCompletion::default(); 32];
         let mut misses = 0;
         while !self.over.load(Ordering::Relaxed) {
             let count = wait(&self.queue, &mut completions, &mut misses)

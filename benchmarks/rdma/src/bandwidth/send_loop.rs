@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::clock::now_ns;
-use seatrial_sys::verbs::{Completion, SendList, Verb, VerbKind, VerbsError, Work};
+use seatrial_sys::verbs::{WorkCompletion, SendList, Verb, VerbKind, VerbsError, Work};
 
 use super::counts::Tally;
 use super::message::{far_at, message, sides};
@@ -53,7 +53,7 @@ pub struct SendLoop<'a> {
     /// Requests of a message: itself, and what proves its arrival.
     each: usize,
     moderation: usize,
-    completions: [Completion; 32],
+    completions: [WorkCompletion; 32],
     misses: u32,
 }
 
@@ -70,7 +70,7 @@ impl<'a> SendLoop<'a> {
             qps: Vec::new(),
             each: if proves { 2 } else { 1 },
             moderation: 1,
-            completions: [Completion::default(); 32],
+            completions: [WorkCompletion::default(); 32],
             misses: 0,
         }
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::verbs::{
-    Completion, Datagram, GRH_BYTES, MemoryRegion, ReceiveList, ReceiveWork, Remote, SendList, Transport,
+    WorkCompletion, UdTarget, GRH_BYTES, MemoryRegion, ReceiveList, ReceiveWork, Remote, SendList, Transport,
     Verb, VerbKind, VerbsError, Work,
 };
 
@@ -79,7 +79,7 @@ pub struct PingPongQp {
     owed: u32,
     posted: u64,
     completed: u64,
-    completions: [Completion; 16],
+    completions: [WorkCompletion; 16],
     misses: u32,
 }
 
@@ -117,7 +117,7 @@ impl PingPongQp {
             owed: 0,
             posted: 0,
             completed: 0,
-            completions: [Completion::default(); 16],
+            completions: [WorkCompletion::default(); 16],
             misses: 0,
         })
     }
@@ -409,7 +409,7 @@ fn list(endpoint: &RdmaEndpoint, pair: &Pair, inline: bool) -> Result<SendList, 
     let address = endpoint.remote.address + endpoint.layout.at(0, far, 0);
     let is_aimed = config.method.verb != VerbKind::Send;
     let remote = is_aimed.then_some(Remote { address, key: endpoint.remote.key });
-    let to = pair.handle.as_ref().map(|(handle, qp_number)| Datagram {
+    let to = pair.handle.as_ref().map(|(handle, qp_number)| UdTarget {
         handle,
         qp_number: *qp_number,
         qkey: QKEY,

@@ -84,7 +84,7 @@ impl Benchmark for Copy {
     }
 
     fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::alone(case, place, part::Worker::prepare)
+        Part::alone(case, place, part::CopyWorker::prepare)
     }
 
     fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Part> {

@@ -35,7 +35,7 @@ const PIECE: usize = 1 << 20;
 
 /// The worker of one trial.
 #[derive(Debug)]
-pub struct Worker {
+pub struct CopyWorker {
     config: CopyConfig,
     is_cold: bool,
     time: Nanos,
@@ -46,7 +46,7 @@ pub struct Worker {
     last: Option<OwnedFd>,
 }
 
-impl Worker {
+impl CopyWorker {
     /// The worker of `case` at `place`, with the file made that is copied.
     ///
     /// # Errors
@@ -133,7 +133,7 @@ fn pieces(size: u64) -> impl Iterator<Item = (u64, usize)> {
     (0..size).step_by(PIECE).map(move |offset| (offset, (size - offset).min(PIECE as u64) as usize))
 }
 
-impl Running for Worker {
+impl Running for CopyWorker {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         if phase == Phase::WarmUp {
             // The first copy is like all others: each begins with a file that is new.
@@ -220,7 +220,7 @@ fn tell(copied: &Copied, config: &CopyConfig, out: &mut dyn Sink) {
 }
 
 #[cfg(test)]
-impl Worker {
+impl CopyWorker {
     /// Changes a byte of the last copy.
     pub fn spoil(&mut self) {
         let copy = self.last.as_ref().expect("a copy");

@@ -7,7 +7,7 @@ use seatrial_model::machine::{Cpu, CpuThread, Disk, DiskBus, FileSystem, Known, 
 use seatrial_model::{Case, Cause, Integrity, Limit, PartRecord, Phase, Reason, Site, SiteNode};
 
 use super::Copy;
-use super::part::Worker;
+use super::part::CopyWorker;
 use seatrial_bench::{Benchmark, Running, Stop};
 use seatrial_testkit::Kept;
 
@@ -25,17 +25,17 @@ fn planned(site: &Site, changed: &[(&str, &str)]) -> Result<Case, Reason> {
 }
 
 /// A worker that copies 2.5 MiB from one folder to another, on whatever CPU there is.
-fn worker(from: &Path, to: &Path, changed: &[(&str, &str)]) -> (Case, Result<Worker, Reason>) {
+fn worker(from: &Path, to: &Path, changed: &[(&str, &str)]) -> (Case, Result<CopyWorker, Reason>) {
     let (from, to) = (from.display().to_string(), to.display().to_string());
     let mut all = vec![("from", from.as_str()), ("to", to.as_str()), ("size", "2560 KiB"), ("time", "50 ms")];
     all.extend_from_slice(changed);
     let mut case = planned(&site(Vec::new(), Vec::new()), &all).expect("a plan");
     case.places[0].bindings.clear();
-    let worker = Worker::prepare(&case, &case.places[0]);
+    let worker = CopyWorker::prepare(&case, &case.places[0]);
     (case, worker)
 }
 
-fn run(worker: &mut Worker) -> Kept {
+fn run(worker: &mut CopyWorker) -> Kept {
     let mut kept = Kept::default();
     worker.run(Phase::Measure, &Stop::after(Duration::from_secs(120)), &mut kept).expect("copies");
     kept

@@ -54,7 +54,7 @@ impl Benchmark for File {
     }
 
     fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::alone(case, place, part::Worker::prepare)
+        Part::alone(case, place, part::IoWorker::prepare)
     }
 
     fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Part> {

@@ -40,7 +40,7 @@ const READ_BACK: Nanos = Nanos::secs(1);
 const READ_BACK_BYTES: u64 = 64 << 20;
 
 /// The worker of one trial.
-pub struct Worker {
+pub struct IoWorker {
     job: Arc<JobSpec>,
     budget: Budget,
     team: IoTeam,
@@ -53,13 +53,13 @@ pub struct Worker {
 }
 
 /// What a worker works on, before it is there.
-pub struct WorkerSpec {
+pub struct IoWorkerSpec {
     pub job: Arc<JobSpec>,
     pub bindings: Vec<Binding>,
     pub budget: Budget,
 }
 
-impl WorkerSpec {
+impl IoWorkerSpec {
     /// # Errors
     /// When the case was not planned by the same version.
     pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
@@ -72,13 +72,13 @@ impl WorkerSpec {
     ///
     /// # Errors
     /// What the system answers, or that it does not before `deadline`.
-    pub fn set_up(self, source: Source, run: u64, covered: u64, deadline: Nanos) -> Result<Worker, Reason> {
+    pub fn set_up(self, source: Source, run: u64, covered: u64, deadline: Nanos) -> Result<IoWorker, Reason> {
         let Self { job, bindings, budget } = self;
         let team = IoTeam::start(&job, &bindings, run)?;
         let made = team.make(source, deadline)?;
         let polled = job.direct && polls(&SysRoot::live(), made.device).unwrap_or(false);
         let prepared = team.prepare(&made.files, covered, polled, deadline)?;
-        Ok(Worker { job, budget, team, made, prepared, fd_store: None, covered })
+        Ok(IoWorker { job, budget, team, made, prepared, fd_store: None, covered })
     }
 }
 
@@ -88,7 +88,7 @@ fn deadline(budget: &Budget) -> Nanos {
     Nanos(clock::now_ns()).plus(left)
 }
 
-impl Worker {
+impl IoWorker {
     /// The worker of `case` at `place`, with its files made or found.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl Worker {
         case: &Case,
         place: &PartPlacement,
     ) -> Result<Self, Reason> {
-        let spec = WorkerSpec::of(case, place)?;
+        let spec = IoWorkerSpec::of(case, place)?;
         let directory = case.planned.text("directory")?;
         let (job, deadline) = (Arc::clone(&spec.job), deadline(&spec.budget));
         let found = fd_store.and_then(|fd_store| fixture::take(fd_store, &job, directory));
@@ -206,7 +206,7 @@ impl Worker {
     }
 }
 
-impl Running for Worker {
+impl Running for IoWorker {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         let warm_up = phase == Phase::WarmUp;
         // What is to be done once is not done before the clock runs; and what goes through the cache would fill it.

@@ -82,7 +82,7 @@ impl Benchmark for Metadata {
     }
 
     fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::alone(case, place, part::Worker::prepare)
+        Part::alone(case, place, part::MetadataWorker::prepare)
     }
 
     fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Part> {

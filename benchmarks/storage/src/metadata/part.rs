@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::ID;
 use super::team::{ByOperation, run};
-use super::work::{Files, Operation};
+use super::work::{Files, FileOperation};
 use crate::folder::{Folder, Leftovers};
 use crate::io::files::opened;
 use seatrial_bench::Latencies;
@@ -23,7 +23,7 @@ pub const CHANNEL: &str = "operations";
 
 /// The worker of one trial.
 #[derive(Debug)]
-pub struct Worker {
+pub struct MetadataWorker {
     bindings: Vec<Binding>,
     files: u64,
     by_thread: Vec<Files>,
@@ -32,7 +32,7 @@ pub struct Worker {
     left: Leftovers,
 }
 
-impl Worker {
+impl MetadataWorker {
     /// The worker of `case` at `place`, with the folders made.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ fn require_room(at: &OwnedFd, path: &Path, count: u64, size: usize) -> Result<()
     text.map_or(Ok(()), |text| Err(Reason::new(Cause::NoSpace, text)))
 }
 
-impl Running for Worker {
+impl Running for MetadataWorker {
     fn run(&mut self, _: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         let mut latencies: ByOperation = std::array::from_fn(|_| Latencies::default());
         let done = run(&mut self.by_thread, &self.bindings, self.files, stop, &mut latencies)?;
@@ -87,7 +87,7 @@ impl Running for Worker {
             let at = [("operation", one.operation.word().into())].into();
             out.sample(Sample::new(CHANNEL, at, (one.start, one.end), Quantity::count(one.count)));
         }
-        let told = Operation::ALL.iter().zip(&latencies).filter(|(_, latencies)| latencies.count() > 0);
+        let told = FileOperation::ALL.iter().zip(&latencies).filter(|(_, latencies)| latencies.count() > 0);
         let told: serde_json::Map<_, _> = told
             .map(|(operation, latencies)| (operation.word().to_owned(), latencies.to_evidence()))
             .collect();
@@ -125,7 +125,7 @@ impl Running for Worker {
 }
 
 #[cfg(test)]
-impl Worker {
+impl MetadataWorker {
     /// The files of a thread.
     pub fn files(&mut self, thread: usize) -> &mut Files {
         &mut self.by_thread[thread]

@@ -3,7 +3,7 @@
 use seatrial_model::{Cause, Measures, Params, PartRecord, Reason, Row, Sample, Unit, Values};
 
 use super::part::CHANNEL;
-use super::work::Operation;
+use super::work::FileOperation;
 use crate::folder::leftovers;
 use seatrial_bench::stale_dirs::{KEPT, REMOVED};
 use seatrial_bench::{Latencies, by_coords};
@@ -25,7 +25,7 @@ pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
     measures.series.insert("by_operation".to_owned(), rates.collect());
 
     let mut slow: Vec<Row> = Vec::new();
-    for operation in Operation::ALL {
+    for operation in FileOperation::ALL {
         let of = |part: &PartRecord| -> Vec<f64> {
             let found = latencies(part, operation).and_then(|latencies| latencies.quantile(0.99));
             found.map(|it| it.get() as f64 / MICRO).into_iter().collect()
@@ -41,7 +41,7 @@ pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
         measures.series.insert("p99".to_owned(), slow);
     }
     let longest = |part: &PartRecord| {
-        let all = Operation::ALL.iter().filter_map(|operation| latencies(part, *operation));
+        let all = FileOperation::ALL.iter().filter_map(|operation| latencies(part, *operation));
         all.map(|latencies| latencies.longest().get() as f64 / MICRO).reduce(f64::max)
     };
     let longest: Vec<Vec<f64>> = parts.iter().filter_map(longest).map(|value| vec![value]).collect();
@@ -57,7 +57,7 @@ pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
     Ok(measures)
 }
 
-fn latencies(part: &PartRecord, operation: Operation) -> Option<Latencies> {
+fn latencies(part: &PartRecord, operation: FileOperation) -> Option<Latencies> {
     Latencies::from_evidence(part.evidence.get("latencies")?.get(operation.word())?)
 }
 
@@ -65,13 +65,13 @@ fn latencies(part: &PartRecord, operation: Operation) -> Option<Latencies> {
 fn means(part: &PartRecord) -> Vec<f64> {
     let mut rounds: Vec<Vec<f64>> = Vec::new();
     for sample in part.samples.iter().filter(|sample| sample.channel == CHANNEL) {
-        if sample.at.text("operation") == Ok(Operation::Create.word()) || rounds.is_empty() {
+        if sample.at.text("operation") == Ok(FileOperation::Create.word()) || rounds.is_empty() {
             rounds.push(Vec::new());
         }
         if let (Some(rate), Some(round)) = (sample.per_second(), rounds.last_mut()) {
             round.push(rate);
         }
     }
-    let whole = rounds.iter().filter(|round| round.len() == Operation::ALL.len());
+    let whole = rounds.iter().filter(|round| round.len() == FileOperation::ALL.len());
     whole.map(|round| (round.iter().map(|rate| rate.ln()).sum::<f64>() / round.len() as f64).exp()).collect()
 }

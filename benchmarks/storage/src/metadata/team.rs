@@ -6,19 +6,19 @@ use std::thread;
 use seatrial_model::{Binding, Nanos, Reason};
 use seatrial_sys::clock::now_ns;
 
-use super::work::{Files, Operation, Pass};
+use super::work::{Files, FileOperation, Pass};
 use seatrial_bench::{Latencies, Stop, ThreadSpec, ThreadTeam};
 
 /// Part of the time left that files are made for in a round, as a divisor: the other operations need theirs.
 const SHARE: u64 = 10;
 
-/// Latencies by operation, in the order of [`Operation::ALL`].
-pub type ByOperation = [Latencies; Operation::ALL.len()];
+/// Latencies by operation, in the order of [`FileOperation::ALL`].
+pub type ByOperation = [Latencies; FileOperation::ALL.len()];
 
 /// What all threads did of one operation of one round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Together {
-    pub operation: Operation,
+    pub operation: FileOperation,
     /// When the first of them began.
     pub start: Nanos,
     /// When the last of them was done.
@@ -45,12 +45,12 @@ pub fn run(
         });
         let team = ThreadTeam::start_in(scope, threads, "-p threads=")?;
         let mut joined = Vec::new();
-        for (index, operation) in Operation::ALL.into_iter().enumerate().cycle() {
+        for (index, operation) in FileOperation::ALL.into_iter().enumerate().cycle() {
             if stop.is_over() {
                 break;
             }
             let passes = team.all(move |_, files| {
-                if operation == Operation::Create {
+                if operation == FileOperation::Create {
                     // Not before: what the end of a phase cut off still has to be cleaned up by its names.
                     files.next_round();
                 }
@@ -90,11 +90,11 @@ mod tests {
             count: 5,
             is_cut,
         };
-        let create = [pass(Operation::Create, 10, 20, false), pass(Operation::Create, 12, 28, false)];
-        let wanted = Together { operation: Operation::Create, start: Nanos(10), end: Nanos(28), count: 10 };
+        let create = [pass(FileOperation::Create, 10, 20, false), pass(FileOperation::Create, 12, 28, false)];
+        let wanted = Together { operation: FileOperation::Create, start: Nanos(10), end: Nanos(28), count: 10 };
         assert_eq!(together(&create), Some(wanted));
         assert_eq!(
-            together(&[pass(Operation::Stat, 30, 40, false), pass(Operation::Stat, 30, 40, true)]),
+            together(&[pass(FileOperation::Stat, 30, 40, false), pass(FileOperation::Stat, 30, 40, true)]),
             None
         );
     }

@@ -8,8 +8,8 @@ use seatrial_model::machine::{Cpu, CpuThread, FileSystem, Known, Machine, Medium
 use seatrial_model::{Case, Cause, Integrity, PartRecord, Phase, Reason, Site, SiteNode};
 
 use super::Metadata;
-use super::part::Worker;
-use super::work::{Files, Operation};
+use super::part::MetadataWorker;
+use super::work::{Files, FileOperation};
 use crate::folder::Folder;
 use seatrial_bench::stale_dirs::{MANIFEST, name};
 use seatrial_bench::{Benchmark, Running, Stop};
@@ -29,22 +29,22 @@ fn planned(machine: Machine, changed: &[(&str, &str)]) -> Result<Case, Reason> {
 }
 
 /// A worker in `directory` on whatever CPU there is.
-fn worker(directory: &Path, changed: &[(&str, &str)]) -> (Case, Result<Worker, Reason>) {
+fn worker(directory: &Path, changed: &[(&str, &str)]) -> (Case, Result<MetadataWorker, Reason>) {
     let path = directory.display().to_string();
     let mut all = vec![("directory", path.as_str())];
     all.extend_from_slice(changed);
     let mut case = planned(machine(Vec::new()), &all).expect("a plan");
     case.places[0].bindings.clear();
-    let worker = Worker::prepare(&case, &case.places[0]);
+    let worker = MetadataWorker::prepare(&case, &case.places[0]);
     (case, worker)
 }
 
 /// Runs phases, each longer than the one before, until every operation was done; a machine may be busy.
-fn measured(worker: &mut Worker) -> Kept {
+fn measured(worker: &mut MetadataWorker) -> Kept {
     for seconds in [1, 4, 16, 64] {
         let mut kept = Kept::default();
         worker.run(Phase::Measure, &Stop::after(Duration::from_secs(seconds)), &mut kept).expect("runs");
-        if kept.samples.len() >= Operation::ALL.len() {
+        if kept.samples.len() >= FileOperation::ALL.len() {
             return kept;
         }
     }
@@ -80,7 +80,7 @@ fn every_operation_is_counted_checked_and_nothing_is_left() {
         let why = Metadata.reduce(&case, &[cut_off]).expect_err("no round is whole");
         assert!(why.cause == Cause::TooShort && why.text.contains("raise -p time="), "{why}");
         let measures = Metadata.reduce(&case, &[record]).expect("figures");
-        assert_eq!(measures.series["by_operation"].len(), Operation::ALL.len());
+        assert_eq!(measures.series["by_operation"].len(), FileOperation::ALL.len());
         assert!(measures.metrics["operations"].trials[0].iter().all(|rate| *rate > 0.0));
         assert!(measures.metrics.contains_key("slowest") && measures.evidence.contains_key("clean_up"));
     }
@@ -108,13 +108,13 @@ fn a_changed_byte_and_a_file_too_many_are_found() {
     let stop = Stop::after(Duration::from_secs(600));
     let far = seatrial_model::Nanos(u64::MAX);
     files.next_round();
-    for operation in [Operation::Create, Operation::Stat, Operation::Read, Operation::List] {
+    for operation in [FileOperation::Create, FileOperation::Stat, FileOperation::Read, FileOperation::List] {
         files.pass(operation, 5, far, &stop).expect("done");
     }
     assert_eq!((files.checked, files.wrong), (11, 0));
     files.spoil(3).expect("changed");
     fs::write(directory.path().join("stranger"), "").expect("made");
-    for operation in [Operation::Read, Operation::List] {
+    for operation in [FileOperation::Read, FileOperation::List] {
         files.pass(operation, 5, far, &stop).expect("done");
     }
     assert_eq!((files.checked, files.wrong), (17, 2));
@@ -128,19 +128,19 @@ fn another_s_data_and_missing_data_are_told_in_a_sentence() {
     let stop = Stop::after(Duration::from_secs(600));
     let far = seatrial_model::Nanos(u64::MAX);
     files.next_round();
-    files.pass(Operation::Create, 5, far, &stop).expect("made");
+    files.pass(FileOperation::Create, 5, far, &stop).expect("made");
     let mut first = |operation| {
         files.first = None;
         files.pass(operation, 5, far, &stop).expect("done");
         files.first.clone().expect("told")
     };
     fs::write(directory.path().join("file.0.1.2"), [0; 3901]).expect("written");
-    assert_eq!(first(Operation::Read), "file.0.1.2 was read back with zeros from byte 0 on");
+    assert_eq!(first(FileOperation::Read), "file.0.1.2 was read back with zeros from byte 0 on");
     fs::write(directory.path().join("file.0.1.1"), "short").expect("written");
-    assert_eq!(first(Operation::Stat), "file.0.1.1 is said to have 5 B instead of 3901");
+    assert_eq!(first(FileOperation::Stat), "file.0.1.1 is said to have 5 B instead of 3901");
     files.swap(4, 0).expect("copied");
     files.first = None;
-    files.pass(Operation::Read, 5, far, &stop).expect("done");
+    files.pass(FileOperation::Read, 5, far, &stop).expect("done");
     assert_eq!(
         files.first.as_deref(),
         Some("file.0.1.0 was read back with data of file.0.1.4 from byte 0 on")
@@ -154,10 +154,10 @@ fn a_refusal_says_what_was_tried_on_which_path_and_what_the_system_answered() {
     let stop = Stop::after(Duration::from_secs(600));
     let far = seatrial_model::Nanos(u64::MAX);
     files.next_round();
-    files.pass(Operation::Create, 2, far, &stop).expect("made");
+    files.pass(FileOperation::Create, 2, far, &stop).expect("made");
     let file = directory.path().join("file.0.1.1");
     fs::remove_file(&file).expect("removed");
-    let error = files.pass(Operation::Open, 2, far, &stop).expect_err("gone");
+    let error = files.pass(FileOperation::Open, 2, far, &stop).expect_err("gone");
     let told = "No such file or directory (os error 2); the directory is not there, or was removed meanwhile";
     assert_eq!(error.text, format!("opening {}: {told}", file.display()));
 }
@@ -170,9 +170,9 @@ fn a_worker_that_finds_wrong_data_says_corrupt_and_cleans_up_all_the_same() {
     let stop = Stop::after(Duration::from_secs(600));
     let files = worker.files(0);
     files.next_round();
-    files.pass(Operation::Create, 3, seatrial_model::Nanos(u64::MAX), &stop).expect("made");
+    files.pass(FileOperation::Create, 3, seatrial_model::Nanos(u64::MAX), &stop).expect("made");
     files.spoil(1).expect("changed");
-    files.pass(Operation::Read, 3, seatrial_model::Nanos(u64::MAX), &stop).expect("read");
+    files.pass(FileOperation::Read, 3, seatrial_model::Nanos(u64::MAX), &stop).expect("read");
     assert!(matches!(worker.verify(), Ok(Integrity::Corrupt { wrong: 1, of: 3, .. })));
     assert_eq!(fs::read_dir(directory.path()).expect("listed").count(), 0);
 }

@@ -18,7 +18,7 @@ const APART: u64 = 1 << 20;
 
 /// What is done, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum FileOperation {
     /// A new file is made, written and closed.
     Create,
     /// Its size is asked for by its name.
@@ -34,7 +34,7 @@ pub enum Operation {
     Unlink,
 }
 
-impl Operation {
+impl FileOperation {
     pub const ALL: [Self; 7] =
         [Self::Create, Self::Stat, Self::Open, Self::Read, Self::Rename, Self::List, Self::Unlink];
 
@@ -68,7 +68,7 @@ impl Operation {
 /// What a thread did of one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pass {
-    pub operation: Operation,
+    pub operation: FileOperation,
     pub start: Nanos,
     pub end: Nanos,
     pub count: u64,
@@ -143,16 +143,16 @@ impl Files {
     /// When the file system refuses.
     pub fn pass(
         &mut self,
-        operation: Operation,
+        operation: FileOperation,
         most: u64,
         until: Nanos,
         stop: &Stop,
     ) -> Result<Pass, Reason> {
         self.latencies.clear();
-        let is_create = operation == Operation::Create;
+        let is_create = operation == FileOperation::Create;
         let wanted = match operation {
-            Operation::Create => most,
-            Operation::List => 1,
+            FileOperation::Create => most,
+            FileOperation::List => 1,
             _ => self.made,
         };
         let start = Nanos(now_ns());
@@ -173,22 +173,22 @@ impl Files {
     }
 
     /// What is tried and on what.
-    fn tried(&self, operation: Operation, number: u64) -> String {
+    fn tried(&self, operation: FileOperation, number: u64) -> String {
         let path = match operation {
-            Operation::List => self.path.clone(),
-            _ => self.path.join(self.name(number, operation == Operation::Unlink)),
+            FileOperation::List => self.path.clone(),
+            _ => self.path.join(self.name(number, operation == FileOperation::Unlink)),
         };
         format!("{} {}", operation.tried(), path.display())
     }
 
     /// Does it to one file; how many that counts for.
-    fn once(&mut self, operation: Operation, number: u64) -> Result<u64, Errno> {
-        let is_renamed = matches!(operation, Operation::Unlink);
+    fn once(&mut self, operation: FileOperation, number: u64) -> Result<u64, Errno> {
+        let is_renamed = matches!(operation, FileOperation::Unlink);
         let name = self.name(number, is_renamed);
         let name = name.as_str();
         match operation {
-            Operation::Create => self.create(name, number)?,
-            Operation::Stat => {
+            FileOperation::Create => self.create(name, number)?,
+            FileOperation::Stat => {
                 let told = statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
                 let right = u64::try_from(told.st_size) == Ok(self.block.len() as u64);
                 let size = self.block.len();
@@ -196,11 +196,11 @@ impl Files {
                     format!("{name} is said to have {} B instead of {size}", told.st_size)
                 });
             }
-            Operation::Open => drop(self.open(name)?),
-            Operation::Read => self.read(name, number)?,
-            Operation::Rename => renameat(&self.folder, name, &self.folder, self.name(number, true))?,
-            Operation::List => return self.list(),
-            Operation::Unlink => unlinkat(&self.folder, name, AtFlags::empty())?,
+            FileOperation::Open => drop(self.open(name)?),
+            FileOperation::Read => self.read(name, number)?,
+            FileOperation::Rename => renameat(&self.folder, name, &self.folder, self.name(number, true))?,
+            FileOperation::List => return self.list(),
+            FileOperation::Unlink => unlinkat(&self.folder, name, AtFlags::empty())?,
         }
         Ok(1)
     }

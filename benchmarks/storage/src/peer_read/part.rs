@@ -12,7 +12,7 @@ use crate::folder::{Folder, Leftovers};
 use crate::io::files::Source;
 use crate::io::files::opened;
 use crate::io::job::JobSpec;
-use crate::io::part::{WorkerSpec, random};
+use crate::io::part::{IoWorkerSpec, random};
 use crate::io::team::IoTeam;
 use seatrial_bench::{Prepared, Running, Sink, Stop};
 
@@ -75,7 +75,7 @@ impl Running for Writer {
 /// # Errors
 /// When the case was not planned by the same version.
 pub fn reader(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
-    let (spec, own) = (WorkerSpec::of(case, place)?, place.part.clone());
+    let (spec, own) = (IoWorkerSpec::of(case, place)?, place.part.clone());
     Prepared::new(place, (), move |peers| {
         let written = peers.iter().find(|offer| offer.part != own).map(|offer| offer.data.clone());
         let written: Written = serde_json::from_value(written.unwrap_or_default())

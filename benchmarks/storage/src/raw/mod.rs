@@ -123,7 +123,7 @@ impl Benchmark for Raw {
     }
 
     fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::alone(case, place, part::Worker::prepare)
+        Part::alone(case, place, part::RawWorker::prepare)
     }
 
     fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Part> {

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::config::RawConfig;
 use super::device::Disk;
-use super::reader::{Job, Slice, Tally, read};
+use super::reader::{Job, DiskSlice, DiskTally, read};
 use super::zones::Zone;
 use crate::device_bytes;
 use seatrial_bench::{Gate, Latencies, Running, Sink, Stop, ThreadSpec, ThreadTeam};
@@ -27,18 +27,18 @@ pub const TOGETHER: &str = "together";
 
 /// The worker of one trial.
 #[derive(Debug)]
-pub struct Worker {
+pub struct RawWorker {
     bindings: Vec<Binding>,
     config: RawConfig,
     root: SysRoot,
     disks: Vec<Disk>,
-    tally: Tally,
+    tally: DiskTally,
     key: u64,
     /// The word of the engine that read them last.
     engine: &'static str,
 }
 
-impl Worker {
+impl RawWorker {
     /// The worker of `case` at `place`, with the disks opened.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Worker {
         let (config, root, bindings) = (RawConfig::of(case)?, SysRoot::live(), place.bindings.clone());
         let open = |name: &String| Disk::open(&root, name, &config);
         let disks = config.disks.iter().map(open).collect::<Result<_, _>>()?;
-        Ok(Self { bindings, config, root, disks, tally: Tally::default(), key: 0, engine: "none" })
+        Ok(Self { bindings, config, root, disks, tally: DiskTally::default(), key: 0, engine: "none" })
     }
 
     /// Reads zones of some disks at once, each for its part of the time from now; slices by disk and zone.
@@ -64,7 +64,7 @@ impl Worker {
             ThreadTeam::start_in(scope, threads, "fewer disks")?.all(move |_, (number, zones, engine)| {
                 gate.pass();
                 let (disk, number) = (&disks[*number], *number);
-                let (mut tally, mut found) = (Tally::default(), Vec::new());
+                let (mut tally, mut found) = (DiskTally::default(), Vec::new());
                 let begin = Nanos(now_ns());
                 let each = span.get() / zones.len().max(1) as u64;
                 for (turn, zone) in zones.iter().enumerate() {
@@ -107,10 +107,10 @@ impl Worker {
 struct Found {
     disk: usize,
     position: u64,
-    slices: Vec<Slice>,
+    slices: Vec<DiskSlice>,
 }
 
-impl Running for Worker {
+impl Running for RawWorker {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         let whole = Nanos::from(stop.left());
         let first = |(number, disk): (usize, &Disk)| (number, disk.zones[..1].to_vec());
@@ -159,7 +159,7 @@ impl Running for Worker {
     /// What should be on the disk, nobody knows. That every request brought something to both ends of its memory is
     /// what can be told.
     fn verify(&mut self) -> Result<Integrity, Reason> {
-        let Tally { requests, undelivered, first, .. } = &self.tally;
+        let DiskTally { requests, undelivered, first, .. } = &self.tally;
         Ok(match first {
             Some(first) => Integrity::Corrupt { wrong: *undelivered, of: *requests, first: first.clone() },
             None if *requests == 0 => Integrity::Unverified { why: "nothing was read".to_owned() },

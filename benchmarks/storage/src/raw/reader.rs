@@ -17,7 +17,7 @@ const SLICE: Nanos = Nanos::millis(200);
 
 /// What a time brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slice {
+pub struct DiskSlice {
     /// An answer of the disk.
     pub start: Nanos,
     pub end: Nanos,
@@ -27,7 +27,7 @@ pub struct Slice {
 
 /// All that a thread read.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct DiskTally {
     /// Bytes that the disk was asked for and gave.
     pub bytes: u64,
     pub requests: u64,
@@ -39,7 +39,7 @@ pub struct Tally {
     pub latencies: Latencies,
 }
 
-impl Tally {
+impl DiskTally {
     pub fn add(&mut self, other: Self) {
         self.bytes += other.bytes;
         self.requests += other.requests;
@@ -73,8 +73,8 @@ pub fn read(
     engine: &mut dyn Engine,
     job: &Job<'_>,
     stop: &Stop,
-    tally: &mut Tally,
-) -> Result<Vec<Slice>, Reason> {
+    tally: &mut DiskTally,
+) -> Result<Vec<DiskSlice>, Reason> {
     let &Job { disk, zone, block, key, random, until } = job;
     let mark = mix(key ^ 0x5ea7_71a1).to_ne_bytes();
     let asked = vec![(0, Nanos(0)); engine.slots()];
@@ -87,7 +87,7 @@ pub fn read(
     let engine_failed = |errno| failed(disk, "reading it", errno);
     let (mut slices, mut done) = (Vec::new(), Vec::new());
     // The clock starts with the first answer: finding the place is not reading.
-    let mut slice: Option<Slice> = None;
+    let mut slice: Option<DiskSlice> = None;
     let mut over = false;
     while run.engine.under_way() > 0 {
         done.clear();
@@ -101,14 +101,14 @@ pub fn read(
         if over {
             continue;
         }
-        let current = slice.get_or_insert(Slice { start: now, end: now, bytes: 0 });
+        let current = slice.get_or_insert(DiskSlice { start: now, end: now, bytes: 0 });
         if current.start < now {
             current.bytes += came;
             current.end = now;
         }
         if now.since(current.start) >= SLICE {
             slices.push(*current);
-            *current = Slice { start: now, end: now, bytes: 0 };
+            *current = DiskSlice { start: now, end: now, bytes: 0 };
         }
         over = now >= until || stop.is_over();
         if !over {
@@ -156,7 +156,7 @@ impl Run<'_> {
         disk: &str,
         completion: Completion,
         now: Nanos,
-        tally: &mut Tally,
+        tally: &mut DiskTally,
     ) -> Result<u64, Reason> {
         let (offset, since) = self.asked[completion.slot];
         let place = || format!("reading it at offset {offset}");

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::stamp::{STAMP, Stamp};
+use super::stamp::{STAMP, BlockStamp};
 use super::{POISON, POISONED, Payload, SECTOR};
 
 /// A granule that is not what it must be.
@@ -76,12 +76,12 @@ impl fmt::Display for Fault {
 
 impl Payload {
     /// Names what is wrong with a granule that is not right.
-    pub(super) fn fault(&self, stamp: &Stamp, granule: &[u8]) -> Fault {
-        let Stamp { file, offset, generation } = *stamp;
+    pub(super) fn fault(&self, stamp: &BlockStamp, granule: &[u8]) -> Fault {
+        let BlockStamp { file, offset, generation } = *stamp;
         Fault { file, offset, generation, kind: self.kind(stamp, granule) }
     }
 
-    fn kind(&self, stamp: &Stamp, granule: &[u8]) -> FaultKind {
+    fn kind(&self, stamp: &BlockStamp, granule: &[u8]) -> FaultKind {
         if granule.iter().all(|byte| *byte == 0) {
             return FaultKind::Zeroed;
         }
@@ -96,7 +96,7 @@ impl Payload {
         let differ = || granule.iter().zip(&right).map(|(is, must)| (is ^ must).count_ones());
         let bits = differ().sum();
         let byte = differ().position(|bits| bits > 0).unwrap_or(0);
-        match granule.first_chunk::<STAMP>().and_then(|bytes| Stamp::read(self.run, bytes)) {
+        match granule.first_chunk::<STAMP>().and_then(|bytes| BlockStamp::read(self.run, bytes)) {
             Some(told) if (told.file, told.offset) != (stamp.file, stamp.offset) => {
                 FaultKind::Elsewhere { file: told.file, offset: told.offset, generation: told.generation }
             }
@@ -110,8 +110,8 @@ impl Payload {
         }
     }
 
-    fn fill_one(&self, stamp: &Stamp, granule: &mut [u8]) {
-        let Stamp { file, offset, generation } = *stamp;
+    fn fill_one(&self, stamp: &BlockStamp, granule: &mut [u8]) {
+        let BlockStamp { file, offset, generation } = *stamp;
         self.fill(super::Block { file, offset, generation }, granule);
     }
 }

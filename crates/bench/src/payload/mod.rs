@@ -17,7 +17,7 @@ pub use fault::{Fault, FaultKind};
 pub use permutation::Permutation;
 
 use seatrial_stats::mix;
-use stamp::{STAMP, Stamp};
+use stamp::{STAMP, BlockStamp};
 
 /// Bytes of a granule. The last one of a block may be shorter.
 pub const GRANULE: usize = 4096;
@@ -104,9 +104,9 @@ impl Payload {
     }
 
     /// The stamps of the block's granules.
-    fn stamps(&self, block: Block) -> impl Iterator<Item = Stamp> + use<> {
+    fn stamps(&self, block: Block) -> impl Iterator<Item = BlockStamp> + use<> {
         let Block { file, offset, generation } = block;
-        (0_u64..).map(move |number| Stamp { file, offset: offset + number * GRANULE as u64, generation })
+        (0_u64..).map(move |number| BlockStamp { file, offset: offset + number * GRANULE as u64, generation })
     }
 
     /// What the words of the granule with this nonce are made of.
@@ -122,7 +122,7 @@ impl Payload {
         if zeros + STAMP > len { len.saturating_sub(STAMP) } else { zeros }
     }
 
-    fn is_right(&self, stamp: &Stamp, granule: &[u8]) -> bool {
+    fn is_right(&self, stamp: &BlockStamp, granule: &[u8]) -> bool {
         let nonce = stamp.nonce(self.run);
         let (key, words) = self.source(nonce);
         let (content, zeros) = granule.split_at(granule.len() - self.zeros_of(granule.len()));

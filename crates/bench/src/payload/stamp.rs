@@ -7,13 +7,13 @@ pub(super) const STAMP: usize = 32;
 
 /// What a granule is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(super) struct BlockStamp {
     pub file: u32,
     pub offset: u64,
     pub generation: u64,
 }
 
-impl Stamp {
+impl BlockStamp {
     /// The number that the granule's content and the cover of its stamp follow from.
     pub fn nonce(&self, run: u64) -> u64 {
         mix(run ^ mix(self.offset ^ mix(u64::from(self.file) ^ mix(self.generation))))

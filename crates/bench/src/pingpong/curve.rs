@@ -44,12 +44,12 @@ pub struct Drop {
 
 /// All sizes, by rising size.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Curve {
+pub struct PingPongCurve {
     /// The sizes that were reached.
     pub points: Vec<Point>,
 }
 
-impl Curve {
+impl PingPongCurve {
     /// What the leader's samples say.
     pub fn of(parts: &[PartRecord]) -> Self {
         let size = |at: &AtCoords| at.at.bytes("size").ok().flatten().map(Bytes::get);
@@ -175,16 +175,16 @@ mod tests {
     use super::*;
 
     /// Sizes with samples round that many Gbit/s, which scatter by this part of it.
-    fn scattered(rates: &[(u64, f64)], by: f64) -> Curve {
+    fn scattered(rates: &[(u64, f64)], by: f64) -> PingPongCurve {
         let point = |&(size, rate): &(u64, f64)| {
             let rates: Vec<f64> = (-3..=3).map(|step| rate * (1.0 + by * f64::from(step) / 3.0)).collect();
             let time = |rate: &f64| size as f64 / (rate * GIGABIT) * 1e6;
             Point { size, time_us: vec![rates.iter().map(time).collect()], rate: vec![rates] }
         };
-        Curve { points: rates.iter().map(point).collect() }
+        PingPongCurve { points: rates.iter().map(point).collect() }
     }
 
-    fn curve(rates: &[(u64, f64)]) -> Curve {
+    fn curve(rates: &[(u64, f64)]) -> PingPongCurve {
         scattered(rates, 0.0)
     }
 
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(scattered(&rates, 0.1).drops().len(), 1);
         assert!(scattered(&rates, 0.6).drops().is_empty());
         let once = rates.map(|(size, rate)| Point { size, time_us: vec![vec![1.0]], rate: vec![vec![rate]] });
-        assert!(Curve { points: once.to_vec() }.drops().is_empty(), "one sample says nothing");
+        assert!(PingPongCurve { points: once.to_vec() }.drops().is_empty(), "one sample says nothing");
     }
 
     #[test]
@@ -234,6 +234,6 @@ mod tests {
 
     #[test]
     fn nothing_measured_is_no_number() {
-        assert_eq!(Curve::default().measures(Mode::Both).unwrap_err().cause, Cause::TooShort);
+        assert_eq!(PingPongCurve::default().measures(Mode::Both).unwrap_err().cause, Cause::TooShort);
     }
 }

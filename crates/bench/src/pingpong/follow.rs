@@ -6,7 +6,7 @@ use seatrial_model::{Cause, Nanos, Reason};
 use seatrial_sys::clock::now_ns;
 
 use super::command::{Command, LENGTH, Verb};
-use super::{Buffers, Transport};
+use super::{Buffers, PingPongTransport};
 
 /// Carries out the leader's commands.
 pub struct Follower<T> {
@@ -14,7 +14,7 @@ pub struct Follower<T> {
     buffers: Buffers,
 }
 
-impl<T: Transport> Follower<T> {
+impl<T: PingPongTransport> Follower<T> {
     /// A follower on `transport`.
     pub fn new(transport: T, buffers: Buffers) -> Self {
         Self { transport, buffers }

@@ -4,7 +4,7 @@ use seatrial_model::{Bytes, Cause, Nanos, Quantity, Reason, Sample};
 use seatrial_sys::clock::now_ns;
 
 use super::command::{Command, Verb};
-use super::{Buffers, Mode, Transport};
+use super::{Buffers, Mode, PingPongTransport};
 use crate::{Sink, Stop};
 
 /// The channel of the samples: messages of the size in `at`, over the time of all of them.
@@ -41,7 +41,7 @@ struct Measured {
     takes: Option<Nanos>,
 }
 
-impl<T: Transport> Leader<T> {
+impl<T: PingPongTransport> Leader<T> {
     /// A leader on `transport` for messages of these sizes.
     pub fn new(transport: T, buffers: Buffers, mode: Mode, sizes: &[u64]) -> Self {
         let sizes = sizes.iter().map(|&size| Measured { size, takes: None }).collect();

@@ -19,12 +19,12 @@ mod sizes;
 mod tests;
 mod transport;
 
-pub use curve::{Curve, Drop, Point};
+pub use curve::{PingPongCurve, Drop, Point};
 pub use follow::Follower;
 pub use lead::{CHANNEL, Leader, messages_per_sample};
 pub use memory::Buffers;
 pub use sizes::sizes;
-pub use transport::Transport;
+pub use transport::PingPongTransport;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {

@@ -33,7 +33,7 @@ fn gone<E>(_: E) -> Reason {
     Reason::new(Cause::PartnerLost, "gone")
 }
 
-impl Transport for Pipe {
+impl PingPongTransport for Pipe {
     fn switch_to(&mut self, number: usize) -> Result<(), Reason> {
         if !self.used.contains(&number) {
             self.used.push(number);

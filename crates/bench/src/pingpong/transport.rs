@@ -10,8 +10,8 @@ use super::Buffers;
 /// Messages are ranges of the memory that both ends have, in places that are the same at both; what the ends tell each
 /// other beside them are a few bytes.
 ///
-/// Every call but [`Transport::wait`] ends in bounded time: a peer that is silent for seconds is an error, not a wait.
-pub trait Transport: Send {
+/// Every call but [`PingPongTransport::wait`] ends in bounded time: a peer that is silent for seconds is an error, not a wait.
+pub trait PingPongTransport: Send {
     /// Makes the connection of this number the one in use, if there are several; each is fresh when it is first used.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use seatrial_model::{Cause, Reason};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use seatrial_sys::verbs::{
-    AddressHandle, Connection, Device, GROUP_QP, GidEntry, Global, LinkLayer, MemoryRegion, Mtu, Path,
+    AddressHandle, Connection, RdmaDevice, GROUP_QP, GidEntry, Global, LinkLayer, MemoryRegion, Mtu, Path,
     PortAbout, ProtectionDomain, QueuePair, Remote, Retry, Transport, VerbKind, choose,
 };
 use serde_json::json;
@@ -15,7 +15,7 @@ use serde_json::json;
 use super::connection_info::GidInfo;
 use super::group::{self, Groups};
 use super::pairs::queue_pair;
-use super::pattern::{POISON, Stamp};
+use super::pattern::{POISON, SlotStamp};
 use super::queue::{Queue, queues};
 use super::registered::registered;
 use super::{ConnectionInfo, Layout, PeerPair, RdmaConfig, Side, during, preparing};
@@ -61,7 +61,7 @@ pub struct RdmaEndpoint {
     /// Those that our queue pairs take messages of.
     groups: Groups,
     port: PortAbout,
-    device: Arc<Device>,
+    device: Arc<RdmaDevice>,
     pd: Arc<ProtectionDomain>,
     gids: Vec<GidEntry>,
 }
@@ -292,9 +292,9 @@ impl RdmaEndpoint {
     }
 
     /// The content of a slot of this end's own, or of the peer's.
-    pub fn stamp(&self, ours: bool, pair: usize, slot: u64, generation: u64) -> Stamp {
+    pub fn stamp(&self, ours: bool, pair: usize, slot: u64, generation: u64) -> SlotStamp {
         let nonce = if ours { self.nonce } else { self.their_nonce };
-        Stamp { nonce, pair: pair as u64, slot, generation }
+        SlotStamp { nonce, pair: pair as u64, slot, generation }
     }
 
     /// Writes the content of this generation into the first `slots` that each queue pair of this end sends from; `of`

@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 use seatrial_model::{Cause, Reason};
-use seatrial_sys::verbs::{Fault, Status, VerbsError};
+use seatrial_sys::verbs::{VerbsFault, Status, VerbsError};
 
 /// The library or the device refused while the part made itself ready: mostly nothing that speaks against the device.
 pub fn preparing<'a>(device: &'a str, what: &'a str) -> impl Fn(VerbsError) -> Reason + use<'a> {
     move |error| {
         let cause = match error.fault() {
             // A machine without the library, or a device without the feature, is none that this applies to.
-            Fault::NoLibrary | Fault::NotSupported => Cause::Inapplicable,
-            Fault::NoDevice => Cause::Missing,
-            Fault::NotPermitted | Fault::MemoryLocked => Cause::Denied,
-            Fault::OutOfMemory => Cause::NoSpace,
-            Fault::Config => Cause::Contradiction,
-            Fault::Unreachable | Fault::NotReady | Fault::Flushed | Fault::Other => Cause::IoError,
+            VerbsFault::NoLibrary | VerbsFault::NotSupported => Cause::Inapplicable,
+            VerbsFault::NoDevice => Cause::Missing,
+            VerbsFault::NotPermitted | VerbsFault::MemoryLocked => Cause::Denied,
+            VerbsFault::OutOfMemory => Cause::NoSpace,
+            VerbsFault::Config => Cause::Contradiction,
+            VerbsFault::Unreachable | VerbsFault::NotReady | VerbsFault::Flushed | VerbsFault::Other => Cause::IoError,
         };
         Reason::new(cause, format!("{device}: {what}: {error}"))
     }
@@ -25,16 +25,16 @@ pub fn preparing<'a>(device: &'a str, what: &'a str) -> impl Fn(VerbsError) -> R
 pub fn during<'a>(device: &'a str, what: &'a str) -> impl Fn(VerbsError) -> Reason + use<'a> {
     move |error| {
         let advice = match error.fault() {
-            Fault::Unreachable => {
+            VerbsFault::Unreachable => {
                 "; the peer or the path to it is silent: look at the port's state and its error counters"
             }
-            Fault::NotReady => "; the peer had no receive ready for long: its threads may not get to run",
-            Fault::NotSupported => "; the device cannot do that",
+            VerbsFault::NotReady => "; the peer had no receive ready for long: its threads may not get to run",
+            VerbsFault::NotSupported => "; the device cannot do that",
             _ => "",
         };
         let cause = match error.fault() {
-            Fault::NotSupported => Cause::Inapplicable,
-            Fault::MemoryLocked => Cause::Denied,
+            VerbsFault::NotSupported => Cause::Inapplicable,
+            VerbsFault::MemoryLocked => Cause::Denied,
             _ => Cause::IoError,
         };
         Reason::new(cause, format!("{device}: {what}: {error}{advice}"))

@@ -7,7 +7,7 @@ pub const POISON: u8 = 0xd7;
 
 /// What makes the content of a side of a queue pair its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub struct SlotStamp {
     /// A number of the trial, drawn by the end whose memory is the source.
     pub nonce: u64,
     pub pair: u64,
@@ -17,7 +17,7 @@ pub struct Stamp {
     pub generation: u64,
 }
 
-impl Stamp {
+impl SlotStamp {
     fn seed(self) -> u64 {
         mix(self.nonce ^ mix(self.pair ^ mix(self.slot ^ mix(self.generation))))
     }
@@ -64,7 +64,7 @@ pub enum Found {
 
 /// Looks whether a slot holds a message of one of these contents, or nothing. A message may be shorter than the slot:
 /// what lies behind it is poison then.
-pub fn check(stamps: &[Stamp], found: &[u8]) -> Found {
+pub fn check(stamps: &[SlotStamp], found: &[u8]) -> Found {
     if found.len() >= TELLING && is_untouched(found) {
         return Found::Nothing;
     }
@@ -82,7 +82,7 @@ pub fn check(stamps: &[Stamp], found: &[u8]) -> Found {
 mod tests {
     use super::*;
 
-    const STAMP: Stamp = Stamp { nonce: 7, pair: 1, slot: 2, generation: 0 };
+    const STAMP: SlotStamp = SlotStamp { nonce: 7, pair: 1, slot: 2, generation: 0 };
 
     #[test]
     fn content_is_found_whole_and_in_part_and_nothing_is_told_from_it() {
@@ -107,10 +107,10 @@ mod tests {
         let mut slot = vec![POISON; 64];
         STAMP.fill(&mut slot);
         for other in [
-            Stamp { pair: 2, ..STAMP },
-            Stamp { slot: 3, ..STAMP },
-            Stamp { generation: 1, ..STAMP },
-            Stamp { nonce: 8, ..STAMP },
+            SlotStamp { pair: 2, ..STAMP },
+            SlotStamp { slot: 3, ..STAMP },
+            SlotStamp { generation: 1, ..STAMP },
+            SlotStamp { nonce: 8, ..STAMP },
         ] {
             assert!(matches!(check(&[other], &slot), Found::Wrong(_)), "{other:?}");
             assert_eq!(check(&[other, STAMP], &slot), Found::Content(64));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use seatrial_sys::root::SysRoot;
-use seatrial_sys::verbs::{Completion, CompletionChannel, CompletionQueue, Device, VerbsError};
+use seatrial_sys::verbs::{WorkCompletion, CompletionChannel, CompletionQueue, RdmaDevice, VerbsError};
 
 use super::{RdmaConfig, preparing};
 
@@ -44,7 +44,7 @@ fn patience(root: &SysRoot, device: &str) -> u32 {
 ///
 /// # Errors
 /// When the device has not got so many.
-pub fn queues(config: &RdmaConfig, device: &Arc<Device>) -> Result<(Vec<Queue>, Vec<Queue>), Reason> {
+pub fn queues(config: &RdmaConfig, device: &Arc<RdmaDevice>) -> Result<(Vec<Queue>, Vec<Queue>), Reason> {
     let label = config.label();
     let of_thread = config.queue_pairs.div_ceil(config.threads);
     let failed = || preparing(&label, "making a completion queue");
@@ -68,7 +68,7 @@ pub fn queues(config: &RdmaConfig, device: &Arc<Device>) -> Result<(Vec<Queue>, 
 /// # Errors
 /// When the device fails.
 #[inline]
-pub fn wait(queue: &Queue, into: &mut [Completion], misses: &mut u32) -> Result<usize, VerbsError> {
+pub fn wait(queue: &Queue, into: &mut [WorkCompletion], misses: &mut u32) -> Result<usize, VerbsError> {
     let mut count = queue.cq.poll(into)?;
     if count > 0 {
         *misses = 0;

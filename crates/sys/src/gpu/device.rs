@@ -71,7 +71,7 @@ impl Gpu {
             return Ok(false);
         }
         match driver.reach(peer.0.context) {
-            Err(error) if error.fault() != super::Fault::AlreadyDone => Err(error),
+            Err(error) if error.fault() != super::GpuFault::AlreadyDone => Err(error),
             _ => Ok(true),
         }
     }

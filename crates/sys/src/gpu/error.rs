@@ -4,7 +4,7 @@ use super::LibraryError;
 
 /// What sort of refusal it is, whoever made the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum GpuFault {
     /// No memory is left, on the device or to pin.
     OutOfMemory,
     /// The system or the driver does not allow it.
@@ -41,7 +41,7 @@ pub enum GpuError {
         name: String,
         /// What else it says.
         text: String,
-        fault: Fault,
+        fault: GpuFault,
     },
     /// A copy or view beyond the end of memory; nothing was done.
     #[error("{bytes} bytes from {offset} on are beyond the end of {size} bytes of memory")]
@@ -60,12 +60,12 @@ pub enum GpuError {
 
 impl GpuError {
     /// The sort of refusal.
-    pub const fn fault(&self) -> Fault {
+    pub const fn fault(&self) -> GpuFault {
         match self {
-            Self::Library(_) => Fault::NoDevice,
-            Self::TooOld { .. } => Fault::NotSupported,
+            Self::Library(_) => GpuFault::NoDevice,
+            Self::TooOld { .. } => GpuFault::NotSupported,
             Self::Refused { fault, .. } => *fault,
-            Self::Beyond { .. } | Self::Stranger { .. } => Fault::Other,
+            Self::Beyond { .. } | Self::Stranger { .. } => GpuFault::Other,
         }
     }
 }

@@ -27,7 +27,7 @@ impl Gate {
             code: 0,
             name: "a page for the gate".to_owned(),
             text: "cannot be had".to_owned(),
-            fault: super::Fault::OutOfMemory,
+            fault: super::GpuFault::OutOfMemory,
         })?;
         Ok(Arc::new(Self { word: PinnedMemory::pin(gpu, map)?, wanted: AtomicU32::new(0) }))
     }

@@ -20,7 +20,7 @@ impl Module {
     /// Translates `text`, which is PTX for CUDA.
     ///
     /// # Errors
-    /// [`Fault::CodeRefused`](super::Fault::CodeRefused) when the driver does not understand it, with its words.
+    /// [`GpuFault::CodeRefused`](super::GpuFault::CodeRefused) when the driver does not understand it, with its words.
     pub fn load(gpu: &Gpu, text: &CStr) -> Result<Self, GpuError> {
         let raw = gpu.entered()?.load(text)?;
         Ok(Self(Arc::new(Loaded { gpu: gpu.clone(), raw })))

@@ -47,7 +47,7 @@ impl Stream {
     /// Lets everything that is queued from now on wait for the gate.
     ///
     /// # Errors
-    /// [`Fault::NotSupported`](super::Fault::NotSupported) where streams cannot wait for memory; a kernel can then.
+    /// [`GpuFault::NotSupported`](super::GpuFault::NotSupported) where streams cannot wait for memory; a kernel can then.
     pub fn hold(&self, gate: &Arc<Gate>) -> Result<(), GpuError> {
         let driver = self.gpu.entered()?;
         self.keep_gate(gate);

@@ -12,22 +12,22 @@ const WITH_GRH: u32 = 1;
 /// A completion: what a queue tells of one request.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub struct Completion(pub(super) Wc);
+pub struct WorkCompletion(pub(super) Wc);
 
-impl Default for Completion {
+impl Default for WorkCompletion {
     /// One that no queue told; for buffers.
     fn default() -> Self {
         Self(Wc::zeroed())
     }
 }
 
-impl fmt::Debug for Completion {
+impl fmt::Debug for WorkCompletion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of request {} on queue pair {}", self.status(), self.0.wr_id, self.0.qp_num)
     }
 }
 
-impl Completion {
+impl WorkCompletion {
     /// The number that the request was posted with.
     #[inline]
     pub const fn id(&self) -> u64 {
@@ -88,12 +88,12 @@ impl Completion {
     /// An error where the request was not done.
     ///
     /// # Errors
-    /// [`VerbsError::Completion`].
+    /// [`VerbsError::WorkCompletion`].
     pub fn check(&self) -> Result<(), VerbsError> {
         if self.is_success() {
             return Ok(());
         }
-        Err(VerbsError::Completion { status: self.status(), vendor: self.0.vendor_err, id: self.0.wr_id })
+        Err(VerbsError::WorkCompletion { status: self.status(), vendor: self.0.vendor_err, id: self.0.wr_id })
     }
 }
 
@@ -261,14 +261,14 @@ mod tests {
     fn a_completion_tells_what_its_flags_say_and_no_more() {
         let mut wc = Wc::zeroed();
         (wc.wr_id, wc.opcode, wc.byte_len, wc.imm_data) = (7, 128, 44, 0x0102_0304_u32.to_be());
-        let plain = Completion(wc);
+        let plain = WorkCompletion(wc);
         assert_eq!((plain.immediate(), plain.has_grh(), plain.is_receive()), (None, false, true));
         assert_eq!((plain.id(), plain.bytes(), plain.operation()), (7, 44, WcOpcode::Receive));
         wc.wc_flags = 3;
-        let told = Completion(wc);
+        let told = WorkCompletion(wc);
         assert_eq!((told.immediate(), told.has_grh(), told.check()), (Some(0x0102_0304), true, Ok(())));
         wc.status = 5;
-        let error = Completion(wc).check().expect_err("flushed");
-        assert_eq!(error, VerbsError::Completion { status: Status::Flushed, vendor: 0, id: 7 });
+        let error = WorkCompletion(wc).check().expect_err("flushed");
+        assert_eq!(error, VerbsError::WorkCompletion { status: Status::Flushed, vendor: 0, id: 7 });
     }
 }

@@ -61,7 +61,7 @@ impl Verbs {
     ///
     /// # Errors
     /// When there is no such device, or the system does not let us have it.
-    pub fn open_device(self: &Arc<Self>, name: &str) -> Result<Arc<Device>, VerbsError> {
+    pub fn open_device(self: &Arc<Self>, name: &str) -> Result<Arc<RdmaDevice>, VerbsError> {
         let list = List::of(self)?;
         let found = list.devices().iter().copied().find(|&device| self.entry(device).name == name);
         let Some(found) = found else {
@@ -83,7 +83,7 @@ impl Verbs {
             });
         };
         let mut device =
-            Device { verbs: self.clone(), context, name: name.to_owned(), about: DeviceAbout::default() };
+            RdmaDevice { verbs: self.clone(), context, name: name.to_owned(), about: DeviceAbout::default() };
         device.about = device.ask()?;
         // Events are taken only where one is known to be there; should another take it first, the read must not wait.
         wait::never_block(device.raw().async_fd);
@@ -140,7 +140,7 @@ pub enum Atomics {
     #[default]
     None,
     /// They are atomic to each other, on this device.
-    Device,
+    RdmaDevice,
     /// They are atomic to the processors and other devices too.
     Global,
 }
@@ -193,7 +193,7 @@ pub struct AsyncEvent {
     pub fatal: bool,
 }
 
-pub struct Device {
+pub struct RdmaDevice {
     pub(super) verbs: Arc<Verbs>,
     pub(super) context: NonNull<Context>,
     name: String,
@@ -202,17 +202,17 @@ pub struct Device {
 
 // SAFETY: the library's functions may be called by any thread at any time (rdma-core, Documentation/libibverbs.md:
 // "libibverbs is thread-safe"), and of the context itself we only read what does not change.
-unsafe impl Send for Device {}
+unsafe impl Send for RdmaDevice {}
 // SAFETY: as above.
-unsafe impl Sync for Device {}
+unsafe impl Sync for RdmaDevice {}
 
-impl fmt::Debug for Device {
+impl fmt::Debug for RdmaDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Device({})", self.name)
     }
 }
 
-impl Device {
+impl RdmaDevice {
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -254,7 +254,7 @@ impl Device {
             Atomics::None => {
                 Err(VerbsError::Lacks { device: self.name.clone(), feature: "atomic operations".to_owned() })
             }
-            Atomics::Device | Atomics::Global => Ok(()),
+            Atomics::RdmaDevice | Atomics::Global => Ok(()),
         }
     }
 
@@ -314,7 +314,7 @@ impl Device {
             atomics: match attr.atomic_cap {
                 0 => Atomics::None,
                 2 => Atomics::Global,
-                _ => Atomics::Device,
+                _ => Atomics::RdmaDevice,
             },
             max_qp: count(attr.max_qp),
             max_qp_depth: count(attr.max_qp_wr),
@@ -330,7 +330,7 @@ impl Device {
     }
 }
 
-impl Drop for Device {
+impl Drop for RdmaDevice {
     fn drop(&mut self) {
         // SAFETY: everything made on it keeps it, so that nothing is left that uses it.
         unsafe { (self.table().ibv_close_device)(self.context.as_ptr()) };

@@ -9,7 +9,7 @@ use crate::root::ReadError;
 
 /// What sort of failure it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum VerbsFault {
     /// libibverbs is not there, or too old.
     NoLibrary,
     /// There is no such device or port, none at all, or it is down.
@@ -150,7 +150,7 @@ pub enum VerbsError {
     },
     /// A request ended without having been done.
     #[error("work request {id} ended with {}: {} (vendor code {vendor:#x})", .status.name(), .status.text())]
-    Completion {
+    WorkCompletion {
         status: Status,
         /// The vendor's own code.
         vendor: u32,
@@ -170,40 +170,40 @@ pub enum VerbsError {
 
 impl VerbsError {
     /// The sort of failure.
-    pub fn fault(&self) -> Fault {
+    pub fn fault(&self) -> VerbsFault {
         match self {
-            Self::Library(_) | Self::TooOld { .. } => Fault::NoLibrary,
+            Self::Library(_) | Self::TooOld { .. } => VerbsFault::NoLibrary,
             Self::NoKernel { .. } | Self::NoDevice { .. } | Self::NoPort { .. } | Self::PortDown { .. } => {
-                Fault::NoDevice
+                VerbsFault::NoDevice
             }
-            Self::MemoryLock { .. } => Fault::MemoryLocked,
-            Self::Lacks { .. } => Fault::NotSupported,
+            Self::MemoryLock { .. } => VerbsFault::MemoryLocked,
+            Self::Lacks { .. } => VerbsFault::NotSupported,
             Self::NoGid { .. }
             | Self::NoCommonGid { .. }
             | Self::TooMuch { .. }
             | Self::Beyond { .. }
-            | Self::Config { .. } => Fault::Config,
-            Self::Unreadable(_) => Fault::Other,
+            | Self::Config { .. } => VerbsFault::Config,
+            Self::Unreadable(_) => VerbsFault::Other,
             Self::Refused { errno, .. } | Self::Post { errno, .. } => of_errno(*errno),
-            Self::Completion { status, .. } => match status {
-                Status::RetryExceeded | Status::ResponseTimeout => Fault::Unreachable,
-                Status::RnrRetryExceeded => Fault::NotReady,
-                Status::Flushed => Fault::Flushed,
-                _ => Fault::Other,
+            Self::WorkCompletion { status, .. } => match status {
+                Status::RetryExceeded | Status::ResponseTimeout => VerbsFault::Unreachable,
+                Status::RnrRetryExceeded => VerbsFault::NotReady,
+                Status::Flushed => VerbsFault::Flushed,
+                _ => VerbsFault::Other,
             },
-            Self::Timeout { .. } => Fault::Unreachable,
+            Self::Timeout { .. } => VerbsFault::Unreachable,
         }
     }
 }
 
-fn of_errno(errno: Errno) -> Fault {
+fn of_errno(errno: Errno) -> VerbsFault {
     match errno {
-        Errno::PERM | Errno::ACCESS => Fault::NotPermitted,
-        Errno::NOMEM | Errno::NOSPC | Errno::MFILE => Fault::OutOfMemory,
-        Errno::NOSYS | Errno::OPNOTSUPP => Fault::NotSupported,
-        Errno::NODEV | Errno::NXIO | Errno::IO => Fault::NoDevice,
-        Errno::TIMEDOUT | Errno::NETUNREACH | Errno::HOSTUNREACH => Fault::Unreachable,
-        _ => Fault::Other,
+        Errno::PERM | Errno::ACCESS => VerbsFault::NotPermitted,
+        Errno::NOMEM | Errno::NOSPC | Errno::MFILE => VerbsFault::OutOfMemory,
+        Errno::NOSYS | Errno::OPNOTSUPP => VerbsFault::NotSupported,
+        Errno::NODEV | Errno::NXIO | Errno::IO => VerbsFault::NoDevice,
+        Errno::TIMEDOUT | Errno::NETUNREACH | Errno::HOSTUNREACH => VerbsFault::Unreachable,
+        _ => VerbsFault::Other,
     }
 }
 
@@ -239,15 +239,15 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("LimitMEMLOCK=infinity"), "{text}");
-        assert_eq!(lock.fault(), Fault::MemoryLocked);
+        assert_eq!(lock.fault(), VerbsFault::MemoryLocked);
         let full = VerbsError::Post { errno: Errno::NOMEM, accepted: 3 };
         assert!(full.to_string().ends_with("after 3 requests (the queue is full)"), "{full}");
-        let silent = VerbsError::Completion { status: Status::RetryExceeded, vendor: 0x81, id: 7 };
+        let silent = VerbsError::WorkCompletion { status: Status::RetryExceeded, vendor: 0x81, id: 7 };
         assert!(
             silent.to_string().starts_with("work request 7 ended with IBV_WC_RETRY_EXC_ERR: "),
             "{silent}"
         );
-        assert_eq!(silent.fault(), Fault::Unreachable);
+        assert_eq!(silent.fault(), VerbsFault::Unreachable);
     }
 
     #[test]

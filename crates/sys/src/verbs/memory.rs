@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use super::abi::{Mr, Opaque, access};
 use super::error::{answer, last};
-use super::{Device, VerbsError};
+use super::{RdmaDevice, VerbsError};
 use crate::Errno;
 use crate::memory::Mapping;
 use crate::process::{Resource, limit};
 
 /// What is registered on a device belongs to one of these; queue pairs reach memory of their own only.
 pub struct ProtectionDomain {
-    device: Arc<Device>,
+    device: Arc<RdmaDevice>,
     pub(super) raw: NonNull<std::ffi::c_void>,
 }
 
@@ -37,7 +37,7 @@ impl ProtectionDomain {
     ///
     /// # Errors
     /// When the device has no more of them.
-    pub fn new(device: &Arc<Device>) -> Result<Arc<Self>, VerbsError> {
+    pub fn new(device: &Arc<RdmaDevice>) -> Result<Arc<Self>, VerbsError> {
         // SAFETY: the context is open.
         let raw = unsafe { (device.table().ibv_alloc_pd)(device.context.as_ptr()) };
         let refused =
@@ -46,7 +46,7 @@ impl ProtectionDomain {
     }
 
     /// The device that it is on.
-    pub const fn device(&self) -> &Arc<Device> {
+    pub const fn device(&self) -> &Arc<RdmaDevice> {
         &self.device
     }
 }
@@ -346,7 +346,7 @@ impl Drop for MemoryRegion {
 
 /// The kernel answers ENOMEM where the limit of locked memory is too low, as it does where memory is short
 /// (ib_umem_get in drivers/infiniband/core/umem.c). Its own check is the same as ours.
-fn refused(device: &Device, bytes: usize) -> VerbsError {
+fn refused(device: &RdmaDevice, bytes: usize) -> VerbsError {
     let errno = last();
     let status = crate::root::SysRoot::live().text("/proc/self/status").unwrap_or_default();
     match (errno, limit(Resource::LockedMemory).soft) {

@@ -1,6 +1,6 @@
 //! RDMA verbs: InfiniBand, RoCE and iWARP adapters, through libibverbs, which is looked for at run time.
 //!
-//! Nothing of rdma-core is needed to build. From a [`Device`] come a [`ProtectionDomain`], memory in it
+//! Nothing of rdma-core is needed to build. From a [`RdmaDevice`] come a [`ProtectionDomain`], memory in it
 //! ([`MemoryRegion`]), queues that tell of finished work ([`CompletionQueue`]) and [`QueuePair`]s; work is posted as
 //! lists ([`SendList`], [`ReceiveList`]). Each keeps what it stands on, so that everything is given back in the right
 //! order. Nothing waits without a deadline. Which address of a port to take is in [`choose`].
@@ -23,9 +23,9 @@ mod tests;
 mod wait;
 mod work;
 
-pub use completion::{Completion, Status, WcOpcode};
-pub use device::{AsyncEvent, Atomics, Device, DeviceAbout, DeviceEntry, Verbs};
-pub use error::{Fault, VerbsError};
+pub use completion::{WorkCompletion, Status, WcOpcode};
+pub use device::{AsyncEvent, Atomics, RdmaDevice, DeviceAbout, DeviceEntry, Verbs};
+pub use error::{VerbsFault, VerbsError};
 pub use gid::{Gid, GidChoice, GidEntry, GidKind, GidTable, NoGidText, choose};
 pub use group::{GROUP_QP, Membership};
 pub use kernel::PostError;
@@ -34,4 +34,4 @@ pub use pair::{GRH_BYTES, Init, QueuePair, QueuePairSpec, State, Transport, Verb
 pub use path::{Connection, Global, Path, Retry};
 pub use port::{LinkLayer, Mtu, PortAbout, PortState};
 pub use queue::{CompletionChannel, CompletionQueue};
-pub use work::{Datagram, ReceiveList, ReceiveWork, SendList, Verb, Work};
+pub use work::{UdTarget, ReceiveList, ReceiveWork, SendList, Verb, Work};

@@ -11,13 +11,13 @@ use std::time::Duration;
 use super::abi::{CompChannel, Cq, PollCq, ReqNotifyCq};
 use super::error::last;
 use super::wait::{self, Deadline, Readiness};
-use super::{Completion, Device, VerbsError};
+use super::{WorkCompletion, RdmaDevice, VerbsError};
 use crate::Errno;
 
 /// A channel on which completion queues tell that something came.
 pub struct CompletionChannel {
     raw: NonNull<CompChannel>,
-    device: Arc<Device>,
+    device: Arc<RdmaDevice>,
 }
 
 // SAFETY: the library's functions may be called by any thread, and the descriptor does not change.
@@ -36,7 +36,7 @@ impl CompletionChannel {
     ///
     /// # Errors
     /// When the device has no more of them.
-    pub fn new(device: &Arc<Device>) -> Result<Arc<Self>, VerbsError> {
+    pub fn new(device: &Arc<RdmaDevice>) -> Result<Arc<Self>, VerbsError> {
         // SAFETY: the context is open.
         let raw = unsafe { (device.table().ibv_create_comp_channel)(device.context.as_ptr()) };
         let raw = NonNull::new(raw).ok_or_else(|| VerbsError::Refused {
@@ -108,7 +108,7 @@ pub struct CompletionQueue {
     number: u64,
     depth: u32,
     channel: Option<Arc<CompletionChannel>>,
-    device: Arc<Device>,
+    device: Arc<RdmaDevice>,
 }
 
 // SAFETY: providers lock their queues (rdma-core, Documentation/libibverbs.md), so that any thread may call.
@@ -136,7 +136,7 @@ impl CompletionQueue {
     ///
     /// # Errors
     /// When it is to be deeper than the device offers, or the device has no more of them.
-    pub fn new(device: &Arc<Device>, depth: u32) -> Result<Arc<Self>, VerbsError> {
+    pub fn new(device: &Arc<RdmaDevice>, depth: u32) -> Result<Arc<Self>, VerbsError> {
         Self::make(device, depth, None, 0)
     }
 
@@ -145,7 +145,7 @@ impl CompletionQueue {
     /// # Errors
     /// As [`Self::new`], and when the channel is of another device or there is no such interrupt.
     pub fn with_channel(
-        device: &Arc<Device>,
+        device: &Arc<RdmaDevice>,
         depth: u32,
         channel: &Arc<CompletionChannel>,
         vector: u32,
@@ -162,7 +162,7 @@ impl CompletionQueue {
     }
 
     fn make(
-        device: &Arc<Device>,
+        device: &Arc<RdmaDevice>,
         depth: u32,
         channel: Option<Arc<CompletionChannel>>,
         vector: u32,
@@ -212,7 +212,7 @@ impl CompletionQueue {
     /// # Errors
     /// When the queue has failed.
     #[inline]
-    pub fn poll(&self, into: &mut [Completion]) -> Result<usize, VerbsError> {
+    pub fn poll(&self, into: &mut [WorkCompletion]) -> Result<usize, VerbsError> {
         let room = c_int::try_from(into.len()).unwrap_or(c_int::MAX);
         // SAFETY: the queue is alive, a completion of ours is one of the library's, and there is room for so many.
         let found = unsafe { (self.poll)(self.raw.as_ptr(), room, into.as_mut_ptr().cast()) };
@@ -248,10 +248,10 @@ impl CompletionQueue {
         &self,
         want: usize,
         timeout: Duration,
-        mut each: impl FnMut(&Completion),
+        mut each: impl FnMut(&WorkCompletion),
     ) -> Result<(), VerbsError> {
         let deadline = Deadline::after(timeout);
-        let mut buffer = [Completion::default(); BATCH];
+        let mut buffer = [WorkCompletion::default(); BATCH];
         let (mut got, mut idle) = (0, 0_u32);
         while got < want {
             let found = self.poll(&mut buffer[..BATCH.min(want - got)])?;
@@ -279,13 +279,13 @@ impl CompletionQueue {
         &self,
         want: usize,
         timeout: Duration,
-        mut each: impl FnMut(&Completion),
+        mut each: impl FnMut(&WorkCompletion),
     ) -> Result<(), VerbsError> {
         let channel = self.channel.as_ref().ok_or_else(|| VerbsError::Config {
             why: "the completion queue has no channel for events".to_owned(),
         })?;
         let deadline = Deadline::after(timeout);
-        let mut buffer = [Completion::default(); BATCH];
+        let mut buffer = [WorkCompletion::default(); BATCH];
         let (mut got, mut armed) = (0, false);
         while got < want {
             let found = self.poll(&mut buffer[..BATCH.min(want - got)])?;
@@ -312,7 +312,7 @@ impl CompletionQueue {
         self.raw.as_ptr()
     }
 
-    pub(super) const fn device(&self) -> &Arc<Device> {
+    pub(super) const fn device(&self) -> &Arc<RdmaDevice> {
         &self.device
     }
 }

@@ -6,7 +6,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use super::abi::{Plain, RecvWr, SendWr, Sge, send, wr};
-use super::{AddressHandle, Device, MemoryRegion, Remote, VerbKind, VerbsError};
+use super::{AddressHandle, RdmaDevice, MemoryRegion, Remote, VerbKind, VerbsError};
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Verb {
 
 /// Whom a datagram goes to.
 #[derive(Clone, Copy, Debug)]
-pub struct Datagram<'a> {
+pub struct UdTarget<'a> {
     pub handle: &'a Arc<AddressHandle>,
     /// The peer's queue pair.
     pub qp_number: u32,
@@ -80,7 +80,7 @@ pub struct Work<'a> {
     /// Memory of the peer; none for sends.
     pub remote: Option<Remote>,
     /// Whom it goes to, of datagrams.
-    pub to: Option<Datagram<'a>>,
+    pub to: Option<UdTarget<'a>>,
     /// Whether its end is told; every queue needs it now and then, or it fills up.
     pub signalled: bool,
     /// Whether the request carries the bytes itself, which saves the device from fetching them.
@@ -116,7 +116,7 @@ pub struct SendList {
     pub(super) requests: Vec<SendWr>,
     pub(super) pieces: Vec<Sge>,
     pub(super) is_datagrams: bool,
-    pub(super) device: Option<Arc<Device>>,
+    pub(super) device: Option<Arc<RdmaDevice>>,
     memory: Vec<Arc<MemoryRegion>>,
     _handles: Vec<Arc<AddressHandle>>,
 }
@@ -301,7 +301,7 @@ fn piece(memory: &MemoryRegion, offset: usize, bytes: u32) -> Sge {
 /// The device that all of this memory is registered on; none where there is no memory.
 fn one_device<'a>(
     mut memory: impl Iterator<Item = &'a Arc<MemoryRegion>>,
-) -> Result<Option<Arc<Device>>, VerbsError> {
+) -> Result<Option<Arc<RdmaDevice>>, VerbsError> {
     let Some(first) = memory.next() else { return Ok(None) };
     let device = first.protection_domain().device();
     if memory.any(|other| !Arc::ptr_eq(other.protection_domain().device(), device)) {
@@ -327,7 +327,7 @@ pub struct ReceiveWork<'a> {
 pub struct ReceiveList {
     pub(super) requests: Vec<RecvWr>,
     pub(super) pieces: Vec<Sge>,
-    pub(super) device: Option<Arc<Device>>,
+    pub(super) device: Option<Arc<RdmaDevice>>,
     memory: Vec<Arc<MemoryRegion>>,
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use seatrial_sys::Errno;
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::verbs::{
-    Access, CompletionQueue, Fault, GidKind, LinkLayer, MemoryRegion, PortState, ProtectionDomain, QueuePair,
+    Access, CompletionQueue, VerbsFault, GidKind, LinkLayer, MemoryRegion, PortState, ProtectionDomain, QueuePair,
     QueuePairSpec, ReceiveList, ReceiveWork, SendList, State, Transport, Verb, Verbs, VerbsError, Work,
 };
 
@@ -82,14 +82,14 @@ fn a_queue_pair_goes_through_its_states_and_a_full_queue_says_how_many_it_took()
     let mut list = ReceiveList::new(&vec![receive; many]).unwrap();
     let error = end.qp.post_receive(&mut list, 0..many).unwrap_err();
     assert!(error.accepted >= 16 && error.accepted < many, "{error}");
-    assert_eq!(VerbsError::from(error).fault(), Fault::OutOfMemory);
+    assert_eq!(VerbsError::from(error).fault(), VerbsFault::OutOfMemory);
     end.qp.fail().unwrap();
     assert_eq!(end.qp.state(), Ok(State::Error));
     let flushed = end.ended(error.accepted);
     assert!(
         flushed
             .iter()
-            .all(|completion| VerbsError::fault(&completion.check().unwrap_err()) == Fault::Flushed)
+            .all(|completion| VerbsError::fault(&completion.check().unwrap_err()) == VerbsFault::Flushed)
     );
 }
 
@@ -102,7 +102,7 @@ fn memory_comes_back_from_its_registration_as_it_was() {
     region.write(10, b"kept").unwrap();
     region.set_word(16, u64::from_ne_bytes(*b"a number"));
     assert_eq!((region.byte(11), region.word(16).to_ne_bytes()), (b'e', *b"a number"));
-    assert_eq!(region.read(BYTES - 2, &mut [0; 3]).unwrap_err().fault(), Fault::Config);
+    assert_eq!(region.read(BYTES - 2, &mut [0; 3]).unwrap_err().fault(), VerbsFault::Config);
     let key = region.remote_key();
     let (map, _) = region.release().unwrap();
     assert_eq!(&map.as_slice::<u8>()[10..14], b"kept");

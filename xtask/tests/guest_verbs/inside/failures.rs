@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use seatrial_sys::verbs::{
-    Access, Fault, Init, MemoryRegion, QueuePair, Remote, Retry, SendList, State, Status, Transport, Verb,
+    Access, VerbsFault, Init, MemoryRegion, QueuePair, Remote, Retry, SendList, State, Status, Transport, Verb,
     VerbsError, Work,
 };
 
 use crate::rig::{BYTES, LONG, memory, pair, pair_with, spec};
 
 /// How a request ended that was not done.
-fn fault(completion: &seatrial_sys::verbs::Completion) -> Fault {
+fn fault(completion: &seatrial_sys::verbs::WorkCompletion) -> VerbsFault {
     completion.check().unwrap_err().fault()
 }
 
@@ -22,10 +22,10 @@ fn a_receiver_that_is_not_ready_ends_the_sender_after_its_retries() {
     let (one, other) = pair_with(Transport::Rc, retry);
     let send = Work::new(Verb::Send, &one.region, 0, 64);
     let ended = one.does(send);
-    assert_eq!((ended.status(), fault(&ended)), (Status::RnrRetryExceeded, Fault::NotReady));
+    assert_eq!((ended.status(), fault(&ended)), (Status::RnrRetryExceeded, VerbsFault::NotReady));
     assert_eq!(one.qp.state(), Ok(State::Error));
     let next = one.does(send);
-    assert_eq!((next.status(), fault(&next)), (Status::Flushed, Fault::Flushed));
+    assert_eq!((next.status(), fault(&next)), (Status::Flushed, VerbsFault::Flushed));
     assert_eq!(other.qp.state(), Ok(State::ReadyToSend), "the receiver has not failed");
 }
 
@@ -107,7 +107,7 @@ fn all_that_is_posted_is_flushed_when_a_queue_pair_is_failed() {
     other.qp.fail().unwrap();
     let flushed = other.ended(10);
     assert!(flushed.iter().all(|completion| completion.status() == Status::Flushed));
-    let ids: Vec<u64> = flushed.iter().map(seatrial_sys::verbs::Completion::id).collect();
+    let ids: Vec<u64> = flushed.iter().map(seatrial_sys::verbs::WorkCompletion::id).collect();
     assert_eq!(ids, (100..110).collect::<Vec<_>>());
     drop(one);
 }
@@ -122,7 +122,7 @@ fn a_peer_that_is_gone_is_told_as_silent_in_time() {
     drop(qp);
     let clock = Instant::now();
     let ended = one.does(Work { remote, ..Work::new(Verb::Write, &one.region, 0, 64) });
-    assert_eq!((ended.status(), fault(&ended)), (Status::RetryExceeded, Fault::Unreachable));
+    assert_eq!((ended.status(), fault(&ended)), (Status::RetryExceeded, VerbsFault::Unreachable));
     assert!(clock.elapsed() < LONG);
     drop((keep, cq));
 }
@@ -135,7 +135,7 @@ fn nothing_comes_and_the_wait_ends() {
     let none = one.cq.collect(1, Duration::from_millis(100), |_| ()).unwrap_err();
     assert_eq!(
         (none.fault(), none.to_string().as_str()),
-        (Fault::Unreachable, "0 of 1 completions came within 100ms")
+        (VerbsFault::Unreachable, "0 of 1 completions came within 100ms")
     );
     assert!(clock.elapsed() >= Duration::from_millis(100));
     assert!(
@@ -157,7 +157,7 @@ fn a_queue_pair_that_was_not_connected_sends_nothing() {
     assert!(
         one.cq
             .collect(1, Duration::from_millis(100), |done| assert!(!done.is_success()))
-            .is_err_and(|error| error.fault() == Fault::Unreachable)
+            .is_err_and(|error| error.fault() == VerbsFault::Unreachable)
     );
     assert!(fresh.init(&Init { port: 9, pkey_index: 0, qkey: 0, access: Access::ALL }).is_err());
 }

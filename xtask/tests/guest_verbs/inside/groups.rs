@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::time::Duration;
 
 use seatrial_sys::verbs::{
-    AddressHandle, Datagram, Fault, GRH_BYTES, GROUP_QP, Gid, Global, Path, Transport, Verb, Work,
+    AddressHandle, UdTarget, VerbsFault, GRH_BYTES, GROUP_QP, Gid, Global, Path, Transport, Verb, Work,
 };
 
 use crate::rig::{End, QKEY, datagrams, device, gids, path};
@@ -29,7 +29,7 @@ fn a_member_of_a_group_takes_what_is_sent_to_it_until_it_leaves() {
     let handle = AddressHandle::new(&one.pd, &Path { global, ..near }).unwrap();
     other.receives(2, 0, 2048);
     one.fill(0, 1024, 77);
-    let to = Some(Datagram { handle: &handle, qp_number: GROUP_QP, qkey: QKEY });
+    let to = Some(UdTarget { handle: &handle, qp_number: GROUP_QP, qkey: QKEY });
     let send = Work { to, ..Work::new(Verb::Send, &one.region, 0, 1024) };
     one.does(send).check().unwrap();
     let came = other.ended(1)[0];
@@ -49,5 +49,5 @@ fn only_datagrams_go_to_groups_and_only_addresses_of_groups_are_taken() {
     let error = one.qp.join(single, 0).unwrap_err();
     assert!(error.to_string().starts_with("ibv_attach_mcast for QueuePair(UD"), "{error}");
     let connection = End::new(&device(), Transport::Rc);
-    assert_eq!(connection.qp.join(group(), 0).unwrap_err().fault(), Fault::Config);
+    assert_eq!(connection.qp.join(group(), 0).unwrap_err().fault(), VerbsFault::Config);
 }

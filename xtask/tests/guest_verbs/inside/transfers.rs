@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use seatrial_sys::verbs::{
-    AddressHandle, CompletionChannel, CompletionQueue, Datagram, GRH_BYTES, Retry, SendList, Transport, Verb,
+    AddressHandle, CompletionChannel, CompletionQueue, UdTarget, GRH_BYTES, Retry, SendList, Transport, Verb,
     VerbsError, WcOpcode, Work,
 };
 
@@ -72,9 +72,9 @@ fn a_list_is_posted_again_with_other_places_and_tells_of_its_last_only() {
     // A part of it, and all of them told.
     (2..5).for_each(|at| list.set_signalled(at, true));
     one.qp.post_send(&mut list, 2..5).unwrap();
-    let ids: Vec<u64> = one.ended(3).iter().map(seatrial_sys::verbs::Completion::id).collect();
+    let ids: Vec<u64> = one.ended(3).iter().map(seatrial_sys::verbs::WorkCompletion::id).collect();
     assert_eq!(ids, [18, 19, 20]);
-    assert_eq!(one.cq.poll(&mut [seatrial_sys::verbs::Completion::default(); 4]), Ok(0), "and no more");
+    assert_eq!(one.cq.poll(&mut [seatrial_sys::verbs::WorkCompletion::default(); 4]), Ok(0), "and no more");
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_datagram_comes_behind_the_header_that_it_was_routed_by() {
     let handle = AddressHandle::new(&one.pd, &path(one.pd.device())).unwrap();
     other.receives(2, 0, 2048);
     one.fill(0, 1024, 55);
-    let to = Some(Datagram { handle: &handle, qp_number: other.qp.number(), qkey: QKEY });
+    let to = Some(UdTarget { handle: &handle, qp_number: other.qp.number(), qkey: QKEY });
     let send = Work { to, ..Work::new(Verb::SendImmediate(9), &one.region, 0, 1024) };
     one.does(send).check().unwrap();
     let came = other.ended(1)[0];
@@ -160,7 +160,7 @@ fn a_datagram_comes_behind_the_header_that_it_was_routed_by() {
     other.region.read(0, &mut header).unwrap();
     assert_eq!(&header[32..], [10, 78, 0, 1, 10, 78, 0, 1], "{header:?}");
     // Another key is not let in.
-    let wrong = Work { to: to.map(|to| Datagram { qkey: QKEY + 1, ..to }), ..send };
+    let wrong = Work { to: to.map(|to| UdTarget { qkey: QKEY + 1, ..to }), ..send };
     one.does(wrong).check().unwrap();
     let none = other.cq.collect(1, Duration::from_millis(300), |_| ()).unwrap_err();
     assert!(matches!(none, VerbsError::Timeout { got: 0, want: 1, .. }), "{none}");

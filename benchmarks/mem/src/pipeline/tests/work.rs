@@ -11,9 +11,9 @@ use seatrial_sys::memory::Pages;
 use seatrial_sys::sched::Class;
 
 use crate::pipeline::fixture::toy;
-use crate::pipeline::part::Worker;
+use crate::pipeline::part::PipelineWorker;
 use crate::pipeline::reduce;
-use crate::pipeline::ring::Rings;
+use crate::pipeline::ring::BlockRings;
 use crate::pipeline::settings::{Blocks, Mode, Settings, Threads};
 use crate::pipeline::window::LEAD;
 use seatrial_bench::{Running, Stop};
@@ -34,13 +34,13 @@ fn settings(mode: Mode, threads: Threads) -> Settings {
     Settings { scenario: toy(3), mode, threads, blocks: Blocks::Rotate, class: Class::Other }
 }
 
-fn worker(settings: &Settings, place: &PartPlacement) -> Worker {
+fn worker(settings: &Settings, place: &PartPlacement) -> PipelineWorker {
     worker_for(ROUNDS, settings, place)
 }
 
-fn worker_for(rounds: u64, settings: &Settings, place: &PartPlacement) -> Worker {
-    let rings = Rings::of(&settings.scenario, vec![3, 2, 1, 2]);
-    Worker::of(place, settings.clone(), rings, vec![Pages::Base], rounds).expect("a worker")
+fn worker_for(rounds: u64, settings: &Settings, place: &PartPlacement) -> PipelineWorker {
+    let rings = BlockRings::of(&settings.scenario, vec![3, 2, 1, 2]);
+    PipelineWorker::of(place, settings.clone(), rings, vec![Pages::Base], rounds).expect("a worker")
 }
 
 fn stop_after(rounds: u64) -> Stop {
@@ -48,7 +48,7 @@ fn stop_after(rounds: u64) -> Stop {
 }
 
 /// Takes a worker through all of its phases; `measure` makes the signal that ends the one that counts, as it begins.
-fn run(worker: &mut Worker, measure: impl FnOnce() -> Stop) -> (Kept, Integrity) {
+fn run(worker: &mut PipelineWorker, measure: impl FnOnce() -> Stop) -> (Kept, Integrity) {
     let mut kept = Kept::default();
     worker.run(Phase::WarmUp, &stop_after(2), &mut kept).expect("warm");
     assert!(kept.samples.is_empty(), "the warm-up keeps nothing");
@@ -188,8 +188,8 @@ fn fifo_without_the_privilege_is_denied_before_anything_is_measured() {
         sets.effective -= CapabilitySet::SYS_NICE;
         set_capabilities(None, sets).expect("dropping is always allowed");
         let settings = Settings { class: Class::Fifo(1), ..settings(Mode::Paced, Threads::Core) };
-        let rings = Rings::of(&settings.scenario, vec![3, 2, 1, 2]);
-        Worker::of(&place(false), settings, rings, vec![Pages::Base], ROUNDS).map(drop)
+        let rings = BlockRings::of(&settings.scenario, vec![3, 2, 1, 2]);
+        PipelineWorker::of(&place(false), settings, rings, vec![Pages::Base], ROUNDS).map(drop)
     });
     let error = prepared.join().expect("joined").expect_err("denied");
     assert_eq!(error.cause, Cause::Denied);

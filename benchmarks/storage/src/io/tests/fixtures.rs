@@ -9,7 +9,7 @@ use seatrial_model::{Integrity, Nanos, Phase};
 use seatrial_sys::storage::FdStore;
 
 use super::rig::{case, folder};
-use crate::io::part::Worker;
+use crate::io::part::IoWorker;
 use seatrial_bench::{Running, Stop};
 use seatrial_testkit::Kept;
 
@@ -24,7 +24,7 @@ fn trial(folder: &Path, fd_store: &'static FdStore, changed: &[(&str, &str)]) ->
     let mut case = case(folder, &all);
     // What is done once ends by itself; a machine that starves this test of its processor must not end it before.
     case.budget.measure = Nanos::secs(100);
-    let mut part = Worker::prepare_with(Some(fd_store), &case, &case.places[0]).expect("prepared");
+    let mut part = IoWorker::prepare_with(Some(fd_store), &case, &case.places[0]).expect("prepared");
     let mut kept = Kept::default();
     part.run(Phase::Measure, &Stop::after(Duration::from(case.budget.measure)), &mut kept).expect("measured");
     let word = kept.evidence.get("fixture").and_then(|word| word.as_str()).map(str::to_owned);

@@ -3,7 +3,7 @@
 use seatrial_model::{Cause, Integrity, Outcome};
 
 use super::rig::{case, folder, played, reduced};
-use crate::io::part::{Worker, integrity};
+use crate::io::part::{IoWorker, integrity};
 use crate::io::work::Checked;
 use seatrial_bench::Running;
 use seatrial_bench::payload::{Block, Payload};
@@ -109,7 +109,7 @@ fn a_file_that_is_overwritten_was_filled_before() {
         ];
         let looked_at = |overwrite: &str| {
             let case = case(folder.path(), &[&all[..], &[("overwrite", overwrite)]].concat());
-            let mut part = Worker::prepare(&case, &case.places[0]).expect("prepared");
+            let mut part = IoWorker::prepare(&case, &case.places[0]).expect("prepared");
             // No block is written at all.
             part.verify().expect("looked at")
         };

@@ -1,6 +1,6 @@
 //! The driver's numbers: results, attributes, flags (cuda.h).
 
-use crate::gpu::Fault;
+use crate::gpu::GpuFault;
 
 pub(super) const SUCCESS: i32 = 0;
 
@@ -26,26 +26,26 @@ pub(super) const JIT_ERROR_LOG: i32 = 5;
 pub(super) const JIT_ERROR_LOG_BYTES: i32 = 6;
 
 /// What sort of refusal a result is (cuda.h, `CUresult`).
-pub(super) const fn fault(code: i32) -> Fault {
+pub(super) const fn fault(code: i32) -> GpuFault {
     match code {
         // OUT_OF_MEMORY; MAP_FAILED and OPERATING_SYSTEM are handled by the callers that pin.
-        2 => Fault::OutOfMemory,
+        2 => GpuFault::OutOfMemory,
         // NOT_PERMITTED, OPERATING_SYSTEM.
-        800 | 304 => Fault::NotPermitted,
+        800 | 304 => GpuFault::NotPermitted,
         // STUB_LIBRARY, NO_DEVICE, INVALID_DEVICE.
-        34 | 100 | 101 => Fault::NoDevice,
+        34 | 100 | 101 => GpuFault::NoDevice,
         // DEVICE_UNAVAILABLE (exclusive mode and taken, or prohibited), MPS and its limits.
-        46 | 805..=809 => Fault::Unavailable,
+        46 | 805..=809 => GpuFault::Unavailable,
         // NO_BINARY_FOR_GPU, INVALID_PTX, JIT_COMPILER_NOT_FOUND, UNSUPPORTED_PTX_VERSION, UNSUPPORTED_EXEC_AFFINITY.
-        209 | 218 | 221 | 222 => Fault::CodeRefused,
+        209 | 218 | 221 | 222 => GpuFault::CodeRefused,
         // NOT_SUPPORTED, PEER_ACCESS_UNSUPPORTED, SYSTEM_NOT_READY and driver mismatch are told as they are.
-        801 | 217 => Fault::NotSupported,
+        801 | 217 => GpuFault::NotSupported,
         // PEER_ACCESS_ALREADY_ENABLED, HOST_MEMORY_ALREADY_REGISTERED.
-        704 | 712 => Fault::AlreadyDone,
+        704 | 712 => GpuFault::AlreadyDone,
         // DEINITIALIZED, ECC_UNCORRECTABLE, NVLINK_UNCORRECTABLE, ILLEGAL_ADDRESS, LAUNCH_TIMEOUT, CONTEXT_IS_DESTROYED,
         // ASSERT, HARDWARE_STACK_ERROR to LAUNCH_FAILED, CONTAINED, UNKNOWN.
-        4 | 214 | 220 | 700 | 702 | 709 | 710 | 714..=719 | 721 | 999 => Fault::Lost,
-        _ => Fault::Other,
+        4 | 214 | 220 | 700 | 702 | 709 | 710 | 714..=719 | 721 | 999 => GpuFault::Lost,
+        _ => GpuFault::Other,
     }
 }
 
@@ -56,13 +56,13 @@ mod tests {
     #[test]
     fn results_are_sorted_by_what_they_mean_for_a_measurement() {
         for (code, expected) in [
-            (2, Fault::OutOfMemory),
-            (46, Fault::Unavailable),
-            (100, Fault::NoDevice),
-            (222, Fault::CodeRefused),
-            (719, Fault::Lost),
-            (801, Fault::NotSupported),
-            (1, Fault::Other),
+            (2, GpuFault::OutOfMemory),
+            (46, GpuFault::Unavailable),
+            (100, GpuFault::NoDevice),
+            (222, GpuFault::CodeRefused),
+            (719, GpuFault::Lost),
+            (801, GpuFault::NotSupported),
+            (1, GpuFault::Other),
         ] {
             assert_eq!(fault(code), expected, "{code}");
         }

@@ -10,7 +10,7 @@ use super::code::{self, attribute};
 use super::table::{Address, Handle, Table};
 use crate::gpu::driver::Context;
 use crate::gpu::library::text;
-use crate::gpu::{Driver, Fault, GpuError, Library, Properties};
+use crate::gpu::{Driver, GpuFault, GpuError, Library, Properties};
 
 /// The driver's words on why it refused a kernel: enough for the first complaints.
 const LOG_BYTES: usize = 4096;
@@ -274,7 +274,7 @@ unsafe impl Driver for Cuda {
                 let first =
                     log.lines().find(|line| !line.trim().is_empty()).unwrap_or(&said).trim().to_owned();
                 // With a text that other devices take, an invalid image is one that this driver does not understand.
-                let fault = if code == 200 { Fault::CodeRefused } else { fault };
+                let fault = if code == 200 { GpuFault::CodeRefused } else { fault };
                 Err(GpuError::Refused { call, code, name, text: first, fault })
             }
             Err(error) => Err(error),

@@ -43,14 +43,14 @@ pub type Counted = BTreeMap<&'static str, u64>;
 /// Counters of protocols are of the network namespace, those of the backlog of the whole machine: others may have
 /// counted in both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct DatagramCounters {
     /// What could be read.
     pub counts: Counted,
     /// Why something could not.
     pub unknown: Vec<String>,
 }
 
-impl Counters {
+impl DatagramCounters {
     /// All of them now.
     pub fn read(root: &SysRoot, interface: Interface<'_>) -> Self {
         let mut all = Self::default();
@@ -181,7 +181,7 @@ UdpLite: 0 0 0 0 9999 0 0 0 0
     #[test]
     fn both_protocols_the_backlog_and_the_interface_are_counted() {
         let (_dir, root) = tree(FOUR, Some(SIX), CPUS);
-        let found = Counters::read(&root, Some("eth7"));
+        let found = DatagramCounters::read(&root, Some("eth7"));
         assert_eq!(found.unknown, [""; 0]);
         assert_eq!(found.counts["udp_receive_buffer_full"], 100, "UdpLite is another protocol");
         assert_eq!((found.counts["fragments_made"], found.counts["fragments_come"]), (20, 40));
@@ -193,7 +193,7 @@ UdpLite: 0 0 0 0 9999 0 0 0 0
     fn a_kernel_without_ipv6_or_the_newest_counters_is_no_fault() {
         let old = FOUR.replace(" MemErrors", "");
         let (_dir, root) = tree(&old, None, CPUS);
-        let found = Counters::read(&root, Some("eth7"));
+        let found = DatagramCounters::read(&root, Some("eth7"));
         assert_eq!((found.counts["udp_receive_buffer_full"], found.unknown.len()), (70, 0));
         assert_eq!(found.counts.get("udp_memory_short"), None);
     }
@@ -201,16 +201,16 @@ UdpLite: 0 0 0 0 9999 0 0 0 0
     #[test]
     fn what_cannot_be_read_is_unknown_with_its_reason_and_never_nothing() {
         let (_dir, root) = tree("Tcp: x\n", Some(SIX), "zz\n");
-        let found = Counters::read(&root, Some("eth8"));
+        let found = DatagramCounters::read(&root, Some("eth8"));
         assert_eq!(found.counts, Counted::new());
         assert_eq!(found.unknown.len(), 3, "{:?}", found.unknown);
         assert!(found.unknown[2].starts_with("/sys/class/net/eth8/statistics/"), "{:?}", found.unknown);
-        assert_eq!(Counters::read(&root, None).unknown.len(), 3);
+        assert_eq!(DatagramCounters::read(&root, None).unknown.len(), 3);
     }
 
     #[test]
     fn the_difference_of_two_readings_is_what_happened_between_them() {
-        let of = |pairs: &[(&'static str, u64)]| Counters {
+        let of = |pairs: &[(&'static str, u64)]| DatagramCounters {
             counts: pairs.iter().copied().collect(),
             unknown: Vec::new(),
         };

@@ -11,7 +11,7 @@ mod readable;
 #[cfg(test)]
 mod tests;
 
-pub use counters::{Counted, Counters, Interface};
+pub use counters::{Counted, DatagramCounters, Interface};
 pub use incoming::{Datagram, Incoming};
 pub use option::{
     ReceiveBuffer, drops, fine_timers, grant_receive_buffer, path_mtu, receive_coalesced, refuse_fragments,
