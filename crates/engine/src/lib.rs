@@ -5,6 +5,7 @@
 //! against real agents and against scripted ones.
 
 mod budget;
+mod co_run_group;
 mod crowded;
 mod disturbance;
 mod factors;
@@ -20,7 +21,6 @@ mod quarantine;
 mod recompute;
 mod request;
 mod retest;
-mod round;
 mod runner;
 mod running_case;
 mod schedule;

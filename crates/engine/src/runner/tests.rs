@@ -3,10 +3,11 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 
-use seatrial_cluster::{Command, Fault, Hello, Script, ScriptedFleet};
+use seatrial_cluster::{Command, Fault, FleetEvent, Hello, NodeIndex, Report, Script, ScriptedFleet};
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
-use seatrial_model::{CaseId, Outcome, Params, Phase, Quantity, Sample, SiteNode, Unit};
+use seatrial_model::{CaseId, Cause, Nanos, Outcome, Params, Phase, Quantity, Sample, SiteNode, Unit};
 use serde_json::{Value, json};
 
 use super::*;
