@@ -231,7 +231,7 @@ impl Work {
         let mut progress = Progress::new(args.output.color);
         let mut done = self.done;
         for record in self.settled {
-            journal.record(&Event::CaseEnded { record: Box::new(record.clone()) })?;
+            journal.record(Event::CaseEnded { record: Box::new(record.clone()) })?;
             done.push(record);
         }
         let finished = {
@@ -241,8 +241,8 @@ impl Work {
                 Demanded::new(profile, &journal.info().nodes, &self.site, self.reference.as_deref())
             });
             let demand: &dyn Demand = demanded.as_ref().map_or(&NothingJudged, |demanded| demanded);
-            let mut watch = |event: &Event| {
-                progress.show(event);
+            let mut watch = |event: Event| {
+                progress.show(&event);
                 journal.record(event).map_err(Into::into)
             };
             let mut runner = Runner {

@@ -16,7 +16,7 @@ use crate::study::Study;
 use crate::trial::Deadlines;
 
 /// Where events go: journal, progress. An error stops the run, since results would be lost.
-pub type Watch<'a> = dyn FnMut(&Event) -> Result<(), Box<dyn std::error::Error + Send + Sync>> + 'a;
+pub type Watch<'a> = dyn FnMut(Event) -> Result<(), Box<dyn std::error::Error + Send + Sync>> + 'a;
 
 /// Drives a fleet through studies.
 pub struct Runner<'a> {

@@ -126,9 +126,9 @@ fn run_from(cases: &[Case], done: Vec<CaseRecord>, limit: Limit) -> (Finished, V
         Script { fault, ..Script::of((0..6).map(sample).collect()) }
     });
     let mut rounds = Vec::new();
-    let mut watch = |event: &Event| {
+    let mut watch = |event: Event| {
         if let Event::RoundPlanned { cases, .. } = event {
-            rounds.push(cases.clone());
+            rounds.push(cases);
         }
         Ok(())
     };

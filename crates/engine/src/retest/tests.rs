@@ -96,18 +96,18 @@ fn run_from(site: &Site, cases: Vec<Case>, done: Vec<CaseRecord>, sides: Sides, 
         .map(|node| (node.name.clone(), node.machine.boot_id.known().cloned().unwrap_or_default()))
         .collect();
     let mut running: Vec<(CaseId, BTreeSet<String>)> = Vec::new();
-    let mut watch = |event: &Event| {
+    let mut watch = |event: Event| {
         match event {
-            Event::Note { text, .. } => notes.push(text.clone()),
-            Event::RoundPlanned { cases, .. } => rounds.push(cases.clone()),
+            Event::Note { text, .. } => notes.push(text),
+            Event::RoundPlanned { cases, .. } => rounds.push(cases),
             Event::CaseStarted { case } => {
                 let all: Vec<&Case> = rounds.iter().flatten().collect();
-                let nodes = all.iter().find(|known| known.id == *case).map(|case| &case.nodes);
+                let nodes = all.iter().find(|known| known.id == case).map(|case| &case.nodes);
                 let own: BTreeSet<String> =
                     nodes.into_iter().flatten().map(|node| hosts[node].clone()).collect();
                 let clash = running.iter().find(|(_, busy)| !busy.is_disjoint(&own));
                 assert!(clash.is_none(), "{case} overlaps {clash:?}");
-                running.push((case.clone(), own));
+                running.push((case, own));
             }
             Event::CaseEnded { record } => running.retain(|(case, _)| *case != record.case),
             Event::PhaseEntered { .. } | Event::TrialEnded { .. } => {}

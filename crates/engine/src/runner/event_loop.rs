@@ -278,7 +278,7 @@ impl<'r, 'a> EventLoop<'r, 'a> {
     /// Tells whoever watches; after an event that could not be kept, nothing more.
     pub fn tell(&mut self, event: Event) {
         if self.failure.is_none() {
-            self.failure = (self.runner.watch)(&event).map_err(RunError::Watch).err();
+            self.failure = (self.runner.watch)(event).map_err(RunError::Watch).err();
         }
     }
 

@@ -107,8 +107,8 @@ fn run(
         })
         .collect();
     let told = Rc::clone(&story);
-    let mut watch = move |event: &Event| {
-        let (case, what) = match event {
+    let mut watch = move |event: Event| {
+        let (case, what) = match &event {
             Event::CaseStarted { case } => (case, "starts".to_owned()),
             Event::PhaseEntered { case, trial, phase } => (case, format!("{trial} {}", phase.word())),
             Event::CaseEnded { record } => (&record.case, "ends".to_owned()),
@@ -280,7 +280,7 @@ fn a_run_that_is_stopped_waits_for_agents_that_say_nothing_no_longer_than_for_a_
     let hangs = || Script { fault: Some(Fault::Hangs { phase: Phase::Measure }), ..steady() };
     let cancel = AtomicBool::new(false);
     let mut fleet = Mute(ScriptedFleet::new(site.nodes.clone(), move |_, _, _| hangs()), &cancel);
-    let mut watch = |_: &Event| Ok(());
+    let mut watch = |_: Event| Ok(());
     let mut runner = Runner {
         registry: seatrial_registry::REGISTRY,
         site: &site,

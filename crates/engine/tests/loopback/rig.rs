@@ -45,7 +45,7 @@ pub fn run(
     fleet: &mut dyn Fleet,
     requests: &[Request],
     cancel: &AtomicBool,
-    mut watch: impl FnMut(&Event) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
+    mut watch: impl FnMut(Event) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
 ) -> Result<Finished, RunError> {
     let site = Site { nodes: fleet.agents().iter().map(SiteNode::from).collect() };
     let plan = Plan::new(requests, &REGISTRY, PlanInputs::of(&site)).expect("a plan");

@@ -83,10 +83,10 @@ fn run(site: &Site, cases: Vec<Case>, done: Vec<CaseRecord>, bad: &'static [&'st
         script(if is_slow { 12_000 } else { 9_000 })
     });
     let (mut rounds, mut notes) = (Vec::new(), Vec::new());
-    let mut watch = |event: &Event| {
+    let mut watch = |event: Event| {
         match event {
-            Event::RoundPlanned { cases, .. } => rounds.push(cases.clone()),
-            Event::Note { text, .. } => notes.push(text.clone()),
+            Event::RoundPlanned { cases, .. } => rounds.push(cases),
+            Event::Note { text, .. } => notes.push(text),
             _ => {}
         }
         Ok(())

@@ -42,7 +42,7 @@ const REGISTRY: Registry = Registry { families: &[&[&Panicking]], planned: &[] }
 
 /// Runs `cases` on `fleet` with nothing judged.
 fn run_on(registry: Registry, site: &Site, fleet: &mut dyn Fleet, cases: Vec<Case>) -> Finished {
-    let mut watch = |_: &Event| Ok(());
+    let mut watch = |_: Event| Ok(());
     Runner {
         registry,
         site,
