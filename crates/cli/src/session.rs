@@ -49,10 +49,10 @@ pub fn run(
 ) -> Result<Exit, CliError> {
     let registry = seatrial_registry::REGISTRY;
     if let Some(name) = &args.resume {
-        return resume(name, registry, args, options.strict);
+        return resume(name, registry, args, options.check.strict);
     }
     let job = job()?;
-    let mut fleet = fleet::launch(&args.nodes, args.script.as_deref())?;
+    let mut fleet = fleet::launch(&options.nodes, args.script.as_deref())?;
     let site = site_of(fleet.as_ref());
     let absent = absent(fleet.as_ref());
     let names: Vec<String> = site
@@ -89,9 +89,9 @@ pub fn run(
         ))?;
         return Ok(Exit::MET);
     }
-    let strict = options.strict;
+    let (strict, share_hosts) = (options.check.strict, options.nodes.share_hosts);
     if args.script.is_none() {
-        options.nodes = options::of_nodes(&fleet::settled(&args.nodes));
+        options.nodes = fleet::settled(&options.nodes);
     }
     let info = RunInfo {
         id: String::new(),
@@ -123,7 +123,7 @@ pub fn run(
         done: Vec::new(),
         profile: job.profile.map(|(profile, _)| profile),
         reference: job.reference.map(|(_, records)| records),
-        share_hosts: args.nodes.share_hosts,
+        share_hosts,
         time_budget,
     };
     work.measure(registry, fleet.as_mut(), journal, args, strict).map_err(CliError::begun)
@@ -140,9 +140,9 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
         options::forget_commands(&mut info);
     }
     let named = options::named_nodes(&info, &run.site()?);
-    let options = options::resumed(&info, &named, &args.nodes, strict)?;
+    let options = options::resumed(&info, &named, &args.options.nodes, strict)?;
     info.options = Some(options.clone());
-    let nodes = options::typed(repeat_command::reaching(&named, &info))?;
+    let nodes = repeat_command::reaching(&named, &info);
     fleet::check(&nodes)?;
     let mut resumed = RunFolder::resume(&path)?;
     let cases = match resumed.run.plan.present() {
@@ -161,7 +161,7 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
             return Err(CliError::Usage(text));
         }
     };
-    let (strict, share_hosts) = (options.strict, options.nodes.share_hosts);
+    let (strict, share_hosts) = (options.check.strict, options.nodes.share_hosts);
     let mut fleet = fleet::launch(&nodes, args.script.as_deref())?;
     // Not before they have proved to lead to somebody.
     resumed.journal.keep_options(options)?;

@@ -29,8 +29,8 @@ pub fn run(args: &CheckArgs) -> Result<Exit, CliError> {
 fn job(args: &CheckArgs) -> Result<Job, CliError> {
     let typed = args.profile.as_deref().unwrap_or(DEFAULT_PROFILE);
     let (mut profile, name) = chosen(typed, args.measure.output.color)?;
-    roles::give(&mut profile, &args.roles)?;
-    let reference = args.reference.as_deref().map(|run| reference(run, &profile)).transpose()?;
+    roles::give(&mut profile, &args.check.roles)?;
+    let reference = args.check.reference.as_deref().map(|run| reference(run, &profile)).transpose()?;
     Ok(Job {
         requests: Request::of_profile(&profile),
         profile: Some((profile, name)),
