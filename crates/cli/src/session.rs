@@ -8,10 +8,10 @@ use seatrial_analysis::Assignment;
 use seatrial_bench::Registry;
 use seatrial_cluster::Fleet;
 use seatrial_engine::{
-    BackOff, Deadlines, Demand, Factors, Finished, LoadSweeps, NothingJudged, Plan, PlanInputs, Request,
-    Retest, Runner, Sides, Suspect, Suspects, Sweep, TimeBudget,
+    BackOff, Deadlines, Demand, Factors, Finished, LoadSweeps, NothingJudged, Plan, PlanInputs, Retest,
+    Runner, Sides, Suspect, Suspects, Sweep, TimeBudget,
 };
-use seatrial_model::profile::Profile;
+use seatrial_model::profile::{Profile, Test};
 use seatrial_model::record::{CaseRecord, Document, ProfileRef, RunEnd, RunInfo, RunOptions, SCHEMA_VERSION};
 use seatrial_model::{Case, CaseId, Cause, Event, Nanos, Outcome, Site, SiteNode, Verdict};
 use seatrial_report::repeat_command;
@@ -30,9 +30,9 @@ use crate::{fleet, judge, options, output};
 /// What is to be measured, and judged if there is a profile.
 pub struct Job {
     /// Benchmarks with their parameters.
-    pub requests: Vec<Request>,
+    pub tests: Vec<Test>,
     pub profile: Option<(Profile, ProfileRef)>,
-    /// What things are to be told the worth of, when that is the question: of the only request.
+    /// What things are to be told the worth of, when that is the question: of the only test.
     pub factors: Option<Factors>,
     /// The run to judge against, where the profile asks for shares of one: its name and records.
     pub reference: Option<(String, Vec<CaseRecord>)>,
@@ -67,9 +67,9 @@ pub fn run(
         roles.as_ref().is_none_or(|roles| wanted.is_empty() || roles.plays(node, wanted))
     };
     let inputs = PlanInputs { site: &site, absent: &absent, plays: &plays };
-    let plan = match (&job.factors, job.requests.as_slice()) {
-        (Some(factors), [request]) => factors.plan(request, &registry, inputs)?,
-        _ => Plan::new(&job.requests, &registry, inputs)?,
+    let plan = match (&job.factors, job.tests.as_slice()) {
+        (Some(factors), [test]) => factors.plan(test, &registry, inputs)?,
+        _ => Plan::new(&job.tests, &registry, inputs)?,
     };
     if args.plan {
         let abouts: Vec<_> = registry.abouts().collect();

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use seatrial_analysis::{DraftRun, draft};
-use seatrial_engine::Request;
 use seatrial_model::Site;
 use seatrial_model::profile::{Role, Test};
 use seatrial_report::draft::toml;
@@ -88,22 +87,5 @@ fn asked(run: &StoredRun) -> Result<(Vec<Test>, BTreeMap<String, Role>), CliErro
         );
         return Err(CliError::Usage(text));
     }
-    Ok((job.requests.into_iter().map(test).collect(), BTreeMap::new()))
-}
-
-fn test(request: Request) -> Test {
-    Test {
-        id: request.group,
-        bench: request.bench,
-        planned: false,
-        pattern: request.pattern,
-        roles: request.roles,
-        params: request.params,
-        on: request.on,
-        require: BTreeMap::new(),
-        expect: None,
-        partner: request.partner,
-        rounds: request.rounds,
-        links: request.links,
-    }
+    Ok((job.tests, BTreeMap::new()))
 }

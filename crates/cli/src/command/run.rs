@@ -1,10 +1,11 @@
 //! `seatrial run`.
 
 use seatrial_bench::Benchmark;
-use seatrial_engine::{ALIASES, Factors, Request, alias};
+use seatrial_engine::{ALIASES, Factors, alias};
+use seatrial_model::Alias;
 use seatrial_model::name::benchmark_meant;
+use seatrial_model::profile::Test;
 use seatrial_model::record::BenchmarkOptions;
-use seatrial_model::{Alias, Params};
 
 use crate::args::RunArgs;
 use crate::error::CliError;
@@ -31,18 +32,16 @@ pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
     let abouts: Vec<_> = named.iter().map(|named| named.bench.about()).collect();
     let shares = params::share_out(&options.params, &abouts)?;
     let factors = factors(options, &named)?;
-    let requests = named.iter().zip(shares).map(|(named, params)| Request {
-        group: named.group.clone(),
+    let tests = named.iter().zip(shares).map(|(named, params)| Test {
+        id: named.group.clone(),
         bench: named.bench.about().id.to_owned(),
-        params,
-        on: Params::default(),
-        roles: Vec::new(),
         pattern: named.alias.map(|alias| alias.pattern.to_owned()).or_else(|| options.pattern.clone()),
-        partner: None,
+        params,
         rounds: options.rounds,
         links: options.links,
+        ..Test::default()
     });
-    Ok(Job { requests: requests.collect(), profile: None, factors, reference: None })
+    Ok(Job { tests: tests.collect(), profile: None, factors, reference: None })
 }
 
 /// What is wrong with the benchmark `id`. Names behind the first that have no dot are nodes as a rule.
