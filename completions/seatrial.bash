@@ -130,7 +130,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__check)
-            opts="-o -w -N -x -h --strict --role --reference --plan --resume --time-budget --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
+            opts="-o -w -N -x -h --strict --role --reference --plan --resume --output --color --time-budget --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -148,10 +148,6 @@ _seatrial() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --time-budget)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --output)
                     COMPREPLY=($(compgen -W "table json csv" -- "${cur}"))
                     return 0
@@ -162,6 +158,10 @@ _seatrial() {
                     ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --time-budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --nodelist)
@@ -782,7 +782,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__run)
-            opts="-p -o -w -N -x -h --param --pattern --rounds --links --factors --repeats --seed --plan --resume --time-budget --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
+            opts="-p -o -w -N -x -h --param --pattern --rounds --links --factors --repeats --seed --plan --resume --output --color --time-budget --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -824,10 +824,6 @@ _seatrial() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --time-budget)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --output)
                     COMPREPLY=($(compgen -W "table json csv" -- "${cur}"))
                     return 0
@@ -838,6 +834,10 @@ _seatrial() {
                     ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --time-budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --nodelist)

@@ -42,13 +42,13 @@ complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "help" -d 'Print t
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l role -d 'Give nodes a role of the profile: head=n1' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l reference -d 'The run that criteria with `percent_of = "reference"` are held against: an id, the start of one, `last`, a folder' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l resume -d 'Continue an interrupted run on its nodes and with its options: only the cases without a result are measured. How its nodes are reached may be said anew, each option by itself' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l time-budget -d 'Time that the run is to take on each node, for example 90s: repeats of disturbed trials and trials for a narrower interval stay within it, and what nothing judges makes fewer trials when the plan alone does not fit [default: the profile\'s time_budget, if it has one]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s o -l output -d 'Form of the result on standard output; every form but table prints nothing else there' -r -f -a "table\t'A table for people'
 json\t'One JSON document, by the published schema'
 csv\t'One line a metric of a case'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l time-budget -d 'Time that the run is to take on each node, for example 90s: repeats of disturbed trials and trials for a narrower interval stay within it, and what nothing judges makes fewer trials when the plan alone does not fit [default: the profile\'s time_budget, if it has one]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s N -l nodes -d 'Run on this many nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s x -l exclude -d 'Leave out these nodes' -r
@@ -76,13 +76,13 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l factors -d 'Me
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l repeats -d 'How often a study of factors measures all of it; from 3 on there is an interval [default: 6]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l seed -d 'What the order of a study of factors is drawn from [default: 1]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l resume -d 'Continue an interrupted run on its nodes and with its options: only the cases without a result are measured. How its nodes are reached may be said anew, each option by itself' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l time-budget -d 'Time that the run is to take on each node, for example 90s: repeats of disturbed trials and trials for a narrower interval stay within it, and what nothing judges makes fewer trials when the plan alone does not fit [default: the profile\'s time_budget, if it has one]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s o -l output -d 'Form of the result on standard output; every form but table prints nothing else there' -r -f -a "table\t'A table for people'
 json\t'One JSON document, by the published schema'
 csv\t'One line a metric of a case'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l color -d 'When to use colour; NO_COLOR is honoured by auto' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l time-budget -d 'Time that the run is to take on each node, for example 90s: repeats of disturbed trials and trials for a narrower interval stay within it, and what nothing judges makes fewer trials when the plan alone does not fit [default: the profile\'s time_budget, if it has one]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s N -l nodes -d 'Run on this many nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s x -l exclude -d 'Leave out these nodes' -r

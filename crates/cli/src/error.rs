@@ -1,7 +1,7 @@
 //! Two sorts of errors: what the user can mend, and defects of Seatrial.
 
 use seatrial_cluster::LaunchError;
-use seatrial_engine::{RequestError, RunError};
+use seatrial_engine::{PlanError, RunError};
 use seatrial_profile::Diagnostics;
 use seatrial_store::StoreError;
 
@@ -14,7 +14,7 @@ pub enum CliError {
     Usage(String),
     /// A request that makes no plan.
     #[error(transparent)]
-    Request(#[from] RequestError),
+    Plan(#[from] PlanError),
     /// A profile with errors; already rendered with places and carets.
     #[error("{0}")]
     Profile(String),
@@ -50,7 +50,7 @@ impl CliError {
     pub fn exit(&self) -> Exit {
         match self {
             CliError::Usage(_)
-            | CliError::Request(_)
+            | CliError::Plan(_)
             | CliError::Profile(_)
             | CliError::Store(_)
             | CliError::Output(_) => Exit::USAGE,

@@ -9,16 +9,16 @@ use seatrial_cluster::{
 };
 
 use seatrial_model::profile::{NodeSet, fold};
+use seatrial_model::record::{LauncherChoice, NodeOptions, option_words};
 use seatrial_report::repeat_command;
 
-use crate::args::{LauncherChoice, NodeArgs};
 use crate::error::CliError;
 
 /// Starts what `args` ask for, or plays `script`.
 ///
 /// # Errors
 /// When the options contradict each other, or no agent comes up.
-pub fn launch(args: &NodeArgs, script: Option<&Path>) -> Result<Box<dyn Fleet>, CliError> {
+pub fn launch(args: &NodeOptions, script: Option<&Path>) -> Result<Box<dyn Fleet>, CliError> {
     if let Some(path) = script {
         let script = ScriptFile::read(path).map_err(|error| CliError::Usage(error.to_string()))?;
         return Ok(Box::new(script.into_fleet()));
@@ -40,6 +40,7 @@ pub fn launch(args: &NodeArgs, script: Option<&Path>) -> Result<Box<dyn Fleet>, 
             let client = args.mpirun.as_deref().map(|command| words("--mpirun", command)).transpose()?;
             client.map_or(launcher.clone(), |client| launcher.client(client)).launch()?
         }
+        LauncherChoice::Other(word) => return Err(unknown(&word)),
     };
     if !args.share_hosts {
         refuse_aliases(fleet.agents())?;
@@ -109,26 +110,29 @@ fn refuse_tasks(surroundings: &Surroundings) -> Result<(), CliError> {
     )))
 }
 
+/// A record names a launcher that another version has.
+fn unknown(word: &str) -> CliError {
+    CliError::Usage(format!(
+        "the run was started by --launcher {word}, which this version does not have; give another --launcher"
+    ))
+}
+
 /// The launcher that was asked for, or the one that the surroundings and the node options suggest.
-fn choose(args: &NodeArgs, surroundings: &Surroundings) -> Result<LauncherChoice, CliError> {
-    let slurm_only = [
-        ("--partition", args.partition.is_some()),
-        ("--account", args.account.is_some()),
-        ("--reservation", args.reservation.is_some()),
-        ("--time", args.time.is_some()),
-    ];
-    let asked = slurm_only.iter().find(|(_, given)| *given).map(|(name, _)| *name);
-    let choice = args.launcher.unwrap_or(match (&args.nodelist, args.nodes) {
+fn choose(args: &NodeOptions, surroundings: &Surroundings) -> Result<LauncherChoice, CliError> {
+    let slurm = option_words(&args.slurm);
+    let asked = slurm.first();
+    let choice = args.launcher.clone().unwrap_or(match (&args.nodelist, args.nodes) {
         _ if surroundings.slurm_job.is_some() || asked.is_some() => LauncherChoice::Slurm,
         (Some(_), _) => LauncherChoice::Ssh,
         (None, Some(_)) => LauncherChoice::Slurm,
         (None, None) => LauncherChoice::Local,
     });
     let contradiction = |text: String| Err(CliError::Usage(text));
-    match choice {
+    match &choice {
+        LauncherChoice::Other(word) => return Err(unknown(word)),
         LauncherChoice::Slurm => {}
         _ if asked.is_some() => {
-            return contradiction(format!("{} is for --launcher slurm", asked.unwrap_or_default()));
+            return contradiction(format!("{} is for --launcher slurm", asked.map_or("", String::as_str)));
         }
         LauncherChoice::Local if args.nodelist.is_some() || args.nodes.is_some_and(|count| count > 1) => {
             return contradiction("--launcher local is this machine alone: leave out -w and -N".to_owned());
@@ -139,7 +143,7 @@ fn choose(args: &NodeArgs, surroundings: &Surroundings) -> Result<LauncherChoice
         LauncherChoice::Ssh | LauncherChoice::Mpirun | LauncherChoice::Local => {}
     }
     if let (LauncherChoice::Slurm, Some(job), Some(allocated)) =
-        (choice, &surroundings.slurm_job, &surroundings.slurm_nodes)
+        (&choice, &surroundings.slurm_job, &surroundings.slurm_nodes)
     {
         let asked = nodes(args);
         let outside: Vec<&str> =
@@ -161,49 +165,46 @@ fn choose(args: &NodeArgs, surroundings: &Surroundings) -> Result<LauncherChoice
 }
 
 /// `args` with the launcher that they come to here, so that the nodes are reached in the same way from elsewhere.
-pub fn settled(args: &NodeArgs) -> NodeArgs {
+pub fn settled(args: &NodeOptions) -> NodeOptions {
     settled_in(args, &Surroundings::of_process())
 }
 
 /// `args` of another time with the launcher that they come to where no allocation says another.
-pub fn settled_elsewhere(args: &NodeArgs) -> NodeArgs {
+pub fn settled_elsewhere(args: &NodeOptions) -> NodeOptions {
     settled_in(args, &Surroundings::default())
 }
 
-fn settled_in(args: &NodeArgs, surroundings: &Surroundings) -> NodeArgs {
-    let launcher = choose(args, surroundings).ok().or(args.launcher);
-    NodeArgs { launcher, ..args.clone() }
+fn settled_in(args: &NodeOptions, surroundings: &Surroundings) -> NodeOptions {
+    let launcher = choose(args, surroundings).ok().or_else(|| args.launcher.clone());
+    NodeOptions { launcher, ..args.clone() }
 }
 
 /// Refuses `args` that lead to no node, before anything is started.
 ///
 /// # Errors
 /// As [`launch`] for what is typed.
-pub fn check(args: &NodeArgs) -> Result<(), CliError> {
+pub fn check(args: &NodeOptions) -> Result<(), CliError> {
     choose(args, &Surroundings::of_process()).map(drop)
 }
 
 /// The nodes named, without those left out, no more than asked for.
-pub fn nodes(args: &NodeArgs) -> Vec<String> {
+pub fn nodes(args: &NodeOptions) -> Vec<String> {
     let is_out = |name: &&str| args.exclude.as_ref().is_some_and(|out| out.contains(name));
     let listed = args.nodelist.iter().flat_map(NodeSet::names);
     let count = args.nodes.map_or(usize::MAX, |count| count as usize);
     listed.filter(|name| !is_out(name)).take(count).map(str::to_owned).collect()
 }
 
-fn slurm(args: &NodeArgs, surroundings: &Surroundings) -> SlurmRequest {
+fn slurm(args: &NodeOptions, surroundings: &Surroundings) -> SlurmRequest {
     // Inside an allocation srun asks for as many nodes as that has, and fails when one of them is excluded: so those that
     // are left are named.
     let left = || args.exclude.as_ref().and(surroundings.slurm_nodes.clone());
-    let args = NodeArgs { nodelist: args.nodelist.clone().or_else(left), ..args.clone() };
+    let args = NodeOptions { nodelist: args.nodelist.clone().or_else(left), ..args.clone() };
     SlurmRequest {
         nodes: args.nodes,
         nodelist: if args.nodelist.is_some() { nodes(&args) } else { Vec::new() },
         exclude: args.exclude.as_ref().filter(|_| args.nodelist.is_none()).map(ToString::to_string),
-        partition: args.partition,
-        account: args.account,
-        reservation: args.reservation,
-        time: args.time,
+        options: args.slurm,
     }
 }
 
@@ -228,58 +229,63 @@ pub fn build() -> Result<String, CliError> {
 mod tests {
     use seatrial_cluster::PROTOCOL;
     use seatrial_model::machine::{Known, Machine};
+    use seatrial_model::record::SlurmOptions;
 
     use super::*;
 
-    fn chosen(args: NodeArgs, job: Option<&str>) -> Result<LauncherChoice, String> {
+    fn chosen(args: NodeOptions, job: Option<&str>) -> Result<LauncherChoice, String> {
         let surroundings = Surroundings { slurm_job: job.map(str::to_owned), ..Surroundings::default() };
         choose(&args, &surroundings).map_err(|error| error.to_string())
     }
 
-    fn list(nodes: &str) -> NodeArgs {
-        NodeArgs { nodelist: Some(nodes.parse().expect("a node set")), ..NodeArgs::default() }
+    fn list(nodes: &str) -> NodeOptions {
+        NodeOptions { nodelist: Some(nodes.parse().expect("a node set")), ..NodeOptions::default() }
     }
 
     #[test]
     fn the_launcher_follows_from_the_surroundings_and_the_nodes() {
-        assert_eq!(chosen(NodeArgs::default(), None), Ok(LauncherChoice::Local));
-        assert_eq!(chosen(NodeArgs::default(), Some("12")), Ok(LauncherChoice::Slurm));
+        assert_eq!(chosen(NodeOptions::default(), None), Ok(LauncherChoice::Local));
+        assert_eq!(chosen(NodeOptions::default(), Some("12")), Ok(LauncherChoice::Slurm));
         assert_eq!(chosen(list("n1"), None), Ok(LauncherChoice::Ssh));
         assert_eq!(chosen(list("n1"), Some("12")), Ok(LauncherChoice::Slurm));
         assert_eq!(
-            chosen(NodeArgs { nodes: Some(4), ..NodeArgs::default() }, None),
+            chosen(NodeOptions { nodes: Some(4), ..NodeOptions::default() }, None),
             Ok(LauncherChoice::Slurm)
         );
-        let local = NodeArgs { launcher: Some(LauncherChoice::Local), ..NodeArgs::default() };
+        let local = NodeOptions { launcher: Some(LauncherChoice::Local), ..NodeOptions::default() };
         assert_eq!(chosen(local, Some("12")), Ok(LauncherChoice::Local));
     }
 
     #[test]
     fn the_launcher_that_was_come_to_is_kept_whatever_decided_it() {
         let inside = Surroundings { slurm_job: Some("12".to_owned()), ..Surroundings::default() };
-        let kept = |args: &NodeArgs, around: &Surroundings| settled_in(args, around).launcher;
-        let counted = NodeArgs { nodes: Some(4), ..NodeArgs::default() };
-        for args in [&NodeArgs::default(), &list("n1"), &counted] {
+        let kept = |args: &NodeOptions, around: &Surroundings| settled_in(args, around).launcher;
+        let counted = NodeOptions { nodes: Some(4), ..NodeOptions::default() };
+        for args in [&NodeOptions::default(), &list("n1"), &counted] {
             assert_eq!(kept(args, &inside), Some(LauncherChoice::Slurm));
         }
-        assert_eq!(kept(&NodeArgs::default(), &Surroundings::default()), Some(LauncherChoice::Local));
+        assert_eq!(kept(&NodeOptions::default(), &Surroundings::default()), Some(LauncherChoice::Local));
         assert_eq!(kept(&list("n1"), &Surroundings::default()), Some(LauncherChoice::Ssh));
         assert_eq!(kept(&counted, &Surroundings::default()), Some(LauncherChoice::Slurm));
     }
 
     #[test]
     fn options_that_contradict_each_other_are_refused() {
-        let ssh = NodeArgs { launcher: Some(LauncherChoice::Ssh), ..NodeArgs::default() };
+        let ssh = NodeOptions { launcher: Some(LauncherChoice::Ssh), ..NodeOptions::default() };
         assert!(chosen(ssh, None).unwrap_err().contains("needs the nodes"));
-        let local = NodeArgs { launcher: Some(LauncherChoice::Local), ..list("n1") };
+        let local = NodeOptions { launcher: Some(LauncherChoice::Local), ..list("n1") };
         assert!(chosen(local, None).unwrap_err().contains("this machine alone"));
-        let partition = NodeArgs {
+        let partition = NodeOptions {
             launcher: Some(LauncherChoice::Ssh),
-            partition: Some("debug".to_owned()),
+            slurm: SlurmOptions { partition: Some("debug".to_owned()), ..SlurmOptions::default() },
             ..list("n1")
         };
         assert!(chosen(partition, None).unwrap_err().contains("--partition is for --launcher slurm"));
-        let nobody = NodeArgs { exclude: Some("n1".parse().expect("a node set")), ..list("n1") };
+        let later = LauncherChoice::Other("pbs".to_owned());
+        let later =
+            chosen(NodeOptions { launcher: Some(later), ..NodeOptions::default() }, None).unwrap_err();
+        assert!(later.contains("--launcher pbs") && later.contains("give another"), "{later}");
+        let nobody = NodeOptions { exclude: Some("n1".parse().expect("a node set")), ..list("n1") };
         assert!(chosen(nobody, None).unwrap_err().contains("no node is left"));
     }
 
@@ -318,27 +324,27 @@ mod tests {
             slurm_nodes: Some("n[1-2]".parse().expect("a node set")),
             ..Surroundings::default()
         };
-        let said = |args: NodeArgs| choose(&args, &inside).map_err(|error| error.to_string());
-        let many = |nodes| NodeArgs { nodes: Some(nodes), ..NodeArgs::default() };
+        let said = |args: NodeOptions| choose(&args, &inside).map_err(|error| error.to_string());
+        let many = |nodes| NodeOptions { nodes: Some(nodes), ..NodeOptions::default() };
         assert!(said(list("n[1,4-5]")).unwrap_err().contains("job 12 with n[1-2]: it lacks n[4-5]"));
         assert!(said(many(3)).unwrap_err().contains("-N asks for 3 nodes, it has 2"));
-        for fits in [list("n2"), many(2), NodeArgs::default()] {
+        for fits in [list("n2"), many(2), NodeOptions::default()] {
             assert_eq!(said(fits), Ok(LauncherChoice::Slurm));
         }
-        let elsewhere = NodeArgs { launcher: Some(LauncherChoice::Ssh), ..list("n4") };
+        let elsewhere = NodeOptions { launcher: Some(LauncherChoice::Ssh), ..list("n4") };
         assert_eq!(said(elsewhere), Ok(LauncherChoice::Ssh));
     }
 
     #[test]
     fn nodes_are_listed_less_the_excluded_and_no_more_than_asked() {
         let exclude = Some("n2".parse().expect("a node set"));
-        assert_eq!(nodes(&NodeArgs { exclude, nodes: Some(2), ..list("n[1-4]") }), ["n1", "n3"]);
+        assert_eq!(nodes(&NodeOptions { exclude, nodes: Some(2), ..list("n[1-4]") }), ["n1", "n3"]);
     }
 
     #[test]
     fn of_an_allocation_those_that_are_not_left_out_are_named() {
         let exclude = Some("n2".parse().expect("a node set"));
-        let args = NodeArgs { exclude, ..NodeArgs::default() };
+        let args = NodeOptions { exclude, ..NodeOptions::default() };
         let inside = Surroundings {
             slurm_nodes: Some("n[1-3]".parse().expect("a node set")),
             ..Surroundings::default()

@@ -2,108 +2,33 @@
 
 use std::collections::BTreeSet;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use seatrial_model::Site;
 use seatrial_model::profile::fold;
-use seatrial_model::record::{NodeOptions, RunInfo, RunOptions};
+use seatrial_model::record::{
+    BenchmarkOptions, LauncherChoice, NodeOptions, RunInfo, RunOptions, SlurmOptions,
+};
+use serde_json::{Map, Value, from_value, to_value};
 
-use crate::args::{CheckArgs, Cli, Command, LauncherChoice, NodeArgs, RunArgs};
+use crate::args::{CheckArgs, Cli, Command, RunArgs};
 use crate::error::CliError;
 use crate::{fleet, output, params};
 
 /// The options of `seatrial run`.
-pub fn of_run(args: &RunArgs) -> RunOptions {
-    RunOptions {
-        benchmarks: args.benchmarks.clone(),
-        // What is no pair is refused where the job is made.
-        params: params::parse(&args.params).unwrap_or_default(),
-        pattern: args.pattern.clone(),
-        rounds: args.rounds,
-        links: args.links,
-        factors: args.factors.clone(),
-        repeats: args.repeats,
-        seed: args.seed,
-        time_budget: args.measure.time_budget,
-        nodes: of_nodes(&args.measure.nodes),
-        ..RunOptions::default()
-    }
+///
+/// # Errors
+/// When a parameter is no pair.
+pub fn of_run(args: &RunArgs) -> Result<RunOptions, CliError> {
+    let bench = BenchmarkOptions { params: params::parse(&args.params)?, ..args.bench.clone() };
+    Ok(RunOptions { bench, ..args.measure.options.clone() })
 }
 
 /// The options of `seatrial check`; the profile stands in the record by itself.
 pub fn of_check(args: &CheckArgs) -> RunOptions {
-    RunOptions {
-        roles: args.roles.clone(),
-        reference: args.reference.clone(),
-        strict: args.strict,
-        time_budget: args.measure.time_budget,
-        nodes: of_nodes(&args.measure.nodes),
-        ..RunOptions::default()
-    }
+    RunOptions { check: args.check.clone(), ..args.measure.options.clone() }
 }
 
-/// Where a run is to run.
-pub fn of_nodes(args: &NodeArgs) -> NodeOptions {
-    let NodeArgs {
-        nodelist,
-        nodes,
-        exclude,
-        launcher,
-        partition,
-        account,
-        reservation,
-        time,
-        ssh,
-        ssh_fanout,
-        mpirun,
-        share_hosts,
-    } = args.clone();
-    let word = |choice: LauncherChoice| Some(choice.to_possible_value()?.get_name().to_owned());
-    NodeOptions {
-        nodelist,
-        nodes,
-        exclude,
-        launcher: launcher.and_then(word),
-        partition,
-        account,
-        reservation,
-        time,
-        ssh,
-        ssh_fanout,
-        mpirun,
-        share_hosts,
-    }
-}
-
-/// The node options of a record as if they had been typed.
-///
-/// # Errors
-/// When another version wrote the name of a launcher that this one does not have.
-pub fn typed(options: NodeOptions) -> Result<NodeArgs, CliError> {
-    let known = |word: &String| {
-        LauncherChoice::from_str(word, false).map_err(|_| {
-            let text = format!(
-                "the run was started by --launcher {word}, which this version does not have; give another --launcher"
-            );
-            CliError::Usage(text)
-        })
-    };
-    Ok(NodeArgs {
-        launcher: options.launcher.as_ref().map(known).transpose()?,
-        nodelist: options.nodelist,
-        nodes: options.nodes,
-        exclude: options.exclude,
-        partition: options.partition,
-        account: options.account,
-        reservation: options.reservation,
-        time: options.time,
-        ssh: options.ssh,
-        ssh_fanout: options.ssh_fanout,
-        mpirun: options.mpirun,
-        share_hosts: options.share_hosts,
-    })
-}
-
-/// The options that the run `info` goes on with when `args` are typed beside `--resume`: its own, but for how its nodes
+/// The options that the run `info` goes on with when `typed` stands beside `--resume`: its own, but for how its nodes
 /// are reached, of which each option that is typed replaces that one. It stays as strict as it was.
 ///
 /// # Errors
@@ -111,25 +36,27 @@ pub fn typed(options: NodeOptions) -> Result<NodeArgs, CliError> {
 pub fn resumed(
     info: &RunInfo,
     nodes: &[String],
-    args: &NodeArgs,
+    typed: &NodeOptions,
     strict: bool,
 ) -> Result<RunOptions, CliError> {
     let mut options = of_record(info);
-    require_same_nodes(&info.id, nodes, args)?;
-    if args.share_hosts && !options.nodes.share_hosts {
+    require_same_nodes(&info.id, nodes, typed)?;
+    if typed.share_hosts && !options.nodes.share_hosts {
         return Err(CliError::Usage(format!(
             "--share-hosts: nodes of one host would be measured at the same time, which those of run {} were not; start a \
              new run for that",
             info.id
         )));
     }
-    options.strict |= strict;
-    options.nodes = replaced(options.nodes, of_nodes(args));
+    options.check.strict |= strict;
+    options.nodes = replaced(options.nodes, typed.clone()).map_err(|error| {
+        CliError::Usage(format!("the options of run {} cannot be read: {error}", info.id))
+    })?;
     Ok(options)
 }
 
 /// The options that the record `info` keeps, or those of its command line.
-fn of_record(info: &RunInfo) -> RunOptions {
+pub fn of_record(info: &RunInfo) -> RunOptions {
     info.options.clone().unwrap_or_else(|| as_typed_then(info))
 }
 
@@ -148,14 +75,14 @@ pub fn forget_commands(info: &mut RunInfo) {
 /// The options of a record that has none: of its command line, by the definition of today. Nodes that it names were reached by
 /// what such options come to; if it names none, nobody knows whether it ran in an allocation.
 fn as_typed_then(info: &RunInfo) -> RunOptions {
-    let (options, args) = match Cli::try_parse_from(&info.command).map(|cli| cli.command) {
-        Ok(Command::Run(args)) => (of_run(&args), args.measure.nodes),
-        Ok(Command::Check(args)) => (of_check(&args), args.measure.nodes),
+    let options = match Cli::try_parse_from(&info.command).map(|cli| cli.command) {
+        Ok(Command::Run(args)) => of_run(&args).unwrap_or_default(),
+        Ok(Command::Check(args)) => of_check(&args),
         // Written by another version, whose options this one does not know.
         Ok(_) | Err(_) => return RunOptions::default(),
     };
-    let names = args.nodelist.is_some() || args.nodes.is_some();
-    let nodes = if names { of_nodes(&fleet::settled_elsewhere(&args)) } else { options.nodes };
+    let names = options.nodes.nodelist.is_some() || options.nodes.nodes.is_some();
+    let nodes = if names { fleet::settled_elsewhere(&options.nodes) } else { options.nodes };
     RunOptions { nodes, ..options }
 }
 
@@ -169,7 +96,7 @@ pub fn named_nodes(info: &RunInfo, site: &Site) -> Vec<String> {
 }
 
 /// The plan names nodes: others have no cases in it.
-fn require_same_nodes(run: &str, nodes: &[String], args: &NodeArgs) -> Result<(), CliError> {
+fn require_same_nodes(run: &str, nodes: &[String], args: &NodeOptions) -> Result<(), CliError> {
     let its: BTreeSet<&str> = nodes.iter().map(String::as_str).collect();
     let refuse = |option: &str, why: &str| {
         let names = fold(&its.iter().copied().collect::<Vec<_>>());
@@ -195,35 +122,25 @@ fn require_same_nodes(run: &str, nodes: &[String], args: &NodeArgs) -> Result<()
 }
 
 /// The options of before, each replaced by what was typed of it.
-fn replaced(before: NodeOptions, typed: NodeOptions) -> NodeOptions {
+fn replaced(mut before: NodeOptions, mut typed: NodeOptions) -> Result<NodeOptions, serde_json::Error> {
     // The three say together which nodes there are; these are the same, whoever says it.
-    let (nodelist, nodes, exclude) = match typed.nodelist {
-        Some(_) => (typed.nodelist, typed.nodes, typed.exclude),
-        None => (before.nodelist, before.nodes, before.exclude),
-    };
+    let replaced = if typed.nodelist.is_some() { &mut before } else { &mut typed };
+    (replaced.nodelist, replaced.nodes, replaced.exclude) = (None, None, None);
     // What was asked of Slurm is no wish of somebody who asks another launcher.
-    let is_slurm = typed.launcher.as_ref().is_none_or(|launcher| launcher == "slurm");
-    let of_slurm = |typed: Option<String>, before: Option<String>| typed.or(before.filter(|_| is_slurm));
-    NodeOptions {
-        nodelist,
-        nodes,
-        exclude,
-        launcher: typed.launcher.or(before.launcher),
-        partition: of_slurm(typed.partition, before.partition),
-        account: of_slurm(typed.account, before.account),
-        reservation: of_slurm(typed.reservation, before.reservation),
-        time: of_slurm(typed.time, before.time),
-        ssh: typed.ssh.or(before.ssh),
-        ssh_fanout: typed.ssh_fanout.or(before.ssh_fanout),
-        mpirun: typed.mpirun.or(before.mpirun),
-        share_hosts: before.share_hosts,
+    if typed.launcher.as_ref().is_some_and(|launcher| *launcher != LauncherChoice::Slurm) {
+        before.slurm = SlurmOptions::default();
     }
+    // What was not given is not there.
+    let mut options: Map<String, Value> = from_value(to_value(before)?)?;
+    options.extend(from_value::<Map<String, Value>>(to_value(typed)?)?);
+    from_value(Value::Object(options))
 }
 
 #[cfg(test)]
 mod tests {
     use seatrial_model::SiteNode;
     use seatrial_model::machine::Machine;
+    use seatrial_model::record::{CheckOptions, option_words};
     use seatrial_report::repeat_command::reaching;
 
     use super::*;
@@ -248,10 +165,10 @@ mod tests {
     }
 
     /// The node options that are typed so beside `--resume`.
-    fn typed_now(line: &str) -> NodeArgs {
+    fn typed_now(line: &str) -> NodeOptions {
         let words = "seatrial run --resume".split(' ').chain(line.split('|').filter(|word| !word.is_empty()));
         match Cli::try_parse_from(words).unwrap().command {
-            Command::Run(args) => args.measure.nodes,
+            Command::Run(args) => args.measure.options.nodes,
             other => panic!("{other:?}"),
         }
     }
@@ -266,22 +183,25 @@ mod tests {
                      |--ssh-fanout|2|--share-hosts";
         let options = run(words, "n1").options.unwrap();
         assert_eq!(
-            (&options.benchmarks[..], options.pattern.as_deref()),
+            (&options.bench.benchmarks[..], options.bench.pattern.as_deref()),
             (&["net.rr".to_owned()][..], Some("ring"))
         );
-        assert_eq!(options.params["size"], ["1 B", "64 KiB"]);
-        let nodes = typed(options.nodes.clone()).unwrap();
-        assert_eq!((nodes.launcher, nodes.ssh.as_deref()), (Some(LauncherChoice::Ssh), Some("ssh -F a")));
-        assert_eq!(of_nodes(&nodes), options.nodes);
+        assert_eq!(options.bench.params["size"], ["1 B", "64 KiB"]);
+        let nodes = options.nodes;
+        assert_eq!((&nodes.launcher, nodes.ssh.as_deref()), (&Some(LauncherChoice::Ssh), Some("ssh -F a")));
+        let typed = option_words(&nodes);
+        assert_eq!(typed.join("|"), words.split_once("ring|").unwrap().1);
+        assert_eq!(typed_now(&typed.join("|")), nodes);
         let check = run("seatrial|check|--strict|--role|head=n1|--|--profile", "n1").options.unwrap();
         let roles = vec!["head=n1".to_owned()];
-        assert_eq!(check, RunOptions { strict: true, roles, ..RunOptions::default() });
+        let wanted = CheckOptions { strict: true, roles, reference: None };
+        assert_eq!(check, RunOptions { check: wanted, ..RunOptions::default() });
     }
 
     #[test]
     fn one_option_replaces_one_option() {
         let info = run("seatrial|run|net.rr|-w|n[1-4]|--ssh|ssh -F old|--share-hosts", "n[1-4]");
-        assert_eq!(info.options.as_ref().unwrap().nodes.launcher.as_deref(), Some("ssh"));
+        assert_eq!(info.options.as_ref().unwrap().nodes.launcher, Some(LauncherChoice::Ssh));
         let before = info.options.clone().unwrap();
         assert_eq!(went_on(&info, ""), Ok(before.clone()));
         let after = went_on(&info, "--ssh-fanout|2").unwrap();
@@ -297,10 +217,10 @@ mod tests {
     #[test]
     fn a_run_stays_as_strict_as_it_was_and_may_become_stricter() {
         let strict = run("seatrial|check|--strict", "n1");
-        assert!(resumed(&strict, &strict.nodes, &NodeArgs::default(), false).unwrap().strict);
+        assert!(resumed(&strict, &strict.nodes, &NodeOptions::default(), false).unwrap().check.strict);
         let lenient = run("seatrial|check", "n1");
-        assert!(!resumed(&lenient, &lenient.nodes, &NodeArgs::default(), false).unwrap().strict);
-        assert!(resumed(&lenient, &lenient.nodes, &NodeArgs::default(), true).unwrap().strict);
+        assert!(!resumed(&lenient, &lenient.nodes, &NodeOptions::default(), false).unwrap().check.strict);
+        assert!(resumed(&lenient, &lenient.nodes, &NodeOptions::default(), true).unwrap().check.strict);
     }
 
     #[test]
@@ -331,17 +251,20 @@ mod tests {
     fn a_run_goes_on_with_the_nodes_that_slurm_chose_for_it() {
         let mut info = run("seatrial|run|net.rr|-N|2|--partition|long", "n[7-8]");
         info.options = Some(went_on(&info, "--time|10").unwrap());
-        let nodes = typed(reaching(&info.nodes, &info)).unwrap();
+        let nodes = reaching(&info.nodes, &info);
         assert_eq!((fleet::nodes(&nodes), nodes.nodes), (vec!["n7".to_owned(), "n8".to_owned()], None));
         assert_eq!(nodes.launcher, Some(LauncherChoice::Slurm));
-        assert_eq!((nodes.partition.as_deref(), nodes.time.as_deref()), (Some("long"), Some("10")));
+        assert_eq!(
+            (nodes.slurm.partition.as_deref(), nodes.slurm.time.as_deref()),
+            (Some("long"), Some("10"))
+        );
         // Named, they are Slurm's all the same.
         let named = went_on(&info, "-w|n[7-8]").unwrap().nodes;
-        assert_eq!(named.launcher.as_deref(), Some("slurm"));
+        assert_eq!(named.launcher, Some(LauncherChoice::Slurm));
         // By another launcher, of which nobody asks a partition.
         info.options = Some(went_on(&info, "--launcher|ssh").unwrap());
-        let nodes = typed(reaching(&info.nodes, &info)).unwrap();
-        assert_eq!((nodes.launcher, nodes.partition, nodes.time), (Some(LauncherChoice::Ssh), None, None));
+        let nodes = reaching(&info.nodes, &info);
+        assert_eq!((nodes.launcher, nodes.slurm), (Some(LauncherChoice::Ssh), SlurmOptions::default()));
         assert_eq!(nodes.nodelist.unwrap().names().count(), 2);
     }
 
@@ -354,13 +277,13 @@ mod tests {
         ] {
             let mut info = run(command, "n1");
             info.options = Some(went_on(&info, "--ssh-fanout|2").unwrap());
-            let nodes = typed(reaching(&info.nodes, &info)).unwrap();
+            let nodes = reaching(&info.nodes, &info);
             assert_eq!((nodes.nodelist, nodes.nodes, nodes.ssh_fanout), (None, None, Some(2)), "{command}");
         }
         // What another launcher reached by name is this machine where the local one is asked for.
         let mut info = run("seatrial|run|cpu.clock|-w|n1", "n1");
         info.options = Some(went_on(&info, "--launcher|local").unwrap());
-        assert_eq!(typed(reaching(&info.nodes, &info)).unwrap().nodelist, None);
+        assert_eq!(reaching(&info.nodes, &info).nodelist, None);
     }
 
     #[test]
@@ -372,12 +295,5 @@ mod tests {
         // One that was named is.
         let listed = run("seatrial|run|net.rr|-w|n[7-9]", "n[7-9]");
         assert_eq!(named_nodes(&listed, &site), ["n7", "n8", "n9"]);
-    }
-
-    #[test]
-    fn a_launcher_of_a_later_version_is_named() {
-        let options = NodeOptions { launcher: Some("pbs".to_owned()), ..NodeOptions::default() };
-        let error = typed(options).unwrap_err().to_string();
-        assert!(error.contains("--launcher pbs") && error.contains("give another"), "{error}");
     }
 }

@@ -8,10 +8,10 @@ use seatrial_analysis::Assignment;
 use seatrial_bench::Registry;
 use seatrial_cluster::Fleet;
 use seatrial_engine::{
-    BackOff, Deadlines, Demand, Factors, Finished, LoadSweeps, NothingJudged, Plan, PlanInputs, Request,
-    Retest, Runner, Sides, Suspect, Suspects, Sweep, TimeBudget,
+    BackOff, Deadlines, Demand, Factors, Finished, LoadSweeps, NothingJudged, Plan, PlanInputs, Retest,
+    Runner, Sides, Suspect, Suspects, Sweep, TimeBudget,
 };
-use seatrial_model::profile::Profile;
+use seatrial_model::profile::{Profile, Test};
 use seatrial_model::record::{CaseRecord, Document, ProfileRef, RunEnd, RunInfo, RunOptions, SCHEMA_VERSION};
 use seatrial_model::{Case, CaseId, Cause, Event, Nanos, Outcome, Site, SiteNode, Verdict};
 use seatrial_report::repeat_command;
@@ -30,9 +30,9 @@ use crate::{fleet, judge, options, output};
 /// What is to be measured, and judged if there is a profile.
 pub struct Job {
     /// Benchmarks with their parameters.
-    pub requests: Vec<Request>,
+    pub tests: Vec<Test>,
     pub profile: Option<(Profile, ProfileRef)>,
-    /// What things are to be told the worth of, when that is the question: of the only request.
+    /// What things are to be told the worth of, when that is the question: of the only test.
     pub factors: Option<Factors>,
     /// The run to judge against, where the profile asks for shares of one: its name and records.
     pub reference: Option<(String, Vec<CaseRecord>)>,
@@ -49,10 +49,10 @@ pub fn run(
 ) -> Result<Exit, CliError> {
     let registry = seatrial_registry::REGISTRY;
     if let Some(name) = &args.resume {
-        return resume(name, registry, args, options.strict);
+        return resume(name, registry, args, options.check.strict);
     }
     let job = job()?;
-    let mut fleet = fleet::launch(&args.nodes, args.script.as_deref())?;
+    let mut fleet = fleet::launch(&options.nodes, args.script.as_deref())?;
     let site = site_of(fleet.as_ref());
     let absent = absent(fleet.as_ref());
     let names: Vec<String> = site
@@ -67,9 +67,9 @@ pub fn run(
         roles.as_ref().is_none_or(|roles| wanted.is_empty() || roles.plays(node, wanted))
     };
     let inputs = PlanInputs { site: &site, absent: &absent, plays: &plays };
-    let plan = match (&job.factors, job.requests.as_slice()) {
-        (Some(factors), [request]) => factors.plan(request, &registry, inputs)?,
-        _ => Plan::new(&job.requests, &registry, inputs)?,
+    let plan = match (&job.factors, job.tests.as_slice()) {
+        (Some(factors), [test]) => factors.plan(test, &registry, inputs)?,
+        _ => Plan::new(&job.tests, &registry, inputs)?,
     };
     if args.plan {
         let abouts: Vec<_> = registry.abouts().collect();
@@ -89,9 +89,9 @@ pub fn run(
         ))?;
         return Ok(Exit::MET);
     }
-    let strict = options.strict;
+    let (strict, share_hosts) = (options.check.strict, options.nodes.share_hosts);
     if args.script.is_none() {
-        options.nodes = options::of_nodes(&fleet::settled(&args.nodes));
+        options.nodes = fleet::settled(&options.nodes);
     }
     let info = RunInfo {
         id: String::new(),
@@ -123,7 +123,7 @@ pub fn run(
         done: Vec::new(),
         profile: job.profile.map(|(profile, _)| profile),
         reference: job.reference.map(|(_, records)| records),
-        share_hosts: args.nodes.share_hosts,
+        share_hosts,
         time_budget,
     };
     work.measure(registry, fleet.as_mut(), journal, args, strict).map_err(CliError::begun)
@@ -140,9 +140,9 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
         options::forget_commands(&mut info);
     }
     let named = options::named_nodes(&info, &run.site()?);
-    let options = options::resumed(&info, &named, &args.nodes, strict)?;
+    let options = options::resumed(&info, &named, &args.options.nodes, strict)?;
     info.options = Some(options.clone());
-    let nodes = options::typed(repeat_command::reaching(&named, &info))?;
+    let nodes = repeat_command::reaching(&named, &info);
     fleet::check(&nodes)?;
     let mut resumed = RunFolder::resume(&path)?;
     let cases = match resumed.run.plan.present() {
@@ -161,7 +161,7 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
             return Err(CliError::Usage(text));
         }
     };
-    let (strict, share_hosts) = (options.strict, options.nodes.share_hosts);
+    let (strict, share_hosts) = (options.check.strict, options.nodes.share_hosts);
     let mut fleet = fleet::launch(&nodes, args.script.as_deref())?;
     // Not before they have proved to lead to somebody.
     resumed.journal.keep_options(options)?;
@@ -231,7 +231,7 @@ impl Work {
         let mut progress = Progress::new(args.output.color);
         let mut done = self.done;
         for record in self.settled {
-            journal.record(&Event::CaseEnded { record: Box::new(record.clone()) })?;
+            journal.record(Event::CaseEnded { record: Box::new(record.clone()) })?;
             done.push(record);
         }
         let finished = {
@@ -241,8 +241,8 @@ impl Work {
                 Demanded::new(profile, &journal.info().nodes, &self.site, self.reference.as_deref())
             });
             let demand: &dyn Demand = demanded.as_ref().map_or(&NothingJudged, |demanded| demanded);
-            let mut watch = |event: &Event| {
-                progress.show(event);
+            let mut watch = |event: Event| {
+                progress.show(&event);
                 journal.record(event).map_err(Into::into)
             };
             let mut runner = Runner {

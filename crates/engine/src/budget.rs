@@ -12,7 +12,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use seatrial_model::record::{CaseRecord, NotMade};
-use seatrial_model::{Case, CaseId, Fact, Nanos, RepeatedTrials};
+use seatrial_model::{Case, CaseId, Fact, Nanos, RepeatedTrials, Site};
 
 use crate::further::Further;
 use crate::running_case::RunningCase;
@@ -54,7 +54,7 @@ impl Demand for NothingJudged {
 /// The time of a run, on every node.
 pub struct TimeBudget<'a> {
     promised: Option<Nanos>,
-    pub(crate) demand: &'a dyn Demand,
+    demand: &'a dyn Demand,
     /// The planned cases that have no record.
     left: HashMap<CaseId, Planned>,
     nodes: HashMap<String, NodeTime>,
@@ -120,40 +120,64 @@ impl<'a> TimeBudget<'a> {
         }
     }
 
-    /// Whether the cases `members`, which run together, may make a `further` trial. `standing` says how the criteria stand
-    /// of those that want it.
-    pub(crate) fn allows(
-        &self,
-        further: Further,
-        standing: impl FnOnce() -> Standing,
-        members: &[(u64, RunningCase)],
-        now: Nanos,
-    ) -> bool {
+    /// Whether `cases`, which run at the same time and are between two trials, make another: one of them wants it, and there is
+    /// time for it. They note what they go without.
+    pub(crate) fn another_trial(&self, cases: &mut [&mut RunningCase], site: &Site, now: Nanos) -> bool {
+        for further in [Further::Planned, Further::Repeat, Further::Precision] {
+            if !cases.iter().any(|case| case.wants(further)) {
+                continue;
+            }
+            if self.allows(further, cases, site, now) {
+                if further == Further::Repeat {
+                    cases.iter_mut().for_each(|case| case.leave_out_disturbed());
+                }
+                return true;
+            }
+            for case in cases.iter_mut().filter(|case| case.wants(further)) {
+                let nodes = case.case.nodes.clone();
+                case.goes_without(further, |not_made| self.told(not_made, &nodes));
+            }
+        }
+        false
+    }
+
+    /// Whether there is time for a `further` trial of `cases`.
+    fn allows(&self, further: Further, cases: &[&mut RunningCase], site: &Site, now: Nanos) -> bool {
         if self.promised.is_none() && further != Further::Repeat {
             return true;
         }
-        let standing = standing();
+        let asking = cases.iter().filter(|case| case.wants(further));
+        // The one that depends most on more trials.
+        let standing = asking.map(|case| self.standing(case, site)).max().unwrap_or(Standing::NotJudged);
         match further {
             // What is judged makes all trials of the plan.
             Further::Planned if standing != Standing::NotJudged => true,
-            Further::Planned => self.has_room(false, members, now),
-            Further::Repeat | Further::Precision => self.has_room(standing != Standing::Open, members, now),
+            Further::Planned => self.has_room(false, cases, now),
+            Further::Repeat | Further::Precision => self.has_room(standing != Standing::Open, cases, now),
         }
     }
 
-    /// Whether every node of `members` has time for one more trial of them, with what `is_kept_back` for others or without.
-    fn has_room(&self, is_kept_back: bool, members: &[(u64, RunningCase)], now: Nanos) -> bool {
-        let nodes: BTreeSet<&str> =
-            members.iter().flat_map(|(_, active)| distinct(&active.case.nodes)).collect();
+    /// How the criteria of a case stand with its trials so far.
+    fn standing(&self, case: &RunningCase, site: &Site) -> Standing {
+        if !self.demand.is_judged(&case.case) {
+            return Standing::NotJudged;
+        }
+        // Without a number there is no verdict yet.
+        case.so_far(site).map_or(Standing::Open, |record| self.demand.standing(&record))
+    }
+
+    /// Whether every node of `cases` has time for one more trial of them, with what `is_kept_back` for others or without.
+    fn has_room(&self, is_kept_back: bool, cases: &[&mut RunningCase], now: Nanos) -> bool {
+        let nodes: BTreeSet<&str> = cases.iter().flat_map(|case| distinct(&case.case.nodes)).collect();
         nodes.into_iter().all(|node| {
             let here = || {
-                let actives = members.iter().map(|(_, active)| active);
-                actives.filter(|active| active.case.nodes.iter().any(|name| name == node))
+                let cases = cases.iter().map(|case| &**case);
+                cases.filter(|case| case.case.nodes.iter().any(|name| name == node))
             };
             let time = self.nodes.get(node).copied().unwrap_or_default();
-            let own = || here().filter_map(|active| self.left.get(&active.case.id));
+            let own = || here().filter_map(|case| self.left.get(&case.case.id));
             let longest = |seconds: fn(&RunningCase, Nanos) -> f64| {
-                here().map(|active| seconds(active, now)).fold(0.0, f64::max)
+                here().map(|case| seconds(case, now)).fold(0.0, f64::max)
             };
             let trial = longest(RunningCase::trial_seconds);
             let others: f64 = time.reserve - own().map(|case| case.reserve).sum::<f64>();
@@ -173,7 +197,7 @@ impl<'a> TimeBudget<'a> {
     }
 
     /// What `not_made` of a case on `nodes` is to say of the time that there was.
-    pub(crate) fn told(&self, not_made: NotMade, nodes: &[String]) -> NotMade {
+    fn told(&self, not_made: NotMade, nodes: &[String]) -> NotMade {
         let planned = || nodes.iter().filter_map(|node| self.nodes.get(node)).map(|time| time.planned);
         let seconds = self.promised.map_or_else(|| planned().fold(0.0, f64::max), Nanos::as_secs);
         NotMade { seconds, is_whole_run: self.promised.is_some(), ..not_made }

@@ -5,12 +5,14 @@
 //! against real agents and against scripted ones.
 
 mod budget;
+mod co_run_group;
 mod crowded;
 mod disturbance;
 mod factors;
 mod further;
 mod guarded;
 mod host;
+mod inputs;
 mod load_sweep;
 mod pattern;
 mod placement;
@@ -18,9 +20,7 @@ mod plan;
 mod probes;
 mod quarantine;
 mod recompute;
-mod request;
 mod retest;
-mod round;
 mod runner;
 mod running_case;
 mod schedule;
@@ -32,11 +32,11 @@ mod trial;
 pub use budget::{Demand, NothingJudged, Standing, TimeBudget};
 pub use factors::{BASELINE, Factors};
 pub use guarded::guarded;
+pub use inputs::{PlanError, PlanInputs};
 pub use load_sweep::{BackOff, LoadSweeps};
 pub use pattern::{ALIASES, Ends, PATTERNS, Partners, Pattern, Step, alias};
 pub use plan::Plan;
 pub use recompute::{Recomputation, recompute};
-pub use request::{PlanInputs, Request, RequestError};
 pub use retest::{Retest, Sides, Suspect, Suspects};
 pub use runner::{Finished, LeaveOut, RunError, Runner, Watch, try_all};
 pub use schedule::{QueuedCase, QueuedGroup, Schedule};

@@ -3,10 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use seatrial_model::name::nearest;
+use seatrial_model::profile::Test;
 use seatrial_model::{About, Case, CaseId, Cause, Origin, Reason, Site, SiteNode, Value};
 
+use crate::inputs::{PlanError, PlanInputs};
 use crate::pattern::{ALONE, Ends, PATTERNS, Partners, Pattern, Step};
-use crate::request::{PlanInputs, Request, RequestError};
 
 /// Set where cases that run at the same time are pinned to the same cores of a node, because it has no more.
 const SHARES_CORES: &str = "shares_cores";
@@ -57,17 +58,12 @@ pub struct Placements {
 /// told by itself; one of two parts pair by pair; one of more on all nodes together.
 ///
 /// Nodes that could not be reached are paired as if they were there, so that a run has as many cases whoever was lost.
-pub fn placements(
-    about: &About,
-    request: &Request,
-    inputs: &PlanInputs<'_>,
-) -> Result<Placements, RequestError> {
+pub fn placements(about: &About, test: &Test, inputs: &PlanInputs<'_>) -> Result<Placements, PlanError> {
     let here = &inputs.site.nodes;
     let names: Vec<&str> = here.iter().map(|node| node.name.as_str()).collect();
     let names = [names, inputs.absent.iter().map(|(name, _)| name.as_str()).collect()].concat();
     let why_not = |at: usize| at.checked_sub(here.len()).map(|at| inputs.absent[at].1.as_str());
-    let players: Vec<usize> =
-        (0..names.len()).filter(|at| (inputs.plays)(names[*at], &request.roles)).collect();
+    let players: Vec<usize> = (0..names.len()).filter(|at| (inputs.plays)(names[*at], &test.roles)).collect();
     let present = || players.iter().copied().filter(|at| why_not(*at).is_none());
     let site = |nodes: &[usize]| Site { nodes: nodes.iter().map(|at| here[*at].clone()).collect() };
     let plain = |nodes: &[usize]| Placement { site: site(nodes), tag: None, too_few: None };
@@ -86,29 +82,29 @@ pub fn placements(
         found.unreached.extend(missing.map(|at| unreached(&[*at], None)));
         return Ok(found);
     }
-    let pattern = pattern_of(request)?;
+    let pattern = pattern_of(test)?;
     let everybody: Vec<usize> = (0..names.len()).collect();
-    let of_role: Vec<usize> = match request.partner.as_deref() {
+    let of_role: Vec<usize> = match test.partner.as_deref() {
         None | Some(ANY) => Vec::new(),
         Some(role) => {
             let role = [role.to_owned()];
             everybody.iter().copied().filter(|at| (inputs.plays)(names[*at], &role)).collect()
         }
     };
-    let partners = request.partner.as_deref().map(|partner| match partner {
+    let partners = test.partner.as_deref().map(|partner| match partner {
         ANY => Partners::Any(&everybody),
         _ => Partners::Role(&of_role),
     });
-    let steps = pattern.steps(&Ends { players: &players, partners, rounds: request.rounds });
+    let steps = pattern.steps(&Ends { players: &players, partners, rounds: test.rounds });
     let mut paired = BTreeSet::new();
     for Step { number, pairs } in &steps {
         for (one, other) in pairs {
-            paired.extend([*one, *other].into_iter().filter(|at| request.partner.is_none() || at == one));
+            paired.extend([*one, *other].into_iter().filter(|at| test.partner.is_none() || at == one));
             let nodes = if one == other { vec![*one] } else { vec![*one, *other] };
             let tag = (pattern.at_once || pattern.has_rounds).then_some(Tag {
                 pattern,
                 step: *number,
-                links: request.links,
+                links: test.links,
             });
             match nodes.iter().all(|at| why_not(*at).is_none()) {
                 true => found.sites.push(Placement { site: site(&nodes), tag, too_few: None }),
@@ -119,9 +115,9 @@ pub fn placements(
     for player in players.iter().filter(|player| !paired.contains(player)) {
         if why_not(*player).is_some() {
             found.unreached.push(unreached(&[*player], None));
-        } else if players.len() == 1 && (request.partner.is_none() || names.len() == 1) {
-            found.sites.push(Placement { too_few: Some(too_few(request)), ..plain(&[*player]) });
-        } else if let Some(partner) = request.partner.as_ref().filter(|_| !pattern.at_once) {
+        } else if players.len() == 1 && (test.partner.is_none() || names.len() == 1) {
+            found.sites.push(Placement { too_few: Some(too_few(test)), ..plain(&[*player]) });
+        } else if let Some(partner) = test.partner.as_ref().filter(|_| !pattern.at_once) {
             let whose = if partner == ANY { String::new() } else { format!(" that plays {partner}") };
             let text = format!("no other node{whose} is here to be its partner; add one with -w");
             found.alone.push((names[*player].to_owned(), Reason::new(Cause::Missing, text)));
@@ -131,14 +127,14 @@ pub fn placements(
 }
 
 /// Why a test of two nodes is not measured on one.
-fn too_few(request: &Request) -> Reason {
-    let whose = match request.roles.as_slice() {
+fn too_few(test: &Test) -> Reason {
+    let whose = match test.roles.as_slice() {
         [] => String::new(),
         roles => format!(" that play {}", roles.join(" or ")),
     };
     let text = format!(
         "{} needs 2 nodes{whose}, 1 was given (-w, -N); loopback is pattern = \"{ALONE}\" (run: --pattern {ALONE})",
-        request.group
+        test.id
     );
     Reason::new(Cause::Missing, text)
 }
@@ -146,17 +142,17 @@ fn too_few(request: &Request) -> Reason {
 /// Whoever is there may be the partner.
 const ANY: &str = "any";
 
-fn pattern_of(request: &Request) -> Result<&'static Pattern, RequestError> {
-    let id = request.pattern.as_deref().unwrap_or(PATTERNS[0].id);
-    let pattern = Pattern::find(id).ok_or_else(|| RequestError::UnknownPattern {
+fn pattern_of(test: &Test) -> Result<&'static Pattern, PlanError> {
+    let id = test.pattern.as_deref().unwrap_or(PATTERNS[0].id);
+    let pattern = Pattern::find(id).ok_or_else(|| PlanError::UnknownPattern {
         id: id.to_owned(),
         nearest: nearest(id, PATTERNS.iter().map(|pattern| pattern.id)).map(str::to_owned),
     })?;
-    if request.rounds.is_some() && !pattern.has_rounds {
+    if test.rounds.is_some() && !pattern.has_rounds {
         let with = PATTERNS.iter().filter(|pattern| pattern.has_rounds).map(|pattern| pattern.id);
         let text =
             format!("pattern {id} has no rounds to be counted; {} has", with.collect::<Vec<_>>().join(", "));
-        return Err(RequestError::Contradiction(text));
+        return Err(PlanError::Contradiction(text));
     }
     Ok(pattern)
 }

@@ -1,11 +1,12 @@
-//! The cases of a request.
+//! The cases of a test.
 
 use crate::crowded::crowded;
 use crate::guarded;
+use crate::inputs::{PlanError, PlanInputs, combinations};
 use crate::placement::{Cores, Placement, Tag, Unreached, placements};
-use crate::request::{PlanInputs, Request, RequestError};
 use seatrial_bench::{Benchmark, DISTINCT_CARDS, Registry};
 use seatrial_model::profile::Requirement;
+use seatrial_model::profile::Test;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{About, Budget, Case, CaseId, Cause, Nanos, Params, Reason, Subject};
 use std::collections::HashSet;
@@ -31,25 +32,21 @@ const NOTHING: Budget = Budget {
 };
 
 impl Plan {
-    /// The cases that `requests` make of `inputs`.
+    /// The cases that `tests`, as far as their benchmarks exist, make of `inputs`.
     ///
     /// # Errors
-    /// [`RequestError`] for what the user has to mend; what does not apply to the site is settled as skipped, and a
+    /// [`PlanError`] for what the user has to mend; what does not apply to the site is settled as skipped, and a
     /// node that could not be reached as never reached.
-    pub fn new(
-        requests: &[Request],
-        registry: &Registry,
-        inputs: PlanInputs<'_>,
-    ) -> Result<Self, RequestError> {
+    pub fn new(tests: &[Test], registry: &Registry, inputs: PlanInputs<'_>) -> Result<Self, PlanError> {
         let mut plan = Plan::default();
         let mut seen = HashSet::new();
-        for request in requests {
-            let bench = registry.find(&request.bench).ok_or_else(|| RequestError::UnknownBenchmark {
-                id: request.bench.clone(),
-                nearest: registry.nearest(&request.bench).map(str::to_owned),
+        for test in tests.iter().filter(|test| !test.planned) {
+            let bench = registry.find(&test.bench).ok_or_else(|| PlanError::UnknownBenchmark {
+                id: test.bench.clone(),
+                nearest: registry.nearest(&test.bench).map(str::to_owned),
             })?;
-            let placements = placements(bench.about(), request, &inputs)?;
-            for params in request.combinations(bench.about())? {
+            let placements = placements(bench.about(), test, &inputs)?;
+            for params in combinations(test, bench.about())? {
                 let mut cores = Cores::default();
                 let mut step = None;
                 for placement in &placements.sites {
@@ -57,13 +54,13 @@ impl Plan {
                     if std::mem::replace(&mut step, own) != own {
                         cores = Cores::default();
                     }
-                    plan.add(request, bench, &params, placement, &mut cores, &mut seen)?;
+                    plan.add(test, bench, &params, placement, &mut cores, &mut seen)?;
                 }
                 for (name, reason) in &placements.alone {
-                    plan.settle(request, bench.about(), &params, name, reason.clone());
+                    plan.settle(test, bench.about(), &params, name, reason.clone());
                 }
                 for unreached in &placements.unreached {
-                    plan.settle_unreached(request, bench.about(), &params, unreached);
+                    plan.settle_unreached(test, bench.about(), &params, unreached);
                 }
             }
         }
@@ -75,13 +72,13 @@ impl Plan {
 
     fn add(
         &mut self,
-        request: &Request,
+        test: &Test,
         bench: &dyn Benchmark,
         params: &Params,
         placement: &Placement,
         cores: &mut Cores,
         seen: &mut HashSet<CaseId>,
-    ) -> Result<(), RequestError> {
+    ) -> Result<(), PlanError> {
         let about = bench.about();
         let Placement { site, tag, too_few } = placement;
         let first = site.nodes.first().map_or("", |node| node.name.as_str());
@@ -95,11 +92,11 @@ impl Plan {
                     let count = cases.len();
                     cases.retain(|case| case.planned.flag(DISTINCT_CARDS) == Ok(true));
                     if cases.len() < count {
-                        self.settle(request, about, params, first, reason.clone());
+                        self.settle(test, about, params, first, reason.clone());
                     }
                 }
-                let wanted = cases.into_iter().filter(|case| Requirement::selects(&request.on, &case.facts));
-                for mut case in wanted.map(|case| case.in_group(about, &request.group)) {
+                let wanted = cases.into_iter().filter(|case| Requirement::selects(&test.on, &case.facts));
+                for mut case in wanted.map(|case| case.in_group(about, &test.id)) {
                     if let Some(tag) = tag {
                         tag.mark(&mut case);
                     }
@@ -113,27 +110,27 @@ impl Plan {
                 }
             }
             Err(reason) if reason.cause == Cause::Contradiction => {
-                return Err(RequestError::Contradiction(format!("{}: {}", about.id, reason.text)));
+                return Err(PlanError::Contradiction(format!("{}: {}", about.id, reason.text)));
             }
-            Err(reason) => self.settle(request, about, params, first, reason),
+            Err(reason) => self.settle(test, about, params, first, reason),
         }
         Ok(())
     }
 
     /// Notes a case that will not run.
-    fn settle(&mut self, request: &Request, about: &About, params: &Params, node: &str, reason: Reason) {
-        let case = Case::new(about, node, Subject::node(), params, NOTHING).in_group(about, &request.group);
+    fn settle(&mut self, test: &Test, about: &About, params: &Params, node: &str, reason: Reason) {
+        let case = Case::new(about, node, Subject::node(), params, NOTHING).in_group(about, &test.id);
         self.settled.push((case, reason));
     }
 
     /// Notes a case of nodes that could not be reached.
-    fn settle_unreached(&mut self, request: &Request, about: &About, params: &Params, unreached: &Unreached) {
+    fn settle_unreached(&mut self, test: &Test, about: &About, params: &Params, unreached: &Unreached) {
         let mut case = Case::new(about, "", Subject::node(), params, NOTHING);
         case.nodes.clone_from(&unreached.nodes);
         if let [one, other] = unreached.nodes.as_slice() {
             case.subject = format!("{one}->{other}").parse().unwrap_or_else(|_| Subject::node());
         }
-        case = case.in_group(about, &request.group);
+        case = case.in_group(about, &test.id);
         if let Some(tag) = &unreached.tag {
             tag.mark(&mut case);
         }
@@ -179,22 +176,20 @@ mod tests {
         Site { nodes: names.iter().map(|name| SiteNode::new(*name, machine.clone())).collect() }
     }
 
-    fn request(pattern: Option<&str>, partner: Option<&str>) -> Request {
-        Request {
-            group: "net.rr".to_owned(),
+    fn test(pattern: Option<&str>, partner: Option<&str>) -> Test {
+        Test {
+            id: "net.rr".to_owned(),
             bench: "net.rr".to_owned(),
             params: BTreeMap::new(),
-            on: Params::default(),
             roles: vec!["production".to_owned()],
             pattern: pattern.map(str::to_owned),
             partner: partner.map(str::to_owned),
-            rounds: None,
-            links: None,
+            ..Test::default()
         }
     }
 
     /// The head is `h` and its like, all others are production nodes.
-    fn planned(request: &Request, here: &[&str], absent: &[&str]) -> Plan {
+    fn planned(test: &Test, here: &[&str], absent: &[&str]) -> Plan {
         let absent: Vec<_> = absent.iter().map(|name| ((*name).to_owned(), "no route".to_owned())).collect();
         let site = site(here);
         let plays = |node: &str, roles: &[String]| {
@@ -202,11 +197,11 @@ mod tests {
             roles.is_empty() || roles.iter().any(|role| role == own)
         };
         let inputs = PlanInputs { site: &site, absent: &absent, plays: &plays };
-        Plan::new(std::slice::from_ref(request), &seatrial_registry::REGISTRY, inputs).expect("a plan")
+        Plan::new(std::slice::from_ref(test), &seatrial_registry::REGISTRY, inputs).expect("a plan")
     }
 
     fn plan(here: &[&str], absent: &[&str]) -> Plan {
-        planned(&request(None, None), here, absent)
+        planned(&test(None, None), here, absent)
     }
 
     fn nodes(plan: &Plan) -> Vec<String> {
@@ -228,7 +223,7 @@ mod tests {
         assert_eq!(one.settled[0].1.cause.outcome(), seatrial_model::Outcome::Unmeasured);
         for pattern in crate::PATTERNS {
             for partner in [None, Some("any"), Some("production")] {
-                let plan = planned(&request(Some(pattern.id), partner), &["n1"], &[]);
+                let plan = planned(&test(Some(pattern.id), partner), &["n1"], &[]);
                 assert_eq!(plan.cases.is_empty(), !pattern.is_alone(), "{} {partner:?}", pattern.id);
                 assert_eq!(
                     plan.settled.len(),
@@ -239,7 +234,7 @@ mod tests {
             }
         }
         // The only one of its role among several nodes is no pair either.
-        let only = planned(&request(None, None), &["h1", "n1", "h2"], &[]);
+        let only = planned(&test(None, None), &["h1", "n1", "h2"], &[]);
         assert_eq!((only.cases.len(), settled(&only).len()), (0, 1));
     }
 
@@ -252,12 +247,12 @@ mod tests {
             .zip(std::iter::repeat(roles))
             .flat_map(|(it, all)| all.into_iter().map(move |roles| (it, roles)))
         {
-            let request = request(Some(pattern.id), partner);
+            let test = test(Some(pattern.id), partner);
             let count = |plan: &Plan| plan.cases.len() + plan.settled.len();
-            let whole = planned(&request, &all, &[]);
+            let whole = planned(&test, &all, &[]);
             for lost in lost {
                 let here: Vec<&str> = all.iter().copied().filter(|node| *node != all[lost]).collect();
-                let plan = planned(&request, &here, &[all[lost]]);
+                let plan = planned(&test, &here, &[all[lost]]);
                 assert!(plan.settled.iter().any(|(case, _)| case.nodes.iter().any(|node| node == all[lost])));
                 // Who pauses in a pattern of halves is told when it is the one that was lost.
                 let paused = usize::from(
@@ -287,7 +282,7 @@ mod tests {
 
     #[test]
     fn every_node_has_a_partner_of_the_role_and_the_partner_none() {
-        let with_head = request(None, Some("head"));
+        let with_head = test(None, Some("head"));
         let plan = planned(&with_head, &["h1", "n1", "n2", "h2", "n3"], &[]);
         assert_eq!(nodes(&plan), ["n1+h1", "n2+h2", "n3+h1"]);
         assert!(plan.settled.is_empty());
@@ -304,18 +299,18 @@ mod tests {
 
     #[test]
     fn any_other_node_may_be_the_partner() {
-        let with_any = request(None, Some("any"));
+        let with_any = test(None, Some("any"));
         assert_eq!(nodes(&planned(&with_any, &["h1", "n1"], &[])), ["n1+h1"]);
         assert_eq!(nodes(&planned(&with_any, &["n1", "n2", "n3"], &[])), ["n1+n2", "n2+n3", "n3+n1"]);
         assert!(planned(&with_any, &["n1"], &["n2"]).cases.is_empty(), "it has lost everybody");
-        let ring = request(Some("ring"), Some("any"));
+        let ring = test(Some("ring"), Some("any"));
         assert_eq!(nodes(&planned(&ring, &["h1", "n1"], &[])), ["n1+h1"]);
         assert_eq!(nodes(&planned(&ring, &["n1", "n2"], &[])), ["n1+n2", "n2+n1"]);
     }
 
     #[test]
     fn the_cases_of_a_trunk_have_ids_and_steps_of_their_own() {
-        let plan = planned(&request(Some("trunk"), None), &["n1", "n2", "n3", "n4"], &[]);
+        let plan = planned(&test(Some("trunk"), None), &["n1", "n2", "n3", "n4"], &[]);
         let ids: Vec<_> = plan.cases.iter().map(|case| case.id.to_string()).collect();
         assert_eq!(
             ids,
@@ -334,9 +329,8 @@ mod tests {
         for node in &mut site.nodes {
             node.machine.cpu.threads = (0..2).map(thread).collect();
         }
-        let request = Request { roles: Vec::new(), ..request(Some("incast"), None) };
-        let plan =
-            Plan::new(&[request], &seatrial_registry::REGISTRY, PlanInputs::of(&site)).expect("a plan");
+        let test = Test { roles: Vec::new(), ..test(Some("incast"), None) };
+        let plan = Plan::new(&[test], &seatrial_registry::REGISTRY, PlanInputs::of(&site)).expect("a plan");
         let cpus: Vec<_> = plan.cases.iter().map(|case| case.places[1].bindings[0].cpu).collect();
         let shared: Vec<_> =
             plan.cases.iter().map(|case| case.planned.get("shares_cores").is_some()).collect();
@@ -346,7 +340,7 @@ mod tests {
     #[test]
     fn rounds_are_for_a_pattern_that_has_some() {
         let site = site(&["n1", "n2", "n3", "n4"]);
-        let with = |pattern| Request { rounds: Some(2), roles: Vec::new(), ..request(Some(pattern), None) };
+        let with = |pattern| Test { rounds: Some(2), roles: Vec::new(), ..test(Some(pattern), None) };
         let plan = |pattern| Plan::new(&[with(pattern)], &seatrial_registry::REGISTRY, PlanInputs::of(&site));
         assert_eq!(plan("matchings").expect("two rounds").cases.len(), 4);
         let refused = plan("ring").expect_err("no rounds").to_string();

@@ -1,4 +1,4 @@
-//! A case that runs: its trials so far, and what is decided after each.
+//! A case that runs: its trials so far, and what they come to.
 //!
 //! Cases that are measured at the same time (a co-run group) make as many trials as the one of them that needs most, and repeat
 //! one that was disturbed for any: the trials of all are then the same moments.
@@ -15,10 +15,12 @@ use seatrial_model::{
 use seatrial_stats::{Stop, StopRule};
 use serde_json::{Value, json};
 
+use crate::disturbance::disturbance;
 use crate::further::Further;
 use crate::guarded::guarded;
 use crate::probes;
 use crate::quarantine::LivenessCheck;
+use crate::schedule::QueuedCase;
 use crate::summarise;
 use crate::together::Began;
 use crate::trial::{Action, Deadlines, Trial, TrialEnd};
@@ -35,15 +37,15 @@ pub struct RunningCase {
     clocks: Vec<Option<Offset>>,
     /// The trial that runs.
     pub trial: Trial,
-    /// What it runs with: a number that all of them have.
-    pub co_run: u64,
+    /// How its trial ended, while other cases of its group still run theirs.
+    completed: Option<TrialEnd>,
     /// How many cases began to measure with this one, itself included, where that is its point.
     pub concurrent_cases: Option<u32>,
     /// The same of the trials that count, by trial.
     concurrent_counts: Vec<(u32, u32)>,
-    /// The case that is to run, where this one only looks whether its subject answers.
+    /// The liveness check that its first trial is instead of a measurement.
     pub check: Option<LivenessCheck>,
-    bench: &'static dyn Benchmark,
+    pub bench: &'static dyn Benchmark,
     parts: Vec<PartRecord>,
     number: u32,
     counted: u32,
@@ -57,26 +59,31 @@ pub struct RunningCase {
 }
 
 impl RunningCase {
-    /// Starts the first trial.
+    /// Starts the first trial, or the liveness check that is to precede it.
     pub fn start(
         bench: &'static dyn Benchmark,
-        case: Case,
-        nodes: Vec<NodeIndex>,
+        queued: QueuedCase,
+        check: Option<LivenessCheck>,
         clocks: Vec<Option<Offset>>,
         first: WorkerId,
         now: Nanos,
         deadlines: Deadlines,
     ) -> (Self, Vec<Action>) {
+        let QueuedCase { case, nodes } = queued;
+        let (case, deadlines) = match &check {
+            Some(check) => (check.sent(), LivenessCheck::deadlines(deadlines)),
+            None => (case, deadlines),
+        };
         let (trial, actions) = Trial::start(&case, 0, first, &nodes, &clocks, now, deadlines);
-        let active = Self {
+        let running = Self {
             case,
             nodes,
             clocks,
             trial,
-            co_run: 0,
+            completed: None,
             concurrent_cases: None,
             concurrent_counts: Vec::new(),
-            check: None,
+            check,
             bench,
             parts: Vec::new(),
             number: 0,
@@ -87,7 +94,7 @@ impl RunningCase {
             started: now,
             measures: OnceCell::new(),
         };
-        (active, actions)
+        (running, actions)
     }
 
     /// The number of the trial that runs.
@@ -95,23 +102,51 @@ impl RunningCase {
         self.number
     }
 
-    /// The record of a case that ended with its trial.
-    pub fn failed(&self, reason: &Reason, end: TrialEnd, now: Nanos) -> CaseRecord {
-        let mut record = self.without_numbers(reason, &end.parts, now.since(self.started).as_secs());
-        record.lost = end.lost;
-        record
+    /// Takes the end of its trial in: the record of the case when the trial failed. Whether a complete trial counts is known
+    /// when all trials of the group are complete.
+    pub fn end_trial(&mut self, end: TrialEnd, now: Nanos) -> Option<CaseRecord> {
+        match end.reason.clone() {
+            Some(reason) => Some(self.failed(&reason, end, now)),
+            None => {
+                self.completed = Some(end);
+                None
+            }
+        }
     }
 
-    /// The record of the case that is not to run since `look`, taken before it, hung.
+    /// The record of a case that ended with its trial.
+    fn failed(&self, reason: &Reason, end: TrialEnd, now: Nanos) -> CaseRecord {
+        let record = self.without_numbers(reason, &end.parts, self.seconds(now));
+        CaseRecord { lost: end.lost, ..record }
+    }
+
+    /// The record of the case that is not to run since `check`, made before it, hung.
     pub fn still_hung(&self, check: &LivenessCheck, end: &TrialEnd, now: Nanos) -> CaseRecord {
         let mut record = check.hung();
-        record.seconds = now.since(self.started).as_secs();
+        record.seconds = self.seconds(now);
         tell_parts(&mut record, &end.parts);
         record
     }
 
-    /// Counts a trial that came to its end, and notes the `disturbance` during it.
-    pub fn count(&mut self, end: TrialEnd, disturbance: Option<&str>) {
+    /// Whether its trial is complete and the next one has not begun.
+    pub fn is_between_trials(&self) -> bool {
+        self.completed.is_some()
+    }
+
+    /// The record of a case that lost `node` between two trials.
+    pub fn lost_between_trials(&mut self, node: &str, reason: &Reason, now: Nanos) -> Option<CaseRecord> {
+        let end = self.completed.take()?;
+        Some(self.failed(reason, TrialEnd { lost: vec![node.to_owned()], ..end }, now))
+    }
+
+    /// What disturbed the trial that is complete.
+    pub fn disturbance(&self) -> Option<String> {
+        disturbance(&self.completed.as_ref()?.parts)
+    }
+
+    /// Counts the trial that is complete, and notes the `disturbance` during it.
+    pub fn count(&mut self, disturbance: Option<&str>) {
+        let Some(end) = self.completed.take() else { return };
         self.disturbed
             .extend(disturbance.map(|why| DisturbedTrial { trial: self.number, why: why.to_owned() }));
         self.parts.extend(end.parts);

@@ -9,6 +9,8 @@ use std::collections::{HashMap, VecDeque};
 use seatrial_cluster::NodeIndex;
 use seatrial_model::Case;
 
+use crate::placement::co_run_key;
+
 /// Cases that wait for their hosts.
 #[derive(Debug, Default)]
 pub struct Schedule {
@@ -34,13 +36,35 @@ pub struct QueuedCase {
     pub nodes: Vec<NodeIndex>,
 }
 
+impl QueuedGroup {
+    /// `cases` as they are started: each by itself, or with those that are to be measured at the same time. A group waits where
+    /// its first case stands. `hosts` has the host of each node.
+    pub fn of(cases: Vec<QueuedCase>, hosts: &[NodeIndex]) -> Vec<Self> {
+        let mut groups: Vec<Self> = Vec::new();
+        let mut known = HashMap::new();
+        for case in cases {
+            let place = match co_run_key(&case.case) {
+                Some(key) => *known.entry(key).or_insert(groups.len()),
+                None => groups.len(),
+            };
+            if place == groups.len() {
+                groups.push(Self { members: Vec::new(), hosts: Vec::new() });
+            }
+            let host = |node: &NodeIndex| hosts.get(node.0).copied().unwrap_or(*node);
+            groups[place].hosts.extend(distinct(case.nodes.iter().map(host).collect()));
+            groups[place].members.push(case);
+        }
+        groups
+    }
+}
+
 impl Schedule {
     /// A schedule of `cases`; on each host they start in this order.
     pub fn new(cases: impl IntoIterator<Item = QueuedGroup>) -> Self {
         let mut schedule = Self::default();
         for waiting in cases {
             let position = schedule.waiting.len();
-            for host in distinct(&waiting.hosts) {
+            for host in distinct(waiting.hosts.clone()) {
                 schedule.by_host.entry(host).or_default().push_back(position);
                 schedule.busy.insert(host, false);
             }
@@ -68,7 +92,7 @@ impl Schedule {
     /// of one.
     pub fn take(&mut self, host: NodeIndex) -> Option<QueuedGroup> {
         let position = self.front(host)?;
-        let hosts = distinct(&self.waiting[position].as_ref()?.hosts);
+        let hosts = distinct(self.waiting[position].as_ref()?.hosts.clone());
         for other in &hosts {
             if self.busy[other] || self.front(*other) != Some(position) {
                 return None;
@@ -83,7 +107,7 @@ impl Schedule {
 
     /// Frees the hosts of what [`Self::take`] gave, when all of it ended.
     pub fn release(&mut self, hosts: &[NodeIndex]) {
-        for host in distinct(hosts) {
+        for host in distinct(hosts.to_vec()) {
             self.busy.insert(host, false);
         }
     }
@@ -121,8 +145,7 @@ impl Schedule {
     }
 }
 
-fn distinct(hosts: &[NodeIndex]) -> Vec<NodeIndex> {
-    let mut hosts = hosts.to_vec();
+fn distinct(mut hosts: Vec<NodeIndex>) -> Vec<NodeIndex> {
     hosts.sort_unstable();
     hosts.dedup();
     hosts

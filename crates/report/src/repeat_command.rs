@@ -1,7 +1,7 @@
 //! Command lines that are offered to a person: the one that goes on with a run and the one that repeats a case of it,
 //! written so that a shell takes them as they are meant. Whoever prints such a command has it from here.
 
-use seatrial_model::record::{CaseRecord, NodeOptions, RunInfo};
+use seatrial_model::record::{CaseRecord, LauncherChoice, NodeOptions, RunInfo, option_words};
 
 use crate::labels::named_params;
 use crate::words::clean;
@@ -13,9 +13,6 @@ pub fn resume(run: &RunInfo) -> String {
     line(["seatrial", command, "--resume", &run.id])
 }
 
-/// The launcher of this machine and no other.
-const LOCAL: &str = "local";
-
 /// The command that runs `case` alone, where and as it ran in `run`. Of a record without options it is the one that was typed
 /// then, which runs all of it: how the nodes were reached is not known otherwise.
 pub fn repeat(case: &CaseRecord, run: &RunInfo) -> String {
@@ -26,8 +23,9 @@ pub fn repeat(case: &CaseRecord, run: &RunInfo) -> String {
     words.extend(named_params(case).into_iter().flat_map(|pair| ["-p".to_owned(), pair]));
     let mut options = reaching(&case.nodes, run);
     // What it comes to without a word: this machine, and nodes by their names through ssh.
-    options.launcher = options.launcher.filter(|launcher| ![LOCAL, "ssh"].contains(&launcher.as_str()));
-    words.extend(said(&options));
+    options.launcher =
+        options.launcher.filter(|it| !matches!(it, LauncherChoice::Local | LauncherChoice::Ssh));
+    words.extend(option_words(&options));
     line(words)
 }
 
@@ -39,7 +37,8 @@ pub fn reaching(nodes: &[String], run: &RunInfo) -> NodeOptions {
     if nodes.is_empty() {
         return options;
     }
-    let is_here = options.launcher.as_ref().map_or(run.nodes.len() <= 1, |launcher| launcher == LOCAL);
+    let is_here =
+        options.launcher.as_ref().map_or(run.nodes.len() <= 1, |launcher| *launcher == LauncherChoice::Local);
     NodeOptions {
         nodelist: if is_here { None } else { nodes.join(",").parse().ok() },
         nodes: None,
@@ -48,48 +47,6 @@ pub fn reaching(nodes: &[String], run: &RunInfo) -> NodeOptions {
         ssh_fanout: options.ssh_fanout.filter(|most| is_here || nodes.len() > *most as usize),
         ..options
     }
-}
-
-/// Options in the words of a command line.
-fn said(options: &NodeOptions) -> Vec<String> {
-    let NodeOptions {
-        nodelist,
-        nodes,
-        exclude,
-        launcher,
-        partition,
-        account,
-        reservation,
-        time,
-        ssh,
-        ssh_fanout,
-        mpirun,
-        share_hosts,
-    } = options.clone();
-    let valued = [
-        ("-w", nodelist.map(|nodes| nodes.to_string())),
-        ("-N", nodes.map(|count| count.to_string())),
-        ("-x", exclude.map(|nodes| nodes.to_string())),
-        ("--launcher", launcher),
-        ("--partition", partition),
-        ("--account", account),
-        ("--reservation", reservation),
-        ("--time", time),
-        ("--ssh", ssh),
-        ("--ssh-fanout", ssh_fanout.map(|count| count.to_string())),
-        ("--mpirun", mpirun),
-    ];
-    let mut words = Vec::new();
-    for (name, value) in valued {
-        // A value that looks like an option has to be joined to its own.
-        match value {
-            Some(value) if value.starts_with('-') => words.push(format!("{name}={value}")),
-            Some(value) => words.extend([name.to_owned(), value]),
-            None => {}
-        }
-    }
-    words.extend(share_hosts.then(|| "--share-hosts".to_owned()));
-    words
 }
 
 /// Words as one line that a shell takes apart into the same words again. What would steer a terminal becomes a blank.
@@ -114,7 +71,8 @@ mod tests {
     use std::collections::BTreeMap;
     use std::process::Command;
 
-    use seatrial_model::record::{ProfileRef, RunOptions};
+    use seatrial_model::record::LauncherChoice::{Local, Mpirun, Slurm, Ssh};
+    use seatrial_model::record::{ProfileRef, RunOptions, SlurmOptions};
     use seatrial_model::{Outcome, Params, Subject};
 
     use super::*;
@@ -137,8 +95,8 @@ mod tests {
         NodeOptions { nodelist: Some(nodes.parse().unwrap()), ..NodeOptions::default() }
     }
 
-    fn by(launcher: &str, options: NodeOptions) -> NodeOptions {
-        NodeOptions { launcher: Some(launcher.to_owned()), ..options }
+    fn by(launcher: LauncherChoice, options: NodeOptions) -> NodeOptions {
+        NodeOptions { launcher: Some(launcher), ..options }
     }
 
     #[test]
@@ -155,12 +113,12 @@ mod tests {
         let of = |options: NodeOptions, nodes: &[&str]| repeat(&case, &run(Some(options), nodes));
         let here = NodeOptions::default();
         assert_eq!(of(here.clone(), &["n7"]), "seatrial run cpu.clock", "this machine");
-        let local = NodeOptions { launcher: Some("local".to_owned()), ..here.clone() };
+        let local = by(Local, here.clone());
         assert_eq!(of(local.clone(), &["n7"]), "seatrial run cpu.clock");
         let counted_here = NodeOptions { nodes: Some(1), ..local };
         assert_eq!(of(counted_here, &["n7"]), "seatrial run cpu.clock");
         // Another machine than the one that the command is typed on.
-        assert_eq!(of(by("ssh", listed("n7")), &["n7"]), "seatrial run cpu.clock -w n7");
+        assert_eq!(of(by(Ssh, listed("n7")), &["n7"]), "seatrial run cpu.clock -w n7");
         let ssh = NodeOptions {
             ssh: Some("ssh -F my.conf".to_owned()),
             ssh_fanout: Some(8),
@@ -169,22 +127,26 @@ mod tests {
             ..listed("n[6-9]")
         };
         assert_eq!(
-            of(by("ssh", ssh), &["n6", "n7"]),
+            of(by(Ssh, ssh), &["n6", "n7"]),
             "seatrial run cpu.clock -w n7 --ssh 'ssh -F my.conf' --share-hosts"
         );
         let counted = NodeOptions {
             nodes: Some(2),
-            partition: Some("long".to_owned()),
-            time: Some("10".to_owned()),
+            slurm: SlurmOptions {
+                partition: Some("long".to_owned()),
+                time: Some("10".to_owned()),
+                ..SlurmOptions::default()
+            },
             ..here.clone()
         };
         assert_eq!(
-            of(by("slurm", counted), &["n6", "n7"]),
+            of(by(Slurm, counted), &["n6", "n7"]),
             "seatrial run cpu.clock -w n7 --launcher slurm --partition long --time 10"
         );
-        let mpirun = by("mpirun", NodeOptions { nodes: Some(2), ..here.clone() });
+        let mpirun = by(Mpirun, NodeOptions { nodes: Some(2), ..here.clone() });
         assert_eq!(of(mpirun, &["n6", "n7"]), "seatrial run cpu.clock -w n7 --launcher mpirun");
-        let chosen = by("slurm", NodeOptions { account: Some("-odd".to_owned()), ..here });
+        let odd = SlurmOptions { account: Some("-odd".to_owned()), ..SlurmOptions::default() };
+        let chosen = by(Slurm, NodeOptions { slurm: odd, ..here });
         assert_eq!(of(chosen, &["n7"]), "seatrial run cpu.clock -w n7 --launcher slurm --account=-odd");
     }
 

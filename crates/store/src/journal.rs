@@ -139,14 +139,15 @@ impl Journal {
     ///
     /// # Errors
     /// When something cannot be written. Numbers would be lost: stop the run. What was recorded before still stands.
-    pub fn record(&mut self, event: &Event) -> Result<(), StoreError> {
+    pub fn record(&mut self, event: Event) -> Result<(), StoreError> {
+        let line = slim(&event);
         match event {
             Event::RoundPlanned { cases, estimate } => {
-                self.plan.add(cases, *estimate);
+                self.plan.add(cases, estimate);
                 replace(&self.files.plan(), &self.plan)?;
             }
             Event::TrialEnded { case, parts, .. } => {
-                self.open_cases.entry(case.clone()).or_default().extend(parts.iter().cloned());
+                self.open_cases.entry(case).or_default().extend(parts);
             }
             Event::CaseEnded { record } => {
                 // Samples first: a result that stands has its samples, and never those of an earlier try. Without a wait in
@@ -155,11 +156,11 @@ impl Journal {
                 let samples = SamplesFile { schema: SCHEMA, case: record.case.clone(), parts };
                 if self.is_behind || self.has_just_synced() {
                     replace_unsynced(&self.files.samples(&record.case), &samples)?;
-                    self.results.append(record)?;
+                    self.results.append(&record)?;
                     self.is_behind = true;
                 } else {
                     replace(&self.files.samples(&record.case), &samples)?;
-                    self.results.append(record)?;
+                    self.results.append(&record)?;
                     self.results.sync()?;
                     self.synced = Some(Instant::now());
                 }
@@ -169,7 +170,7 @@ impl Journal {
         if !self.has_just_synced() {
             self.catch_up()?;
         }
-        self.log(slim(event))
+        self.log(line)
     }
 
     fn has_just_synced(&self) -> bool {

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use seatrial_model::record::NodeOptions;
 
-use super::{NodeArgs, OutputArgs, TableOrJson};
+use super::{OutputArgs, TableOrJson};
 
 /// Show what this machine, or each node, is, and the derived limit of every part.
 #[derive(Clone, Debug, Args)]
@@ -14,7 +15,7 @@ pub struct InventoryArgs {
     pub output: OutputArgs<TableOrJson>,
     /// Where it runs.
     #[command(flatten)]
-    pub nodes: NodeArgs,
+    pub nodes: NodeOptions,
     /// Play a script instead: simulated nodes
     #[arg(long, hide = true, value_name = "FILE")]
     pub script: Option<PathBuf>,

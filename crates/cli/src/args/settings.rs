@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use seatrial_model::record::NodeOptions;
 
-use super::{NodeArgs, OutputArgs, TableOrJson};
+use super::{OutputArgs, TableOrJson};
 
 /// Show the settings of hosts that measurements depend on, and hold them against a profile. Nothing is changed.
 #[derive(Clone, Debug, Args)]
@@ -20,7 +21,7 @@ pub struct SettingsArgs {
     pub output: OutputArgs<TableOrJson>,
     /// Where it runs.
     #[command(flatten)]
-    pub nodes: NodeArgs,
+    pub nodes: NodeOptions,
     /// Play a script instead of looking: simulated nodes
     #[arg(long, hide = true, value_name = "FILE")]
     pub script: Option<PathBuf>,

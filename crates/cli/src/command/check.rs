@@ -4,7 +4,6 @@ use std::io::{IsTerminal, stderr};
 
 use jiff::Zoned;
 use jiff::civil::Date;
-use seatrial_engine::Request;
 use seatrial_model::profile::{Bar, Bounds, Profile};
 use seatrial_model::record::{CaseRecord, ProfileRef};
 use seatrial_profile::{Catalog, Diagnostics, Loaded, SHIPPED, Source};
@@ -29,14 +28,9 @@ pub fn run(args: &CheckArgs) -> Result<Exit, CliError> {
 fn job(args: &CheckArgs) -> Result<Job, CliError> {
     let typed = args.profile.as_deref().unwrap_or(DEFAULT_PROFILE);
     let (mut profile, name) = chosen(typed, args.measure.output.color)?;
-    roles::give(&mut profile, &args.roles)?;
-    let reference = args.reference.as_deref().map(|run| reference(run, &profile)).transpose()?;
-    Ok(Job {
-        requests: Request::of_profile(&profile),
-        profile: Some((profile, name)),
-        factors: None,
-        reference,
-    })
+    roles::give(&mut profile, &args.check.roles)?;
+    let reference = args.check.reference.as_deref().map(|run| reference(run, &profile)).transpose()?;
+    Ok(Job { tests: profile.tests.clone(), profile: Some((profile, name)), factors: None, reference })
 }
 
 /// The records of the run that `typed` names, for criteria of `profile` that are shares of a reference.

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use seatrial_analysis::{Trend, TrendRun, trends};
-use seatrial_engine::{RequestError, alias};
+use seatrial_engine::{PlanError, alias};
 use seatrial_model::record::CaseRecord;
 use seatrial_report::history::{HistoryRow, render};
 use seatrial_report::trend;
@@ -72,7 +72,7 @@ fn require_known(bench: &str, runs: &[RunRow]) -> Result<(), CliError> {
         return Err(CliError::Usage(text));
     }
     let nearest = registry.nearest(bench).map(str::to_owned);
-    Err(RequestError::UnknownBenchmark { id: bench.to_owned(), nearest }.into())
+    Err(PlanError::UnknownBenchmark { id: bench.to_owned(), nearest }.into())
 }
 
 /// One run with its cases of the benchmark that is looked at.

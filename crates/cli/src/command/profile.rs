@@ -2,18 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use clap::Parser;
 use seatrial_analysis::{DraftRun, draft};
-use seatrial_engine::Request;
 use seatrial_model::Site;
 use seatrial_model::profile::{Role, Test};
 use seatrial_report::draft::toml;
 use seatrial_store::{Home, HomeEnv, RunFolder, StoredRun};
 
-use crate::args::{Cli, Command, DraftArgs, ProfileArgs, ProfileCommand};
+use crate::args::{DraftArgs, ProfileArgs, ProfileCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::output;
+use crate::{options, output};
 
 /// Makes profiles from runs.
 pub fn run(args: &ProfileArgs) -> Result<Exit, CliError> {
@@ -73,17 +71,15 @@ fn asked(run: &StoredRun) -> Result<(Vec<Test>, BTreeMap<String, Role>), CliErro
         return Ok((profile.tests, profile.roles));
     }
     let info = run.info()?;
-    let unreadable = || {
+    let options = options::of_record(info).bench;
+    if options.benchmarks.is_empty() {
         let text = format!(
             "run {}: its command line is none that this version understands: {:?}",
             info.id, info.command
         );
-        CliError::Usage(text)
-    };
-    let Command::Run(args) = Cli::try_parse_from(&info.command).map_err(|_| unreadable())?.command else {
-        return Err(unreadable());
-    };
-    let job = super::run::job(&args)?;
+        return Err(CliError::Usage(text));
+    }
+    let job = super::run::job(&options)?;
     if job.factors.is_some() {
         let text = format!(
             "run {}: a study of factors measures what things are worth, and is no ground for bounds",
@@ -91,22 +87,5 @@ fn asked(run: &StoredRun) -> Result<(Vec<Test>, BTreeMap<String, Role>), CliErro
         );
         return Err(CliError::Usage(text));
     }
-    Ok((job.requests.into_iter().map(test).collect(), BTreeMap::new()))
-}
-
-fn test(request: Request) -> Test {
-    Test {
-        id: request.group,
-        bench: request.bench,
-        planned: false,
-        pattern: request.pattern,
-        roles: request.roles,
-        params: request.params,
-        on: request.on,
-        require: BTreeMap::new(),
-        expect: None,
-        partner: request.partner,
-        rounds: request.rounds,
-        links: request.links,
-    }
+    Ok((job.tests, BTreeMap::new()))
 }

@@ -1,9 +1,11 @@
 //! `seatrial run`.
 
 use seatrial_bench::Benchmark;
-use seatrial_engine::{ALIASES, Factors, Request, alias};
+use seatrial_engine::{ALIASES, Factors, alias};
+use seatrial_model::Alias;
 use seatrial_model::name::benchmark_meant;
-use seatrial_model::{Alias, Params};
+use seatrial_model::profile::Test;
+use seatrial_model::record::BenchmarkOptions;
 
 use crate::args::RunArgs;
 use crate::error::CliError;
@@ -13,39 +15,39 @@ use crate::params;
 use crate::session::{self, Job};
 
 pub fn run(args: &RunArgs) -> Result<Exit, CliError> {
-    session::run(|| job(args), &args.measure, options::of_run(args))
+    let options = options::of_run(args)?;
+    session::run(|| job(&options.bench), &args.measure, options.clone())
 }
 
-/// What `args` ask for.
+/// What `options` ask for.
 ///
 /// # Errors
 /// When they name what there is not.
-pub fn job(args: &RunArgs) -> Result<Job, CliError> {
+pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
     let mut named = Vec::new();
-    for id in &args.benchmarks {
-        named.push(Named::find(id, args.pattern.as_deref()).map_err(|error| with_nodes(error, id, args))?);
+    for id in &options.benchmarks {
+        let found = Named::find(id, options.pattern.as_deref());
+        named.push(found.map_err(|error| with_nodes(error, id, &options.benchmarks))?);
     }
     let abouts: Vec<_> = named.iter().map(|named| named.bench.about()).collect();
-    let shares = params::share_out(&params::parse(&args.params)?, &abouts)?;
-    let factors = factors(args, &named)?;
-    let requests = named.iter().zip(shares).map(|(named, params)| Request {
-        group: named.group.clone(),
+    let shares = params::share_out(&options.params, &abouts)?;
+    let factors = factors(options, &named)?;
+    let tests = named.iter().zip(shares).map(|(named, params)| Test {
+        id: named.group.clone(),
         bench: named.bench.about().id.to_owned(),
+        pattern: named.alias.map(|alias| alias.pattern.to_owned()).or_else(|| options.pattern.clone()),
         params,
-        on: Params::default(),
-        roles: Vec::new(),
-        pattern: named.alias.map(|alias| alias.pattern.to_owned()).or_else(|| args.pattern.clone()),
-        partner: None,
-        rounds: args.rounds,
-        links: args.links,
+        rounds: options.rounds,
+        links: options.links,
+        ..Test::default()
     });
-    Ok(Job { requests: requests.collect(), profile: None, factors, reference: None })
+    Ok(Job { tests: tests.collect(), profile: None, factors, reference: None })
 }
 
 /// What is wrong with the benchmark `id`. Names behind the first that have no dot are nodes as a rule.
-fn with_nodes(error: CliError, id: &str, args: &RunArgs) -> CliError {
+fn with_nodes(error: CliError, id: &str, benchmarks: &[String]) -> CliError {
     let nodes: Vec<&str> =
-        args.benchmarks.iter().skip(1).map(String::as_str).filter(|name| !name.contains('.')).collect();
+        benchmarks.iter().skip(1).map(String::as_str).filter(|name| !name.contains('.')).collect();
     if nodes.contains(&id) && alias(id).is_none() {
         return CliError::Usage(format!("{error}; nodes go to -w {}", nodes.join(",")));
     }
@@ -82,15 +84,15 @@ impl Named {
 
 /// The study of factors that was asked for, if any. A factor that is a setting of the host is refused here: nothing of a
 /// host is changed unless somebody asks for that.
-fn factors(args: &RunArgs, named: &[Named]) -> Result<Option<Factors>, CliError> {
-    if args.factors.is_empty() {
+fn factors(options: &BenchmarkOptions, named: &[Named]) -> Result<Option<Factors>, CliError> {
+    if options.factors.is_empty() {
         return Ok(None);
     }
     let [Named { bench, .. }] = named else {
         let text = format!("--factors takes one benchmark, not {}", named.len());
         return Err(CliError::Usage(text));
     };
-    for typed in &args.factors {
+    for typed in &options.factors {
         let name = typed.split('=').next().unwrap_or(typed).trim();
         if name.is_empty() {
             return Err(CliError::Usage("--factors: a factor has no name".to_owned()));
@@ -109,8 +111,8 @@ fn factors(args: &RunArgs, named: &[Named]) -> Result<Option<Factors>, CliError>
         }
     }
     Ok(Some(Factors {
-        typed: args.factors.clone(),
-        repeats: args.repeats.unwrap_or(Factors::REPEATS),
-        seed: args.seed.unwrap_or(Factors::SEED),
+        typed: options.factors.clone(),
+        repeats: options.repeats.unwrap_or(Factors::REPEATS),
+        seed: options.seed.unwrap_or(Factors::SEED),
     }))
 }

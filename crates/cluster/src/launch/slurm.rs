@@ -6,6 +6,8 @@
 use std::ffi::OsString;
 use std::process::Command;
 
+use seatrial_model::record::{SlurmOptions, option_words};
+
 use super::bulk::{self, Expected};
 use crate::fleet::{Fleet, LaunchError, Launcher};
 
@@ -16,10 +18,7 @@ pub struct SlurmRequest {
     /// `--nodelist`, unfolded.
     pub nodelist: Vec<String>,
     pub exclude: Option<String>,
-    pub partition: Option<String>,
-    pub account: Option<String>,
-    pub reservation: Option<String>,
-    pub time: Option<String>,
+    pub options: SlurmOptions,
 }
 
 /// Starts agents with srun.
@@ -50,14 +49,12 @@ impl SlurmLauncher {
             ("nodes", count.or_else(|| list.as_ref().map(|_| request.nodelist.len().to_string()))),
             ("nodelist", list),
             ("exclude", request.exclude.clone()),
-            ("partition", request.partition.clone()),
-            ("account", request.account.clone()),
-            ("reservation", request.reservation.clone()),
-            ("time", request.time.clone()),
         ];
         for (name, value) in options {
             command.args(value.map(|value| OsString::from(format!("--{name}={value}"))));
         }
+        // They have the names that srun gives them.
+        command.args(option_words(&request.options));
         // The copy is the agent's to remove, which it does as soon as it runs: only this run may use it.
         let name = self.build.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
         command.arg(format!("--bcast=/tmp/seatrial-{name}-{}", std::process::id()));
@@ -108,13 +105,17 @@ mod tests {
     fn what_is_asked_for_is_told_in_srun_s_words_and_the_key_is_not() {
         let request = SlurmRequest {
             nodelist: vec!["n1".to_owned(), "n2".to_owned()],
-            partition: Some("debug".to_owned()),
-            time: Some("10:00".to_owned()),
+            options: SlurmOptions {
+                partition: Some("debug".to_owned()),
+                time: Some("10:00".to_owned()),
+                ..SlurmOptions::default()
+            },
             ..SlurmRequest::default()
         };
         let args = args(request);
-        for wanted in ["--nodes=2", "--nodelist=n1,n2", "--partition=debug", "--time=10:00", "--overlap"] {
-            assert!(args.iter().any(|arg| arg == wanted), "{wanted} is not in {args:?}");
+        let line = args.join(" ");
+        for wanted in ["--nodes=2", "--nodelist=n1,n2", "--partition debug", "--time 10:00", "--overlap"] {
+            assert!(line.contains(wanted), "{wanted} is not in {line}");
         }
         assert!(!args.iter().any(|arg| arg.starts_with("--account")));
         assert_eq!(args[args.len() - 3..], ["agent", "--meet", "--remove-self"]);

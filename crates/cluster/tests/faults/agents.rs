@@ -127,7 +127,8 @@ fn agent_with_worker(does: &str) -> (Child, FrameWriter<ChildStdin>, FrameReader
     let worker = WorkerId(1);
     let case = Box::new(cases::case(does));
     commands.write(&Command::Spawn { worker, case, place: 0, trial: 0 }).expect("sent");
-    for message in [ToWorker::Prepare, ToWorker::Measure { span: Nanos::secs(3600), at: None }] {
+    let connect = ToWorker::Connect { offers: vec![cases::offer()] };
+    for message in [ToWorker::Prepare, connect, ToWorker::Measure { span: Nanos::secs(3600), at: None }] {
         commands.write(&Command::Tell { worker, message }).expect("sent");
     }
     let prepared = reports.read().expect("a frame");
@@ -198,6 +199,7 @@ fn a_worker_below_a_wrapper_dies_with_its_socket() {
     for message in [
         ToWorker::Task { case: Box::new(cases::case("loops")), place: 0, trial: 0 },
         ToWorker::Prepare,
+        ToWorker::Connect { offers: vec![cases::offer()] },
         ToWorker::Measure { span: Nanos::secs(3600), at: None },
     ] {
         to_worker.write(&message).expect("sent");

@@ -19,3 +19,8 @@ pub fn case(what: &str) -> Case {
     case.places = vec![PartPlacement::new("toy", 0, "n1", vec![])];
     case
 }
+
+/// What a toy offers.
+pub fn offer() -> seatrial_bench::Offer {
+    seatrial_bench::Offer::new(&PartPlacement::new("toy", 0, "n1", vec![]), serde_json::json!({ "pid": 1 }))
+}

@@ -59,15 +59,7 @@ fn killed(signal: i32, name: &str) -> EndKind {
 
 fn a_good_worker_goes_through_all_phases() {
     let mut rig = Rig::new();
-    let toy = rig.prepare("well");
-    let offer = seatrial_bench::Offer {
-        part: "toy".into(),
-        index: 0,
-        node: "n1".into(),
-        data: serde_json::json!({"pid": 1}),
-    };
-    rig.tell(toy.id, ToWorker::Connect { offers: vec![offer] });
-    assert_eq!(rig.said(toy.id), FromWorker::Connected);
+    let toy = rig.connect("well");
     rig.tell(toy.id, ToWorker::WarmUp { span: Nanos::millis(5) });
     assert_eq!(rig.said(toy.id), FromWorker::WarmedUp);
     rig.tell(toy.id, ToWorker::Measure { span: Nanos::millis(30), at: None });
@@ -258,7 +250,7 @@ fn what_is_no_frame_ends_the_worker() {
 
 fn a_flood_of_output_is_drained_and_cut() {
     let mut rig = Rig::new();
-    let toy = rig.prepare("floods_its_output");
+    let toy = rig.connect("floods_its_output");
     rig.tell(toy.id, ToWorker::Measure { span: Nanos::millis(100), at: None });
     while rig.said(toy.id) != FromWorker::Measured {}
     rig.tell(toy.id, ToWorker::Finish);

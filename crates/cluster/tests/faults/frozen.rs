@@ -85,7 +85,7 @@ fn a_worker_that_cannot_die_is_abandoned() {
     };
     let does = format!("writes_to {}", disk.file().display());
     let mut rig = Rig::new();
-    let toy = rig.prepare(&does);
+    let toy = rig.connect(&does);
     disk.freeze();
     stick(&mut rig, &toy);
     let (end, _) = rig.ended(toy.id);
@@ -102,7 +102,7 @@ fn a_worker_that_cannot_die_is_abandoned() {
     assert_gone(toy.pid);
 
     // An agent leaves without waiting for a worker that it has to leave behind.
-    let toy = rig.prepare(&does);
+    let toy = rig.connect(&does);
     disk.freeze();
     stick(&mut rig, &toy);
     drop(rig);

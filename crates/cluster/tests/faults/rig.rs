@@ -54,11 +54,17 @@ impl Rig {
         Toy { id, pid, agent, child: number("child"), offer }
     }
 
-    /// Starts a worker and takes it into its measuring phase, for as long as it likes.
-    pub fn measure(&mut self, what: &str) -> Toy {
+    /// Starts a worker that does `what` and connects it with itself.
+    pub fn connect(&mut self, what: &str) -> Toy {
         let toy = self.prepare(what);
         self.tell(toy.id, ToWorker::Connect { offers: vec![toy.offer.clone()] });
         assert_eq!(self.said(toy.id), FromWorker::Connected);
+        toy
+    }
+
+    /// Starts a worker and takes it into its measuring phase, for as long as it likes.
+    pub fn measure(&mut self, what: &str) -> Toy {
+        let toy = self.connect(what);
         self.tell(toy.id, ToWorker::WarmUp { span: Nanos::millis(5) });
         assert_eq!(self.said(toy.id), FromWorker::WarmedUp);
         self.tell(toy.id, ToWorker::Measure { span: Nanos::secs(3600), at: None });

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use seatrial_bench::Benchmark;
 use seatrial_model::name::nearest;
+use seatrial_model::profile::Test;
 use seatrial_model::{About, Factor, Kind, ParamError, ParamSpec, Params, Value};
 
-use crate::request::{Request, RequestError};
+use crate::inputs::{PlanError, combinations};
 
 /// What the baseline is called in records.
 pub const BASELINE: &str = "baseline";
@@ -23,24 +24,20 @@ pub struct Level {
 }
 
 impl Level {
-    /// The request for this level alone.
-    pub fn request(&self, like: &Request) -> Request {
+    /// The test for this level alone.
+    pub fn test(&self, like: &Test) -> Test {
         let typed = self.params.iter().map(|(name, value)| (name.to_owned(), vec![value.to_string()]));
-        Request { params: typed.collect(), ..like.clone() }
+        Test { params: typed.collect(), ..like.clone() }
     }
 }
 
-/// The baseline of `request` first, then a level for each of the factors `typed`.
+/// The baseline of `test` first, then a level for each of the factors `typed`.
 ///
 /// # Errors
-/// [`RequestError`] for whatever is not one baseline against something else.
-pub fn levels(
-    bench: &dyn Benchmark,
-    request: &Request,
-    typed: &[String],
-) -> Result<Vec<Level>, RequestError> {
+/// [`PlanError`] for whatever is not one baseline against something else.
+pub fn levels(bench: &dyn Benchmark, test: &Test, typed: &[String]) -> Result<Vec<Level>, PlanError> {
     let about = bench.about();
-    let baseline = baseline(about, request)?;
+    let baseline = baseline(about, test)?;
     let mut levels = vec![Level { label: BASELINE.to_owned(), params: baseline.clone() }];
     for factor in typed {
         for (label, off) in variations(bench, &baseline, factor)? {
@@ -53,7 +50,7 @@ pub fn levels(
                     "--factors {factor}: {label} is in the baseline already; give the baseline something else with -p, or \
                      the factor another value with --factors NAME=VALUE"
                 );
-                return Err(RequestError::Contradiction(text));
+                return Err(PlanError::Contradiction(text));
             }
             if levels.iter().all(|known| known.params != params) {
                 levels.push(Level { label, params });
@@ -63,20 +60,20 @@ pub fn levels(
     Ok(levels)
 }
 
-fn baseline(about: &About, request: &Request) -> Result<Params, RequestError> {
-    if let Some((name, values)) = request.params.iter().find(|(_, values)| values.len() > 1) {
+fn baseline(about: &About, test: &Test) -> Result<Params, PlanError> {
+    if let Some((name, values)) = test.params.iter().find(|(_, values)| values.len() > 1) {
         let text = format!(
             "--factors is held against one baseline, and -p {name}= gives {} values: give one",
             values.len()
         );
-        return Err(RequestError::Contradiction(text));
+        return Err(PlanError::Contradiction(text));
     }
-    let mut params: BTreeMap<String, Vec<String>> = request.params.clone();
+    let mut params: BTreeMap<String, Vec<String>> = test.params.clone();
     let given = params.contains_key(ONE_TRIAL[0]);
     for name in ONE_TRIAL.iter().filter(|name| !given && about.param(name).is_some()) {
         params.entry((*name).to_owned()).or_insert_with(|| vec!["1".to_owned()]);
     }
-    let mut combinations = Request { params, ..request.clone() }.combinations(about)?;
+    let mut combinations = combinations(&Test { params, ..test.clone() }, about)?;
     Ok(combinations.swap_remove(0))
 }
 
@@ -87,7 +84,7 @@ fn variations(
     bench: &dyn Benchmark,
     baseline: &Params,
     typed: &str,
-) -> Result<Vec<(String, Off)>, RequestError> {
+) -> Result<Vec<(String, Off)>, PlanError> {
     let about = bench.about();
     if let Some((name, value)) = typed.split_once('=') {
         let spec = spec(bench, name.trim())?;
@@ -100,7 +97,7 @@ fn variations(
     }
     let spec = spec(bench, name)?;
     let off = plain(spec, baseline.get(name)).ok_or_else(|| {
-        RequestError::Contradiction(format!(
+        PlanError::Contradiction(format!(
             "--factors {name}: no rule says what {} is without {name}; say it: --factors {name}=VALUE",
             about.id
         ))
@@ -109,7 +106,7 @@ fn variations(
     Ok(off.into_iter().map(|value| (label(&value), vec![(name.to_owned(), value)])).collect())
 }
 
-fn declared(bench: &dyn Benchmark, factor: &Factor) -> Result<Off, RequestError> {
+fn declared(bench: &dyn Benchmark, factor: &Factor) -> Result<Off, PlanError> {
     let about = bench.about();
     let one =
         |(name, value): &(&str, &str)| Ok(((*name).to_owned(), parse(about, spec(bench, name)?, value)?));
@@ -135,17 +132,17 @@ fn plain(spec: &ParamSpec, now: Option<&Value>) -> Option<Vec<Value>> {
     }
 }
 
-fn parse(about: &About, spec: &ParamSpec, typed: &str) -> Result<Value, RequestError> {
+fn parse(about: &About, spec: &ParamSpec, typed: &str) -> Result<Value, PlanError> {
     let invalid = |why| ParamError::Invalid { bench: about.id.to_owned(), name: spec.name.to_owned(), why };
-    spec.parse(typed).map_err(|why| RequestError::Param(invalid(why)))
+    spec.parse(typed).map_err(|why| PlanError::Param(invalid(why)))
 }
 
-fn spec(bench: &dyn Benchmark, name: &str) -> Result<&'static ParamSpec, RequestError> {
+fn spec(bench: &dyn Benchmark, name: &str) -> Result<&'static ParamSpec, PlanError> {
     let about = bench.about();
     about.param(name).ok_or_else(|| {
         let names = about.params.iter().map(|spec| spec.name);
         let known: Vec<&str> = bench.factors().iter().map(|factor| factor.name).chain(names).collect();
-        RequestError::UnknownFactor {
+        PlanError::UnknownFactor {
             bench: about.id.to_owned(),
             name: name.to_owned(),
             nearest: nearest(name, known.iter().copied()).map(str::to_owned),

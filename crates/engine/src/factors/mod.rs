@@ -8,13 +8,14 @@ mod level;
 mod tests;
 
 use seatrial_bench::Registry;
+use seatrial_model::profile::Test;
 use seatrial_model::{Case, FactorCase};
 use seatrial_stats::Random;
 
+use crate::inputs::{PlanError, PlanInputs};
 use crate::pattern::Pattern;
 use crate::placement;
 use crate::plan::Plan;
-use crate::request::{PlanInputs, Request, RequestError};
 
 pub use level::BASELINE;
 
@@ -36,32 +37,26 @@ impl Factors {
     /// The seed when nobody gives one: `--plan` shows what would run.
     pub const SEED: u64 = 1;
 
-    /// The cases of all repeats of `request`, in the order in which they run.
+    /// The cases of all repeats of `test`, in the order in which they run.
     ///
     /// # Errors
-    /// [`RequestError`] for what the user has to mend.
-    pub fn plan(
-        &self,
-        request: &Request,
-        registry: &Registry,
-        inputs: PlanInputs<'_>,
-    ) -> Result<Plan, RequestError> {
-        let bench = registry.find(&request.bench).ok_or_else(|| RequestError::UnknownBenchmark {
-            id: request.bench.clone(),
-            nearest: registry.nearest(&request.bench).map(str::to_owned),
+    /// [`PlanError`] for what the user has to mend.
+    pub fn plan(&self, test: &Test, registry: &Registry, inputs: PlanInputs<'_>) -> Result<Plan, PlanError> {
+        let bench = registry.find(&test.bench).ok_or_else(|| PlanError::UnknownBenchmark {
+            id: test.bench.clone(),
+            nearest: registry.nearest(&test.bench).map(str::to_owned),
         })?;
-        one_by_one(request)?;
-        let levels = level::levels(bench, request, &self.typed)?;
+        one_by_one(test)?;
+        let levels = level::levels(bench, test, &self.typed)?;
         let headline = bench.about().metrics.first().map_or("", |metric| metric.name);
         let (mut plan, mut of_levels) = (Plan::default(), Vec::new());
         for level in &levels {
-            let own =
-                Plan::new(&[level.request(request)], registry, inputs).map_err(|error| match error {
-                    RequestError::Contradiction(text) => {
-                        RequestError::Contradiction(format!("{} of --factors: {text}", level.label))
-                    }
-                    other => other,
-                })?;
+            let own = Plan::new(&[level.test(test)], registry, inputs).map_err(|error| match error {
+                PlanError::Contradiction(text) => {
+                    PlanError::Contradiction(format!("{} of --factors: {text}", level.label))
+                }
+                other => other,
+            })?;
             plan.settled.extend(own.settled);
             of_levels.push((level, own.cases));
         }
@@ -90,11 +85,11 @@ impl Factors {
 }
 
 /// Cases that share links on purpose, or whose partners are drawn, have no twin to be held against.
-fn one_by_one(request: &Request) -> Result<(), RequestError> {
-    let pattern = request.pattern.as_deref().and_then(Pattern::find);
+fn one_by_one(test: &Test) -> Result<(), PlanError> {
+    let pattern = test.pattern.as_deref().and_then(Pattern::find);
     match pattern.filter(|pattern| pattern.at_once || pattern.has_rounds) {
         None => Ok(()),
-        Some(pattern) => Err(RequestError::Contradiction(format!(
+        Some(pattern) => Err(PlanError::Contradiction(format!(
             "--factors needs pairs that are measured one by one, and the pattern {} does not measure them so; leave it out, or \
              take pair, ring or all-pairs",
             pattern.id

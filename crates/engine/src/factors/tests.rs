@@ -13,26 +13,22 @@ fn site(names: &[&str]) -> Site {
     Site { nodes: names.iter().map(|name| SiteNode::new(*name, machine.clone())).collect() }
 }
 
-fn request(params: &[(&str, &str)], pattern: Option<&str>) -> Request {
+fn test(params: &[(&str, &str)], pattern: Option<&str>) -> Test {
     let values = |text: &str| text.split(',').map(str::to_owned).collect();
-    Request {
-        group: "net.tcp_stream".to_owned(),
+    Test {
+        id: "net.tcp_stream".to_owned(),
         bench: "net.tcp_stream".to_owned(),
         params: params.iter().map(|(name, value)| ((*name).to_owned(), values(value))).collect(),
-        on: Params::default(),
-        roles: Vec::new(),
         pattern: pattern.map(str::to_owned),
-        partner: None,
-        rounds: None,
-        links: None,
+        ..Test::default()
     }
 }
 
-fn planned(params: &[(&str, &str)], typed: &str, seed: u64) -> Result<Plan, RequestError> {
+fn planned(params: &[(&str, &str)], typed: &str, seed: u64) -> Result<Plan, PlanError> {
     let typed = typed.split_whitespace().map(str::to_owned).collect();
     let site = site(&["n1", "n2"]);
     let study = Factors { typed, repeats: 4, seed };
-    study.plan(&request(params, None), &seatrial_registry::REGISTRY, PlanInputs::of(&site))
+    study.plan(&test(params, None), &seatrial_registry::REGISTRY, PlanInputs::of(&site))
 }
 
 fn labels(plan: &Plan, repeat: usize) -> Vec<&str> {
@@ -121,7 +117,7 @@ fn what_cannot_be_held_against_one_baseline_is_refused_with_what_to_do() {
     }
     let site = site(&["n1", "n2"]);
     let study = Factors { typed: vec!["nodelay".to_owned()], repeats: 2, seed: 1 };
-    let trunk = request(&[], Some("trunk"));
+    let trunk = test(&[], Some("trunk"));
     let text = study
         .plan(&trunk, &seatrial_registry::REGISTRY, PlanInputs::of(&site))
         .expect_err("a trunk")

@@ -6,13 +6,14 @@ use std::sync::atomic::AtomicBool;
 use seatrial_bench::{Benchmark, Part};
 use seatrial_cluster::{Fault, Script, ScriptedFleet};
 use seatrial_model::machine::Machine;
+use seatrial_model::profile::Test;
 use seatrial_model::{
     About, Budget, Cost, Event, Interaction, Limits, Measures, MetricSpec, ParamSpec, PartPlacement,
     PartRecord, Phase, Quantity, Reason, Sample, Site, SiteNode, Subject, Unit, Values,
 };
 
 use super::*;
-use crate::{Deadlines, Finished, Plan, PlanInputs, Request, Runner, Sweep};
+use crate::{Deadlines, Finished, Plan, PlanInputs, Runner, Sweep};
 
 /// A benchmark with two loads, of which the first that is swept counts.
 struct Toy;
@@ -86,18 +87,13 @@ fn site() -> Site {
 
 fn plan(params: &[(&str, &str)]) -> Vec<Case> {
     let values = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<_>>();
-    let request = Request {
-        group: "toy.load".to_owned(),
+    let test = Test {
+        id: "toy.load".to_owned(),
         bench: "toy.load".to_owned(),
         params: params.iter().map(|(name, text)| ((*name).to_owned(), values(text))).collect(),
-        on: Params::default(),
-        roles: Vec::new(),
-        pattern: None,
-        partner: None,
-        rounds: None,
-        links: None,
+        ..Test::default()
     };
-    Plan::new(&[request], &REGISTRY, PlanInputs::of(&site())).expect("a plan").cases
+    Plan::new(&[test], &REGISTRY, PlanInputs::of(&site())).expect("a plan").cases
 }
 
 /// What goes wrong with so many threads.
@@ -121,9 +117,9 @@ fn run_from(cases: &[Case], done: Vec<CaseRecord>, limit: Limit) -> (Finished, V
         Script { fault, ..Script::of((0..6).map(sample).collect()) }
     });
     let mut rounds = Vec::new();
-    let mut watch = |event: &Event| {
+    let mut watch = |event: Event| {
         if let Event::RoundPlanned { cases, .. } = event {
-            rounds.push(cases.clone());
+            rounds.push(cases);
         }
         Ok(())
     };

@@ -1,11 +1,12 @@
 //! Records made again from the samples of scripted round trips, with exact numbers.
 
 use seatrial_model::machine::{Cpu, CpuThread, Known, Machine};
+use seatrial_model::profile::Test;
 use seatrial_model::{Evidence, Nanos, Params, PartPlacement, Quantity, Sample, SiteNode, Unit};
 use serde_json::json;
 
 use super::*;
-use crate::{Plan, PlanInputs, Request};
+use crate::{Plan, PlanInputs};
 
 fn case() -> (Case, Site) {
     let thread = CpuThread { core: Some(0), online: true, allowed: true, ..CpuThread::default() };
@@ -18,18 +19,14 @@ fn case() -> (Case, Site) {
         SiteNode::new(name, machine)
     };
     let site = Site { nodes: ["n1", "n2"].map(node).into() };
-    let request = Request {
-        group: "net.rr".to_owned(),
+    let test = Test {
+        id: "net.rr".to_owned(),
         bench: "net.rr".to_owned(),
         params: Default::default(),
-        on: Params::default(),
-        roles: Vec::new(),
         pattern: Some("all-pairs".to_owned()),
-        partner: None,
-        rounds: None,
-        links: None,
+        ..Test::default()
     };
-    let plan = Plan::new(&[request], &seatrial_registry::REGISTRY, PlanInputs::of(&site)).expect("a plan");
+    let plan = Plan::new(&[test], &seatrial_registry::REGISTRY, PlanInputs::of(&site)).expect("a plan");
     let case = plan.cases.into_iter().next();
     (case.unwrap_or_else(|| panic!("{:?}", plan.settled)), site)
 }

@@ -7,10 +7,11 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use seatrial_cluster::{Fault, Script, ScriptedFleet};
 use seatrial_model::machine::{Cpu, CpuThread, Known, Machine};
+use seatrial_model::profile::Test;
 use seatrial_model::{Event, Nanos, Outcome, Params, Phase, Quantity, Sample, SiteNode, Unit};
 
 use super::*;
-use crate::{Deadlines, Finished, Plan, PlanInputs, Request, Runner, Sweep};
+use crate::{Deadlines, Finished, Plan, PlanInputs, Runner, Sweep};
 
 /// Nodes `n1` and on, `shared` of which run on one kernel each time.
 fn site(count: usize, shared: usize) -> Site {
@@ -28,18 +29,14 @@ fn site(count: usize, shared: usize) -> Site {
 
 fn plan(site: &Site, pattern: &str) -> Vec<Case> {
     let params = [("trials", "1"), ("max_trials", "1")];
-    let request = Request {
-        group: "net.rr".to_owned(),
+    let test = Test {
+        id: "net.rr".to_owned(),
         bench: "net.rr".to_owned(),
         params: params.map(|(name, value)| (name.to_owned(), vec![value.to_owned()])).into(),
-        on: Params::default(),
-        roles: Vec::new(),
         pattern: Some(pattern.to_owned()),
-        partner: None,
-        rounds: None,
-        links: None,
+        ..Test::default()
     };
-    Plan::new(&[request], &seatrial_registry::REGISTRY, PlanInputs::of(site)).expect("a plan").cases
+    Plan::new(&[test], &seatrial_registry::REGISTRY, PlanInputs::of(site)).expect("a plan").cases
 }
 
 fn round_trip() -> Script {
@@ -96,18 +93,18 @@ fn run_from(site: &Site, cases: Vec<Case>, done: Vec<CaseRecord>, sides: Sides, 
         .map(|node| (node.name.clone(), node.machine.boot_id.known().cloned().unwrap_or_default()))
         .collect();
     let mut running: Vec<(CaseId, BTreeSet<String>)> = Vec::new();
-    let mut watch = |event: &Event| {
+    let mut watch = |event: Event| {
         match event {
-            Event::Note { text, .. } => notes.push(text.clone()),
-            Event::RoundPlanned { cases, .. } => rounds.push(cases.clone()),
+            Event::Note { text, .. } => notes.push(text),
+            Event::RoundPlanned { cases, .. } => rounds.push(cases),
             Event::CaseStarted { case } => {
                 let all: Vec<&Case> = rounds.iter().flatten().collect();
-                let nodes = all.iter().find(|known| known.id == *case).map(|case| &case.nodes);
+                let nodes = all.iter().find(|known| known.id == case).map(|case| &case.nodes);
                 let own: BTreeSet<String> =
                     nodes.into_iter().flatten().map(|node| hosts[node].clone()).collect();
                 let clash = running.iter().find(|(_, busy)| !busy.is_disjoint(&own));
                 assert!(clash.is_none(), "{case} overlaps {clash:?}");
-                running.push((case.clone(), own));
+                running.push((case, own));
             }
             Event::CaseEnded { record } => running.retain(|(case, _)| *case != record.case),
             Event::PhaseEntered { .. } | Event::TrialEnded { .. } => {}
@@ -257,24 +254,19 @@ fn a_resumed_run_makes_the_same_retry_once() {
 fn who_was_to_be_measured_with_a_node_that_was_never_reached_is_measured_with_another() {
     let site = site(3, 1);
     let absent = [("n4".to_owned(), "no route".to_owned())];
-    let request = Request {
-        group: "net.rr".to_owned(),
+    let test = Test {
+        id: "net.rr".to_owned(),
         bench: "net.rr".to_owned(),
         params: [
             ("trials".to_owned(), vec!["1".to_owned()]),
             ("max_trials".to_owned(), vec!["1".to_owned()]),
         ]
         .into(),
-        on: Params::default(),
-        roles: Vec::new(),
         pattern: Some("pair".to_owned()),
-        partner: None,
-        rounds: None,
-        links: None,
+        ..Test::default()
     };
     let inputs = PlanInputs { absent: &absent, ..PlanInputs::of(&site) };
-    let plan =
-        Plan::new(std::slice::from_ref(&request), &seatrial_registry::REGISTRY, inputs).expect("a plan");
+    let plan = Plan::new(std::slice::from_ref(&test), &seatrial_registry::REGISTRY, inputs).expect("a plan");
     let ran = run_from(&site, plan.cases.clone(), plan.records(&absent), Sides::Both, Losses::new());
     let found = ran.by_nodes();
     assert_eq!(found["n3+n4"], is(Outcome::Unmeasured, "n4", false), "{found:?}");
@@ -284,7 +276,7 @@ fn who_was_to_be_measured_with_a_node_that_was_never_reached_is_measured_with_an
     let alone = Site { nodes: site.nodes[..1].to_vec() };
     let absent = [("n2".to_owned(), "no route".to_owned())];
     let inputs = PlanInputs { absent: &absent, ..PlanInputs::of(&alone) };
-    let plan = Plan::new(&[request], &seatrial_registry::REGISTRY, inputs).expect("a plan");
+    let plan = Plan::new(&[test], &seatrial_registry::REGISTRY, inputs).expect("a plan");
     for (sides, count) in [(Sides::Both, 1), (Sides::First, 2)] {
         let ran = run_from(&alone, plan.cases.clone(), plan.records(&absent), sides, Losses::new());
         assert_eq!(ran.finished.records.len(), count, "{sides:?}: {:?}", ran.by_nodes());

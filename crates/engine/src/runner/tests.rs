@@ -3,10 +3,12 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 
-use seatrial_cluster::{Command, Fault, Hello, Script, ScriptedFleet};
+use seatrial_cluster::{Command, Fault, FleetEvent, Hello, NodeIndex, Report, Script, ScriptedFleet};
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
-use seatrial_model::{CaseId, Outcome, Params, Phase, Quantity, Sample, SiteNode, Unit};
+use seatrial_model::profile::Test;
+use seatrial_model::{CaseId, Cause, Nanos, Outcome, Params, Phase, Quantity, Sample, SiteNode, Unit};
 use serde_json::{Value, json};
 
 use super::*;
@@ -14,7 +16,7 @@ use super::*;
 mod defects;
 mod time;
 
-use crate::{Plan, PlanInputs, Request, Sweep};
+use crate::{Plan, PlanInputs, Sweep};
 
 fn site(count: usize) -> Site {
     let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
@@ -22,24 +24,20 @@ fn site(count: usize) -> Site {
     Site { nodes: (1..=count).map(|at| SiteNode::new(format!("n{at}"), machine.clone())).collect() }
 }
 
-fn request(pattern: &str, trials: &str, most: &str) -> Request {
+fn test(pattern: &str, trials: &str, most: &str) -> Test {
     let params = [("trials", trials), ("max_trials", most)];
-    Request {
-        group: "net.rr".to_owned(),
+    Test {
+        id: "net.rr".to_owned(),
         bench: "net.rr".to_owned(),
         params: params.map(|(name, value)| (name.to_owned(), vec![value.to_owned()])).into(),
-        on: Params::default(),
-        roles: Vec::new(),
         pattern: Some(pattern.to_owned()),
-        partner: None,
-        rounds: None,
-        links: None,
+        ..Test::default()
     }
 }
 
 fn plan(site: &Site, pattern: &str, trials: &str, most: &str) -> Vec<Case> {
-    let request = request(pattern, trials, most);
-    Plan::new(&[request], &seatrial_registry::REGISTRY, PlanInputs::of(site)).expect("a plan").cases
+    let test = test(pattern, trials, most);
+    Plan::new(&[test], &seatrial_registry::REGISTRY, PlanInputs::of(site)).expect("a plan").cases
 }
 
 /// Six round trips of so many nanoseconds, one slice of the measuring time each.
@@ -106,8 +104,8 @@ fn run(
         })
         .collect();
     let told = Rc::clone(&story);
-    let mut watch = move |event: &Event| {
-        let (case, what) = match event {
+    let mut watch = move |event: Event| {
+        let (case, what) = match &event {
             Event::CaseStarted { case } => (case, "starts".to_owned()),
             Event::PhaseEntered { case, trial, phase } => (case, format!("{trial} {}", phase.word())),
             Event::CaseEnded { record } => (&record.case, "ends".to_owned()),
@@ -279,7 +277,7 @@ fn a_run_that_is_stopped_waits_for_agents_that_say_nothing_no_longer_than_for_a_
     let hangs = || Script { fault: Some(Fault::Hangs { phase: Phase::Measure }), ..steady() };
     let cancel = AtomicBool::new(false);
     let mut fleet = Mute(ScriptedFleet::new(site.nodes.clone(), move |_, _, _| hangs()), &cancel);
-    let mut watch = |_: &Event| Ok(());
+    let mut watch = |_: Event| Ok(());
     let mut runner = Runner {
         registry: seatrial_registry::REGISTRY,
         site: &site,

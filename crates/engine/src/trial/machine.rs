@@ -25,9 +25,10 @@ pub struct Trial {
     number: u32,
     workers: Vec<Worker>,
     together: Option<Together>,
-    /// Whether it waits for others before it warms up and before it measures.
+    /// Whether it waits for [`Self::go`] before it warms up and before it measures: its case is a step of a pattern whose cases
+    /// are measured at one moment.
     holds: bool,
-    /// The phase that it would enter, if the others were there.
+    /// The phase that it would enter, if the other trials of the group were there.
     held: Option<Phase>,
     stage: Stage,
     until: Nanos,
@@ -88,7 +89,7 @@ impl Trial {
             number,
             workers,
             together,
-            holds: false,
+            holds: case.origin.step.is_some(),
             held: None,
             stage,
             until: now,
@@ -97,11 +98,6 @@ impl Trial {
         };
         actions.extend(trial.enter(case, Phase::Prepare, now));
         (trial, actions)
-    }
-
-    /// From now on it waits for [`Self::go`] before it warms up and before it measures.
-    pub fn hold(&mut self) {
-        self.holds = true;
     }
 
     /// The phase that it waits to be let into.

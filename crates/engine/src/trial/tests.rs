@@ -238,12 +238,11 @@ fn phases_are_announced_in_order() {
 
 #[test]
 fn a_trial_that_holds_waits_for_others_and_begins_at_their_moment() {
-    let case = case(2);
+    let mut case = case(2);
+    case.origin.step = Some(1);
     let nodes = [NodeIndex(0), NodeIndex(1)];
     let clocks = [0_i64, -500].map(|nanos| Some(Offset { nanos, error: Nanos(10) }));
-    let (mut trial, asked) =
-        Trial::start(&case, 0, WorkerId(0), &nodes, &clocks, Nanos(0), Deadlines::default());
-    trial.hold();
+    let (trial, asked) = Trial::start(&case, 0, WorkerId(0), &nodes, &clocks, Nanos(0), Deadlines::default());
     let mut played = Played { case, trial, asked, now: Nanos(0) };
     played.offers(0);
     played.offers(1);

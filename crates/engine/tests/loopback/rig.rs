@@ -5,9 +5,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use seatrial_cluster::{Fleet, Launcher, LocalLauncher};
-use seatrial_engine::{Deadlines, Finished, Plan, PlanInputs, Request, RunError, Runner, Sweep, try_all};
+use seatrial_engine::{Deadlines, Finished, Plan, PlanInputs, RunError, Runner, Sweep, try_all};
+use seatrial_model::profile::Test;
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Event, Nanos, Params, Site, SiteNode};
+use seatrial_model::{Event, Nanos, Site, SiteNode};
 
 use crate::BUILD;
 use crate::toy::REGISTRY;
@@ -15,23 +16,19 @@ use crate::toy::REGISTRY;
 /// Far more than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A request for `bench` with `params`, written `name=v1,v2`.
-pub fn request(bench: &str, params: &[&str]) -> Request {
+/// A test for `bench` with `params`, written `name=v1,v2`.
+pub fn test(bench: &str, params: &[&str]) -> Test {
     let split = |text: &&str| {
         let (name, values) = text.split_once('=').expect("name=values");
         (name.to_owned(), values.split(',').map(str::to_owned).collect())
     };
     let params: BTreeMap<String, Vec<String>> = params.iter().map(split).collect();
-    Request {
-        group: bench.to_owned(),
+    Test {
+        id: bench.to_owned(),
         bench: bench.to_owned(),
         params,
-        on: Params::default(),
-        roles: Vec::new(),
         pattern: Some("alone".to_owned()),
-        partner: None,
-        rounds: None,
-        links: None,
+        ..Test::default()
     }
 }
 
@@ -40,15 +37,15 @@ pub fn fleet() -> Box<dyn Fleet> {
     LocalLauncher::new(BUILD).node("here").hello_within(PATIENCE).launch().expect("an agent")
 }
 
-/// Runs `requests` on `fleet`; every event goes to `watch` first.
+/// Runs `tests` on `fleet`; every event goes to `watch` first.
 pub fn run(
     fleet: &mut dyn Fleet,
-    requests: &[Request],
+    tests: &[Test],
     cancel: &AtomicBool,
-    mut watch: impl FnMut(&Event) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
+    mut watch: impl FnMut(Event) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
 ) -> Result<Finished, RunError> {
     let site = Site { nodes: fleet.agents().iter().map(SiteNode::from).collect() };
-    let plan = Plan::new(requests, &REGISTRY, PlanInputs::of(&site)).expect("a plan");
+    let plan = Plan::new(tests, &REGISTRY, PlanInputs::of(&site)).expect("a plan");
     // Far more than anything here takes: nothing is waited for until then.
     let long = Nanos::secs(120);
     let deadlines = Deadlines { grace: long, connect: long, kill: long };
@@ -66,10 +63,10 @@ pub fn run(
     runner.run(&mut Sweep::new(plan.cases), Vec::new())
 }
 
-/// Runs one request to its only record.
+/// Runs one test to its only record.
 pub fn one(bench: &str, params: &[&str]) -> CaseRecord {
     let mut fleet = fleet();
-    let finished = run(fleet.as_mut(), &[request(bench, params)], &AtomicBool::new(false), |_| Ok(()));
+    let finished = run(fleet.as_mut(), &[test(bench, params)], &AtomicBool::new(false), |_| Ok(()));
     let mut records = finished.expect("finishes").records;
     assert_eq!(records.len(), 1);
     records.remove(0)

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use seatrial_cluster::FleetEvent;
 use seatrial_model::{Cause, Event, Nanos, Outcome, Phase};
 
-use crate::rig::{fleet, one, request, run, workers};
+use crate::rig::{fleet, one, run, test, workers};
 
 /// All tests, by name.
 pub const ALL: &[(&str, fn())] = &[
@@ -57,8 +57,8 @@ fn the_part_that_aborts_is_the_one_blamed() {
 
 fn a_part_that_hangs_fails_its_case_and_the_run_goes_on() {
     let mut fleet = fleet();
-    let requests = [request("toy.pair", &["fault=sender-hangs"]), request("toy.ring", &["parts=2"])];
-    let finished = run(fleet.as_mut(), &requests, &AtomicBool::new(false), |_| Ok(())).expect("finishes");
+    let tests = [test("toy.pair", &["fault=sender-hangs"]), test("toy.ring", &["parts=2"])];
+    let finished = run(fleet.as_mut(), &tests, &AtomicBool::new(false), |_| Ok(())).expect("finishes");
     let [hung, ring] = &finished.records[..] else { panic!("{finished:?}") };
     // The receiver gives up waiting for data long before the sender's own deadline; either way the case has failed.
     assert_eq!(hung.outcome, Outcome::Failed, "{hung:?}");
@@ -74,8 +74,8 @@ fn corrupt_data_is_a_failure_without_numbers() {
 fn a_cancelled_run_leaves_no_worker() {
     let mut fleet = fleet();
     let cancel = AtomicBool::new(false);
-    let requests = [request("toy.pair", &["fault=endless"]), request("toy.ring", &[])];
-    let finished = run(fleet.as_mut(), &requests, &cancel, |event| {
+    let tests = [test("toy.pair", &["fault=endless"]), test("toy.ring", &[])];
+    let finished = run(fleet.as_mut(), &tests, &cancel, |event| {
         if matches!(event, Event::PhaseEntered { phase: Phase::Measure, .. }) {
             cancel.store(true, Ordering::Relaxed);
         }
@@ -103,8 +103,8 @@ fn a_nudge_ends_a_wait() {
 
 fn a_journal_that_fails_stops_the_run_and_its_workers() {
     let mut fleet = fleet();
-    let requests = [request("toy.pair", &["fault=endless"])];
-    let ended = run(fleet.as_mut(), &requests, &AtomicBool::new(false), |event| match event {
+    let tests = [test("toy.pair", &["fault=endless"])];
+    let ended = run(fleet.as_mut(), &tests, &AtomicBool::new(false), |event| match event {
         Event::PhaseEntered { phase: Phase::Measure, .. } => Err("no space left on device".into()),
         _ => Ok(()),
     });

@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 use super::{Bounds, Requirement, Statistic};
 use crate::param::Params;
 
-/// One thing a profile wants measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+/// One benchmark with one or more values for its parameters: what a profile, or somebody on the command line, wants measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Test {
-    /// Unique in the profile.
+    /// Unique in the profile; on the command line the benchmark, or the alias, that was typed.
     pub id: String,
     /// Id of the benchmark that the test runs.
     pub bench: String,
     /// Which of the shipped or planned benchmarks it is: `true` when still to come.
     pub planned: bool,
-    /// How parts are spread over nodes; none for benchmarks of one part.
+    /// How parts are spread over nodes; none for benchmarks of one part, and for the first pattern of all.
     pub pattern: Option<String>,
     /// Roles it applies to; empty means all.
     pub roles: Vec<String>,
-    /// Parameters; several values make a sweep.
+    /// Values by parameter, as typed; several make a sweep, and a parameter that is not named takes its default.
     pub params: BTreeMap<String, Vec<String>>,
     /// Facts a subject must have to be tested (`kind` is one of them).
     pub on: Params,
@@ -28,7 +28,8 @@ pub struct Test {
     pub require: BTreeMap<String, Requirement>,
     /// How many subjects must have matched.
     pub expect: Option<Expect>,
-    /// Who may be on the other side: `any`, or a role.
+    /// Who may be on the other side, which is measured with and never judged: `any` node of the run, or a role. None
+    /// where both nodes are tested.
     pub partner: Option<String>,
     /// Rounds of a pattern that has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,6 +10,8 @@ mod summary;
 pub use case::CaseRecord;
 pub use document::{Document, SCHEMA_VERSION, schema};
 pub use not_made::NotMade;
-pub use options::{NodeOptions, RunOptions};
+pub use options::{
+    BenchmarkOptions, CheckOptions, LauncherChoice, NodeOptions, RunOptions, SlurmOptions, option_words,
+};
 pub use run::{ProfileRef, RunEnd, RunInfo};
 pub use summary::{Axis, MetricRecord, SeriesRecord, SeriesRow, Summary};

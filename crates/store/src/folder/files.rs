@@ -188,13 +188,13 @@ pub struct LoggedEvent {
 
 impl Plan {
     /// Adds a round. A resumed run plans again what it planned before: such cases are replaced where they stand.
-    pub(crate) fn add(&mut self, cases: &[Case], estimate: Nanos) {
+    pub(crate) fn add(&mut self, cases: Vec<Case>, estimate: Nanos) {
         let mut fresh = Vec::new();
         for case in cases {
             match self.rounds.iter_mut().flat_map(|round| &mut round.cases).find(|known| known.id == case.id)
             {
-                Some(known) => known.clone_from(case),
-                None => fresh.push(case.clone()),
+                Some(known) => *known = case,
+                None => fresh.push(case),
             }
         }
         if !fresh.is_empty() {

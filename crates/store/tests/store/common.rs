@@ -132,15 +132,15 @@ pub fn finding() -> Finding {
 /// Records a case from plan to record.
 pub fn record_case(journal: &mut Journal, record: CaseRecord) {
     let id = record.case.clone();
-    journal.record(&Event::CaseStarted { case: id.clone() }).unwrap();
+    journal.record(Event::CaseStarted { case: id.clone() }).unwrap();
     for trial in 0..2 {
-        journal.record(&Event::TrialEnded { case: id.clone(), trial, parts: parts(trial) }).unwrap();
+        journal.record(Event::TrialEnded { case: id.clone(), trial, parts: parts(trial) }).unwrap();
     }
-    journal.record(&Event::CaseEnded { record: Box::new(record) }).unwrap();
+    journal.record(Event::CaseEnded { record: Box::new(record) }).unwrap();
 }
 
 pub fn plan(journal: &mut Journal, cases: &[Case]) {
-    journal.record(&Event::RoundPlanned { cases: cases.to_vec(), estimate: Nanos::secs(8) }).unwrap();
+    journal.record(Event::RoundPlanned { cases: cases.to_vec(), estimate: Nanos::secs(8) }).unwrap();
 }
 
 /// A run that holds something in every file: copy and triad measured, judged, not ended.

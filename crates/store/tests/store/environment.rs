@@ -66,7 +66,7 @@ fn space_that_runs_out_in_mid_run_loses_only_the_case_that_did_not_fit() {
         let mut kept = Vec::new();
         let error = loop {
             let record = measured(&case(&format!("kernel{}", kept.len())), 20.0);
-            match journal.record(&Event::CaseEnded { record: Box::new(record.clone()) }) {
+            match journal.record(Event::CaseEnded { record: Box::new(record.clone()) }) {
                 Ok(()) => kept.push(record),
                 Err(error) => break error,
             }
@@ -93,7 +93,7 @@ fn a_run_goes_on_once_there_is_space_again() {
         let ballast = folder.join("ballast");
         fs::write(&ballast, vec![0; 65536]).unwrap_err();
         let record = Event::CaseEnded { record: Box::new(measured(&case("triad"), 21.0)) };
-        assert!(matches!(journal.record(&record), Err(StoreError::NoSpace { .. })));
+        assert!(matches!(journal.record(record), Err(StoreError::NoSpace { .. })));
         fs::remove_file(&ballast).unwrap();
         drop(journal);
         let mut journal = RunFolder::resume(&path).unwrap().journal;
@@ -108,15 +108,15 @@ fn a_line_that_did_not_fit_spoils_no_later_one() {
     on_tmpfs("64k", |folder| {
         let mut journal = RunFolder::create(&Home::at(folder), info()).unwrap();
         let note = |text: &str| Event::Note { case: None, text: text.to_owned() };
-        journal.record(&note("first")).unwrap();
+        journal.record(note("first")).unwrap();
         let ballast = folder.join("ballast");
         fs::write(&ballast, vec![0; 65536]).unwrap_err();
         // What is left of the file's last page takes a part of a line, and the line fails half-way.
         let long = note(&"x".repeat(700));
-        let fitted = (0..100).take_while(|_| journal.record(&long).is_ok()).count();
+        let fitted = (0..100).take_while(|_| journal.record(long.clone()).is_ok()).count();
         assert!(fitted < 100, "a page holds no hundred such lines");
         fs::remove_file(&ballast).unwrap();
-        journal.record(&note("last")).unwrap();
+        journal.record(note("last")).unwrap();
         let events = RunFolder::open(journal.path()).unwrap().events();
         assert_eq!(events.len(), 1 + fitted + 1);
         assert_eq!(events[fitted + 1].event["text"], "last");

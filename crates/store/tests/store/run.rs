@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::thread;
 
 use super::common::{case, end, info, measured, plan, record_case, small_run, unmeasured};
-use seatrial_model::record::RunOptions;
+use seatrial_model::record::{CheckOptions, RunOptions};
 use seatrial_model::{Cause, Outcome, Verdict};
 use seatrial_store::{Files, Home, Piece, RunFolder, State, StoreError};
 
@@ -62,7 +62,10 @@ fn resume_leaves_alone_what_is_done_and_runs_again_what_was_interrupted() {
     assert_eq!(resumed.run.done(), done);
     let mut journal = resumed.journal;
     assert_eq!(RunFolder::open(&path).unwrap().info().unwrap().ended, None);
-    let strict = RunOptions { strict: true, ..RunOptions::default() };
+    let strict = RunOptions {
+        check: CheckOptions { strict: true, ..CheckOptions::default() },
+        ..RunOptions::default()
+    };
     journal.keep_options(strict.clone()).unwrap();
     plan(&mut journal, &cases[1..]);
     record_case(&mut journal, measured(&cases[1], 22.0));

@@ -4,10 +4,11 @@ use std::sync::atomic::AtomicBool;
 
 use seatrial_cluster::{Script, ScriptedFleet};
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
+use seatrial_model::profile::Test;
 use seatrial_model::{Event, Nanos, Params, Quantity, Sample, SiteNode, Unit};
 
 use super::*;
-use crate::{Deadlines, Plan, PlanInputs, Request, Runner, Sweep};
+use crate::{Deadlines, Plan, PlanInputs, Runner, Sweep};
 
 fn site(count: usize) -> Site {
     let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
@@ -17,18 +18,14 @@ fn site(count: usize) -> Site {
 
 fn plan(site: &Site) -> Vec<Case> {
     let params = [("trials", "1"), ("max_trials", "1")];
-    let request = Request {
-        group: "net.rr".to_owned(),
+    let test = Test {
+        id: "net.rr".to_owned(),
         bench: "net.rr".to_owned(),
         params: params.map(|(name, value)| (name.to_owned(), vec![value.to_owned()])).into(),
-        on: Params::default(),
-        roles: Vec::new(),
         pattern: Some("matchings".to_owned()),
-        partner: None,
-        rounds: None,
-        links: None,
+        ..Test::default()
     };
-    Plan::new(&[request], &seatrial_registry::REGISTRY, PlanInputs::of(site)).expect("a plan").cases
+    Plan::new(&[test], &seatrial_registry::REGISTRY, PlanInputs::of(site)).expect("a plan").cases
 }
 
 fn script(nanos: u64) -> Script {
@@ -83,10 +80,10 @@ fn run(site: &Site, cases: Vec<Case>, done: Vec<CaseRecord>, bad: &'static [&'st
         script(if is_slow { 12_000 } else { 9_000 })
     });
     let (mut rounds, mut notes) = (Vec::new(), Vec::new());
-    let mut watch = |event: &Event| {
+    let mut watch = |event: Event| {
         match event {
-            Event::RoundPlanned { cases, .. } => rounds.push(cases.clone()),
-            Event::Note { text, .. } => notes.push(text.clone()),
+            Event::RoundPlanned { cases, .. } => rounds.push(cases),
+            Event::Note { text, .. } => notes.push(text),
             _ => {}
         }
         Ok(())

@@ -42,7 +42,7 @@ const REGISTRY: Registry = Registry { families: &[&[&Panicking]], planned: &[] }
 
 /// Runs `cases` on `fleet` with nothing judged.
 fn run_on(registry: Registry, site: &Site, fleet: &mut dyn Fleet, cases: Vec<Case>) -> Finished {
-    let mut watch = |_: &Event| Ok(());
+    let mut watch = |_: Event| Ok(());
     Runner {
         registry,
         site,
@@ -100,13 +100,13 @@ fn a_panic_over_the_samples_of_a_case_ends_that_case_with_its_text() {
 #[test]
 fn a_panic_of_a_plan_leaves_that_test_out() {
     let site = site(1);
-    let mut request = request("alone", "7", "7");
-    let plan = Plan::new(&[request.clone()], &REGISTRY, PlanInputs::of(&site)).expect("a plan");
+    let mut test = test("alone", "7", "7");
+    let plan = Plan::new(&[test.clone()], &REGISTRY, PlanInputs::of(&site)).expect("a plan");
     assert!(plan.cases.is_empty());
     let [(_, reason)] = plan.settled.as_slice() else { panic!("{:?}", plan.settled) };
     assert!(reason.text.contains("planning its cases panicked") && reason.text.contains("seven trials"));
-    request.params.insert("trials".to_owned(), vec!["2".to_owned()]);
-    assert_eq!(Plan::new(&[request], &REGISTRY, PlanInputs::of(&site)).expect("a plan").cases.len(), 1);
+    test.params.insert("trials".to_owned(), vec!["2".to_owned()]);
+    assert_eq!(Plan::new(&[test], &REGISTRY, PlanInputs::of(&site)).expect("a plan").cases.len(), 1);
 }
 
 /// Agents of which one never ceases to answer: whoever waits hears of it each millisecond.

@@ -57,7 +57,7 @@ fn measure(
         }
         script
     });
-    let mut watch = |_: &Event| Ok(());
+    let mut watch = |_: Event| Ok(());
     let finished = Runner {
         registry: seatrial_registry::REGISTRY,
         site,

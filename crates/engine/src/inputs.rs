@@ -1,0 +1,105 @@
+//! What a plan is made from: a test with every combination of its values, and the nodes that are there.
+
+use seatrial_model::name::nearest;
+use seatrial_model::profile::Test;
+use seatrial_model::{About, ParamError, Params, Site};
+
+/// What a plan is made for.
+#[derive(Clone, Copy)]
+pub struct PlanInputs<'a> {
+    /// The nodes whose agents are there.
+    pub site: &'a Site,
+    /// Nodes that were asked for and could not be reached, with the reason.
+    pub absent: &'a [(String, String)],
+    /// Whether a node plays one of these roles.
+    pub plays: &'a dyn Fn(&str, &[String]) -> bool,
+}
+
+impl<'a> PlanInputs<'a> {
+    /// A site on which everybody came and roles mean nothing.
+    pub fn of(site: &'a Site) -> Self {
+        Self { site, absent: &[], plays: &|_, _| true }
+    }
+}
+
+/// Why a test makes no plan: always the user's to mend.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// No benchmark of that id.
+    #[error("there is no benchmark '{id}' (`seatrial list` shows all){}", seatrial_model::name::did_you_mean(.nearest))]
+    UnknownBenchmark { id: String, nearest: Option<String> },
+    /// No pattern of that name.
+    #[error("there is no pattern '{id}'{}", seatrial_model::name::did_you_mean(.nearest))]
+    UnknownPattern { id: String, nearest: Option<String> },
+    /// No parameter of that name, nor a factor that the benchmark declares.
+    #[error("--factors {name}: {bench} has no parameter or factor '{name}'{}", seatrial_model::name::did_you_mean(.nearest))]
+    UnknownFactor { bench: String, name: String, nearest: Option<String> },
+    /// A parameter that does not exist or whose value does not fit.
+    #[error(transparent)]
+    Param(#[from] ParamError),
+    /// Values that cannot hold together.
+    #[error("{0}")]
+    Contradiction(String),
+    /// The product of all values is absurd.
+    #[error("{bench}: the sweep has {cases} combinations, more than {most}: give fewer values")]
+    TooMany {
+        bench: String,
+        /// How many it would be.
+        cases: usize,
+        /// How many are allowed.
+        most: usize,
+    },
+}
+
+/// Combinations of values of one test at most.
+const MOST_COMBINATIONS: usize = 100_000;
+
+/// Every combination of values with the defaults filled in, the last parameter varying fastest.
+///
+/// # Errors
+/// [`PlanError::Param`] for names and values that the benchmark does not know.
+pub fn combinations(test: &Test, about: &About) -> Result<Vec<Params>, PlanError> {
+    for name in test.params.keys() {
+        if about.param(name).is_none() {
+            let names = about.params.iter().map(|spec| spec.name);
+            return Err(PlanError::Param(ParamError::Unknown {
+                bench: about.id.to_owned(),
+                name: name.clone(),
+                nearest: nearest(name, names.clone()).map(str::to_owned),
+                known: names.collect::<Vec<_>>().join(", "),
+            }));
+        }
+    }
+    let mut combinations = vec![Params::default()];
+    for spec in about.params {
+        let mut values = Vec::new();
+        for typed in test.params.get(spec.name).map_or(&[][..], Vec::as_slice) {
+            let value = spec.parse(typed).map_err(|why| ParamError::Invalid {
+                bench: about.id.to_owned(),
+                name: spec.name.to_owned(),
+                why,
+            })?;
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        if values.is_empty() {
+            values.push(spec.default_value());
+        }
+        let cases = combinations.len().saturating_mul(values.len());
+        if cases > MOST_COMBINATIONS {
+            return Err(PlanError::TooMany { bench: about.id.to_owned(), cases, most: MOST_COMBINATIONS });
+        }
+        combinations = combinations
+            .iter()
+            .flat_map(|so_far| {
+                values.iter().map(move |value| {
+                    let mut params = so_far.clone();
+                    params.set(spec.name, value.clone());
+                    params
+                })
+            })
+            .collect();
+    }
+    Ok(combinations)
+}

@@ -1,0 +1,288 @@
+//! The event loop: waits for an event or a deadline, passes it to the trial that it is about, and carries out what the trial
+//! and its group ask for, until every case has its record.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::sync::atomic::Ordering;
+
+use seatrial_cluster::{FleetEvent, NodeIndex, Report, WorkerId};
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Case, Cause, Event, Nanos, Reason};
+
+use super::notes::{retries, without_agent};
+use super::{Finished, RunError, Runner};
+use crate::co_run_group::{CaseKey, CaseState, CoRunGroup, GroupKey};
+use crate::host;
+use crate::running_case::RunningCase;
+use crate::schedule::{QueuedCase, QueuedGroup, Schedule};
+use crate::study::{Next, Study};
+use crate::trial::{Action, Trial};
+
+/// The longest wait where no deadline is nearer. Whoever cancels nudges the fleet, so that nothing has to be looked for while the
+/// workers measure, perhaps on the processor that a look would take.
+const LONGEST_WAIT: Nanos = Nanos::secs(3600);
+
+/// The state of a run.
+pub struct EventLoop<'r, 'a> {
+    pub runner: &'r mut Runner<'a>,
+    pub finished: Finished,
+    /// The cases of the round that wait for their hosts.
+    pub schedule: Schedule,
+    /// The cases that were started.
+    pub groups: BTreeMap<GroupKey, RunningGroup>,
+    /// The case of each worker that may still say something.
+    pub workers: HashMap<WorkerId, CaseKey>,
+    /// When trials have to look at the clock; to a trial that has moved its deadline since, this is nothing.
+    deadlines: BinaryHeap<Reverse<(Nanos, CaseKey)>>,
+    /// Nodes without an agent, with the reason for cases that need them.
+    lost: BTreeMap<NodeIndex, Reason>,
+    /// The host of each node.
+    hosts: Vec<NodeIndex>,
+    pub last_group: u64,
+    pub last_worker: u64,
+    /// Why the run is stopped: an event could not be kept. Only the killing goes on.
+    failure: Option<RunError>,
+}
+
+/// A group that was started.
+pub struct RunningGroup {
+    pub states: CoRunGroup,
+    /// The cases that have no record yet.
+    pub cases: BTreeMap<CaseKey, RunningCase>,
+    /// The hosts of all of them, taken until the last one ended.
+    pub hosts: Vec<NodeIndex>,
+}
+
+impl<'r, 'a> EventLoop<'r, 'a> {
+    pub fn new(runner: &'r mut Runner<'a>, done: Vec<CaseRecord>) -> Self {
+        done.iter().for_each(|record| runner.budget.note(record));
+        let agents = runner.fleet.agents();
+        let hosts =
+            if runner.share_hosts { (0..agents.len()).map(NodeIndex).collect() } else { host::of(agents) };
+        Self {
+            runner,
+            finished: Finished { records: done, ..Finished::default() },
+            schedule: Schedule::default(),
+            groups: BTreeMap::new(),
+            workers: HashMap::new(),
+            deadlines: BinaryHeap::new(),
+            lost: BTreeMap::new(),
+            hosts,
+            last_group: 0,
+            last_worker: 0,
+            failure: None,
+        }
+    }
+
+    /// Runs the rounds of `study` to its end, or until the run is stopped.
+    pub fn run(mut self, study: &mut dyn Study) -> Result<Finished, RunError> {
+        if let Some(text) = host::words(self.runner.fleet.agents(), &self.hosts) {
+            self.tell(Event::Note { case: None, text });
+        }
+        let mut is_done = false;
+        while !is_done && !self.is_stopping() {
+            for node in self.lost.keys() {
+                study.lost(&self.runner.fleet.agents()[node.0].node);
+            }
+            match study.next(&self.finished.records) {
+                Next::Done(findings) => (self.finished.findings, is_done) = (findings, true),
+                Next::Round(cases) => self.round(cases),
+                Next::Settled(records) => records.into_iter().for_each(|record| self.keep(record)),
+            }
+        }
+        self.finished.cancelled = !is_done;
+        self.failure.map_or(Ok(self.finished), Err)
+    }
+
+    /// Runs `cases` until each has its record, or, when the run is stopped, until all workers are gone.
+    fn round(&mut self, cases: Vec<Case>) {
+        let estimate = cases.iter().fold(Nanos(0), |sum, case| sum.plus(case.estimate()));
+        self.tell(Event::RoundPlanned { cases: cases.clone(), estimate });
+        if let Some(text) = retries(&cases) {
+            self.tell(Event::Note { case: None, text });
+        }
+        let queued = self.with_nodes(cases);
+        self.schedule = Schedule::new(QueuedGroup::of(queued, &self.hosts));
+        for (node, reason) in self.lost.clone() {
+            self.give_up_queued(node, &reason);
+        }
+        for host in self.schedule.hosts() {
+            self.start_on(host);
+        }
+        while !self.groups.is_empty() {
+            self.step();
+        }
+        let left = self.schedule.drain();
+        // A stopped run leaves them to the one that goes on with it.
+        if !self.is_stopping() {
+            for member in left.into_iter().flat_map(|group| group.members) {
+                let text = "its turn never came, which is a defect of this program";
+                let reason = Reason::new(Cause::NotTried, text);
+                self.keep(CaseRecord::without_numbers(&member.case, &reason));
+            }
+        }
+    }
+
+    /// `cases` with the nodes of their places; a case on a node without an agent gets its record.
+    fn with_nodes(&mut self, cases: Vec<Case>) -> Vec<QueuedCase> {
+        let agents = self.runner.fleet.agents().iter().enumerate();
+        let nodes: HashMap<String, NodeIndex> =
+            agents.map(|(at, hello)| (hello.node.clone(), NodeIndex(at))).collect();
+        let mut queued = Vec::new();
+        for case in cases {
+            match case.places.iter().map(|place| nodes.get(&place.node).copied()).collect() {
+                Some(nodes) if !case.places.is_empty() => queued.push(QueuedCase { case, nodes }),
+                _ => self.keep(without_agent(&case, |node| nodes.contains_key(node))),
+            }
+        }
+        queued
+    }
+
+    /// Waits for one event or deadline and does what follows from it.
+    fn step(&mut self) {
+        if self.is_stopping() {
+            self.cancel_all();
+        }
+        let latest = self.runner.fleet.now().plus(LONGEST_WAIT);
+        let deadline = self.deadlines.peek().map_or(latest, |Reverse((at, _))| latest.min(*at));
+        match self.runner.fleet.next(deadline) {
+            FleetEvent::From(_, Report::Said { worker, message }) => {
+                self.advance_worker(worker, |trial, case, now| trial.said(case, worker, message, now));
+            }
+            FleetEvent::From(_, Report::Ended { worker, end }) => {
+                self.advance_worker(worker, |trial, case, now| trial.ended(case, worker, end, now));
+            }
+            FleetEvent::From(_, Report::Hello(_) | Report::Pong { .. }) | FleetEvent::Quiet => {}
+            FleetEvent::Lost(node, why) => self.lose(node, &why, None),
+            FleetEvent::Recalled(node, why) => {
+                self.lose(node, &why, Some(&Reason::new(Cause::Interrupted, why.clone())));
+            }
+        }
+        // Deadlines hold also while agents never cease to say something.
+        self.tick();
+    }
+
+    /// Passes what `worker` reported to its trial; a late word of a worker whose trial is over is dropped.
+    fn advance_worker(
+        &mut self,
+        worker: WorkerId,
+        input: impl FnOnce(&mut Trial, &Case, Nanos) -> Vec<Action>,
+    ) {
+        if let Some(key) = self.workers.get(&worker).copied() {
+            self.advance(key, input);
+        }
+    }
+
+    /// Gives the running trial of a case an input, carries out its actions, and tells the group how far the case is.
+    pub fn advance(&mut self, key: CaseKey, input: impl FnOnce(&mut Trial, &Case, Nanos) -> Vec<Action>) {
+        let now = self.runner.fleet.now();
+        let Some(running) = self.case_mut(key).filter(|case| !case.is_between_trials()) else { return };
+        let actions = input(&mut running.trial, &running.case, now);
+        let (is_over, is_held) = (running.trial.is_over(), running.trial.held().is_some());
+        self.act(key, actions);
+        match (is_over, is_held) {
+            (true, _) => self.trial_over(key),
+            (false, true) => self.group_case(key, CaseState::AtBarrier),
+            (false, false) => self.group_case(key, CaseState::Running),
+        }
+    }
+
+    /// Carries out `actions` of the trial of a case, whose deadline they may have moved.
+    pub fn act(&mut self, key: CaseKey, actions: Vec<Action>) {
+        let Some(running) = self.case_mut(key) else { return };
+        let (deadline, is_check) = (running.trial.deadline(), running.check.is_some());
+        let (case, trial) = (running.case.id.clone(), running.trial_number());
+        // A trial that asks for nothing has the deadline that it had.
+        if !actions.is_empty() {
+            self.deadlines.push(Reverse((deadline, key)));
+        }
+        for action in actions {
+            match action {
+                Action::Send(node, command) => self.runner.fleet.send(node, command),
+                Action::Entered(_) if is_check => {}
+                Action::Entered(phase) => self.tell(Event::PhaseEntered { case: case.clone(), trial, phase }),
+            }
+        }
+    }
+
+    /// Has every trial whose deadline passed look at the clock.
+    fn tick(&mut self) {
+        let now = self.runner.fleet.now();
+        while let Some(Reverse((_, key))) = self.deadlines.peek().copied().filter(|next| next.0.0 <= now) {
+            self.deadlines.pop();
+            self.advance(key, Trial::tick);
+        }
+    }
+
+    /// Stops all trials that are not being stopped already.
+    fn cancel_all(&mut self) {
+        let reason = Reason::new(Cause::Interrupted, "the run was stopped during this case");
+        for key in self.case_keys(|_| true) {
+            self.advance(key, |trial, case, now| trial.cancel(case, &reason, now));
+        }
+    }
+
+    /// A node was lost. If somebody wanted it back its cases are `interrupted`; otherwise the loss speaks against the node.
+    fn lose(&mut self, node: NodeIndex, why: &str, interrupted: Option<&Reason>) {
+        let name = self.runner.fleet.agents()[node.0].node.clone();
+        let reason = |cause, when: &str| {
+            let text = format!("the agent of {name} was lost {when}: {why}");
+            interrupted.cloned().unwrap_or_else(|| Reason::new(cause, text))
+        };
+        let before = reason(Cause::NeverReached, "before this case");
+        if interrupted.is_some() && !self.lost.values().any(|known| *known == before) {
+            self.tell(Event::Note { case: None, text: why.to_owned() });
+        }
+        self.give_up_queued(node, &before);
+        // First the cases that wait for others between two trials: when these end, nothing is to start on the node again.
+        let vanished = reason(Cause::Vanished, "between two trials");
+        for key in self.case_keys(|case| case.is_between_trials() && case.nodes.contains(&node)) {
+            let now = self.runner.fleet.now();
+            let record = self.case_mut(key).and_then(|case| case.lost_between_trials(&name, &vanished, now));
+            self.end_case(key, record);
+        }
+        for key in self.case_keys(|case| case.nodes.contains(&node)) {
+            self.advance(key, |trial, case, now| {
+                let mut actions = interrupted.map_or_else(Vec::new, |reason| trial.cancel(case, reason, now));
+                actions.extend(trial.lost(case, node, why, now));
+                actions
+            });
+        }
+        self.lost.insert(node, before);
+    }
+
+    /// Records the queued cases of a lost node.
+    fn give_up_queued(&mut self, node: NodeIndex, reason: &Reason) {
+        let name = self.runner.fleet.agents()[node.0].node.clone();
+        for QueuedCase { case, .. } in self.schedule.give_up(node) {
+            self.keep(CaseRecord { lost: vec![name.clone()], ..CaseRecord::without_numbers(&case, reason) });
+        }
+    }
+
+    pub fn case_mut(&mut self, key: CaseKey) -> Option<&mut RunningCase> {
+        self.groups.get_mut(&key.group)?.cases.get_mut(&key)
+    }
+
+    /// The keys of the started cases that are `wanted`, in the order in which they were started.
+    fn case_keys(&self, wanted: impl Fn(&RunningCase) -> bool) -> Vec<CaseKey> {
+        let cases = self.groups.values().flat_map(|group| &group.cases);
+        cases.filter(|(_, case)| wanted(case)).map(|(key, _)| *key).collect()
+    }
+
+    pub fn keep(&mut self, record: CaseRecord) {
+        self.runner.budget.note(&record);
+        self.finished.records.push(record.clone());
+        self.tell(Event::CaseEnded { record: Box::new(record) });
+    }
+
+    /// Tells whoever watches; after an event that could not be kept, nothing more.
+    pub fn tell(&mut self, event: Event) {
+        if self.failure.is_none() {
+            self.failure = (self.runner.watch)(event).map_err(RunError::Watch).err();
+        }
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        self.failure.is_some() || self.runner.cancel.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,238 @@
+//! Co-run groups in the event loop: how their cases start, go on from trial to trial, and get their records.
+
+use std::collections::BTreeMap;
+
+use seatrial_bench::Benchmark;
+use seatrial_cluster::{NodeIndex, WorkerId};
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Cause, Event, Reason};
+
+use super::event_loop::{EventLoop, RunningGroup};
+use crate::co_run_group::{CaseKey, CaseState, CoRunGroup, GroupAction, GroupEvent, GroupKey};
+use crate::quarantine::LivenessCheck;
+use crate::running_case::RunningCase;
+use crate::schedule::{QueuedCase, QueuedGroup};
+use crate::together::Began;
+use crate::trial::TrialEnd;
+
+impl EventLoop<'_, '_> {
+    /// Starts what is next on `host`, if it may. What is left out frees its hosts for what comes behind it.
+    pub fn start_on(&mut self, host: NodeIndex) {
+        let mut free = vec![host];
+        while let Some(host) = free.pop() {
+            if self.is_stopping() {
+                return;
+            }
+            let Some(QueuedGroup { members, hosts }) = self.schedule.take(host) else { continue };
+            let wanted = self.wanted(members);
+            if wanted.is_empty() {
+                self.schedule.release(&hosts);
+                free.extend(hosts);
+            } else {
+                self.start_group(wanted, hosts);
+            }
+        }
+    }
+
+    /// Those of `members` that are to be tried, with their benchmarks; the others are recorded with the reason why not.
+    fn wanted(&mut self, members: Vec<QueuedCase>) -> Vec<(&'static dyn Benchmark, QueuedCase)> {
+        let mut wanted = Vec::new();
+        for member in members {
+            let id = &member.case.bench;
+            let missing = || Reason::new(Cause::Missing, format!("this build has no benchmark {id}"));
+            let bench = self.runner.registry.find(id).ok_or_else(missing);
+            match bench.and_then(|bench| {
+                (self.runner.leave_out)(&member.case, &self.finished.records).map_or(Ok(bench), Err)
+            }) {
+                Ok(bench) => wanted.push((bench, member)),
+                Err(reason) => self.keep(CaseRecord::without_numbers(&member.case, &reason)),
+            }
+        }
+        wanted
+    }
+
+    fn start_group(&mut self, members: Vec<(&'static dyn Benchmark, QueuedCase)>, hosts: Vec<NodeIndex>) {
+        self.last_group += 1;
+        let group = GroupKey(self.last_group);
+        let keys = (0..members.len()).map(|number| CaseKey { group, number });
+        let states = CoRunGroup::of(keys.clone());
+        self.groups.insert(group, RunningGroup { states, cases: BTreeMap::new(), hosts });
+        for (key, (bench, queued)) in keys.zip(members) {
+            self.tell(Event::CaseStarted { case: queued.case.id.clone() });
+            let check = LivenessCheck::before(&queued.case, bench, &self.finished.records);
+            let is_at_once = queued.case.origin.step.is_some();
+            self.start_case(key, bench, queued, check.filter(|_| !is_at_once));
+        }
+    }
+
+    /// Starts the first trial of a case, or the liveness check that is to precede it.
+    fn start_case(
+        &mut self,
+        key: CaseKey,
+        bench: &'static dyn Benchmark,
+        queued: QueuedCase,
+        check: Option<LivenessCheck>,
+    ) {
+        let clocks = queued.nodes.iter().map(|node| self.runner.fleet.offset(*node)).collect();
+        let first = self.new_workers(key, queued.nodes.len());
+        let (now, deadlines) = (self.runner.fleet.now(), self.runner.deadlines);
+        let (running, actions) = RunningCase::start(bench, queued, check, clocks, first, now, deadlines);
+        if let Some(group) = self.groups.get_mut(&key.group) {
+            group.cases.insert(key, running);
+        }
+        self.act(key, actions);
+    }
+
+    /// Starts the next trial of a case.
+    fn start_trial(&mut self, key: CaseKey) {
+        let Some(places) = self.case_mut(key).map(|case| case.nodes.len()) else { return };
+        let first = self.new_workers(key, places);
+        let (now, deadlines) = (self.runner.fleet.now(), self.runner.deadlines);
+        let actions = self.case_mut(key).map(|case| case.again(first, now, deadlines));
+        self.act(key, actions.unwrap_or_default());
+    }
+
+    /// Names `count` workers of a case, from the one that is returned.
+    fn new_workers(&mut self, key: CaseKey, count: usize) -> WorkerId {
+        let first = self.last_worker;
+        self.last_worker += count as u64;
+        self.workers.extend((first..self.last_worker).map(|id| (WorkerId(id), key)));
+        WorkerId(first)
+    }
+
+    /// The workers of a case's trial are gone: the case waits for the others of its group, or it ends with the trial.
+    pub fn trial_over(&mut self, key: CaseKey) {
+        let now = self.runner.fleet.now();
+        let Some(running) = self.groups.get_mut(&key.group).and_then(|group| group.cases.get_mut(&key))
+        else {
+            return;
+        };
+        for worker in running.trial.workers() {
+            self.workers.remove(&worker);
+        }
+        let end = running.trial.end();
+        if let Some(check) = running.check.take() {
+            return self.liveness_checked(key, check, end);
+        }
+        let (case, trial) = (running.case.id.clone(), running.trial_number());
+        let ended = Event::TrialEnded { case, trial, parts: end.parts.clone() };
+        let failed = running.end_trial(end, now);
+        self.tell(ended);
+        match failed {
+            Some(record) => self.end_case(key, Some(record)),
+            None => self.group_case(key, CaseState::BetweenTrials),
+        }
+    }
+
+    /// Goes on with a case after its liveness check: it is recorded as hung when the check hung, as lost when a node of it
+    /// is gone, and starts otherwise. Whatever else the check met with, the case will meet with itself.
+    fn liveness_checked(&mut self, key: CaseKey, check: LivenessCheck, end: TrialEnd) {
+        let now = self.runner.fleet.now();
+        let is_stopping = self.is_stopping();
+        let Some(running) = self.case_mut(key) else { return };
+        let record = match &end.reason {
+            Some(reason) if reason.cause == Cause::Hang => Some(running.still_hung(&check, &end, now)),
+            Some(reason)
+                if matches!(reason.cause, Cause::Vanished | Cause::PartnerLost | Cause::Interrupted) =>
+            {
+                Some(CaseRecord { lost: end.lost, ..CaseRecord::without_numbers(&check.case, reason) })
+            }
+            _ if is_stopping => None,
+            _ => {
+                let queued = QueuedCase { case: check.case, nodes: running.nodes.clone() };
+                let bench = running.bench;
+                return self.start_case(key, bench, queued, None);
+            }
+        };
+        self.end_case(key, record);
+    }
+
+    /// Takes a case out of its group. What was stopped gets no record: a resumed run measures it anew.
+    pub fn end_case(&mut self, key: CaseKey, record: Option<CaseRecord>) {
+        if let Some(group) = self.groups.get_mut(&key.group) {
+            group.cases.remove(&key);
+        }
+        if let Some(record) = record.filter(|_| !self.is_stopping()) {
+            self.keep(record);
+        }
+        self.group_case(key, CaseState::Ended);
+    }
+
+    /// Tells the group of a case the state of the case, and does what follows.
+    pub fn group_case(&mut self, key: CaseKey, state: CaseState) {
+        self.group_event(key.group, GroupEvent::Case(key, state));
+    }
+
+    fn group_event(&mut self, key: GroupKey, event: GroupEvent) {
+        let actions = self.groups.get_mut(&key).map(|group| group.states.handle(event));
+        for action in actions.unwrap_or_default() {
+            match action {
+                GroupAction::Release(cases) => self.release(&cases),
+                GroupAction::Decide => {
+                    let another = self.makes_another_trial(key);
+                    self.group_event(
+                        key,
+                        if another { GroupEvent::AnotherTrial } else { GroupEvent::NoFurtherTrial },
+                    );
+                }
+                GroupAction::StartTrials(cases) => cases.into_iter().for_each(|case| self.start_trial(case)),
+                GroupAction::Record(cases) => self.record(&cases),
+                GroupAction::Finish => self.finish_group(key),
+            }
+        }
+    }
+
+    /// Lets the trials of `cases` into the phase that they wait for. Measuring begins at one moment: as late as the slowest
+    /// way to any of their nodes wants it.
+    fn release(&mut self, cases: &[CaseKey]) {
+        let now = self.runner.fleet.now();
+        let leads = cases.iter().filter_map(|key| self.case_mut(*key)?.trial.lead());
+        let at = now.plus(leads.max().unwrap_or_default());
+        let concurrent_cases = u32::try_from(cases.len()).unwrap_or(u32::MAX);
+        for key in cases {
+            let Some(running) = self.case_mut(*key) else { continue };
+            running.concurrent_cases = Some(concurrent_cases);
+            let actions = running.trial.go(&running.case, now, at);
+            self.act(*key, actions);
+        }
+    }
+
+    /// Counts the trials that the cases of a group made together, and decides whether they make another.
+    fn makes_another_trial(&mut self, key: GroupKey) -> bool {
+        let now = self.runner.fleet.now();
+        if self.is_stopping() {
+            return false;
+        }
+        let Some(group) = self.groups.get_mut(&key) else { return false };
+        // What disturbed one disturbed all: they share links.
+        let disturbance = group.cases.values().find_map(RunningCase::disturbance);
+        let mut cases: Vec<&mut RunningCase> = group.cases.values_mut().collect();
+        cases.iter_mut().for_each(|case| case.count(disturbance.as_deref()));
+        self.runner.budget.another_trial(&mut cases, self.runner.site, now)
+    }
+
+    /// Records the cases of a group from their trials.
+    fn record(&mut self, cases: &[CaseKey]) {
+        if self.is_stopping() {
+            return;
+        }
+        let (now, site) = (self.runner.fleet.now(), self.runner.site);
+        let mut began = Began::default();
+        cases.iter().filter_map(|key| Some(self.case_mut(*key)?.began())).for_each(|own| began.join(own));
+        let skew = began.skew();
+        for key in cases {
+            if let Some(record) = self.case_mut(*key).map(|case| case.over(now, site, skew.as_ref())) {
+                self.keep(record);
+            }
+        }
+    }
+
+    /// Frees the hosts of a group of which every case ended, and starts what is next on them.
+    fn finish_group(&mut self, key: GroupKey) {
+        let hosts = self.groups.remove(&key).map(|group| group.hosts).unwrap_or_default();
+        self.schedule.release(&hosts);
+        for host in hosts {
+            self.start_on(host);
+        }
+    }
+}

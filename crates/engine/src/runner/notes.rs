@@ -1,0 +1,49 @@
+//! What a person is told of the cases of a round, and of those that have no agent.
+
+use std::collections::BTreeSet;
+
+use seatrial_model::profile::fold;
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Case, Cause, Reason};
+
+/// Retries that are told one by one; of more only the number is.
+const MOST_TOLD: usize = 4;
+
+/// What a person is told of the cases of a round that stand in for others, or look again at a node.
+pub fn retries(cases: &[Case]) -> Option<String> {
+    let again: Vec<&Case> = cases.iter().filter(|case| case.retry_of.is_some()).collect();
+    let words = |case: &&Case| {
+        let lost = case.retry_of.as_ref().map_or("", |lost| lost.as_str());
+        format!("{lost} lost its partner and is measured again as {}", case.id)
+    };
+    let suspects: BTreeSet<&str> = cases.iter().filter_map(|case| case.origin.suspect.as_deref()).collect();
+    if !suspects.is_empty() {
+        let suspects: Vec<&str> = suspects.into_iter().collect();
+        let verb = if suspects.len() == 1 { "was slow and is" } else { "were slow and are" };
+        return Some(format!("{} {verb} measured again with partners that were good", fold(&suspects)));
+    }
+    let searched: BTreeSet<&str> =
+        cases.iter().filter_map(|case| case.origin.load_sweep.as_deref()).collect();
+    if !searched.is_empty() {
+        let axes: Vec<&str> = searched.into_iter().collect();
+        return Some(format!("some failed: looking for the highest {} that works", axes.join(" and ")));
+    }
+    match again.as_slice() {
+        [] => None,
+        few if few.len() <= MOST_TOLD => Some(few.iter().map(words).collect::<Vec<_>>().join("; ")),
+        many => Some(format!("{} cases lost their partners and are measured again with others", many.len())),
+    }
+}
+
+/// The record of a case on a node that has no agent.
+pub fn without_agent(case: &Case, has_agent: impl Fn(&str) -> bool) -> CaseRecord {
+    let is_missing =
+        |node: &&String| case.places.iter().any(|place| place.node == **node) && !has_agent(node);
+    let lost: Vec<String> = case.nodes.iter().filter(is_missing).cloned().collect();
+    let text = match lost.as_slice() {
+        [] => "no agent runs on a node of this case".to_owned(),
+        lost => format!("no agent runs on {}", lost.join(", ")),
+    };
+    let reason = Reason::new(Cause::NeverReached, text);
+    CaseRecord { lost, ..CaseRecord::without_numbers(case, &reason) }
+}
