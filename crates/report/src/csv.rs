@@ -4,11 +4,11 @@
 //! ever added at the end. A field without a value is empty. Fields are quoted as RFC 4180 says.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::io::{self, Write};
 
-use seatrial_model::Verdict;
 use seatrial_model::record::{CaseRecord, Document, Summary};
+
+use crate::view::cases::verdicts;
 
 /// The columns.
 ///
@@ -174,17 +174,6 @@ fn summary(summary: &Summary) -> [String; 10] {
 
 fn optional(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
-}
-
-/// The heaviest judgement of every case that was judged, by its id.
-pub(crate) fn verdicts(document: &Document) -> HashMap<&str, Verdict> {
-    let mut heaviest: HashMap<&str, Verdict> = HashMap::new();
-    for record in &document.verdicts {
-        let Some(case) = record.case.as_deref() else { continue };
-        let known = heaviest.entry(case).or_insert(record.verdict);
-        *known = record.verdict.max(*known);
-    }
-    heaviest
 }
 
 #[cfg(test)]

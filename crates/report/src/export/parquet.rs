@@ -20,7 +20,8 @@ use seatrial_model::Verdict;
 use seatrial_model::record::{CaseRecord, Document};
 
 use super::{About, Export, Material};
-use crate::csv::{better, outcome_words, verdicts};
+use crate::csv::{better, outcome_words};
+use crate::view::cases::verdicts;
 
 /// One row a sample.
 pub struct Parquet;
