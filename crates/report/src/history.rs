@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::TextStyle;
 use crate::grid::{self, Column};
 use crate::ink::{Ink, render_colors};
-use crate::words::{clean, count, span, verdict};
+use crate::words::{Badge, clean, count, span};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct HistoryRow {
@@ -85,7 +85,7 @@ fn result(row: &HistoryRow) -> String {
 
 fn came_out(row: &HistoryRow) -> String {
     match (row.state.as_str(), row.verdict) {
-        ("ended", Some(judged)) => verdict(judged),
+        ("ended", Some(judged)) => Badge::from(judged).marked(),
         ("ended", None) if row.measured < row.planned => Ink::Doubt.on("partly measured"),
         ("ended", None) => "measured".to_owned(),
         (state, _) => Ink::Doubt.on(&clean(state)),

@@ -4,7 +4,6 @@
 //! structures, so that this crate knows no store and no registry.
 
 pub mod compare;
-mod criteria;
 pub mod csv;
 pub mod draft;
 pub mod export;
@@ -25,6 +24,7 @@ pub mod settings;
 pub mod terminal;
 mod text_style;
 pub mod trend;
+mod view;
 mod words;
 
 pub use text_style::{Style, TextStyle};

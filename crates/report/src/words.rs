@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use askama::Template;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use seatrial_model::{Outcome, Severity, Verdict};
+use seatrial_model::profile::fold;
+use seatrial_model::{Outcome, Severity, Unit, Verdict};
 
 use crate::ink::{Ink, is_mark};
 
@@ -18,9 +20,74 @@ pub fn clean_lines(text: &str) -> String {
     text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
 }
 
-/// Sign and word, marked: the sign tells verdicts apart where colours are not seen, the word where signs are not known.
-pub fn verdict(verdict: Verdict) -> String {
-    ink(verdict).on(&format!("{} {verdict}", sign(verdict)))
+/// A sign, a word, and what gives both their colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Template)]
+#[template(path = "badge.html")]
+pub struct Badge {
+    /// Tells it apart where colours are not seen.
+    pub sign: char,
+    /// Tells it apart where signs are not known.
+    pub word: &'static str,
+    /// It has the colour of this verdict.
+    pub tone: Verdict,
+}
+
+impl From<Verdict> for Badge {
+    fn from(verdict: Verdict) -> Self {
+        let sign = match verdict {
+            Verdict::Pass => '✓',
+            Verdict::Warn => '!',
+            Verdict::Fail => '✗',
+            Verdict::Unknown => '?',
+            Verdict::Skip => '–',
+        };
+        Self { sign, word: verdict.word(), tone: verdict }
+    }
+}
+
+impl From<Outcome> for Badge {
+    fn from(outcome: Outcome) -> Self {
+        let word = match outcome {
+            Outcome::Measured => "measured",
+            Outcome::Failed => "failed",
+            Outcome::Unmeasured => "unmeasured",
+            Outcome::Skipped => "skipped",
+        };
+        Self { word, ..tone(outcome).into() }
+    }
+}
+
+impl From<Severity> for Badge {
+    fn from(severity: Severity) -> Self {
+        let (sign, word, tone) = match severity {
+            Severity::Problem => ('✗', "problem", Verdict::Fail),
+            Severity::Warning => ('!', "warning", Verdict::Warn),
+            Severity::Info => ('·', "info", Verdict::Skip),
+        };
+        Self { sign, word, tone }
+    }
+}
+
+impl Badge {
+    /// Its class on a page.
+    pub fn class(self) -> &'static str {
+        self.tone.word()
+    }
+
+    /// Sign and word, marked with their colour.
+    pub fn marked(self) -> String {
+        ink(self.tone).on(format!("{} {}", self.sign, self.word).trim_end())
+    }
+}
+
+/// Where an outcome stands among verdicts: a case with numbers is in order.
+pub fn tone(outcome: Outcome) -> Verdict {
+    match outcome {
+        Outcome::Failed => Verdict::Fail,
+        Outcome::Unmeasured => Verdict::Unknown,
+        Outcome::Measured => Verdict::Pass,
+        Outcome::Skipped => Verdict::Skip,
+    }
 }
 
 /// The ink of a verdict.
@@ -33,39 +100,33 @@ pub fn ink(verdict: Verdict) -> Ink {
     }
 }
 
-/// The sign of a verdict; each has a shape of its own.
-pub fn sign(verdict: Verdict) -> char {
-    match verdict {
-        Verdict::Pass => '✓',
-        Verdict::Warn => '!',
-        Verdict::Fail => '✗',
-        Verdict::Unknown => '?',
-        Verdict::Skip => '–',
-    }
+/// The unit behind a number, with a blank; nothing for counts.
+pub fn unit(unit: Unit) -> String {
+    if unit == Unit::Count { String::new() } else { format!(" {unit}") }
 }
 
-/// Sign and word of how a case ended.
-pub fn outcome(outcome: Outcome) -> String {
-    match outcome {
-        Outcome::Measured => "measured".to_owned(),
-        Outcome::Failed => Ink::Bad.on("✗ failed"),
-        Outcome::Unmeasured => Ink::Doubt.on("? unmeasured"),
-        Outcome::Skipped => Ink::Faint.on("– skipped"),
-    }
-}
-
-/// Sign and word of how much a finding matters.
-pub fn severity(severity: Severity) -> String {
-    match severity {
-        Severity::Problem => Ink::Bad.on("✗ problem"),
-        Severity::Warning => Ink::Doubt.on("! warning"),
-        Severity::Info => Ink::Faint.on("· info"),
-    }
+/// `verdict` of a document as its first line has it: `✗ FAIL`.
+pub fn upper(verdict: Verdict) -> String {
+    ink(verdict).on(&format!("{} {}", Badge::from(verdict).sign, verdict.word().to_uppercase()))
 }
 
 /// `3 cases`, `1 case`.
 pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// The nodes folded into one name; where that gets longer than `longest` characters, how many there are.
+pub fn set_of(nodes: &[&str], longest: usize) -> String {
+    let folded = fold(nodes);
+    if folded.chars().count() > longest { count(nodes.len(), "node") } else { folded }
+}
+
+/// `text` cut after so many characters, with a sign that it was.
+pub fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// A span of time in at most two units: `840 ms`, `41 s`, `1 min 4 s`, `2 h 5 min`.
@@ -98,5 +159,10 @@ mod tests {
     fn spans_take_the_units_people_use() {
         let texts = [840, 41_000, 64_000, 7_500_000].map(|millis| span(Duration::from_millis(millis)));
         assert_eq!(texts, ["840 ms", "41 s", "1 min 4 s", "2 h 5 min"]);
+    }
+
+    #[test]
+    fn long_text_is_cut_with_a_sign() {
+        assert_eq!((cut("abcdef", 4), cut("abcd", 4)), ("abc…".to_owned(), "abcd".to_owned()));
     }
 }

@@ -2,11 +2,9 @@
 
 mod json;
 mod terminal;
-mod words;
 
 pub use json::value;
 pub use terminal::render;
-pub(crate) use words::{Call, beside, counts, gain, interval, test, why, worst_first};
 
 /// The two runs of a comparison, as the person named them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! An export is given what a run folder holds, as [`Material`], and a sink. Flag, help, man page and completion come
 //! from its [`About`]; nothing else has to know of it.
 
+pub(crate) mod columns;
 mod file;
 
 use std::collections::HashMap;

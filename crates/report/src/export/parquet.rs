@@ -11,50 +11,20 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use parquet::basic::Compression;
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type,
+};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
-use seatrial_model::Verdict;
-use seatrial_model::record::{CaseRecord, Document};
+use seatrial_model::record::Document;
 
+use super::columns::{Column, Row, Source, called, rows};
 use super::{About, Export, Material};
-use crate::csv::{better, outcome_words, verdicts};
 
 /// One row a sample.
 pub struct Parquet;
-
-/// The columns; all may be null where they do not apply.
-const SCHEMA: &str = "
-message seatrial {
-    optional binary run (STRING);
-    optional int64 started (TIMESTAMP(MICROS, true));
-    optional binary seatrial (STRING);
-    optional binary profile (STRING);
-    optional binary test (STRING);
-    optional binary case (STRING);
-    optional binary bench (STRING);
-    optional int32 version;
-    optional binary subject (STRING);
-    optional binary key (STRING);
-    optional binary nodes (STRING);
-    optional binary params (STRING);
-    optional binary outcome (STRING);
-    optional binary cause (STRING);
-    optional binary reason (STRING);
-    optional binary verdict (STRING);
-    optional binary kind (STRING);
-    optional binary name (STRING);
-    optional binary at (STRING);
-    optional binary unit (STRING);
-    optional binary better (STRING);
-    optional double limit;
-    optional int64 n;
-    optional int32 trial;
-    optional int32 sample;
-    optional double value;
-}";
 
 /// Rows that are held in memory and written as one group. DuckDB reads groups in parallel and wants them of 100,000 rows
 /// or more.
@@ -75,221 +45,113 @@ impl Export for Parquet {
     }
 }
 
+/// The columns, in their order; all may be null where they do not apply.
+fn columns() -> Vec<Column> {
+    let kind = |row: &Row<'_>| {
+        row.number.map(|_| if row.sample.is_some() { "sample" } else { "median" }.to_owned())
+    };
+    let case = ["case", "bench", "version", "subject", "key", "nodes", "params", "outcome", "cause", "reason"];
+    [
+        called(&["run", "started"]),
+        vec![("seatrial", Source::Text(|row| Some(row.run.seatrial.clone())))],
+        called(&["profile"]),
+        vec![("test", Source::Text(|row| Some(row.case.group.clone())))],
+        called(&case),
+        called(&["verdict"]),
+        vec![("kind", Source::Text(kind))],
+        called(&["name", "at", "unit", "better", "limit", "n"]),
+        vec![
+            ("trial", Source::Int(|row| i64::try_from(row.sample?.0).ok())),
+            ("sample", Source::Int(|row| i64::try_from(row.sample?.1).ok())),
+            ("value", Source::Double(|row| row.sample.map(|it| it.2).or_else(|| Some(row.summary()?.median)))),
+        ],
+    ]
+    .concat()
+}
+
+/// What the format calls the columns.
+fn schema(columns: &[Column]) -> String {
+    let line = |(name, source): &Column| match source {
+        Source::Text(_) => format!("optional binary {name} (STRING);\n"),
+        Source::Time(_) => format!("optional int64 {name} (TIMESTAMP(MICROS, true));\n"),
+        Source::Int(_) => format!("optional int32 {name};\n"),
+        Source::Long(_) => format!("optional int64 {name};\n"),
+        Source::Double(_) => format!("optional double {name};\n"),
+        Source::Flag(_) => format!("optional boolean {name};\n"),
+    };
+    format!("message seatrial {{\n{}}}", columns.iter().map(line).collect::<String>())
+}
+
+/// `row` as one a sample of its metric, where these are at hand.
+fn observed(row: Row<'_>) -> Vec<Row<'_>> {
+    let Some(trials) = row.metric().and_then(|metric| metric.samples.as_ref()) else { return vec![row] };
+    let values = trials.iter().enumerate().flat_map(|(trial, samples)| {
+        samples.iter().enumerate().map(move |(sample, value)| (trial, sample, *value))
+    });
+    values.map(|sample| Row { sample: Some(sample), ..row }).collect()
+}
+
 fn table(document: &Document, out: &mut (dyn Write + Send)) -> Result<(), ParquetError> {
-    let schema = Arc::new(parse_message_type(SCHEMA)?);
+    let columns = columns();
+    let schema = Arc::new(parse_message_type(&schema(&columns))?);
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
-    let mut rows = Rows::default();
-    let verdicts = verdicts(document);
-    for record in &document.results {
-        let case = of_case(document, record, verdicts.get(record.case.as_str()).copied());
-        for row in numbers(record) {
-            rows.push(&case, &row);
-            if rows.count >= ROWS_A_GROUP {
-                rows.flush(&mut writer)?;
-            }
-        }
-    }
+    let mut rows = rows(document).into_iter().flat_map(observed).peekable();
     // An empty table has no group, and is a table all the same.
-    if rows.count > 0 {
-        rows.flush(&mut writer)?;
+    while rows.peek().is_some() {
+        let held: Vec<Row<'_>> = rows.by_ref().take(ROWS_A_GROUP).collect();
+        let mut group = writer.next_row_group()?;
+        for (_, source) in &columns {
+            let Some(mut column) = group.next_column()? else { break };
+            write(&mut column, *source, &held)?;
+            column.close()?;
+        }
+        group.close()?;
     }
     writer.close()?;
     Ok(())
 }
 
-/// A field of a row.
-#[derive(Clone)]
-enum Cell {
-    Text(Option<ByteArray>),
-    Double(Option<f64>),
-    Int(Option<i32>),
-    Long(Option<i64>),
-}
-
-fn text(text: impl AsRef<str>) -> Cell {
-    Cell::Text(Some(ByteArray::from(text.as_ref())))
-}
-
-fn some_text<T: AsRef<str>>(text: Option<T>) -> Cell {
-    // An empty word says no more than none.
-    Cell::Text(text.filter(|text| !text.as_ref().is_empty()).map(|text| ByteArray::from(text.as_ref())))
-}
-
-/// The fields that all rows of a case share.
-fn of_case(document: &Document, record: &CaseRecord, verdict: Option<Verdict>) -> Vec<Cell> {
-    let run = &document.run;
-    let [outcome, cause] = outcome_words(record);
-    vec![
-        text(&run.id),
-        Cell::Long(Some(run.started.as_microsecond())),
-        text(&run.seatrial),
-        some_text(run.profile.as_ref().map(|profile| &profile.id)),
-        text(&record.group),
-        text(record.case.as_str()),
-        text(&record.bench),
-        Cell::Int(i32::try_from(record.version).ok()),
-        text(record.subject.as_str()),
-        some_text(record.key.as_ref()),
-        text(record.nodes.join("+")),
-        some_text(Some(record.params.to_string())),
-        text(outcome),
-        some_text(Some(cause)),
-        some_text(record.reason.as_ref()),
-        some_text(verdict.map(Verdict::word)),
-    ]
-}
-
-/// The other fields, row by row.
-fn numbers(record: &CaseRecord) -> Vec<Vec<Cell>> {
-    let mut rows = Vec::new();
-    for (name, metric) in &record.metrics {
-        let head = |kind: &str, n: u64| {
-            vec![
-                text(kind),
-                text(name),
-                Cell::Text(None),
-                text(metric.unit.symbol()),
-                text(better(metric.better)),
-                Cell::Double(metric.limit.value),
-                Cell::Long(i64::try_from(n).ok()),
-            ]
-        };
-        let Some(trials) = &metric.samples else {
-            rows.push(chain(
-                &head("median", metric.n),
-                [Cell::Int(None), Cell::Int(None), Cell::Double(Some(metric.median))],
-            ));
-            continue;
-        };
-        let head = head("sample", 1);
-        for (trial, samples) in trials.iter().enumerate() {
-            for (sample, value) in samples.iter().enumerate() {
-                let number = |at: usize| Cell::Int(i32::try_from(at).ok());
-                rows.push(chain(&head, [number(trial), number(sample), Cell::Double(Some(*value))]));
-            }
+/// Writes the fields of one column.
+fn write(
+    column: &mut SerializedColumnWriter<'_>,
+    source: Source,
+    rows: &[Row<'_>],
+) -> Result<(), ParquetError> {
+    let rows = rows.iter();
+    match source {
+        Source::Text(of) => {
+            let text = |text: String| (!text.is_empty()).then(|| ByteArray::from(text.into_bytes()));
+            put::<ByteArrayType>(column, rows.map(|row| of(row).and_then(text)))
         }
-    }
-    for (name, series) in &record.series {
-        for place in &series.rows {
-            let head = [
-                text("median"),
-                text(name),
-                text(place.at.to_string()),
-                text(series.unit.symbol()),
-                text(better(series.better)),
-                Cell::Double(None),
-                Cell::Long(i64::try_from(place.summary.n).ok()),
-            ];
-            rows.push(chain(
-                &head,
-                [Cell::Int(None), Cell::Int(None), Cell::Double(Some(place.summary.median))],
-            ));
-        }
-    }
-    if rows.is_empty() {
-        let mut none = vec![Cell::Text(None); 5];
-        none.extend([
-            Cell::Double(None),
-            Cell::Long(None),
-            Cell::Int(None),
-            Cell::Int(None),
-            Cell::Double(None),
-        ]);
-        rows.push(none);
-    }
-    rows
-}
-
-fn chain(head: &[Cell], tail: [Cell; 3]) -> Vec<Cell> {
-    head.iter().cloned().chain(tail).collect()
-}
-
-/// Rows by column, as the format wants them: values, and for each row whether it has one.
-#[derive(Default)]
-struct Rows {
-    count: usize,
-    columns: Vec<Column>,
-}
-
-enum Column {
-    Text(Vec<ByteArray>, Vec<i16>),
-    Double(Vec<f64>, Vec<i16>),
-    Int(Vec<i32>, Vec<i16>),
-    Long(Vec<i64>, Vec<i16>),
-}
-
-impl Rows {
-    fn push(&mut self, case: &[Cell], numbers: &[Cell]) {
-        if self.columns.is_empty() {
-            self.columns = case.iter().chain(numbers).map(Column::like).collect();
-        }
-        for (column, cell) in self.columns.iter_mut().zip(case.iter().chain(numbers)) {
-            column.push(cell);
-        }
-        self.count += 1;
-    }
-
-    /// Writes all rows as one group, and forgets them.
-    fn flush<W: Write + Send>(&mut self, writer: &mut SerializedFileWriter<W>) -> Result<(), ParquetError> {
-        let mut group = writer.next_row_group()?;
-        let mut columns = self.columns.iter();
-        while let (Some(mut column), Some(rows)) = (group.next_column()?, columns.next()) {
-            match rows {
-                Column::Text(values, levels) => {
-                    column.typed::<ByteArrayType>().write_batch(values, Some(levels), None)?
-                }
-                Column::Double(values, levels) => {
-                    column.typed::<DoubleType>().write_batch(values, Some(levels), None)?
-                }
-                Column::Int(values, levels) => {
-                    column.typed::<Int32Type>().write_batch(values, Some(levels), None)?
-                }
-                Column::Long(values, levels) => {
-                    column.typed::<Int64Type>().write_batch(values, Some(levels), None)?
-                }
-            };
-            column.close()?;
-        }
-        group.close()?;
-        *self = Self::default();
-        Ok(())
+        Source::Time(of) => put::<Int64Type>(column, rows.map(|row| Some(of(row).as_microsecond()))),
+        Source::Int(of) => put::<Int32Type>(column, rows.map(|row| i32::try_from(of(row)?).ok())),
+        Source::Long(of) => put::<Int64Type>(column, rows.map(of)),
+        Source::Double(of) => put::<DoubleType>(column, rows.map(of)),
+        Source::Flag(of) => put::<BoolType>(column, rows.map(of)),
     }
 }
 
-impl Column {
-    /// An empty column of the type of `cell`.
-    fn like(cell: &Cell) -> Self {
-        match cell {
-            Cell::Text(_) => Column::Text(Vec::new(), Vec::new()),
-            Cell::Double(_) => Column::Double(Vec::new(), Vec::new()),
-            Cell::Int(_) => Column::Int(Vec::new(), Vec::new()),
-            Cell::Long(_) => Column::Long(Vec::new(), Vec::new()),
-        }
-    }
-
-    /// Adds `cell`, which is of the type of the column: every row is made by the same two functions.
-    fn push(&mut self, cell: &Cell) {
-        match (self, cell) {
-            (Column::Text(values, levels), Cell::Text(cell)) => put(values, levels, cell.clone()),
-            (Column::Double(values, levels), Cell::Double(cell)) => put(values, levels, *cell),
-            (Column::Int(values, levels), Cell::Int(cell)) => put(values, levels, *cell),
-            (Column::Long(values, levels), Cell::Long(cell)) => put(values, levels, *cell),
-            (
-                Column::Text(_, levels)
-                | Column::Double(_, levels)
-                | Column::Int(_, levels)
-                | Column::Long(_, levels),
-                _,
-            ) => {
-                debug_assert!(false, "a field of another type than its column");
-                levels.push(0);
-            }
-        }
-    }
+/// Writes values, and for each row whether it has one, as the format wants them.
+fn put<T: DataType>(
+    column: &mut SerializedColumnWriter<'_>,
+    fields: impl Iterator<Item = Option<T::T>>,
+) -> Result<(), ParquetError> {
+    let mut levels = Vec::new();
+    let values: Vec<T::T> = fields.inspect(|field| levels.push(i16::from(field.is_some()))).flatten().collect();
+    column.typed::<T>().write_batch(&values, Some(&levels), None)?;
+    Ok(())
 }
 
-fn put<T>(values: &mut Vec<T>, levels: &mut Vec<i16>, value: Option<T>) {
-    levels.push(i16::from(value.is_some()));
-    values.extend(value);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_column_is_lost_and_new_ones_stand_at_the_end() {
+        let names: Vec<&str> = columns().into_iter().map(|(name, _)| name).collect();
+        let expected = "run started seatrial profile test case bench version subject key nodes params outcome cause \
+                        reason verdict kind name at unit better limit n trial sample value";
+        assert_eq!(names, expected.split_whitespace().collect::<Vec<_>>());
+    }
 }

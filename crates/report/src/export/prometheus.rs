@@ -15,9 +15,10 @@ use std::io::{self, Write};
 use jiff::Timestamp;
 use seatrial_analysis::Assignment;
 use seatrial_model::profile::Profile;
-use seatrial_model::record::{CaseRecord, Document, MetricRecord};
+use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{Dimension, Outcome, Unit, Verdict, VerdictRecord};
 
+use super::columns::{Row, Source, called, rows};
 use super::{About, Export, Material, by_id, judged, nodes_of};
 use crate::labels::named_params;
 
@@ -62,7 +63,10 @@ fn families(run: &Material<'_>) -> Families {
         families.add_verdict(verdict, of_nodes(&nodes_of(verdict, &records), &roles));
     }
     for record in &document.results {
-        families.add_case(record, of_nodes(&record.nodes.join("+"), &roles));
+        families.add_case(record, labels_of(record, &roles));
+    }
+    for row in rows(document) {
+        families.add_number(&row, labels_of(row.case, &roles));
     }
     families
 }
@@ -74,6 +78,25 @@ fn of_nodes(nodes: &str, roles: &Assignment) -> Labels {
     all.dedup();
     labels(&[("node", nodes), ("role", &all.join("+"))])
 }
+
+/// The labels of what is about a case.
+fn labels_of(record: &CaseRecord, roles: &Assignment) -> Labels {
+    let mut of = of_nodes(&record.nodes.join("+"), roles);
+    of.extend(labels(&[
+        ("subject", record.subject.as_str()),
+        ("device", record.key.as_deref().unwrap_or_default()),
+        ("test", &record.group),
+    ]));
+    of
+}
+
+/// The columns of the record that are gauges: what their names end with, and what they are.
+const GAUGES: [(&str, &str, &str); 4] = [
+    ("median", "", "Median"),
+    ("lo", "_lower", "Lower end of the 95 % interval of the median"),
+    ("hi", "_upper", "Upper end of the 95 % interval of the median"),
+    ("limit", "_limit", "What the hardware could do"),
+];
 
 const VERDICTS: &str = "0 skip, 1 pass, 2 warn, 3 unknown, 4 fail, so that the largest is the roll-up";
 
@@ -160,38 +183,31 @@ impl Families {
     }
 
     fn add_case(&mut self, record: &CaseRecord, mut of: Labels) {
-        of.extend(labels(&[
-            ("subject", record.subject.as_str()),
-            ("device", record.key.as_deref().unwrap_or_default()),
-            ("test", &record.group),
-        ]));
-        let mut case = of.clone();
-        case.insert("case".to_owned(), record.case.to_string());
+        of.insert("case".to_owned(), record.case.to_string());
         let help = "How a case ended: 0 measured, 1 skipped, 2 could not be measured, 3 failed.";
-        self.add("seatrial_case_outcome", help, case, outcome(record.outcome));
-        for pair in named_params(record) {
+        self.add("seatrial_case_outcome", help, of, outcome(record.outcome));
+    }
+
+    /// The number of `row`, where that is of a metric.
+    fn add_number(&mut self, row: &Row<'_>, mut of: Labels) {
+        let Some(number) = row.number.filter(|_| row.metric().is_some()) else { return };
+        for pair in named_params(row.case) {
             if let Some((name, value)) = pair.split_once('=') {
                 of.insert(format!("param_{}", word(name)), value.to_owned());
             }
         }
-        for (name, metric) in &record.metrics {
-            self.add_metric(record, name, metric, &of);
-        }
-    }
-
-    fn add_metric(&mut self, record: &CaseRecord, name: &str, metric: &MetricRecord, labels: &Labels) {
-        let (unit, factor) = base(metric.unit);
-        let stem = format!("seatrial_{}_{}", word(&record.bench), word(name));
-        let mut add = |part: &str, help: &str, value: Option<f64>| {
+        let (bench, name, (unit, factor)) = (&row.case.bench, number.name, base(number.unit));
+        let stem = format!("seatrial_{}_{}", word(bench), word(name));
+        for (column, part, help) in GAUGES {
+            let value = called(&[column]).into_iter().find_map(|(_, source)| match source {
+                Source::Double(of) => of(row),
+                _ => None,
+            });
             if let Some(value) = value {
-                let help = format!("{help} of {name} of {}.", record.bench);
-                self.add(&proper(&format!("{stem}{part}{unit}")), &help, labels.clone(), value * factor);
+                let help = format!("{help} of {name} of {bench}.");
+                self.add(&proper(&format!("{stem}{part}{unit}")), &help, of.clone(), value * factor);
             }
-        };
-        add("", "Median", Some(metric.median));
-        add("_lower", "Lower end of the 95 % interval of the median", metric.ci95.map(|(low, _)| low));
-        add("_upper", "Upper end of the 95 % interval of the median", metric.ci95.map(|(_, high)| high));
-        add("_limit", "What the hardware could do", metric.limit.value);
+        }
     }
 
     fn text(&self) -> String {

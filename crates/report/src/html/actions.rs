@@ -7,12 +7,13 @@ use askama::Template;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Outcome, Severity, Verdict, VerdictRecord};
 
+use super::filter::Filter;
 use super::shown::Shown;
-use super::table::Filter;
-use super::words::{Badge, cut, of_outcome, of_severity, of_verdict, quantity, set_of, text};
+use super::words::{quantity, text};
 use crate::number::{half_width, whole_share};
-use crate::terminal::{grouped, shortfall};
-use crate::words::count;
+use crate::view::findings::{Found, found};
+use crate::view::nodes::{is_fleet, shortfall};
+use crate::words::{Badge, count, cut, set_of};
 
 /// Sentences at most; what is left stands in the tables.
 const MOST: usize = 30;
@@ -46,7 +47,7 @@ pub fn actions(shown: &Shown<'_>) -> (Vec<Action>, usize) {
         found.extend(of_cases(shown));
     }
     // What is wrong goes before what could not be told.
-    let at = found.iter().position(|action| action.badge.class != "fail").unwrap_or(found.len());
+    let at = found.iter().position(|action| action.badge.tone != Verdict::Fail).unwrap_or(found.len());
     drop(found.splice(at..at, of_findings(shown)));
     let more = found.len().saturating_sub(MOST);
     found.truncate(MOST);
@@ -86,13 +87,13 @@ fn of_group(shown: &Shown<'_>, group: &[&VerdictRecord]) -> Action {
     let mut subjects: Vec<&str> = group.iter().map(|record| record.subject.as_str()).collect();
     subjects.dedup();
     let what = sentence(worst, group.len() > 1, subjects.len() == 1);
-    let class = of_verdict(worst.verdict);
+    let badge = Badge::from(worst.verdict);
     Action {
-        badge: class,
+        badge,
         who: who(shown, &nodes),
         what: text(&what),
         to: worst.case.as_deref().map_or(String::new(), |case| shown.place(case)),
-        filter: shown.filter_of(nodes.iter().copied(), class.class),
+        filter: shown.filter_of(nodes.iter().copied(), badge.class()),
     }
 }
 
@@ -101,11 +102,15 @@ fn who(shown: &Shown<'_>, nodes: &[&str]) -> String {
     let names = match nodes {
         [] => return "the run".to_owned(),
         [one] => text(one),
-        many => set_of(many, LONGEST_SET),
+        many => text(&set_of(many, LONGEST_SET)),
     };
     let roles = shown.roles_of(nodes[0]);
     let is_shared = nodes.iter().all(|node| shown.roles_of(node) == roles);
-    if shown.is_fleet() && is_shared && !roles.is_empty() { format!("{names} ({roles})") } else { names }
+    if is_fleet(shown.document) && is_shared && !roles.is_empty() {
+        format!("{names} ({roles})")
+    } else {
+        names
+    }
 }
 
 fn sentence(record: &VerdictRecord, is_group: bool, has_one_subject: bool) -> String {
@@ -169,7 +174,7 @@ fn of_same_end(shown: &Shown<'_>, group: &[&CaseRecord]) -> Action {
     let first = group[0];
     let nodes: BTreeSet<&str> = group.iter().flat_map(|case| &case.nodes).map(String::as_str).collect();
     let nodes: Vec<&str> = nodes.into_iter().collect();
-    let badge = of_outcome(first.outcome);
+    let badge = Badge::from(first.outcome);
     let which = match group {
         [only] => only.case.to_string(),
         several => format!("{} of {}", count(several.len(), "case"), first.bench),
@@ -184,23 +189,23 @@ fn of_same_end(shown: &Shown<'_>, group: &[&CaseRecord]) -> Action {
         who: who(shown, &nodes),
         what: text(&format!("{which} {what}: {reason}")),
         to: shown.place(first.case.as_str()),
-        filter: shown.filter_of(nodes, badge.class),
+        filter: shown.filter_of(nodes, badge.class()),
     }
 }
 
 /// What was found to be wrong.
 fn of_findings(shown: &Shown<'_>) -> Vec<Action> {
-    let found = grouped(shown.document).into_iter();
-    let problems = found.filter(|(finding, _)| finding.severity == Severity::Problem);
-    let action = |(finding, cases): (&seatrial_model::Finding, Vec<&str>)| {
+    let found = found(shown.document).into_iter();
+    let problems = found.filter(|found| found.finding.severity == Severity::Problem);
+    let action = |found: Found<'_>| {
+        let (finding, badge) = (found.finding, found.badge());
         let nodes: Vec<&str> = finding.node.as_deref().into_iter().collect();
-        let badge = of_severity(finding.severity);
         Action {
             badge,
             who: who(shown, &nodes),
             what: text(&format!("{}: {}", finding.kind, cut(&finding.text, LONGEST_REASON))),
-            to: cases.first().map_or(String::new(), |case| shown.place(case)),
-            filter: shown.filter_of(nodes.iter().copied(), badge.class),
+            to: found.cases.first().map_or(String::new(), |case| shown.place(case)),
+            filter: shown.filter_of(nodes.iter().copied(), badge.class()),
         }
     };
     problems.map(action).collect()

@@ -8,17 +8,22 @@ use super::case::{Full, full};
 use super::curve::Figure;
 use super::plot::{Interval, intervals};
 use super::shown::Shown;
-use super::sweep::headline;
 use super::table::Table;
-use super::words::{quantity, text, unit};
-use super::{factors, over_nodes, rows, series, sweep};
+use super::words::{quantity, text};
+use super::{factors, series, sweep};
 use crate::labels::{self, Label};
 use crate::number::spread;
-use crate::terminal::{columns_of_steps, tables};
+use crate::view::cases::{self as view, groups, headline};
+use crate::view::nodes::is_fleet;
+use crate::view::over_nodes;
+use crate::view::pairs::at_once;
 use crate::words::count;
 
 /// Cases of a table with a row a case; of more nodes have rows of their own.
 const MOST_CASES: usize = 64;
+
+/// Rows of a table over nodes at most.
+const MOST_ROWS: usize = 160;
 
 /// Cases that are drawn beside each other.
 const MOST_DRAWN: usize = 24;
@@ -64,7 +69,7 @@ pub fn benchmarks(shown: &Shown<'_>, left: &mut usize) -> Vec<Benchmark> {
             names.push(&case.bench);
         }
     }
-    let all = tables(results);
+    let all = groups(results);
     let of = |(at, name): (usize, &&str)| {
         let groups: Vec<&Vec<&CaseRecord>> =
             all.iter().filter(|(bench, _)| bench == name).map(|(_, cases)| cases).collect();
@@ -87,9 +92,7 @@ fn benchmark(
         shown_tables.push(study.table);
     }
     for flows in found.at_once.iter().filter(|flows| flows.bench == name) {
-        let caption =
-            format!("{} · {}{} · flows at the same time", flows.pattern, flows.metric, unit(flows.unit));
-        shown_tables.push(Table::of_columns(&caption, &columns_of_steps(flows, &flows.steps)));
+        shown_tables.push(Table::new(&at_once(flows), usize::MAX));
     }
     let mut limits = Vec::new();
     for group in groups {
@@ -101,7 +104,7 @@ fn benchmark(
         let (drawn, told) = of_group(shown, name, &own, &found.sweeps);
         figures.extend(drawn);
         shown_tables.extend(told);
-        limits.extend(limit_notes(&own));
+        limits.extend(view::limits(&own).iter().map(|limit| text(limit)));
     }
     limits.sort();
     limits.dedup();
@@ -136,8 +139,8 @@ fn of_group(
     cases: &[&CaseRecord],
     sweeps: &[Sweep],
 ) -> (Vec<Figure>, Vec<Table>) {
-    if cases.len() > MOST_CASES && shown.is_fleet() {
-        return (Vec::new(), vec![over_nodes::table(shown, name, cases)]);
+    if cases.len() > MOST_CASES && is_fleet(shown.document) {
+        return (Vec::new(), vec![Table::of_run(&over_nodes::table(cases), MOST_ROWS, shown)]);
     }
     let (mut figures, mut tables) = (Vec::new(), Vec::new());
     for view in sweep::of_bench(shown, sweeps, name, cases) {
@@ -148,7 +151,7 @@ fn of_group(
         figures.extend(compared(shown, cases));
     }
     figures.extend(together(cases));
-    tables.push(rows::table(shown, name, cases));
+    tables.push(Table::of_run(&view::table(cases, &shown.verdicts), usize::MAX, shown));
     (figures, tables)
 }
 
@@ -226,27 +229,4 @@ fn together(cases: &[&CaseRecord]) -> Vec<Figure> {
         series::together(name, &with)
     };
     series.iter().filter_map(figure).collect()
-}
-
-/// How limits were derived, or why there is none: the largest loss stands with each case.
-fn limit_notes(cases: &[&CaseRecord]) -> Vec<String> {
-    let Some(name) = headline(cases) else { return Vec::new() };
-    let note = |metric: &MetricRecord| match (&metric.limit.formula, &metric.limit.reason) {
-        (Some(formula), _) => {
-            let provenance = metric.limit.provenance.as_deref().unwrap_or("of unknown source");
-            Some(text(&format!("Limit of {name}: {formula} ({provenance})")))
-        }
-        (None, Some(reason)) => Some(text(&format!("No limit of {name}: {reason}"))),
-        (None, None) => None,
-    };
-    let mut notes: Vec<String> =
-        cases.iter().filter_map(|case| case.metrics.get(name)).filter_map(note).collect();
-    notes.sort();
-    notes.dedup();
-    let more = notes.len().saturating_sub(6);
-    notes.truncate(6);
-    if more > 0 {
-        notes.push(format!("… and {} of {name}; each case has its own", count(more, "other limit")));
-    }
-    notes
 }

@@ -6,17 +6,18 @@ use seatrial_model::{Bound, Outcome, VerdictRecord};
 
 use super::curve::Figure;
 use super::download::{Download, samples};
+use super::filter::Filter;
 use super::heat::Heat;
 use super::latency;
 use super::series::{self, SeriesView};
 use super::shown::Shown;
-use super::sweep::headline;
-use super::table::{Cell, Filter, Head, Row, Table};
+use super::table::Table;
 use super::waterfall::{Waterfall, waterfall};
-use super::words::{Badge, cut, fixed, of_outcome, of_verdict, quantity, text, unit};
-use crate::number::{decimals, half_width, signed_share, spread, whole_share};
+use super::words::{quantity, text};
+use crate::number::{half_width, signed_share};
 use crate::repeat_command::repeat;
-use crate::words::span;
+use crate::view::cases::{headline, in_full};
+use crate::words::{Badge, cut, span};
 
 /// Waterfalls of a case at most; metrics often share their limit.
 const MOST_FALLS: usize = 3;
@@ -81,11 +82,11 @@ pub fn full(shown: &Shown<'_>, case: &CaseRecord, left: &mut usize) -> Full {
     let why = case.reason.clone().or(again).unwrap_or_default();
     Full {
         title: text(case.case.as_str()),
-        badge: shown.verdict(case).map_or_else(|| of_outcome(case.outcome), of_verdict),
+        badge: shown.verdict(case).map_or_else(|| case.outcome.into(), Badge::from),
         filter: shown.filter(case),
         why: text(&why),
         judged: shown.judgements(case).iter().map(|record| judged(record)).collect(),
-        numbers: numbers(case),
+        numbers: Table::new(&in_full(case), usize::MAX),
         falls,
         unlimited: unlimited(case),
         figures,
@@ -131,55 +132,7 @@ fn judged(record: &VerdictRecord) -> (Badge, String) {
         format!(", {} wanted", record.bound),
         margin.unwrap_or_default(),
     ];
-    (of_verdict(record.verdict), text(&said.into_iter().chain(rest).collect::<String>()))
-}
-
-fn numbers(case: &CaseRecord) -> Table {
-    let heads = vec![
-        Head::words("metric"),
-        Head::words("in"),
-        Head::numbers("median", ""),
-        Head::numbers("95 %", ""),
-        Head::numbers("limit", ""),
-        Head::numbers("of it", ""),
-        Head::numbers("n", ""),
-        Head::numbers("trials", ""),
-        Head::numbers("smallest", ""),
-        Head::numbers("largest", ""),
-        Head::numbers("MAD", ""),
-        Head::numbers("p99", ""),
-        Head::words("remark"),
-    ];
-    let row = |(name, metric): (&String, &MetricRecord)| {
-        let all = [Some(metric.median), Some(metric.min), Some(metric.max), metric.limit.value, metric.p99];
-        let decimals = decimals(all.into_iter().flatten());
-        let number =
-            |value: Option<f64>| Cell::new(value.map_or(String::new(), |value| fixed(value, decimals)));
-        let cells = vec![
-            Cell::new(text(name)),
-            Cell::new(unit(metric.unit).trim()),
-            number(Some(metric.median)),
-            Cell::new(spread(metric.median, metric.ci95)),
-            number(metric.limit.value),
-            Cell::new(metric.percent_of_limit().map_or(String::new(), whole_share)),
-            Cell::new(metric.n.to_string()),
-            Cell::new(metric.trials.to_string()),
-            number(Some(metric.min)),
-            number(Some(metric.max)),
-            number(Some(metric.mad)),
-            number(metric.p99),
-            Cell::new(if metric.converged { "" } else { "did not converge" }),
-        ];
-        Row { cells, ..Row::default() }
-    };
-    let rows = case.metrics.iter().map(row).collect();
-    Table {
-        caption: "Every metric: median, half the width of its 95 % interval, spread".to_owned(),
-        heads,
-        rows,
-        ..Table::default()
-    }
-    .tidy()
+    (record.verdict.into(), text(&said.into_iter().chain(rest).collect::<String>()))
 }
 
 /// Why metrics have no limit; those that share a reason together.

@@ -4,24 +4,25 @@ use std::collections::BTreeSet;
 use std::io;
 
 use askama::Template;
-use seatrial_analysis::{Changed, Comparison, Ended};
-use seatrial_model::Outcome;
+use seatrial_analysis::{Comparison, Ended};
 use seatrial_model::record::RunInfo;
 
 use super::actions::Action;
-use super::differences::{self, of_call};
+use super::filter::Filter;
 use super::frame::PageFrame;
-use super::page::{command, nodes_of, profile, took};
-use super::table::{Cell, Filter, Head, Row, Table};
-use super::words::{Badge, of_outcome, set_of, text};
-use crate::compare::{Call, beside, counts, test};
-use crate::words::{count, time};
+use super::page::{MOST_NAMES as MOST_NODES, command, profile};
+use super::table::Table;
+use super::words::text;
+use crate::view::differences::{self, Call, beside, changed, counts, ended, some_of, test, worst_first};
+use crate::view::headline::{nodes, took};
+use crate::view::table::{Builder, Cell};
+use crate::words::{Badge, count, time};
+
+/// Differences at most; the JSON form has all.
+const MOST_ROWS: usize = 500;
 
 /// Things at most that changed beside the numbers; the JSON form has all.
 const MOST_CHANGED: usize = 200;
-
-/// Characters of a folded set of nodes.
-const LONGEST_SET: usize = 60;
 
 /// Cases named one by one that only one of the runs has.
 const MOST_NAMES: usize = 24;
@@ -84,9 +85,9 @@ pub fn render(baseline: Run<'_>, others: &[Compared<'_>], line: &[String]) -> io
     let title = format!("{} against {}", names.join(", "), baseline.name);
     let calls: BTreeSet<Call> =
         others.iter().flat_map(|other| &other.comparison.differences).map(Call::of).collect();
-    let verdicts = calls.into_iter().map(of_call).collect();
+    let verdicts = calls.into_iter().map(Call::badge).collect();
     let (badge, headline) = headline(baseline, others);
-    let runs = [baseline].into_iter().chain(others.iter().map(|other| other.run));
+    let runs: Vec<Run<'_>> = [baseline].into_iter().chain(others.iter().map(|other| other.run)).collect();
     let page = Page {
         frame: PageFrame::new(&title, env!("CARGO_PKG_VERSION"), Vec::new(), verdicts),
         title: text(&title),
@@ -94,7 +95,7 @@ pub fn render(baseline: Run<'_>, others: &[Compared<'_>], line: &[String]) -> io
         headline,
         command: command(line),
         parts: others.iter().enumerate().map(|(at, other)| part(at + 1, baseline, other)).collect(),
-        runs: table_of_runs(runs),
+        runs: table_of_runs(&runs),
     };
     page.render().map_err(io::Error::other)
 }
@@ -127,13 +128,20 @@ fn headline(baseline: Run<'_>, others: &[Compared<'_>]) -> (Badge, String) {
         }
         several => format!("{} against {a}, none of them worse", count(several.len(), "run")),
     };
-    (of_call(call), said)
+    (call.badge(), said)
 }
 
 fn part(number: usize, baseline: Run<'_>, other: &Compared<'_>) -> Part {
     let comparison = other.comparison;
     let (a, b) = (text(baseline.name), text(other.run.name));
-    let mut ended = ended(comparison);
+    let action = |(badge, ended): (Badge, &Ended)| Action {
+        badge,
+        who: text(&ended.case),
+        what: text(&ended.reason),
+        to: String::new(),
+        filter: Filter::of_nodes([], badge.class()),
+    };
+    let mut ended: Vec<Action> = ended(comparison).into_iter().map(action).collect();
     let more_ended = ended.len().saturating_sub(MOST_ENDED);
     ended.truncate(MOST_ENDED);
     let only = [(&a, &comparison.only_a), (&b, &comparison.only_b)];
@@ -145,82 +153,25 @@ fn part(number: usize, baseline: Run<'_>, other: &Compared<'_>) -> Part {
         beside: beside(comparison),
         ended,
         more_ended,
-        differences: differences::table(&comparison.differences),
-        changed: changed(&comparison.changed),
-        only: only.map(|(run, cases)| (run.clone(), some_of(cases))).collect(),
+        differences: Table::new(&differences::table(&worst_first(&comparison.differences)), MOST_ROWS),
+        changed: Table::new(&changed(&comparison.changed), MOST_CHANGED).stacked(),
+        only: only.map(|(run, cases)| (run.clone(), text(&some_of(cases, MOST_NAMES)))).collect(),
         // What stands between backticks is a command on a terminal.
         test: test(comparison).unwrap_or_default().replace('`', ""),
     }
 }
 
-/// Cases that ended in one run as they did not in the other.
-fn ended(comparison: &Comparison) -> Vec<Action> {
-    let action = |badge: Badge, ended: &Ended| Action {
-        badge,
-        who: text(&ended.case),
-        what: text(&ended.reason),
-        to: String::new(),
-        filter: Filter::of_nodes([], badge.class),
-    };
-    let now = |outcome, word| Badge { word, ..of_outcome(outcome) };
-    let kinds = [
-        (now(Outcome::Failed, "fails now"), &comparison.broken),
-        (now(Outcome::Unmeasured, "unmeasured now"), &comparison.unmeasured),
-        (Badge { word: "failed before", ..of_call(Call::Better) }, &comparison.mended),
-    ];
-    kinds.into_iter().flat_map(|(badge, all)| all.iter().map(move |ended| action(badge, ended))).collect()
-}
-
-/// Settings and inventory that are not as they were.
-fn changed(all: &[Changed]) -> Table {
-    let row = |changed: &Changed| {
-        let nodes: Vec<&str> = changed.nodes.iter().map(String::as_str).collect();
-        let cells = [changed.what.as_str(), &changed.before, &changed.after, &set_of(&nodes, LONGEST_SET)];
-        let filter = Filter::of_nodes(nodes, Filter::ANY);
-        Row { cells: cells.iter().map(|said| Cell::new(text(said))).collect(), filter, ..Row::default() }
-    };
-    let mut notes = Vec::new();
-    if all.len() > MOST_CHANGED {
-        notes.push((String::new(), format!("{} more in the JSON form", all.len() - MOST_CHANGED)));
-    }
-    Table {
-        caption: "Settings and inventory that are not as they were".to_owned(),
-        heads: ["changed", "before", "after", "on"].map(Head::words).into(),
-        rows: all.iter().take(MOST_CHANGED).map(row).collect(),
-        notes,
-        is_stacked: true,
-    }
-}
-
-fn some_of(cases: &[String]) -> String {
-    let mut said: Vec<String> = cases.iter().take(MOST_NAMES).map(|case| text(case)).collect();
-    if cases.len() > MOST_NAMES {
-        said.push(format!("and {} more", cases.len() - MOST_NAMES));
-    }
-    said.join(", ")
-}
-
 /// The runs, the baseline first.
-fn table_of_runs<'a>(runs: impl Iterator<Item = Run<'a>>) -> Table {
-    let row = |(at, run): (usize, Run<'_>)| {
-        let of = |said: &dyn Fn(&RunInfo) -> String| Cell::new(run.info.map_or(String::new(), said));
-        let cells = vec![
-            Cell::new(text(run.name)).with(if at == 0 { "the baseline" } else { "" }),
-            of(&|info| time(info.started)),
-            of(&took),
-            of(&nodes_of),
-            of(&profile),
-            of(&|info| text(&info.seatrial)),
-            of(&|info| command(&info.command)),
-        ];
-        Row { cells, filter: Filter::of_nodes([], Filter::ANY), ..Row::default() }
-    };
-    Table {
-        caption: "The runs".to_owned(),
-        heads: ["run", "started", "took", "on", "profile", "Seatrial", "command"].map(Head::words).into(),
-        rows: runs.enumerate().map(row).collect(),
-        notes: Vec::new(),
-        is_stacked: true,
-    }
-    .tidy()
+fn table_of_runs(runs: &[Run<'_>]) -> Table {
+    let of = |run: &Run<'_>, said: &dyn Fn(&RunInfo) -> String| run.info.map(said);
+    let remark = |run: &Run<'_>| if run.name == runs[0].name { "the baseline" } else { "" };
+    let table = Builder::new("The runs", runs)
+        .words("run", |run| Cell::from(run.name).remark(remark(run)))
+        .words("started", |run| of(run, &|info| time(info.started)))
+        .words("took", |run| of(run, &took))
+        .words("on", |run| of(run, &|info| nodes(&info.nodes, MOST_NODES)))
+        .words("profile", |run| of(run, &profile))
+        .words("Seatrial", |run| of(run, &|info| info.seatrial.clone()))
+        .words("command", |run| of(run, &|info| command(&info.command)));
+    Table::new(&table.finish(), usize::MAX).stacked()
 }

@@ -1,6 +1,7 @@
 //! What every page has: its head, style and script, the bar to filter by, the switch of the theme.
 
-use super::words::{Badge, text};
+use super::words::text;
+use crate::words::Badge;
 
 /// Colours for the dark, in two places of the style: where the system asks for it, and where the person does.
 const DARK: &str = include_str!("../../templates/dark.css");

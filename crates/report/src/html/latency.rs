@@ -7,7 +7,8 @@ use seatrial_model::{Dimension, PartRecord, Unit};
 
 use super::curve::{FEWEST_POINTS, Figure, MOST_CURVES, height};
 use super::plot::{Curve, Plot, Point, Scale};
-use super::words::{number, quantity, text, unit};
+use super::words::{number, quantity, text};
+use crate::words::unit;
 
 /// Metrics that are percentiles, and the quantile of each.
 const PERCENTILES: &[(&str, f64)] = &[

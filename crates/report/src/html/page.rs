@@ -1,5 +1,6 @@
 //! The page of a run as a whole.
 
+use std::cmp::Reverse;
 use std::io;
 
 use askama::Template;
@@ -9,18 +10,31 @@ use seatrial_model::{Cause, Verdict};
 use super::Context;
 use super::actions::{Action, actions};
 use super::benchmark::{Benchmark, benchmarks};
+use super::download;
 use super::frame::PageFrame;
 use super::heat::{self, Heat};
 use super::inventory::{Kind, kinds};
 use super::shown::Shown;
 use super::table::Table;
-use super::words::{Badge, of_verdict, text};
-use super::{criteria, download, findings, nodes, settings};
+use super::words::text;
 use crate::repeat_command;
-use crate::terminal::said;
-use crate::words::{count, span, time};
+use crate::view::criteria::{self as view, Places};
+use crate::view::headline::{self, said, took};
+use crate::view::nodes::is_fleet;
+use crate::view::{findings, nodes, settings};
+use crate::words::{Badge, count, time};
+
 /// Nodes named one by one; more are counted.
-const MOST_NAMES: usize = 8;
+pub const MOST_NAMES: usize = 8;
+
+/// Criteria at most; the JSON form has all.
+const MOST_CRITERIA: usize = 200;
+
+/// Settings at most; the audit has all.
+const MOST_SETTINGS: usize = 200;
+
+/// Findings at most; the JSON form has all.
+const MOST_FINDINGS: usize = 300;
 
 #[derive(Template)]
 #[template(path = "page.html")]
@@ -62,12 +76,13 @@ pub fn render(document: &Document, context: &Context<'_>) -> io::Result<String> 
     let shown = Shown::new(document, context);
     let (actions, more_actions) = actions(&shown);
     let mut left = download::MOST;
-    let (settings, settings_note) = settings::table(&shown);
+    let is_fleet = is_fleet(document);
+    let (settings, settings_note) = settings::table(context.settings, is_fleet, MOST_SETTINGS);
     let run = &document.run;
     let unfinished = unfinished(document, context);
     let badge = match (document.verdict, &unfinished) {
-        (Some(verdict), _) => Some(of_verdict(verdict)),
-        (None, Some(_)) => Some(Badge { sign: '?', word: "unfinished", class: "unknown" }),
+        (Some(verdict), _) => Some(verdict.into()),
+        (None, Some(_)) => Some(Badge { word: "unfinished", ..Verdict::Unknown.into() }),
         (None, None) => None,
     };
     let page = Page {
@@ -85,17 +100,33 @@ pub fn render(document: &Document, context: &Context<'_>) -> io::Result<String> 
             Some(_) => "Nothing.",
             None => "Nothing was judged, and nothing failed.",
         },
-        criteria: criteria::table(&shown),
-        nodes: nodes::table(&shown),
+        criteria: criteria(&shown),
+        nodes: nodes(&shown),
         benchmarks: benchmarks(&shown, &mut left),
         pairs: heat::of_pairs(&shown),
-        settings,
+        settings: Table::of_run(&settings, usize::MAX, &shown),
         settings_note,
-        findings: findings::table(&shown),
+        findings: Table::of_run(&findings::table(&findings::found(document)), MOST_FINDINGS, &shown),
         kinds: kinds(&shown),
         is_cut: shown.is_cut(),
     };
     page.render().map_err(io::Error::other)
+}
+
+/// Every criterion, also those that are met, the worst first.
+fn criteria(shown: &Shown<'_>) -> Table {
+    let places = Places::of(shown.document);
+    let mut all = view::criteria(shown.document, &places, |_| true);
+    all.sort_by_key(|criterion| Reverse(criterion.worst.verdict));
+    let rows: Vec<_> = all.iter().map(|criterion| criterion.row(&places)).collect();
+    let table = view::table("Criteria, the worst first", &rows, true, is_fleet(shown.document));
+    Table::of_run(&table, MOST_CRITERIA, shown)
+}
+
+/// Every node of the run, the worst first.
+fn nodes(shown: &Shown<'_>) -> Table {
+    let all = nodes::summaries(shown.document);
+    Table::of_run(&nodes::table(shown.document, &all, Some(shown.assignment())), usize::MAX, shown)
 }
 
 /// What became of a run that did not come to its end; none of one that did.
@@ -123,9 +154,9 @@ fn facts(document: &Document, context: &Context<'_>) -> Vec<(&'static str, Strin
     let run = &document.run;
     let facts = [
         ("profile", profile(run)),
-        ("on", nodes_of(run)),
+        ("on", text(&headline::nodes(&run.nodes, MOST_NAMES))),
         ("started", time(run.started)),
-        ("took", took(run)),
+        ("took", text(&took(run))),
         ("cases", document.results.len().to_string()),
         ("kept in", context.folder.map_or(String::new(), |folder| text(&folder.display().to_string()))),
     ];
@@ -146,29 +177,16 @@ pub fn profile(run: &RunInfo) -> String {
     }
 }
 
-/// The nodes of a run; those of a large one are counted.
-pub fn nodes_of(run: &RunInfo) -> String {
-    match run.nodes.as_slice() {
-        few if few.len() <= MOST_NAMES => text(&few.join(", ")),
-        many => count(many.len(), "node"),
-    }
-}
-
-/// How long a run took, or that it did not end by itself.
-pub fn took(run: &RunInfo) -> String {
-    match &run.ended {
-        None => "did not end".to_owned(),
-        Some(RunEnd { signal: Some(signal), .. }) => format!("stopped by {}", text(signal)),
-        Some(_) => run.took().map_or("the clock was set back meanwhile".to_owned(), span),
-    }
-}
-
 /// The verdicts and outcomes that something on the page has, the heaviest first.
 fn verdicts(shown: &Shown<'_>) -> Vec<Badge> {
     use Verdict::{Fail, Pass, Skip, Unknown, Warn};
     let has = |class: &str| {
         shown.document.results.iter().any(|case| shown.class(case) == class)
-            || shown.document.verdicts.iter().any(|record| of_verdict(record.verdict).class == class)
+            || shown.document.verdicts.iter().any(|record| record.verdict.word() == class)
     };
-    [Fail, Unknown, Warn, Pass, Skip].map(of_verdict).into_iter().filter(|badge| has(badge.class)).collect()
+    [Fail, Unknown, Warn, Pass, Skip]
+        .map(Badge::from)
+        .into_iter()
+        .filter(|badge| has(badge.class()))
+        .collect()
 }

@@ -9,9 +9,11 @@ use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{Outcome, Severity, Verdict, VerdictRecord};
 
 use super::Context;
-use super::table::Filter;
-use super::words::{of_outcome, of_verdict, text};
-use crate::terminal::shortfall;
+use super::filter::Filter;
+use super::words::text;
+use crate::view::cases::{Verdicts, verdicts};
+use crate::view::nodes::shortfall;
+use crate::words::tone;
 
 /// Cases of a run that are all shown in full.
 const ALL: usize = 64;
@@ -29,6 +31,8 @@ pub struct Shown<'a> {
     pub context: &'a Context<'a>,
     roles: Assignment,
     judged: HashMap<&'a str, Vec<&'a VerdictRecord>>,
+    /// The heaviest judgement of each case.
+    pub verdicts: Verdicts<'a>,
     /// By name, the number of each case that is shown in full.
     full: HashMap<&'a str, usize>,
 }
@@ -45,7 +49,8 @@ impl<'a> Shown<'a> {
                 judged.entry(case).or_default().push(record);
             }
         }
-        let mut shown = Self { document, context, roles, judged, full: HashMap::new() };
+        let verdicts = verdicts(document);
+        let mut shown = Self { document, context, roles, judged, verdicts, full: HashMap::new() };
         shown.full = shown.choose();
         shown
     }
@@ -61,13 +66,7 @@ impl<'a> Shown<'a> {
                 let case = &all[*at];
                 let judged =
                     self.judgements(case).iter().map(|record| (Reverse(record.verdict), shortfall(record)));
-                let own = match case.outcome {
-                    Outcome::Failed => Verdict::Fail,
-                    Outcome::Unmeasured => Verdict::Unknown,
-                    Outcome::Measured => Verdict::Pass,
-                    Outcome::Skipped => Verdict::Skip,
-                };
-                let (verdict, margin) = judged.min().unwrap_or((Reverse(own), 0));
+                let (verdict, margin) = judged.min().unwrap_or((Reverse(tone(case.outcome)), 0));
                 (verdict, margin, !case.nodes.iter().any(|node| wrong.contains(node.as_str())))
             };
             chosen.sort_by_cached_key(weight);
@@ -102,15 +101,15 @@ impl<'a> Shown<'a> {
 
     /// The heaviest judgement of a case.
     pub fn verdict(&self, case: &CaseRecord) -> Option<Verdict> {
-        Verdict::roll_up(self.judgements(case).iter().map(|record| record.verdict))
+        self.verdicts.get(case.case.as_str()).copied()
     }
 
     /// The class of a case: of its verdict, else of its outcome where it was not measured.
     pub fn class(&self, case: &CaseRecord) -> &'static str {
         match (self.verdict(case), case.outcome) {
-            (Some(verdict), _) => of_verdict(verdict).class,
+            (Some(verdict), _) => verdict.word(),
             (None, Outcome::Measured) => "",
-            (None, outcome) => of_outcome(outcome).class,
+            (None, outcome) => tone(outcome).word(),
         }
     }
 
@@ -127,6 +126,11 @@ impl<'a> Shown<'a> {
         roles.dedup();
         let roles: Vec<String> = roles.iter().map(|role| text(role)).collect();
         Filter { roles: roles.join("\n"), ..Filter::of_nodes(nodes, verdict) }
+    }
+
+    /// Who plays which role.
+    pub fn assignment(&self) -> &Assignment {
+        &self.roles
     }
 
     /// The roles that a node plays, as a sentence has them.
@@ -147,10 +151,5 @@ impl<'a> Shown<'a> {
         roles.sort();
         roles.dedup();
         roles
-    }
-
-    /// Whether the run is about several nodes.
-    pub fn is_fleet(&self) -> bool {
-        self.document.run.nodes.len() > 1
     }
 }

@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_analysis::Table as Sweep;
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Finding, Outcome, Value};
+use seatrial_model::{Finding, Value};
 
 use super::curve::{FEWEST_POINTS, Figure, MOST_CURVES, height, place, scale};
 use super::plot::{Curve, Mark, Plot, Point};
 use super::shown::Shown;
-use super::table::{Cell, Head, Row, Table};
-use super::words::{fixed, number, of_outcome, quantity, text, unit};
-use crate::number::{decimals, spread};
+use super::table::Table;
+use super::words::{fixed, number, quantity, text};
+use crate::view::cases::headline;
+use crate::view::sweep as view;
+use crate::words::{Badge, unit};
 
 /// Sweeps at most; the cases of others stand in their rows.
 const MOST: usize = 12;
@@ -36,15 +38,11 @@ pub fn of_bench(shown: &Shown<'_>, sweeps: &[Sweep], bench: &str, cases: &[&Case
             .map(|figure| SweepView { figure: Some(figure), table: None })
             .collect();
     }
-    let view =
-        |table: &&Sweep| SweepView { figure: over_two(shown, table), table: Some(numbers(shown, table)) };
+    let view = |table: &&Sweep| SweepView {
+        figure: over_two(shown, table),
+        table: Some(Table::of_run(&view::table(table), usize::MAX, shown)),
+    };
     own.iter().take(MOST).map(view).collect()
-}
-
-/// What stands above a sweep.
-fn title(table: &Sweep) -> String {
-    let fixed = table.fixed.iter().map(|(name, value)| format!(" · {name}={value}")).collect::<String>();
-    format!("{} of {}{fixed} · {} over {}", table.subject, table.nodes.join("+"), table.metric, table.down.0)
 }
 
 fn over_two(shown: &Shown<'_>, table: &Sweep) -> Option<Figure> {
@@ -70,7 +68,9 @@ fn over_two(shown: &Shown<'_>, table: &Sweep) -> Option<Figure> {
                 }),
                 None => {
                     let why = cell.reason.as_deref().unwrap_or("without a number");
-                    marks.push(Mark::Failed(at.0, text(&format!("{load}: {} – {why}", word(cell)))));
+                    let badge = Badge::from(cell.outcome).word;
+                    let cause = cell.cause.map(seatrial_analysis::cause_word).unwrap_or_default();
+                    marks.push(Mark::Failed(at.0, text(&format!("{load}: {badge} {cause} – {why}"))));
                 }
             }
         }
@@ -79,7 +79,7 @@ fn over_two(shown: &Shown<'_>, table: &Sweep) -> Option<Figure> {
     let cases: BTreeSet<&str> = table.cells.values().map(|cell| cell.case.as_str()).collect();
     marks.extend(knees(shown, &cases));
     marks.extend(limit(shown, &cases, &table.metric));
-    draw(&title(table), (table.down.0.as_str(), places.as_slice()), table.unit, curves, marks)
+    draw(&view::title(table), (table.down.0.as_str(), places.as_slice()), table.unit, curves, marks)
 }
 
 /// Knees that were found in the cases of a sweep.
@@ -135,57 +135,6 @@ fn draw(
         marks,
     };
     Figure::new(title, unit(of).trim(), &notes.into_iter().flatten().collect::<Vec<_>>().join(" "), &plot)
-}
-
-/// Outcome and cause: `FAIL hang`.
-fn word(cell: &seatrial_analysis::Cell) -> String {
-    let cause = cell.cause.map(seatrial_analysis::cause_word).unwrap_or_default();
-    match cell.outcome {
-        Outcome::Failed => format!("FAIL {cause}"),
-        _ => cause,
-    }
-}
-
-/// A row a load, a column a value of the other parameter.
-fn numbers(shown: &Shown<'_>, table: &Sweep) -> Table {
-    let decimals = decimals(table.cells.values().filter_map(|cell| cell.value));
-    let peak = table.peak().map(|(at, _)| at);
-    let mut heads = vec![Head::numbers(text(&table.down.0), "")];
-    let across =
-        table.across.1.iter().map(|value| Head::numbers(text(&format!("{}={value}", table.across.0)), ""));
-    heads.extend(across);
-    let cell = |row: usize, column: usize| {
-        let Some(cell) = table.cells.get(&(row, column)) else { return Cell::default() };
-        let to = shown.place(&cell.case);
-        match cell.value {
-            Some(value) => {
-                let spread = spread(value, cell.ci95);
-                let best = if peak == Some((row, column)) { " best" } else { "" };
-                Cell::new(fixed(value, decimals)).with(format!("{spread}{best}")).to(to)
-            }
-            None => {
-                let badge = of_outcome(cell.outcome);
-                Cell {
-                    badge: Some(badge),
-                    ..Cell::new(text(&cell.cause.map(seatrial_analysis::cause_word).unwrap_or_default()))
-                }
-                .to(to)
-            }
-        }
-    };
-    let rows = table.down.1.iter().enumerate().map(|(row, value)| {
-        let cells = (0..table.across.1.len()).map(|column| cell(row, column));
-        Row {
-            cells: [Cell::new(text(&value.to_string()))].into_iter().chain(cells).collect(),
-            ..Row::default()
-        }
-    });
-    Table {
-        caption: text(&format!("{}{}", title(table), unit(table.unit))),
-        heads,
-        rows: rows.collect(),
-        ..Table::default()
-    }
 }
 
 /// One curve for every way to set the rest, where a single number differs between cases of a node and a subject.
@@ -258,9 +207,4 @@ fn over_one(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Option<Figure> {
 
 fn numeric(value: &Value) -> Option<f64> {
     place(value, seatrial_model::Unit::Count).map(|(at, _)| at)
-}
-
-/// The headline of the first of the cases that has numbers.
-pub fn headline<'a>(cases: &[&'a CaseRecord]) -> Option<&'a str> {
-    cases.iter().find_map(|case| case.headline()).map(|(name, _)| name)
 }

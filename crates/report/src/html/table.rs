@@ -2,161 +2,147 @@
 
 use askama::Template;
 
-use super::words::{Badge, text, unmarked};
-use crate::grid::{Column, Side};
+use super::filter::Filter;
+use super::plot::{Gains, rug};
+use super::shown::Shown;
+use super::words::{arrows, grouped, text};
+use crate::grid::Side;
+use crate::notes::Notes;
+use crate::view::table::{self as view, Plot};
+use crate::words::{Badge, count, unit};
 
 #[derive(Clone, Debug, Default, Template)]
 #[template(path = "table.html")]
 pub struct Table {
     /// What it is about; screen readers say it first.
-    pub caption: String,
-    pub heads: Vec<Head>,
+    caption: String,
+    heads: Vec<Head>,
     /// Its rows; the first cell of each is its head.
-    pub rows: Vec<Row>,
+    rows: Vec<Row>,
     /// Footnotes: reference and text.
-    pub notes: Vec<(String, String)>,
+    notes: Vec<(String, String)>,
     /// On a narrow screen each row is a block with its picture as wide as the screen, instead of a part of a table that
     /// is reached by scrolling.
-    pub is_stacked: bool,
+    is_stacked: bool,
 }
 
 /// The head of a column.
-#[derive(Clone, Debug, Default)]
-pub struct Head {
-    pub text: String,
+#[derive(Clone, Debug)]
+struct Head {
+    text: String,
     /// What its numbers are in.
-    pub unit: String,
-    /// Numbers stand on the right.
-    pub is_number: bool,
-    /// A picture under it, made by us: the axis of the pictures in its cells.
-    pub picture: String,
+    unit: String,
+    is_number: bool,
+    /// The axis of the pictures in its cells.
+    picture: String,
 }
 
-#[derive(Clone, Debug, Default)]
-pub struct Row {
-    /// What links lead here by; empty for none.
-    pub id: String,
-    /// What it can be filtered by.
-    pub filter: Filter,
-    pub cells: Vec<Cell>,
+#[derive(Clone, Debug)]
+struct Row {
+    filter: Filter,
+    cells: Vec<Cell>,
 }
 
-/// What something on the page can be filtered by, as attributes of its element.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Template)]
-#[template(path = "filter.html")]
-pub struct Filter {
-    /// Nodes it is about, one a line; nothing is about all of them.
-    pub nodes: String,
-    /// Their roles, one a line.
-    pub roles: String,
-    /// The class of the verdict; nothing where nothing was judged.
-    pub verdict: &'static str,
-}
-
-impl Filter {
-    /// The class of what stays whatever verdicts are chosen.
-    pub const ANY: &'static str = "any";
-
-    /// What something about `nodes` can be filtered by.
-    pub fn of_nodes<'n>(nodes: impl IntoIterator<Item = &'n str>, verdict: &'static str) -> Self {
-        let nodes: Vec<String> = nodes.into_iter().map(text).collect();
-        Self { nodes: nodes.join("\n"), roles: String::new(), verdict }
-    }
-}
-
-#[derive(Clone, Debug, Default)]
-pub struct Cell {
-    pub text: String,
+#[derive(Clone, Debug)]
+struct Cell {
+    text: String,
     /// A remark behind it.
-    pub faint: String,
-    /// A verdict or an outcome before it.
-    pub badge: Option<Badge>,
+    faint: String,
+    badge: Option<Badge>,
     /// Where it leads: the id of something on the page.
-    pub to: String,
-    /// A small picture of it, made by us.
-    pub picture: String,
-}
-
-impl Head {
-    /// A column of words.
-    pub fn words(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..Self::default() }
-    }
-
-    /// A column of numbers.
-    pub fn numbers(text: impl Into<String>, unit: impl Into<String>) -> Self {
-        Self { text: text.into(), unit: unit.into(), is_number: true, ..Self::default() }
-    }
+    to: String,
+    picture: String,
 }
 
 impl Cell {
-    /// A cell that says `text`.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..Self::default() }
-    }
-
-    /// A verdict or an outcome.
-    pub fn badge(badge: Option<Badge>) -> Self {
-        Self { badge, ..Self::default() }
-    }
-
-    /// The same with a remark behind it.
-    #[must_use]
-    pub fn with(self, faint: impl Into<String>) -> Self {
-        Self { faint: faint.into(), ..self }
-    }
-
-    /// A small picture, made by us.
-    pub fn picture(picture: String) -> Self {
-        Self { picture, ..Self::default() }
-    }
-
-    /// The same, leading to something on the page.
-    #[must_use]
-    pub fn to(self, id: impl Into<String>) -> Self {
-        Self { to: id.into(), ..self }
-    }
-
     fn is_empty(&self) -> bool {
         self.text.is_empty() && self.faint.is_empty() && self.badge.is_none() && self.picture.is_empty()
     }
 }
 
 impl Table {
-    /// A table that was made for the terminal.
-    pub fn of_columns(caption: &str, columns: &[Column]) -> Self {
-        let head = |column: &Column| Head {
-            text: text(&unmarked(column.head())).replace('\n', " "),
-            is_number: column.side() == Side::Right,
-            ..Head::default()
+    /// `most` rows of `table` on a page of its own.
+    pub fn new(table: &view::Table, most: usize) -> Self {
+        let filter = |row: &view::Row| Filter::of_nodes(row.nodes.iter().map(String::as_str), class(row));
+        Self::with(table, most, Notes::default(), &|_| String::new(), &filter)
+    }
+
+    /// `table` below text that referred to `notes`.
+    pub fn behind(notes: Notes, table: &view::Table) -> Self {
+        Self::with(table, usize::MAX, notes, &|_| String::new(), &|_| Filter::default())
+    }
+
+    /// `most` rows of `table` on the page of a run.
+    pub fn of_run(table: &view::Table, most: usize, shown: &Shown<'_>) -> Self {
+        let filter = |row: &view::Row| shown.filter_of(row.nodes.iter().map(String::as_str), class(row));
+        Self::with(table, most, Notes::default(), &|case| shown.place(case), &filter)
+    }
+
+    fn with(
+        table: &view::Table,
+        most: usize,
+        mut notes: Notes,
+        place: &dyn Fn(&str) -> String,
+        filter: &dyn Fn(&view::Row) -> Filter,
+    ) -> Self {
+        let rows = &table.rows[..table.rows.len().min(most)];
+        let gain = |cell: &view::Cell| match &cell.plot {
+            Some(Plot::Gain { gain, .. }) => Some(*gain),
+            _ => None,
         };
-        let rows = columns.iter().map(|column| column.cells().len()).max().unwrap_or(0);
-        let cell = |row: usize, column: &Column| {
-            Cell::new(column.cells().get(row).map(|cell| text(&unmarked(cell))).unwrap_or_default())
+        let gains: Vec<view::Gain> = rows.iter().flat_map(|row| &row.cells).filter_map(gain).collect();
+        let scale = Gains::new(&gains);
+        let head = |(at, column): (usize, &view::Column)| Head {
+            text: text(&column.title),
+            unit: column.unit.map(unit).unwrap_or_default().trim().to_owned(),
+            is_number: column.side == Side::Right,
+            picture: if table.cells(at).any(|cell| gain(cell).is_some()) {
+                scale.axis()
+            } else {
+                String::new()
+            },
         };
-        let row =
-            |row| Row { cells: columns.iter().map(|column| cell(row, column)).collect(), ..Row::default() };
+        let mut cell = |(cell, column): (&view::Cell, &view::Column)| {
+            let said = text(&arrows(&cell.text));
+            let marks: Vec<String> = cell.notes.iter().map(|note| notes.refer(&text(note))).collect();
+            let best = if cell.is_best { "best" } else { "" };
+            let faint = [&text(&cell.remark), &text(&cell.detail), best, &marks.join(" ")];
+            let faint: Vec<&str> = faint.into_iter().filter(|part| !part.is_empty()).collect();
+            Cell {
+                text: if column.side == Side::Right { grouped(&said) } else { said },
+                faint: faint.join(" "),
+                badge: cell.badge,
+                to: cell.case.as_deref().map(place).unwrap_or_default(),
+                picture: match &cell.plot {
+                    Some(Plot::Gain { gain, tone, label }) => scale.picture(gain, *tone, &text(label)),
+                    Some(Plot::Values { values, marked, label }) => rug(values, *marked, &text(label)),
+                    None => String::new(),
+                },
+            }
+        };
+        let mut row = |row: &view::Row| Row {
+            filter: filter(row),
+            cells: row.cells.iter().zip(&table.columns).map(&mut cell).collect(),
+        };
+        let rows: Vec<Row> = rows.iter().map(&mut row).collect();
+        let mut notes = notes.take();
+        notes.extend(table.remarks.iter().map(|remark| (String::new(), text(remark))));
+        if table.rows.len() > most {
+            let more = count(table.rows.len() - most, "more row");
+            notes.push((String::new(), format!("{more} in the {}", table.forms)));
+        }
         Self {
-            caption: text(caption),
-            heads: columns.iter().map(head).collect(),
-            rows: (0..rows).map(row).collect(),
-            ..Self::default()
+            caption: text(&table.title),
+            heads: table.columns.iter().enumerate().map(head).collect(),
+            rows,
+            notes,
+            is_stacked: !gains.is_empty(),
         }
     }
 
-    /// The same without columns in which nothing stands.
-    #[must_use]
-    pub fn tidy(mut self) -> Self {
-        for at in (0..self.heads.len()).rev() {
-            let is_empty = |row: &Row| row.cells.get(at).is_none_or(Cell::is_empty);
-            if at > 0 && self.rows.iter().all(is_empty) {
-                self.heads.remove(at);
-                for row in self.rows.iter_mut().filter(|row| row.cells.len() > at) {
-                    row.cells.remove(at);
-                }
-            }
-        }
-        self
+    /// The same, its rows blocks on a narrow screen.
+    pub fn stacked(self) -> Self {
+        Self { is_stacked: true, ..self }
     }
 
     fn is_number(&self, column: &usize) -> bool {
@@ -174,4 +160,8 @@ impl Table {
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
+}
+
+fn class(row: &view::Row) -> &'static str {
+    row.tone.map_or(Filter::ANY, |tone| tone.word())
 }

@@ -4,8 +4,9 @@ use askama::Template;
 use seatrial_model::Better;
 use seatrial_model::record::MetricRecord;
 
-use super::words::{fixed, number, quantity, text, unit};
+use super::words::{fixed, number, quantity, text};
 use crate::number::{decimals, whole_share};
+use crate::words::unit;
 
 /// A waterfall of one metric.
 #[derive(Clone, Debug, Template)]

@@ -1,18 +1,20 @@
 //! What a machine is, in one screen: a row a part, beside it the limit that was derived for it.
 
-pub(crate) mod parts;
+mod parts;
 pub(crate) mod system;
 
 use seatrial_model::machine::{Machine, PartLimit};
-use seatrial_model::{Limit, Subject};
+use seatrial_model::{Limit, Subject, Verdict};
 use serde::Serialize;
 
 use crate::TextStyle;
-use crate::grid::{self, Column};
+use crate::grid;
 use crate::ink::{Ink, render_colors};
 use crate::notes::Notes;
 use crate::number::plain;
-use crate::words::{clean, count};
+use crate::terminal::table as text_table;
+use crate::view::table::{Builder, Cell, Table};
+use crate::words::{Badge, clean, count};
 
 /// One node: what it is, and what its parts could do at best.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -47,10 +49,8 @@ fn block(node: &Node, width: u16) -> String {
     let mut text = format!("{}\n", Ink::Strong.on(&clean(&node.name)));
     text += &grid::paragraphs(&system::rows(machine, &mut notes), width);
     text.push('\n');
-    let rows: Vec<Row> =
-        parts::all(machine).into_iter().map(|part| row(part, &node.limits, &mut notes)).collect();
-    text += &grid::fitted(&columns(&fold(rows)), width);
-    text += &notes.flush(width);
+    let parts = Table { title: String::new(), ..table(node) };
+    text += &text_table::block(parts, usize::MAX, &mut notes, width);
     let remarks = machine
         .remarks
         .iter()
@@ -59,31 +59,41 @@ fn block(node: &Node, width: u16) -> String {
 }
 
 /// A line of the table.
-pub(crate) struct Row {
-    pub(crate) names: Vec<String>,
-    pub(crate) text: String,
-    pub(crate) limit: String,
-    pub(crate) from: String,
+struct Row {
+    names: Vec<String>,
+    text: String,
+    limit: Cell,
+    from: Cell,
 }
 
-pub(crate) fn row(part: Part, limits: &[PartLimit], notes: &mut Notes) -> Row {
+/// The parts of `node` with their limits, those that are alike in one row.
+pub(crate) fn table(node: &Node) -> Table {
+    let rows = fold(parts::all(&node.machine).into_iter().map(|part| row(part, &node.limits)).collect());
+    Builder::new(format!("Parts of {}", node.name), &rows)
+        .words("part", name)
+        .words("what it is", |row| row.text.as_str())
+        .numbers("limit", |row| row.limit.clone())
+        .words("derived from", |row| row.from.clone())
+        .finish()
+}
+
+fn row(part: Part, limits: &[PartLimit]) -> Row {
     let found = limits.iter().find(|limit| limit.subject == part.subject);
+    let unknown = |why: &str| (Badge::from(Verdict::Unknown).into(), Cell::default().notes([why]));
     let (limit, from) = match found.map(|found| (&found.limit, found.binding())) {
-        None => (String::new(), String::new()),
+        None => (Cell::default(), Cell::default()),
         Some((_, Some(bound))) => {
             let value = format!("{} {}", plain(bound.value.value()), bound.value.unit());
-            (value, clean(&format!("{} ({})", bound.formula, bound.provenance)))
+            (value.into(), format!("{} ({})", bound.formula, bound.provenance).into())
         }
-        Some((Limit::Unknown { reason }, None)) => (Ink::Doubt.on("unknown"), notes.refer(reason)),
-        Some((Limit::Chain(_), None)) => {
-            (Ink::Doubt.on("unknown"), notes.refer("its chain of bounds is empty"))
-        }
+        Some((Limit::Unknown { reason }, None)) => unknown(reason),
+        Some((Limit::Chain(_), None)) => unknown("its chain of bounds is empty"),
     };
     Row { names: vec![part.subject.to_string()], text: part.text, limit, from }
 }
 
 /// Parts in a row that are alike are told once: a server has two dozen of the same disk.
-pub(crate) fn fold(rows: Vec<Row>) -> Vec<Row> {
+fn fold(rows: Vec<Row>) -> Vec<Row> {
     let mut folded: Vec<Row> = Vec::new();
     for row in rows {
         let kind = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
@@ -99,27 +109,15 @@ pub(crate) fn fold(rows: Vec<Row>) -> Vec<Row> {
 }
 
 /// The names of a row: the only one, or how many there are.
-pub(crate) fn name(row: &Row) -> String {
+fn name(row: &Row) -> String {
     match row.names.as_slice() {
-        [one] => clean(one),
-        few if few.len() < FEWEST_FOLDED => clean(&few.join(" ")),
+        [one] => one.clone(),
+        few if few.len() < FEWEST_FOLDED => few.join(" "),
         many => {
             let last = many[many.len() - 1].rsplit(':').next().unwrap_or_default();
-            clean(&format!("{} … {last} ({})", many[0], many.len()))
+            format!("{} … {last} ({})", many[0], many.len())
         }
     }
-}
-
-fn columns(rows: &[Row]) -> Vec<Column> {
-    let cells = |text: &dyn Fn(&Row) -> String| rows.iter().map(text).collect::<Vec<_>>();
-    let mut columns = vec![
-        Column::words("part", cells(&name)),
-        Column::words("what it is", cells(&|row| row.text.clone())),
-        Column::numbers("limit", cells(&|row| row.limit.clone())),
-        Column::words("derived from", cells(&|row| row.from.clone())),
-    ];
-    columns.retain(|column| !column.is_empty());
-    columns
 }
 
 /// `2 sockets` and the like, left out where the number is not known.

@@ -12,7 +12,7 @@ pub use page::page;
 use crate::TextStyle;
 use crate::ink::{Ink, render_colors};
 use crate::notes::Notes;
-use crate::words::{clean, count, ink, sign};
+use crate::words::{clean, count, upper};
 
 /// Nodes named one by one; more are counted.
 const MOST_NAMES: usize = 4;
@@ -44,8 +44,7 @@ pub fn render(document: &SettingsDocument, abouts: &[&SettingAbout], style: Text
 fn headline(document: &SettingsDocument) -> String {
     let first = match (&document.profile, document.verdict) {
         (Some(_), Some(verdict)) => {
-            let word = format!("{} {}", sign(verdict), verdict.word().to_uppercase());
-            format!("{}  {}", ink(verdict).on(&word), judged(document))
+            format!("{}  {}", upper(verdict), judged(document))
         }
         (Some(_), None) => Ink::Doubt.on("? UNKNOWN") + "  the profile wants nothing of the settings",
         (None, _) => {

@@ -10,7 +10,7 @@ use seatrial_model::{Verdict, VerdictRecord};
 use crate::grid::{self, Column};
 use crate::ink::Ink;
 use crate::notes::Notes;
-use crate::words::{clean, ink, sign, verdict};
+use crate::words::{Badge, clean, ink};
 
 /// Beyond so many rows those that are as wanted are counted, not listed.
 const MOST_ROWS: usize = 24;
@@ -56,7 +56,7 @@ pub fn table(document: &SettingsDocument, notes: &mut Notes, width: u16) -> Stri
     if hidden > 0 {
         for (position, column) in columns.iter_mut().enumerate() {
             column.push(match position {
-                0 => verdict(Verdict::Pass),
+                0 => Badge::from(Verdict::Pass).marked(),
                 1 => format!("{hidden} more"),
                 _ => String::new(),
             });
@@ -70,7 +70,10 @@ fn columns(rows: &[(Row, Vec<&str>)], document: &SettingsDocument, notes: &mut N
     let cells = |text: &dyn Fn(&Row) -> String| rows.iter().map(|(row, _)| text(row)).collect::<Vec<_>>();
     let differ = rows.iter().any(|(_, nodes)| nodes.len() != document.nodes.len());
     let mut columns = vec![
-        Column::words("verdict", cells(&|row| row.verdict.map_or_else(String::new, verdict))),
+        Column::words(
+            "verdict",
+            cells(&|row| row.verdict.map_or_else(String::new, |verdict| Badge::from(verdict).marked())),
+        ),
         Column::words("setting", cells(&Row::name)).unbroken(),
     ];
     if differ {
@@ -156,7 +159,7 @@ fn read(setting: &AuditedSetting) -> Row {
         Present::Unreadable(_) => Ink::Doubt.on("not readable"),
     };
     let mark = |want: &Wanted| {
-        let mark = ink(want.verdict).on(&sign(want.verdict).to_string());
+        let mark = ink(want.verdict).on(&Badge::from(want.verdict).sign.to_string());
         format!("{mark} {}", short(&want.bound))
     };
     let by = |want: &Wanted| clean(&want.profile);

@@ -1,227 +1,122 @@
-//! The numbers: one table a benchmark, a row a case, a column a metric, beside its limit.
+//! The numbers: one table a group of cases, and one a study of factors.
 
-use std::collections::BTreeMap;
+use seatrial_model::record::Document;
 
-use seatrial_model::record::{CaseRecord, Document, MetricRecord};
-use seatrial_model::{CaseId, Outcome, Unit, Verdict};
-
-use super::nodes::is_fleet;
-use super::{fleet, series};
-use crate::grid::{self, Column};
+use super::{series, table};
 use crate::ink::Ink;
-use crate::labels::{self, Label};
 use crate::notes::Notes;
-use crate::number::{self, decimals, whole_share};
-use crate::words;
+use crate::view::nodes::is_fleet;
+use crate::view::{cases, factors, over_nodes};
+use crate::words::count;
 
-/// Of more cases only the first piece of a table is shown.
+/// Of more cases only the first piece of a table is shown; of more of a fleet a row a question.
 const MOST_CASES: usize = 24;
 
-/// One block a table: title, numbers, notes, series.
+/// Studies at most; of more the first are shown.
+const MOST_STUDIES: usize = 12;
+
+/// One block a group of cases: title, numbers, notes, series.
 pub fn blocks(document: &Document, notes: &mut Notes, width: u16) -> Vec<String> {
-    let verdicts = verdict_by_case(document);
-    tables(&document.results)
-        .into_iter()
-        .map(|(bench, cases)| {
-            if cases.len() > MOST_CASES && is_fleet(document) {
-                note_limits(&cases, notes);
-                return fleet::text(bench, &cases, width) + &notes.flush(width);
+    let verdicts = cases::verdicts(document);
+    let mut block = |(_, group): &(&str, Vec<&_>)| {
+        let over_all = group.len() > MOST_CASES && is_fleet(document);
+        let (text, series) = if over_all {
+            let mut table = over_nodes::table(group);
+            table.remarks.push("each node and every metric: in the CSV and JSON forms".to_owned());
+            (table::text(table, MOST_CASES, notes, width), String::new())
+        } else {
+            let mut table = cases::table(group, &verdicts);
+            if group.len() > MOST_CASES {
+                table.pieces = 1;
             }
-            let unit = common_unit(&cases);
-            let mut text = format!("{}\n", Ink::Strong.on(&title(bench, unit, &cases)));
-            let pieces = fitting(&cases, &verdicts, notes, width);
-            let shown = if cases.len() > MOST_CASES { 1 } else { pieces.len() };
-            for piece in &pieces[..shown] {
-                text += &grid::fitted(piece, width);
-            }
-            if shown < pieces.len() {
-                text += " more metrics in a wider terminal, and in the CSV and JSON forms\n";
-            }
-            note_limits(&cases, notes);
-            text + &notes.flush(width) + &series::text(&cases, width)
-        })
-        .collect()
-}
-
-/// Cases of one benchmark that report the same metrics, in the order of the first of each. Cases without numbers go
-/// with the first table of their benchmark.
-pub(crate) fn tables(results: &[CaseRecord]) -> Vec<(&str, Vec<&CaseRecord>)> {
-    let mut tables: Vec<(&str, Vec<&String>, Vec<usize>)> = Vec::new();
-    let (measured, others): (Vec<_>, Vec<_>) =
-        results.iter().enumerate().partition(|(_, case)| !case.metrics.is_empty());
-    for (at, case) in measured.into_iter().chain(others) {
-        let fits = |(bench, metrics, _): &&mut (&str, Vec<&String>, Vec<usize>)| {
-            *bench == case.bench
-                && (case.metrics.is_empty() || metrics.iter().copied().eq(case.metrics.keys()))
+            (table::text(table, usize::MAX, notes, width), series::text(group, width))
         };
-        match tables.iter_mut().find(fits) {
-            Some((_, _, cases)) => cases.push(at),
-            None => tables.push((&case.bench, case.metrics.keys().collect(), vec![at])),
-        }
-    }
-    let in_order = |(bench, _, mut places): (_, Vec<&String>, Vec<usize>)| {
-        places.sort_unstable();
-        (bench, places.into_iter().map(|at| &results[at]).collect())
-    };
-    tables.into_iter().map(in_order).collect()
-}
-
-/// The unit of every metric, when it is one.
-fn common_unit(cases: &[&CaseRecord]) -> Option<Unit> {
-    let mut units = cases.iter().flat_map(|case| case.metrics.values()).map(|metric| metric.unit);
-    let first = units.next()?;
-    units.all(|unit| unit == first).then_some(first)
-}
-
-/// The benchmark, and what all of its cases share.
-fn title(bench: &str, unit: Option<Unit>, cases: &[&CaseRecord]) -> String {
-    let shared = |text: fn(&CaseRecord) -> String| {
-        let first = text(cases[0]);
-        cases.iter().all(|case| text(case) == first).then_some(first)
-    };
-    let subject = shared(|case| case.subject.to_string());
-    let nodes = shared(|case| case.nodes.join("+"));
-    let place = match (subject, nodes) {
-        (Some(subject), Some(nodes)) => Some(format!("{subject} of {nodes}")),
-        (subject, nodes) => subject.or(nodes),
-    };
-    let named = labels::shared_params(cases);
-    let unit = unit.filter(|unit| *unit != Unit::Count).map(|unit| format!("in {unit}"));
-    let parts = [Some(bench.to_owned()), place, (!named.is_empty()).then_some(named), unit];
-    words::clean(&parts.into_iter().flatten().collect::<Vec<_>>().join(" · "))
-}
-
-fn verdict_by_case(document: &Document) -> BTreeMap<&str, Verdict> {
-    let mut verdicts = BTreeMap::new();
-    for record in &document.verdicts {
-        let Some(case) = record.case.as_deref() else { continue };
-        let heaviest = verdicts.entry(case).or_insert(record.verdict);
-        *heaviest = record.verdict.max(*heaviest);
-    }
-    verdicts
-}
-
-/// The table in one piece, or where the width does not allow it with further metrics in further pieces, whose rows
-/// carry the same labels. The first piece holds the first metric, its limit, and how each case came out.
-fn fitting(
-    cases: &[&CaseRecord],
-    verdicts: &BTreeMap<&str, Verdict>,
-    notes: &mut Notes,
-    width: u16,
-) -> Vec<Vec<Column>> {
-    let all_labels: Vec<Label> = cases.iter().map(|case| Label::of_case(case)).collect();
-    let labels = labels::columns(&all_labels);
-    let mut ends = end_columns(cases, verdicts, notes);
-    let mut pieces = Vec::new();
-    let mut piece = labels.clone();
-    for group in number_columns(cases) {
-        let whole: Vec<Column> = piece.iter().chain(&group).chain(&ends).cloned().collect();
-        if grid::width(&whole) > width && piece.len() > labels.len() {
-            piece.append(&mut ends);
-            pieces.push(std::mem::replace(&mut piece, labels.clone()));
-        }
-        piece.extend(group);
-    }
-    piece.append(&mut ends);
-    pieces.push(piece);
-    pieces
-}
-
-/// The metrics of `cases` in the order of their columns: what cases are compared by first.
-fn in_order<'a>(cases: &[&'a CaseRecord]) -> Vec<&'a str> {
-    let Some(case) = cases.iter().find(|case| !case.metrics.is_empty()) else { return Vec::new() };
-    let mut names: Vec<&str> = case.metrics.keys().map(String::as_str).collect();
-    let first = case.headline().map(|(name, _)| name);
-    names.sort_by_key(|name| Some(*name) != first);
-    names
-}
-
-/// The metric whose limit is shown: the first that has one.
-fn limited<'a>(cases: &[&'a CaseRecord]) -> Option<&'a str> {
-    let has_limit = |name: &&str| {
-        let metrics = cases.iter().filter_map(|case| case.metrics.get(*name));
-        metrics.into_iter().any(|metric| metric.limit.value.is_some())
-    };
-    in_order(cases).into_iter().find(has_limit)
-}
-
-/// Columns that must stay together: a metric, and behind the first one that has a limit, the limit.
-fn number_columns(cases: &[&CaseRecord]) -> Vec<Vec<Column>> {
-    let names = in_order(cases);
-    let limited = limited(cases);
-    let mut groups = Vec::new();
-    let units_differ = common_unit(cases).is_none();
-    for (at, name) in names.into_iter().enumerate() {
-        let metrics: Vec<Option<&MetricRecord>> = cases.iter().map(|case| case.metrics.get(name)).collect();
-        let unit =
-            if units_differ { metrics.iter().flatten().map(|metric| metric.unit).next() } else { None };
-        let mut group = vec![metric_column(name, &metrics, unit)];
-        if Some(name) == limited {
-            // Where it is not that of the metric that everybody reads first, its head says of which.
-            group.extend(limit_columns(&metrics, if at == 0 { "" } else { name }));
-        }
-        groups.push(group);
-    }
-    groups
-}
-
-/// Median and half-width, both lined up, since they stand in one column.
-fn metric_column(name: &str, metrics: &[Option<&MetricRecord>], unit: Option<Unit>) -> Column {
-    let decimals = decimals(metrics.iter().flatten().map(|metric| metric.median));
-    let spread = |metric: &MetricRecord| number::spread(metric.median, metric.ci95);
-    let longest = metrics.iter().flatten().map(|metric| spread(metric).chars().count()).max().unwrap_or(0);
-    let cell = |metric: &Option<&MetricRecord>| match metric {
-        Some(metric) => format!("{:.decimals$} {:>longest$}", metric.median, spread(metric)),
-        None => String::new(),
-    };
-    let unit = unit.filter(|unit| *unit != Unit::Count).map(|unit| format!("\n{unit}")).unwrap_or_default();
-    Column::numbers(words::clean(name) + &unit, metrics.iter().map(cell).collect())
-}
-
-fn limit_columns(metrics: &[Option<&MetricRecord>], of: &str) -> [Column; 2] {
-    let values = || metrics.iter().map(|metric| metric.and_then(|metric| metric.limit.value));
-    let decimals = decimals(values().flatten());
-    let limits = values().map(|limit| limit.map_or(String::new(), |limit| format!("{limit:.decimals$}")));
-    let shares = metrics.iter().map(|metric| metric.and_then(MetricRecord::percent_of_limit));
-    let shares = shares.map(|share| share.map_or(String::new(), whole_share));
-    let head = if of.is_empty() { "limit".to_owned() } else { format!("limit of\n{}", words::clean(of)) };
-    [Column::numbers(head, limits.collect()), Column::numbers("of it", shares.collect())]
-}
-
-/// How the case ended where it was not measured, and how it was judged.
-fn end_columns(cases: &[&CaseRecord], verdicts: &BTreeMap<&str, Verdict>, notes: &mut Notes) -> Vec<Column> {
-    let mut outcome = |case: &&CaseRecord| {
-        if case.outcome == Outcome::Measured {
-            let again = |lost: &CaseId| {
-                let note = notes.refer(&format!("stands in for {lost}, which lost its partner"));
-                format!("again {note}")
-            };
-            return case.retry_of.as_ref().map_or(String::new(), again);
-        }
-        let note = case.reason.as_deref().map(|reason| format!(" {}", notes.refer(reason)));
-        words::outcome(case.outcome) + &note.unwrap_or_default()
-    };
-    let outcomes = Column::words("outcome", cases.iter().map(&mut outcome).collect());
-    let judged =
-        |case: &&CaseRecord| verdicts.get(case.case.as_str()).copied().map_or(String::new(), words::verdict);
-    let judged = Column::words("verdict", cases.iter().map(judged).collect());
-    [outcomes, judged].into_iter().filter(|column| !column.is_empty()).collect()
-}
-
-/// How the limit that is shown was derived, or why there is none, unless a verdict said so already.
-fn note_limits(cases: &[&CaseRecord], notes: &mut Notes) {
-    let Some(name) = limited(cases).or_else(|| in_order(cases).first().copied()) else { return };
-    for metric in cases.iter().filter_map(|case| case.metrics.get(name)) {
-        let limit = &metric.limit;
-        match (&limit.formula, &limit.reason) {
-            (Some(formula), _) => {
-                let provenance = limit.provenance.as_deref().unwrap_or("of unknown source");
-                notes.remark(&format!("limit of {name}: {formula} ({provenance})"));
+        for limit in cases::limits(group) {
+            // A verdict may have said the reason already.
+            let reason = limit.split_once(": ").map_or(limit.as_str(), |(_, reason)| reason);
+            if !notes.tell(reason) {
+                notes.remark(&limit);
             }
-            (None, Some(reason)) if !notes.tell(reason) => {
-                notes.remark(&format!("no limit of {name}: {reason}"));
-            }
-            (None, _) => {}
         }
+        text + &notes.flush(width) + &series
+    };
+    cases::groups(&document.results).iter().map(&mut block).collect()
+}
+
+/// One block a subject that factors were studied on.
+pub fn of_factors(document: &Document, notes: &mut Notes, width: u16) -> Vec<String> {
+    let studies = seatrial_analysis::factors(&document.results);
+    let shown = studies.iter().take(MOST_STUDIES);
+    let mut blocks: Vec<String> =
+        shown.map(|study| table::block(factors::table(study), usize::MAX, notes, width)).collect();
+    if studies.len() > MOST_STUDIES {
+        let more = count(studies.len() - MOST_STUDIES, "more study of factors");
+        blocks.push(Ink::Faint.on(&format!(" {more}, in the JSON form")) + "\n");
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use seatrial_analysis::{Factors, Worth};
+    use seatrial_model::{Better, Outcome, Params, Subject, Unit};
+    use seatrial_stats::{Interval, PairedRatio};
+
+    use super::*;
+    use crate::Style;
+    use crate::ink::render_colors;
+
+    fn worth(name: &str, with: u64, without: u64, gain: Option<(f64, f64)>) -> Worth {
+        let one = |value: u64| -> Params { [(name.to_owned(), value.into())].into_iter().collect() };
+        let ratio = |(ratio, half): (f64, f64)| PairedRatio {
+            ratio,
+            ci95: (half > 0.0).then_some(Interval { low: ratio - half, high: ratio + half }),
+        };
+        Worth {
+            factor: name.to_owned(),
+            with: one(with),
+            without: one(without),
+            value: gain.map(|(gain, _)| 9.4 / gain),
+            gain: gain.map(ratio),
+            pairs: 6,
+            reason: gain.is_none().then(|| "reset by peer".to_owned()),
+            outcome: gain.is_none().then_some(Outcome::Failed),
+        }
+    }
+
+    #[test]
+    fn a_row_a_factor_with_its_gain_and_interval() {
+        let study = Factors {
+            group: "net.tcp_stream".to_owned(),
+            bench: "net.tcp_stream".to_owned(),
+            nodes: vec!["n1".to_owned(), "n2".to_owned()],
+            subject: "n1->n2".parse().unwrap_or_else(|_| Subject::node()),
+            params: Params::default(),
+            metric: "throughput".to_owned(),
+            unit: Unit::GigabitsPerSecond,
+            better: Better::Higher,
+            value: Some(9.4),
+            repeats: 6,
+            seed: Some(1),
+            worths: vec![
+                worth("flows", 4, 1, Some((1.8, 0.05))),
+                worth("depth", 8, 1, Some((1.001, 0.0))),
+                worth("port", 2, 3, None),
+            ],
+        };
+        let mut notes = Notes::default();
+        let text = table::block(factors::table(&study), usize::MAX, &mut notes, 80);
+        let expected = "\
+net.tcp_stream · n1->n2 of n1+n2 · throughput · what each factor is worth · in Gbit/s
+ with     without  with  without   gain            95 %  outcome
+─────────────────────────────────────────────────────────────────────
+ flows=4  flows=1  9.40     5.22  1.800  1.750 to 1.850
+ depth=8  depth=1  9.40     9.39  1.001              ±?
+ port=2   port=3   9.40                                  ✗ failed [1]
+ gain is the ratio with the factor over without it, within each of 6 repeats,
+ whose order was drawn by lot (seed 1)
+ [1]  reset by peer
+";
+        assert_eq!(render_colors(&text, Style::Plain), expected);
     }
 }

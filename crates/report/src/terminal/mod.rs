@@ -1,8 +1,6 @@
 //! What a person sees after a run: the verdict, the numbers beside their limits, what was found, what to do next.
 
-mod factors;
 mod findings;
-mod fleet;
 mod headline;
 mod measured;
 mod next;
@@ -10,13 +8,8 @@ mod nodes;
 mod pairs;
 mod series;
 mod sweep;
+pub(crate) mod table;
 mod verdicts;
-
-pub(crate) use findings::{grouped, place};
-pub(crate) use headline::said;
-pub(crate) use measured::tables;
-pub(crate) use nodes::{NodeSummary, Worst, is_only_found, shortfall, summaries};
-pub(crate) use pairs::columns as columns_of_steps;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -61,10 +54,7 @@ pub fn render(document: &Document, context: &Context<'_>, style: TextStyle) -> S
     let mut notes = Notes::default();
     let width = style.width();
     let mut blocks = vec![headline::block(document)];
-    let fleet = nodes::block(document, &mut notes, width);
-    if !fleet.is_empty() {
-        blocks.push(fleet + &notes.flush(width));
-    }
+    blocks.push(nodes::block(document, &mut notes, width));
     let judged = verdicts::block(document, &mut notes, width);
     if !judged.is_empty() {
         blocks.push(judged + &notes.flush(width));
@@ -75,7 +65,7 @@ pub fn render(document: &Document, context: &Context<'_>, style: TextStyle) -> S
     let rows = without(&others, &|case| in_tables.contains(case.case.as_str()));
     blocks.extend(tables);
     blocks.extend(measured::blocks(&rows, &mut notes, width));
-    blocks.extend(factors::blocks(document, &mut notes, width));
+    blocks.extend(measured::of_factors(document, &mut notes, width));
     blocks.extend(pairs::blocks(&others, width));
     blocks.push(findings::block(document, width));
     blocks.push(next::block(document, context, width));

@@ -6,10 +6,10 @@ use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{Outcome, Verdict, VerdictRecord};
 
 use super::Context;
-use super::nodes::{is_fleet, shortfall};
 use crate::grid;
 use crate::ink::Ink;
 use crate::repeat_command::repeat;
+use crate::view::nodes::{is_fleet, shortfall};
 use crate::words::clean;
 
 pub fn block(document: &Document, context: &Context<'_>, width: u16) -> String {

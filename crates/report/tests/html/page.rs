@@ -124,9 +124,9 @@ fn sweeps_mark_their_knee_and_what_failed() {
     let page = page_of(&scripted::sweep());
     let figure = between(&page, "throughput over threads", "</figure>");
     assert!(figure.contains(">knee 8<"), "{figure}");
-    assert_eq!(figure.matches("FAIL hang").count(), 2, "{figure}");
+    assert_eq!(figure.matches("failed hang").count(), 2, "{figure}");
     assert!(figure.contains("fill-opacity=\"0.16\""), "no bands");
-    let table = between(&page, "<caption>node of n1 · throughput over threads", "</table>");
+    let table = between(&page, "<caption>storage.file · node of n1 · throughput over threads", "</table>");
     assert_eq!(table.matches("failed</span>").count(), 2, "{table}");
 }
 
@@ -250,8 +250,8 @@ fn every_criterion_has_a_row_with_bound_and_value_settings_too() {
         from[..from.find("</tr>").expect("a row")].to_owned()
     };
     for (criterion, told) in [
-        ("nic.mtu", ["= 9000", "4 of 4 places", "all", "9000"]),
-        ("memory-copy", ["55% of limit", "4 of 4 nodes", "n2", "+18%"]),
+        ("nic.mtu", ["= 9000", "4 of 4 <span class=\"faint\">places", "all", "9000"]),
+        ("memory-copy", ["55% of limit", "4 of 4 <span class=\"faint\">nodes", "n2", "+18%"]),
     ] {
         for word in told {
             assert!(row(criterion).contains(word), "no {word} in {}", row(criterion));

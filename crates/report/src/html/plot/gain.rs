@@ -2,11 +2,13 @@
 
 use kuva::render::color::Color;
 use kuva::render::render::{Primitive, Scene, TextAnchor};
+use seatrial_model::Verdict;
 
 use super::ends;
 use super::marks::{path, shape};
 use super::svg::svg;
 use super::ticks::tick;
+use crate::view::table::Gain;
 
 /// Width of a picture.
 const WIDTH: f64 = 240.0;
@@ -26,16 +28,6 @@ const HALF: f64 = 4.0;
 /// The narrowest scale and the widest one, in percent. A difference beyond it is drawn as an arrow, and its number stands
 /// beside it.
 const ENDS: (f64, f64) = (0.4, 200.0);
-
-/// A difference in percent, above zero for the better.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Gain {
-    pub percent: f64,
-    /// Its 95 % interval.
-    pub ci95: Option<(f64, f64)>,
-    /// The smallest difference that would have shown.
-    pub smallest: Option<f64>,
-}
 
 /// The scale that the pictures of a table share. It grows with the square root: a table in which one metric lost half has
 /// others that differ by a percent, and both are to be seen.
@@ -88,8 +80,14 @@ impl Gains {
         svg(&scene, "", "gain")
     }
 
-    /// One difference in the colour `colour`; what is said of it is `tip`.
-    pub fn picture(&self, gain: &Gain, colour: &str, tip: &str) -> String {
+    /// One difference in the colour of `tone`; what is said of it is `tip`.
+    pub fn picture(&self, gain: &Gain, tone: Verdict, tip: &str) -> String {
+        let colour = match tone {
+            Verdict::Fail => "var(--fail)",
+            Verdict::Pass => "var(--pass)",
+            Verdict::Unknown | Verdict::Warn => "var(--unknown)",
+            Verdict::Skip => "var(--ink2)",
+        };
         let mut scene = Scene::new(WIDTH, ROW).with_background(None);
         let (x, y) = (|percent: f64| self.place(percent), ROW / 2.0);
         let mut line = |d: String, colour: &str, width: f64| {
@@ -188,6 +186,6 @@ mod tests {
         let scale = Gains::new(&[gain(70.0, 1.0)]);
         let places = [-400.0, -80.0, 0.0, 20.0, 80.0, 400.0].map(|percent| scale.place(percent));
         assert_eq!(places, [9.0, 18.0, 120.0, 171.0, 222.0, 231.0]);
-        assert!(scale.picture(&gain(400.0, 1.0), "var(--fail)", "").contains("l6 4l-6 4Z"));
+        assert!(scale.picture(&gain(400.0, 1.0), Verdict::Fail, "").contains("l6 4l-6 4Z"));
     }
 }

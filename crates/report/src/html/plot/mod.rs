@@ -11,7 +11,7 @@ mod rows;
 mod svg;
 mod ticks;
 
-pub use gain::{Gain, Gains};
+pub use gain::Gains;
 pub use marks::sample;
 pub use rows::{Interval, intervals, rug};
 

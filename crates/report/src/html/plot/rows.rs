@@ -7,7 +7,7 @@ use super::frame::{Frame, layout};
 use super::marks::{path, shape};
 use super::svg::{plain, svg};
 use super::{ends, widened};
-use crate::html::words::cut;
+use crate::words::cut;
 
 /// Height of a row in a plot of rows.
 const ROW: f64 = 24.0;

@@ -1,16 +1,17 @@
-//! Every criterion in one line: what is wanted, in how many places it is met, and the place that is furthest off.
+//! The judgements: a row a judgement, or a row a criterion with the place that is furthest off.
 
 use std::collections::{BTreeMap, HashMap};
 
 use seatrial_model::record::{CaseRecord, Document};
-use seatrial_model::{Verdict, VerdictRecord};
+use seatrial_model::{Unit, Verdict, VerdictRecord};
 
-use crate::number::{half_width, plain};
-use crate::terminal::shortfall;
-use crate::words::{clean, count};
+use super::nodes::shortfall;
+use super::table::{Builder, Cell, Table};
+use crate::number::{half_width, plain, signed_share};
+use crate::words::{Badge, unit};
 
 /// The judgements of a criterion by one bound.
-pub(crate) struct Criterion<'a> {
+pub struct Criterion<'a> {
     /// The judgement that is furthest off.
     pub worst: &'a VerdictRecord,
     /// Places in which it is met, those with a warning too, of all in which it applies.
@@ -23,7 +24,7 @@ pub(crate) struct Criterion<'a> {
 }
 
 /// Where what is judged stands: the cases of a document by name.
-pub(crate) struct Places<'a>(HashMap<&'a str, &'a CaseRecord>);
+pub struct Places<'a>(HashMap<&'a str, &'a CaseRecord>);
 
 impl<'a> Places<'a> {
     pub fn of(document: &'a Document) -> Self {
@@ -34,12 +35,12 @@ impl<'a> Places<'a> {
     pub fn place(&self, record: &VerdictRecord) -> String {
         let subject = record.subject.as_str();
         match (&record.node, subject) {
-            (Some(node), "node") => clean(node),
-            (Some(node), _) => clean(&format!("{node} {subject}")),
+            (Some(node), "node") => node.clone(),
+            (Some(node), _) => format!("{node} {subject}"),
             (None, _) => match self.nodes(record) {
-                [] => clean(subject),
-                nodes if subject == "node" || subject.contains("->") => clean(&nodes.join("->")),
-                nodes => clean(&format!("{} {subject}", nodes.join("->"))),
+                [] => subject.to_owned(),
+                nodes if subject == "node" || subject.contains("->") => nodes.join("->"),
+                nodes => format!("{} {subject}", nodes.join("->")),
             },
         }
     }
@@ -51,7 +52,7 @@ impl<'a> Places<'a> {
 }
 
 /// Every criterion of `document` that `is_of` takes, in the order of its first judgement; the bound is part of what it is.
-pub(crate) fn criteria<'a>(
+pub fn criteria<'a>(
     document: &'a Document,
     places: &Places<'_>,
     is_of: impl Fn(&VerdictRecord) -> bool,
@@ -92,37 +93,67 @@ fn of_group<'a>(
     })
 }
 
-impl Criterion<'_> {
-    /// `6 of 6 pairs`.
-    pub fn where_met(&self) -> String {
-        format!("{} of {}", self.met, count(self.all, self.noun))
-    }
-
-    /// The place that is furthest off; `all` where none is further off than another.
-    pub fn worst_place(&self, places: &Places<'_>) -> String {
-        if self.is_same && self.all > 1 && self.met == self.all {
-            "all".to_owned()
-        } else {
-            places.place(self.worst)
+impl<'a> Criterion<'a> {
+    /// Its row: the judgement that is furthest off, and where that is; `all` where none is further off than another.
+    pub fn row(&self, places: &Places<'_>) -> Judgement<'a> {
+        let is_all = self.is_same && self.all > 1 && self.met == self.all;
+        let noun = if self.all == 1 { self.noun.to_owned() } else { format!("{}s", self.noun) };
+        Judgement {
+            record: self.worst,
+            place: if is_all { "all".to_owned() } else { places.place(self.worst) },
+            met: Cell::from(format!("{} of {}", self.met, self.all)).detail(noun),
         }
     }
 }
 
-/// What was measured, with its interval.
-pub(crate) fn measured(record: &VerdictRecord) -> String {
-    let Some(value) = record.measured else { return String::new() };
-    let unit = match value.unit() {
-        seatrial_model::Unit::Count => String::new(),
-        unit => format!(" {unit}"),
+/// A judgement, or the worst one of a criterion.
+#[derive(Clone, Debug)]
+pub struct Judgement<'a> {
+    pub record: &'a VerdictRecord,
+    /// Where what is judged stands.
+    pub place: String,
+    /// In how many places a criterion is met.
+    pub met: Cell,
+}
+
+/// A row for each of `rows`, with their places where these differ or `has_places`.
+pub fn table(title: &str, rows: &[Judgement<'_>], has_places: bool, is_fleet: bool) -> Table {
+    let differ = rows.iter().any(|row| row.place != rows[0].place);
+    let on = if is_fleet { "on" } else { "subject" };
+    let place = |row: &Judgement<'_>| {
+        let place = if has_places || differ { row.place.as_str() } else { "" };
+        Cell::from(place).case(row.record.case.as_deref())
     };
-    let number =
-        format!("{}{unit}", if unit.is_empty() { value.value().to_string() } else { plain(value.value()) });
+    Builder::new(title, rows)
+        .words("verdict", |row| Badge::from(row.record.verdict))
+        .words("criterion", |row| row.record.criterion.as_str())
+        .numbers("met", |row| row.met.clone())
+        .words(on, place)
+        .numbers("measured", |row| measured(row.record))
+        .words("wanted", |row| short(&row.record.bound))
+        .numbers("margin", |row| row.record.margin_percent.map(signed_share))
+        .words("why", |row| {
+            Cell::default().notes([&row.record.reason, &row.record.waiver].into_iter().flatten())
+        })
+        .about(|row, about| about.tone = Some(row.record.verdict))
+        .finish()
+}
+
+/// What was measured, with its interval.
+fn measured(record: &VerdictRecord) -> Option<String> {
+    let value = record.measured?;
+    let number = match value.unit() {
+        // Counts are exact: an MTU of 65535 is not one of 65500.
+        Unit::Count => value.value().to_string(),
+        _ => plain(value.value()),
+    };
     let spread = record.interval.map(|(low, high)| half_width(value.value(), (low.value(), high.value())));
-    [Some(number), spread].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    let spread = spread.map(|spread| format!(" {spread}")).unwrap_or_default();
+    Some(format!("{number}{}{spread}", unit(value.unit())))
 }
 
 /// The bound in signs, which are read at a glance.
-pub(crate) fn short(bound: &str) -> String {
+pub fn short(bound: &str) -> String {
     let mut text = bound.to_owned();
     for (words, sign) in
         [("at least ", "≥ "), ("at most ", "≤ "), ("exactly ", "= "), (" % of the ", "% of ")]

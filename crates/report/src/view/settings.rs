@@ -6,17 +6,11 @@ use std::collections::BTreeMap;
 use seatrial_model::Verdict;
 use seatrial_model::setting::{AuditedSetting, Present};
 
-use super::shown::Shown;
-use super::table::{Cell, Filter, Head, Row, Table};
-use super::words::{cut, of_verdict, set_of, text};
-use crate::notes::Notes;
-use crate::words::count;
+use super::table::{Builder, Cell, Table};
+use crate::words::{Badge, count, cut, set_of};
 
 /// Characters of a folded set of nodes.
 const LONGEST_SET: usize = 60;
-
-/// Rows at most; the audit has all.
-const MOST_ROWS: usize = 200;
 
 /// One value of a setting, and what is wanted of it.
 struct Value<'a> {
@@ -27,8 +21,7 @@ struct Value<'a> {
 }
 
 /// The settings to look at, and a sentence about the others.
-pub fn table(shown: &Shown<'_>) -> (Table, String) {
-    let all = shown.context.settings;
+pub fn table(all: &[AuditedSetting], is_fleet: bool, most: usize) -> (Table, String) {
     if all.is_empty() {
         return (Table::default(), "No settings were kept with this run.".to_owned());
     }
@@ -47,23 +40,31 @@ pub fn table(shown: &Shown<'_>) -> (Table, String) {
     let mut open: Vec<Vec<Value<'_>>> = settings.into_values().filter(|values| is_open(values)).collect();
     open.iter_mut().for_each(|values| values.sort_by_key(|value| Reverse(value.verdict)));
     open.sort_by_key(|values| Reverse(values.iter().filter_map(|value| value.verdict).max()));
-    let mut notes = Notes::default();
     let like = number - open.len();
-    let left_out = open.iter().map(Vec::len).sum::<usize>().saturating_sub(MOST_ROWS);
-    let rows = open.iter().flatten().take(MOST_ROWS).map(|value| row(shown, value, &mut notes)).collect();
-    let heads = vec![
-        Head::words("setting"),
-        Head::words("nodes"),
-        Head::words("verdict"),
-        Head::words("present"),
-        Head::words("wanted"),
-        Head::words("to change it"),
-        Head::words("why"),
-    ];
-    let table = Table { caption: "Settings to look at".to_owned(), heads, rows, ..Table::default() };
+    let is_empty = open.is_empty();
+    let rows: Vec<Value<'_>> = open.into_iter().flatten().collect();
+    let left_out = rows.len().saturating_sub(most);
+    let table = Builder::new("Settings to look at", &rows[..rows.len() - left_out])
+        .words("setting", name)
+        .words("nodes", |value| is_fleet.then(|| set_of(&value.nodes, LONGEST_SET)))
+        .words("verdict", |value| value.verdict.map(Badge::from))
+        .words("present", |value| cut(&value.present, 120))
+        .words("wanted", |value| {
+            let wanted = value.first.wanted.iter().map(|want| format!("{} ({})", want.bound, want.profile));
+            wanted.collect::<Vec<_>>().join("; ")
+        })
+        .words("to change it", |value| {
+            let change = value.first.wanted.iter().filter_map(|want| want.change.as_deref());
+            change.collect::<Vec<_>>().join("; ")
+        })
+        .words("why", |value| Cell::default().notes(why(value)))
+        .about(|value, row| {
+            row.nodes = value.nodes.iter().map(|node| (*node).to_owned()).collect();
+            row.tone = value.verdict;
+        });
     let of_all = count(number, "setting");
     let is_wanted = all.iter().any(|setting| !setting.wanted.is_empty());
-    let mut sentence = match (open.is_empty(), shown.is_fleet(), is_wanted) {
+    let mut sentence = match (is_empty, is_fleet, is_wanted) {
         (true, true, true) => {
             format!("{of_all}: the same on every node, and none differs from what is wanted.")
         }
@@ -76,7 +77,7 @@ pub fn table(shown: &Shown<'_>) -> (Table, String) {
     if left_out > 0 {
         sentence += &format!(" {} left out here; seatrial settings shows them.", count(left_out, "row"));
     }
-    (Table { notes: notes.take(), ..table.tidy() }, sentence)
+    (table.finish(), sentence)
 }
 
 /// Whether something is to be said about a setting: not as wanted, or not the same everywhere.
@@ -86,37 +87,26 @@ fn is_open(values: &[Value<'_>]) -> bool {
 
 fn present(present: &Present) -> String {
     match present {
-        Present::Value(value) => text(&value.to_string()),
+        Present::Value(value) => value.to_string(),
         Present::Absent(_) => "not here".to_owned(),
         Present::Unreadable(_) => "not readable".to_owned(),
     }
 }
 
-fn row(shown: &Shown<'_>, value: &Value<'_>, notes: &mut Notes) -> Row {
+/// The setting, and the subject where that is not the whole node: `nic.mtu eth0`.
+fn name(value: &Value<'_>) -> String {
     let reading = &value.first.reading;
-    let subject = reading.subject.as_str();
-    let name = match subject {
+    match reading.subject.as_str() {
         "" | "node" => reading.setting.clone(),
-        _ => format!("{} {}", reading.setting, subject.strip_prefix("nic:").unwrap_or(subject)),
-    };
-    let wanted: Vec<String> =
-        value.first.wanted.iter().map(|want| format!("{} ({})", want.bound, want.profile)).collect();
-    let change: Vec<&str> = value.first.wanted.iter().filter_map(|want| want.change.as_deref()).collect();
-    let why = value.first.wanted.iter().flat_map(|want| [&want.why, &want.reason, &want.waiver]).flatten();
+        subject => format!("{} {}", reading.setting, subject.strip_prefix("nic:").unwrap_or(subject)),
+    }
+}
+
+fn why<'a>(value: &Value<'a>) -> Vec<&'a str> {
+    let AuditedSetting { reading, wanted, .. } = value.first;
+    let why = wanted.iter().flat_map(|want| [&want.why, &want.reason, &want.waiver]).flatten();
     let why = why.map(String::as_str).chain(reading.present.why()).chain(reading.note.as_deref());
-    let mut marks: Vec<String> = why.map(|why| notes.refer(&text(why))).collect();
-    marks.dedup();
-    let badge = value.verdict.map(of_verdict);
-    let nodes = set_of(&value.nodes, LONGEST_SET);
-    let cells = vec![
-        Cell::new(text(&name)),
-        Cell::new(if shown.is_fleet() { nodes } else { String::new() }),
-        Cell::badge(badge),
-        Cell::new(cut(&value.present, 120)),
-        Cell::new(text(&wanted.join("; "))),
-        Cell::new(text(&change.join("; "))),
-        Cell::new(marks.join(" ")),
-    ];
-    let class = badge.map_or(Filter::ANY, |badge| badge.class);
-    Row { cells, filter: shown.filter_of(value.nodes.iter().copied(), class), ..Row::default() }
+    let mut why: Vec<&str> = why.collect();
+    why.dedup();
+    why
 }

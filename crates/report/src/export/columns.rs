@@ -1,0 +1,151 @@
+//! The columns of the record in long form, each once: CSV, Parquet and Prometheus take theirs from here.
+
+use jiff::Timestamp;
+use seatrial_model::record::{CaseRecord, Document, MetricRecord, RunInfo, SeriesRow, Summary};
+use seatrial_model::{Better, Unit, Verdict};
+
+use crate::view::cases::verdicts;
+
+/// A case, and one of its numbers where it has any.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    pub run: &'a RunInfo,
+    pub case: &'a CaseRecord,
+    /// The heaviest judgement of the case.
+    pub verdict: Option<Verdict>,
+    pub number: Option<Number<'a>>,
+    /// One observation of a metric, by trial and position in it.
+    pub sample: Option<(usize, usize, f64)>,
+}
+
+/// A metric or a place of a series.
+#[derive(Clone, Copy, Debug)]
+pub struct Number<'a> {
+    pub name: &'a str,
+    pub unit: Unit,
+    better: Better,
+    of: Of<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Of<'a> {
+    Metric(&'a MetricRecord),
+    Place(&'a SeriesRow),
+}
+
+impl<'a> Row<'a> {
+    /// The metric that it is of.
+    pub fn metric(&self) -> Option<&'a MetricRecord> {
+        match self.number?.of {
+            Of::Metric(metric) => Some(metric),
+            Of::Place(_) => None,
+        }
+    }
+
+    fn place(&self) -> Option<&'a SeriesRow> {
+        match self.number?.of {
+            Of::Metric(_) => None,
+            Of::Place(place) => Some(place),
+        }
+    }
+
+    /// The summary of its number.
+    pub fn summary(&self) -> Option<Summary> {
+        self.metric().map(MetricRecord::summary).or_else(|| Some(self.place()?.summary.clone()))
+    }
+}
+
+/// The rows of `document`: of a case one a metric and one a place of a series, else one without a number.
+pub fn rows(document: &Document) -> Vec<Row<'_>> {
+    let verdicts = verdicts(document);
+    let verdict = |case: &CaseRecord| verdicts.get(case.case.as_str()).copied();
+    document.results.iter().flat_map(|case| rows_of(&document.run, case, verdict(case))).collect()
+}
+
+fn rows_of<'a>(run: &'a RunInfo, case: &'a CaseRecord, verdict: Option<Verdict>) -> Vec<Row<'a>> {
+    let metrics = case.metrics.iter().map(|(name, metric)| {
+        let (unit, better) = (metric.unit, metric.better);
+        Number { name, unit, better, of: Of::Metric(metric) }
+    });
+    let places = case.series.iter().flat_map(|(name, series)| {
+        let (unit, better) = (series.unit, series.better);
+        series.rows.iter().map(move |place| Number { name, unit, better, of: Of::Place(place) })
+    });
+    let row = |number| Row { run, case, verdict, number, sample: None };
+    let mut rows: Vec<Row<'_>> = metrics.chain(places).map(|number| row(Some(number))).collect();
+    if rows.is_empty() {
+        rows.push(row(None));
+    }
+    rows
+}
+
+/// Where the fields of a column come from, and of which type they are.
+#[derive(Clone, Copy)]
+pub enum Source {
+    /// An empty text says no more than none.
+    Text(fn(&Row<'_>) -> Option<String>),
+    Time(fn(&Row<'_>) -> Timestamp),
+    /// A count of 32 bits.
+    Int(fn(&Row<'_>) -> Option<i64>),
+    /// A count of 64 bits.
+    Long(fn(&Row<'_>) -> Option<i64>),
+    Double(fn(&Row<'_>) -> Option<f64>),
+    Flag(fn(&Row<'_>) -> Option<bool>),
+}
+
+/// A column: its name and where its fields come from.
+pub type Column = (&'static str, Source);
+
+/// A word of the record, as its JSON form has it.
+fn word(value: impl serde::Serialize) -> Option<String> {
+    serde_json::to_value(value).ok()?.as_str().map(str::to_owned)
+}
+
+/// The columns, in the order of CSV.
+pub const COLUMNS: [Column; 35] = [
+    ("run", Source::Text(|row| Some(row.run.id.clone()))),
+    ("started", Source::Time(|row| row.run.started)),
+    ("profile", Source::Text(|row| Some(row.run.profile.as_ref()?.id.clone()))),
+    ("group", Source::Text(|row| Some(row.case.group.clone()))),
+    ("case", Source::Text(|row| Some(row.case.case.to_string()))),
+    ("bench", Source::Text(|row| Some(row.case.bench.clone()))),
+    ("version", Source::Int(|row| Some(row.case.version.into()))),
+    ("subject", Source::Text(|row| Some(row.case.subject.to_string()))),
+    ("key", Source::Text(|row| row.case.key.clone())),
+    ("nodes", Source::Text(|row| Some(row.case.nodes.join("+")))),
+    ("params", Source::Text(|row| Some(row.case.params.to_string()))),
+    ("outcome", Source::Text(|row| word(row.case.outcome))),
+    ("cause", Source::Text(|row| word(row.case.cause))),
+    ("reason", Source::Text(|row| row.case.reason.clone())),
+    (
+        "kind",
+        Source::Text(|row| {
+            row.number.map(|_| if row.metric().is_some() { "metric" } else { "series" }.to_owned())
+        }),
+    ),
+    ("name", Source::Text(|row| Some(row.number?.name.to_owned()))),
+    ("at", Source::Text(|row| Some(row.place()?.at.to_string()))),
+    ("unit", Source::Text(|row| Some(row.number?.unit.to_string()))),
+    ("better", Source::Text(|row| word(row.number?.better))),
+    ("n", Source::Long(|row| i64::try_from(row.sample.map_or(row.summary()?.n, |_| 1)).ok())),
+    ("trials", Source::Long(|row| i64::try_from(row.summary()?.trials).ok())),
+    ("median", Source::Double(|row| Some(row.summary()?.median))),
+    ("lo", Source::Double(|row| Some(row.summary()?.ci95?.0))),
+    ("hi", Source::Double(|row| Some(row.summary()?.ci95?.1))),
+    ("mad", Source::Double(|row| Some(row.summary()?.mad))),
+    ("min", Source::Double(|row| Some(row.summary()?.min))),
+    ("max", Source::Double(|row| Some(row.summary()?.max))),
+    ("mean", Source::Double(|row| Some(row.summary()?.mean))),
+    ("p99", Source::Double(|row| row.summary()?.p99)),
+    ("limit", Source::Double(|row| row.metric()?.limit.value)),
+    ("limit_formula", Source::Text(|row| row.metric()?.limit.formula.clone())),
+    ("limit_provenance", Source::Text(|row| row.metric()?.limit.provenance.clone())),
+    ("percent_of_limit", Source::Double(|row| row.metric()?.percent_of_limit())),
+    ("converged", Source::Flag(|row| Some(row.metric()?.converged))),
+    ("verdict", Source::Text(|row| Some(row.verdict?.word().to_owned()))),
+];
+
+/// The columns called `names`, in their order.
+pub fn called(names: &[&str]) -> Vec<Column> {
+    names.iter().filter_map(|name| COLUMNS.into_iter().find(|column| column.0 == *name)).collect()
+}

@@ -1,0 +1,119 @@
+//! A table as text: colours are marks, reasons are references to notes, what there is no room for is left out.
+
+use seatrial_model::Unit;
+
+use crate::grid::{self, Column};
+use crate::ink::Ink;
+use crate::notes::Notes;
+use crate::view::table::{Cell, Table};
+use crate::words::{Badge, clean, count, unit};
+
+/// `table` with its title, `most` of its rows, its remarks and the notes that it refers to; nothing without rows.
+pub fn block(table: Table, most: usize, notes: &mut Notes, width: u16) -> String {
+    let text = text(table, most, notes, width);
+    text + &notes.flush(width)
+}
+
+/// As [`block`]; the notes are left to be told.
+pub fn text(table: Table, most: usize, notes: &mut Notes, width: u16) -> String {
+    if table.rows.is_empty() {
+        return String::new();
+    }
+    let mut table = table.without_details();
+    let left_out = table.rows.len().saturating_sub(most);
+    table.rows.truncate(most);
+    let title = clean(&title(&mut table));
+    let mut text = if title.is_empty() { title } else { format!("{}\n", Ink::Strong.on(&title)) };
+    let pieces = pieces(&table, &columns(&table, notes), width);
+    let shown = pieces.len().min(table.pieces.max(1));
+    text.extend(pieces[..shown].iter().map(|piece| grid::fitted(piece, width)));
+    if shown < pieces.len() {
+        text += &format!(" more metrics in a wider terminal, and in the {}\n", table.forms);
+    }
+    if left_out > 0 {
+        text += &format!(" {} in the {}\n", count(left_out, "more row"), table.forms);
+    }
+    if table.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.is_best) {
+        table.remarks.insert(0, "* the best".to_owned());
+    }
+    if !table.remarks.is_empty() {
+        text += &grid::wrapped(&Ink::Faint.on(&clean(&table.remarks.join("; "))), width);
+    }
+    text
+}
+
+/// The title, with what all rows say in columns of the title, and with the unit of all quantities; takes them out of the
+/// columns.
+fn title(table: &mut Table) -> String {
+    let mut title = table.title.clone();
+    // What all rows say that say anything.
+    let shared = |cells: &[&Cell]| {
+        let mut texts = cells.iter().map(|cell| cell.text.clone()).filter(|text| !text.is_empty());
+        let first = texts.next().unwrap_or_default();
+        texts.all(|text| text == first).then_some(first)
+    };
+    for (at, column) in table.columns.iter().enumerate().filter(|(_, column)| column.is_of_title) {
+        let of = if column.title == "in" { " in " } else { " · " };
+        title.extend(shared(&table.cells(at).collect::<Vec<_>>()).map(|first| format!("{of}{first}")));
+    }
+    table.retain(|column, cells| !column.is_of_title || shared(cells).is_none());
+    let mut units = table.columns.iter().filter_map(|column| column.unit);
+    let first = units.next();
+    if let Some(shared) = first.filter(|first| units.all(|unit| unit == *first)) {
+        table.columns.iter_mut().for_each(|column| column.unit = None);
+        if shared != Unit::Count {
+            title += &format!(" · in{}", unit(shared));
+        }
+    }
+    title
+}
+
+/// The columns of `table`, as many rows as it has.
+pub fn columns(table: &Table, notes: &mut Notes) -> Vec<Column> {
+    let column = |(at, column): (usize, &crate::view::table::Column)| {
+        let remarks = table.cells(at).map(|cell| cell.remark.chars().count());
+        // Numbers line up by their ends, and so do the remarks behind them.
+        let longest = if column.is_unbroken { remarks.max().unwrap_or(0) } else { 0 };
+        let cells = table.cells(at).map(|cell| said(cell, longest, notes)).collect();
+        let unit = column.unit.map(unit).unwrap_or_default();
+        let head = [clean(&column.title), unit.trim().to_owned()].join("\n");
+        let laid = Column::new(head.trim_end(), column.side, cells);
+        if column.is_unbroken { laid.unbroken() } else { laid }
+    };
+    table.columns.iter().enumerate().map(column).collect()
+}
+
+fn said(cell: &Cell, longest: usize, notes: &mut Notes) -> String {
+    let said = clean(&cell.text);
+    let said = if cell.is_best { Ink::Strong.on(&format!("*{said}")) } else { said };
+    let remark = if said.is_empty() { String::new() } else { format!("{:>longest$}", clean(&cell.remark)) };
+    let badge = cell.badge.map(Badge::marked).unwrap_or_default();
+    let notes: Vec<String> = cell.notes.iter().map(|note| notes.refer(note)).collect();
+    let parts = [badge, said, remark, notes.join(" ")];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The table in one piece, or where it may be split and is too wide, with further columns in further pieces, whose rows
+/// carry the same labels.
+fn pieces(table: &Table, columns: &[Column], width: u16) -> Vec<Vec<Column>> {
+    if table.pieces == 0 || grid::width(columns) <= width {
+        return vec![columns.to_vec()];
+    }
+    let labels = table.columns.iter().take_while(|column| column.is_label).count();
+    let mut pieces = vec![columns[..labels].to_vec()];
+    let mut at = labels;
+    while at < columns.len() {
+        let joined = table.columns[at + 1..].iter().take_while(|column| column.is_joined).count();
+        let group = &columns[at..=at + joined];
+        let is_begun = pieces.last().is_some_and(|piece| piece.len() > labels);
+        let with: Vec<Column> = pieces.last().into_iter().flatten().chain(group).cloned().collect();
+        if grid::width(&with) > width && is_begun {
+            pieces.push(columns[..labels].iter().chain(group).cloned().collect());
+        } else {
+            pieces.pop();
+            pieces.push(with);
+        }
+        at += joined + 1;
+    }
+    pieces
+}

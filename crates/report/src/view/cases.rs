@@ -1,0 +1,205 @@
+//! The cases of a benchmark: a row a case, a column a metric, and behind the headline its limit.
+
+use std::collections::HashMap;
+
+use seatrial_model::record::{CaseRecord, Document, MetricRecord};
+use seatrial_model::{Outcome, Verdict};
+
+use super::table::{Builder, Cell, Column, Table};
+use crate::labels::{self, Label};
+use crate::number::{decimals, spread, whole_share};
+use crate::words::{Badge, count, tone, unit};
+
+/// Limits of one metric that are told under a table; of more there is one a case.
+const MOST_LIMITS: usize = 6;
+
+/// The heaviest judgement of every case that was judged, by its id.
+pub type Verdicts<'a> = HashMap<&'a str, Verdict>;
+
+/// The heaviest judgement of every case of `document` that was judged.
+pub fn verdicts(document: &Document) -> Verdicts<'_> {
+    let mut heaviest: Verdicts<'_> = HashMap::new();
+    for record in &document.verdicts {
+        let Some(case) = record.case.as_deref() else { continue };
+        let known = heaviest.entry(case).or_insert(record.verdict);
+        *known = record.verdict.max(*known);
+    }
+    heaviest
+}
+
+/// Cases of one benchmark that report the same metrics, in the order of the first of each. Cases without numbers go
+/// with the first group of their benchmark.
+pub fn groups(results: &[CaseRecord]) -> Vec<(&str, Vec<&CaseRecord>)> {
+    let mut groups: Vec<(&str, Vec<&String>, Vec<usize>)> = Vec::new();
+    let (measured, others): (Vec<_>, Vec<_>) =
+        results.iter().enumerate().partition(|(_, case)| !case.metrics.is_empty());
+    for (at, case) in measured.into_iter().chain(others) {
+        let fits = |(bench, metrics, _): &&mut (&str, Vec<&String>, Vec<usize>)| {
+            *bench == case.bench
+                && (case.metrics.is_empty() || metrics.iter().copied().eq(case.metrics.keys()))
+        };
+        match groups.iter_mut().find(fits) {
+            Some((_, _, cases)) => cases.push(at),
+            None => groups.push((&case.bench, case.metrics.keys().collect(), vec![at])),
+        }
+    }
+    let in_order = |(bench, _, mut places): (_, Vec<&String>, Vec<usize>)| {
+        places.sort_unstable();
+        (bench, places.into_iter().map(|at| &results[at]).collect())
+    };
+    groups.into_iter().map(in_order).collect()
+}
+
+/// The headline of the first of `cases` that has numbers.
+pub fn headline<'a>(cases: &[&'a CaseRecord]) -> Option<&'a str> {
+    cases.iter().find_map(|case| case.headline()).map(|(name, _)| name)
+}
+
+/// The metrics of `cases` in the order of their columns: the headline first.
+pub fn metrics<'a>(cases: &[&'a CaseRecord]) -> Vec<&'a str> {
+    let mut names: Vec<&str> = headline(cases).into_iter().collect();
+    for name in cases.iter().flat_map(|case| case.metrics.keys()) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The metric whose limit is shown: the first that has one.
+fn limited<'a>(cases: &[&'a CaseRecord]) -> Option<&'a str> {
+    let has_limit = |name: &&str| of(cases, name).any(|metric| metric.limit.value.is_some());
+    metrics(cases).into_iter().find(has_limit)
+}
+
+fn of<'a>(cases: &[&'a CaseRecord], name: &str) -> impl Iterator<Item = &'a MetricRecord> {
+    cases.iter().filter_map(move |case| case.metrics.get(name))
+}
+
+/// The table of `cases`, which are of one benchmark.
+pub fn table(cases: &[&CaseRecord], verdicts: &Verdicts<'_>) -> Table {
+    let all: Vec<Label> = cases.iter().map(|case| Label::of_case(case)).collect();
+    let labels = Builder::new(title(cases), cases).labels(&all);
+    let labels = if cases.len() > 1 {
+        labels
+    } else {
+        labels.column(Column::words("subject").detail(), |case| Cell::from(case.subject.as_str()))
+    };
+    let verdict = |case: &CaseRecord| verdicts.get(case.case.as_str()).copied();
+    let head = if cases.iter().any(|case| verdict(case).is_some()) { "verdict" } else { "outcome" };
+    let mut table = labels.words(head, |case| ended(case, verdict(case)));
+    let limited = limited(cases);
+    for (at, name) in metrics(cases).into_iter().enumerate() {
+        let metric = |case: &&CaseRecord| case.metrics.get(name).cloned();
+        let column = Column::quantities(name, of(cases, name).map(|metric| metric.unit).next());
+        let digits = decimals(of(cases, name).map(|metric| metric.median));
+        let median = |metric: MetricRecord| {
+            Cell::number(Some(metric.median), digits).remark(spread(metric.median, metric.ci95))
+        };
+        // How the case ended stands beside what it is compared by.
+        let column = if at == 0 { column.joined() } else { column };
+        table = table.column(column, |case| metric(case).map(median).unwrap_or_default());
+        if Some(name) == limited {
+            // Where it is not that of the headline, its head says of which.
+            let head = if at == 0 { "limit".to_owned() } else { format!("limit of\n{name}") };
+            let limit = |case: &&CaseRecord| metric(case)?.limit.value;
+            let digits = decimals(cases.iter().filter_map(limit));
+            let share = |case: &&CaseRecord| Some(whole_share(metric(case)?.percent_of_limit()?));
+            table = table
+                .column(Column::numbers(head).joined(), |case| Cell::number(limit(case), digits))
+                .column(Column::numbers("of it").joined(), share);
+        }
+        if at == 0 {
+            let samples = |case: &&CaseRecord| metric(case).map(|metric| metric.n.to_string());
+            table = table.column(Column::numbers("n").detail(), samples);
+        }
+    }
+    let table = table.about(|case, row| {
+        row.nodes.clone_from(&case.nodes);
+        row.tone = verdict(case).or(Some(tone(case.outcome)));
+        if let Some(first) = row.cells.first_mut() {
+            first.case = Some(case.case.to_string());
+        }
+    });
+    Table { forms: "CSV and JSON forms", pieces: usize::MAX, ..table.finish() }
+}
+
+/// Every metric of `case` with its spread, a row each.
+pub fn in_full(case: &CaseRecord) -> Table {
+    let metrics: Vec<(&String, &MetricRecord)> = case.metrics.iter().collect();
+    let number = |metric: &MetricRecord, value: Option<f64>| {
+        let all = [Some(metric.median), Some(metric.min), Some(metric.max), metric.limit.value, metric.p99];
+        Cell::number(value, decimals(all.into_iter().flatten()))
+    };
+    let title = "Every metric: median, half the width of its 95 % interval, spread";
+    Builder::new(title, &metrics)
+        .words("metric", |(name, _)| name.as_str())
+        .words("in", |(_, metric)| unit(metric.unit).trim().to_owned())
+        .numbers("median", |(_, metric)| number(metric, Some(metric.median)))
+        .numbers("95 %", |(_, metric)| spread(metric.median, metric.ci95))
+        .numbers("limit", |(_, metric)| number(metric, metric.limit.value))
+        .numbers("of it", |(_, metric)| metric.percent_of_limit().map(whole_share))
+        .numbers("n", |(_, metric)| metric.n.to_string())
+        .numbers("trials", |(_, metric)| metric.trials.to_string())
+        .numbers("smallest", |(_, metric)| number(metric, Some(metric.min)))
+        .numbers("largest", |(_, metric)| number(metric, Some(metric.max)))
+        .numbers("MAD", |(_, metric)| number(metric, Some(metric.mad)))
+        .numbers("p99", |(_, metric)| number(metric, metric.p99))
+        .words("remark", |(_, metric)| if metric.converged { "" } else { "did not converge" })
+        .finish()
+}
+
+/// The benchmark, and what all of its cases share.
+fn title(cases: &[&CaseRecord]) -> String {
+    let shared = |text: fn(&CaseRecord) -> String| {
+        let first = text(cases[0]);
+        cases.iter().all(|case| text(case) == first).then_some(first)
+    };
+    let subject = shared(|case| case.subject.to_string());
+    let nodes = shared(|case| case.nodes.join("+"));
+    let place = match (subject, nodes) {
+        (Some(subject), Some(nodes)) => Some(format!("{subject} of {nodes}")),
+        (subject, nodes) => subject.or(nodes),
+    };
+    let named = labels::shared_params(cases);
+    let parts = [Some(cases[0].bench.clone()), place, (!named.is_empty()).then_some(named)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// How a case was judged; how it ended, and why, where it was not measured.
+fn ended(case: &CaseRecord, verdict: Option<Verdict>) -> Cell {
+    match (case.outcome, &case.retry_of) {
+        (Outcome::Measured, Some(lost)) => Cell {
+            text: "again".to_owned(),
+            ..Cell::from(verdict.map(Badge::from))
+                .notes([format!("stands in for {lost}, which lost its partner")])
+        },
+        (Outcome::Measured, None) => verdict.map(Badge::from).into(),
+        (outcome, _) => Cell::from(Badge::from(outcome)).notes(case.reason.clone()),
+    }
+}
+
+/// How the limit that is shown was derived, or why there is none.
+pub fn limits(cases: &[&CaseRecord]) -> Vec<String> {
+    let Some(name) = limited(cases).or_else(|| headline(cases)) else { return Vec::new() };
+    let mut notes: Vec<String> = of(cases, name).filter_map(|metric| limit(name, metric)).collect();
+    notes.sort();
+    notes.dedup();
+    let more = notes.len().saturating_sub(MOST_LIMITS);
+    notes.truncate(MOST_LIMITS);
+    if more > 0 {
+        notes.push(format!("… and {} of {name}; each case has its own", count(more, "other limit")));
+    }
+    notes
+}
+
+fn limit(name: &str, metric: &MetricRecord) -> Option<String> {
+    match (&metric.limit.formula, &metric.limit.reason) {
+        (Some(formula), _) => {
+            let provenance = metric.limit.provenance.as_deref().unwrap_or("of unknown source");
+            Some(format!("limit of {name}: {formula} ({provenance})"))
+        }
+        (None, Some(reason)) => Some(format!("no limit of {name}: {reason}")),
+        (None, None) => None,
+    }
+}

@@ -1,0 +1,282 @@
+//! Two runs side by side: what became better, what worse, what stayed, what cannot be told, and what else changed.
+
+use std::collections::BTreeMap;
+
+use seatrial_analysis::{BY_CHANCE, Change, Changed, Comparison, Difference, Ended};
+use seatrial_model::{Better, Unit, Verdict as Tone};
+use seatrial_stats::Verdict;
+
+use super::table::{Builder, Cell, Column, Gain, Plot, Table};
+use crate::labels::{self, Label};
+use crate::number::{change, decimals, share};
+use crate::words::{Badge, set_of, unit};
+
+/// Characters of a folded set of nodes.
+const LONGEST_SET: usize = 60;
+
+/// What a difference is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Call {
+    Worse,
+    CannotTell,
+    Same,
+    Better,
+    NotComparable,
+}
+
+impl Call {
+    /// In the order of a summary.
+    const ALL: [Self; 5] = [Self::Worse, Self::Better, Self::Same, Self::CannotTell, Self::NotComparable];
+
+    /// What `row` is called.
+    pub fn of(row: &Difference) -> Self {
+        match row.change.as_ref().map(|change| change.verdict) {
+            Ok(Verdict::Worse) => Self::Worse,
+            Ok(Verdict::Better) => Self::Better,
+            Ok(Verdict::Same) => Self::Same,
+            Ok(Verdict::CannotTell) => Self::CannotTell,
+            Err(_) => Self::NotComparable,
+        }
+    }
+
+    /// Sign, word and colour.
+    pub const fn badge(self) -> Badge {
+        let (sign, word, tone) = match self {
+            Self::Worse => ('▼', "worse", Tone::Fail),
+            Self::Better => ('▲', "better", Tone::Pass),
+            Self::Same => ('=', "same", Tone::Skip),
+            Self::CannotTell => ('?', "cannot tell", Tone::Unknown),
+            Self::NotComparable => ('?', "not comparable", Tone::Warn),
+        };
+        Badge { sign, word, tone }
+    }
+
+    /// What is said of a number of them.
+    const fn of_several(self) -> &'static str {
+        match self {
+            Self::Same => "the same",
+            Self::CannotTell => "cannot be told apart",
+            Self::Worse | Self::Better | Self::NotComparable => self.badge().word,
+        }
+    }
+}
+
+/// The difference in percent with its sign turned such that more is better.
+fn gain(row: &Difference) -> Option<f64> {
+    let percent = row.change.as_ref().ok()?.percent;
+    Some(if row.better == Better::Lower { -percent } else { percent })
+}
+
+/// The differences in the order that they are read in: what is worse first, and of several the one that lost most.
+pub fn worst_first(all: &[Difference]) -> Vec<&Difference> {
+    let mut rows: Vec<&Difference> = all.iter().collect();
+    let lost = |row: &Difference| gain(row).unwrap_or(0.0);
+    rows.sort_by(|one, other| {
+        Call::of(one).cmp(&Call::of(other)).then_with(|| lost(one).total_cmp(&lost(other)))
+    });
+    rows
+}
+
+/// `1 worse, 2 the same`.
+pub fn counts(comparison: &Comparison) -> String {
+    let all = &comparison.differences;
+    let number = |call: Call| all.iter().filter(|row| Call::of(row) == call).count();
+    listed(Call::ALL.map(|call| (number(call), call.of_several())))
+}
+
+/// What differs besides the metrics: `1 now failing, 2 changed beside them`.
+pub fn beside(comparison: &Comparison) -> String {
+    listed([
+        (comparison.broken.len(), "now failing"),
+        (comparison.mended.len(), "no longer failing"),
+        (comparison.unmeasured.len(), "no longer measured"),
+        (comparison.changed.len(), "changed beside them"),
+    ])
+}
+
+fn listed<const N: usize>(numbers: [(usize, &str); N]) -> String {
+    let told = numbers.iter().filter(|(number, _)| *number > 0);
+    told.map(|(number, word)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Why nothing can be told of a difference: from which size on it could have been. None where something can.
+fn why(change: &Change) -> Option<String> {
+    match change.verdict {
+        Verdict::Worse | Verdict::Better | Verdict::Same => None,
+        Verdict::CannotTell if change.may_be_chance => {
+            let why = "it would be called by itself, but among so many comparisons differences like it come by chance";
+            Some(why.to_owned())
+        }
+        Verdict::CannotTell => change.smallest_percent.map(|percent| {
+            format!(
+                "a change below {} would not be seen, with trials that scatter like these",
+                share(percent)
+            )
+        }),
+    }
+}
+
+/// The ends of the interval of a difference.
+fn interval(of: &Change) -> String {
+    of.interval.map_or(String::new(), |(low, high)| format!("{} … {}", change(low), change(high)))
+}
+
+/// By which test the words were chosen; none where none was.
+pub fn test(comparison: &Comparison) -> Option<String> {
+    comparison.differences.iter().find(|row| row.change.is_ok())?;
+    let same = match comparison.same_within {
+        Some(within) => format!("same: shown to lie within {} of the first", share(100.0 * within)),
+        None => "same: equal in every trial".to_owned(),
+    };
+    Some(format!(
+        "before and after: the geometric mean of the trials' medians, which change and interval are of. better and worse: \
+         Welch's t test over the trials, chosen so that of all that are called so {} at most are by \
+         chance; {same}. It speaks of these two runs: how runs of a machine differ by themselves, `seatrial history` shows",
+        share(100.0 * BY_CHANCE)
+    ))
+}
+
+/// The cases that ended in one run as they did not in the other.
+pub fn ended(comparison: &Comparison) -> Vec<(Badge, &Ended)> {
+    let kinds = [
+        (Badge { word: "fails now", ..Call::Worse.badge() }, &comparison.broken),
+        (Badge { word: "unmeasured now", ..Call::CannotTell.badge() }, &comparison.unmeasured),
+        (Badge { word: "failed before", ..Call::Better.badge() }, &comparison.mended),
+    ];
+    kinds.into_iter().flat_map(|(badge, all)| all.iter().map(move |ended| (badge, ended))).collect()
+}
+
+/// Settings and inventory that are not as they were.
+pub fn changed(all: &[Changed]) -> Table {
+    let nodes = |changed: &Changed| {
+        set_of(&changed.nodes.iter().map(String::as_str).collect::<Vec<_>>(), LONGEST_SET)
+    };
+    Builder::new("Settings and inventory that are not as they were", all)
+        .words("changed", |changed| changed.what.as_str())
+        .words("before", |changed| changed.before.as_str())
+        .words("after", |changed| changed.after.as_str())
+        .words("on", nodes)
+        .about(|changed, row| row.nodes.clone_from(&changed.nodes))
+        .finish()
+}
+
+/// Cases by name; of more than `most` the others are counted.
+pub fn some_of(cases: &[String], most: usize) -> String {
+    let text = cases.iter().take(most).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if cases.len() > most { format!("{text} and {} more", cases.len() - most) } else { text }
+}
+
+/// What differences of a table have in common.
+fn metric(row: &Difference) -> (&str, &str, Unit) {
+    (&row.bench, &row.metric, row.unit)
+}
+
+/// Tables of one benchmark, metric and unit, the one with the worst row first.
+pub fn tables(differences: &[Difference]) -> Vec<Table> {
+    let mut groups: Vec<Vec<&Difference>> = Vec::new();
+    for row in worst_first(differences) {
+        match groups.iter_mut().find(|rows| metric(rows[0]) == metric(row)) {
+            Some(rows) => rows.push(row),
+            None => groups.push(vec![row]),
+        }
+    }
+    groups.iter().map(|rows| table(rows)).collect()
+}
+
+fn title(row: &Difference) -> String {
+    let unit = if row.unit == Unit::Count { String::new() } else { format!(" in {}", row.unit) };
+    let direction = match row.better {
+        Better::Higher => ", higher is better",
+        Better::Lower => ", lower is better",
+        Better::None => "",
+    };
+    let metric = if row.metric.is_empty() { "without numbers" } else { &row.metric };
+    format!("{} · {metric}{unit}{direction}", row.bench)
+}
+
+/// A row for each of `rows`: where they are of several metrics, each with its own.
+pub fn table(rows: &[&Difference]) -> Table {
+    let is_mixed = rows.iter().any(|row| metric(row) != metric(rows[0]));
+    let mut digits: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for row in rows {
+        // Differences of a percent are what this table is for, so it shows a digit more than others.
+        let own = 1 + decimals([row.a.value, row.b.value].into_iter().flatten());
+        let known = digits.entry((&row.bench, &row.metric)).or_default();
+        *known = own.max(*known);
+    }
+    let side = |row: &Difference, value: Option<f64>| {
+        Cell::number(value, digits[&(row.bench.as_str(), row.metric.as_str())])
+    };
+    let labels: Vec<Label> = rows.iter().map(|row| Label::of_difference(row)).collect();
+    let table = if is_mixed {
+        let names = names(rows);
+        let mut next = names.iter();
+        Builder::new("The worst first", rows)
+            .words("metric", |row| Cell::from(row.metric.as_str()).detail(&row.bench))
+            .words("of", |_| next.next().cloned())
+    } else {
+        Builder::new(rows.first().map_or(String::new(), |row| title(row)), rows).labels(&labels)
+    };
+    let of = |row: &Difference, said: &dyn Fn(&Change) -> String| row.change.as_ref().ok().map(said);
+    let note = |row: &Difference| row.change.as_ref().map_or_else(|why| Some(why.clone()), why);
+    let table = table
+        // What it all comes to is never broken into lines.
+        .column(Column::words("verdict").unbroken(), |row| Cell::from(Call::of(row).badge()).notes(note(row)))
+        .words("difference", |row| plot(row).map(Cell::from).unwrap_or_default())
+        .numbers("before", |row| side(row, row.a.value))
+        .numbers("after", |row| side(row, row.b.value))
+        .numbers("change", |row| of(row, &|of| change(of.percent)))
+        .numbers("95 % interval", |row| of(row, &interval))
+        .column(Column::numbers("not seen below").detail(), |row| {
+            of(row, &|of| of.smallest_percent.map_or(String::new(), |from| format!("±{}", share(from))))
+        });
+    let table = if is_mixed { table.words("in", |row| unit(row.unit).trim().to_owned()) } else { table };
+    table
+        .about(|row, about| {
+            about.nodes.clone_from(&row.b.nodes);
+            about.tone = Some(Call::of(row).badge().tone);
+        })
+        .finish()
+}
+
+/// A difference with its sign turned such that more is better.
+fn plot(row: &Difference) -> Option<Plot> {
+    let of = row.change.as_ref().ok()?;
+    let turn =
+        |(low, high): (f64, f64)| if row.better == Better::Lower { (-high, -low) } else { (low, high) };
+    let gain = Gain { percent: gain(row)?, ci95: of.interval.map(turn), smallest: of.smallest_percent };
+    let badge = Call::of(row).badge();
+    let ends = of.interval.map(|_| format!(", 95 % interval {}", interval(of))).unwrap_or_default();
+    let from =
+        of.smallest_percent.map(|from| format!(", not seen below ±{}", share(from))).unwrap_or_default();
+    let label = format!("{} {}: {}{ends}{from}", row.metric, badge.word, change(of.percent));
+    Some(Plot::Gain { gain, tone: badge.tone, label })
+}
+
+/// What tells each row from the others of its benchmark: `n1 kernel=triad`.
+fn names(rows: &[&Difference]) -> Vec<String> {
+    let mut names = vec![String::new(); rows.len()];
+    let mut of_bench: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, row) in rows.iter().enumerate() {
+        of_bench.entry(&row.bench).or_default().push(at);
+    }
+    for places in of_bench.values() {
+        let labels: Vec<Label> = places.iter().map(|at| Label::of_difference(rows[*at])).collect();
+        let columns = labels::columns(&labels);
+        for (row, at) in places.iter().enumerate() {
+            let told = columns.iter().filter(|column| !column.cells()[row].is_empty());
+            let told = told.map(|column| match column.head() {
+                "subject" | "node" | "parameters" => column.cells()[row].clone(),
+                name => format!("{name}={}", column.cells()[row]),
+            });
+            names[*at] = told.collect::<Vec<_>>().join(" ");
+        }
+        // Where nothing tells them apart but the metric, at least where they were measured.
+        let is_told =
+            columns.iter().any(|column| column.cells().iter().any(|cell| *cell != column.cells()[0]));
+        if !is_told {
+            places.iter().for_each(|at| names[*at] = rows[*at].b.nodes.join("+"));
+        }
+    }
+    names
+}

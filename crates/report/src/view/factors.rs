@@ -1,0 +1,48 @@
+//! What each factor of a study is worth: a row a factor, beside the baseline that it was taken from.
+
+use seatrial_analysis::{Factors, Worth};
+use seatrial_model::{Better, Params};
+
+use super::table::{Builder, Cell, Column, Table};
+use crate::number::decimals;
+use crate::words::{Badge, count};
+
+/// Where the factors were studied, and for which metric.
+pub fn title(study: &Factors) -> String {
+    let place = format!("{} of {}", study.subject, study.nodes.join("+"));
+    format!("{} · {place} · {} · what each factor is worth", study.bench, study.metric)
+}
+
+/// What a gain is.
+pub fn remark(study: &Factors) -> String {
+    let ratio = match study.better {
+        Better::Lower => "without the factor over with it",
+        Better::Higher | Better::None => "with the factor over without it",
+    };
+    let lots = study.seed.map(|seed| format!(" (seed {seed})")).unwrap_or_default();
+    format!(
+        "gain is the ratio {ratio}, within each of {}, whose order was drawn by lot{lots}",
+        count(study.repeats, "repeat")
+    )
+}
+
+/// The table of `study`.
+pub fn table(study: &Factors) -> Table {
+    let worths = &study.worths;
+    let decimals = decimals(worths.iter().filter_map(|worth| worth.value).chain(study.value));
+    let params = |params: &Params| params.to_string().replace(',', " ");
+    let interval = |worth: &Worth| match worth.gain?.ci95 {
+        Some(interval) => Some(format!("{:.3} to {:.3}", interval.low, interval.high)),
+        None => Some("±?".to_owned()),
+    };
+    let of = Some(study.unit);
+    let table = Builder::new(title(study), worths)
+        .words("with", |worth| params(&worth.with))
+        .words("without", |worth| params(&worth.without))
+        .column(Column::quantities("with", of), |_| Cell::number(study.value, decimals))
+        .column(Column::quantities("without", of), |worth| Cell::number(worth.value, decimals))
+        .numbers("gain", |worth| Cell::number(worth.gain.map(|gain| gain.ratio), 3))
+        .numbers("95 %", interval)
+        .words("outcome", |worth| Cell::from(worth.outcome.map(Badge::from)).notes(worth.reason.clone()));
+    Table { remarks: vec![remark(study)], ..table.finish() }
+}

@@ -1,0 +1,73 @@
+//! What was found, the worst first; the same thing found in several cases is told once.
+
+use std::collections::{BTreeMap, HashSet};
+
+use seatrial_model::record::Document;
+use seatrial_model::{Finding, Severity};
+
+use super::table::{Builder, Cell, Table};
+use crate::words::{Badge, count};
+
+/// Cases named one by one; more are counted.
+const MOST_NAMES: usize = 2;
+
+/// A finding with the cases that it was found in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found<'a> {
+    pub finding: &'a Finding,
+    pub cases: Vec<&'a str>,
+}
+
+impl Found<'_> {
+    /// What it is about: its cases, else its subject.
+    pub fn about(&self) -> String {
+        match self.cases.as_slice() {
+            [] => {
+                let node = self.finding.node.as_ref().map(|node| format!(" of {node}"));
+                format!("{}{}", self.finding.subject, node.unwrap_or_default())
+            }
+            few if few.len() <= MOST_NAMES => few.join(", "),
+            many => count(many.len(), "case"),
+        }
+    }
+
+    /// How much it matters.
+    pub fn badge(&self) -> Badge {
+        self.finding.severity.into()
+    }
+}
+
+/// What was found, the worst first.
+pub fn found(document: &Document) -> Vec<Found<'_>> {
+    let mut found: Vec<Found<'_>> = Vec::new();
+    let mut places: BTreeMap<(&str, &str, Severity), usize> = BTreeMap::new();
+    let mut told: HashSet<(usize, &str)> = HashSet::new();
+    let of_cases = document
+        .results
+        .iter()
+        .flat_map(|record| record.findings.iter().map(|finding| (finding, Some(record.case.as_str()))));
+    // Factors have a table of their own.
+    let of_run = document.findings.iter().filter(|finding| finding.kind != "factor");
+    let of_run = of_run.map(|finding| (finding, finding.case.as_deref()));
+    for (finding, case) in of_cases.chain(of_run) {
+        let at = *places.entry((&finding.kind, &finding.text, finding.severity)).or_insert_with(|| {
+            found.push(Found { finding, cases: Vec::new() });
+            found.len() - 1
+        });
+        // The run's findings may repeat those of its cases.
+        found[at].cases.extend(case.filter(|case| told.insert((at, case))));
+    }
+    found.sort_by_key(|found| std::cmp::Reverse(found.finding.severity));
+    found
+}
+
+/// A row a finding. It is no verdict: it stays whatever verdicts are chosen.
+pub fn table(found: &[Found<'_>]) -> Table {
+    Builder::new("Findings, the worst first", found)
+        .words("kind", |found| found.finding.kind.as_str())
+        .words("weight", Found::badge)
+        .words("what was found", |found| found.finding.text.as_str())
+        .words("about", |found| Cell::from(found.about()).case(found.cases.first().copied()))
+        .about(|found, row| row.nodes.extend(found.finding.node.clone()))
+        .finish()
+}

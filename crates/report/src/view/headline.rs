@@ -1,0 +1,101 @@
+//! How a run came out, in a line, and what stands around it.
+
+use seatrial_model::record::{Document, RunEnd, RunInfo};
+use seatrial_model::{Finding, Outcome, Severity, Verdict};
+
+use super::findings::{self, Found};
+use crate::words::{count, span};
+
+/// Characters of the first line behind the verdict: a terminal of 80 columns shows it whole.
+const MOST_CHARACTERS: usize = 68;
+
+/// How it came out, in a line: what was judged or measured, and the problems that were found.
+pub fn said(document: &Document) -> String {
+    let text = if document.verdict.is_some() { judged(document) } else { measured(document) };
+    let found = findings::found(document);
+    let problems: Vec<&Found<'_>> =
+        found.iter().filter(|found| found.finding.severity == Severity::Problem).collect();
+    let name = |finding: &Finding| match &finding.node {
+        Some(node) => format!("{node} {}", finding.kind),
+        None => finding.kind.clone(),
+    };
+    let Some(first) = problems.first().map(|found| found.finding) else { return text };
+    let short = format!("{text}; {}", count(problems.len(), "problem"));
+    let names = if problems.len() == 1 { name(first) } else { format!("{} and others", name(first)) };
+    let long = format!("{short}: {names}");
+    if long.chars().count() > MOST_CHARACTERS { short } else { long }
+}
+
+/// How many criteria came out how, the heaviest first.
+fn judged(document: &Document) -> String {
+    let number = |verdict| document.verdicts.iter().filter(|record| record.verdict == verdict).count();
+    let all = document.verdicts.len();
+    if number(Verdict::Pass) == all {
+        return format!("{} met", count_of_criteria(all));
+    }
+    if number(Verdict::Skip) == all {
+        return format!("{}, not judged: {} skipped", measured(document), count_of_criteria(all));
+    }
+    let phrases = [
+        (Verdict::Fail, "not met"),
+        (Verdict::Unknown, "could not be judged"),
+        (Verdict::Warn, "met with a warning"),
+        (Verdict::Pass, "met"),
+        (Verdict::Skip, "skipped"),
+    ];
+    counted(all, "criteria", phrases.map(|(verdict, phrase)| (number(verdict), phrase)))
+}
+
+fn count_of_criteria(all: usize) -> String {
+    if all == 1 { "the one criterion".to_owned() } else { format!("all {all} criteria") }
+}
+
+/// How many cases came out how.
+fn measured(document: &Document) -> String {
+    let number = |outcome| document.results.iter().filter(|record| record.outcome == outcome).count();
+    let all = document.results.len();
+    if all == 0 {
+        return "nothing was measured".to_owned();
+    }
+    if number(Outcome::Measured) == all {
+        return format!("{} measured", count(all, "case"));
+    }
+    let outcomes = [
+        (Outcome::Measured, "measured"),
+        (Outcome::Failed, "failed"),
+        (Outcome::Unmeasured, "could not be measured"),
+        (Outcome::Skipped, "skipped"),
+    ];
+    counted(
+        all,
+        if all == 1 { "case" } else { "cases" },
+        outcomes.map(|(outcome, phrase)| (number(outcome), phrase)),
+    )
+}
+
+/// `2 of 9 criteria not met, 1 could not be judged`: the first number says of what.
+fn counted<const N: usize>(all: usize, of: &str, told: [(usize, &str); N]) -> String {
+    let mut told = told.into_iter().filter(|(number, _)| *number > 0);
+    let first = told.next().map(|(number, phrase)| format!("{number} of {all} {of} {phrase}"));
+    let rest = told.map(|(number, phrase)| format!("{number} {phrase}"));
+    first.into_iter().chain(rest).collect::<Vec<_>>().join(", ")
+}
+
+/// How long a run took, or that it did not end by itself.
+pub fn took(run: &RunInfo) -> String {
+    match &run.ended {
+        None => "did not end".to_owned(),
+        Some(RunEnd { signal: Some(signal), .. }) => format!("stopped by {signal}"),
+        Some(_) => run
+            .took()
+            .map_or("the clock was set back meanwhile".to_owned(), |time| format!("took {}", span(time))),
+    }
+}
+
+/// Names of nodes; more than `most` are counted.
+pub fn nodes<T: AsRef<str>>(names: &[T], most: usize) -> String {
+    if names.len() > most {
+        return count(names.len(), "node");
+    }
+    names.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,121 @@
+//! A matrix of numbers: rows and columns by name, and how far each number is from the median.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::{Better, Unit};
+use seatrial_stats::Sorted;
+
+use super::table::{Builder, Cell, Column, Table};
+use crate::number::{decimals, whole_share};
+use crate::words::unit;
+
+/// Steps of distance on either side of the median.
+const STEPS: f64 = 4.0;
+
+/// Distance from the median, as a part of it, that is the farthest step at least: noise is not to be seen.
+const STRONGEST: f64 = 0.05;
+
+/// A matrix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix {
+    /// What it is about, with its unit.
+    pub title: String,
+    /// What rows and columns are.
+    pub names: (String, String),
+    pub rows: Vec<String>,
+    pub columns: Vec<String>,
+    /// By row and column.
+    pub values: BTreeMap<(usize, usize), MatrixValue>,
+    pub unit: Unit,
+    pub better: Better,
+    /// What to know when reading it.
+    pub note: String,
+}
+
+/// A number of a matrix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatrixValue {
+    pub value: f64,
+    /// What else is said of it.
+    pub more: String,
+    /// The case that it is of.
+    pub case: Option<String>,
+}
+
+impl Matrix {
+    /// The decimals of its numbers.
+    pub fn decimals(&self) -> usize {
+        decimals(self.values.values().map(|value| value.value))
+    }
+
+    /// The median of its numbers; zero without numbers.
+    pub fn median(&self) -> f64 {
+        let values: Vec<f64> = self.values.values().map(|value| value.value).collect();
+        Sorted::new(&values).map_or(0.0, |sorted| sorted.median())
+    }
+
+    /// What rows and columns are, for the corner.
+    pub fn corner(&self) -> String {
+        format!("{} ↓  {} →", self.names.0, self.names.1)
+    }
+
+    /// Its numbers as a table.
+    pub fn table(&self) -> Table {
+        let decimals = self.decimals();
+        let rows: Vec<usize> = (0..self.rows.len()).collect();
+        let first = Column::numbers(self.corner());
+        let mut table = Builder::new(&self.title, &rows).column(first, |row| self.rows[*row].as_str());
+        for (column, name) in self.columns.iter().enumerate() {
+            let value = |row: &usize| self.values.get(&(*row, column)).map(|value| value.value);
+            table = table.column(Column::numbers(name), |row| Cell::number(value(row), decimals));
+        }
+        table.whole()
+    }
+
+    /// All there is to say about the number at `at`, when the median is `median`.
+    pub fn detail(&self, at: (usize, usize), median: f64) -> String {
+        let Some(found) = self.values.get(&at) else { return String::new() };
+        let number = format!("{:.*}{}", self.decimals(), found.value, unit(self.unit));
+        let off = if median == 0.0 { 0.0 } else { (found.value - median) / median.abs() };
+        let side = if off < 0.0 { "below" } else { "above" };
+        let share = whole_share(100.0 * off.abs());
+        let off = if off.abs() < 0.001 { String::new() } else { format!(", {share} {side} the median") };
+        let more = if found.more.is_empty() { String::new() } else { format!(" · {}", found.more) };
+        format!("{} → {}: {number}{off}{more}", self.rows[at.0], self.columns[at.1])
+    }
+
+    /// The step of `value` away from `median`: above zero on the good side, four at the farthest.
+    pub fn step(&self, value: f64, median: f64) -> i8 {
+        let widest = self.values.values().map(|other| (other.value - median).abs()).fold(0.0, f64::max);
+        let strongest = widest.max(STRONGEST * median.abs());
+        let part = if strongest > 0.0 { (value - median) / strongest } else { 0.0 };
+        (STEPS * if self.better == Better::Lower { -part } else { part }).round() as i8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(values: &[f64], better: Better) -> Vec<i8> {
+        let value = |value: &f64| MatrixValue { value: *value, more: String::new(), case: None };
+        let matrix = Matrix {
+            title: String::new(),
+            names: Default::default(),
+            rows: Vec::new(),
+            columns: Vec::new(),
+            values: values.iter().enumerate().map(|(at, it)| ((0, at), value(it))).collect(),
+            unit: Unit::Count,
+            better,
+            note: String::new(),
+        };
+        values.iter().map(|value| matrix.step(*value, matrix.median())).collect()
+    }
+
+    #[test]
+    fn noise_is_no_step_and_the_bad_side_is_that_of_the_metric() {
+        assert_eq!(steps(&[100.0, 100.1, 99.9], Better::Higher), [0, 0, 0]);
+        assert_eq!(steps(&[9.4, 9.41, 4.7], Better::Higher), [0, 0, -4]);
+        assert_eq!(steps(&[2.0, 2.0, 4.0], Better::Lower), [0, 0, -4]);
+    }
+}

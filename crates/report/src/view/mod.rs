@@ -1,0 +1,17 @@
+//! What is shown of a record: tables, series, findings and the sentences about them, made once and rendered by the
+//! terminal and the page.
+
+pub mod cases;
+pub mod criteria;
+pub mod differences;
+pub mod factors;
+pub mod findings;
+pub mod headline;
+pub mod matrix;
+pub mod nodes;
+pub mod over_nodes;
+pub mod pairs;
+pub mod series;
+pub mod settings;
+pub mod sweep;
+pub mod table;

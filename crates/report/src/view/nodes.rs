@@ -1,0 +1,242 @@
+//! How the nodes of a run came out: one row a node, the worst first.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+use seatrial_analysis::Assignment;
+use seatrial_model::record::{CaseRecord, Document};
+use seatrial_model::{Cause, Outcome, Severity, Subject, Verdict, VerdictRecord};
+
+use super::table::{Builder, Cell, Column, Table};
+use crate::number::{plain, signed_share};
+use crate::words::{Badge, count, tone, unit};
+
+/// Whether `document` is about several nodes.
+pub fn is_fleet(document: &Document) -> bool {
+    document.run.nodes.len() > 1
+}
+
+/// How one node came out.
+pub struct NodeSummary<'a> {
+    pub node: &'a str,
+    /// The roll-up; none when nothing was measured or judged there.
+    pub verdict: Option<Verdict>,
+    /// Judgements or cases that came out well, of how many.
+    met: usize,
+    all: usize,
+    /// What came out worst.
+    worst: Option<Worst<'a>>,
+    /// Kinds of what was found about the node, besides what is only good to know.
+    found: Vec<&'a str>,
+    /// Whether one of them is that something is wrong.
+    pub has_problem: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Worst<'a> {
+    Judged(&'a VerdictRecord),
+    Case(&'a CaseRecord),
+}
+
+/// The nodes of `document`, the worst first.
+pub fn summaries(document: &Document) -> Vec<NodeSummary<'_>> {
+    let mut order: Vec<&str> = document.run.nodes.iter().map(String::as_str).collect();
+    let mut places: HashMap<&str, usize> = order.iter().enumerate().map(|(at, node)| (*node, at)).collect();
+    for node in document.results.iter().flat_map(|case| &case.nodes) {
+        places.entry(node).or_insert_with(|| {
+            order.push(node);
+            order.len() - 1
+        });
+    }
+    let mut all: Vec<NodeSummary<'_>> = order.iter().map(|node| NodeSummary::new(node)).collect();
+    let mut add = |node: &str, verdict: Verdict, what| {
+        if let Some(summary) = places.get(node).and_then(|at| all.get_mut(*at)) {
+            summary.take(verdict, what);
+        }
+    };
+    if document.verdicts.is_empty() {
+        for case in &document.results {
+            for node in spoken_of(case) {
+                add(node, tone(case.outcome), Worst::Case(case));
+            }
+        }
+    } else {
+        let cases: HashMap<&str, &CaseRecord> =
+            document.results.iter().map(|case| (case.case.as_str(), case)).collect();
+        for record in &document.verdicts {
+            let what = Worst::Judged(record);
+            match (&record.node, record.case.as_deref().and_then(|case| cases.get(case))) {
+                (Some(node), _) => add(node, record.verdict, what),
+                (None, Some(case)) => {
+                    spoken_of(case).for_each(|node| add(node, record.verdict, what));
+                }
+                // About the run as a whole.
+                (None, None) => {}
+            }
+        }
+    }
+    for finding in document.findings.iter().filter(|finding| finding.severity > Severity::Info) {
+        let summary =
+            finding.node.as_deref().and_then(|node| places.get(node)).and_then(|at| all.get_mut(*at));
+        if let Some(summary) = summary {
+            summary.has_problem |= finding.severity == Severity::Problem;
+            if !summary.found.contains(&finding.kind.as_str()) {
+                summary.found.push(&finding.kind);
+            }
+        }
+    }
+    // Stable: nodes that are as bad stay in the order of the run.
+    let bad = |summary: &NodeSummary<'_>| summary.verdict.max(summary.has_problem.then_some(Verdict::Fail));
+    all.sort_by_key(|summary| (Reverse(bad(summary)), Reverse(summary.verdict), summary.margin()));
+    all
+}
+
+/// The nodes that a case speaks about: those that were lost in it, or all. When a job ends every node is lost, whichever
+/// was the first to go in this case.
+fn spoken_of(case: &CaseRecord) -> impl Iterator<Item = &String> {
+    let is_about_all = case.lost.is_empty() || case.cause == Some(Cause::Interrupted);
+    case.nodes.iter().filter(move |node| is_about_all || case.lost.contains(node))
+}
+
+impl<'a> NodeSummary<'a> {
+    fn new(node: &'a str) -> Self {
+        Self { node, verdict: None, met: 0, all: 0, worst: None, found: Vec::new(), has_problem: false }
+    }
+
+    fn take(&mut self, verdict: Verdict, what: Worst<'a>) {
+        self.all += usize::from(verdict != Verdict::Skip);
+        self.met += usize::from(matches!(verdict, Verdict::Pass | Verdict::Warn));
+        let heavier = self.verdict < Some(verdict);
+        if heavier || (self.verdict == Some(verdict) && margin(what) < self.margin()) {
+            self.worst = Some(what);
+        }
+        self.verdict = self.verdict.max(Some(verdict));
+    }
+
+    fn margin(&self) -> i64 {
+        self.worst.map_or(0, margin)
+    }
+
+    /// What came out worst, where that did not come out well.
+    fn worst(&self) -> Option<Worst<'a>> {
+        self.worst.filter(|worst| match worst {
+            Worst::Judged(record) => record.verdict != Verdict::Pass,
+            Worst::Case(case) => case.outcome != Outcome::Measured,
+        })
+    }
+
+    fn judged(&self) -> Option<&'a VerdictRecord> {
+        match self.worst()? {
+            Worst::Judged(record) => Some(record),
+            Worst::Case(_) => None,
+        }
+    }
+
+    /// How it came out; of a run that is not judged, how its cases ended, or that something is wrong though they have
+    /// numbers.
+    fn badge(&self, is_judged: bool) -> Badge {
+        match self.verdict {
+            Some(verdict) if is_judged => verdict.into(),
+            None | Some(Verdict::Pass | Verdict::Skip) if !is_judged && self.has_problem => {
+                Severity::Problem.into()
+            }
+            verdict => of_cases(verdict),
+        }
+    }
+}
+
+/// How the cases of a node ended.
+fn of_cases(verdict: Option<Verdict>) -> Badge {
+    match verdict {
+        None => Badge { word: "nothing", ..Verdict::Unknown.into() },
+        Some(Verdict::Fail) => Outcome::Failed.into(),
+        Some(Verdict::Unknown) => Outcome::Unmeasured.into(),
+        Some(Verdict::Skip) => Outcome::Skipped.into(),
+        Some(Verdict::Pass | Verdict::Warn) => Outcome::Measured.into(),
+    }
+}
+
+/// Thousandths of a percent on the good side of the bound; integers order totally.
+fn margin(what: Worst<'_>) -> i64 {
+    match what {
+        Worst::Judged(record) => shortfall(record),
+        Worst::Case(_) => 0,
+    }
+}
+
+/// How far a judged number is on the good side, in thousandths of a percent. What failed without a number is furthest off.
+pub fn shortfall(record: &VerdictRecord) -> i64 {
+    match record.margin_percent {
+        Some(percent) => (percent * 1000.0) as i64,
+        None if record.verdict == Verdict::Fail => i64::MIN,
+        None => 0,
+    }
+}
+
+/// `20 nodes: 1 fail, 1 unknown, 18 pass`.
+pub fn title(document: &Document, summaries: &[NodeSummary<'_>]) -> String {
+    let is_judged = !document.verdicts.is_empty();
+    let mut numbers: BTreeMap<Reverse<Option<Verdict>>, usize> = BTreeMap::new();
+    for summary in summaries {
+        *numbers.entry(Reverse(summary.verdict)).or_default() += 1;
+    }
+    let word = |verdict: Option<Verdict>| match verdict {
+        None => "without anything",
+        Some(verdict) if is_judged => verdict.word(),
+        verdict => of_cases(verdict).word,
+    };
+    let told = numbers.iter().map(|(verdict, number)| format!("{number} {}", word(verdict.0)));
+    let problems = summaries.iter().filter(|summary| summary.has_problem).count();
+    let problems = (problems > 0).then(|| format!("{problems} with a problem"));
+    format!("{}: {}", count(summaries.len(), "node"), told.chain(problems).collect::<Vec<_>>().join(", "))
+}
+
+/// A row for each of `nodes`, which play `roles`.
+pub fn table(document: &Document, nodes: &[NodeSummary<'_>], roles: Option<&Assignment>) -> Table {
+    let is_judged = !document.verdicts.is_empty();
+    let quantity = |node: &NodeSummary<'_>| {
+        let value = node.judged()?.measured?;
+        Some(format!("{}{}", plain(value.value()), unit(value.unit())))
+    };
+    let margin = |node: &NodeSummary<'_>| node.judged()?.margin_percent.map(signed_share);
+    let (ended, met) = if is_judged { ("verdict", "met") } else { ("outcome", "measured") };
+    Builder::new(title(document, nodes), nodes)
+        .words(ended, |node| node.badge(is_judged))
+        .column(Column::words("node").unbroken(), |node| node.node)
+        .words("role", |node| roles.map(|roles| roles.roles_of(node.node).join(", ")))
+        .numbers(met, |node| format!("{} of {}", node.met, node.all))
+        .words("worst", worst)
+        .numbers("value", quantity)
+        .numbers("margin", margin)
+        .words("why", |node| Cell::default().notes(why(node)))
+        .words("found", |node| node.found.join(", "))
+        .about(|node, row| {
+            row.nodes = vec![node.node.to_owned()];
+            row.tone = Some(node.badge(is_judged).tone);
+        })
+        .finish()
+}
+
+/// What came out worst on a node, by name.
+fn worst(node: &NodeSummary<'_>) -> Cell {
+    let named = |name: &str, subject: &Subject| match subject.as_str() {
+        "node" => name.to_owned(),
+        subject => format!("{name} {subject}"),
+    };
+    match node.worst() {
+        None => Cell::default(),
+        Some(Worst::Judged(record)) => {
+            Cell::from(named(&record.criterion, &record.subject)).case(record.case.as_deref())
+        }
+        Some(Worst::Case(case)) => Cell::from(named(&case.bench, &case.subject)).case(case.case.as_str()),
+    }
+}
+
+fn why<'a>(node: &NodeSummary<'a>) -> Vec<&'a str> {
+    let texts = match node.worst() {
+        Some(Worst::Judged(record)) => [record.reason.as_deref(), record.waiver.as_deref()],
+        Some(Worst::Case(case)) => [case.reason.as_deref(), None],
+        None => [None, None],
+    };
+    texts.into_iter().flatten().collect()
+}

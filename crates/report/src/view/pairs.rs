@@ -1,0 +1,170 @@
+//! Pairs of nodes: a matrix of those measured one by one, and a table of flows that ran at the same time.
+
+use std::collections::HashMap;
+
+use seatrial_analysis::{AtOnce, Classes, Matrix as Pairs, Step};
+use seatrial_model::Better;
+use seatrial_model::record::CaseRecord;
+use seatrial_stats::Sorted;
+
+use super::matrix::{Matrix, MatrixValue};
+use super::table::{Builder, Cell, Column, Table};
+use crate::labels::named_params;
+use crate::number::{decimals, plain, signed_share, spread};
+use crate::words::{count, unit};
+
+/// Steps at most; of more the last ones are shown, which have the most flows.
+const MOST_STEPS: usize = 24;
+
+/// The matrices of `results` that say more than their cases do: a ring or a list of neighbours does not.
+pub fn matrices(results: &[CaseRecord]) -> Vec<Pairs> {
+    let mut matrices = seatrial_analysis::matrices(results);
+    matrices.retain(|matrix| matrix.cells.len() > matrix.nodes.len());
+    matrices
+}
+
+fn title(words: &[&str], of: seatrial_model::Unit, what: &str) -> String {
+    let of = unit(of);
+    let of = if of.is_empty() { of } else { format!(" in{of}") };
+    let words: Vec<&str> = words.iter().copied().filter(|word| !word.is_empty()).collect();
+    format!("{}{of} · {what}", words.join(" · "))
+}
+
+/// The numbers of `pairs` between its nodes; of more than `most` nodes those whose pairs are worst, with each other.
+pub fn matrix(results: &[CaseRecord], pairs: &Pairs, most: usize) -> Matrix {
+    let is_of = |case: &&CaseRecord| {
+        case.bench == pairs.bench && case.group == pairs.group && case.params == pairs.params
+    };
+    let mut cases: HashMap<(&str, &str), &CaseRecord> = HashMap::new();
+    for case in results.iter().filter(is_of) {
+        if let [one, other] = case.nodes.as_slice() {
+            cases.insert((one, other), case);
+        }
+    }
+    let mut chosen: Vec<usize> = ranked(pairs).into_iter().map(|(node, ..)| node).take(most).collect();
+    if pairs.nodes.len() <= most {
+        chosen = (0..pairs.nodes.len()).collect();
+    }
+    chosen.sort_unstable();
+    let place = |node: usize| chosen.iter().position(|known| *known == node);
+    let value = |(at, value): (&(usize, usize), &f64)| {
+        let case = cases.get(&(pairs.nodes[at.0].as_str(), pairs.nodes[at.1].as_str()));
+        let metric = case.and_then(|case| case.metrics.get(&pairs.metric));
+        let more =
+            metric.map(|metric| format!("{} from {} samples", spread(metric.median, metric.ci95), metric.n));
+        let case = case.map(|case| case.case.to_string());
+        let found = MatrixValue { value: *value, more: more.unwrap_or_default(), case };
+        Some(((place(at.0)?, place(at.1)?), found))
+    };
+    let names: Vec<String> = chosen.iter().map(|node| pairs.nodes[*node].clone()).collect();
+    let params = cases.values().next().map(|case| named_params(case).join(" ")).unwrap_or_default();
+    let all: Vec<f64> = pairs.cells.values().copied().collect();
+    let median = Sorted::new(&all).map_or(0.0, |sorted| sorted.median());
+    Matrix {
+        title: title(&[&pairs.bench, &params, &pairs.metric], pairs.unit, "from row to column"),
+        names: ("from".to_owned(), "to".to_owned()),
+        note: if names.len() < pairs.nodes.len() {
+            let all = pairs.nodes.len();
+            format!("The {} nodes of {all} whose pairs are worst, with each other.", names.len())
+        } else {
+            format!("{} pairs, median {}{}.", all.len(), plain(median), unit(pairs.unit))
+        },
+        values: pairs.cells.iter().filter_map(value).collect(),
+        columns: names.clone(),
+        rows: names,
+        unit: pairs.unit,
+        better: pairs.better,
+    }
+}
+
+/// The nodes with the medians of their pairs and the number of their partners, the worst first.
+fn ranked(pairs: &Pairs) -> Vec<(usize, f64, usize)> {
+    let of = |node| pairs.of_node(node).map(|(median, partners)| (node, median, partners));
+    let mut ranked: Vec<(usize, f64, usize)> = (0..pairs.nodes.len()).filter_map(of).collect();
+    let sign = sign(pairs);
+    ranked.sort_by(|one, other| (sign * one.1).total_cmp(&(sign * other.1)).then(one.0.cmp(&other.0)));
+    ranked
+}
+
+/// Turns numbers such that more is better.
+fn sign(pairs: &Pairs) -> f64 {
+    if pairs.better == Better::Lower { -1.0 } else { 1.0 }
+}
+
+/// A row a node, the one whose pairs are worst first.
+pub fn by_node(pairs: &Pairs) -> Table {
+    let rows = ranked(pairs);
+    let medians: Vec<f64> = rows.iter().map(|(_, median, _)| *median).collect();
+    let middle = Sorted::new(&medians).map_or(0.0, |sorted| sorted.median());
+    let decimals = decimals(medians);
+    let off = |value: f64| (middle != 0.0).then(|| signed_share(100.0 * (value - middle) / middle.abs()));
+    let slowest = |node: usize| {
+        let own = pairs.cells.iter().filter(|(at, _)| at.0 == node || at.1 == node);
+        let sign = sign(pairs);
+        let worst = own.min_by(|one, other| (sign * one.1).total_cmp(&(sign * other.1)));
+        worst.map(|(at, value)| (if at.0 == node { at.1 } else { at.0 }, *value))
+    };
+    Builder::new(title(&[&pairs.bench, &pairs.metric], pairs.unit, "by node, the worst first"), &rows)
+        .column(Column::words("node").unbroken(), |(node, ..)| pairs.nodes[*node].as_str())
+        .numbers("partners", |(.., partners)| partners.to_string())
+        .numbers("median", |(_, median, _)| Cell::number(Some(*median), decimals))
+        .numbers("off", |(_, median, _)| off(*median))
+        .numbers("worst", |(node, ..)| Cell::number(slowest(*node).map(|(_, value)| value), decimals))
+        .words("with", |(node, ..)| slowest(*node).map(|(with, _)| pairs.nodes[with].clone()))
+        .finish()
+}
+
+/// A row a step of flows that ran at the same time.
+pub fn at_once(found: &AtOnce) -> Table {
+    let left_out = found.steps.len().saturating_sub(MOST_STEPS);
+    let steps = &found.steps[left_out..];
+    let decimals = decimals(steps.iter().flat_map(|step| &step.repeats).map(|repeat| repeat.total));
+    let number = |value: Option<f64>| Cell::number(value, decimals);
+    let flows = |step: &Step| match step.flows {
+        Some(flows) if flows as usize == step.planned => flows.to_string(),
+        Some(flows) => format!("{flows} of {}", step.planned),
+        None => format!("not all {}", step.planned),
+    };
+    let links = |step: &Step| {
+        let line = found.line.as_ref().filter(|line| line.rate > 0.0)?;
+        Some(format!("{:.1}", step.best()?.total / line.rate))
+    };
+    let title = title(&[&found.bench, &found.pattern, &found.metric], found.unit, "flows at the same time");
+    let table = Builder::new(title, steps)
+        .numbers("flows", flows)
+        .numbers("total", |step| number(step.median()))
+        .numbers("best", |step| number(step.best().map(|best| best.total)))
+        .numbers("lines", links)
+        .numbers("hashed", |step| number(step.flows.and_then(|flows| found.expected(flows))))
+        .numbers("full", class(|classes| classes.full))
+        .numbers("half", class(|classes| classes.half))
+        .numbers("third", class(|classes| classes.third))
+        .numbers("starved", class(|classes| classes.starved))
+        .numbers("other", class(|classes| classes.other));
+    let mut remarks = Vec::new();
+    if left_out > 0 {
+        remarks.push(format!("{} with fewer flows, in the JSON form", count(left_out, "step")));
+    }
+    if let Some(line) = &found.line {
+        let source = if line.is_limit { "its derived limit" } else { "the fastest of those that ran alone" };
+        remarks.push(format!(
+            "a flow's line is {}, {source}; full is 0.9 of it or more, half 0.4 to 0.6, third 0.28 to 0.38, starved below \
+             0.1, in the repeat whose total is in the middle",
+            plain(line.rate)
+        ));
+    }
+    if let Some((links, how)) = match (found.links, found.fitted) {
+        (Some(links), _) => Some((links, "as stated")),
+        (None, Some(links)) => Some((links, "the number that fits the totals best")),
+        (None, None) => None,
+    } {
+        let links = count(links as usize, "link");
+        remarks.push(format!("hashed is what so many flows come to on average on {links} ({how})"));
+    }
+    Table { remarks, ..table.finish() }
+}
+
+/// How many flows of a step are of a class.
+fn class(of: fn(&Classes) -> u32) -> impl Fn(&Step) -> Option<String> {
+    move |step| Some(of(&step.middle()?.classes?).to_string())
+}

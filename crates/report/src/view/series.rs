@@ -1,0 +1,109 @@
+//! The series of cases: over one axis a row a case, over two a matrix, over more a list.
+
+use seatrial_model::record::{Axis, CaseRecord, SeriesRecord, SeriesRow};
+use seatrial_model::{Unit, Value};
+
+use super::matrix::{Matrix, MatrixValue};
+use super::table::{Builder, Cell, Column, Table};
+use crate::labels::Label;
+use crate::number::{decimals, spread};
+use crate::words::unit;
+
+/// Rows of a series by the values of one axis, in the order in which the values first appear.
+pub fn split<'a>(
+    rows: impl IntoIterator<Item = &'a SeriesRow>,
+    axis: &str,
+) -> Vec<(String, Vec<&'a SeriesRow>)> {
+    let mut parts: Vec<(String, Vec<&SeriesRow>)> = Vec::new();
+    for row in rows {
+        let name = row.at.get(axis).map_or(String::new(), Value::to_string);
+        match parts.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, rows)) => rows.push(row),
+            None => parts.push((name, vec![row])),
+        }
+    }
+    parts
+}
+
+/// The name of an axis, with its unit.
+pub fn axis_title(axis: &Axis) -> String {
+    match axis.unit {
+        Unit::Count => axis.name.clone(),
+        unit => format!("{} ({unit})", axis.name),
+    }
+}
+
+/// `by_threads · GB/s over threads`.
+pub fn title(name: &str, series: &SeriesRecord, axes: &[Axis]) -> String {
+    let axes: Vec<String> = axes.iter().map(axis_title).collect();
+    format!("{name} · {} over {}", series.unit, axes.join(" and "))
+}
+
+/// A series over one axis of several cases: a row a case, a column a place.
+pub fn over_one_axis(name: &str, with: &[(&CaseRecord, &SeriesRecord)]) -> Table {
+    let Some((_, first)) = with.first() else { return Table::default() };
+    let axis = &first.axes[0].name;
+    let rows = || with.iter().flat_map(|(_, series)| &series.rows);
+    let decimals = decimals(rows().map(|row| row.summary.median));
+    let labels: Vec<Label> = with.iter().map(|(case, _)| Label::of_case(case)).collect();
+    let mut table = Builder::new(title(name, first, &first.axes), with).labels(&labels);
+    for (place, _) in split(rows(), axis) {
+        let is_there = |row: &&SeriesRow| row.at.get(axis).is_some_and(|value| value.to_string() == place);
+        table = table.column(Column::numbers(&place), |(_, series)| {
+            Cell::number(series.rows.iter().find(is_there).map(|row| row.summary.median), decimals)
+        });
+    }
+    Table { pieces: usize::MAX, ..table.finish() }
+}
+
+/// A series over two axes: the outer one goes down, the inner one across.
+pub fn matrix(title: String, series: &SeriesRecord, axes: (&Axis, &Axis), rows: &[&SeriesRow]) -> Matrix {
+    let (down, across) = axes;
+    let names = |axis: &Axis| {
+        split(rows.iter().copied(), &axis.name).into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+    };
+    let (downs, acrosses) = (names(down), names(across));
+    let at = |row: &SeriesRow, names: &[String], axis: &Axis| {
+        let name = row.at.get(&axis.name)?.to_string();
+        names.iter().position(|known| *known == name)
+    };
+    let value = |row: &&SeriesRow| {
+        let place = (at(row, &downs, down)?, at(row, &acrosses, across)?);
+        let spread = spread(row.summary.median, row.summary.ci95);
+        let more = format!("{spread} from {} samples", row.summary.n);
+        Some((place, MatrixValue { value: row.summary.median, more, case: None }))
+    };
+    Matrix {
+        title,
+        names: (down.name.clone(), across.name.clone()),
+        values: rows.iter().filter_map(value).collect(),
+        rows: downs,
+        columns: acrosses,
+        unit: series.unit,
+        better: series.better,
+        note: format!("{} by {}.", down.name, across.name),
+    }
+}
+
+/// A row a place of a series.
+pub fn list(title: &str, series: &SeriesRecord, axes: &[Axis], rows: &[&SeriesRow]) -> Table {
+    let decimals = decimals(rows.iter().map(|row| row.summary.median));
+    let mut table = Builder::new(title, rows);
+    for axis in axes {
+        let column = Column::quantities(&axis.name, (axis.unit != Unit::Count).then_some(axis.unit));
+        table = table.column(column, |row| row.at.get(&axis.name).map(Value::to_string));
+    }
+    let table = table
+        .column(Column::quantities("median", Some(series.unit)), |row| {
+            Cell::number(Some(row.summary.median), decimals)
+        })
+        .numbers("95 %", |row| spread(row.summary.median, row.summary.ci95))
+        .column(Column::numbers("n").detail(), |row| row.summary.n.to_string());
+    Table { forms: "CSV and JSON forms", ..table.finish() }
+}
+
+/// The unit of a series behind its title.
+pub fn in_unit(series: &SeriesRecord) -> String {
+    let of = unit(series.unit);
+    if of.is_empty() { of } else { format!(" · in{of}") }
+}

@@ -1,0 +1,69 @@
+//! Sweeps as a person draws them: the load goes down, another parameter across, a table for each way to set the rest.
+
+use seatrial_analysis::{Cell as SweepCell, Table as Sweep};
+use seatrial_model::Outcome;
+
+use super::table::{Builder, Cell, Column, Table};
+use crate::number::{decimals, half_width, spread};
+use crate::words::{Badge, count, unit};
+
+/// What stands above a sweep.
+pub fn title(sweep: &Sweep) -> String {
+    let fixed = sweep.fixed.iter().map(|(name, value)| format!(" · {name}={value}")).collect::<String>();
+    let place = format!("{} of {}", sweep.subject, sweep.nodes.join("+"));
+    format!("{} · {place}{fixed} · {} over {}", sweep.bench, sweep.metric, sweep.down.0)
+}
+
+/// A row a load; what nobody asked for is blank.
+pub fn table(sweep: &Sweep) -> Table {
+    let decimals = decimals(sweep.cells.values().filter_map(|cell| cell.value));
+    let peak = sweep.peak().map(|(at, _)| at);
+    let rows: Vec<usize> = (0..sweep.down.1.len()).collect();
+    let of = unit(sweep.unit);
+    let of = if of.is_empty() { of } else { format!(" · in{of}") };
+    let corner = Column::numbers(format!("{} ↓  {} →", sweep.down.0, sweep.across.0));
+    let mut table =
+        Builder::new(title(sweep) + &of, &rows).column(corner, |row| sweep.down.1[*row].to_string());
+    for (column, value) in sweep.across.1.iter().enumerate() {
+        let cell = |row: &usize| match sweep.cells.get(&(*row, column)) {
+            None => Cell::default(),
+            Some(found) => Cell {
+                is_best: peak == Some((*row, column)),
+                ..match found.value {
+                    Some(value) => Cell::number(Some(value), decimals).detail(spread(value, found.ci95)),
+                    None => without_number(found),
+                }
+            }
+            .case(found.case.as_str()),
+        };
+        table = table.column(Column::numbers(value.to_string()), cell);
+    }
+    let mut remarks = Vec::new();
+    let widths = sweep.cells.values().filter_map(|cell| {
+        let (value, ci) = (cell.value?, cell.ci95?);
+        Some(((ci.1 - ci.0).abs() / value.abs(), half_width(value, ci)))
+    });
+    if let Some((_, widest)) = widths.reduce(|most, next| if next.0 > most.0 { next } else { most }) {
+        remarks.push(format!("medians, the least certain {widest}"));
+    }
+    let without = sweep.cells.values().filter(|cell| cell.value.is_some() && cell.ci95.is_none()).count();
+    if without > 0 {
+        remarks.push(format!("{} without an interval", count(without, "number")));
+    }
+    let remarks = if remarks.is_empty() { remarks } else { vec![remarks.join("; ")] };
+    Table { remarks, ..table.finish() }
+}
+
+/// How a case ended, with the kind of it: `✗ failed hang`, `? denied`, `– skipped`.
+fn without_number(cell: &SweepCell) -> Cell {
+    let kind = cell.cause.map(seatrial_analysis::cause_word).unwrap_or_default();
+    let badge = Badge::from(cell.outcome);
+    let (badge, text) = match cell.outcome {
+        Outcome::Failed => (badge, kind),
+        Outcome::Skipped => (badge, Default::default()),
+        Outcome::Measured | Outcome::Unmeasured => {
+            (Badge { word: "", ..Badge::from(Outcome::Unmeasured) }, kind)
+        }
+    };
+    Cell { badge: Some(badge), ..Cell::from(text) }.notes(cell.reason.clone())
+}
