@@ -1,7 +1,7 @@
 //! What a driver's refusal means for a case.
 
 use seatrial_model::{Cause, Reason};
-use seatrial_sys::gpu::{GpuFault, GpuError};
+use seatrial_sys::gpu::{GpuError, GpuFault};
 
 /// The driver refused while the part made itself ready: mostly nothing that speaks against the GPU.
 pub fn preparing(gpu: &str, what: &str) -> impl Fn(GpuError) -> Reason + use<> {
@@ -22,7 +22,9 @@ pub fn preparing(gpu: &str, what: &str) -> impl Fn(GpuError) -> Reason + use<> {
                 (Cause::Missing, "the driver does not understand the kernels; a newer one would")
             }
             GpuFault::NotSupported => (Cause::Missing, "a newer driver may have it"),
-            GpuFault::Lost | GpuFault::AlreadyDone | GpuFault::Other => (Cause::IoError, "see the kernel log for Xid"),
+            GpuFault::Lost | GpuFault::AlreadyDone | GpuFault::Other => {
+                (Cause::IoError, "see the kernel log for Xid")
+            }
         };
         let library = matches!(error, GpuError::Library(_));
         let advice = if library { "NVIDIA's driver is not installed here" } else { advice };
@@ -55,9 +57,13 @@ mod tests {
     #[test]
     fn only_a_gpu_that_fails_at_work_speaks_against_itself() {
         let cause = |fault| preparing("gpu", "opening")(refused(fault)).cause;
-        for fault in
-            [GpuFault::OutOfMemory, GpuFault::NotPermitted, GpuFault::Unavailable, GpuFault::NoDevice, GpuFault::CodeRefused]
-        {
+        for fault in [
+            GpuFault::OutOfMemory,
+            GpuFault::NotPermitted,
+            GpuFault::Unavailable,
+            GpuFault::NoDevice,
+            GpuFault::CodeRefused,
+        ] {
             assert_eq!(cause(fault).outcome(), seatrial_model::Outcome::Unmeasured, "{fault:?}");
         }
         assert_eq!(cause(GpuFault::Lost), Cause::IoError);

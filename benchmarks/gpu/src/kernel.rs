@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::sync::Arc;
 
 use seatrial_sys::gpu::{
-    DeviceMemory, GpuFault, Function, Gate, Gpu, GpuError, Module, PinnedMemory, Span, Stream,
+    DeviceMemory, Function, Gate, Gpu, GpuError, GpuFault, Module, PinnedMemory, Span, Stream,
 };
 
 use super::pattern::{Pattern, Wrong};

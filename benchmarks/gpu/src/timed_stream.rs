@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use seatrial_model::Nanos;
 use seatrial_sys::clock::now_ns;
-use seatrial_sys::gpu::{Event, GpuFault, Gate, Gpu, GpuError, Stream};
+use seatrial_sys::gpu::{Event, Gate, Gpu, GpuError, GpuFault, Stream};
 
 use super::Kernels;
 

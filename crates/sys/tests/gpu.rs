@@ -9,7 +9,7 @@ use fake::Fake;
 use seatrial_sys::gpu::cuda::Cuda;
 use seatrial_sys::gpu::nvml::{Clock, Nvml};
 use seatrial_sys::gpu::{
-    DeviceMemory, Driver, Event, GpuFault, Gate, Gpu, GpuError, Module, PinnedMemory, Span, Stream,
+    DeviceMemory, Driver, Event, Gate, Gpu, GpuError, GpuFault, Module, PinnedMemory, Span, Stream,
 };
 use seatrial_sys::memory::{MapRequest, Mapping, Pages, Place};
 

@@ -1,6 +1,6 @@
 //! The trial of a process that may lock 64 KiB of memory.
 
-use seatrial_sys::verbs::{Access, VerbsFault, MemoryRegion, ProtectionDomain, VerbsError};
+use seatrial_sys::verbs::{Access, MemoryRegion, ProtectionDomain, VerbsError, VerbsFault};
 
 use crate::rig::{device, memory};
 

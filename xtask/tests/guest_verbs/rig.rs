@@ -6,9 +6,9 @@ use std::time::Duration;
 use seatrial_sys::memory::{MapRequest, Mapping, Pages, Place};
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::verbs::{
-    Access, WorkCompletion, CompletionQueue, Connection, RdmaDevice, GidChoice, Init, MemoryRegion, Mtu, Path,
-    ProtectionDomain, QueuePair, QueuePairSpec, ReceiveList, ReceiveWork, Retry, SendList, Transport, Verbs,
-    VerbsError, Work, choose,
+    Access, CompletionQueue, Connection, GidChoice, Init, MemoryRegion, Mtu, Path, ProtectionDomain,
+    QueuePair, QueuePairSpec, RdmaDevice, ReceiveList, ReceiveWork, Retry, SendList, Transport, Verbs,
+    VerbsError, Work, WorkCompletion, choose,
 };
 
 /// The device that every guest has.

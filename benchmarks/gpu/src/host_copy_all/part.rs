@@ -79,7 +79,11 @@ impl crate::End for End {
 ///
 /// # Errors
 /// When the case was not planned by the same version, or the driver refuses.
-pub fn ready(case: &Case, place: &PartPlacement, library: Option<&Path>) -> Result<HostCopyAllWorkload, Reason> {
+pub fn ready(
+    case: &Case,
+    place: &PartPlacement,
+    library: Option<&Path>,
+) -> Result<HostCopyAllWorkload, Reason> {
     let word = case.params.text("direction")?;
     let missing = || Reason::new(Cause::Protocol, "the case names no size of a block");
     let wanted = Wanted {

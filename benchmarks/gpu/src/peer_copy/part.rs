@@ -224,7 +224,12 @@ impl PeerCopyWorkload {
         })
     }
 
-    fn slice(&mut self, cell: &CopyPath, index: usize, watches: &mut Watches<'_>) -> Result<Ran, StreamError> {
+    fn slice(
+        &mut self,
+        cell: &CopyPath,
+        index: usize,
+        watches: &mut Watches<'_>,
+    ) -> Result<Ran, StreamError> {
         let (size, by_kernel) = (self.size, self.by_kernel);
         for flow in &cell.flows {
             let target = &self.targets[&(flow.from, flow.to)];

@@ -7,6 +7,6 @@ mod chaser;
 mod kernel;
 mod order;
 
-pub use chaser::{Chaser, ChaseRun, hop_ns};
+pub use chaser::{ChaseRun, Chaser, hop_ns};
 pub use kernel::{HOPS_MULTIPLE, POINTER, Rings};
 pub use order::Order;

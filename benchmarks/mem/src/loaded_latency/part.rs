@@ -11,7 +11,7 @@ use serde_json::json;
 use super::pace::LoadPace;
 use super::plan::{SLICE, kernel};
 use super::team::{LoadTeam, PACED_BLOCK};
-use crate::chase::{Chaser, Order, ChaseRun, Rings};
+use crate::chase::{ChaseRun, Chaser, Order, Rings};
 use crate::kernel::{ELEMENTS_MULTIPLE, Isa, Pass};
 use crate::shard::ShardSpec;
 use seatrial_bench::Held;

@@ -114,7 +114,11 @@ fn room(machine: &Machine, layout: &PipelineLayout, bindings: &[Binding]) -> Opt
     whole.into_iter().chain(nodes).min().map(Bytes)
 }
 
-fn rings(settings: &Settings, cache: &Known<LastLevelCache>, room: Option<Bytes>) -> Result<BlockRings, Reason> {
+fn rings(
+    settings: &Settings,
+    cache: &Known<LastLevelCache>,
+    room: Option<Bytes>,
+) -> Result<BlockRings, Reason> {
     let scenario = &settings.scenario;
     let single = BlockRings::single(scenario);
     let rings = match (settings.blocks, cache) {

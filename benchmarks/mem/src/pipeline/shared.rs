@@ -28,7 +28,13 @@ pub struct Shared {
 
 impl Shared {
     /// Streams that are not made yet; `blocks` is the length of each step's ring.
-    pub fn new(scenario: Scenario, layout: PipelineLayout, blocks: Vec<u64>, pages: Vec<Pages>, read: Pass) -> Self {
+    pub fn new(
+        scenario: Scenario,
+        layout: PipelineLayout,
+        blocks: Vec<u64>,
+        pages: Vec<Pages>,
+        read: Pass,
+    ) -> Self {
         let streams = layout.streams.iter().map(|_| Mutex::new(None)).collect();
         let duties = layout.groups.iter().enumerate();
         let duties =

@@ -17,7 +17,7 @@ use seatrial_model::{
     Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
 };
 
-use seatrial_bench::pingpong::{PingPongCurve, Mode};
+use seatrial_bench::pingpong::{Mode, PingPongCurve};
 use seatrial_bench::{Benchmark, Part};
 
 pub struct PingPong;

@@ -102,7 +102,8 @@ impl ServerSide for Following {
         let own = streams.iter().map(TcpStream::try_clone).collect::<io::Result<Vec<_>>>();
         let own = own.map_err(|error| Reason::new(Cause::IoError, error.to_string()))?;
         let counter = Arc::clone(&self.served);
-        let follow = move |_: &AtomicBool| Follower::new(TcpTransport::new(streams)?, buffers).serve(&counter);
+        let follow =
+            move |_: &AtomicBool| Follower::new(TcpTransport::new(streams)?, buffers).serve(&counter);
         ServerThread::start(own, self.cpu, follow)
     }
 

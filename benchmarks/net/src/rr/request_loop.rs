@@ -88,7 +88,9 @@ impl RequestLoop {
                 }
                 ReceivedMessage::Nothing if now.since(start) < patience => {}
                 ReceivedMessage::Nothing => return self.give_up(number, start),
-                ReceivedMessage::Closed => return Err(failed(number, start, "the server closed the connection")),
+                ReceivedMessage::Closed => {
+                    return Err(failed(number, start, "the server closed the connection"));
+                }
             }
         }
     }

@@ -126,7 +126,9 @@ impl Wire {
                     Ok(bytes) => *filled += bytes,
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
                     Err(error) if not_yet(&error) => return Ok(ReceivedMessage::Nothing),
-                    Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(ReceivedMessage::Closed),
+                    Err(error) if error.kind() == ErrorKind::ConnectionReset => {
+                        return Ok(ReceivedMessage::Closed);
+                    }
                     Err(error) => return Err(error),
                 }
                 if *filled == into.len() {

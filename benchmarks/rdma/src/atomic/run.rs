@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::clock::now_ns;
-use seatrial_sys::verbs::{WorkCompletion, Remote, SendList, Verb, VerbsError, Work};
+use seatrial_sys::verbs::{Remote, SendList, Verb, VerbsError, Work, WorkCompletion};
 
 use crate::bandwidth::counts::Tally;
 use seatrial_bench::Stop;

@@ -1,7 +1,7 @@
 //! One message as a work request: where it comes from and where it goes.
 
 use seatrial_bench::verbs::{Pair, QKEY, RdmaEndpoint, RemoteCompletion, Side};
-use seatrial_sys::verbs::{UdTarget, MemoryRegion, Remote, Verb, VerbKind, Work};
+use seatrial_sys::verbs::{MemoryRegion, Remote, UdTarget, Verb, VerbKind, Work};
 use std::sync::Arc;
 
 /// A message of `bytes` from `offset` of this memory on, or for a read into it.

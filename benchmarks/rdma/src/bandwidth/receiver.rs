@@ -8,7 +8,7 @@ use std::time::Duration;
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::verbs::{
-    WorkCompletion, GRH_BYTES, MemoryRegion, ReceiveList, ReceiveWork, Transport, VerbsError,
+    GRH_BYTES, MemoryRegion, ReceiveList, ReceiveWork, Transport, VerbsError, WorkCompletion,
 };
 
 use super::counts::Tally;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::clock::now_ns;
-use seatrial_sys::verbs::{WorkCompletion, SendList, Verb, VerbKind, VerbsError, Work};
+use seatrial_sys::verbs::{SendList, Verb, VerbKind, VerbsError, Work, WorkCompletion};
 
 use super::counts::Tally;
 use super::message::{far_at, message, sides};

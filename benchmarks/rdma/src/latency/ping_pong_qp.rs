@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::verbs::{
-    WorkCompletion, UdTarget, GRH_BYTES, MemoryRegion, ReceiveList, ReceiveWork, Remote, SendList, Transport,
-    Verb, VerbKind, VerbsError, Work,
+    GRH_BYTES, MemoryRegion, ReceiveList, ReceiveWork, Remote, SendList, Transport, UdTarget, Verb, VerbKind,
+    VerbsError, Work, WorkCompletion,
 };
 
 use seatrial_bench::verbs::queue::Queue;

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::ID;
 use super::team::{ByOperation, run};
-use super::work::{Files, FileOperation};
+use super::work::{FileOperation, Files};
 use crate::folder::{Folder, Leftovers};
 use crate::io::files::opened;
 use seatrial_bench::Latencies;

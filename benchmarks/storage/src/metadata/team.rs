@@ -6,7 +6,7 @@ use std::thread;
 use seatrial_model::{Binding, Nanos, Reason};
 use seatrial_sys::clock::now_ns;
 
-use super::work::{Files, FileOperation, Pass};
+use super::work::{FileOperation, Files, Pass};
 use seatrial_bench::{Latencies, Stop, ThreadSpec, ThreadTeam};
 
 /// Part of the time left that files are made for in a round, as a divisor: the other operations need theirs.
@@ -91,7 +91,8 @@ mod tests {
             is_cut,
         };
         let create = [pass(FileOperation::Create, 10, 20, false), pass(FileOperation::Create, 12, 28, false)];
-        let wanted = Together { operation: FileOperation::Create, start: Nanos(10), end: Nanos(28), count: 10 };
+        let wanted =
+            Together { operation: FileOperation::Create, start: Nanos(10), end: Nanos(28), count: 10 };
         assert_eq!(together(&create), Some(wanted));
         assert_eq!(
             together(&[pass(FileOperation::Stat, 30, 40, false), pass(FileOperation::Stat, 30, 40, true)]),

@@ -9,7 +9,7 @@ use seatrial_model::{Case, Cause, Integrity, PartRecord, Phase, Reason, Site, Si
 
 use super::Metadata;
 use super::part::MetadataWorker;
-use super::work::{Files, FileOperation};
+use super::work::{FileOperation, Files};
 use crate::folder::Folder;
 use seatrial_bench::stale_dirs::{MANIFEST, name};
 use seatrial_bench::{Benchmark, Running, Stop};

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::config::RawConfig;
 use super::device::Disk;
-use super::reader::{Job, DiskSlice, DiskTally, read};
+use super::reader::{DiskSlice, DiskTally, Job, read};
 use super::zones::Zone;
 use crate::device_bytes;
 use seatrial_bench::{Gate, Latencies, Running, Sink, Stop, ThreadSpec, ThreadTeam};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::stamp::{STAMP, BlockStamp};
+use super::stamp::{BlockStamp, STAMP};
 use super::{POISON, POISONED, Payload, SECTOR};
 
 /// A granule that is not what it must be.

@@ -17,7 +17,7 @@ pub use fault::{Fault, FaultKind};
 pub use permutation::Permutation;
 
 use seatrial_stats::mix;
-use stamp::{STAMP, BlockStamp};
+use stamp::{BlockStamp, STAMP};
 
 /// Bytes of a granule. The last one of a block may be shorter.
 pub const GRANULE: usize = 4096;

@@ -19,7 +19,7 @@ mod sizes;
 mod tests;
 mod transport;
 
-pub use curve::{PingPongCurve, Drop, Point};
+pub use curve::{Drop, PingPongCurve, Point};
 pub use follow::Follower;
 pub use lead::{CHANNEL, Leader, messages_per_sample};
 pub use memory::Buffers;

@@ -7,8 +7,8 @@ use seatrial_model::{Cause, Reason};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use seatrial_sys::verbs::{
-    AddressHandle, Connection, RdmaDevice, GROUP_QP, GidEntry, Global, LinkLayer, MemoryRegion, Mtu, Path,
-    PortAbout, ProtectionDomain, QueuePair, Remote, Retry, Transport, VerbKind, choose,
+    AddressHandle, Connection, GROUP_QP, GidEntry, Global, LinkLayer, MemoryRegion, Mtu, Path, PortAbout,
+    ProtectionDomain, QueuePair, RdmaDevice, Remote, Retry, Transport, VerbKind, choose,
 };
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use seatrial_model::{Cause, Reason};
-use seatrial_sys::verbs::{VerbsFault, Status, VerbsError};
+use seatrial_sys::verbs::{Status, VerbsError, VerbsFault};
 
 /// The library or the device refused while the part made itself ready: mostly nothing that speaks against the device.
 pub fn preparing<'a>(device: &'a str, what: &'a str) -> impl Fn(VerbsError) -> Reason + use<'a> {
@@ -15,7 +15,9 @@ pub fn preparing<'a>(device: &'a str, what: &'a str) -> impl Fn(VerbsError) -> R
             VerbsFault::NotPermitted | VerbsFault::MemoryLocked => Cause::Denied,
             VerbsFault::OutOfMemory => Cause::NoSpace,
             VerbsFault::Config => Cause::Contradiction,
-            VerbsFault::Unreachable | VerbsFault::NotReady | VerbsFault::Flushed | VerbsFault::Other => Cause::IoError,
+            VerbsFault::Unreachable | VerbsFault::NotReady | VerbsFault::Flushed | VerbsFault::Other => {
+                Cause::IoError
+            }
         };
         Reason::new(cause, format!("{device}: {what}: {error}"))
     }
@@ -28,7 +30,9 @@ pub fn during<'a>(device: &'a str, what: &'a str) -> impl Fn(VerbsError) -> Reas
             VerbsFault::Unreachable => {
                 "; the peer or the path to it is silent: look at the port's state and its error counters"
             }
-            VerbsFault::NotReady => "; the peer had no receive ready for long: its threads may not get to run",
+            VerbsFault::NotReady => {
+                "; the peer had no receive ready for long: its threads may not get to run"
+            }
             VerbsFault::NotSupported => "; the device cannot do that",
             _ => "",
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use seatrial_sys::root::SysRoot;
-use seatrial_sys::verbs::{WorkCompletion, CompletionChannel, CompletionQueue, RdmaDevice, VerbsError};
+use seatrial_sys::verbs::{CompletionChannel, CompletionQueue, RdmaDevice, VerbsError, WorkCompletion};
 
 use super::{RdmaConfig, preparing};
 

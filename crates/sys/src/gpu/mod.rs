@@ -17,7 +17,7 @@ mod stream;
 
 pub use device::Gpu;
 pub use driver::{Driver, Properties};
-pub use error::{GpuFault, GpuError};
+pub use error::{GpuError, GpuFault};
 pub use gate::Gate;
 pub use library::{Library, LibraryError};
 pub use memory::{DeviceMemory, PinnedMemory, Span};

@@ -23,9 +23,9 @@ mod tests;
 mod wait;
 mod work;
 
-pub use completion::{WorkCompletion, Status, WcOpcode};
-pub use device::{AsyncEvent, Atomics, RdmaDevice, DeviceAbout, DeviceEntry, Verbs};
-pub use error::{VerbsFault, VerbsError};
+pub use completion::{Status, WcOpcode, WorkCompletion};
+pub use device::{AsyncEvent, Atomics, DeviceAbout, DeviceEntry, RdmaDevice, Verbs};
+pub use error::{VerbsError, VerbsFault};
 pub use gid::{Gid, GidChoice, GidEntry, GidKind, GidTable, NoGidText, choose};
 pub use group::{GROUP_QP, Membership};
 pub use kernel::PostError;
@@ -34,4 +34,4 @@ pub use pair::{GRH_BYTES, Init, QueuePair, QueuePairSpec, State, Transport, Verb
 pub use path::{Connection, Global, Path, Retry};
 pub use port::{LinkLayer, Mtu, PortAbout, PortState};
 pub use queue::{CompletionChannel, CompletionQueue};
-pub use work::{UdTarget, ReceiveList, ReceiveWork, SendList, Verb, Work};
+pub use work::{ReceiveList, ReceiveWork, SendList, UdTarget, Verb, Work};

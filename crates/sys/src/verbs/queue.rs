@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::abi::{CompChannel, Cq, PollCq, ReqNotifyCq};
 use super::error::last;
 use super::wait::{self, Deadline, Readiness};
-use super::{WorkCompletion, RdmaDevice, VerbsError};
+use super::{RdmaDevice, VerbsError, WorkCompletion};
 use crate::Errno;
 
 /// A channel on which completion queues tell that something came.

@@ -6,7 +6,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use super::abi::{Plain, RecvWr, SendWr, Sge, send, wr};
-use super::{AddressHandle, RdmaDevice, MemoryRegion, Remote, VerbKind, VerbsError};
+use super::{AddressHandle, MemoryRegion, RdmaDevice, Remote, VerbKind, VerbsError};
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use seatrial_sys::Errno;
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::verbs::{
-    Access, CompletionQueue, VerbsFault, GidKind, LinkLayer, MemoryRegion, PortState, ProtectionDomain, QueuePair,
-    QueuePairSpec, ReceiveList, ReceiveWork, SendList, State, Transport, Verb, Verbs, VerbsError, Work,
+    Access, CompletionQueue, GidKind, LinkLayer, MemoryRegion, PortState, ProtectionDomain, QueuePair,
+    QueuePairSpec, ReceiveList, ReceiveWork, SendList, State, Transport, Verb, Verbs, VerbsError, VerbsFault,
+    Work,
 };
 
 use crate::rig::{BYTES, DEVICE, End, connection, device, gids, memory, pair, spec};

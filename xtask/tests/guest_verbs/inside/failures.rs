@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use seatrial_sys::verbs::{
-    Access, VerbsFault, Init, MemoryRegion, QueuePair, Remote, Retry, SendList, State, Status, Transport, Verb,
-    VerbsError, Work,
+    Access, Init, MemoryRegion, QueuePair, Remote, Retry, SendList, State, Status, Transport, Verb,
+    VerbsError, VerbsFault, Work,
 };
 
 use crate::rig::{BYTES, LONG, memory, pair, pair_with, spec};

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::time::Duration;
 
 use seatrial_sys::verbs::{
-    AddressHandle, UdTarget, VerbsFault, GRH_BYTES, GROUP_QP, Gid, Global, Path, Transport, Verb, Work,
+    AddressHandle, GRH_BYTES, GROUP_QP, Gid, Global, Path, Transport, UdTarget, Verb, VerbsFault, Work,
 };
 
 use crate::rig::{End, QKEY, datagrams, device, gids, path};

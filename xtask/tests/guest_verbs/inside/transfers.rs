@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use seatrial_sys::verbs::{
-    AddressHandle, CompletionChannel, CompletionQueue, UdTarget, GRH_BYTES, Retry, SendList, Transport, Verb,
+    AddressHandle, CompletionChannel, CompletionQueue, GRH_BYTES, Retry, SendList, Transport, UdTarget, Verb,
     VerbsError, WcOpcode, Work,
 };
 

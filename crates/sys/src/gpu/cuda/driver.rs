@@ -10,7 +10,7 @@ use super::code::{self, attribute};
 use super::table::{Address, Handle, Table};
 use crate::gpu::driver::Context;
 use crate::gpu::library::text;
-use crate::gpu::{Driver, GpuFault, GpuError, Library, Properties};
+use crate::gpu::{Driver, GpuError, GpuFault, Library, Properties};
 
 /// The driver's words on why it refused a kernel: enough for the first complaints.
 const LOG_BYTES: usize = 4096;
