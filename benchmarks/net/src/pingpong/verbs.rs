@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use seatrial_model::{Case, Cause, PartPlacement, Reason};
 use seatrial_sys::verbs::{
-    MemoryRegion, PingPongTransport as Kind, ReceiveList, ReceiveWork, Remote, SendList, Verb, VerbKind,
-    VerbsError, Work, WorkCompletion,
+    MemoryRegion, ReceiveList, ReceiveWork, Remote, SendList, Transport as Kind, Verb, VerbKind, VerbsError,
+    Work, WorkCompletion,
 };
 
 use seatrial_bench::pingpong::{Buffers, PingPongTransport};

@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(busy, Ok(u64::MAX));
         let moved = crate::storage::moved_by_device(&root, crate::storage::Device { major: 8, minor: 0 });
         assert_eq!(moved.map(|moved| (moved.read, moved.written)), Ok((u64::MAX, u64::MAX)));
-        let counted = crate::net::datagram::Counters::read(&root, Some("eth0")).counts;
+        let counted = crate::net::datagram::DatagramCounters::read(&root, Some("eth0")).counts;
         assert_eq!(counted["backlog_dropped"], u64::MAX);
         for probe in crate::probe::PROBES {
             probe.watch(&root).end();

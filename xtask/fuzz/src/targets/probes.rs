@@ -1,7 +1,7 @@
 //! The kernel's counters and logs, read before and after, and what it says about processes, control groups and devices.
 
 use seatrial_sys::cgroup::{cpu_quota, cpus, memory_limit};
-use seatrial_sys::net::datagram::{Counters, all_qdiscs};
+use seatrial_sys::net::datagram::{DatagramCounters, all_qdiscs};
 use seatrial_sys::net::{available_congestion_controls, host_time};
 use seatrial_sys::probe::PROBES;
 use seatrial_sys::root::SysRoot;
@@ -21,10 +21,10 @@ fn run(input: &[u8]) {
     let (first, second) = files::two_trees(input);
     let root = SysRoot::of(first);
     let watches: Vec<_> = PROBES.iter().map(|probe| probe.watch(&root)).collect();
-    let before = Counters::read(&root, Some(INTERFACE));
+    let before = DatagramCounters::read(&root, Some(INTERFACE));
     root.change(second);
     watches.into_iter().for_each(|watch| drop(watch.end()));
-    let _ = Counters::read(&root, Some(INTERFACE)).since(&before);
+    let _ = DatagramCounters::read(&root, Some(INTERFACE)).since(&before);
     let _ = (cpu_quota(&root), cpus(&root), memory_limit(&root));
     let _ = (all_qdiscs(&root), available_congestion_controls(&root), host_time(&root));
     let _ = (throttle(&root, DEVICE), polls(&root, DEVICE), DEVICE.name(&root));
