@@ -168,7 +168,7 @@ fn kinds(result: &Value) -> Vec<&str> {
 
 /// The driver asks the kernel where the memory lies that it copies, so that a row under a wrong name is seen.
 fn memory_of_every_node(result: &Value) {
-    assert_eq!(result["chosen"]["memory_nodes"], "1 0", "{result:#}");
+    assert_eq!(result["layout"]["memory_nodes"], "1 0", "{result:#}");
     assert_eq!((rate(result), kinds(result)), (NEAR, Vec::new()));
     let place = &result["evidence"]["place"];
     assert_eq!(place["right_percent_by_node"], serde_json::json!({ "0": 100.0, "1": 100.0 }), "{place:#}");

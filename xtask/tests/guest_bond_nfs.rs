@@ -136,7 +136,7 @@ const PAYLOAD: f64 = 8948.0 / 9038.0;
 
 fn another_guests_files(document: &Value, came: f64) {
     let result = measured(document, 0);
-    assert_eq!(result["chosen"]["written_on"], "g2");
+    assert_eq!(result["layout"]["written_on"], "g2");
     assert!(result["evidence"]["integrity"].to_string().contains("verified"), "{}", result["evidence"]);
     // Two kernels: no cache of the reader's has seen it, and past its cache it came over the wire, all of it.
     assert_eq!(findings(document, "same-client"), [""; 0]);

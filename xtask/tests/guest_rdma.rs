@@ -205,7 +205,7 @@ fn in_a_group(document: &Value) {
 /// Both ports carried something, each way, and the counters of the interfaces below them show what they carried together.
 fn over_two_ports(document: &Value) {
     let result = measured(document, 0);
-    assert_eq!(result["chosen"]["port"], "rxe0/1+rxe1/1");
+    assert_eq!(result["layout"]["port"], "rxe0/1+rxe1/1");
     let rows = result["series"]["by_port"]["rows"].as_array().expect("rows");
     let word = |row: &Value, name: &str| row["at"][name].as_str().unwrap_or_default().to_owned();
     let mut told: Vec<_> = rows.iter().map(|row| (word(row, "port"), word(row, "direction"))).collect();
@@ -251,7 +251,7 @@ fn others_over_two_ports(told: &Runs) {
         let result = measured(document, index);
         // What is read goes one way only.
         let rows = if result["bench"] == "rdma.read_lat" { 2 } else { 4 };
-        assert_eq!(result["chosen"]["port"], "rxe0/1+rxe1/1");
+        assert_eq!(result["layout"]["port"], "rxe0/1+rxe1/1");
         let ports = result["series"]["by_port"]["rows"].as_array().expect("rows").iter();
         let ports: Vec<Option<&str>> = ports.map(|row| row["at"]["port"].as_str()).collect();
         assert_eq!(ports, [Some("rxe0/1"), Some("rxe1/1")], "{}", result["bench"]);

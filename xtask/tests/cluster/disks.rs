@@ -102,7 +102,7 @@ fn read_from_the_other() {
         let case = "storage.peer_read@n1+n2";
         assert_eq!(outcome(&document, case), ("measured", ""), "{document}");
         let record = record(&document, case);
-        assert_eq!(record["chosen"]["written_on"], "n2");
+        assert_eq!(record["layout"]["written_on"], "n2");
         let integrity = &record["evidence"]["integrity"];
         assert!(integrity.to_string().contains("verified"), "{integrity}");
         assert_eq!(record["evidence"]["files"]["hidden"], "named");

@@ -145,14 +145,14 @@ pub(super) fn interfaces<'a>(case: &'a CaseRecord, node: &str) -> Option<Vec<&'a
     let name =
         if case.nodes.first().is_some_and(|first| first == node) { "interface" } else { "peer_interface" };
     // Of rails they are written with a plus between them.
-    Some(case.chosen.text(name).ok()?.split(['+', ',']).collect())
+    Some(case.planned(name)?.split(['+', ',']).collect())
 }
 
 /// The RDMA ports that were chosen for this node. Of devices that software plays the interface stands in their place, as
 /// they count no bytes.
 fn ports<'a>(case: &'a CaseRecord, node: &str) -> Option<Vec<&'a str>> {
     let name = if case.nodes.first().is_some_and(|first| first == node) { "port" } else { "peer_port" };
-    Some(case.chosen.text(name).ok()?.split(['+', ',']).collect())
+    Some(case.planned(name)?.split(['+', ',']).collect())
 }
 
 /// What other rows of the case have moved through this at this end.

@@ -3,7 +3,7 @@
 use std::fs;
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Bytes, Cause, Outcome};
+use seatrial_model::{Bytes, Cause, Outcome, Params};
 
 use crate::rig::{Call, Cgroup, Home, SMALL, assert_nothing_runs, is_installed, skipped};
 
@@ -83,10 +83,10 @@ fn arrays_shrink_to_what_the_control_group_allows() {
     let ended = under(run, &group.enter()).run();
     assert_eq!(kills(&group), Some(0), "{}", ended.err);
     let case = ended.exits(0).case();
-    let size = |name| case.chosen.bytes(name).expect("chosen").map(Bytes::get);
-    let array = size("array").expect("a size");
+    let size = |from: &Params, name| from.bytes(name).expect("a size").map(Bytes::get);
+    let array = size(&case.chosen, "array").expect("a size");
     assert!(2 * array < 160 << 20, "two arrays of {array} bytes");
-    if size("l3").is_some_and(|l3| array < 4 * l3) {
+    if size(&case.layout, "l3").is_some_and(|l3| array < 4 * l3) {
         assert!(case.findings.iter().any(|finding| finding.kind == "cache-resident"), "{:#?}", case.findings);
     }
     assert_nothing_runs(home.path());

@@ -136,6 +136,8 @@ fn agent_with_worker(does: &str) -> (Child, FrameWriter<ChildStdin>, FrameReader
         panic!("{prepared:?}")
     };
     let pid = offer.data["pid"].as_u64().expect("a pid") as u32;
+    let connected = reports.read().expect("a frame");
+    assert!(matches!(connected, Some(Report::Said { message: FromWorker::Connected, .. })), "{connected:?}");
     (agent, commands, reports, pid)
 }
 

@@ -116,6 +116,11 @@ impl CaseRecord {
         found.map(|(name, metric)| (name.as_str(), metric))
     }
 
+    /// The word that the plan fixed under this name, whether it is a parameter's or not.
+    pub fn planned(&self, name: &str) -> Option<&str> {
+        self.chosen.text(name).or_else(|_| self.layout.text(name)).ok()
+    }
+
     /// A record of `case` without numbers: nothing was measured yet, or nothing could be. What the plan found speaks about
     /// numbers, so it is left out.
     pub fn without_numbers(case: &Case, reason: &Reason) -> Self {
