@@ -1,4 +1,4 @@
-//! The example in CONTRIBUTING is built and tested exactly as a newcomer would do it, in a copy of the workspace.
+//! The examples in CONTRIBUTING are built and tested exactly as a newcomer would do it, in a copy of the workspace.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,6 +14,10 @@ const FIRST_MODULE: &str = "pub mod bandwidth;\n";
 
 /// Where the list of the family's benchmarks begins.
 const LIST: &str = "&[";
+
+/// Where the exports are listed, and the last of them.
+const EXPORTS: &str = "export/mod.rs";
+const LAST_EXPORT: &str = "    evidence: Evidence;\n";
 
 /// A fenced block of CONTRIBUTING, and the path in backquotes at the end of the text before it.
 struct Block {
@@ -59,7 +63,7 @@ fn run(command: &mut Command) {
 }
 
 #[test]
-fn the_example_benchmark_meets_what_every_benchmark_owes() {
+fn the_example_benchmark_and_export_meet_what_every_one_owes() {
     let copy = copy_workspace();
     let mut new = 0;
     for block in blocks() {
@@ -70,6 +74,11 @@ fn the_example_benchmark_meets_what_every_benchmark_owes() {
                 new += 1;
                 std::fs::create_dir_all(path.parent().unwrap()).unwrap();
                 block.text.clone()
+            }
+            // The line of the export's block.
+            Ok(old) if block.path.ends_with(EXPORTS) => {
+                assert!(old.contains(LAST_EXPORT), "{old}");
+                old.replacen(LAST_EXPORT, &format!("{LAST_EXPORT}{}", block.text), 1)
             }
             // The lines to add to its family.
             Ok(old) => {
@@ -82,9 +91,9 @@ fn the_example_benchmark_meets_what_every_benchmark_owes() {
         };
         std::fs::write(path, text).unwrap();
     }
-    assert_eq!(new, 3, "mod.rs, part.rs and doc.md");
+    assert_eq!(new, 3, "mod.rs and doc.md of the benchmark, and the export");
 
-    run(workspace::cargo(["fmt", "--package=seatrial-mem"]).current_dir(&copy));
+    run(workspace::cargo(["fmt", "--package=seatrial-mem", "--package=seatrial-report"]).current_dir(&copy));
     for block in blocks() {
         let text = std::fs::read_to_string(copy.join(&block.path)).unwrap();
         assert!(
@@ -102,4 +111,5 @@ fn the_example_benchmark_meets_what_every_benchmark_owes() {
     };
     test(&["--package=seatrial-registry", "--test=conformance"]);
     test(&["--package=seatrial-mem", "--lib", "first_touch"]);
+    test(&["--package=seatrial-report", "--lib", "export::"]);
 }

@@ -182,7 +182,6 @@ fn what_cannot_be_made_fails_before_it_is_prepared() {
     let mut nowhere = cases::case("well");
     nowhere.places.clear();
     for (case, cause, text) in [
-        (cases::case("is_refused"), Cause::Missing, "no toys today"),
         (unknown, Cause::Protocol, "no benchmark 'toy.unknown'"),
         (nowhere, Cause::Protocol, "has no place 0"),
     ] {
