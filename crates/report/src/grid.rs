@@ -45,11 +45,6 @@ impl Column {
         Self { is_unbroken: true, ..self }
     }
 
-    /// Adds a cell at the bottom.
-    pub fn push(&mut self, cell: String) {
-        self.cells.push(cell);
-    }
-
     /// What stands above it.
     pub fn head(&self) -> &str {
         &self.head

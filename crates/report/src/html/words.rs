@@ -4,7 +4,7 @@ use seatrial_model::Unit;
 
 use crate::ink::is_mark;
 use crate::number::decimals;
-use crate::words::{clean, unit};
+use crate::words::{self, clean};
 
 /// `text` without control characters, and without those that turn round the direction of what follows: a name must not
 /// rearrange the sentence that it stands in (Unicode Standard Annex 9).
@@ -26,7 +26,7 @@ pub fn unmarked(marked: &str) -> String {
 
 /// A number with the digits it carries, and its unit.
 pub fn quantity(value: f64, of: Unit) -> String {
-    format!("{}{}", number(value), unit(of))
+    grouped(&words::quantity(value, of))
 }
 
 /// A number with the digits it carries, thousands set apart by thin blanks.

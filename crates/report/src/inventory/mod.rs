@@ -11,10 +11,9 @@ use crate::TextStyle;
 use crate::grid;
 use crate::ink::{Ink, render_colors};
 use crate::notes::Notes;
-use crate::number::plain;
 use crate::terminal::table as text_table;
 use crate::view::table::{Builder, Cell, Table};
-use crate::words::{Badge, clean, count};
+use crate::words::{Badge, clean, count, rounded};
 
 /// One node: what it is, and what its parts could do at best.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -83,8 +82,7 @@ fn row(part: Part, limits: &[PartLimit]) -> Row {
     let (limit, from) = match found.map(|found| (&found.limit, found.binding())) {
         None => (Cell::default(), Cell::default()),
         Some((_, Some(bound))) => {
-            let value = format!("{} {}", plain(bound.value.value()), bound.value.unit());
-            (value.into(), format!("{} ({})", bound.formula, bound.provenance).into())
+            (rounded(bound.value).into(), format!("{} ({})", bound.formula, bound.provenance).into())
         }
         Some((Limit::Unknown { reason }, None)) => unknown(reason),
         Some((Limit::Chain(_), None)) => unknown("its chain of bounds is empty"),

@@ -83,7 +83,7 @@ pub fn table(cases: &[&CaseRecord], verdicts: &Verdicts<'_>) -> Table {
     let labels = if cases.len() > 1 {
         labels
     } else {
-        labels.column(Column::words("subject").detail(), |case| Cell::from(case.subject.as_str()))
+        labels.column(Column::words("subject").label().detail(), |case| Cell::from(case.subject.as_str()))
     };
     let verdict = |case: &CaseRecord| verdicts.get(case.case.as_str()).copied();
     let head = if cases.iter().any(|case| verdict(case).is_some()) { "verdict" } else { "outcome" };

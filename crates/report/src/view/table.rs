@@ -134,6 +134,11 @@ impl Column {
         Self { is_of_title: true, ..self }
     }
 
+    /// The same, which tells the rows apart.
+    pub fn label(self) -> Self {
+        Self { is_label: true, ..self }
+    }
+
     /// The same, never parted from the column before it.
     pub fn joined(self) -> Self {
         Self { is_joined: true, ..self }
@@ -280,6 +285,21 @@ impl Table {
     /// The cells of a column.
     pub fn cells(&self, column: usize) -> impl Iterator<Item = &Cell> {
         self.rows.iter().filter_map(move |row| row.cells.get(column))
+    }
+
+    /// Adds a last row that says how many more came out as `verdict`; nothing for none.
+    pub fn push_hidden(&mut self, verdict: Verdict, number: usize) {
+        if number == 0 {
+            return;
+        }
+        if self.rows.is_empty() {
+            // There is no other row to tell columns apart.
+            self.columns.truncate(2);
+        }
+        let mut cells = vec![Cell::default(); self.columns.len()];
+        let said = [Badge::from(verdict).into(), format!("{number} more").into()];
+        cells.iter_mut().zip(said).for_each(|(cell, said)| *cell = said);
+        self.rows.push(Row { cells, ..Row::default() });
     }
 
     /// Takes the columns out that `is_kept` does not take; all of a table without rows are kept.

@@ -258,19 +258,3 @@ fn every_criterion_has_a_row_with_bound_and_value_settings_too() {
         }
     }
 }
-
-#[test]
-fn a_node_with_a_problem_is_the_first_of_the_nodes_and_marked() {
-    let page = page_of(&fixture::with_slow_node());
-    let nodes = between(&page, "id=\"nodes\"", "</section>");
-    let first = between(nodes, "<tbody", "</tr>");
-    assert!(first.contains("n3") && first.contains("problem"), "{first}");
-    assert!(between(&page, "<h1>", "</h1>").contains("1 problem: n3 slow-node"));
-}
-
-#[test]
-fn the_page_and_the_terminal_show_the_same_part_of_the_limit() {
-    let page = page_of(&fixture::shaped());
-    let bench = between(&page, "id=\"bench-1\"", "id=\"settings\"");
-    assert!(bench.contains("78%"), "{bench}");
-}
