@@ -2,7 +2,6 @@
 
 use seatrial_model::Unit;
 
-use crate::ink::is_mark;
 use crate::number::decimals;
 use crate::words::{self, clean};
 
@@ -17,11 +16,6 @@ pub fn text(text: &str) -> String {
 /// A subject with arrows that no end of a line takes apart: `n1/eth0→n2/eth0`.
 pub fn arrows(subject: &str) -> String {
     subject.replace("->", "→")
-}
-
-/// Text that was meant for a terminal, without its marks.
-pub fn unmarked(marked: &str) -> String {
-    marked.chars().filter(|c| !is_mark(*c)).collect::<String>().trim().to_owned()
 }
 
 /// A number with the digits it carries, and its unit.

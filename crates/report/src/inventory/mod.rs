@@ -46,7 +46,9 @@ fn block(node: &Node, width: u16) -> String {
     let machine = &node.machine;
     let mut notes = Notes::default();
     let mut text = format!("{}\n", Ink::Strong.on(&clean(&node.name)));
-    text += &grid::paragraphs(&system::rows(machine, &mut notes), width);
+    let facts = system::rows(machine, &mut notes).into_iter();
+    let facts: Vec<_> = facts.map(|(label, said)| (Ink::Faint.on(label), clean(&said))).collect();
+    text += &grid::paragraphs(&facts, width);
     text.push('\n');
     let parts = Table { title: String::new(), ..table(node) };
     text += &text_table::block(parts, usize::MAX, &mut notes, width);

@@ -48,7 +48,7 @@ pub fn block(document: &Document, notes: &mut Notes, width: u16) -> String {
     let hidden = hidden.into_iter().filter(|(_, number)| *number > 0);
     let more = more.into_iter().map(|(Reverse(verdict), number)| (verdict, number));
     let texts = [text(&open, more, is_fleet, notes, width), text(&folded, hidden, is_fleet, notes, width)];
-    texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+    texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n") + &notes.flush(width)
 }
 
 /// The rows, and behind them how many there are more.
