@@ -8,8 +8,9 @@ use crate::ink::Ink;
 const PADDING: u16 = 1;
 
 /// On which side a column's text stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Side {
+    #[default]
     Left,
     Right,
 }

@@ -24,7 +24,7 @@ pub struct Table {
 }
 
 /// What all cells of a column share.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Column {
     pub title: String,
     /// The unit of its quantities; none of other cells.
@@ -97,16 +97,7 @@ pub struct Gain {
 impl Column {
     /// A column of words.
     pub fn words(title: impl Into<String>) -> Self {
-        Self {
-            title: title.into(),
-            unit: None,
-            side: Side::Left,
-            is_unbroken: false,
-            is_detail: false,
-            is_of_title: false,
-            is_label: false,
-            is_joined: false,
-        }
+        Self { title: title.into(), ..Self::default() }
     }
 
     /// A column of numbers.
@@ -250,14 +241,11 @@ impl<'a, T> Builder<'a, T> {
             for (row, cell) in self.table.rows.iter_mut().zip(column.cells()) {
                 row.cells.push(cell.as_str().into());
             }
-            let side = column.side();
-            let is_unbroken = side == Side::Right;
-            self.table.columns.push(Column {
-                side,
-                is_unbroken,
-                is_label: true,
-                ..Column::words(column.head())
-            });
+            let laid = match column.side() {
+                Side::Left => Column::words(column.head()),
+                Side::Right => Column::numbers(column.head()),
+            };
+            self.table.columns.push(laid.label());
         }
         self
     }
