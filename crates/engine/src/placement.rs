@@ -44,7 +44,14 @@ pub struct Tag {
 }
 
 /// What names the cases of a run that are measured at the same time.
-pub type CoRunKey = (String, String, String, u64, String);
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CoRunKey {
+    group: String,
+    bench: String,
+    pattern: String,
+    pub step: u64,
+    params: String,
+}
 
 /// Placements, players for whom there is no partner, and cases of nodes that could not be reached.
 #[derive(Debug, Default)]
@@ -180,11 +187,12 @@ impl Tag {
     }
 }
 
-/// With whom `case` is measured at the same time: all that have the same group.
+/// With whom `case` is measured at the same time: all that have the same key.
 pub fn co_run_key(case: &Case) -> Option<CoRunKey> {
     let step = case.origin.step?;
     let pattern = case.origin.pattern.clone()?;
-    Some((case.group.clone(), case.bench.clone(), pattern, step, case.params.to_string()))
+    let (group, bench, params) = (case.group.clone(), case.bench.clone(), case.params.to_string());
+    Some(CoRunKey { group, bench, pattern, step, params })
 }
 
 /// `id` with the step and the repeat of `origin` in it, if any.

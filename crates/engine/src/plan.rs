@@ -317,7 +317,7 @@ mod tests {
             ["net.rr@n1+n3/n1->n3#trunk.1", "net.rr@n1+n3/n1->n3#trunk.2", "net.rr@n2+n4/n2->n4#trunk.2"]
         );
         let steps: Vec<_> =
-            plan.cases.iter().map(|case| crate::placement::co_run_key(case).expect("a step").3).collect();
+            plan.cases.iter().map(|case| crate::placement::co_run_key(case).expect("a step").step).collect();
         assert_eq!(steps, [1, 2, 2]);
     }
 

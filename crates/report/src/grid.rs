@@ -8,8 +8,9 @@ use crate::ink::Ink;
 const PADDING: u16 = 1;
 
 /// On which side a column's text stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Side {
+    #[default]
     Left,
     Right,
 }
@@ -43,11 +44,6 @@ impl Column {
     #[must_use]
     pub fn unbroken(self) -> Self {
         Self { is_unbroken: true, ..self }
-    }
-
-    /// Adds a cell at the bottom.
-    pub fn push(&mut self, cell: String) {
-        self.cells.push(cell);
     }
 
     /// What stands above it.

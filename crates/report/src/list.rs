@@ -1,11 +1,11 @@
 //! What there is: the list of benchmarks, patterns, settings and profiles, and the page of one benchmark or pattern.
 
 use seatrial_model::setting::SettingAbout;
-use seatrial_model::{About, Alias, Better, Factor, Interaction, Need, Planned};
+use seatrial_model::{About, Alias, Factor, Interaction, Need, Planned};
 
 use crate::grid;
 use crate::ink::{Ink, render_colors};
-use crate::words::{clean, count};
+use crate::words::{clean, count, direction};
 use crate::{TextStyle, markdown};
 
 /// A profile, as the list shows it.
@@ -171,14 +171,6 @@ fn series(about: &About) -> Vec<(String, String)> {
         (series.name.to_owned(), text)
     };
     about.series.iter().map(row).collect()
-}
-
-const fn direction(better: Better) -> &'static str {
-    match better {
-        Better::Higher => ", higher is better",
-        Better::Lower => ", lower is better",
-        Better::None => "",
-    }
 }
 
 fn circumstances(about: &About) -> Vec<(String, String)> {

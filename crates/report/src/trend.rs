@@ -1,16 +1,18 @@
 //! How the numbers of a benchmark went from run to run, as text and as JSON.
 
 use seatrial_analysis::{FEWEST_RUNS, Point, Trend, TrendStep};
-use seatrial_model::{Better, Unit};
+use seatrial_model::Verdict;
 use serde_json::{Value, json};
 
 use crate::TextStyle;
-use crate::grid::{self, Column};
+use crate::grid;
 use crate::ink::{Ink, render_colors};
-use crate::labels::{self, Label};
+use crate::labels::Label;
 use crate::notes::Notes;
 use crate::number::{change, decimals};
-use crate::words::{clean, count};
+use crate::terminal::table as text_table;
+use crate::view::table::{Builder, Cell, Column, Table};
+use crate::words::{Badge, count, direction, in_unit, unit};
 
 /// Runs that a line of signs shows; of more, the last ones.
 const MOST_SIGNS: usize = 24;
@@ -33,10 +35,11 @@ pub fn render(trends: &[Trend], style: TextStyle) -> String {
             rows.iter().partition(|trend| !trend.steps.is_empty());
         let left_out = quiet.len().saturating_sub(MOST_QUIET);
         let shown: Vec<&Trend> = changed.into_iter().chain(quiet.into_iter().take(MOST_QUIET)).collect();
-        let table = grid::fitted(&columns(&shown, &mut notes), width);
-        let more =
-            if left_out > 0 { format!(" and {left_out} more without a change\n") } else { String::new() };
-        blocks.push(format!("{}\n{table}{more}{}", Ink::Strong.on(&title(rows[0])), notes.flush(width)));
+        let mut table = table(&shown);
+        if left_out > 0 {
+            table.remarks.push(format!("and {left_out} more without a change"));
+        }
+        blocks.push(text_table::block(table, usize::MAX, &mut notes, width));
     }
     if trends.iter().any(|trend| trend.points.len() < FEWEST_RUNS) {
         let text = format!("a change shows in a series of {FEWEST_RUNS} runs or more");
@@ -66,35 +69,24 @@ fn tables(trends: &[Trend]) -> Vec<Vec<&Trend>> {
 }
 
 fn title(trend: &Trend) -> String {
-    let unit = if trend.unit == Unit::Count { String::new() } else { format!(" in {}", trend.unit) };
-    let direction = match trend.better {
-        Better::Higher => ", higher is better",
-        Better::Lower => ", lower is better",
-        Better::None => "",
-    };
     let version = if trend.version == 1 { String::new() } else { format!(" (version {})", trend.version) };
-    clean(&format!("{}{version} · {}{unit}{direction}", trend.bench, trend.metric))
+    let metric = format!("{}{}{}", trend.metric, in_unit(trend.unit), direction(trend.better));
+    format!("{}{version} · {metric}", trend.bench)
 }
 
-fn columns(rows: &[&Trend], notes: &mut Notes) -> Vec<Column> {
+fn table(rows: &[&Trend]) -> Table {
     let labels: Vec<Label> = rows.iter().map(|trend| Label::of_trend(trend)).collect();
-    let mut columns = labels::columns(&labels);
     let shown = |trend: &Trend| trend.points[trend.points.len().saturating_sub(MOST_SIGNS)..].to_vec();
-    let medians = rows.iter().flat_map(|trend| shown(trend)).map(|point| point.median);
-    let decimals = 1 + decimals(medians);
-    let last =
-        |trend: &&Trend| trend.points.last().map_or(String::new(), |it| format!("{:.decimals$}", it.median));
-    let first =
-        |trend: &&Trend| shown(trend).first().map_or(String::new(), |it| format!("{:.decimals$}", it.median));
-    columns.extend([
-        Column::numbers("runs", rows.iter().map(|trend| trend.points.len().to_string()).collect()),
-        Column::numbers("from", rows.iter().map(first).collect()),
-        Column::words("trend", rows.iter().map(|trend| sparkline(&shown(trend))).collect()).unbroken(),
-        Column::numbers("to", rows.iter().map(last).collect()),
-        Column::words("changed", rows.iter().map(|trend| changes(trend, notes)).collect()).unbroken(),
-    ]);
-    columns.retain(|column| !column.is_empty());
-    columns
+    let decimals = 1 + decimals(rows.iter().flat_map(|trend| shown(trend)).map(|point| point.median));
+    let number = |point: Option<&Point>| Cell::number(point.map(|point| point.median), decimals);
+    Builder::new(rows.first().map_or(String::new(), |trend| title(trend)), rows)
+        .labels(&labels)
+        .numbers("runs", |trend| trend.points.len().to_string())
+        .numbers("from", |trend| number(shown(trend).first()))
+        .column(Column::words("trend").unbroken(), |trend| sparkline(&shown(trend)))
+        .numbers("to", |trend| number(trend.points.last()))
+        .column(Column::words("changed").unbroken(), |trend| changed(trend))
+        .finish()
 }
 
 /// One sign a run, its height the place between the smallest and the largest number.
@@ -115,27 +107,21 @@ fn sparkline(points: &[Point]) -> String {
 }
 
 /// The last change, with a note that tells of all.
-fn changes(trend: &Trend, notes: &mut Notes) -> String {
-    let Some(last) = trend.steps.last() else { return String::new() };
+fn changed(trend: &Trend) -> Cell {
+    let Some(last) = trend.steps.last() else { return Cell::default() };
     let sign = if last.levels.1 > last.levels.0 { '▲' } else { '▼' };
-    let size = last.percent.map(|percent| format!(" {}", change(percent))).unwrap_or_default();
-    let ink = match last.is_better {
-        Some(true) => Ink::Good,
-        Some(false) => Ink::Bad,
-        None => Ink::Doubt,
-    };
-    let word = match last.is_better {
-        Some(true) => " better",
-        Some(false) => " worse",
-        None => "",
+    let (word, tone) = match last.is_better {
+        Some(true) => ("better", Verdict::Pass),
+        Some(false) => ("worse", Verdict::Fail),
+        None => ("", Verdict::Unknown),
     };
     let told: Vec<String> = trend.steps.iter().rev().map(|step| in_words(step, trend)).collect();
-    let note = notes.refer(&told.join("; "));
-    format!("{} {note}", ink.on(&format!("{sign}{size}{word}")))
+    let badge = Badge { sign, word, tone };
+    Cell { badge: Some(badge), ..Cell::from(last.percent.map(change)) }.notes([told.join("; ")])
 }
 
 fn in_words(step: &TrendStep, trend: &Trend) -> String {
-    let unit = if trend.unit == Unit::Count { String::new() } else { format!(" {}", trend.unit) };
+    let unit = unit(trend.unit);
     let decimals = 1 + decimals([step.levels.0, step.levels.1]);
     let size = match (step.percent, step.interval) {
         (Some(percent), Some((low, high))) => {

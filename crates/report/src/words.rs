@@ -6,9 +6,10 @@ use askama::Template;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use seatrial_model::profile::fold;
-use seatrial_model::{Outcome, Severity, Unit, Verdict};
+use seatrial_model::{Better, Outcome, Quantity, Severity, Unit, Verdict};
 
 use crate::ink::{Ink, is_mark};
+use crate::number::plain;
 
 /// `text` of a record, safe for a terminal: control characters and invisible marks become blanks.
 pub fn clean(text: &str) -> String {
@@ -103,6 +104,34 @@ pub fn ink(verdict: Verdict) -> Ink {
 /// The unit behind a number, with a blank; nothing for counts.
 pub fn unit(unit: Unit) -> String {
     if unit == Unit::Count { String::new() } else { format!(" {unit}") }
+}
+
+/// The unit behind the name of a number: ` in GB/s`; nothing for counts.
+pub fn in_unit(of: Unit) -> String {
+    if of == Unit::Count { String::new() } else { format!(" in {of}") }
+}
+
+/// Which direction is good, behind a unit.
+pub const fn direction(better: Better) -> &'static str {
+    match better {
+        Better::Higher => ", higher is better",
+        Better::Lower => ", lower is better",
+        Better::None => "",
+    }
+}
+
+/// A number for people with its unit.
+pub fn quantity(value: f64, of: Unit) -> String {
+    format!("{}{}", plain(value), unit(of))
+}
+
+/// A quantity for people; the exact one stands beside it as data.
+pub fn rounded(value: Quantity) -> String {
+    match value.unit() {
+        // Counts are exact: an MTU of 65535 is not one of 65500.
+        Unit::Count => value.value().to_string(),
+        unit => quantity(value.value(), unit),
+    }
 }
 
 /// `verdict` of a document as its first line has it: `✗ FAIL`.

@@ -14,6 +14,7 @@ mod supervise;
 mod verify;
 
 use clap::{Parser, Subcommand};
+use seatrial_cluster::AgentOptions;
 
 pub use check::CheckArgs;
 pub use clean::CleanArgs;
@@ -25,7 +26,7 @@ pub use past::{CompareArgs, HistoryArgs, ReportArgs};
 pub use profile::{DraftArgs, ProfileArgs, ProfileCommand};
 pub use run::{MeasureArgs, RunArgs};
 pub use settings::SettingsArgs;
-pub use supervise::{AgentArgs, WorkerArgs};
+pub use supervise::WorkerArgs;
 pub use verify::VerifyArgs;
 
 /// Puts a cluster through its sea trials: measures every part, derives its limit, judges it, and says why a part is
@@ -67,7 +68,7 @@ pub enum Command {
     Clean(CleanArgs),
     /// Serve a controller over standard input and output
     #[command(hide = true)]
-    Agent(AgentArgs),
+    Agent(AgentOptions),
     /// Be one part of a case
     #[command(hide = true)]
     Worker(WorkerArgs),

@@ -78,7 +78,11 @@ fn what_shipped_profiles_want_stands_beside_what_is() {
         shown.settings.iter().find(|setting| setting.reading.setting == "cpu.governor").expect("read");
     let wanted: Vec<_> = governor.wanted.iter().map(|want| (want.profile.as_str(), want.verdict)).collect();
     assert_eq!(wanted, [("cobalt2-2018", Verdict::Fail), ("dragnet", Verdict::Fail)]);
-    home.seatrial("settings").script(&script).run().exits(0).shows("✗ = performance").shows("cobalt2-2018");
+    home.seatrial("settings")
+        .script(&script)
+        .run()
+        .exits(0)
+        .shows("✗ fail cpu.governor powersave = performance cobalt2-2018");
 }
 
 #[test]

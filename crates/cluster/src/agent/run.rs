@@ -12,6 +12,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use clap::builder::TypedValueParser;
+use clap::{Args, value_parser};
 use rustix::process::Signal;
 use seatrial_model::machine::Remark;
 use seatrial_model::{Case, Evidence, Nanos};
@@ -33,21 +35,28 @@ use crate::message::{Command, EndKind, Hello, PROTOCOL, Report, ToWorker, Worker
 use crate::own_program::wrapper;
 
 /// What an agent is told on its command line.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct AgentOptions {
-    /// The name the launcher knows the node by; without one, the host name.
-    pub node: Option<String>,
-    /// A tree that stands in for the kernel's files while the machine is looked at.
+    /// Read the inventory below this folder instead of below /
+    #[arg(long, value_name = "DIR")]
     pub sysroot: Option<PathBuf>,
-    /// Whether standard input holds a ticket to call the controller, instead of its commands.
+    /// The name to go by; the host name when not given
+    #[arg(long, value_name = "NAME")]
+    pub node: Option<String>,
+    /// Call the controller that a ticket on standard input names
+    #[arg(long)]
     pub meet: bool,
-    /// Whether to remove the own file once the controller is reached: it was copied here for this run alone.
+    /// Remove the own file, a copy for this run alone, once the controller is reached
+    #[arg(long)]
     pub remove_self: bool,
-    /// How long the controller may be silent before it counts as gone; none where the connection tells its end itself.
+    /// Leave when the controller gives no sign of life for this many seconds; without, the connection tells its end itself
+    #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u32).range(1..).map(|it| Duration::from_secs(it.into())))]
     pub silence: Option<Duration>,
-    /// Whether to be a relay to agents on other nodes instead, which a controller names on standard input.
+    /// Be a relay to agents on other nodes, which the controller names
+    #[arg(long)]
     pub relay: bool,
     /// What [`build_id`](crate::build_id) says.
+    #[arg(skip)]
     pub build: String,
 }
 

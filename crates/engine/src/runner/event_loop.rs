@@ -32,12 +32,13 @@ pub struct EventLoop<'r, 'a> {
     pub groups: BTreeMap<GroupKey, RunningGroup>,
     /// The case of each worker that may still say something.
     pub workers: HashMap<WorkerId, CaseKey>,
-    /// When trials have to look at the clock; to a trial that has moved its deadline since, this is nothing.
+    /// When trials have to look at the clock. An entry has no effect where the trial has moved its deadline since.
     deadlines: BinaryHeap<Reverse<(Nanos, CaseKey)>>,
     /// Nodes without an agent, with the reason for cases that need them.
     lost: BTreeMap<NodeIndex, Reason>,
     /// The host of each node.
     hosts: Vec<NodeIndex>,
+    /// The numbers given out to groups and to workers so far.
     pub last_group: u64,
     pub last_worker: u64,
     /// Why the run is stopped: an event could not be kept. Only the killing goes on.
@@ -174,7 +175,7 @@ impl<'r, 'a> EventLoop<'r, 'a> {
     }
 
     /// Gives the running trial of a case an input, carries out its actions, and tells the group how far the case is.
-    pub fn advance(&mut self, key: CaseKey, input: impl FnOnce(&mut Trial, &Case, Nanos) -> Vec<Action>) {
+    fn advance(&mut self, key: CaseKey, input: impl FnOnce(&mut Trial, &Case, Nanos) -> Vec<Action>) {
         let now = self.runner.fleet.now();
         let Some(running) = self.case_mut(key).filter(|case| !case.is_between_trials()) else { return };
         let actions = input(&mut running.trial, &running.case, now);

@@ -39,14 +39,17 @@ impl EventLoop<'_, '_> {
         let mut wanted = Vec::new();
         for member in members {
             let id = &member.case.bench;
-            let missing = || Reason::new(Cause::Missing, format!("this build has no benchmark {id}"));
-            let bench = self.runner.registry.find(id).ok_or_else(missing);
-            match bench.and_then(|bench| {
-                (self.runner.leave_out)(&member.case, &self.finished.records).map_or(Ok(bench), Err)
-            }) {
-                Ok(bench) => wanted.push((bench, member)),
-                Err(reason) => self.keep(CaseRecord::without_numbers(&member.case, &reason)),
-            }
+            let left_out = match self.runner.registry.find(id) {
+                None => Reason::new(Cause::Missing, format!("this build has no benchmark {id}")),
+                Some(bench) => match (self.runner.leave_out)(&member.case, &self.finished.records) {
+                    Some(reason) => reason,
+                    None => {
+                        wanted.push((bench, member));
+                        continue;
+                    }
+                },
+            };
+            self.keep(CaseRecord::without_numbers(&member.case, &left_out));
         }
         wanted
     }
@@ -169,11 +172,11 @@ impl EventLoop<'_, '_> {
             match action {
                 GroupAction::Release(cases) => self.release(&cases),
                 GroupAction::Decide => {
-                    let another = self.makes_another_trial(key);
-                    self.group_event(
-                        key,
-                        if another { GroupEvent::AnotherTrial } else { GroupEvent::NoFurtherTrial },
-                    );
+                    let event = match self.makes_another_trial(key) {
+                        true => GroupEvent::AnotherTrial,
+                        false => GroupEvent::NoFurtherTrial,
+                    };
+                    self.group_event(key, event);
                 }
                 GroupAction::StartTrials(cases) => cases.into_iter().for_each(|case| self.start_trial(case)),
                 GroupAction::Record(cases) => self.record(&cases),

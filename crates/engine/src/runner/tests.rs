@@ -231,6 +231,27 @@ fn a_node_that_is_lost_takes_its_own_case_along_and_the_next_step_does_without()
 }
 
 #[test]
+fn a_case_that_waits_between_two_trials_for_another_is_lost_with_its_node_and_starts_no_trial() {
+    let site = site(3);
+    let mut cases = plan(&site, "incast", "2", "2");
+    let nodes: Vec<String> = cases.iter().map(|case| case.nodes.join("+")).collect();
+    cases[1].budget.measure = cases[0].budget.measure.plus(Nanos::secs(10));
+    let slow = cases[1].id.clone();
+    let ran = run(&site, cases, move |case, place, _| {
+        let is_last = case.id == slow && place.node == "n1";
+        let why = "the connection ended".to_owned();
+        Script { fault: is_last.then_some(Fault::AgentLost { phase: Phase::Verify, why }), ..steady() }
+    });
+    let records = ran.by_nodes();
+    let reasons: Vec<&str> =
+        nodes.iter().map(|nodes| records[nodes].reason.as_deref().unwrap_or_default()).collect();
+    assert_eq!(reasons[0], "the agent of n1 was lost between two trials: the connection ended");
+    assert!(reasons[1].ends_with("on n1 was lost: the connection ended"), "{reasons:?}");
+    assert!(ran.records.iter().all(|record| record.cause == Some(Cause::Vanished) && record.lost == ["n1"]));
+    assert!(ran.story.iter().all(|(_, what)| !what.starts_with('1')), "{:?}", ran.story);
+}
+
+#[test]
 fn other_patterns_say_nothing_of_concurrent_cases() {
     let site = site(4);
     let ran = run(&site, plan(&site, "pair", "1", "1"), |_, _, _| steady());

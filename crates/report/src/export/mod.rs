@@ -12,9 +12,7 @@ use std::path::Path;
 
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document};
-use seatrial_model::{Quantity, Site, Unit, VerdictRecord};
-
-use crate::number::plain;
+use seatrial_model::{Site, VerdictRecord};
 
 pub use file::put;
 
@@ -109,15 +107,6 @@ fn judged(verdict: &VerdictRecord) -> String {
         (Some(case), _) => case.clone(),
         (None, Some(node)) => format!("{node}/{}", verdict.subject),
         (None, None) => verdict.subject.to_string(),
-    }
-}
-
-/// A number for people; the exact one stands beside it as data.
-fn rounded(value: Quantity) -> String {
-    match value.unit() {
-        // Counts are exact: an MTU of 65535 is not one of 65500.
-        Unit::Count => value.to_string(),
-        unit => format!("{} {unit}", plain(value.value())),
     }
 }
 

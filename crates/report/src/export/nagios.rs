@@ -8,7 +8,8 @@ use std::io::{self, Write};
 use seatrial_model::record::Document;
 use seatrial_model::{Dimension, Quantity, Unit, Verdict, VerdictRecord};
 
-use super::{About, Export, Material, judged, rounded};
+use super::{About, Export, Material, judged};
+use crate::words::rounded;
 
 /// The line of a plugin.
 pub struct Nagios;

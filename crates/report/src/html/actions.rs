@@ -9,8 +9,9 @@ use seatrial_model::{Outcome, Severity, Verdict, VerdictRecord};
 
 use super::filter::Filter;
 use super::shown::Shown;
-use super::words::{quantity, text};
-use crate::number::{half_width, whole_share};
+use super::words::{grouped, text};
+use crate::number::whole_share;
+use crate::view::criteria::measured;
 use crate::view::findings::{Found, found};
 use crate::view::nodes::{is_fleet, shortfall};
 use crate::words::{Badge, count, cut, set_of};
@@ -120,15 +121,11 @@ fn sentence(record: &VerdictRecord, is_group: bool, has_one_subject: bool) -> St
         _ => String::new(),
     };
     let name = format!("{}{on}", record.criterion);
-    let measured = record.measured.map(|value| {
-        let ends = record.interval.map(|(low, high)| half_width(value.value(), (low.value(), high.value())));
-        let spread = ends.map(|ends| format!(" {ends}")).unwrap_or_default();
-        let of = match (&record.node, is_group) {
-            (Some(node), true) => format!(" at worst ({node})"),
-            _ => String::new(),
-        };
-        format!("{}{spread}{of}", quantity(value.value(), value.unit()))
-    });
+    let of = match &record.node {
+        Some(node) if is_group => format!(" at worst ({node})"),
+        _ => String::new(),
+    };
+    let measured = measured(record).map(|measured| format!("{}{of}", grouped(&measured)));
     let reason = record.reason.as_deref().map(|reason| cut(reason, LONGEST_REASON));
     let waiver = record.waiver.as_ref().map(|waiver| format!(" Waived: {waiver}.")).unwrap_or_default();
     let margin = |percent: f64| whole_share(percent.abs());

@@ -13,7 +13,7 @@ use super::words::{quantity, text};
 use super::{factors, series, sweep};
 use crate::labels::{self, Label};
 use crate::number::spread;
-use crate::view::cases::{self as view, groups, headline};
+use crate::view::cases::{self as view, groups, headline, without_factors};
 use crate::view::nodes::is_fleet;
 use crate::view::over_nodes;
 use crate::view::pairs::at_once;
@@ -49,19 +49,23 @@ pub struct Benchmark {
 }
 
 /// What the analysis makes of all cases of the run.
-struct Found {
+struct Found<'a> {
     studies: Vec<Factors>,
     at_once: Vec<AtOnce>,
     sweeps: Vec<Sweep>,
+    /// Cases that share a table, by benchmark.
+    groups: Vec<(&'a str, Vec<&'a CaseRecord>)>,
 }
 
 /// The benchmarks of the run, in the order of their first case.
 pub fn benchmarks(shown: &Shown<'_>, left: &mut usize) -> Vec<Benchmark> {
     let results = &shown.document.results;
+    let others = without_factors(results);
     let found = Found {
         studies: seatrial_analysis::factors(results),
-        at_once: seatrial_analysis::at_once(results),
+        at_once: seatrial_analysis::at_once(&others),
         sweeps: seatrial_analysis::tables(results),
+        groups: groups(&others.iter().collect::<Vec<_>>()),
     };
     let mut names: Vec<&str> = Vec::new();
     for case in results {
@@ -69,23 +73,17 @@ pub fn benchmarks(shown: &Shown<'_>, left: &mut usize) -> Vec<Benchmark> {
             names.push(&case.bench);
         }
     }
-    let all = groups(results);
-    let of = |(at, name): (usize, &&str)| {
-        let groups: Vec<&Vec<&CaseRecord>> =
-            all.iter().filter(|(bench, _)| bench == name).map(|(_, cases)| cases).collect();
-        benchmark(shown, (at + 1, name), &groups, &found, left)
-    };
+    let of = |(at, name): (usize, &&str)| benchmark(shown, (at + 1, name), &found, left);
     names.iter().enumerate().map(of).collect()
 }
 
 fn benchmark(
     shown: &Shown<'_>,
     (number, name): (usize, &str),
-    groups: &[&Vec<&CaseRecord>],
-    found: &Found,
+    found: &Found<'_>,
     left: &mut usize,
 ) -> Benchmark {
-    let cases: Vec<&CaseRecord> = groups.iter().flat_map(|cases| cases.iter().copied()).collect();
+    let cases: Vec<&CaseRecord> = shown.document.results.iter().filter(|case| case.bench == name).collect();
     let (mut figures, mut shown_tables) = (Vec::new(), Vec::new());
     for study in factors::of_bench(&found.studies, name) {
         figures.extend(study.figure);
@@ -95,16 +93,11 @@ fn benchmark(
         shown_tables.push(Table::new(&at_once(flows), usize::MAX));
     }
     let mut limits = Vec::new();
-    for group in groups {
-        let own: Vec<&CaseRecord> =
-            group.iter().copied().filter(|case| !seatrial_analysis::is_of_factors(case)).collect();
-        if own.is_empty() {
-            continue;
-        }
-        let (drawn, told) = of_group(shown, name, &own, &found.sweeps);
+    for (_, group) in found.groups.iter().filter(|(bench, _)| *bench == name) {
+        let (drawn, told) = of_group(shown, name, group, &found.sweeps);
         figures.extend(drawn);
         shown_tables.extend(told);
-        limits.extend(view::limits(&own).iter().map(|limit| text(limit)));
+        limits.extend(view::limits(group).iter().map(|limit| text(limit)));
     }
     limits.sort();
     limits.dedup();

@@ -13,10 +13,11 @@ use super::series::{self, SeriesView};
 use super::shown::Shown;
 use super::table::Table;
 use super::waterfall::{Waterfall, waterfall};
-use super::words::{quantity, text};
-use crate::number::{half_width, signed_share};
+use super::words::{grouped, text};
+use crate::number::signed_share;
 use crate::repeat_command::repeat;
 use crate::view::cases::{headline, in_full};
+use crate::view::criteria::measured;
 use crate::words::{Badge, cut, span};
 
 /// Waterfalls of a case at most; metrics often share their limit.
@@ -119,11 +120,7 @@ fn falls(case: &CaseRecord) -> Vec<Waterfall> {
 }
 
 fn judged(record: &VerdictRecord) -> (Badge, String) {
-    let measured = record.measured.map(|value| {
-        let ends = record.interval.map(|(low, high)| (low.value(), high.value()));
-        let spread = ends.map(|ends| format!(" {}", half_width(value.value(), ends)));
-        format!(": {}{}", quantity(value.value(), value.unit()), spread.unwrap_or_default())
-    });
+    let measured = measured(record).map(|measured| format!(": {}", grouped(&measured)));
     let margin = record.margin_percent.map(|margin| format!(", margin {}", signed_share(margin)));
     let rest = [&record.reason, &record.waiver].into_iter().flatten().map(|said| format!(". {said}"));
     let said = [

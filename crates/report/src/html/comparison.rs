@@ -168,7 +168,7 @@ fn table_of_runs(runs: &[Run<'_>]) -> Table {
     let table = Builder::new("The runs", runs)
         .words("run", |run| Cell::from(run.name).remark(remark(run)))
         .words("started", |run| of(run, &|info| time(info.started)))
-        .words("took", |run| of(run, &took))
+        .words("took", |run| of(run, &|info| took(info).unwrap_or_else(|became| became)))
         .words("on", |run| of(run, &|info| nodes(&info.nodes, MOST_NODES)))
         .words("profile", |run| of(run, &profile))
         .words("Seatrial", |run| of(run, &|info| info.seatrial.clone()))

@@ -4,6 +4,7 @@ use askama::Template;
 
 use super::shown::Shown;
 use super::words::{fixed, text};
+use crate::view::cases::without_factors;
 use crate::view::matrix::{Matrix, MatrixValue};
 use crate::view::pairs::{matrices, matrix};
 
@@ -65,8 +66,8 @@ impl Heat {
 
 /// The matrices of pairs of nodes.
 pub fn of_pairs(shown: &Shown<'_>) -> Vec<Heat> {
-    let results = &shown.document.results;
-    let found = matrices(results);
-    let heat = |pairs| Heat::new(&matrix(results, pairs, MOST), |case| shown.place(case));
+    let results = without_factors(&shown.document.results);
+    let found = matrices(&results);
+    let heat = |pairs| Heat::new(&matrix(&results, pairs, MOST), |case| shown.place(case));
     found.iter().map(heat).collect()
 }

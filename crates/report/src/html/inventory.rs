@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::filter::Filter;
 use super::shown::Shown;
 use super::table::Table;
-use super::words::{text, unmarked};
+use super::words::text;
 use crate::inventory::{Node, system, table};
 use crate::notes::Notes;
 use crate::view::table as view;
@@ -23,7 +23,7 @@ pub struct Kind {
     /// What they can be filtered by.
     pub filter: Filter,
     /// The machine as a whole: label and text.
-    pub facts: Vec<(String, String)>,
+    pub facts: Vec<(&'static str, String)>,
     /// Its parts with their limits.
     pub parts: Table,
     /// What could not be read or looks odd.
@@ -57,7 +57,7 @@ fn kind(shown: &Shown<'_>, node: &Node, names: &[&str]) -> Kind {
     Kind {
         names: text(&title),
         filter: shown.filter_of(names.iter().copied(), Filter::ANY),
-        facts: facts.iter().map(|(label, said)| (unmarked(label), text(&unmarked(said)))).collect(),
+        facts: facts.iter().map(|(label, said)| (*label, text(said))).collect(),
         parts: Table::behind(notes, &parts),
         remarks: remarks(node),
     }

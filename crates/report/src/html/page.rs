@@ -76,8 +76,7 @@ pub fn render(document: &Document, context: &Context<'_>) -> io::Result<String> 
     let shown = Shown::new(document, context);
     let (actions, more_actions) = actions(&shown);
     let mut left = download::MOST;
-    let is_fleet = is_fleet(document);
-    let (settings, settings_note) = settings::table(context.settings, is_fleet, MOST_SETTINGS);
+    let (settings, settings_note) = settings::open(context.settings, document.run.nodes.len(), MOST_SETTINGS);
     let run = &document.run;
     let unfinished = unfinished(document, context);
     let badge = match (document.verdict, &unfinished) {
@@ -156,7 +155,7 @@ fn facts(document: &Document, context: &Context<'_>) -> Vec<(&'static str, Strin
         ("profile", profile(run)),
         ("on", text(&headline::nodes(&run.nodes, MOST_NAMES))),
         ("started", time(run.started)),
-        ("took", text(&took(run))),
+        ("took", text(&took(run).unwrap_or_else(|became| became))),
         ("cases", document.results.len().to_string()),
         ("kept in", context.folder.map_or(String::new(), |folder| text(&folder.display().to_string()))),
     ];

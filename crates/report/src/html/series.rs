@@ -9,8 +9,8 @@ use super::plot::{Curve, Plot, Point};
 use super::table::Table;
 use super::words::{quantity, text};
 use crate::number::spread;
-use crate::view::series::{axis_title, in_unit, list, matrix, split};
-use crate::words::unit;
+use crate::view::series::{axis_title, list, matrix, split};
+use crate::words::{in_unit, unit};
 
 /// Rows of a table of a series at most; the CSV and JSON forms have all.
 const MOST_ROWS: usize = 128;
@@ -47,7 +47,7 @@ pub fn together(name: &str, with: &[(String, &SeriesRecord)]) -> Option<Figure> 
 }
 
 fn views(name: &str, of: &str, series: &SeriesRecord, axes: &[Axis], rows: &[&SeriesRow]) -> Vec<SeriesView> {
-    let title = || format!("{name}{of}{}", in_unit(series));
+    let title = || format!("{name}{of}{}", in_unit(series.unit));
     let table = || SeriesView::Table(Table::new(&list(&title(), series, axes, rows), MOST_ROWS));
     match axes {
         [axis] => {

@@ -17,8 +17,9 @@ pub struct Table {
     /// What it is about; screen readers say it first.
     caption: String,
     heads: Vec<Head>,
-    /// Its rows; the first cell of each is its head.
     rows: Vec<Row>,
+    /// The column that names the rows: the first that is more than a verdict.
+    head: usize,
     /// Footnotes: reference and text.
     notes: Vec<(String, String)>,
     /// On a narrow screen each row is a block with its picture as wide as the screen, instead of a part of a table that
@@ -103,7 +104,8 @@ impl Table {
             },
         };
         let mut cell = |(cell, column): (&view::Cell, &view::Column)| {
-            let said = text(&arrows(&cell.text));
+            let said = text(&cell.text);
+            let said = if column.is_label { arrows(&said) } else { said };
             let marks: Vec<String> = cell.notes.iter().map(|note| notes.refer(&text(note))).collect();
             let best = if cell.is_best { "best" } else { "" };
             let faint = [&text(&cell.remark), &text(&cell.detail), best, &marks.join(" ")];
@@ -134,6 +136,9 @@ impl Table {
         Self {
             caption: text(&table.title),
             heads: table.columns.iter().enumerate().map(head).collect(),
+            head: (0..table.columns.len())
+                .find(|at| table.cells(*at).any(|cell| !cell.text.is_empty()))
+                .unwrap_or(0),
             rows,
             notes,
             is_stacked: !gains.is_empty(),
@@ -145,6 +150,10 @@ impl Table {
         Self { is_stacked: true, ..self }
     }
 
+    fn is_head(&self, column: &usize) -> bool {
+        *column == self.head
+    }
+
     fn is_number(&self, column: &usize) -> bool {
         self.heads.get(*column).is_some_and(|head| head.is_number)
     }
@@ -152,7 +161,8 @@ impl Table {
     /// What a cell says of its column where that has no head: what stands in it alone does not tell.
     fn label(&self, column: &usize, cell: &Cell) -> Option<&str> {
         let is_plain = cell.picture.is_empty() && cell.badge.is_none() && !cell.is_empty();
-        let head = self.heads.get(*column).filter(|_| self.is_stacked && is_plain && *column > 0)?;
+        let head =
+            self.heads.get(*column).filter(|_| self.is_stacked && is_plain && !self.is_head(column))?;
         Some(head.text.as_str())
     }
 

@@ -2,9 +2,8 @@
 
 use seatrial_model::Unit;
 
-use crate::ink::is_mark;
 use crate::number::decimals;
-use crate::words::{clean, unit};
+use crate::words::{self, clean};
 
 /// `text` without control characters, and without those that turn round the direction of what follows: a name must not
 /// rearrange the sentence that it stands in (Unicode Standard Annex 9).
@@ -19,14 +18,9 @@ pub fn arrows(subject: &str) -> String {
     subject.replace("->", "→")
 }
 
-/// Text that was meant for a terminal, without its marks.
-pub fn unmarked(marked: &str) -> String {
-    marked.chars().filter(|c| !is_mark(*c)).collect::<String>().trim().to_owned()
-}
-
 /// A number with the digits it carries, and its unit.
 pub fn quantity(value: f64, of: Unit) -> String {
-    format!("{}{}", number(value), unit(of))
+    grouped(&words::quantity(value, of))
 }
 
 /// A number with the digits it carries, thousands set apart by thin blanks.

@@ -11,10 +11,9 @@ use crate::TextStyle;
 use crate::grid;
 use crate::ink::{Ink, render_colors};
 use crate::notes::Notes;
-use crate::number::plain;
 use crate::terminal::table as text_table;
 use crate::view::table::{Builder, Cell, Table};
-use crate::words::{Badge, clean, count};
+use crate::words::{Badge, clean, count, rounded};
 
 /// One node: what it is, and what its parts could do at best.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -47,7 +46,9 @@ fn block(node: &Node, width: u16) -> String {
     let machine = &node.machine;
     let mut notes = Notes::default();
     let mut text = format!("{}\n", Ink::Strong.on(&clean(&node.name)));
-    text += &grid::paragraphs(&system::rows(machine, &mut notes), width);
+    let facts = system::rows(machine, &mut notes).into_iter();
+    let facts: Vec<_> = facts.map(|(label, said)| (Ink::Faint.on(label), clean(&said))).collect();
+    text += &grid::paragraphs(&facts, width);
     text.push('\n');
     let parts = Table { title: String::new(), ..table(node) };
     text += &text_table::block(parts, usize::MAX, &mut notes, width);
@@ -83,8 +84,7 @@ fn row(part: Part, limits: &[PartLimit]) -> Row {
     let (limit, from) = match found.map(|found| (&found.limit, found.binding())) {
         None => (Cell::default(), Cell::default()),
         Some((_, Some(bound))) => {
-            let value = format!("{} {}", plain(bound.value.value()), bound.value.unit());
-            (value.into(), format!("{} ({})", bound.formula, bound.provenance).into())
+            (rounded(bound.value).into(), format!("{} ({})", bound.formula, bound.provenance).into())
         }
         Some((Limit::Unknown { reason }, None)) => unknown(reason),
         Some((Limit::Chain(_), None)) => unknown("its chain of bounds is empty"),

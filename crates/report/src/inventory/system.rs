@@ -4,11 +4,10 @@ use seatrial_model::Bytes;
 use seatrial_model::machine::{Known, Machine, ProcessLimit};
 
 use super::counted;
-use crate::ink::Ink;
 use crate::notes::Notes;
-use crate::words::{clean, count};
+use crate::words::count;
 
-pub fn rows(machine: &Machine, notes: &mut Notes) -> Vec<(String, String)> {
+pub fn rows(machine: &Machine, notes: &mut Notes) -> Vec<(&'static str, String)> {
     let rows = [
         ("system", Some(product(machine, notes))),
         ("kernel", Some(kernel(machine, notes))),
@@ -20,7 +19,7 @@ pub fn rows(machine: &Machine, notes: &mut Notes) -> Vec<(String, String)> {
         ("for us", Some(confinement(machine))),
     ];
     rows.into_iter()
-        .filter_map(|(label, text)| Some((Ink::Faint.on(label), clean(&text?))))
+        .filter_map(|(label, text)| Some((label, text?)))
         .filter(|(_, text)| !text.is_empty())
         .collect()
 }

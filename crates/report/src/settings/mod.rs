@@ -2,7 +2,6 @@
 
 mod page;
 mod remedies;
-mod rows;
 
 use seatrial_model::Verdict;
 use seatrial_model::setting::{SettingAbout, SettingsDocument};
@@ -12,7 +11,14 @@ pub use page::page;
 use crate::TextStyle;
 use crate::ink::{Ink, render_colors};
 use crate::notes::Notes;
+use crate::terminal::table;
+use crate::view::headline::{counted, nodes};
+use crate::view::settings as view;
+use crate::view::table::Table;
 use crate::words::{clean, count, upper};
+
+/// Beyond so many rows those that are as wanted are counted, not listed.
+const MOST_ROWS: usize = 24;
 
 /// Nodes named one by one; more are counted.
 const MOST_NAMES: usize = 4;
@@ -25,10 +31,7 @@ pub fn render(document: &SettingsDocument, abouts: &[&SettingAbout], style: Text
     let mut notes = Notes::default();
     let width = style.width();
     let mut blocks = vec![headline(document)];
-    let table = rows::table(document, &mut notes, width);
-    if !table.is_empty() {
-        blocks.push(table + &notes.flush(width));
-    }
+    blocks.push(rows(document, &mut notes, width));
     blocks.push(remedies::block(document, abouts, width));
     blocks.push(Ink::Faint.on(&hint(document)) + "\n");
     blocks.retain(|block| !block.is_empty());
@@ -52,9 +55,22 @@ fn headline(document: &SettingsDocument) -> String {
         }
     };
     let profile = document.profile.as_ref().map(|profile| format!("profile {}", clean(&profile.id)));
-    let nodes = format!("on {}", nodes(document.nodes.iter().map(String::as_str).collect()));
+    let nodes = format!("on {}", clean(&nodes(&document.nodes, MOST_NAMES)));
     let second: Vec<String> = profile.into_iter().chain([nodes]).collect();
     format!("{first}\n{}\n", Ink::Faint.on(&second.join(" · ")))
+}
+
+/// What each setting is and what is wanted of it; of many those that are as wanted are counted.
+fn rows(document: &SettingsDocument, notes: &mut Notes, width: u16) -> String {
+    let is_judged = document.profile.is_some();
+    let mut rows = view::rows(&document.settings, &document.verdicts, is_judged);
+    let all = rows.len();
+    if is_judged && all > MOST_ROWS {
+        rows.retain(|(row, _)| row.verdict != Some(Verdict::Pass) || row.is_waived);
+    }
+    let mut table = Table { title: String::new(), ..view::table(&rows, document.nodes.len()) };
+    table.push_hidden(Verdict::Pass, all - rows.len());
+    table::block(table, usize::MAX, notes, width)
 }
 
 /// How many demands came out how, the heaviest first.
@@ -74,14 +90,7 @@ fn judged(document: &SettingsDocument) -> String {
         (Verdict::Warn, "waived"),
         (Verdict::Pass, "as wanted"),
     ];
-    let mut told =
-        phrases.into_iter().map(|(verdict, phrase)| (number(verdict), phrase)).filter(|(n, _)| *n > 0);
-    let first = told.next().map(|(number, phrase)| format!("{number} of {all} {phrase}"));
-    first
-        .into_iter()
-        .chain(told.map(|(number, phrase)| format!("{number} {phrase}")))
-        .collect::<Vec<_>>()
-        .join(", ")
+    counted(all, "", phrases.map(|(verdict, phrase)| (number(verdict), phrase)))
 }
 
 /// How many different settings were read.
@@ -99,9 +108,4 @@ fn hint(document: &SettingsDocument) -> String {
         Some(_) => format!("{explain}; `seatrial settings` shows them all"),
         None => format!("{explain}; `seatrial settings PROFILE` judges them"),
     }
-}
-
-/// Names of nodes, or how many there are.
-fn nodes(names: Vec<&str>) -> String {
-    if names.len() <= MOST_NAMES { clean(&names.join(", ")) } else { count(names.len(), "node") }
 }

@@ -5,6 +5,7 @@ use seatrial_model::setting::{SettingAbout, SettingsDocument, Wanted};
 
 use crate::grid;
 use crate::ink::Ink;
+use crate::view::headline::nodes;
 use crate::words::clean;
 
 pub fn block(document: &SettingsDocument, abouts: &[&SettingAbout], width: u16) -> String {
@@ -44,16 +45,16 @@ fn remedy(document: &SettingsDocument, about: &SettingAbout, width: u16) -> Opti
     text += &grid::paragraphs(&rows, width);
     for (command, nodes) in commands {
         // People copy commands, so they are never broken into lines.
-        text += &format!("     {}{}\n", clean(command), place(document, nodes));
+        text += &format!("     {}{}\n", clean(command), place(document, &nodes));
     }
     Some(text)
 }
 
 /// On which nodes, as a comment that a shell passes over.
-fn place(document: &SettingsDocument, nodes: Vec<&str>) -> String {
-    if nodes.len() == document.nodes.len() {
+fn place(document: &SettingsDocument, of: &[&str]) -> String {
+    if of.len() == document.nodes.len() {
         String::new()
     } else {
-        Ink::Faint.on(&format!("  # on {}", super::nodes(nodes)))
+        Ink::Faint.on(&format!("  # on {}", clean(&nodes(of, super::MOST_NAMES))))
     }
 }

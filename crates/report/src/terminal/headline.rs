@@ -18,7 +18,8 @@ pub fn block(document: &Document) -> String {
     let run = &document.run;
     let profile = run.profile.as_ref().map(|profile| format!("profile {}", profile.id));
     let on = (!run.nodes.is_empty()).then(|| format!("on {}", nodes(&run.nodes, MOST_NAMES)));
-    let parts = [profile, on, Some(time(run.started)), Some(took(run))];
+    let took = took(run).map_or_else(|became| became, |time| format!("took {time}"));
+    let parts = [profile, on, Some(time(run.started)), Some(took)];
     let second = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     format!("{first}\n{}\n", Ink::Faint.on(&clean(&second)))
 }

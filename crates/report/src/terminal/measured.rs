@@ -1,6 +1,6 @@
 //! The numbers: one table a group of cases, and one a study of factors.
 
-use seatrial_model::record::Document;
+use seatrial_model::record::{CaseRecord, Document};
 
 use super::{series, table};
 use crate::ink::Ink;
@@ -15,8 +15,8 @@ const MOST_CASES: usize = 24;
 /// Studies at most; of more the first are shown.
 const MOST_STUDIES: usize = 12;
 
-/// One block a group of cases: title, numbers, notes, series.
-pub fn blocks(document: &Document, notes: &mut Notes, width: u16) -> Vec<String> {
+/// One block a group of `shown` cases: title, numbers, notes, series.
+pub fn blocks(document: &Document, shown: &[&CaseRecord], notes: &mut Notes, width: u16) -> Vec<String> {
     let verdicts = cases::verdicts(document);
     let mut block = |(_, group): &(&str, Vec<&_>)| {
         let over_all = group.len() > MOST_CASES && is_fleet(document);
@@ -40,7 +40,7 @@ pub fn blocks(document: &Document, notes: &mut Notes, width: u16) -> Vec<String>
         }
         text + &notes.flush(width) + &series
     };
-    cases::groups(&document.results).iter().map(&mut block).collect()
+    cases::groups(shown).iter().map(&mut block).collect()
 }
 
 /// One block a subject that factors were studied on.

@@ -11,7 +11,6 @@ mod sweep;
 pub(crate) mod table;
 mod verdicts;
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -20,6 +19,7 @@ use seatrial_model::record::{CaseRecord, Document};
 use crate::TextStyle;
 use crate::ink::render_colors;
 use crate::notes::Notes;
+use crate::view::cases::without_factors;
 
 /// Lines that a terminal surely shows at once.
 const ONE_SCREEN: usize = 45;
@@ -33,38 +33,20 @@ pub struct Context<'a> {
     pub next: &'a [(String, String)],
 }
 
-/// The document without the results that have a table of their own; findings are of no account in it.
-fn without<'a>(document: &'a Document, is_elsewhere: &dyn Fn(&CaseRecord) -> bool) -> Cow<'a, Document> {
-    if !document.results.iter().any(is_elsewhere) {
-        // Of a fleet it holds a lot.
-        return Cow::Borrowed(document);
-    }
-    Cow::Owned(Document {
-        schema: document.schema,
-        run: document.run.clone(),
-        results: document.results.iter().filter(|case| !is_elsewhere(case)).cloned().collect(),
-        findings: Vec::new(),
-        verdicts: document.verdicts.clone(),
-        verdict: document.verdict,
-    })
-}
-
 /// The record as text for a terminal, ending with a line feed.
 pub fn render(document: &Document, context: &Context<'_>, style: TextStyle) -> String {
     let mut notes = Notes::default();
     let width = style.width();
     let mut blocks = vec![headline::block(document)];
     blocks.push(nodes::block(document, &mut notes, width));
-    let judged = verdicts::block(document, &mut notes, width);
-    if !judged.is_empty() {
-        blocks.push(judged + &notes.flush(width));
-    }
+    blocks.push(verdicts::block(document, &mut notes, width));
     let (tables, in_tables) = sweep::blocks(document, &mut notes, width);
     let in_tables: HashSet<&str> = in_tables.iter().map(String::as_str).collect();
-    let others = without(document, &seatrial_analysis::is_of_factors);
-    let rows = without(&others, &|case| in_tables.contains(case.case.as_str()));
+    let others = without_factors(&document.results);
+    let rows: Vec<&CaseRecord> =
+        others.iter().filter(|case| !in_tables.contains(case.case.as_str())).collect();
     blocks.extend(tables);
-    blocks.extend(measured::blocks(&rows, &mut notes, width));
+    blocks.extend(measured::blocks(document, &rows, &mut notes, width));
     blocks.extend(measured::of_factors(document, &mut notes, width));
     blocks.extend(pairs::blocks(&others, width));
     blocks.push(findings::block(document, width));

@@ -1,7 +1,7 @@
 //! Pairs of nodes: a matrix of those measured one by one, and a table of flows that ran at the same time.
 
 use seatrial_analysis::{AtOnce, Matrix as Pairs};
-use seatrial_model::record::{CaseRecord, Document};
+use seatrial_model::record::CaseRecord;
 
 use super::table;
 use crate::grid;
@@ -18,9 +18,9 @@ const MOST_NODES: usize = 10;
 const MOST_ROWS: usize = 8;
 
 /// One block a question that was asked of pairs.
-pub fn blocks(document: &Document, width: u16) -> Vec<String> {
-    let (pairs, flows) = (matrices(&document.results), seatrial_analysis::at_once(&document.results));
-    let of_pairs = pairs.iter().map(|pairs| of_matrix(&document.results, pairs, width));
+pub fn blocks(results: &[CaseRecord], width: u16) -> Vec<String> {
+    let (pairs, flows) = (matrices(results), seatrial_analysis::at_once(results));
+    let of_pairs = pairs.iter().map(|pairs| of_matrix(results, pairs, width));
     of_pairs.chain(flows.iter().map(|found| of_flows(found, width))).collect()
 }
 

@@ -1,12 +1,10 @@
 //! A table as text: colours are marks, reasons are references to notes, what there is no room for is left out.
 
-use seatrial_model::Unit;
-
 use crate::grid::{self, Column};
 use crate::ink::Ink;
 use crate::notes::Notes;
 use crate::view::table::{Cell, Table};
-use crate::words::{Badge, clean, count, unit};
+use crate::words::{Badge, clean, count, in_unit, unit};
 
 /// `table` with its title, `most` of its rows, its remarks and the notes that it refers to; nothing without rows.
 pub fn block(table: Table, most: usize, notes: &mut Notes, width: u16) -> String {
@@ -61,9 +59,7 @@ fn title(table: &mut Table) -> String {
     let first = units.next();
     if let Some(shared) = first.filter(|first| units.all(|unit| unit == *first)) {
         table.columns.iter_mut().for_each(|column| column.unit = None);
-        if shared != Unit::Count {
-            title += &format!(" · in{}", unit(shared));
-        }
+        title += &in_unit(shared).replacen(' ', " · ", 1);
     }
     title
 }

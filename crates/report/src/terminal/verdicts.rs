@@ -10,8 +10,7 @@ use super::table;
 use crate::notes::Notes;
 use crate::view::criteria::{Judgement, Places, criteria, table as view};
 use crate::view::nodes::{is_fleet, shortfall};
-use crate::view::table::{Cell, Row};
-use crate::words::Badge;
+use crate::view::table::Cell;
 
 /// Beyond so many judgements those that are met are folded by criterion; and so many rows of either sort are shown.
 const MOST_ROWS: usize = 24;
@@ -49,7 +48,7 @@ pub fn block(document: &Document, notes: &mut Notes, width: u16) -> String {
     let hidden = hidden.into_iter().filter(|(_, number)| *number > 0);
     let more = more.into_iter().map(|(Reverse(verdict), number)| (verdict, number));
     let texts = [text(&open, more, is_fleet, notes, width), text(&folded, hidden, is_fleet, notes, width)];
-    texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+    texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n") + &notes.flush(width)
 }
 
 /// The rows, and behind them how many there are more.
@@ -61,13 +60,6 @@ fn text(
     width: u16,
 ) -> String {
     let mut table = view("", rows, is_fleet, is_fleet);
-    if rows.is_empty() {
-        table.columns.truncate(2);
-    }
-    for (verdict, hidden) in more {
-        let mut cells = vec![Cell::default(); table.columns.len()];
-        (cells[0], cells[1]) = (Badge::from(verdict).into(), format!("{hidden} more").into());
-        table.rows.push(Row { cells, ..Row::default() });
-    }
+    more.for_each(|(verdict, hidden)| table.push_hidden(verdict, hidden));
     table::text(table, usize::MAX, notes, width)
 }

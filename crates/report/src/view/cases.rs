@@ -1,7 +1,9 @@
 //! The cases of a benchmark: a row a case, a column a metric, and behind the headline its limit.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
+use seatrial_analysis::is_of_factors;
 use seatrial_model::record::{CaseRecord, Document, MetricRecord};
 use seatrial_model::{Outcome, Verdict};
 
@@ -27,25 +29,36 @@ pub fn verdicts(document: &Document) -> Verdicts<'_> {
     heaviest
 }
 
+/// The cases without those of a study of factors, which have a table of their own.
+pub fn without_factors(results: &[CaseRecord]) -> Cow<'_, [CaseRecord]> {
+    if results.iter().any(is_of_factors) {
+        results.iter().filter(|case| !is_of_factors(case)).cloned().collect()
+    } else {
+        // Of a fleet they are a lot.
+        results.into()
+    }
+}
+
 /// Cases of one benchmark that report the same metrics, in the order of the first of each. Cases without numbers go
 /// with the first group of their benchmark.
-pub fn groups(results: &[CaseRecord]) -> Vec<(&str, Vec<&CaseRecord>)> {
-    let mut groups: Vec<(&str, Vec<&String>, Vec<usize>)> = Vec::new();
-    let (measured, others): (Vec<_>, Vec<_>) =
-        results.iter().enumerate().partition(|(_, case)| !case.metrics.is_empty());
-    for (at, case) in measured.into_iter().chain(others) {
-        let fits = |(bench, metrics, _): &&mut (&str, Vec<&String>, Vec<usize>)| {
-            *bench == case.bench
-                && (case.metrics.is_empty() || metrics.iter().copied().eq(case.metrics.keys()))
+pub fn groups<'a>(results: &[&'a CaseRecord]) -> Vec<(&'a str, Vec<&'a CaseRecord>)> {
+    let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
+    let (measured, others): (Vec<usize>, Vec<usize>) =
+        (0..results.len()).partition(|at| !results[*at].metrics.is_empty());
+    for at in measured.into_iter().chain(others) {
+        let case = results[at];
+        let fits = |(bench, cases): &&mut (&str, Vec<usize>)| {
+            let is_same = || results[cases[0]].metrics.keys().eq(case.metrics.keys());
+            *bench == case.bench && (case.metrics.is_empty() || is_same())
         };
         match groups.iter_mut().find(fits) {
-            Some((_, _, cases)) => cases.push(at),
-            None => groups.push((&case.bench, case.metrics.keys().collect(), vec![at])),
+            Some((_, cases)) => cases.push(at),
+            None => groups.push((&case.bench, vec![at])),
         }
     }
-    let in_order = |(bench, _, mut places): (_, Vec<&String>, Vec<usize>)| {
+    let in_order = |(bench, mut places): (_, Vec<usize>)| {
         places.sort_unstable();
-        (bench, places.into_iter().map(|at| &results[at]).collect())
+        (bench, places.into_iter().map(|at| results[at]).collect())
     };
     groups.into_iter().map(in_order).collect()
 }
@@ -83,7 +96,7 @@ pub fn table(cases: &[&CaseRecord], verdicts: &Verdicts<'_>) -> Table {
     let labels = if cases.len() > 1 {
         labels
     } else {
-        labels.column(Column::words("subject").detail(), |case| Cell::from(case.subject.as_str()))
+        labels.column(Column::words("subject").label().detail(), |case| Cell::from(case.subject.as_str()))
     };
     let verdict = |case: &CaseRecord| verdicts.get(case.case.as_str()).copied();
     let head = if cases.iter().any(|case| verdict(case).is_some()) { "verdict" } else { "outcome" };

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use seatrial_model::record::{CaseRecord, Document};
-use seatrial_model::{Unit, Verdict, VerdictRecord};
+use seatrial_model::{Verdict, VerdictRecord};
 
 use super::nodes::shortfall;
 use super::table::{Builder, Cell, Table};
-use crate::number::{half_width, plain, signed_share};
-use crate::words::{Badge, unit};
+use crate::number::{half_width, signed_share};
+use crate::words::{Badge, rounded};
 
 /// The judgements of a criterion by one bound.
 pub struct Criterion<'a> {
@@ -140,16 +140,10 @@ pub fn table(title: &str, rows: &[Judgement<'_>], has_places: bool, is_fleet: bo
 }
 
 /// What was measured, with its interval.
-fn measured(record: &VerdictRecord) -> Option<String> {
+pub fn measured(record: &VerdictRecord) -> Option<String> {
     let value = record.measured?;
-    let number = match value.unit() {
-        // Counts are exact: an MTU of 65535 is not one of 65500.
-        Unit::Count => value.value().to_string(),
-        _ => plain(value.value()),
-    };
     let spread = record.interval.map(|(low, high)| half_width(value.value(), (low.value(), high.value())));
-    let spread = spread.map(|spread| format!(" {spread}")).unwrap_or_default();
-    Some(format!("{number}{}{spread}", unit(value.unit())))
+    Some(rounded(value) + &spread.map(|spread| format!(" {spread}")).unwrap_or_default())
 }
 
 /// The bound in signs, which are read at a glance.

@@ -9,7 +9,7 @@ use seatrial_stats::Verdict;
 use super::table::{Builder, Cell, Column, Gain, Plot, Table};
 use crate::labels::{self, Label};
 use crate::number::{change, decimals, share};
-use crate::words::{Badge, set_of, unit};
+use crate::words::{Badge, direction, in_unit, set_of, unit};
 
 /// Characters of a folded set of nodes.
 const LONGEST_SET: usize = 60;
@@ -184,14 +184,8 @@ pub fn tables(differences: &[Difference]) -> Vec<Table> {
 }
 
 fn title(row: &Difference) -> String {
-    let unit = if row.unit == Unit::Count { String::new() } else { format!(" in {}", row.unit) };
-    let direction = match row.better {
-        Better::Higher => ", higher is better",
-        Better::Lower => ", lower is better",
-        Better::None => "",
-    };
     let metric = if row.metric.is_empty() { "without numbers" } else { &row.metric };
-    format!("{} · {metric}{unit}{direction}", row.bench)
+    format!("{} · {metric}{}{}", row.bench, in_unit(row.unit), direction(row.better))
 }
 
 /// A row for each of `rows`: where they are of several metrics, each with its own.
@@ -213,7 +207,7 @@ pub fn table(rows: &[&Difference]) -> Table {
         let mut next = names.iter();
         Builder::new("The worst first", rows)
             .words("metric", |row| Cell::from(row.metric.as_str()).detail(&row.bench))
-            .words("of", |_| next.next().cloned())
+            .column(Column::words("of").label(), |_| next.next().cloned())
     } else {
         Builder::new(rows.first().map_or(String::new(), |row| title(row)), rows).labels(&labels)
     };

@@ -74,21 +74,28 @@ fn measured(document: &Document) -> String {
 }
 
 /// `2 of 9 criteria not met, 1 could not be judged`: the first number says of what.
-fn counted<const N: usize>(all: usize, of: &str, told: [(usize, &str); N]) -> String {
+pub fn counted<const N: usize>(all: usize, of: &str, told: [(usize, &str); N]) -> String {
     let mut told = told.into_iter().filter(|(number, _)| *number > 0);
-    let first = told.next().map(|(number, phrase)| format!("{number} of {all} {of} {phrase}"));
+    let first = told.next().map(|(number, phrase)| {
+        [&format!("{number} of {all}"), of, phrase]
+            .into_iter()
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
+    });
     let rest = told.map(|(number, phrase)| format!("{number} {phrase}"));
     first.into_iter().chain(rest).collect::<Vec<_>>().join(", ")
 }
 
-/// How long a run took, or that it did not end by itself.
-pub fn took(run: &RunInfo) -> String {
+/// How long a run took.
+///
+/// # Errors
+/// What became of it, where it did not end by itself.
+pub fn took(run: &RunInfo) -> Result<String, String> {
     match &run.ended {
-        None => "did not end".to_owned(),
-        Some(RunEnd { signal: Some(signal), .. }) => format!("stopped by {signal}"),
-        Some(_) => run
-            .took()
-            .map_or("the clock was set back meanwhile".to_owned(), |time| format!("took {}", span(time))),
+        None => Err("did not end".to_owned()),
+        Some(RunEnd { signal: Some(signal), .. }) => Err(format!("stopped by {signal}")),
+        Some(_) => run.took().map(span).ok_or_else(|| "the clock was set back meanwhile".to_owned()),
     }
 }
 

@@ -8,8 +8,8 @@ use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{Cause, Outcome, Severity, Subject, Verdict, VerdictRecord};
 
 use super::table::{Builder, Cell, Column, Table};
-use crate::number::{plain, signed_share};
-use crate::words::{Badge, count, tone, unit};
+use crate::number::signed_share;
+use crate::words::{Badge, count, rounded, tone};
 
 /// Whether `document` is about several nodes.
 pub fn is_fleet(document: &Document) -> bool {
@@ -194,10 +194,7 @@ pub fn title(document: &Document, summaries: &[NodeSummary<'_>]) -> String {
 /// A row for each of `nodes`, which play `roles`.
 pub fn table(document: &Document, nodes: &[NodeSummary<'_>], roles: Option<&Assignment>) -> Table {
     let is_judged = !document.verdicts.is_empty();
-    let quantity = |node: &NodeSummary<'_>| {
-        let value = node.judged()?.measured?;
-        Some(format!("{}{}", plain(value.value()), unit(value.unit())))
-    };
+    let value = |node: &NodeSummary<'_>| node.judged()?.measured.map(rounded);
     let margin = |node: &NodeSummary<'_>| node.judged()?.margin_percent.map(signed_share);
     let (ended, met) = if is_judged { ("verdict", "met") } else { ("outcome", "measured") };
     Builder::new(title(document, nodes), nodes)
@@ -206,7 +203,7 @@ pub fn table(document: &Document, nodes: &[NodeSummary<'_>], roles: Option<&Assi
         .words("role", |node| roles.map(|roles| roles.roles_of(node.node).join(", ")))
         .numbers(met, |node| format!("{} of {}", node.met, node.all))
         .words("worst", worst)
-        .numbers("value", quantity)
+        .numbers("value", value)
         .numbers("margin", margin)
         .words("why", |node| Cell::default().notes(why(node)))
         .words("found", |node| node.found.join(", "))

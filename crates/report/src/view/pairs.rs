@@ -11,7 +11,7 @@ use super::matrix::{Matrix, MatrixValue};
 use super::table::{Builder, Cell, Column, Table};
 use crate::labels::named_params;
 use crate::number::{decimals, plain, signed_share, spread};
-use crate::words::{count, unit};
+use crate::words::{count, in_unit, quantity};
 
 /// Steps at most; of more the last ones are shown, which have the most flows.
 const MOST_STEPS: usize = 24;
@@ -24,10 +24,8 @@ pub fn matrices(results: &[CaseRecord]) -> Vec<Pairs> {
 }
 
 fn title(words: &[&str], of: seatrial_model::Unit, what: &str) -> String {
-    let of = unit(of);
-    let of = if of.is_empty() { of } else { format!(" in{of}") };
     let words: Vec<&str> = words.iter().copied().filter(|word| !word.is_empty()).collect();
-    format!("{}{of} · {what}", words.join(" · "))
+    format!("{}{} · {what}", words.join(" · "), in_unit(of))
 }
 
 /// The numbers of `pairs` between its nodes; of more than `most` nodes those whose pairs are worst, with each other.
@@ -67,7 +65,7 @@ pub fn matrix(results: &[CaseRecord], pairs: &Pairs, most: usize) -> Matrix {
             let all = pairs.nodes.len();
             format!("The {} nodes of {all} whose pairs are worst, with each other.", names.len())
         } else {
-            format!("{} pairs, median {}{}.", all.len(), plain(median), unit(pairs.unit))
+            format!("{} pairs, median {}.", all.len(), quantity(median, pairs.unit))
         },
         values: pairs.cells.iter().filter_map(value).collect(),
         columns: names.clone(),

@@ -7,7 +7,6 @@ use super::matrix::{Matrix, MatrixValue};
 use super::table::{Builder, Cell, Column, Table};
 use crate::labels::Label;
 use crate::number::{decimals, spread};
-use crate::words::unit;
 
 /// Rows of a series by the values of one axis, in the order in which the values first appear.
 pub fn split<'a>(
@@ -100,10 +99,4 @@ pub fn list(title: &str, series: &SeriesRecord, axes: &[Axis], rows: &[&SeriesRo
         .numbers("95 %", |row| spread(row.summary.median, row.summary.ci95))
         .column(Column::numbers("n").detail(), |row| row.summary.n.to_string());
     Table { forms: "CSV and JSON forms", ..table.finish() }
-}
-
-/// The unit of a series behind its title.
-pub fn in_unit(series: &SeriesRecord) -> String {
-    let of = unit(series.unit);
-    if of.is_empty() { of } else { format!(" · in{of}") }
 }

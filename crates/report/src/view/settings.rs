@@ -1,70 +1,187 @@
-//! Settings that are not as the profile wants them, and those that differ between nodes.
+//! What each setting is and what is wanted of it, a row a demand. Nodes that agree share a row.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 
-use seatrial_model::Verdict;
-use seatrial_model::setting::{AuditedSetting, Present};
+use seatrial_model::setting::{AuditedSetting, Present, Wanted};
+use seatrial_model::{Verdict, VerdictRecord};
 
-use super::table::{Builder, Cell, Table};
+use super::criteria::short;
+use super::table::{Builder, Cell, Column, Table};
 use crate::words::{Badge, count, cut, set_of};
 
 /// Characters of a folded set of nodes.
 const LONGEST_SET: usize = 60;
 
-/// One value of a setting, and what is wanted of it.
-struct Value<'a> {
+/// Characters of what a setting is.
+const LONGEST_VALUE: usize = 120;
+
+/// What a row says, but for the nodes it says it of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Row {
+    pub verdict: Option<Verdict>,
+    setting: String,
+    subject: String,
     present: String,
-    first: &'a AuditedSetting,
-    nodes: Vec<&'a str>,
-    verdict: Option<Verdict>,
+    wanted: String,
+    by: String,
+    change: String,
+    notes: Vec<String>,
+    /// What is waived is always shown.
+    pub is_waived: bool,
 }
 
-/// The settings to look at, and a sentence about the others.
-pub fn table(all: &[AuditedSetting], is_fleet: bool, most: usize) -> (Table, String) {
+impl Row {
+    /// The setting, and the subject where that is not the whole node: `nic.mtu eth0`.
+    fn name(&self) -> String {
+        match self.subject.as_str() {
+            "" | "node" => self.setting.clone(),
+            subject => format!("{} {}", self.setting, subject.strip_prefix("nic:").unwrap_or(subject)),
+        }
+    }
+}
+
+/// Rows that say the same, once, with the nodes they say it of.
+pub type Rows<'a> = Vec<(Row, Vec<&'a str>)>;
+
+/// A row a demand. Where a profile judges, also those of its `verdicts` that found nothing to judge, the worst first;
+/// where none does, also a row a reading that nothing is wanted of.
+pub fn rows<'a>(settings: &'a [AuditedSetting], verdicts: &'a [VerdictRecord], is_judged: bool) -> Rows<'a> {
+    let mut rows: Vec<(Row, &str)> = Vec::new();
+    let mut told: BTreeSet<(&str, &str, &str)> = BTreeSet::new();
+    for setting in settings {
+        let (reading, node) = (&setting.reading, setting.node.as_str());
+        told.extend(setting.wanted.first().map(|_| (&*reading.setting, node, reading.subject.as_str())));
+        rows.extend(setting.wanted.iter().map(|want| (judged(setting, want, is_judged), node)));
+        if setting.wanted.is_empty() && !is_judged {
+            rows.push((read(setting), node));
+        }
+    }
+    let is_new = |record: &&VerdictRecord| {
+        let node = record.node.as_deref().unwrap_or_default();
+        !told.contains(&(record.criterion.as_str(), node, record.subject.as_str()))
+    };
+    let without_subject = verdicts.iter().filter(is_new);
+    rows.extend(without_subject.map(|record| (empty(record), record.node.as_deref().unwrap_or_default())));
+    let mut rows = merged(rows);
+    // What one node has otherwise stands beside what the others have.
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (at, (row, _)) in rows.iter().enumerate() {
+        places.entry(row.setting.clone()).or_insert(at);
+    }
+    rows.sort_by_key(|(row, _)| places[&row.setting]);
+    if is_judged {
+        rows.sort_by_key(|(row, _)| Reverse(row.verdict));
+    }
+    rows
+}
+
+fn merged(rows: Vec<(Row, &str)>) -> Rows<'_> {
+    let mut places: HashMap<Row, usize> = HashMap::new();
+    let mut merged: Rows<'_> = Vec::new();
+    for (row, node) in rows {
+        match places.entry(row) {
+            Entry::Occupied(place) => merged[*place.get()].1.push(node),
+            Entry::Vacant(place) => {
+                merged.push((place.key().clone(), vec![node]));
+                place.insert(merged.len() - 1);
+            }
+        }
+    }
+    merged
+}
+
+/// One demand on one reading.
+fn judged(setting: &AuditedSetting, want: &Wanted, is_judged: bool) -> Row {
+    let mut row = Row {
+        verdict: Some(want.verdict),
+        wanted: short(&want.bound),
+        by: if is_judged { String::new() } else { want.profile.clone() },
+        change: want.change.clone().unwrap_or_default(),
+        is_waived: want.waiver.is_some(),
+        ..read(setting)
+    };
+    if is_judged || want.verdict > Verdict::Pass {
+        row.notes.extend(want.why.as_ref().map(|why| format!("wanted: {why}")));
+    }
+    // What a fail says is told by what is present and how to change it.
+    if want.verdict == Verdict::Unknown && setting.reading.present.why().is_none() {
+        row.notes.extend(want.reason.clone());
+    }
+    row.notes.extend(want.waiver.clone());
+    row
+}
+
+/// A reading by itself.
+fn read(setting: &AuditedSetting) -> Row {
+    let reading = &setting.reading;
+    let present = match &reading.present {
+        Present::Value(value) => value.to_string(),
+        Present::Absent(_) => "not here".to_owned(),
+        Present::Unreadable(_) => "not readable".to_owned(),
+    };
+    Row {
+        setting: reading.setting.clone(),
+        subject: reading.subject.to_string(),
+        present: cut(&present, LONGEST_VALUE),
+        notes: reading.present.why().map(str::to_owned).into_iter().chain(reading.note.clone()).collect(),
+        ..Row::default()
+    }
+}
+
+/// A demand that found nothing to judge.
+fn empty(record: &VerdictRecord) -> Row {
+    Row {
+        verdict: Some(record.verdict),
+        setting: record.criterion.clone(),
+        wanted: short(&record.bound),
+        notes: record.reason.iter().chain(&record.waiver).cloned().collect(),
+        is_waived: record.waiver.is_some(),
+        ..Row::default()
+    }
+}
+
+/// The table of `rows`, of `nodes` nodes.
+pub fn table(rows: &Rows<'_>, nodes: usize) -> Table {
+    let differ = rows.iter().any(|(_, of)| of.len() != nodes);
+    Builder::new("Settings to look at", rows)
+        .words("verdict", |(row, _)| row.verdict.map(Badge::from))
+        .column(Column::words("setting").unbroken(), |(row, _)| row.name())
+        .words("node", |(_, nodes)| differ.then(|| set_of(nodes, LONGEST_SET)))
+        .words("present", |(row, _)| row.present.as_str())
+        .words("wanted", |(row, _)| row.wanted.as_str())
+        .column(Column::words("by").unbroken(), |(row, _)| row.by.as_str())
+        .column(Column::words("to change it").detail(), |(row, _)| row.change.as_str())
+        .words("why", |(row, _)| Cell::default().notes(row.notes.clone()))
+        .about(|(row, nodes), about| {
+            about.nodes = nodes.iter().map(|node| (*node).to_owned()).collect();
+            about.tone = row.verdict;
+        })
+        .finish()
+}
+
+/// The settings that are not as wanted or not the same everywhere, and a sentence about the others.
+pub fn open(all: &[AuditedSetting], nodes: usize, most: usize) -> (Table, String) {
     if all.is_empty() {
         return (Table::default(), "No settings were kept with this run.".to_owned());
     }
-    let mut settings: BTreeMap<(&str, &str), Vec<Value<'_>>> = BTreeMap::new();
-    for setting in all {
-        let key = (setting.reading.setting.as_str(), setting.reading.subject.as_str());
-        let values = settings.entry(key).or_default();
-        let present = present(&setting.reading.present);
-        let verdict = Verdict::roll_up(setting.wanted.iter().map(|want| want.verdict));
-        match values.iter_mut().find(|value| value.present == present && value.verdict == verdict) {
-            Some(value) => value.nodes.push(&setting.node),
-            None => values.push(Value { present, first: setting, nodes: vec![&setting.node], verdict }),
-        }
+    let mut settings: HashMap<String, (BTreeSet<String>, Option<Verdict>)> = HashMap::new();
+    let mut rows = rows(all, &[], false);
+    for (row, _) in &rows {
+        let (values, verdict) = settings.entry(row.name()).or_default();
+        values.insert(row.present.clone());
+        *verdict = row.verdict.max(*verdict);
     }
-    let number = settings.len();
-    let mut open: Vec<Vec<Value<'_>>> = settings.into_values().filter(|values| is_open(values)).collect();
-    open.iter_mut().for_each(|values| values.sort_by_key(|value| Reverse(value.verdict)));
-    open.sort_by_key(|values| Reverse(values.iter().filter_map(|value| value.verdict).max()));
-    let like = number - open.len();
-    let is_empty = open.is_empty();
-    let rows: Vec<Value<'_>> = open.into_iter().flatten().collect();
+    let worst = |row: &Row| settings[&row.name()].1;
+    rows.retain(|(row, _)| settings[&row.name()].0.len() > 1 || worst(row) > Some(Verdict::Pass));
+    rows.sort_by_key(|(row, _)| (Reverse(worst(row)), Reverse(row.verdict)));
+    let open: BTreeSet<String> = rows.iter().map(|(row, _)| row.name()).collect();
     let left_out = rows.len().saturating_sub(most);
-    let table = Builder::new("Settings to look at", &rows[..rows.len() - left_out])
-        .words("setting", name)
-        .words("nodes", |value| is_fleet.then(|| set_of(&value.nodes, LONGEST_SET)))
-        .words("verdict", |value| value.verdict.map(Badge::from))
-        .words("present", |value| cut(&value.present, 120))
-        .words("wanted", |value| {
-            let wanted = value.first.wanted.iter().map(|want| format!("{} ({})", want.bound, want.profile));
-            wanted.collect::<Vec<_>>().join("; ")
-        })
-        .words("to change it", |value| {
-            let change = value.first.wanted.iter().filter_map(|want| want.change.as_deref());
-            change.collect::<Vec<_>>().join("; ")
-        })
-        .words("why", |value| Cell::default().notes(why(value)))
-        .about(|value, row| {
-            row.nodes = value.nodes.iter().map(|node| (*node).to_owned()).collect();
-            row.tone = value.verdict;
-        });
-    let of_all = count(number, "setting");
+    rows.truncate(most);
+    let (of_all, like) = (count(settings.len(), "setting"), settings.len() - open.len());
     let is_wanted = all.iter().any(|setting| !setting.wanted.is_empty());
-    let mut sentence = match (is_empty, is_fleet, is_wanted) {
+    let mut sentence = match (open.is_empty(), nodes > 1, is_wanted) {
         (true, true, true) => {
             format!("{of_all}: the same on every node, and none differs from what is wanted.")
         }
@@ -77,36 +194,5 @@ pub fn table(all: &[AuditedSetting], is_fleet: bool, most: usize) -> (Table, Str
     if left_out > 0 {
         sentence += &format!(" {} left out here; seatrial settings shows them.", count(left_out, "row"));
     }
-    (table.finish(), sentence)
-}
-
-/// Whether something is to be said about a setting: not as wanted, or not the same everywhere.
-fn is_open(values: &[Value<'_>]) -> bool {
-    values.len() > 1 || values.iter().any(|value| value.verdict > Some(Verdict::Pass))
-}
-
-fn present(present: &Present) -> String {
-    match present {
-        Present::Value(value) => value.to_string(),
-        Present::Absent(_) => "not here".to_owned(),
-        Present::Unreadable(_) => "not readable".to_owned(),
-    }
-}
-
-/// The setting, and the subject where that is not the whole node: `nic.mtu eth0`.
-fn name(value: &Value<'_>) -> String {
-    let reading = &value.first.reading;
-    match reading.subject.as_str() {
-        "" | "node" => reading.setting.clone(),
-        subject => format!("{} {}", reading.setting, subject.strip_prefix("nic:").unwrap_or(subject)),
-    }
-}
-
-fn why<'a>(value: &Value<'a>) -> Vec<&'a str> {
-    let AuditedSetting { reading, wanted, .. } = value.first;
-    let why = wanted.iter().flat_map(|want| [&want.why, &want.reason, &want.waiver]).flatten();
-    let why = why.map(String::as_str).chain(reading.present.why()).chain(reading.note.as_deref());
-    let mut why: Vec<&str> = why.collect();
-    why.dedup();
-    why
+    (table(&rows, nodes), sentence)
 }

@@ -5,7 +5,7 @@ use seatrial_model::Outcome;
 
 use super::table::{Builder, Cell, Column, Table};
 use crate::number::{decimals, half_width, spread};
-use crate::words::{Badge, count, unit};
+use crate::words::{Badge, count, in_unit};
 
 /// What stands above a sweep.
 pub fn title(sweep: &Sweep) -> String {
@@ -19,11 +19,9 @@ pub fn table(sweep: &Sweep) -> Table {
     let decimals = decimals(sweep.cells.values().filter_map(|cell| cell.value));
     let peak = sweep.peak().map(|(at, _)| at);
     let rows: Vec<usize> = (0..sweep.down.1.len()).collect();
-    let of = unit(sweep.unit);
-    let of = if of.is_empty() { of } else { format!(" · in{of}") };
     let corner = Column::numbers(format!("{} ↓  {} →", sweep.down.0, sweep.across.0));
-    let mut table =
-        Builder::new(title(sweep) + &of, &rows).column(corner, |row| sweep.down.1[*row].to_string());
+    let mut table = Builder::new(title(sweep) + &in_unit(sweep.unit).replacen(' ', " · ", 1), &rows)
+        .column(corner, |row| sweep.down.1[*row].to_string());
     for (column, value) in sweep.across.1.iter().enumerate() {
         let cell = |row: &usize| match sweep.cells.get(&(*row, column)) {
             None => Cell::default(),

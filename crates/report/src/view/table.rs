@@ -24,7 +24,7 @@ pub struct Table {
 }
 
 /// What all cells of a column share.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Column {
     pub title: String,
     /// The unit of its quantities; none of other cells.
@@ -97,16 +97,7 @@ pub struct Gain {
 impl Column {
     /// A column of words.
     pub fn words(title: impl Into<String>) -> Self {
-        Self {
-            title: title.into(),
-            unit: None,
-            side: Side::Left,
-            is_unbroken: false,
-            is_detail: false,
-            is_of_title: false,
-            is_label: false,
-            is_joined: false,
-        }
+        Self { title: title.into(), ..Self::default() }
     }
 
     /// A column of numbers.
@@ -132,6 +123,11 @@ impl Column {
     /// The same, part of the title where all rows say the same and there is little room.
     pub fn of_title(self) -> Self {
         Self { is_of_title: true, ..self }
+    }
+
+    /// The same, which tells the rows apart.
+    pub fn label(self) -> Self {
+        Self { is_label: true, ..self }
     }
 
     /// The same, never parted from the column before it.
@@ -245,14 +241,11 @@ impl<'a, T> Builder<'a, T> {
             for (row, cell) in self.table.rows.iter_mut().zip(column.cells()) {
                 row.cells.push(cell.as_str().into());
             }
-            let side = column.side();
-            let is_unbroken = side == Side::Right;
-            self.table.columns.push(Column {
-                side,
-                is_unbroken,
-                is_label: true,
-                ..Column::words(column.head())
-            });
+            let laid = match column.side() {
+                Side::Left => Column::words(column.head()),
+                Side::Right => Column::numbers(column.head()),
+            };
+            self.table.columns.push(laid.label());
         }
         self
     }
@@ -280,6 +273,21 @@ impl Table {
     /// The cells of a column.
     pub fn cells(&self, column: usize) -> impl Iterator<Item = &Cell> {
         self.rows.iter().filter_map(move |row| row.cells.get(column))
+    }
+
+    /// Adds a last row that says how many more came out as `verdict`; nothing for none.
+    pub fn push_hidden(&mut self, verdict: Verdict, number: usize) {
+        if number == 0 {
+            return;
+        }
+        if self.rows.is_empty() {
+            // There is no other row to tell columns apart.
+            self.columns.truncate(2);
+        }
+        let mut cells = vec![Cell::default(); self.columns.len()];
+        let said = [Badge::from(verdict).into(), format!("{number} more").into()];
+        cells.iter_mut().zip(said).for_each(|(cell, said)| *cell = said);
+        self.rows.push(Row { cells, ..Row::default() });
     }
 
     /// Takes the columns out that `is_kept` does not take; all of a table without rows are kept.

@@ -144,3 +144,53 @@ fn a_case_that_hangs_ends_at_its_deadline_though_another_agent_never_ceases_to_t
     let finished = run_on(seatrial_registry::REGISTRY, &site, &mut fleet, cases);
     assert_eq!(finished.records[0].cause, Some(Cause::Hang));
 }
+
+/// Agents, and how many of their workers run.
+struct Counting(ScriptedFleet, usize);
+
+impl Fleet for Counting {
+    fn agents(&self) -> &[Hello] {
+        self.0.agents()
+    }
+
+    fn send(&mut self, node: NodeIndex, command: Command) {
+        self.1 += usize::from(matches!(command, Command::Spawn { .. }));
+        self.0.send(node, command);
+    }
+
+    fn next(&mut self, deadline: Nanos) -> FleetEvent {
+        let event = self.0.next(deadline);
+        self.1 -= usize::from(matches!(event, FleetEvent::From(_, Report::Ended { .. })));
+        event
+    }
+
+    fn now(&self) -> Nanos {
+        self.0.now()
+    }
+}
+
+#[test]
+fn an_event_that_cannot_be_kept_while_cases_start_ends_the_run_after_the_workers_that_run_were_killed() {
+    let site = site(4);
+    let cases = plan(&site, "pair", "1", "1");
+    let mut fleet = Counting(ScriptedFleet::new(site.nodes.clone(), |_, _, _| steady()), 0);
+    let mut started = 0;
+    let mut watch = |event: Event| {
+        started += usize::from(matches!(event, Event::CaseStarted { .. }));
+        if started == 2 { Err("no space left on device".into()) } else { Ok(()) }
+    };
+    let mut runner = Runner {
+        registry: seatrial_registry::REGISTRY,
+        site: &site,
+        fleet: &mut fleet,
+        watch: &mut watch,
+        cancel: &AtomicBool::new(false),
+        deadlines: Deadlines::default(),
+        share_hosts: false,
+        leave_out: &try_all,
+        budget: TimeBudget::new(&[], None, &NothingJudged),
+    };
+    assert!(runner.run(&mut Sweep::new(cases), Vec::new()).is_err());
+    assert_eq!(fleet.1, 0, "workers still run");
+    assert_eq!(started, 2);
+}
