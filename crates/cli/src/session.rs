@@ -8,8 +8,8 @@ use seatrial_analysis::Assignment;
 use seatrial_bench::Registry;
 use seatrial_cluster::Fleet;
 use seatrial_engine::{
-    BackOff, Deadlines, Demand, Factors, Finished, LoadSweeps, NothingJudged, Plan, PlanInputs, Retest,
-    Runner, Sides, Suspect, Suspects, Sweep, TimeBudget,
+    BackOff, Demand, Factors, Finished, LoadSweeps, NothingJudged, Plan, PlanInputs, Retest, Runner, Sides,
+    Suspect, Suspects, Sweep, TimeBudget,
 };
 use seatrial_model::profile::{Profile, Test};
 use seatrial_model::record::{CaseRecord, Document, ProfileRef, RunEnd, RunInfo, RunOptions, SCHEMA_VERSION};
@@ -246,15 +246,11 @@ impl Work {
                 journal.record(event).map_err(Into::into)
             };
             let mut runner = Runner {
-                registry,
-                site: &self.site,
-                fleet,
-                watch: &mut watch,
                 cancel: signals.flag(),
-                deadlines: Deadlines::default(),
                 share_hosts: self.share_hosts,
                 leave_out: &leave_out,
                 budget: TimeBudget::new(&self.plan, self.time_budget, demand),
+                ..Runner::new(registry, &self.site, fleet, &mut watch)
             };
             let sides = |group: &str| sides(self.profile.as_ref(), group);
             let retest = Retest::new(Sweep::new(self.plan.clone()), &self.plan, registry, &self.site, &sides);

@@ -38,7 +38,7 @@ pub use pattern::{ALIASES, Ends, PATTERNS, Partners, Pattern, Step, alias};
 pub use plan::Plan;
 pub use recompute::{Recomputation, recompute};
 pub use retest::{Retest, Sides, Suspect, Suspects};
-pub use runner::{Finished, LeaveOut, RunError, Runner, Watch, try_all};
+pub use runner::{Finished, LeaveOut, RunError, Runner, Watch};
 pub use schedule::{QueuedCase, QueuedGroup, Schedule};
 pub use study::{Next, Study, Sweep};
 pub use summarise::MOST_SAMPLES_IN_RECORD;

@@ -11,7 +11,7 @@ use seatrial_cluster::Fleet;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, Event, Finding, Reason, Site};
 
-use crate::budget::TimeBudget;
+use crate::budget::{NothingJudged, TimeBudget};
 use crate::study::Study;
 use crate::trial::Deadlines;
 
@@ -39,10 +39,8 @@ pub struct Runner<'a> {
 /// Why a case is not to be tried after all, if so; see [`LoadSweeps::leave_out`](crate::LoadSweeps::leave_out).
 pub type LeaveOut<'a> = dyn Fn(&Case, &[CaseRecord]) -> Option<Reason> + 'a;
 
-/// Every case is tried.
-pub fn try_all(_: &Case, _: &[CaseRecord]) -> Option<Reason> {
-    None
-}
+/// What nobody stops.
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// What a run came to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,7 +61,27 @@ pub enum RunError {
     Watch(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-impl Runner<'_> {
+impl<'a> Runner<'a> {
+    /// One that tries every case, has no time promised to anybody, and is not stopped.
+    pub fn new(
+        registry: Registry,
+        site: &'a Site,
+        fleet: &'a mut dyn Fleet,
+        watch: &'a mut Watch<'a>,
+    ) -> Self {
+        Self {
+            registry,
+            site,
+            fleet,
+            watch,
+            cancel: &NEVER,
+            deadlines: Deadlines::default(),
+            share_hosts: false,
+            leave_out: &|_, _| None,
+            budget: TimeBudget::new(&[], None, &NothingJudged),
+        }
+    }
+
     /// Runs `study` to its end, or until cancelled. `done` holds records of an earlier, interrupted run.
     ///
     /// # Errors

@@ -1,7 +1,6 @@
 //! Loads that fail, on a scripted node whose clock moves only when somebody waits.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
 
 use seatrial_bench::{Benchmark, Part};
 use seatrial_cluster::{Fault, Script, ScriptedFleet};
@@ -13,7 +12,7 @@ use seatrial_model::{
 };
 
 use super::*;
-use crate::{Deadlines, Finished, Plan, PlanInputs, Runner, Sweep};
+use crate::{Finished, Plan, PlanInputs, Runner, Sweep};
 
 /// A benchmark with two loads, of which the first that is swept counts.
 struct Toy;
@@ -125,17 +124,7 @@ fn run_from(cases: &[Case], done: Vec<CaseRecord>, limit: Limit) -> (Finished, V
     };
     let sweeps = LoadSweeps::new(cases, REGISTRY);
     let leave_out = |case: &Case, done: &[CaseRecord]| sweeps.leave_out(case, done);
-    let mut runner = Runner {
-        registry: REGISTRY,
-        site: &site,
-        fleet: &mut fleet,
-        watch: &mut watch,
-        cancel: &AtomicBool::new(false),
-        deadlines: Deadlines::default(),
-        share_hosts: false,
-        leave_out: &leave_out,
-        budget: crate::TimeBudget::new(&[], None, &crate::NothingJudged),
-    };
+    let mut runner = Runner { leave_out: &leave_out, ..Runner::new(REGISTRY, &site, &mut fleet, &mut watch) };
     let mut study = BackOff::new(Sweep::new(cases.to_vec()), &sweeps, REGISTRY, &site);
     let finished = runner.run(&mut study, done).expect("runs");
     (finished, rounds)

@@ -1,7 +1,6 @@
 //! Partners are lost on scripted nodes, whose clock moves only when somebody waits.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -11,7 +10,7 @@ use seatrial_model::profile::Test;
 use seatrial_model::{Event, Nanos, Outcome, Params, Phase, Quantity, Sample, SiteNode, Unit};
 
 use super::*;
-use crate::{Deadlines, Finished, Plan, PlanInputs, Runner, Sweep};
+use crate::{Finished, Plan, PlanInputs, Runner, Sweep};
 
 /// Nodes `n1` and on, `shared` of which run on one kernel each time.
 fn site(count: usize, shared: usize) -> Site {
@@ -114,17 +113,7 @@ fn run_from(site: &Site, cases: Vec<Case>, done: Vec<CaseRecord>, sides: Sides, 
     let registry = seatrial_registry::REGISTRY;
     let sides = move |_: &str| sides;
     let mut study = Retest::new(Sweep::new(cases.clone()), &cases, registry, site, &sides);
-    let mut runner = Runner {
-        registry,
-        site,
-        fleet: &mut fleet,
-        watch: &mut watch,
-        cancel: &AtomicBool::new(false),
-        deadlines: Deadlines::default(),
-        share_hosts: false,
-        leave_out: &crate::try_all,
-        budget: crate::TimeBudget::new(&[], None, &crate::NothingJudged),
-    };
+    let mut runner = Runner::new(registry, site, &mut fleet, &mut watch);
     let finished = runner.run(&mut study, done).expect("runs");
     Ran { finished, notes, rounds }
 }

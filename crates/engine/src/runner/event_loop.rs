@@ -188,15 +188,12 @@ impl<'r, 'a> EventLoop<'r, 'a> {
         }
     }
 
-    /// Carries out `actions` of the trial of a case, whose deadline they may have moved.
+    /// Carries out `actions` of the trial of a case. A trial that asks for nothing has the deadline that it had.
     pub fn act(&mut self, key: CaseKey, actions: Vec<Action>) {
-        let Some(running) = self.case_mut(key) else { return };
+        let Some(running) = self.case_mut(key).filter(|_| !actions.is_empty()) else { return };
         let (deadline, is_check) = (running.trial.deadline(), running.check.is_some());
         let (case, trial) = (running.case.id.clone(), running.trial_number());
-        // A trial that asks for nothing has the deadline that it had.
-        if !actions.is_empty() {
-            self.deadlines.push(Reverse((deadline, key)));
-        }
+        self.deadlines.push(Reverse((deadline, key)));
         for action in actions {
             match action {
                 Action::Send(node, command) => self.runner.fleet.send(node, command),

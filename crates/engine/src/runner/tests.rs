@@ -114,19 +114,9 @@ fn run(
         told.borrow_mut().push((names[case].clone(), what));
         Ok(())
     };
-    let finished = Runner {
-        registry: seatrial_registry::REGISTRY,
-        site,
-        fleet: &mut fleet,
-        watch: &mut watch,
-        cancel: &AtomicBool::new(false),
-        deadlines: Deadlines::default(),
-        share_hosts: false,
-        leave_out: &try_all,
-        budget: TimeBudget::new(&[], None, &crate::NothingJudged),
-    }
-    .run(&mut Sweep::new(cases), Vec::new())
-    .expect("runs");
+    let finished = Runner::new(seatrial_registry::REGISTRY, site, &mut fleet, &mut watch)
+        .run(&mut Sweep::new(cases), Vec::new())
+        .expect("runs");
     let story = story.borrow().clone();
     Ran { records: finished.records, story }
 }
@@ -299,17 +289,8 @@ fn a_run_that_is_stopped_waits_for_agents_that_say_nothing_no_longer_than_for_a_
     let cancel = AtomicBool::new(false);
     let mut fleet = Mute(ScriptedFleet::new(site.nodes.clone(), move |_, _, _| hangs()), &cancel);
     let mut watch = |_: Event| Ok(());
-    let mut runner = Runner {
-        registry: seatrial_registry::REGISTRY,
-        site: &site,
-        fleet: &mut fleet,
-        watch: &mut watch,
-        cancel: &cancel,
-        deadlines: Deadlines::default(),
-        share_hosts: false,
-        leave_out: &try_all,
-        budget: TimeBudget::new(&[], None, &crate::NothingJudged),
-    };
+    let mut runner =
+        Runner { cancel: &cancel, ..Runner::new(seatrial_registry::REGISTRY, &site, &mut fleet, &mut watch) };
     let finished = runner.run(&mut Sweep::new(cases), Vec::new()).expect("runs");
     assert!(finished.cancelled && finished.records.is_empty(), "{finished:?}");
     let waited = fleet.now().since(HOUR);

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use seatrial_cluster::{Fleet, Launcher, LocalLauncher};
-use seatrial_engine::{Deadlines, Finished, Plan, PlanInputs, RunError, Runner, Sweep, try_all};
+use seatrial_engine::{Deadlines, Finished, Plan, PlanInputs, RunError, Runner, Sweep};
 use seatrial_model::profile::Test;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Event, Nanos, Site, SiteNode};
@@ -49,17 +49,7 @@ pub fn run(
     // Far more than anything here takes: nothing is waited for until then.
     let long = Nanos::secs(120);
     let deadlines = Deadlines { grace: long, connect: long, kill: long };
-    let mut runner = Runner {
-        registry: REGISTRY,
-        site: &site,
-        fleet,
-        watch: &mut watch,
-        cancel,
-        deadlines,
-        share_hosts: false,
-        leave_out: &try_all,
-        budget: seatrial_engine::TimeBudget::new(&[], None, &seatrial_engine::NothingJudged),
-    };
+    let mut runner = Runner { cancel, deadlines, ..Runner::new(REGISTRY, &site, fleet, &mut watch) };
     runner.run(&mut Sweep::new(plan.cases), Vec::new())
 }
 

@@ -1,14 +1,12 @@
 //! Slow nodes are looked at again, on scripted nodes whose clock moves only when somebody waits.
 
-use std::sync::atomic::AtomicBool;
-
 use seatrial_cluster::{Script, ScriptedFleet};
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
 use seatrial_model::profile::Test;
 use seatrial_model::{Event, Nanos, Params, Quantity, Sample, SiteNode, Unit};
 
 use super::*;
-use crate::{Deadlines, Plan, PlanInputs, Runner, Sweep};
+use crate::{Plan, PlanInputs, Runner, Sweep};
 
 fn site(count: usize) -> Site {
     let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
@@ -90,19 +88,7 @@ fn run(site: &Site, cases: Vec<Case>, done: Vec<CaseRecord>, bad: &'static [&'st
     };
     let registry = seatrial_registry::REGISTRY;
     let mut study = Suspects::new(Sweep::new(cases.clone()), &cases, registry, site, &slow);
-    let finished = Runner {
-        registry,
-        site,
-        fleet: &mut fleet,
-        watch: &mut watch,
-        cancel: &AtomicBool::new(false),
-        deadlines: Deadlines::default(),
-        share_hosts: false,
-        leave_out: &crate::try_all,
-        budget: crate::TimeBudget::new(&[], None, &crate::NothingJudged),
-    }
-    .run(&mut study, done)
-    .expect("runs");
+    let finished = Runner::new(registry, site, &mut fleet, &mut watch).run(&mut study, done).expect("runs");
     Ran { records: finished.records, rounds, notes }
 }
 

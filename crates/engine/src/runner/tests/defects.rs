@@ -44,15 +44,8 @@ const REGISTRY: Registry = Registry { families: &[&[&Panicking]], planned: &[] }
 fn run_on(registry: Registry, site: &Site, fleet: &mut dyn Fleet, cases: Vec<Case>) -> Finished {
     let mut watch = |_: Event| Ok(());
     Runner {
-        registry,
-        site,
-        fleet,
-        watch: &mut watch,
-        cancel: &AtomicBool::new(false),
-        deadlines: Deadlines::default(),
-        share_hosts: false,
-        leave_out: &try_all,
         budget: TimeBudget::new(&cases, None, &NothingJudged),
+        ..Runner::new(registry, site, fleet, &mut watch)
     }
     .run(&mut Sweep::new(cases), Vec::new())
     .expect("runs")
@@ -179,17 +172,7 @@ fn an_event_that_cannot_be_kept_while_cases_start_ends_the_run_after_the_workers
         started += usize::from(matches!(event, Event::CaseStarted { .. }));
         if started == 2 { Err("no space left on device".into()) } else { Ok(()) }
     };
-    let mut runner = Runner {
-        registry: seatrial_registry::REGISTRY,
-        site: &site,
-        fleet: &mut fleet,
-        watch: &mut watch,
-        cancel: &AtomicBool::new(false),
-        deadlines: Deadlines::default(),
-        share_hosts: false,
-        leave_out: &try_all,
-        budget: TimeBudget::new(&[], None, &NothingJudged),
-    };
+    let mut runner = Runner::new(seatrial_registry::REGISTRY, &site, &mut fleet, &mut watch);
     assert!(runner.run(&mut Sweep::new(cases), Vec::new()).is_err());
     assert_eq!(fleet.1, 0, "workers still run");
     assert_eq!(started, 2);

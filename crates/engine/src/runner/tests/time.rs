@@ -59,15 +59,8 @@ fn measure(
     });
     let mut watch = |_: Event| Ok(());
     let finished = Runner {
-        registry: seatrial_registry::REGISTRY,
-        site,
-        fleet: &mut fleet,
-        watch: &mut watch,
-        cancel: &AtomicBool::new(false),
-        deadlines: Deadlines::default(),
-        share_hosts: false,
-        leave_out: &try_all,
         budget: TimeBudget::new(cases, promised.map(Nanos::secs), demand),
+        ..Runner::new(seatrial_registry::REGISTRY, site, &mut fleet, &mut watch)
     }
     .run(&mut Sweep::new(cases.clone()), done)
     .expect("runs");
