@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stdout, Write, stderr, std
 use std::path::Path;
 
 use seatrial_model::record::Document;
-use seatrial_report::terminal::Context;
+use seatrial_report::terminal::TerminalContext;
 use seatrial_report::{Style, TextStyle, clean_lines, csv, export, json, terminal};
 
 use crate::args::{ColorChoice, OutputArgs, OutputFormat, STANDARD_OUTPUT};
@@ -33,7 +33,7 @@ pub fn is_colored(color: ColorChoice, is_terminal: bool) -> bool {
 pub fn document(document: &Document, args: &OutputArgs, folder: Option<&Path>) -> Result<(), CliError> {
     fill(|out| match args.output {
         OutputFormat::Table => {
-            let context = Context { folder, ..Context::default() };
+            let context = TerminalContext { folder, ..TerminalContext::default() };
             out.write_all(terminal::render(document, &context, text_style(args.color)).as_bytes())
         }
         OutputFormat::Json => json::write(document, json::Spacing::Pretty, out),

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 use seatrial_model::record::Document;
 
-use crate::export::columns::{COLUMNS, Row, Source, rows};
+use crate::export::columns::{COLUMNS, ExportRow, Source, rows};
 
 /// The names of the columns.
 pub fn header() -> Vec<&'static str> {
@@ -38,7 +38,7 @@ fn text(document: &Document) -> csv::Result<Vec<u8>> {
     writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))
 }
 
-fn field(source: Source, row: &Row<'_>) -> Option<String> {
+fn field(source: Source, row: &ExportRow<'_>) -> Option<String> {
     match source {
         Source::Text(of) => of(row),
         Source::Time(of) => Some(of(row).to_string()),

@@ -17,14 +17,14 @@ pub enum Side {
 
 /// A column before it is laid out.
 #[derive(Clone, Debug)]
-pub struct Column {
+pub struct GridColumn {
     head: String,
     side: Side,
     cells: Vec<String>,
     is_unbroken: bool,
 }
 
-impl Column {
+impl GridColumn {
     /// A column of words.
     pub fn words(head: impl Into<String>, cells: Vec<String>) -> Self {
         Self::new(head, Side::Left, cells)
@@ -67,14 +67,14 @@ impl Column {
 }
 
 /// The table of `columns`: one line a row, unless `width` asks for words to be wrapped.
-pub fn fitted(columns: &[Column], width: u16) -> String {
+pub fn fitted(columns: &[GridColumn], width: u16) -> String {
     if columns.is_empty() {
         return String::new();
     }
     if self::width(columns) <= width { lines(&lay_out(columns)) } else { wrap_words(columns, width) }
 }
 
-fn wrap_words(columns: &[Column], width: u16) -> String {
+fn wrap_words(columns: &[GridColumn], width: u16) -> String {
     let mut table = lay_out(columns);
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     for (position, column) in columns.iter().enumerate() {
@@ -86,13 +86,13 @@ fn wrap_words(columns: &[Column], width: u16) -> String {
 }
 
 /// Columns of a terminal that the table takes.
-pub fn width(columns: &[Column]) -> u16 {
+pub fn width(columns: &[GridColumn]) -> u16 {
     let between = u16::try_from(columns.len().saturating_sub(1)).unwrap_or(u16::MAX);
     let cells = lay_out(columns).column_max_content_widths();
     cells.iter().map(|width| width + PADDING).sum::<u16>().saturating_add(between)
 }
 
-fn lay_out(columns: &[Column]) -> Table {
+fn lay_out(columns: &[GridColumn]) -> Table {
     let line = LineStyle::none().fill('─').junction('─');
     let mut table = Table::new();
     table

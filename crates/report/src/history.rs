@@ -7,7 +7,7 @@ use seatrial_model::Verdict;
 use serde::Serialize;
 
 use crate::TextStyle;
-use crate::grid::{self, Column};
+use crate::grid::{self, GridColumn};
 use crate::ink::{Ink, render_colors};
 use crate::words::{Badge, clean, count, span};
 
@@ -55,12 +55,12 @@ fn list(rows: &[HistoryRow], width: u16) -> String {
         row.seconds.and_then(|time| Duration::try_from_secs_f64(time).ok()).map_or(String::new(), span)
     };
     let mut columns = vec![
-        Column::words("run", cells(&|row| clean(&row.id))),
-        Column::numbers("took", cells(&took)),
-        Column::words("what", cells(&|row| clean(&row.what))),
-        Column::words("nodes", cells(&nodes)),
-        Column::numbers("cases", cells(&|row| format!("{}/{}", row.measured, row.planned))),
-        Column::words("result", cells(&result)),
+        GridColumn::words("run", cells(&|row| clean(&row.id))),
+        GridColumn::numbers("took", cells(&took)),
+        GridColumn::words("what", cells(&|row| clean(&row.what))),
+        GridColumn::words("nodes", cells(&nodes)),
+        GridColumn::numbers("cases", cells(&|row| format!("{}/{}", row.measured, row.planned))),
+        GridColumn::words("result", cells(&result)),
     ];
     columns.retain(|column| !column.is_empty());
     grid::fitted(&columns, width)

@@ -6,7 +6,7 @@ use seatrial_analysis::{Difference, Trend};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Params, Value};
 
-use crate::grid::{Column, Side};
+use crate::grid::{GridColumn, Side};
 use crate::words::clean;
 
 /// Parameters with columns of their own; when more differ they share one.
@@ -84,7 +84,7 @@ fn texts(params: &Params) -> BTreeMap<String, String> {
 }
 
 /// The columns that tell rows apart; none for a single row, at least one for several.
-pub fn columns(labels: &[Label]) -> Vec<Column> {
+pub fn columns(labels: &[Label]) -> Vec<GridColumn> {
     if labels.len() < 2 {
         return Vec::new();
     }
@@ -116,7 +116,7 @@ pub fn columns(labels: &[Label]) -> Vec<Column> {
         params = vec![("parameters", share_one(&params))];
     }
     let columns = fixed.into_iter().chain(params);
-    columns.map(|(name, cells)| Column::new(name, side(&cells), cells)).collect()
+    columns.map(|(name, cells)| GridColumn::new(name, side(&cells), cells)).collect()
 }
 
 /// One cell a row for all of `params`.

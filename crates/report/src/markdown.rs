@@ -2,7 +2,7 @@
 //!
 //! Headings, paragraphs, lists of one level, tables and fenced code. What is not known is shown as written.
 
-use crate::grid::{self, Column};
+use crate::grid::{self, GridColumn};
 use crate::ink::Ink;
 use crate::words::clean;
 
@@ -35,8 +35,8 @@ fn render(block: &Block, width: u16) -> String {
                 rows.iter().skip(1).map(cell).collect()
             };
             let heads = rows.first().into_iter().flatten().enumerate();
-            let columns: Vec<Column> =
-                heads.map(|(position, head)| Column::words(inline(head), cells(position))).collect();
+            let columns: Vec<GridColumn> =
+                heads.map(|(position, head)| GridColumn::words(inline(head), cells(position))).collect();
             grid::fitted(&columns, width)
         }
         Block::Code(lines) => lines.iter().map(|line| format!("    {}\n", clean(line))).collect(),

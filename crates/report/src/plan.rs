@@ -6,7 +6,7 @@ use std::time::Duration;
 use seatrial_model::{About, Case, Interaction, Nanos, Need, Reason};
 
 use crate::TextStyle;
-use crate::grid::{Column, fitted, paragraphs};
+use crate::grid::{GridColumn, fitted, paragraphs};
 use crate::ink::{Ink, render_colors};
 use crate::words::{clean, span};
 
@@ -22,18 +22,21 @@ pub fn render(cases: &[Case], settled: &[(Case, Reason)], abouts: &[&About], sty
     if count > 0 {
         let cells = |of: &dyn Fn(&Case) -> String| cases.iter().map(of).collect::<Vec<_>>();
         let columns = [
-            Column::words("case", cells(&|case| breakable(case.id.as_str()))),
-            Column::numbers("trials", cells(&trials)),
-            Column::numbers("about", cells(&|case| span(case.estimate().into()))),
-            Column::words("chosen", cells(&planned)),
+            GridColumn::words("case", cells(&|case| breakable(case.id.as_str()))),
+            GridColumn::numbers("trials", cells(&trials)),
+            GridColumn::numbers("about", cells(&|case| span(case.estimate().into()))),
+            GridColumn::words("chosen", cells(&planned)),
         ];
         text += &fitted(&columns, style.width());
         text.push('\n');
     }
     if !settled.is_empty() {
         let columns = [
-            Column::words("left out", settled.iter().map(|(case, _)| breakable(case.id.as_str())).collect()),
-            Column::words("because", settled.iter().map(|(_, reason)| clean(&reason.text)).collect()),
+            GridColumn::words(
+                "left out",
+                settled.iter().map(|(case, _)| breakable(case.id.as_str())).collect(),
+            ),
+            GridColumn::words("because", settled.iter().map(|(_, reason)| clean(&reason.text)).collect()),
         ];
         text += &fitted(&columns, style.width());
         text.push('\n');

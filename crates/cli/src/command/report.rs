@@ -34,13 +34,13 @@ pub fn run(args: &ReportArgs) -> Result<Exit, CliError> {
     samples::put_back(&run, &mut document.results);
     let (site, profile) = (run.site()?, run.profile()?.into_present());
     let parts = |case: &CaseId| parts(&run, case);
-    let context = html::Context {
+    let context = html::PageContext {
         folder: Some(&path),
         profile: profile.as_ref(),
         planned: run.plan.present().map(|plan| plan.cases().count()),
         is_running: run.state == State::Running,
         parts: &parts,
-        ..html::Context::default()
+        ..html::PageContext::default()
     };
     output::page(file, |out| page(&document, &site, context, out))?;
     Ok(Exit::MET)
@@ -54,7 +54,8 @@ pub fn keep(document: &Document, site: &Site, profile: Option<&Profile>, folder:
         run.as_ref().map(|run| parts(run, case)).unwrap_or_default()
     };
     let path = folder.join(PAGE);
-    let context = html::Context { folder: Some(folder), profile, parts: &parts, ..html::Context::default() };
+    let context =
+        html::PageContext { folder: Some(folder), profile, parts: &parts, ..html::PageContext::default() };
     if let Err(error) = export::put(&path, |out| page(document, site, context, out)) {
         output::warn(&format!("note: {} could not be written: {error}", path.display()));
     }
@@ -66,7 +67,12 @@ fn parts(run: &StoredRun, case: &CaseId) -> Vec<PartRecord> {
 }
 
 /// Writes the page: `context` with what is made of the nodes of `site`.
-fn page(document: &Document, site: &Site, context: html::Context<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn page(
+    document: &Document,
+    site: &Site,
+    context: html::PageContext<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let node = |node: &seatrial_model::SiteNode| inventory::Node {
         name: node.name.clone(),
         limits: seatrial_inventory::part_limits(&node.machine),
@@ -79,6 +85,6 @@ fn page(document: &Document, site: &Site, context: html::Context<'_>, out: &mut 
     let wanted = context.profile.map_or(&[][..], std::slice::from_ref);
     let settings = seatrial_analysis::audit(wanted, site, &abouts, day).settings;
     let abouts: Vec<_> = seatrial_registry::REGISTRY.abouts().collect();
-    let context = html::Context { nodes: &nodes, settings: &settings, abouts: &abouts, ..context };
+    let context = html::PageContext { nodes: &nodes, settings: &settings, abouts: &abouts, ..context };
     html::write(document, &context, out)
 }

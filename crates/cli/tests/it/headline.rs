@@ -72,13 +72,13 @@ fn every_benchmark_is_known_by_the_metric_that_it_declares_first() {
         let document = document(measured(about));
         let derivation = format!("derivation of {}", names[0]);
 
-        let text = terminal::render(&document, &terminal::Context::default(), TextStyle::default());
+        let text = terminal::render(&document, &terminal::TerminalContext::default(), TextStyle::default());
         let table = text.split(about.id).last().expect("a table");
         assert_eq!(first(table, &names), Some(names[0]), "{}:\n{text}", about.id);
         assert!(text.contains(&derivation), "{}:\n{text}", about.id);
 
         let mut page = Vec::new();
-        html::write(&document, &html::Context::default(), &mut page).expect("written");
+        html::write(&document, &html::PageContext::default(), &mut page).expect("written");
         let page = String::from_utf8(page).expect("text");
         let heads: String = page.split("<th").skip(1).filter_map(|rest| rest.split("</th>").next()).collect();
         assert_eq!(first(&heads, &names), Some(names[0]), "{}: {heads}", about.id);

@@ -8,7 +8,7 @@ use crate::view::cases::verdicts;
 
 /// A case, and one of its numbers where it has any.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'a> {
+pub struct ExportRow<'a> {
     pub run: &'a RunInfo,
     pub case: &'a CaseRecord,
     /// The heaviest judgement of the case.
@@ -33,7 +33,7 @@ enum Of<'a> {
     Place(&'a SeriesRow),
 }
 
-impl<'a> Row<'a> {
+impl<'a> ExportRow<'a> {
     /// The metric that it is of.
     pub fn metric(&self) -> Option<&'a MetricRecord> {
         match self.number?.of {
@@ -56,13 +56,13 @@ impl<'a> Row<'a> {
 }
 
 /// The rows of `document`: of a case one a metric and one a place of a series, else one without a number.
-pub fn rows(document: &Document) -> Vec<Row<'_>> {
+pub fn rows(document: &Document) -> Vec<ExportRow<'_>> {
     let verdicts = verdicts(document);
     let verdict = |case: &CaseRecord| verdicts.get(case.case.as_str()).copied();
     document.results.iter().flat_map(|case| rows_of(&document.run, case, verdict(case))).collect()
 }
 
-fn rows_of<'a>(run: &'a RunInfo, case: &'a CaseRecord, verdict: Option<Verdict>) -> Vec<Row<'a>> {
+fn rows_of<'a>(run: &'a RunInfo, case: &'a CaseRecord, verdict: Option<Verdict>) -> Vec<ExportRow<'a>> {
     let metrics = case.metrics.iter().map(|(name, metric)| {
         let (unit, better) = (metric.unit, metric.better);
         Number { name, unit, better, of: Of::Metric(metric) }
@@ -71,8 +71,8 @@ fn rows_of<'a>(run: &'a RunInfo, case: &'a CaseRecord, verdict: Option<Verdict>)
         let (unit, better) = (series.unit, series.better);
         series.rows.iter().map(move |place| Number { name, unit, better, of: Of::Place(place) })
     });
-    let row = |number| Row { run, case, verdict, number, sample: None };
-    let mut rows: Vec<Row<'_>> = metrics.chain(places).map(|number| row(Some(number))).collect();
+    let row = |number| ExportRow { run, case, verdict, number, sample: None };
+    let mut rows: Vec<ExportRow<'_>> = metrics.chain(places).map(|number| row(Some(number))).collect();
     if rows.is_empty() {
         rows.push(row(None));
     }
@@ -83,18 +83,18 @@ fn rows_of<'a>(run: &'a RunInfo, case: &'a CaseRecord, verdict: Option<Verdict>)
 #[derive(Clone, Copy)]
 pub enum Source {
     /// An empty text says no more than none.
-    Text(fn(&Row<'_>) -> Option<String>),
-    Time(fn(&Row<'_>) -> Timestamp),
+    Text(fn(&ExportRow<'_>) -> Option<String>),
+    Time(fn(&ExportRow<'_>) -> Timestamp),
     /// A count of 32 bits.
-    Int(fn(&Row<'_>) -> Option<i64>),
+    Int(fn(&ExportRow<'_>) -> Option<i64>),
     /// A count of 64 bits.
-    Long(fn(&Row<'_>) -> Option<i64>),
-    Double(fn(&Row<'_>) -> Option<f64>),
-    Flag(fn(&Row<'_>) -> Option<bool>),
+    Long(fn(&ExportRow<'_>) -> Option<i64>),
+    Double(fn(&ExportRow<'_>) -> Option<f64>),
+    Flag(fn(&ExportRow<'_>) -> Option<bool>),
 }
 
 /// A column: its name and where its fields come from.
-pub type Column = (&'static str, Source);
+pub type ExportColumn = (&'static str, Source);
 
 /// A word of the record, as its JSON form has it.
 fn word(value: impl serde::Serialize) -> Option<String> {
@@ -102,7 +102,7 @@ fn word(value: impl serde::Serialize) -> Option<String> {
 }
 
 /// The columns, in the order of CSV.
-pub const COLUMNS: [Column; 35] = [
+pub const COLUMNS: [ExportColumn; 35] = [
     ("run", Source::Text(|row| Some(row.run.id.clone()))),
     ("started", Source::Time(|row| row.run.started)),
     ("profile", Source::Text(|row| Some(row.run.profile.as_ref()?.id.clone()))),
@@ -146,6 +146,6 @@ pub const COLUMNS: [Column; 35] = [
 ];
 
 /// The columns called `names`, in their order.
-pub fn called(names: &[&str]) -> Vec<Column> {
+pub fn called(names: &[&str]) -> Vec<ExportColumn> {
     names.iter().filter_map(|name| COLUMNS.into_iter().find(|column| column.0 == *name)).collect()
 }

@@ -20,7 +20,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 use seatrial_model::record::Document;
 
-use super::columns::{Column, Row, Source, called, rows};
+use super::columns::{ExportColumn, ExportRow, Source, called, rows};
 use super::{About, Export, Material};
 
 /// One row a sample.
@@ -46,8 +46,8 @@ impl Export for Parquet {
 }
 
 /// The columns, in their order; all may be null where they do not apply.
-fn columns() -> Vec<Column> {
-    let kind = |row: &Row<'_>| {
+fn columns() -> Vec<ExportColumn> {
+    let kind = |row: &ExportRow<'_>| {
         row.number.map(|_| if row.sample.is_some() { "sample" } else { "median" }.to_owned())
     };
     let case = ["case", "bench", "version", "subject", "key", "nodes", "params", "outcome", "cause", "reason"];
@@ -70,8 +70,8 @@ fn columns() -> Vec<Column> {
 }
 
 /// What the format calls the columns.
-fn schema(columns: &[Column]) -> String {
-    let line = |(name, source): &Column| match source {
+fn schema(columns: &[ExportColumn]) -> String {
+    let line = |(name, source): &ExportColumn| match source {
         Source::Text(_) => format!("optional binary {name} (STRING);\n"),
         Source::Time(_) => format!("optional int64 {name} (TIMESTAMP(MICROS, true));\n"),
         Source::Int(_) => format!("optional int32 {name};\n"),
@@ -83,12 +83,12 @@ fn schema(columns: &[Column]) -> String {
 }
 
 /// `row` as one a sample of its metric, where these are at hand.
-fn observed(row: Row<'_>) -> Vec<Row<'_>> {
+fn observed(row: ExportRow<'_>) -> Vec<ExportRow<'_>> {
     let Some(trials) = row.metric().and_then(|metric| metric.samples.as_ref()) else { return vec![row] };
     let values = trials.iter().enumerate().flat_map(|(trial, samples)| {
         samples.iter().enumerate().map(move |(sample, value)| (trial, sample, *value))
     });
-    values.map(|sample| Row { sample: Some(sample), ..row }).collect()
+    values.map(|sample| ExportRow { sample: Some(sample), ..row }).collect()
 }
 
 fn table(document: &Document, out: &mut (dyn Write + Send)) -> Result<(), ParquetError> {
@@ -99,7 +99,7 @@ fn table(document: &Document, out: &mut (dyn Write + Send)) -> Result<(), Parque
     let mut rows = rows(document).into_iter().flat_map(observed).peekable();
     // An empty table has no group, and is a table all the same.
     while rows.peek().is_some() {
-        let held: Vec<Row<'_>> = rows.by_ref().take(ROWS_A_GROUP).collect();
+        let held: Vec<ExportRow<'_>> = rows.by_ref().take(ROWS_A_GROUP).collect();
         let mut group = writer.next_row_group()?;
         for (_, source) in &columns {
             let Some(mut column) = group.next_column()? else { break };
@@ -116,7 +116,7 @@ fn table(document: &Document, out: &mut (dyn Write + Send)) -> Result<(), Parque
 fn write(
     column: &mut SerializedColumnWriter<'_>,
     source: Source,
-    rows: &[Row<'_>],
+    rows: &[ExportRow<'_>],
 ) -> Result<(), ParquetError> {
     let rows = rows.iter();
     match source {

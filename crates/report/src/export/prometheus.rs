@@ -18,7 +18,7 @@ use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{Dimension, Outcome, Unit, Verdict, VerdictRecord};
 
-use super::columns::{Row, Source, called, rows};
+use super::columns::{ExportRow, Source, called, rows};
 use super::{About, Export, Material, by_id, judged, nodes_of};
 use crate::labels::named_params;
 
@@ -189,7 +189,7 @@ impl Families {
     }
 
     /// The number of `row`, where that is of a metric.
-    fn add_number(&mut self, row: &Row<'_>, mut of: Labels) {
+    fn add_number(&mut self, row: &ExportRow<'_>, mut of: Labels) {
         let Some(number) = row.number.filter(|_| row.metric().is_some()) else { return };
         for pair in named_params(row.case) {
             if let Some((name, value)) = pair.split_once('=') {

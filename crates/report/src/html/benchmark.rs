@@ -8,7 +8,7 @@ use super::case::{Full, full};
 use super::curve::Figure;
 use super::plot::{Interval, intervals};
 use super::shown::Shown;
-use super::table::Table;
+use super::table::PageTable;
 use super::words::{quantity, text};
 use super::{factors, series, sweep};
 use crate::labels::{self, Label};
@@ -40,7 +40,7 @@ pub struct Benchmark {
     /// How many cases, and what all of them share.
     pub about: String,
     pub figures: Vec<Figure>,
-    pub tables: Vec<Table>,
+    pub tables: Vec<PageTable>,
     /// How limits were derived, or why there is none.
     pub limits: Vec<String>,
     pub cases: Vec<Full>,
@@ -90,7 +90,7 @@ fn benchmark(
         shown_tables.push(study.table);
     }
     for flows in found.at_once.iter().filter(|flows| flows.bench == name) {
-        shown_tables.push(Table::new(&at_once(flows), usize::MAX));
+        shown_tables.push(PageTable::new(&at_once(flows), usize::MAX));
     }
     let mut limits = Vec::new();
     for (_, group) in found.groups.iter().filter(|(bench, _)| *bench == name) {
@@ -131,9 +131,9 @@ fn of_group(
     name: &str,
     cases: &[&CaseRecord],
     sweeps: &[Sweep],
-) -> (Vec<Figure>, Vec<Table>) {
+) -> (Vec<Figure>, Vec<PageTable>) {
     if cases.len() > MOST_CASES && is_fleet(shown.document) {
-        return (Vec::new(), vec![Table::of_run(&over_nodes::table(cases), MOST_ROWS, shown)]);
+        return (Vec::new(), vec![PageTable::of_run(&over_nodes::table(cases), MOST_ROWS, shown)]);
     }
     let (mut figures, mut tables) = (Vec::new(), Vec::new());
     for view in sweep::of_bench(shown, sweeps, name, cases) {
@@ -144,7 +144,7 @@ fn of_group(
         figures.extend(compared(shown, cases));
     }
     figures.extend(together(cases));
-    tables.push(Table::of_run(&view::table(cases, &shown.verdicts), usize::MAX, shown));
+    tables.push(PageTable::of_run(&view::table(cases, &shown.verdicts), usize::MAX, shown));
     (figures, tables)
 }
 

@@ -11,7 +11,7 @@ use super::heat::Heat;
 use super::latency;
 use super::series::{self, SeriesView};
 use super::shown::Shown;
-use super::table::Table;
+use super::table::PageTable;
 use super::waterfall::{Waterfall, waterfall};
 use super::words::{grouped, text};
 use crate::number::signed_share;
@@ -41,14 +41,14 @@ pub struct Full {
     pub why: String,
     /// Its judgements, a sentence each.
     pub judged: Vec<(Badge, String)>,
-    pub numbers: Table,
+    pub numbers: PageTable,
     /// Where its limits come from.
     pub falls: Vec<Waterfall>,
     /// Why there is none: reason and metrics.
     pub unlimited: Vec<(String, String)>,
     pub figures: Vec<Figure>,
     pub heats: Vec<Heat>,
-    pub tables: Vec<Table>,
+    pub tables: Vec<PageTable>,
     /// How to measure it again.
     pub command: String,
     pub download: Option<Download>,
@@ -87,7 +87,7 @@ pub fn full(shown: &Shown<'_>, case: &CaseRecord, left: &mut usize) -> Full {
         filter: shown.filter(case),
         why: text(&why),
         judged: shown.judgements(case).iter().map(|record| judged(record)).collect(),
-        numbers: Table::new(&in_full(case), usize::MAX),
+        numbers: PageTable::new(&in_full(case), usize::MAX),
         falls,
         unlimited: unlimited(case),
         figures,

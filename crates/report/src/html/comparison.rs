@@ -11,7 +11,7 @@ use super::actions::Action;
 use super::filter::Filter;
 use super::frame::PageFrame;
 use super::page::{MOST_NAMES as MOST_NODES, command, profile};
-use super::table::Table;
+use super::table::PageTable;
 use super::words::text;
 use crate::view::differences::{self, Call, beside, changed, counts, ended, some_of, test, worst_first};
 use crate::view::headline::{nodes, took};
@@ -56,7 +56,7 @@ struct Page {
     headline: String,
     command: String,
     parts: Vec<Part>,
-    runs: Table,
+    runs: PageTable,
 }
 
 /// One run against the baseline.
@@ -69,8 +69,8 @@ struct Part {
     beside: String,
     ended: Vec<Action>,
     more_ended: usize,
-    differences: Table,
-    changed: Table,
+    differences: PageTable,
+    changed: PageTable,
     /// Cases that only one of the runs has: which run, and the cases.
     only: Vec<(String, String)>,
     test: String,
@@ -153,8 +153,8 @@ fn part(number: usize, baseline: Run<'_>, other: &Compared<'_>) -> Part {
         beside: beside(comparison),
         ended,
         more_ended,
-        differences: Table::new(&differences::table(&worst_first(&comparison.differences)), MOST_ROWS),
-        changed: Table::new(&changed(&comparison.changed), MOST_CHANGED).stacked(),
+        differences: PageTable::new(&differences::table(&worst_first(&comparison.differences)), MOST_ROWS),
+        changed: PageTable::new(&changed(&comparison.changed), MOST_CHANGED).stacked(),
         only: only.map(|(run, cases)| (run.clone(), text(&some_of(cases, MOST_NAMES)))).collect(),
         // What stands between backticks is a command on a terminal.
         test: test(comparison).unwrap_or_default().replace('`', ""),
@@ -162,7 +162,7 @@ fn part(number: usize, baseline: Run<'_>, other: &Compared<'_>) -> Part {
 }
 
 /// The runs, the baseline first.
-fn table_of_runs(runs: &[Run<'_>]) -> Table {
+fn table_of_runs(runs: &[Run<'_>]) -> PageTable {
     let of = |run: &Run<'_>, said: &dyn Fn(&RunInfo) -> String| run.info.map(said);
     let remark = |run: &Run<'_>| if run.name == runs[0].name { "the baseline" } else { "" };
     let table = Builder::new("The runs", runs)
@@ -173,5 +173,5 @@ fn table_of_runs(runs: &[Run<'_>]) -> Table {
         .words("profile", |run| of(run, &profile))
         .words("Seatrial", |run| of(run, &|info| info.seatrial.clone()))
         .words("command", |run| of(run, &|info| command(&info.command)));
-    Table::new(&table.finish(), usize::MAX).stacked()
+    PageTable::new(&table.finish(), usize::MAX).stacked()
 }

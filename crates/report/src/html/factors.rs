@@ -4,13 +4,13 @@ use seatrial_analysis::{Factors, Worth};
 
 use super::curve::Figure;
 use super::plot::{Interval, intervals};
-use super::table::Table;
+use super::table::PageTable;
 use super::words::text;
 use crate::view::factors as view;
 
 pub struct Study {
     pub figure: Option<Figure>,
-    pub table: Table,
+    pub table: PageTable,
 }
 
 /// The studies of `bench`.
@@ -41,5 +41,5 @@ fn of_study(study: &Factors) -> Study {
         legend: Vec::new(),
         note: "1 is no gain.".to_owned(),
     });
-    Study { figure, table: Table::new(&view::table(study), usize::MAX) }
+    Study { figure, table: PageTable::new(&view::table(study), usize::MAX) }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::filter::Filter;
 use super::shown::Shown;
-use super::table::Table;
+use super::table::PageTable;
 use super::words::text;
 use crate::inventory::{Node, system, table};
 use crate::notes::Notes;
@@ -25,7 +25,7 @@ pub struct Kind {
     /// The machine as a whole: label and text.
     pub facts: Vec<(&'static str, String)>,
     /// Its parts with their limits.
-    pub parts: Table,
+    pub parts: PageTable,
     /// What could not be read or looks odd.
     pub remarks: Vec<String>,
 }
@@ -58,7 +58,7 @@ fn kind(shown: &Shown<'_>, node: &Node, names: &[&str]) -> Kind {
         names: text(&title),
         filter: shown.filter_of(names.iter().copied(), Filter::ANY),
         facts: facts.iter().map(|(label, said)| (*label, text(said))).collect(),
-        parts: Table::behind(notes, &parts),
+        parts: PageTable::behind(notes, &parts),
         remarks: remarks(node),
     }
 }

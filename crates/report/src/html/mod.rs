@@ -40,7 +40,7 @@ use seatrial_model::{About, CaseId, PartRecord};
 
 /// What stands around a record and is not in it. All of it may be missing.
 #[derive(Clone, Copy)]
-pub struct Context<'a> {
+pub struct PageContext<'a> {
     pub folder: Option<&'a Path>,
     /// The profile that the run was judged against, for who plays which role.
     pub profile: Option<&'a Profile>,
@@ -58,7 +58,7 @@ pub struct Context<'a> {
     pub parts: &'a dyn Fn(&CaseId) -> Vec<PartRecord>,
 }
 
-impl Default for Context<'_> {
+impl Default for PageContext<'_> {
     fn default() -> Self {
         Self {
             folder: None,
@@ -73,7 +73,7 @@ impl Default for Context<'_> {
     }
 }
 
-impl Context<'_> {
+impl PageContext<'_> {
     /// The definition of a benchmark.
     fn about(&self, bench: &str) -> Option<&'static About> {
         self.abouts.iter().copied().find(|about| about.id == bench)
@@ -84,7 +84,7 @@ impl Context<'_> {
 ///
 /// # Errors
 /// When `out` cannot be written.
-pub fn write(document: &Document, context: &Context<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(document: &Document, context: &PageContext<'_>, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(page::render(document, context)?.as_bytes())
 }
 

@@ -7,7 +7,7 @@ use askama::Template;
 use seatrial_model::record::{Document, RunEnd, RunInfo};
 use seatrial_model::{Cause, Verdict};
 
-use super::Context;
+use super::PageContext;
 use super::actions::{Action, actions};
 use super::benchmark::{Benchmark, benchmarks};
 use super::download;
@@ -15,7 +15,7 @@ use super::frame::PageFrame;
 use super::heat::{self, Heat};
 use super::inventory::{Kind, kinds};
 use super::shown::Shown;
-use super::table::Table;
+use super::table::PageTable;
 use super::words::text;
 use crate::repeat_command;
 use crate::view::criteria::{self as view, Places};
@@ -49,13 +49,13 @@ struct Page {
     actions: Vec<Action>,
     more_actions: usize,
     nothing: &'static str,
-    criteria: Table,
-    nodes: Table,
+    criteria: PageTable,
+    nodes: PageTable,
     benchmarks: Vec<Benchmark>,
     pairs: Vec<Heat>,
-    settings: Table,
+    settings: PageTable,
     settings_note: String,
-    findings: Table,
+    findings: PageTable,
     kinds: Vec<Kind>,
     is_cut: bool,
 }
@@ -72,7 +72,7 @@ struct Unfinished {
 ///
 /// # Errors
 /// When a template cannot be filled, which would be a mistake of ours.
-pub fn render(document: &Document, context: &Context<'_>) -> io::Result<String> {
+pub fn render(document: &Document, context: &PageContext<'_>) -> io::Result<String> {
     let shown = Shown::new(document, context);
     let (actions, more_actions) = actions(&shown);
     let mut left = download::MOST;
@@ -103,9 +103,9 @@ pub fn render(document: &Document, context: &Context<'_>) -> io::Result<String> 
         nodes: nodes(&shown),
         benchmarks: benchmarks(&shown, &mut left),
         pairs: heat::of_pairs(&shown),
-        settings: Table::of_run(&settings, usize::MAX, &shown),
+        settings: PageTable::of_run(&settings, usize::MAX, &shown),
         settings_note,
-        findings: Table::of_run(&findings::table(&findings::found(document)), MOST_FINDINGS, &shown),
+        findings: PageTable::of_run(&findings::table(&findings::found(document)), MOST_FINDINGS, &shown),
         kinds: kinds(&shown),
         is_cut: shown.is_cut(),
     };
@@ -113,23 +113,23 @@ pub fn render(document: &Document, context: &Context<'_>) -> io::Result<String> 
 }
 
 /// Every criterion, also those that are met, the worst first.
-fn criteria(shown: &Shown<'_>) -> Table {
+fn criteria(shown: &Shown<'_>) -> PageTable {
     let places = Places::of(shown.document);
     let mut all = view::criteria(shown.document, &places, |_| true);
     all.sort_by_key(|criterion| Reverse(criterion.worst.verdict));
     let rows: Vec<_> = all.iter().map(|criterion| criterion.row(&places)).collect();
     let table = view::table("Criteria, the worst first", &rows, true, is_fleet(shown.document));
-    Table::of_run(&table, MOST_CRITERIA, shown)
+    PageTable::of_run(&table, MOST_CRITERIA, shown)
 }
 
 /// Every node of the run, the worst first.
-fn nodes(shown: &Shown<'_>) -> Table {
+fn nodes(shown: &Shown<'_>) -> PageTable {
     let all = nodes::summaries(shown.document);
-    Table::of_run(&nodes::table(shown.document, &all, Some(shown.assignment())), usize::MAX, shown)
+    PageTable::of_run(&nodes::table(shown.document, &all, Some(shown.assignment())), usize::MAX, shown)
 }
 
 /// What became of a run that did not come to its end; none of one that did.
-fn unfinished(document: &Document, context: &Context<'_>) -> Option<Unfinished> {
+fn unfinished(document: &Document, context: &PageContext<'_>) -> Option<Unfinished> {
     let run = &document.run;
     let what = match &run.ended {
         Some(RunEnd { signal: Some(signal), .. }) => format!("The run was stopped by {signal}."),
@@ -149,7 +149,7 @@ fn unfinished(document: &Document, context: &Context<'_>) -> Option<Unfinished> 
     })
 }
 
-fn facts(document: &Document, context: &Context<'_>) -> Vec<(&'static str, String)> {
+fn facts(document: &Document, context: &PageContext<'_>) -> Vec<(&'static str, String)> {
     let run = &document.run;
     let facts = [
         ("profile", profile(run)),

@@ -6,7 +6,7 @@ use seatrial_model::record::{Axis, CaseRecord, SeriesRecord, SeriesRow};
 use super::curve::{FEWEST_POINTS, Figure, MOST_CURVES, height, place, scale};
 use super::heat::Heat;
 use super::plot::{Curve, Plot, Point};
-use super::table::Table;
+use super::table::PageTable;
 use super::words::{quantity, text};
 use crate::number::spread;
 use crate::view::series::{axis_title, list, matrix, split};
@@ -22,7 +22,7 @@ const MOST_CELLS: usize = 64;
 pub enum SeriesView {
     Figure(Figure),
     Heat(Heat),
-    Table(Table),
+    Table(PageTable),
 }
 
 /// All series of one case.
@@ -48,7 +48,7 @@ pub fn together(name: &str, with: &[(String, &SeriesRecord)]) -> Option<Figure> 
 
 fn views(name: &str, of: &str, series: &SeriesRecord, axes: &[Axis], rows: &[&SeriesRow]) -> Vec<SeriesView> {
     let title = || format!("{name}{of}{}", in_unit(series.unit));
-    let table = || SeriesView::Table(Table::new(&list(&title(), series, axes, rows), MOST_ROWS));
+    let table = || SeriesView::Table(PageTable::new(&list(&title(), series, axes, rows), MOST_ROWS));
     match axes {
         [axis] => {
             let curve = [(String::new(), rows.to_vec())];

@@ -8,7 +8,7 @@ use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{Outcome, Severity, Verdict, VerdictRecord};
 
-use super::Context;
+use super::PageContext;
 use super::filter::Filter;
 use super::words::text;
 use crate::view::cases::{Verdicts, verdicts};
@@ -28,7 +28,7 @@ const OF_EACH: usize = 2;
 pub struct Shown<'a> {
     pub document: &'a Document,
     /// What stands around it.
-    pub context: &'a Context<'a>,
+    pub context: &'a PageContext<'a>,
     roles: Assignment,
     judged: HashMap<&'a str, Vec<&'a VerdictRecord>>,
     /// The heaviest judgement of each case.
@@ -39,7 +39,7 @@ pub struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     /// How `document` is shown.
-    pub fn new(document: &'a Document, context: &'a Context<'a>) -> Self {
+    pub fn new(document: &'a Document, context: &'a PageContext<'a>) -> Self {
         let nobody = Profile::default();
         let profile = context.profile.unwrap_or(&nobody);
         let roles = Assignment::new(profile, &document.run.nodes, &BTreeMap::new());

@@ -9,7 +9,7 @@ use seatrial_model::{Finding, Value};
 use super::curve::{FEWEST_POINTS, Figure, MOST_CURVES, height, place, scale};
 use super::plot::{Curve, Mark, Plot, Point};
 use super::shown::Shown;
-use super::table::Table;
+use super::table::PageTable;
 use super::words::{fixed, number, quantity, text};
 use crate::view::cases::headline;
 use crate::view::sweep as view;
@@ -22,7 +22,7 @@ const MOST: usize = 12;
 pub struct SweepView {
     /// The curves; none where the loads are words.
     pub figure: Option<Figure>,
-    pub table: Option<Table>,
+    pub table: Option<PageTable>,
 }
 
 /// The sweeps of the cases of `bench`, over two parameters and over one.
@@ -40,7 +40,7 @@ pub fn of_bench(shown: &Shown<'_>, sweeps: &[Sweep], bench: &str, cases: &[&Case
     }
     let view = |table: &&Sweep| SweepView {
         figure: over_two(shown, table),
-        table: Some(Table::of_run(&view::table(table), usize::MAX, shown)),
+        table: Some(PageTable::of_run(&view::table(table), usize::MAX, shown)),
     };
     own.iter().take(MOST).map(view).collect()
 }

@@ -8,12 +8,12 @@ use super::shown::Shown;
 use super::words::{arrows, grouped, text};
 use crate::grid::Side;
 use crate::notes::Notes;
-use crate::view::table::{self as view, Plot};
+use crate::view::table::{self as view, CellPlot};
 use crate::words::{Badge, count, unit};
 
 #[derive(Clone, Debug, Default, Template)]
 #[template(path = "table.html")]
-pub struct Table {
+pub struct PageTable {
     /// What it is about; screen readers say it first.
     caption: String,
     heads: Vec<Head>,
@@ -61,7 +61,7 @@ impl Cell {
     }
 }
 
-impl Table {
+impl PageTable {
     /// `most` rows of `table` on a page of its own.
     pub fn new(table: &view::Table, most: usize) -> Self {
         let filter = |row: &view::Row| Filter::of_nodes(row.nodes.iter().map(String::as_str), class(row));
@@ -88,7 +88,7 @@ impl Table {
     ) -> Self {
         let rows = &table.rows[..table.rows.len().min(most)];
         let gain = |cell: &view::Cell| match &cell.plot {
-            Some(Plot::Gain { gain, .. }) => Some(*gain),
+            Some(CellPlot::Gain { gain, .. }) => Some(*gain),
             _ => None,
         };
         let gains: Vec<view::Gain> = rows.iter().flat_map(|row| &row.cells).filter_map(gain).collect();
@@ -116,8 +116,8 @@ impl Table {
                 badge: cell.badge,
                 to: cell.case.as_deref().map(place).unwrap_or_default(),
                 picture: match &cell.plot {
-                    Some(Plot::Gain { gain, tone, label }) => scale.picture(gain, *tone, &text(label)),
-                    Some(Plot::Values { values, marked, label }) => rug(values, *marked, &text(label)),
+                    Some(CellPlot::Gain { gain, tone, label }) => scale.picture(gain, *tone, &text(label)),
+                    Some(CellPlot::Values { values, marked, label }) => rug(values, *marked, &text(label)),
                     None => String::new(),
                 },
             }

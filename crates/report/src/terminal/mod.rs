@@ -26,7 +26,7 @@ const ONE_SCREEN: usize = 45;
 
 /// What stands around a record and is not in it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Context<'a> {
+pub struct TerminalContext<'a> {
     /// The run folder, when there is one.
     pub folder: Option<&'a Path>,
     /// More things to do next: a label and what it says, for example `resume` and a command.
@@ -34,7 +34,7 @@ pub struct Context<'a> {
 }
 
 /// The record as text for a terminal, ending with a line feed.
-pub fn render(document: &Document, context: &Context<'_>, style: TextStyle) -> String {
+pub fn render(document: &Document, context: &TerminalContext<'_>, style: TextStyle) -> String {
     let mut notes = Notes::default();
     let width = style.width();
     let mut blocks = vec![headline::block(document)];

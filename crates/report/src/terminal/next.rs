@@ -5,14 +5,14 @@ use std::cmp::Reverse;
 use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{Outcome, Verdict, VerdictRecord};
 
-use super::Context;
+use super::TerminalContext;
 use crate::grid;
 use crate::ink::Ink;
 use crate::repeat_command::repeat;
 use crate::view::nodes::{is_fleet, shortfall};
 use crate::words::clean;
 
-pub fn block(document: &Document, context: &Context<'_>, width: u16) -> String {
+pub fn block(document: &Document, context: &TerminalContext<'_>, width: u16) -> String {
     let mut rows = Vec::new();
     if let Some(case) = worst(document) {
         rows.push(("that case alone".to_owned(), repeat(case, &document.run)));

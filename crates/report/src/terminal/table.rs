@@ -1,6 +1,6 @@
 //! A table as text: colours are marks, reasons are references to notes, what there is no room for is left out.
 
-use crate::grid::{self, Column};
+use crate::grid::{self, GridColumn};
 use crate::ink::Ink;
 use crate::notes::Notes;
 use crate::view::table::{Cell, Table};
@@ -65,7 +65,7 @@ fn title(table: &mut Table) -> String {
 }
 
 /// The columns of `table`, as many rows as it has.
-pub fn columns(table: &Table, notes: &mut Notes) -> Vec<Column> {
+pub fn columns(table: &Table, notes: &mut Notes) -> Vec<GridColumn> {
     let column = |(at, column): (usize, &crate::view::table::Column)| {
         let remarks = table.cells(at).map(|cell| cell.remark.chars().count());
         // Numbers line up by their ends, and so do the remarks behind them.
@@ -73,7 +73,7 @@ pub fn columns(table: &Table, notes: &mut Notes) -> Vec<Column> {
         let cells = table.cells(at).map(|cell| said(cell, longest, notes)).collect();
         let unit = column.unit.map(unit).unwrap_or_default();
         let head = [clean(&column.title), unit.trim().to_owned()].join("\n");
-        let laid = Column::new(head.trim_end(), column.side, cells);
+        let laid = GridColumn::new(head.trim_end(), column.side, cells);
         if column.is_unbroken { laid.unbroken() } else { laid }
     };
     table.columns.iter().enumerate().map(column).collect()
@@ -91,7 +91,7 @@ fn said(cell: &Cell, longest: usize, notes: &mut Notes) -> String {
 
 /// The table in one piece, or where it may be split and is too wide, with further columns in further pieces, whose rows
 /// carry the same labels.
-fn pieces(table: &Table, columns: &[Column], width: u16) -> Vec<Vec<Column>> {
+fn pieces(table: &Table, columns: &[GridColumn], width: u16) -> Vec<Vec<GridColumn>> {
     if table.pieces == 0 || grid::width(columns) <= width {
         return vec![columns.to_vec()];
     }
@@ -102,7 +102,7 @@ fn pieces(table: &Table, columns: &[Column], width: u16) -> Vec<Vec<Column>> {
         let joined = table.columns[at + 1..].iter().take_while(|column| column.is_joined).count();
         let group = &columns[at..=at + joined];
         let is_begun = pieces.last().is_some_and(|piece| piece.len() > labels);
-        let with: Vec<Column> = pieces.last().into_iter().flatten().chain(group).cloned().collect();
+        let with: Vec<GridColumn> = pieces.last().into_iter().flatten().chain(group).cloned().collect();
         if grid::width(&with) > width && is_begun {
             pieces.push(columns[..labels].iter().chain(group).cloned().collect());
         } else {

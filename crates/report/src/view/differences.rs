@@ -6,7 +6,7 @@ use seatrial_analysis::{BY_CHANCE, Change, Changed, Comparison, Difference, Ende
 use seatrial_model::{Better, Unit, Verdict as Tone};
 use seatrial_stats::Verdict;
 
-use super::table::{Builder, Cell, Column, Gain, Plot, Table};
+use super::table::{Builder, Cell, CellPlot, Column, Gain, Table};
 use crate::labels::{self, Label};
 use crate::number::{change, decimals, share};
 use crate::words::{Badge, direction, in_unit, set_of, unit};
@@ -234,7 +234,7 @@ pub fn table(rows: &[&Difference]) -> Table {
 }
 
 /// A difference with its sign turned such that more is better.
-fn plot(row: &Difference) -> Option<Plot> {
+fn plot(row: &Difference) -> Option<CellPlot> {
     let of = row.change.as_ref().ok()?;
     let turn =
         |(low, high): (f64, f64)| if row.better == Better::Lower { (-high, -low) } else { (low, high) };
@@ -244,7 +244,7 @@ fn plot(row: &Difference) -> Option<Plot> {
     let from =
         of.smallest_percent.map(|from| format!(", not seen below ±{}", share(from))).unwrap_or_default();
     let label = format!("{} {}: {}{ends}{from}", row.metric, badge.word, change(of.percent));
-    Some(Plot::Gain { gain, tone: badge.tone, label })
+    Some(CellPlot::Gain { gain, tone: badge.tone, label })
 }
 
 /// What tells each row from the others of its benchmark: `n1 kernel=triad`.

@@ -6,7 +6,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Better, Outcome, Unit};
 use seatrial_stats::Sorted;
 
-use super::table::{Builder, Cell, Column, Plot, Table};
+use super::table::{Builder, Cell, CellPlot, Column, Table};
 use crate::labels::{self, Label};
 use crate::number::{decimals, signed_share};
 use crate::words::unit;
@@ -54,7 +54,7 @@ impl Spread<'_> {
         if values.is_empty() {
             return Cell::default();
         }
-        Plot::Values { values, marked: self.worst().map(|(value, _)| value), label }.into()
+        CellPlot::Values { values, marked: self.worst().map(|(value, _)| value), label }.into()
     }
 }
 

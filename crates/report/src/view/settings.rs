@@ -19,7 +19,7 @@ const LONGEST_VALUE: usize = 120;
 
 /// What a row says, but for the nodes it says it of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Row {
+pub struct SettingRow {
     pub verdict: Option<Verdict>,
     setting: String,
     subject: String,
@@ -32,7 +32,7 @@ pub struct Row {
     pub is_waived: bool,
 }
 
-impl Row {
+impl SettingRow {
     /// The setting, and the subject where that is not the whole node: `nic.mtu eth0`.
     fn name(&self) -> String {
         match self.subject.as_str() {
@@ -43,12 +43,16 @@ impl Row {
 }
 
 /// Rows that say the same, once, with the nodes they say it of.
-pub type Rows<'a> = Vec<(Row, Vec<&'a str>)>;
+pub type SettingRows<'a> = Vec<(SettingRow, Vec<&'a str>)>;
 
 /// A row a demand. Where a profile judges, also those of its `verdicts` that found nothing to judge, the worst first;
 /// where none does, also a row a reading that nothing is wanted of.
-pub fn rows<'a>(settings: &'a [AuditedSetting], verdicts: &'a [VerdictRecord], is_judged: bool) -> Rows<'a> {
-    let mut rows: Vec<(Row, &str)> = Vec::new();
+pub fn rows<'a>(
+    settings: &'a [AuditedSetting],
+    verdicts: &'a [VerdictRecord],
+    is_judged: bool,
+) -> SettingRows<'a> {
+    let mut rows: Vec<(SettingRow, &str)> = Vec::new();
     let mut told: BTreeSet<(&str, &str, &str)> = BTreeSet::new();
     for setting in settings {
         let (reading, node) = (&setting.reading, setting.node.as_str());
@@ -77,9 +81,9 @@ pub fn rows<'a>(settings: &'a [AuditedSetting], verdicts: &'a [VerdictRecord], i
     rows
 }
 
-fn merged(rows: Vec<(Row, &str)>) -> Rows<'_> {
-    let mut places: HashMap<Row, usize> = HashMap::new();
-    let mut merged: Rows<'_> = Vec::new();
+fn merged(rows: Vec<(SettingRow, &str)>) -> SettingRows<'_> {
+    let mut places: HashMap<SettingRow, usize> = HashMap::new();
+    let mut merged: SettingRows<'_> = Vec::new();
     for (row, node) in rows {
         match places.entry(row) {
             Entry::Occupied(place) => merged[*place.get()].1.push(node),
@@ -93,8 +97,8 @@ fn merged(rows: Vec<(Row, &str)>) -> Rows<'_> {
 }
 
 /// One demand on one reading.
-fn judged(setting: &AuditedSetting, want: &Wanted, is_judged: bool) -> Row {
-    let mut row = Row {
+fn judged(setting: &AuditedSetting, want: &Wanted, is_judged: bool) -> SettingRow {
+    let mut row = SettingRow {
         verdict: Some(want.verdict),
         wanted: short(&want.bound),
         by: if is_judged { String::new() } else { want.profile.clone() },
@@ -114,36 +118,36 @@ fn judged(setting: &AuditedSetting, want: &Wanted, is_judged: bool) -> Row {
 }
 
 /// A reading by itself.
-fn read(setting: &AuditedSetting) -> Row {
+fn read(setting: &AuditedSetting) -> SettingRow {
     let reading = &setting.reading;
     let present = match &reading.present {
         Present::Value(value) => value.to_string(),
         Present::Absent(_) => "not here".to_owned(),
         Present::Unreadable(_) => "not readable".to_owned(),
     };
-    Row {
+    SettingRow {
         setting: reading.setting.clone(),
         subject: reading.subject.to_string(),
         present: cut(&present, LONGEST_VALUE),
         notes: reading.present.why().map(str::to_owned).into_iter().chain(reading.note.clone()).collect(),
-        ..Row::default()
+        ..SettingRow::default()
     }
 }
 
 /// A demand that found nothing to judge.
-fn empty(record: &VerdictRecord) -> Row {
-    Row {
+fn empty(record: &VerdictRecord) -> SettingRow {
+    SettingRow {
         verdict: Some(record.verdict),
         setting: record.criterion.clone(),
         wanted: short(&record.bound),
         notes: record.reason.iter().chain(&record.waiver).cloned().collect(),
         is_waived: record.waiver.is_some(),
-        ..Row::default()
+        ..SettingRow::default()
     }
 }
 
 /// The table of `rows`, of `nodes` nodes.
-pub fn table(rows: &Rows<'_>, nodes: usize) -> Table {
+pub fn table(rows: &SettingRows<'_>, nodes: usize) -> Table {
     let differ = rows.iter().any(|(_, of)| of.len() != nodes);
     Builder::new("Settings to look at", rows)
         .words("verdict", |(row, _)| row.verdict.map(Badge::from))
@@ -173,7 +177,7 @@ pub fn open(all: &[AuditedSetting], nodes: usize, most: usize) -> (Table, String
         values.insert(row.present.clone());
         *verdict = row.verdict.max(*verdict);
     }
-    let worst = |row: &Row| settings[&row.name()].1;
+    let worst = |row: &SettingRow| settings[&row.name()].1;
     rows.retain(|(row, _)| settings[&row.name()].0.len() > 1 || worst(row) > Some(Verdict::Pass));
     rows.sort_by_key(|(row, _)| (Reverse(worst(row)), Reverse(row.verdict)));
     let open: BTreeSet<String> = rows.iter().map(|(row, _)| row.name()).collect();

@@ -70,14 +70,14 @@ pub struct Cell {
     /// The case that tells more of it.
     pub case: Option<String>,
     /// What stands there where pictures can be drawn.
-    pub plot: Option<Plot>,
+    pub plot: Option<CellPlot>,
     /// Whether it is the best of its table.
     pub is_best: bool,
 }
 
 /// A small picture as numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Plot {
+pub enum CellPlot {
     /// A tick a value, one of them marked.
     Values { values: Vec<f64>, marked: Option<f64>, label: String },
     /// A difference, on the scale of its column.
@@ -197,8 +197,8 @@ impl From<Option<String>> for Cell {
     }
 }
 
-impl From<Plot> for Cell {
-    fn from(plot: Plot) -> Self {
+impl From<CellPlot> for Cell {
+    fn from(plot: CellPlot) -> Self {
         Self { plot: Some(plot), ..Self::default() }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use seatrial_report::html::Context;
+use seatrial_report::html::PageContext;
 use tempfile::TempDir;
 
 use super::chromium::{Chromium, skip};
@@ -70,7 +70,7 @@ fn filters_hide_what_is_not_wanted_and_give_it_back() {
         seatrial_model::profile::Role { nodes: "n[01-05]".parse().expect("a set of nodes"), expect: None };
     let mut profile = seatrial_model::profile::Profile::default();
     profile.roles.insert("head".to_owned(), roles);
-    let context = Context { profile: Some(&profile), ..Context::default() };
+    let context = PageContext { profile: Some(&profile), ..PageContext::default() };
     let page = saved(&page_in(&fixture::fleet(), &context));
     browser.open(&page.path, 1280);
     assert_eq!(browser.value(SEEN), 20);

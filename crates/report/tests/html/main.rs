@@ -13,15 +13,15 @@ mod scripted;
 mod site;
 
 use seatrial_model::record::Document;
-use seatrial_report::html::{Context, write};
+use seatrial_report::html::{PageContext, write};
 
 /// The page of a record that nothing stands around.
 fn page_of(document: &Document) -> String {
-    page_in(document, &Context::default())
+    page_in(document, &PageContext::default())
 }
 
 /// The page of a record.
-fn page_in(document: &Document, context: &Context<'_>) -> String {
+fn page_in(document: &Document, context: &PageContext<'_>) -> String {
     let mut out = Vec::new();
     write(document, context, &mut out).expect("memory takes all");
     String::from_utf8(out).expect("text")

@@ -3,7 +3,7 @@
 use seatrial_model::PartRecord;
 use seatrial_model::record::Document;
 use seatrial_report::TextStyle;
-use seatrial_report::html::Context;
+use seatrial_report::html::PageContext;
 use seatrial_report::terminal::render;
 
 use super::scripted::{self, HOSTILE};
@@ -159,7 +159,7 @@ fn latencies_are_curves_of_all_that_the_parts_counted() {
     let part = serde_json::json!({ "part": "client", "index": 0, "node": "n1", "trial": 0, "samples": [],
         "integrity": { "unverified": { "why": "nothing is sent twice" } }, "evidence": { "round_trips": counted } });
     let part: PartRecord = serde_json::from_value(part).expect("a record");
-    let context = Context { parts: &|_| vec![part.clone()], ..Context::default() };
+    let context = PageContext { parts: &|_| vec![part.clone()], ..PageContext::default() };
     let page = page_in(&document, &context);
     assert!(page.contains("99.9 % took no longer than 14.9 us"), "the tail is not drawn");
 }
@@ -193,7 +193,8 @@ fn the_machines_and_settings_of_a_thousand_nodes_are_folded() {
     let site = site::site(&document.run.nodes);
     let (nodes, settings) = (site::nodes(&site), site::audited(&site));
     assert_eq!(settings.len(), 60_000);
-    let page = page_in(&document, &Context { nodes: &nodes, settings: &settings, ..Context::default() });
+    let page =
+        page_in(&document, &PageContext { nodes: &nodes, settings: &settings, ..PageContext::default() });
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
     // All are alike but for ten that lack a module.
     let inventory = between(&page, "id=\"inventory\"", "</section>");
@@ -213,23 +214,23 @@ fn the_machines_and_settings_of_a_thousand_nodes_are_folded() {
 fn a_run_that_did_not_end_says_so_and_how_to_go_on() {
     let mut document = fixture::host();
     (document.verdict, document.verdicts) = (None, Vec::new());
-    let notice = |document: &Document, context: &Context<'_>| {
+    let notice = |document: &Document, context: &PageContext<'_>| {
         let page = page_in(document, context);
         assert!(between(&page, "<h1>", "</h1>").contains("unfinished"));
         between(&page, "<p class=\"notice\">", "</p>").to_owned()
     };
     document.run.ended = None;
-    let planned = Context { planned: Some(12), ..Context::default() };
+    let planned = PageContext { planned: Some(12), ..PageContext::default() };
     let killed = notice(&document, &planned);
     assert!(
         killed.contains("never said how it ended") && killed.contains("7 of 12 planned cases"),
         "{killed}"
     );
     assert!(killed.contains("seatrial check --resume 20260921-083015-bcdf"), "{killed}");
-    let running = notice(&document, &Context { is_running: true, ..planned });
+    let running = notice(&document, &PageContext { is_running: true, ..planned });
     assert!(running.contains("has not ended yet") && !running.contains("--resume"), "{running}");
     // What was stopped before it began has no result.
-    let stopped = notice(&fixture::mixed(), &Context { planned: Some(5), ..Context::default() });
+    let stopped = notice(&fixture::mixed(), &PageContext { planned: Some(5), ..PageContext::default() });
     assert!(stopped.contains("stopped by SIGINT") && stopped.contains("4 of 5 planned cases"), "{stopped}");
     assert!(stopped.contains("seatrial run --resume"), "{stopped}");
     assert!(!page_of(&fixture::host()).contains("class=\"notice\""));
@@ -264,7 +265,7 @@ fn every_criterion_has_a_row_with_bound_and_value_settings_too() {
 #[test]
 fn the_page_and_the_terminal_show_the_same_median_of_an_even_number_of_nodes() {
     let nodes: Vec<String> = (1..=66).map(|node| format!("n{node:02}")).collect();
-    let rate = |at: usize| if at % 2 == 0 { 100.0 } else { 200.0 };
+    let rate = |at: usize| if at.is_multiple_of(2) { 100.0 } else { 200.0 };
     let case = |(at, node): (usize, &String)| {
         fixture::measured(node, "copy", "nt", rate(at), &fixture::limit(307.2))
     };
