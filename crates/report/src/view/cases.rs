@@ -29,6 +29,11 @@ pub fn verdicts(document: &Document) -> Verdicts<'_> {
     heaviest
 }
 
+/// The cases by id.
+pub fn by_id(document: &Document) -> HashMap<&str, &CaseRecord> {
+    document.results.iter().map(|record| (record.case.as_str(), record)).collect()
+}
+
 /// The cases without those of a study of factors, which have a table of their own.
 pub fn without_factors(results: &[CaseRecord]) -> Cow<'_, [CaseRecord]> {
     if results.iter().any(is_of_factors) {
@@ -114,7 +119,7 @@ pub fn table(cases: &[&CaseRecord], verdicts: &Verdicts<'_>) -> Table {
         table = table.column(column, |case| metric(case).map(median).unwrap_or_default());
         if Some(name) == limited {
             // Where it is not that of the headline, its head says of which.
-            let head = if at == 0 { "limit".to_owned() } else { format!("limit of\n{name}") };
+            let head = if at == 0 { "limit".to_owned() } else { format!("limit of {name}") };
             let limit = |case: &&CaseRecord| metric(case)?.limit.value;
             let digits = decimals(cases.iter().filter_map(limit));
             let share = |case: &&CaseRecord| Some(whole_share(metric(case)?.percent_of_limit()?));
