@@ -104,7 +104,7 @@ mod tests {
             names: Default::default(),
             rows: Vec::new(),
             columns: Vec::new(),
-            values: values.iter().enumerate().map(|(at, it)| ((0, at), value(it))).collect(),
+            values: values.iter().enumerate().map(|(at, number)| ((0, at), value(number))).collect(),
             unit: Unit::Count,
             better,
             note: String::new(),
