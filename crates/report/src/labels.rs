@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use seatrial_analysis::{Difference, Trend};
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Params, Value};
+use seatrial_model::{Params, Subject, Value};
 
 use crate::grid::{GridColumn, Side};
 use crate::words::clean;
@@ -58,29 +57,16 @@ impl Label {
         format!("{self:?}")
     }
 
-    /// The label of a pair of cases.
-    pub fn of_difference(row: &Difference) -> Self {
+    /// The label of what was measured of `subject` with `params` on `nodes`.
+    pub fn new(nodes: &[String], subject: &Subject, params: &Params) -> Self {
+        let texts = params.iter().map(|(name, value)| (clean(name), clean(&value.to_string())));
         Self {
             test: String::new(),
-            node: clean(&row.b.nodes.join("+")),
-            subject: clean(row.subject.as_str()),
-            params: texts(&row.params),
+            node: clean(&nodes.join("+")),
+            subject: clean(subject.as_str()),
+            params: texts.collect(),
         }
     }
-
-    /// The label of a trend.
-    pub fn of_trend(row: &Trend) -> Self {
-        Self {
-            test: String::new(),
-            node: clean(&row.nodes.join("+")),
-            subject: clean(row.subject.as_str()),
-            params: texts(&row.params),
-        }
-    }
-}
-
-fn texts(params: &Params) -> BTreeMap<String, String> {
-    params.iter().map(|(name, value)| (clean(name), clean(&value.to_string()))).collect()
 }
 
 /// The columns that tell rows apart; none for a single row, at least one for several.

@@ -75,7 +75,8 @@ fn title(trend: &Trend) -> String {
 }
 
 fn table(rows: &[&Trend]) -> Table {
-    let labels: Vec<Label> = rows.iter().map(|trend| Label::of_trend(trend)).collect();
+    let labels: Vec<Label> =
+        rows.iter().map(|trend| Label::new(&trend.nodes, &trend.subject, &trend.params)).collect();
     let shown = |trend: &Trend| trend.points[trend.points.len().saturating_sub(MOST_SIGNS)..].to_vec();
     let decimals = 1 + decimals(rows.iter().flat_map(|trend| shown(trend)).map(|point| point.median));
     let number = |point: Option<&Point>| Cell::number(point.map(|point| point.median), decimals);

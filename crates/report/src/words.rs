@@ -135,7 +135,7 @@ pub fn rounded(value: Quantity) -> String {
 }
 
 /// `verdict` of a document as its first line has it: `✗ FAIL`.
-pub fn upper(verdict: Verdict) -> String {
+pub fn verdict_title(verdict: Verdict) -> String {
     ink(verdict).on(&format!("{} {}", Badge::from(verdict).sign, verdict.word().to_uppercase()))
 }
 

@@ -22,7 +22,8 @@ const MOST_CHANGED: usize = 20;
 pub fn render(names: Names<'_>, comparison: &Comparison, style: TextStyle) -> String {
     let mut notes = Notes::default();
     let width = style.width();
-    let row = |(badge, it): &(Badge, &Ended)| (badge.marked(), clean(&format!("{}: {}", it.case, it.reason)));
+    let row =
+        |(badge, case): &(Badge, &Ended)| (badge.marked(), clean(&format!("{}: {}", case.case, case.reason)));
     let ended: Vec<_> = ended(comparison).iter().map(row).collect();
     let changed = Table { title: String::new(), ..changed(&comparison.changed) };
     let mut blocks = vec![headline(names, comparison), grid::paragraphs(&ended, width)];

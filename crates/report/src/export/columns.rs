@@ -24,11 +24,11 @@ pub struct Number<'a> {
     pub name: &'a str,
     pub unit: Unit,
     better: Better,
-    of: Of<'a>,
+    source: NumberSource<'a>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Of<'a> {
+enum NumberSource<'a> {
     Metric(&'a MetricRecord),
     Place(&'a SeriesRow),
 }
@@ -36,16 +36,16 @@ enum Of<'a> {
 impl<'a> ExportRow<'a> {
     /// The metric that it is of.
     pub fn metric(&self) -> Option<&'a MetricRecord> {
-        match self.number?.of {
-            Of::Metric(metric) => Some(metric),
-            Of::Place(_) => None,
+        match self.number?.source {
+            NumberSource::Metric(metric) => Some(metric),
+            NumberSource::Place(_) => None,
         }
     }
 
     fn place(&self) -> Option<&'a SeriesRow> {
-        match self.number?.of {
-            Of::Metric(_) => None,
-            Of::Place(place) => Some(place),
+        match self.number?.source {
+            NumberSource::Metric(_) => None,
+            NumberSource::Place(place) => Some(place),
         }
     }
 
@@ -65,11 +65,11 @@ pub fn rows(document: &Document) -> Vec<ExportRow<'_>> {
 fn rows_of<'a>(run: &'a RunInfo, case: &'a CaseRecord, verdict: Option<Verdict>) -> Vec<ExportRow<'a>> {
     let metrics = case.metrics.iter().map(|(name, metric)| {
         let (unit, better) = (metric.unit, metric.better);
-        Number { name, unit, better, of: Of::Metric(metric) }
+        Number { name, unit, better, source: NumberSource::Metric(metric) }
     });
     let places = case.series.iter().flat_map(|(name, series)| {
         let (unit, better) = (series.unit, series.better);
-        series.rows.iter().map(move |place| Number { name, unit, better, of: Of::Place(place) })
+        series.rows.iter().map(move |place| Number { name, unit, better, source: NumberSource::Place(place) })
     });
     let row = |number| ExportRow { run, case, verdict, number, sample: None };
     let mut rows: Vec<ExportRow<'_>> = metrics.chain(places).map(|number| row(Some(number))).collect();

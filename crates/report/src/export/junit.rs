@@ -12,7 +12,8 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Outcome, Verdict, VerdictRecord};
 
-use super::{About, Export, Material, by_id, judged, nodes_of};
+use super::{About, Export, Material, judged, nodes_of};
+use crate::view::cases::by_id;
 use crate::words::rounded;
 
 pub struct JUnit;

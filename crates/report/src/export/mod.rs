@@ -90,11 +90,6 @@ pub fn find(flag: &str) -> Option<&'static dyn Export> {
     EXPORTS.iter().copied().find(|export| export.about().flag == flag)
 }
 
-/// The records by id, for exports that go through verdicts.
-fn by_id(document: &Document) -> HashMap<&str, &CaseRecord> {
-    document.results.iter().map(|record| (record.case.as_str(), record)).collect()
-}
-
 /// The nodes that a verdict speaks about, joined by `+`; empty when it is about none in particular.
 fn nodes_of(verdict: &VerdictRecord, records: &HashMap<&str, &CaseRecord>) -> String {
     let case = || verdict.case.as_deref().and_then(|id| records.get(id)).map(|record| record.nodes.join("+"));

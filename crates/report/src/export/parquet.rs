@@ -63,7 +63,7 @@ fn columns() -> Vec<ExportColumn> {
         vec![
             ("trial", Source::Int(|row| i64::try_from(row.sample?.0).ok())),
             ("sample", Source::Int(|row| i64::try_from(row.sample?.1).ok())),
-            ("value", Source::Double(|row| row.sample.map(|it| it.2).or_else(|| Some(row.summary()?.median)))),
+            ("value", Source::Double(|row| row.sample.map(|(.., value)| value).or_else(|| Some(row.summary()?.median)))),
         ],
     ]
     .concat()

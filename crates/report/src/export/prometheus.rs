@@ -19,7 +19,8 @@ use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{Dimension, Outcome, Unit, Verdict, VerdictRecord};
 
 use super::columns::{ExportRow, Source, called, rows};
-use super::{About, Export, Material, by_id, judged, nodes_of};
+use super::{About, Export, Material, judged, nodes_of};
+use crate::view::cases::by_id;
 use crate::labels::named_params;
 
 /// Gauges for the textfile collector.

@@ -76,7 +76,8 @@ pub fn render(document: &Document, context: &PageContext<'_>) -> io::Result<Stri
     let shown = Shown::new(document, context);
     let (actions, more_actions) = actions(&shown);
     let mut left = download::MOST;
-    let (settings, settings_note) = settings::open(context.settings, document.run.nodes.len(), MOST_SETTINGS);
+    let (settings, settings_note) =
+        settings::open_settings(context.settings, document.run.nodes.len(), MOST_SETTINGS);
     let run = &document.run;
     let unfinished = unfinished(document, context);
     let badge = match (document.verdict, &unfinished) {

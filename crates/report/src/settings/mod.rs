@@ -15,7 +15,7 @@ use crate::terminal::table;
 use crate::view::headline::{counted, nodes};
 use crate::view::settings as view;
 use crate::view::table::Table;
-use crate::words::{clean, count, upper};
+use crate::words::{clean, count, verdict_title};
 
 /// Beyond so many rows those that are as wanted are counted, not listed.
 const MOST_ROWS: usize = 24;
@@ -47,7 +47,7 @@ pub fn render(document: &SettingsDocument, abouts: &[&SettingAbout], style: Text
 fn headline(document: &SettingsDocument) -> String {
     let first = match (&document.profile, document.verdict) {
         (Some(_), Some(verdict)) => {
-            format!("{}  {}", upper(verdict), judged(document))
+            format!("{}  {}", verdict_title(verdict), judged(document))
         }
         (Some(_), None) => Ink::Doubt.on("? UNKNOWN") + "  the profile wants nothing of the settings",
         (None, _) => {

@@ -4,7 +4,7 @@ use seatrial_model::record::Document;
 
 use crate::ink::Ink;
 use crate::view::headline::{nodes, said, took};
-use crate::words::{clean, time, upper};
+use crate::words::{clean, time, verdict_title};
 
 /// Nodes named one by one; more are counted.
 const MOST_NAMES: usize = 4;
@@ -12,7 +12,7 @@ const MOST_NAMES: usize = 4;
 pub fn block(document: &Document) -> String {
     let said = clean(&said(document));
     let first = match document.verdict {
-        Some(verdict) => format!("{}  {said}", upper(verdict)),
+        Some(verdict) => format!("{}  {said}", verdict_title(verdict)),
         None => Ink::Strong.on(&said),
     };
     let run = &document.run;

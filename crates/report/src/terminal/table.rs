@@ -70,7 +70,7 @@ pub fn columns(table: &Table, notes: &mut Notes) -> Vec<GridColumn> {
         let remarks = table.cells(at).map(|cell| cell.remark.chars().count());
         // Numbers line up by their ends, and so do the remarks behind them.
         let longest = if column.is_unbroken { remarks.max().unwrap_or(0) } else { 0 };
-        let cells = table.cells(at).map(|cell| said(cell, longest, notes)).collect();
+        let cells = table.cells(at).map(|cell| cell_text(cell, longest, notes)).collect();
         let unit = column.unit.map(unit).unwrap_or_default();
         let head = [clean(&column.title), unit.trim().to_owned()].join("\n");
         let laid = GridColumn::new(head.trim_end(), column.side, cells);
@@ -79,7 +79,7 @@ pub fn columns(table: &Table, notes: &mut Notes) -> Vec<GridColumn> {
     table.columns.iter().enumerate().map(column).collect()
 }
 
-fn said(cell: &Cell, longest: usize, notes: &mut Notes) -> String {
+fn cell_text(cell: &Cell, longest: usize, notes: &mut Notes) -> String {
     let said = clean(&cell.text);
     let said = if cell.is_best { Ink::Strong.on(&format!("*{said}")) } else { said };
     let remark = if said.is_empty() { String::new() } else { format!("{:>longest$}", clean(&cell.remark)) };

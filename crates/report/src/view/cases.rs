@@ -29,6 +29,11 @@ pub fn verdicts(document: &Document) -> Verdicts<'_> {
     heaviest
 }
 
+/// The cases by id.
+pub fn by_id(document: &Document) -> HashMap<&str, &CaseRecord> {
+    document.results.iter().map(|record| (record.case.as_str(), record)).collect()
+}
+
 /// The cases without those of a study of factors, which have a table of their own.
 pub fn without_factors(results: &[CaseRecord]) -> Cow<'_, [CaseRecord]> {
     if results.iter().any(is_of_factors) {
@@ -81,11 +86,11 @@ pub fn metrics<'a>(cases: &[&'a CaseRecord]) -> Vec<&'a str> {
 
 /// The metric whose limit is shown: the first that has one.
 fn limited<'a>(cases: &[&'a CaseRecord]) -> Option<&'a str> {
-    let has_limit = |name: &&str| of(cases, name).any(|metric| metric.limit.value.is_some());
+    let has_limit = |name: &&str| metrics_called(cases, name).any(|metric| metric.limit.value.is_some());
     metrics(cases).into_iter().find(has_limit)
 }
 
-fn of<'a>(cases: &[&'a CaseRecord], name: &str) -> impl Iterator<Item = &'a MetricRecord> {
+fn metrics_called<'a>(cases: &[&'a CaseRecord], name: &str) -> impl Iterator<Item = &'a MetricRecord> {
     cases.iter().filter_map(move |case| case.metrics.get(name))
 }
 
@@ -104,8 +109,8 @@ pub fn table(cases: &[&CaseRecord], verdicts: &Verdicts<'_>) -> Table {
     let limited = limited(cases);
     for (at, name) in metrics(cases).into_iter().enumerate() {
         let metric = |case: &&CaseRecord| case.metrics.get(name).cloned();
-        let column = Column::quantities(name, of(cases, name).map(|metric| metric.unit).next());
-        let digits = decimals(of(cases, name).map(|metric| metric.median));
+        let column = Column::quantities(name, metrics_called(cases, name).map(|metric| metric.unit).next());
+        let digits = decimals(metrics_called(cases, name).map(|metric| metric.median));
         let median = |metric: MetricRecord| {
             Cell::number(Some(metric.median), digits).remark(spread(metric.median, metric.ci95))
         };
@@ -114,7 +119,7 @@ pub fn table(cases: &[&CaseRecord], verdicts: &Verdicts<'_>) -> Table {
         table = table.column(column, |case| metric(case).map(median).unwrap_or_default());
         if Some(name) == limited {
             // Where it is not that of the headline, its head says of which.
-            let head = if at == 0 { "limit".to_owned() } else { format!("limit of\n{name}") };
+            let head = if at == 0 { "limit".to_owned() } else { format!("limit of {name}") };
             let limit = |case: &&CaseRecord| metric(case)?.limit.value;
             let digits = decimals(cases.iter().filter_map(limit));
             let share = |case: &&CaseRecord| Some(whole_share(metric(case)?.percent_of_limit()?));
@@ -195,7 +200,8 @@ fn ended(case: &CaseRecord, verdict: Option<Verdict>) -> Cell {
 /// How the limit that is shown was derived, or why there is none.
 pub fn limits(cases: &[&CaseRecord]) -> Vec<String> {
     let Some(name) = limited(cases).or_else(|| headline(cases)) else { return Vec::new() };
-    let mut notes: Vec<String> = of(cases, name).filter_map(|metric| limit(name, metric)).collect();
+    let mut notes: Vec<String> =
+        metrics_called(cases, name).filter_map(|metric| limit(name, metric)).collect();
     notes.sort();
     notes.dedup();
     let more = notes.len().saturating_sub(MOST_LIMITS);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{Verdict, VerdictRecord};
 
+use super::cases::by_id;
 use super::nodes::shortfall;
 use super::table::{Builder, Cell, Table};
 use crate::number::{half_width, signed_share};
@@ -28,7 +29,7 @@ pub struct Places<'a>(HashMap<&'a str, &'a CaseRecord>);
 
 impl<'a> Places<'a> {
     pub fn of(document: &'a Document) -> Self {
-        Self(document.results.iter().map(|case| (case.case.as_str(), case)).collect())
+        Self(by_id(document))
     }
 
     /// The node, with what of it was judged: `n1`, `n1 nic:eth0`, `n1->n2`.

@@ -188,6 +188,10 @@ fn title(row: &Difference) -> String {
     format!("{} · {metric}{}{}", row.bench, in_unit(row.unit), direction(row.better))
 }
 
+fn label(row: &Difference) -> Label {
+    Label::new(&row.b.nodes, &row.subject, &row.params)
+}
+
 /// A row for each of `rows`: where they are of several metrics, each with its own.
 pub fn table(rows: &[&Difference]) -> Table {
     let is_mixed = rows.iter().any(|row| metric(row) != metric(rows[0]));
@@ -201,7 +205,7 @@ pub fn table(rows: &[&Difference]) -> Table {
     let side = |row: &Difference, value: Option<f64>| {
         Cell::number(value, digits[&(row.bench.as_str(), row.metric.as_str())])
     };
-    let labels: Vec<Label> = rows.iter().map(|row| Label::of_difference(row)).collect();
+    let labels: Vec<Label> = rows.iter().map(|row| label(row)).collect();
     let table = if is_mixed {
         let names = names(rows);
         let mut next = names.iter();
@@ -255,7 +259,7 @@ fn names(rows: &[&Difference]) -> Vec<String> {
         of_bench.entry(&row.bench).or_default().push(at);
     }
     for places in of_bench.values() {
-        let labels: Vec<Label> = places.iter().map(|at| Label::of_difference(rows[*at])).collect();
+        let labels: Vec<Label> = places.iter().map(|at| label(rows[*at])).collect();
         let columns = labels::columns(&labels);
         for (row, at) in places.iter().enumerate() {
             let told = columns.iter().filter(|column| !column.cells()[row].is_empty());

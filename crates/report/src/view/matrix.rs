@@ -97,25 +97,33 @@ impl Matrix {
 mod tests {
     use super::*;
 
-    fn steps(values: &[f64], better: Better) -> Vec<i8> {
+    fn matrix(values: &[f64], better: Better) -> Matrix {
         let value = |value: &f64| MatrixValue { value: *value, more: String::new(), case: None };
-        let matrix = Matrix {
+        Matrix {
             title: String::new(),
             names: Default::default(),
             rows: Vec::new(),
             columns: Vec::new(),
-            values: values.iter().enumerate().map(|(at, it)| ((0, at), value(it))).collect(),
+            values: values.iter().enumerate().map(|(at, number)| ((0, at), value(number))).collect(),
             unit: Unit::Count,
             better,
             note: String::new(),
-        };
-        values.iter().map(|value| matrix.step(*value, matrix.median())).collect()
+        }
     }
 
     #[test]
     fn noise_is_no_step_and_the_bad_side_is_that_of_the_metric() {
+        let steps = |values: &[f64], better| {
+            let matrix = matrix(values, better);
+            values.iter().map(|value| matrix.step(*value, matrix.median())).collect::<Vec<_>>()
+        };
         assert_eq!(steps(&[100.0, 100.1, 99.9], Better::Higher), [0, 0, 0]);
         assert_eq!(steps(&[9.4, 9.41, 4.7], Better::Higher), [0, 0, -4]);
         assert_eq!(steps(&[2.0, 2.0, 4.0], Better::Lower), [0, 0, -4]);
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_lies_between_the_middle_two() {
+        assert!((matrix(&[100.0, 400.0, 200.0, 300.0], Better::Higher).median() - 250.0).abs() < 1e-9);
     }
 }

@@ -7,6 +7,7 @@ use seatrial_analysis::Assignment;
 use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{Cause, Outcome, Severity, Subject, Verdict, VerdictRecord};
 
+use super::cases::by_id;
 use super::table::{Builder, Cell, Column, Table};
 use crate::number::signed_share;
 use crate::words::{Badge, count, rounded, tone};
@@ -61,8 +62,7 @@ pub fn summaries(document: &Document) -> Vec<NodeSummary<'_>> {
             }
         }
     } else {
-        let cases: HashMap<&str, &CaseRecord> =
-            document.results.iter().map(|case| (case.case.as_str(), case)).collect();
+        let cases = by_id(document);
         for record in &document.verdicts {
             let what = Worst::Judged(record);
             match (&record.node, record.case.as_deref().and_then(|case| cases.get(case))) {

@@ -166,7 +166,7 @@ pub fn table(rows: &SettingRows<'_>, nodes: usize) -> Table {
 }
 
 /// The settings that are not as wanted or not the same everywhere, and a sentence about the others.
-pub fn open(all: &[AuditedSetting], nodes: usize, most: usize) -> (Table, String) {
+pub fn open_settings(all: &[AuditedSetting], nodes: usize, most: usize) -> (Table, String) {
     if all.is_empty() {
         return (Table::default(), "No settings were kept with this run.".to_owned());
     }

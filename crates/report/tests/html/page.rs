@@ -2,9 +2,7 @@
 
 use seatrial_model::PartRecord;
 use seatrial_model::record::Document;
-use seatrial_report::TextStyle;
 use seatrial_report::html::PageContext;
-use seatrial_report::terminal::render;
 
 use super::scripted::{self, HOSTILE};
 use super::{fixture, page_in, page_of, site};
@@ -260,21 +258,4 @@ fn every_criterion_has_a_row_with_bound_and_value_settings_too() {
             assert!(row(criterion).contains(word), "no {word} in {}", row(criterion));
         }
     }
-}
-
-#[test]
-fn the_page_and_the_terminal_show_the_same_median_of_an_even_number_of_nodes() {
-    let nodes: Vec<String> = (1..=66).map(|node| format!("n{node:02}")).collect();
-    let rate = |at: usize| if at.is_multiple_of(2) { 100.0 } else { 200.0 };
-    let case = |(at, node): (usize, &String)| {
-        fixture::measured(node, "copy", "nt", rate(at), &fixture::limit(307.2))
-    };
-    let results = nodes.iter().enumerate().map(case).collect();
-    let document = fixture::document(&nodes.iter().map(String::as_str).collect::<Vec<_>>(), results);
-    let page = page_of(&document);
-    let table = between(&page, "over nodes", "</table>");
-    assert!(table.contains(">150.0<") || table.contains(">150<"), "{table}");
-    let text = render(&document, &Default::default(), TextStyle::default());
-    let row = text.lines().find(|line| line.contains("66  ")).unwrap_or_else(|| panic!("{text}"));
-    assert!(row.split_whitespace().any(|word| word == "150"), "{text}");
 }
