@@ -211,7 +211,9 @@ fn slurm(args: &NodeOptions, surroundings: &Surroundings) -> SlurmRequest {
 /// A command as a shell would split it.
 fn words(option: &str, command: &str) -> Result<Vec<String>, CliError> {
     let words = shlex::split(command).filter(|words| !words.is_empty());
-    words.ok_or_else(|| CliError::Usage(format!("{option} '{command}' is no command: a quote is not closed")))
+    words.ok_or_else(|| {
+        CliError::Usage(format!("{option} '{command}' is not a command: a quote is not closed"))
+    })
 }
 
 /// What this binary is, so that controller and agent never talk past each other.

@@ -32,7 +32,7 @@ pub enum FrameError {
         of: usize,
     },
     /// The bytes are not the message that was expected.
-    #[error("the frame is no message: {why}")]
+    #[error("the frame is not a message: {why}")]
     Garbage {
         /// What the parser says.
         why: String,

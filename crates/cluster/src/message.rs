@@ -192,7 +192,7 @@ pub enum EndKind {
         /// What was tried and what the system answered.
         why: String,
     },
-    /// It said something that is no message; it was killed.
+    /// It said something that is not a message; it was killed.
     Garbled {
         /// What was wrong with it.
         why: String,

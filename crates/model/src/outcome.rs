@@ -51,7 +51,7 @@ causes! {
     PartnerLost Unmeasured "The other side of the case is gone.";
     NoSpace Unmeasured "Memory or storage for the test is known to be lacking.";
     Launcher Unmeasured "The launcher could not start the worker.";
-    Protocol Unmeasured "The worker said something that is no message.";
+    Protocol Unmeasured "The worker said something that is not a message.";
     Underloaded Unmeasured "The load that was asked for could not be offered.";
     TooShort Unmeasured "Too short against the clock to be trusted, or too few values.";
     Contradiction Unmeasured "Parameters that cannot hold together; a usage error when typed.";

@@ -33,7 +33,7 @@ pub(crate) struct Opened {
     pub identity: String,
     /// What the profile is called when it does not say.
     pub stem: String,
-    /// Where relative paths in it start; none for what is no file.
+    /// Where relative paths in it start; none for what is not a file.
     pub folder: Option<PathBuf>,
     pub text: String,
 }
@@ -60,7 +60,9 @@ impl Source {
         match (Self::named(typed), folder) {
             (Self::File(path), Some(folder)) => Ok(Self::File(folder.join(path))),
             (Self::File(_), None) => Err(Refusal {
-                why: format!("cannot extend '{typed}': a profile that is no file has no folder to look in"),
+                why: format!(
+                    "cannot extend '{typed}': a profile that is not a file has no folder to look in"
+                ),
                 help: None,
             }),
             (source, _) => Ok(source),
@@ -125,7 +127,7 @@ fn open_file(path: &Path) -> Result<Opened, Refusal> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let line = 1 + error.as_bytes()[..valid].iter().filter(|byte| **byte == b'\n').count();
-        refuse(format!("it is no UTF-8 text: byte {} in line {line} starts no character", valid + 1))
+        refuse(format!("it is not UTF-8 text: byte {} in line {line} starts no character", valid + 1))
     })?;
     let identity = path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
     let stem = path.file_stem().map_or_else(|| name.clone(), |stem| stem.to_string_lossy().into_owned());

@@ -7,7 +7,7 @@
 /// anywhere, even one rejection comes up in no more than `share` of all repeats. It holds for tests that are independent
 /// or that err together (Benjamini and Yekutieli, Annals of Statistics 29, 2001), as metrics of one case do.
 ///
-/// The answers are in the order of `p`; one that is no number is never rejected.
+/// The answers are in the order of `p`; one that is not a number is never rejected.
 #[must_use]
 pub fn discoveries(p: &[f64], share: f64) -> Vec<bool> {
     let mut order: Vec<usize> = (0..p.len()).filter(|at| p[*at].is_finite()).collect();

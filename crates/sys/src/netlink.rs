@@ -46,7 +46,7 @@ pub(crate) fn dump(kind: u16, body: &[u8]) -> Result<Vec<Message>, Errno> {
         // SAFETY: the kernel writes at most as many bytes as the buffer has.
         let got = unsafe { libc::recv(socket.as_raw_fd(), answer.as_mut_ptr().cast(), answer.len(), 0) };
         let got = usize::try_from(got).map_err(|_| last_errno())?;
-        // An empty answer is no message, and would be asked for again and again.
+        // An empty answer is not a message, and would be asked for again and again.
         if got == 0 || read(&answer[..got], &mut found)? {
             return Ok(found);
         }

@@ -228,7 +228,7 @@ fn test(args: &[String], digest: &mut Digest, which: Try) -> Result<ExitStatus> 
         shown.clear();
         written.context("cannot write to standard output")
     };
-    // Bytes, because a test may print what is no text.
+    // Bytes, because a test may print what is not a text.
     while lines.read_until(b'\n', &mut line).context("cannot read the output of cargo test")? > 0 {
         let text = String::from_utf8_lossy(&line);
         let is_shown = digest.take(text.trim_end());

@@ -94,7 +94,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
 
 fn wanted_kernel(params: &Params) -> Result<Kernel, Reason> {
     let word = params.text("kernel").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
-    word.parse().map_err(|_| Reason::new(Cause::Protocol, format!("'{word}' is no kernel")))
+    word.parse().map_err(|_| Reason::new(Cause::Protocol, format!("'{word}' is not a kernel")))
 }
 
 /// The kind of stores; `None` for loops that have no choice.

@@ -185,7 +185,7 @@ mod tests {
         let error = "trias".parse::<Kernel>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "'trias' is no kernel; known are: read, write, copy, scale, add, triad, memcpy, memset"
+            "'trias' is not a kernel; known are: read, write, copy, scale, add, triad, memcpy, memset"
         );
     }
 

@@ -199,7 +199,9 @@ impl Step {
         }
         let exact = block as f64 * 1e9 / rate;
         if (exact - exact.round()).abs() > 1e-6 || exact < 1000.0 {
-            return Err(format!("a block every {exact} ns is no whole number of nanoseconds from 1 us on"));
+            return Err(format!(
+                "a block every {exact} ns is not a whole number of nanoseconds from 1 us on"
+            ));
         }
         if self.counted == 0 || u64::from(self.counted) > self.operation.touched() {
             return Err(format!(

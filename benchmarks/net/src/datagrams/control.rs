@@ -120,7 +120,7 @@ fn broken(error: &std::io::Error) -> Reason {
 }
 
 fn garbled(why: &str) -> Reason {
-    Reason::new(Cause::Protocol, format!("the other end said something that is no message: {why}"))
+    Reason::new(Cause::Protocol, format!("the other end said something that is not a message: {why}"))
 }
 
 #[cfg(test)]

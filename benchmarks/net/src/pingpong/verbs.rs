@@ -20,7 +20,7 @@ use seatrial_bench::verbs::{
     ConnectionInfo, Method, RdmaConfig, RdmaEndpoint, RemoteCompletion, during, preparing, wait,
 };
 
-/// Bytes at the end of the memory through which the ends tell each other what is no message: as many to send from, and
+/// Bytes at the end of the memory through which the ends tell each other what is not a message: as many to send from, and
 /// as many to receive into.
 const WORDS: usize = 64;
 

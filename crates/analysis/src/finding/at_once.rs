@@ -126,7 +126,7 @@ impl AtOnce {
         let Some(line) = self.line.as_ref().filter(|line| line.rate > 0.0) else { return Vec::new() };
         let of = |step: &Step| {
             let flows = step.flows.unwrap_or(0);
-            // A share of a link is no link; what comes through is a little below the line.
+            // A share of a link is not a link; what comes through is a little below the line.
             let links = |repeat: &Repeat| ((repeat.total / line.rate).round() as u32).min(flows);
             step.repeats.iter().map(|repeat| (flows, links(repeat))).collect::<Vec<_>>()
         };

@@ -75,8 +75,8 @@ impl Manifest {
         let mut text = String::new();
         let read = file.take(MOST).read_to_string(&mut text);
         read.map_err(|error| format!("its manifest {MANIFEST} cannot be read: {error}"))?;
-        let found: Self =
-            serde_json::from_str(&text).map_err(|error| format!("its {MANIFEST} is no manifest: {error}"))?;
+        let found: Self = serde_json::from_str(&text)
+            .map_err(|error| format!("its {MANIFEST} is not a manifest: {error}"))?;
         if found.made_by == MADE_BY {
             Ok(found)
         } else {

@@ -113,7 +113,7 @@ fn of(path: PathBuf) -> StaleDir {
         Err(error) => return strange(path, &format!("it cannot be looked at: {error}")),
     };
     if !about.is_dir() {
-        return strange(path, if about.is_symlink() { "it is a link" } else { "it is no folder" });
+        return strange(path, if about.is_symlink() { "it is a link" } else { "it is not a folder" });
     }
     match Manifest::read(&path) {
         Ok(manifest) => {

@@ -206,7 +206,7 @@ fn what_only_has_a_name_of_ours_is_strange_and_other_names_are_not_looked_at() {
     assert!(target.join("part.0").exists());
     fs::remove_file(&path).unwrap();
     fs::write(&path, "").unwrap();
-    strange("it is no folder");
+    strange("it is not a folder");
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     assert_eq!(standing(parent.path()), Standing::Alive, "its manifest may be about to be written");
@@ -222,7 +222,7 @@ fn what_only_has_a_name_of_ours_is_strange_and_other_names_are_not_looked_at() {
     strange("its manifest seatrial.json cannot be read");
     fs::remove_file(path.join(MANIFEST)).unwrap();
     fs::write(path.join(MANIFEST), "{}").unwrap();
-    strange("is no manifest");
+    strange("is not a manifest");
     write(&path, &Manifest { made_by: "somebody".to_owned(), ..Manifest::of_this_process(BENCH) });
     strange("'somebody' made it");
     write(&path, &Manifest { process: 999_999_999, ..Manifest::of_this_process("storage.peer_read") });

@@ -64,8 +64,8 @@ impl PeerAddress {
     /// # Errors
     /// What each address answered.
     pub fn connect(&self, from: &Endpoint<'_>, number: u32) -> Result<TcpStream, Reason> {
-        let key =
-            Key::from_hex(&self.key).ok_or_else(|| Reason::new(Cause::Protocol, "the peer's key is none"))?;
+        let key = Key::from_hex(&self.key)
+            .ok_or_else(|| Reason::new(Cause::Protocol, "the peer's key is malformed"))?;
         let own = if from.interface.is_some() { addresses_of(from)? } else { Vec::new() };
         let deadline = Instant::now() + WITHIN;
         loop {

@@ -99,7 +99,7 @@ impl ConnectionInfo {
     pub fn entries(&self) -> Result<Vec<GidEntry>, Reason> {
         let read = |gid: &GidInfo| {
             gid.entry()
-                .ok_or_else(|| Reason::new(Cause::Protocol, format!("'{}' is no GID of a peer", gid.gid)))
+                .ok_or_else(|| Reason::new(Cause::Protocol, format!("'{}' is not a GID of a peer", gid.gid)))
         };
         self.gids.iter().map(read).collect()
     }
@@ -110,8 +110,9 @@ fn read<T: DeserializeOwned>(peers: &[Offer], index: u32) -> Result<T, Reason> {
     let offer = peers.iter().find(|offer| offer.index == index);
     let offer =
         offer.ok_or_else(|| Reason::new(Cause::Protocol, format!("no part {index} among the peers")))?;
-    serde_json::from_value(offer.data.clone())
-        .map_err(|error| Reason::new(Cause::Protocol, format!("the offer of part {index} is none: {error}")))
+    serde_json::from_value(offer.data.clone()).map_err(|error| {
+        Reason::new(Cause::Protocol, format!("cannot parse the connection data of part {index}: {error}"))
+    })
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub fn pairs<'a>(
     let listed = |node: &'a SiteNode, list: &str, param: &str| -> Result<Vec<End<'a>>, Reason> {
         let one = |word: &str| match word.trim() {
             "" | "auto" => {
-                let text = format!("{param}={list} is no list of ports, such as mlx5_0/1+mlx5_1/1");
+                let text = format!("{param}={list} is not a list of ports, such as mlx5_0/1+mlx5_1/1");
                 Err(Reason::new(Cause::Contradiction, text))
             }
             word => Ok(wanted(node, word, param)?[0]),

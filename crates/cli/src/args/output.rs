@@ -25,7 +25,7 @@ pub enum OutputFormat {
     Csv,
 }
 
-/// Form of a result that is no list of numbers.
+/// Form of a result that is not a list of numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum TableOrJson {
     /// A table for people

@@ -73,10 +73,7 @@ fn asked(run: &StoredRun) -> Result<(Vec<Test>, BTreeMap<String, Role>), CliErro
     let info = run.info()?;
     let options = options::of_record(info).bench;
     if options.benchmarks.is_empty() {
-        let text = format!(
-            "run {}: its command line is none that this version understands: {:?}",
-            info.id, info.command
-        );
+        let text = format!("run {}: this version cannot parse its command line: {:?}", info.id, info.command);
         return Err(CliError::Usage(text));
     }
     let job = super::run::job(&options)?;

@@ -17,8 +17,8 @@ fn refused(params: &[&str], complaint: &str) {
 #[test]
 fn negative_values_are_refused() {
     refused(&["array=-64MiB"], "cannot be negative");
-    refused(&["trials=-1"], "'-1' is no whole number");
-    refused(&["threads=-2"], "'-2' is no whole number");
+    refused(&["trials=-1"], "'-1' is not a whole number");
+    refused(&["threads=-2"], "'-2' is not a whole number");
     refused(&["time=-5ms"], "'-5ms' is out of range");
     refused(&["precision=-1"], "-1 is outside 0.01 to 100");
 }

@@ -103,7 +103,7 @@ fn serve(
     }
 }
 
-/// Passes on what the worker says until it hangs up; gives what was wrong when it said something that is no message.
+/// Passes on what the worker says until it hangs up; gives what was wrong when it said something that is not a message.
 fn relay(
     id: WorkerId,
     channel: UnixStream,

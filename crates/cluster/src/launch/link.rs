@@ -230,7 +230,7 @@ fn hear_all(link: usize, mut frames: FrameReader<impl Read>, heard: &SyncSender<
             Ok(Some(report)) => Ok(report),
             Ok(None) => Err("the agent closed its pipe".to_owned()),
             Err(error) if error.is_hang_up() => Err(format!("the connection to the agent broke: {error}")),
-            Err(error) => Err(format!("the agent said something that is no message: {error}")),
+            Err(error) => Err(format!("the agent said something that is not a message: {error}")),
         };
         let last = said.is_err();
         if heard.send(Heard { link, said: said.map_err(Loss::Stream) }).is_err() || last {

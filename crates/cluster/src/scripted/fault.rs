@@ -27,7 +27,7 @@ pub enum Fault {
     Hangs { phase: Phase },
     /// The worker never answers and no signal ends it: uninterruptible sleep.
     Sticks { phase: Phase },
-    /// The worker says something that is no message.
+    /// The worker says something that is not a message.
     Garbles { phase: Phase },
     /// The whole node goes away.
     AgentLost {

@@ -161,7 +161,7 @@ fn struck(fault: &Fault, now: Nanos) -> Vec<Act> {
         }
         Fault::Exits { code, .. } => vec![ends(now, EndKind::Exited { code: *code })],
         Fault::Garbles { .. } => {
-            let why = "the frame is no message: scripted garbage".to_owned();
+            let why = "the frame is not a message: scripted garbage".to_owned();
             vec![ends(now, EndKind::Garbled { why })]
         }
         Fault::AgentLost { why, .. } => vec![Act::LoseNode(why.clone())],

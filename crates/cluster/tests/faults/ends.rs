@@ -235,7 +235,7 @@ fn garbage_ends_the_worker() {
     let mut rig = Rig::new();
     let toy = rig.measure("says_garbage");
     let EndKind::Garbled { why } = rig.ended(toy.id).0.how else { panic!("not garbled") };
-    assert!(why.starts_with("the frame is no message"), "{why}");
+    assert!(why.starts_with("the frame is not a message"), "{why}");
     assert_gone(toy.pid);
 }
 

@@ -245,7 +245,7 @@ fn a_child_that_dies() {
     let agent = pid(&prepare(&mut *fleet, 1, 5, "well"), "agent");
     kill(agent, Signal::KILL);
     let [why] = lost(&mut *fleet, [1]);
-    assert!(why.contains("said something that is no message: a frame of"), "{why}");
+    assert!(why.contains("said something that is not a message: a frame of"), "{why}");
     prepare(&mut *fleet, 0, 3, "well");
 }
 

@@ -109,7 +109,7 @@ impl Worker {
                 self.give(Cause::Launcher, format!("{self} could not be started: {why}"));
             }
             EndKind::Garbled { why } => {
-                let text = format!("{self} sent something that is no message {during}: {why}{said}");
+                let text = format!("{self} sent something that is not a message {during}: {why}{said}");
                 self.give(Cause::Protocol, text);
             }
             EndKind::Abandoned => {

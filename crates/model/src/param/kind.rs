@@ -47,7 +47,7 @@ impl Kind {
                 Ok(Value::Count(count))
             }
             Kind::Number(least, most) => {
-                let number = typed.parse::<f64>().map_err(|_| format!("'{typed}' is no number"))?;
+                let number = typed.parse::<f64>().map_err(|_| format!("'{typed}' is not a number"))?;
                 within(number, least, most)?;
                 Ok(Value::Number(number))
             }
@@ -82,13 +82,13 @@ impl Kind {
     }
 }
 
-/// Why a text is no whole number; a size, such as an MTU with its unit, is told as what it would be.
+/// Why a text is not a whole number; a size, such as an MTU with its unit, is told as what it would be.
 fn no_count(typed: &str) -> String {
     let without = match typed.parse::<Bytes>() {
         Ok(bytes) => format!(": write {}, without a unit", bytes.get()),
         Err(_) => String::new(),
     };
-    format!("'{typed}' is no whole number{without}")
+    format!("'{typed}' is not a whole number{without}")
 }
 
 /// NaN fails every comparison, so it is refused here as well.
@@ -107,11 +107,11 @@ mod tests {
     #[test]
     fn a_count_with_a_unit_is_told_without_it() {
         let error = |typed: &str| Kind::Count(68, 65_535).parse(typed).expect_err("no count");
-        assert_eq!(error("9 kB"), "'9 kB' is no whole number: write 9000, without a unit");
-        assert_eq!(error("9000 B"), "'9000 B' is no whole number: write 9000, without a unit");
+        assert_eq!(error("9 kB"), "'9 kB' is not a whole number: write 9000, without a unit");
+        assert_eq!(error("9000 B"), "'9000 B' is not a whole number: write 9000, without a unit");
         assert_eq!(
             (error("-1"), error("few")),
-            ("'-1' is no whole number".to_owned(), "'few' is no whole number".to_owned())
+            ("'-1' is not a whole number".to_owned(), "'few' is not a whole number".to_owned())
         );
     }
 }

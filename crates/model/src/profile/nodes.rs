@@ -29,13 +29,13 @@ pub enum NodeSetError {
         text: String,
     },
     /// A range that does not count upwards from number to number.
-    #[error("'{range}' is no range such as 1-16 or 01-16")]
+    #[error("'{range}' is not a range such as 1-16 or 01-16")]
     Range {
         /// The range that cannot be read.
         range: String,
     },
     /// Two dots, as other tools write a range.
-    #[error("'{text}' is no node name: ranges are {range}")]
+    #[error("'{text}' is not a node name: ranges are {range}")]
     Dots {
         /// The element of the list with the dots.
         text: String,
@@ -43,13 +43,13 @@ pub enum NodeSetError {
         range: String,
     },
     /// A name with a character that no host name has.
-    #[error("'{name}' is no node name: letters, digits, '-', '_' and '.' only")]
+    #[error("'{name}' is not a node name: letters, digits, '-', '_' and '.' only")]
     Name {
         /// The node name that is refused.
         name: String,
     },
     /// A name longer than any host's.
-    #[error("'{start}...' is no node name: it is longer than {} characters", NodeSet::LONGEST_NAME)]
+    #[error("'{start}...' is not a node name: it is longer than {} characters", NodeSet::LONGEST_NAME)]
     Long {
         /// The first characters of the name that is too long.
         start: String,

@@ -20,7 +20,7 @@ impl Requirement {
     /// Whether `value` satisfies it. `10 Gbit/s` equals `10000 Mbit/s`.
     ///
     /// # Errors
-    /// When that cannot be told: the value is no number and the requirement needs one, or the units measure
+    /// When that cannot be told: the value is not a number and the requirement needs one, or the units measure
     /// different things.
     pub fn met_by(&self, value: &Value) -> Result<bool, String> {
         if self.equals.as_ref().is_some_and(|wanted| !is_same(wanted, value)) {
@@ -28,7 +28,8 @@ impl Requirement {
         }
         for (bound, is_least) in [(self.at_least, true), (self.at_most, false)] {
             let Some(bound) = bound else { continue };
-            let have: Quantity = value.to_string().parse().map_err(|_| format!("'{value}' is no number"))?;
+            let have: Quantity =
+                value.to_string().parse().map_err(|_| format!("'{value}' is not a number"))?;
             let have = have.to(bound.unit()).map_err(|error| error.to_string())?.value();
             if (is_least && have < bound.value()) || (!is_least && have > bound.value()) {
                 return Ok(false);

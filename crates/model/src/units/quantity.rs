@@ -12,11 +12,11 @@ pub struct Quantity {
     unit: Unit,
 }
 
-/// Why a text or number is no quantity.
+/// Why a text or number is not a quantity.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum QuantityError {
     /// The number part does not parse.
-    #[error("'{text}' is no number with a unit, such as '9 Gbit/s' or '64 KiB'")]
+    #[error("'{text}' is not a number with a unit, such as '9 Gbit/s' or '64 KiB'")]
     NotANumber {
         /// The text that could not be read.
         text: String,

@@ -129,7 +129,7 @@ fn set(
         return;
     }
     let Ok(quantity) = value.value.to_string().parse::<Quantity>() else {
-        let title = format!("'{UNLIMITED}' is no bound of {}", about.id);
+        let title = format!("'{UNLIMITED}' is not a bound of {}", about.id);
         found.error(value.at, title).help(format!("write equals = \"{UNLIMITED}\""));
         return;
     };

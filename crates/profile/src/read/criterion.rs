@@ -42,7 +42,7 @@ fn statistic(table: &mut Table<'_>, found: &mut Diagnostics) -> At<Statistic> {
     let known = Statistic::ALL.map(|statistic| statistic.to_string());
     let value = Statistic::ALL.into_iter().find(|statistic| statistic.to_string() == of.value);
     if value.is_none() {
-        let title = format!("'{}' is none of {}", of.value, known.join(", "));
+        let title = format!("'{}' is not one of {}", of.value, known.join(", "));
         found.error(of.at, title).suggest(&of.value, known.iter().map(String::as_str));
     }
     At { value: value.unwrap_or_default(), at: of.at }
@@ -54,7 +54,7 @@ fn without_limit(table: &mut Table<'_>, found: &mut Diagnostics) -> Option<At<Wi
         "unknown" => WithoutLimit::Unknown,
         "skip" => WithoutLimit::Skip,
         _ => {
-            let title = format!("'{}' is none of skip, unknown", word.value);
+            let title = format!("'{}' is not one of skip, unknown", word.value);
             found.error(word.at, title).suggest(&word.value, ["skip", "unknown"]);
             return None;
         }

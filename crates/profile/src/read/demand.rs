@@ -127,7 +127,7 @@ fn day(text: &At<String>, found: &mut Diagnostics) -> Option<At<jiff::civil::Dat
     match text.value.trim().parse::<jiff::civil::Date>() {
         Ok(value) if is_short => Some(At { value, at: text.at }),
         _ => {
-            let title = format!("'{}' is no date", text.value);
+            let title = format!("'{}' is not a date", text.value);
             found.error(text.at, title).help("a date is written 2026-12-31");
             None
         }

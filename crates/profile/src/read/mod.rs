@@ -32,7 +32,7 @@ pub(crate) fn read(file: usize, stem: &str, text: &str, found: &mut Diagnostics)
         let span = error.span().unwrap_or(0..0);
         let at = Position { file, start: span.start, end: span.end };
         let (what, wanted) = error.message().split_once(", expected ").unwrap_or((error.message(), ""));
-        let diagnostic = found.error(at, format!("this is no TOML: {what}"));
+        let diagnostic = found.error(at, format!("this is not TOML: {what}"));
         if !wanted.is_empty() {
             diagnostic.label(format!("expected {wanted}"));
         }

@@ -36,7 +36,7 @@ const FACTS: &[&str] = &[
 const ABOUT: SettingAbout = SettingAbout {
     id: "rdma.port_state",
     title: "state of an RDMA port",
-    doc: "Data passes in ACTIVE only. DOWN is no link: the cable, the transceiver or the other end. INIT on InfiniBand is a \
+    doc: "Data passes in ACTIVE only. DOWN is not a link: the cable, the transceiver or the other end. INIT on InfiniBand is a \
           link that no subnet manager has configured, ARMED one that it has not released yet.",
     kind: Kind::Choice(&["NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER"]),
     unit: "",

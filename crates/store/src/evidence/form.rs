@@ -55,7 +55,7 @@ pub fn difference(found: &[u8], name: &str, bytes: u64) -> String {
             return format!("a link, {shown} to '{}', stands in its place", to.escape_default());
         }
         EntryType::Directory => return format!("a folder, {shown}, stands in its place"),
-        other => return format!("something that is no file, {shown} ({other:?}), stands in its place"),
+        other => return format!("something that is not a file, {shown} ({other:?}), stands in its place"),
     }
     if there != name && header.entry_type() == EntryType::Regular {
         let leads = there.starts_with('/') || there.split('/').any(|part| part == "..");

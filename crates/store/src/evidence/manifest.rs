@@ -81,7 +81,7 @@ impl Manifest {
     pub fn read(text: &[u8], archive_bytes: u64) -> Result<Self, Refused> {
         let refuse = |text: String| Refused::Fault(Fault::of(NAME, text));
         let version: Version =
-            serde_json::from_slice(text).map_err(|error| refuse(format!("it is no manifest: {error}")))?;
+            serde_json::from_slice(text).map_err(|error| refuse(format!("it is not a manifest: {error}")))?;
         if version.format != FORMAT {
             return Err(refuse(format!("it is of another sort of archive, '{}'", version.format)));
         }
@@ -89,7 +89,7 @@ impl Manifest {
             return Err(Refused::Newer(version.schema));
         }
         let manifest: Self =
-            serde_json::from_slice(text).map_err(|error| refuse(format!("it is no manifest: {error}")))?;
+            serde_json::from_slice(text).map_err(|error| refuse(format!("it is not a manifest: {error}")))?;
         if manifest.text() != text {
             return Err(refuse("it was changed: it is not written as Seatrial writes it".to_owned()));
         }

@@ -287,8 +287,8 @@ fn links_folders_and_devices_are_refused_by_name() {
         (EntryType::Symlink, "a link, '20260921-083015-bcdf/a.json' to '/etc/shadow', stands in its place"),
         (EntryType::Link, "a link, '20260921-083015-bcdf/a.json' to '/etc/shadow', stands in its place"),
         (EntryType::Directory, "a folder, '20260921-083015-bcdf/a.json', stands in its place"),
-        (EntryType::Char, "something that is no file"),
-        (EntryType::XHeader, "something that is no file"),
+        (EntryType::Char, "something that is not a file"),
+        (EntryType::XHeader, "something that is not a file"),
     ] {
         let mut header =
             tar::Header::from_byte_slice(&preamble(&format!("{RUN}/a.json"), 1).unwrap()).clone();

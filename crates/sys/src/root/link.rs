@@ -131,7 +131,7 @@ mod tests {
         let circle = root.resolve("/sys/class/net/a").unwrap_err();
         assert!(matches!(circle, ReadError::Unreadable { errno: Errno::LOOP, .. }), "{circle}");
         assert_eq!(root.link_name("/sys/class/net/a").as_deref(), Ok("b"));
-        assert!(root.link_name("/sys/class").is_err(), "a folder is no link");
+        assert!(root.link_name("/sys/class").is_err(), "a folder is not a link");
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl Tree {
         self.add(path, TreeEntry::Link(PathBuf::from(target)));
     }
 
-    /// A path with `..` in it, or below what is no folder, is left out.
+    /// A path with `..` in it, or below what is not a folder, is left out.
     fn add(&mut self, path: &str, entry: TreeEntry) {
         let mut at = String::new();
         let mut parts = Path::new(path).components().filter(|part| *part != Component::RootDir).peekable();

@@ -183,7 +183,7 @@ impl CompletionQueue {
         };
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let on = channel.as_ref().map_or(ptr::null_mut(), |channel| channel.raw.as_ptr());
-        // The number comes back with events; it is no address.
+        // The number comes back with events; it is not an address.
         let context = ptr::without_provenance_mut(number as usize);
         let entries = c_int::try_from(depth).unwrap_or(c_int::MAX);
         // SAFETY: the context is open, and the channel, if any, is on it.

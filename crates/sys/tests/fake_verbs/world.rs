@@ -85,7 +85,7 @@ pub fn world() -> MutexGuard<'static, World> {
     let world = WORLD.get_or_init(|| {
         let text = own_path().and_then(|path| std::fs::read_to_string(path + ".conf").ok());
         let words = text.as_deref().unwrap_or_default().split_whitespace();
-        let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("'{text}' is no number"));
+        let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("'{text}' is not a number"));
         let config = words.map(|word| {
             let (key, value) = word.split_once('=').expect("key=value");
             (key.to_owned(), number(value))

@@ -65,7 +65,7 @@ impl FromStr for Fault {
 
 fn number(text: &str, least: u32, most: u32) -> Result<u32, String> {
     let number = text.parse().ok().filter(|number| (least..=most).contains(number));
-    number.ok_or_else(|| format!("'{text}' is no whole number from {least} to {most}"))
+    number.ok_or_else(|| format!("'{text}' is not a whole number from {least} to {most}"))
 }
 
 fn rate(text: &str) -> Result<u64, String> {

@@ -45,7 +45,7 @@ pub fn qperf_latency(text: &str) -> Result<f64> {
         "us" => 1.0,
         "ms" => 1e3,
         "sec" => 1e6,
-        other => anyhow::bail!("qperf: '{other}' is no unit of time that we know"),
+        other => anyhow::bail!("qperf: '{other}' is not a unit of time that we know"),
     };
     Ok(value.parse::<f64>()? * factor)
 }

@@ -46,7 +46,7 @@ pub fn qperf_bandwidth(text: &str) -> Result<f64> {
         "MB/sec" => 1e6,
         "GB/sec" => 1e9,
         "TB/sec" => 1e12,
-        other => anyhow::bail!("qperf: '{other}' is no unit of bandwidth that we know"),
+        other => anyhow::bail!("qperf: '{other}' is not a unit of bandwidth that we know"),
     };
     Ok(value.parse::<f64>()? * bytes * 8e-9)
 }

@@ -18,10 +18,10 @@ pub const PROGRAM: &str = "ELBENCHO";
 /// The program.
 ///
 /// # Errors
-/// When nobody named one and none is on the search path, or what was named is no file.
+/// When nobody named one and none is on the search path, or what was named is not a file.
 pub fn program() -> Result<PathBuf> {
     if let Some(named) = std::env::var_os(PROGRAM).map(PathBuf::from) {
-        ensure!(named.is_file(), "{PROGRAM}={} is no file", named.display());
+        ensure!(named.is_file(), "{PROGRAM}={} is not a file", named.display());
         return Ok(named);
     }
     let mut places = search_path().into_iter().map(|folder| folder.join("elbencho"));

@@ -94,7 +94,7 @@ fn an_unmet_or_unknown_requirement_is_unknown() {
         (Verdict::Unknown, "required is fill_percent at least 50, and it is 40")
     );
     assert_eq!(with(None).3, "required is fill_percent at least 50, and it is not known");
-    assert!(with(Some("full".into())).3.ends_with("which cannot be told: 'full' is no number"));
+    assert!(with(Some("full".into())).3.ends_with("which cannot be told: 'full' is not a number"));
     let mut crashed = measured("n1");
     crashed.outcome = Outcome::Failed;
     assert_eq!(only(&judged(&profile, &[crashed])).0, Verdict::Fail, "a crash speaks for itself");

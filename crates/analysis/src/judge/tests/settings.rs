@@ -73,7 +73,7 @@ fn a_setting_passes_fails_or_is_unknown() {
             "nic.mtu n2: fail it is 1500; set it with: ip link set dev eth0 mtu 9000 (needs root or CAP_NET_ADMIN)",
             "nic.mtu n3: unknown the setting could not be read: permission denied",
             "nic.mtu n4: unknown there is nothing to set here: no such file",
-            "nic.mtu n5: unknown 'large' is no number",
+            "nic.mtu n5: unknown 'large' is not a number",
             "nic.mtu n6: unknown the setting was not read",
         ]
     );

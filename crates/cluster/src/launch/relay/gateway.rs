@@ -254,7 +254,7 @@ impl Ear {
                 Ok(Some(Up::Word(Word::Ready { .. }))) => return "it introduced itself twice".to_owned(),
                 Ok(None) => return "it closed its pipe".to_owned(),
                 Err(error) if error.is_hang_up() => return format!("the connection broke: {error}"),
-                Err(error) => return format!("it said something that is no message: {error}"),
+                Err(error) => return format!("it said something that is not a message: {error}"),
             };
             if said.is_err() && self.shared.close(child) {
                 continue;

@@ -46,7 +46,7 @@ pub(crate) fn dial_back(from: impl Read, first: Option<IpAddr>) -> Result<TcpStr
         Ok(None) => return Err("no ticket came on standard input".to_owned()),
         Err(error) => return Err(format!("standard input holds no ticket: {error}")),
     };
-    let key = Key::from_hex(&ticket.key).ok_or("the ticket's key is none")?;
+    let key = Key::from_hex(&ticket.key).ok_or("the key of the ticket is malformed")?;
     let deadline = Instant::now() + TRY_FOR;
     loop {
         let mut refusals = Vec::new();

@@ -157,7 +157,7 @@ fn faults_end_a_worker_in_their_phase() {
         (Fault::Exits { phase, code: 3 }, EndKind::Exited { code: 3 }),
         (
             Fault::Garbles { phase },
-            EndKind::Garbled { why: "the frame is no message: scripted garbage".into() },
+            EndKind::Garbled { why: "the frame is not a message: scripted garbage".into() },
         ),
         (Fault::NotStarted { why: "no".into() }, EndKind::NotStarted { why: "no".into() }),
         (Fault::Fails { phase, reason: Reason::new(Cause::Denied, "no") }, EndKind::Exited { code: 1 }),

@@ -58,9 +58,9 @@ impl fmt::Display for Gid {
     }
 }
 
-/// A text that is no GID.
+/// A text that is not a GID.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no GID: eight groups of hexadecimal digits were expected")]
+#[error("{0:?} is not a GID: eight groups of hexadecimal digits were expected")]
 pub struct NoGidText(String);
 
 impl FromStr for Gid {
