@@ -37,7 +37,7 @@ impl Steady {
         json!({
             "rounds": self.rates.len(),
             "steady": self.is_reached(),
-            "by": if told { "clocks and rates" } else { "rates: nobody tells the clocks" },
+            "by": if told { "clocks and rates" } else { "rates: the clocks are not reported" },
             "processors_mhz": self.clocks.last(),
         })
     }

@@ -12,7 +12,7 @@ const TIMES_BELOW: u64 = 2;
 /// and lines whose addresses collide fall out of it before it is full.
 const PART: u64 = 2;
 
-/// A cache level next to a CPU, as the system tells, and the size of the sweep that stands for it.
+/// A cache level next to a CPU, as the system reports, and the size of the sweep that stands for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
     /// Its level, 1 the nearest to the core.

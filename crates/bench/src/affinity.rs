@@ -264,7 +264,7 @@ fn irq_cpus(nic: &Nic) -> &[u32] {
 }
 
 fn told(why: Option<&str>, name: &str) -> String {
-    format!("it is not known which CPUs serve the interrupts of {name}: {}", why.unwrap_or("nobody looked"))
+    format!("it is not known which CPUs serve the interrupts of {name}: {}", why.unwrap_or("it was not read"))
 }
 
 fn core(cpu: &Cpu, id: u32) -> Option<u32> {

@@ -170,7 +170,7 @@ fn gpu(root: &SysRoot, index: u32, folder: &str, pci: PciDevice) -> Gpu {
         uuid: told(by_nvidia.named("GPU UUID"), "unique_id"),
         memory_bytes: match is_amd {
             true => root.value(format!("{folder}/mem_info_vram_total")).into(),
-            false => Known::unknown("no file tells it"),
+            false => Known::unknown("the kernel does not report it"),
         },
         payload_bytes: payload(root, folder),
         translation: translation(root, folder),
@@ -187,7 +187,7 @@ impl Nvidia {
     fn read(root: &SysRoot, address: &str) -> Self {
         let path = format!("/proc/driver/nvidia/gpus/{address}/information");
         Self(Keyed::read(root, &path).map_err(|error| match error.is_missing() {
-            true => "no driver tells it in a file".to_owned(),
+            true => "no driver reports it in a file".to_owned(),
             false => error.to_string(),
         }))
     }

@@ -182,7 +182,7 @@ fn netdevs(root: &SysRoot, folder: &str, number: u32) -> Vec<String> {
 
 fn contradictions(at: &mut Reading<'_>, hca: &Hca) {
     if hca.ports.is_empty() {
-        at.remark(&format!("hca:{}", hca.name), "no port of it is told");
+        at.remark(&format!("hca:{}", hca.name), "the kernel reports no port of it");
     }
     for port in &hca.ports {
         let subject = format!("hca:{}/{}", hca.name, port.number);

@@ -37,7 +37,7 @@ pub(crate) fn read(at: &mut Reading<'_>) -> Topology {
     };
     let offline = present.difference(&online);
     if !offline.is_empty() {
-        at.remark("cpu", format!("CPUs {offline} are offline, the kernel tells no place of them"));
+        at.remark("cpu", format!("CPUs {offline} are offline; the kernel does not report their topology"));
     }
     let mut troubles = PerCpu::default();
     let places = online.iter().map(|cpu| (cpu, place(at.root, cpu, &mut troubles))).collect();

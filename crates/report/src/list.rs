@@ -182,7 +182,7 @@ fn circumstances(about: &About) -> Vec<(String, String)> {
         count(cost.seconds as usize, "second")
     );
     let disturbs = match about.interaction {
-        Interaction::Passive => "nobody: it only reads".to_owned(),
+        Interaction::Passive => "nothing: it only reads".to_owned(),
         Interaction::Loads(what) => format!("loads {what}"),
         Interaction::Disrupts(what) => format!("disrupts {what} while it runs, and puts it back"),
     };

@@ -159,7 +159,7 @@ pub fn limits(about: &About) -> Limits {
     let memory = "no latency of memory is known beforehand: modules do not tell theirs, and the firmware's table of it \
                   (ACPI HMAT) is not part of the inventory; a [[limit]] in the profile supplies one";
     let cache =
-        "no source on the machine tells the latency of its caches; a [[limit]] in the profile supplies one";
+        "no source on the machine states the latency of its caches; a [[limit]] in the profile supplies one";
     let reason = |metric: &str| if metric.starts_with('l') && metric.len() == 2 { cache } else { memory };
     about.metrics.iter().map(|metric| (metric.name.to_owned(), Limit::unknown(reason(metric.name)))).collect()
 }

@@ -58,12 +58,12 @@ pub fn describe(curve: &[(u64, f64)], caches: &[(u32, u64)]) -> Option<String> {
         .map(|(level, capacity)| format!("{} (level {level})", Bytes(*capacity).rounded()))
         .collect();
     if caches.is_empty() {
-        text += "; the system tells of no cache to hold this against";
+        text += "; the system reports no cache to compare this with";
     } else if odd.is_empty() {
-        text += "; that agrees with the caches that the system tells of";
+        text += "; that agrees with the caches that the system reports";
     } else {
         text += &format!(
-            "; no level ends near {} as the system tells: a virtual machine need not be told what is there, others may \
+            "; no level ends near {} as the system reports: a virtual machine need not be told what is there, others may \
              hold a part of it, and base pages add misses of translation",
             odd.join(", ")
         );
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn a_cache_that_is_told_and_not_found_is_named() {
         let text = describe(&curve(), &[(1, 32 * KIB), (2, MIB), (3, 384 * MIB)]).expect("levels");
-        assert!(text.contains("no level ends near 384 MiB (level 3) as the system tells"), "{text}");
+        assert!(text.contains("no level ends near 384 MiB (level 3) as the system reports"), "{text}");
     }
 
     #[test]

@@ -183,7 +183,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         Some(Known::Unknown(reason)) => Limit::Unknown { reason },
         None => Limit::unknown("nothing is known of the node"),
     };
-    let none = "no source on the machine tells how its memory answers under load; a [[limit]] in the profile supplies one";
+    let none = "no source on the machine states the latency of its memory under load; a [[limit]] in the profile supplies one";
     let limit = |metric: &str| match metric {
         "bandwidth" => bandwidth.clone(),
         _ => Limit::unknown(none),

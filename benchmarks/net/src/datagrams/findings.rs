@@ -93,8 +93,11 @@ fn attribution(trials: &[Trial<'_>], lost: u64, sent: u64) -> String {
     }
     if rest > 0 {
         let unknown = unknown(trials);
-        let where_to =
-            if unknown.is_empty() { "in the network" } else { "in the network or where nobody could look" };
+        let where_to = if unknown.is_empty() {
+            "in the network"
+        } else {
+            "in the network or where no counter could be read"
+        };
         text.push_str(&format!(", {rest} {where_to}"));
         if !unknown.is_empty() {
             text.push_str(&format!(" ({unknown})"));

@@ -46,7 +46,9 @@ fn losses(case: &Case, measures: &Measures, connection: &Value, peer_mtu: Option
             Some(believed) if way == "forward" && believed as f64 <= largest => {
                 "a router has told the sender, so that TCP copes with it"
             }
-            _ => "nothing tells the sender, so that TCP stalls on full packets until it tries smaller ones",
+            _ => {
+                "the sender receives no ICMP message, so TCP stalls on full packets until it tries smaller ones"
+            }
         };
         // That of the sender: it is what it was willing to send.
         let mtu = if way == "forward" { number("interface_mtu") } else { peer_mtu };

@@ -51,15 +51,15 @@ fn contradictions(params: &Params) -> Result<(), Reason> {
         for (name, only) in [("send", "write"), ("receive", "read"), ("congestion", "auto")] {
             let asked = text(name);
             if asked != "auto" && asked != only {
-                return refuse(format!("protocol=sctp knows no {name}={asked}"));
+                return refuse(format!("protocol=sctp does not support {name}={asked}"));
             }
         }
     }
     if protocol != "tcp" && params.count("mtu").is_ok() {
-        return refuse(format!("protocol={protocol} knows no mtu="));
+        return refuse(format!("protocol={protocol} does not support mtu="));
     }
     if protocol == "mptcp" && text("receive") == "zerocopy" {
-        return refuse("protocol=mptcp knows no receive=zerocopy".to_owned());
+        return refuse("protocol=mptcp does not support receive=zerocopy".to_owned());
     }
     Ok(())
 }

@@ -60,7 +60,7 @@ pub fn came(endpoint: &RdmaEndpoint) -> Result<Integrity, Reason> {
                 seen.wrong += 1;
                 let text = || {
                     format!(
-                        "byte {at} of slot {slot} of queue pair {pair} is {:#04x}, which nobody sent",
+                        "byte {at} of slot {slot} of queue pair {pair} is {:#04x}, which was not sent",
                         found[at]
                     )
                 };

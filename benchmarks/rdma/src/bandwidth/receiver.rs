@@ -166,7 +166,7 @@ impl Work {
                 completion.check().map_err(during(&label, "taking messages"))?;
                 let bytes = u64::from(completion.bytes()).saturating_sub(header);
                 let Ok(size) = self.config.sizes.binary_search(&bytes) else {
-                    let text = format!("{label}: a message of {bytes} B came, which nobody sent");
+                    let text = format!("{label}: a message of {bytes} B was received that was not sent");
                     return Err(Reason::new(Cause::CorruptData, text));
                 };
                 counts[size] += 1;

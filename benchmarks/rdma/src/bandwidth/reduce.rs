@@ -190,7 +190,7 @@ fn why_not(parts: &[PartRecord], directions: &[Direction], rates: &Rates) -> Rea
     let is_counted_there = parts.iter().any(|part| part.evidence.contains_key("received"));
     if is_counted_there && sent > 0 && received == 0 {
         let text = format!(
-            "{sent} messages were sent and none arrived: the path drops them, or the address is of nobody"
+            "{sent} messages were sent and none arrived: the path drops them, or no host has the address"
         );
         return Reason::new(Cause::IoError, text);
     }

@@ -153,7 +153,7 @@ fn why_not(clients: &[PartRecord]) -> Reason {
     let (asked, lost) = (count("asked"), count("lost"));
     if asked > 0 && asked == lost {
         let text = format!(
-            "{asked} messages were sent and none was answered: the path drops them, or the address is of nobody"
+            "{asked} messages were sent and none was answered: the path drops them, or no host has the address"
         );
         return Reason::new(Cause::IoError, text);
     }

@@ -66,7 +66,7 @@ fn by_completion(
     while !over.load(Ordering::Relaxed) {
         let Some(received) = qp.poll_recv()? else { continue };
         if received.bytes == 0 || received.bytes > largest {
-            let text = format!("a message of {} B came, which nobody sent", received.bytes);
+            let text = format!("a message of {} B was received that was not sent", received.bytes);
             return Err(Reason::new(Cause::CorruptData, text));
         }
         qp.post_send(received.bytes, received.number.unwrap_or(0))?;
@@ -90,7 +90,7 @@ fn by_memory(qp: &mut PingPongQp, largest: u64, over: &AtomicBool, served: &Atom
         last = mark;
         let bytes = qp.received_size();
         if bytes == 0 || bytes > largest {
-            let text = format!("a message of {bytes} B was announced, which nobody sends");
+            let text = format!("a message of {bytes} B was announced, a size that is not in the case");
             return Err(Reason::new(Cause::CorruptData, text));
         }
         qp.mark(mark);

@@ -368,8 +368,9 @@ impl IoQueue {
         let Completion { slot, result } = completion;
         self.tools.watch.ends(slot);
         let flying = self.flying[slot].take();
-        let flying =
-            flying.ok_or_else(|| Reason::new(Cause::Protocol, "the end of a request that nobody made"))?;
+        let flying = flying.ok_or_else(|| {
+            Reason::new(Cause::Protocol, "the completion of a request that was not submitted")
+        })?;
         let Flying { io, since } = flying;
         debug_assert!(since > Nanos(0), "a request that was handed over without being noted");
         self.old -= usize::from(io.pass < self.latest && self.old > 0);

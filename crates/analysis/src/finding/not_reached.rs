@@ -19,7 +19,7 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
     let mut nodes: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
     for record in records.iter().filter(|record| record.cause == Some(Cause::NeverReached)) {
         for node in &record.lost {
-            let why = record.reason.as_deref().unwrap_or("nobody knows why");
+            let why = record.reason.as_deref().unwrap_or("the reason is not known");
             nodes.entry(node).or_insert((0, why)).0 += 1;
         }
     }

@@ -18,7 +18,7 @@ pub(super) fn rate(place: &DiskPlace<'_>, bus: DiskBus) -> Known<f64> {
     }
     match folder_of(place.folder, "end_device-") {
         Some((device, _)) => of_phys(place.root, device),
-        None => Known::unknown("no port of its controller is told"),
+        None => Known::unknown("the kernel reports no port of its controller"),
     }
 }
 

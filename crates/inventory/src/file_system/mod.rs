@@ -118,7 +118,7 @@ fn fill(at: &mut Reading<'_>, one: &mut FileSystem, space: Known<Space>) {
     let sane = space.and_then(|space| {
         let Space { size_bytes: size, free_bytes: free, available_bytes: available } = space;
         if size == 0 {
-            return Known::unknown("it tells no size");
+            return Known::unknown("it reports no size");
         }
         if available <= free && free <= size {
             return Known::Known(space);

@@ -70,7 +70,7 @@ pub fn disk_limit(disk: &Disk) -> Limit {
             }
         }
         bus => Limit::Unknown {
-            reason: format!("no file tells the rate of a link of this kind ({})", bus.word()),
+            reason: format!("the kernel does not report the rate of a link of this kind ({})", bus.word()),
         },
     }
 }

@@ -31,7 +31,7 @@ pub fn pcie_limit(path: &PciPath) -> Limit {
 pub(super) fn bounds(path: &PciPath) -> Known<Vec<Bound>> {
     let links = path.links();
     if links.is_empty() {
-        return Known::unknown("no PCI Express link between it and the processor is told");
+        return Known::unknown("the kernel reports no PCI Express link between the device and the processor");
     }
     let mut found = Vec::new();
     let mut why = None;

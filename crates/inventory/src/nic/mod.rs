@@ -247,7 +247,7 @@ fn firmware(root: &SysRoot, folder: &str) -> Known<String> {
     let devices = root.list(&rdma).unwrap_or_default();
     match devices.first() {
         Some(device) => root.text(format!("{rdma}/{device}/fw_ver")).into(),
-        None => Known::unknown("no file tells it"),
+        None => Known::unknown("the kernel does not report it"),
     }
 }
 

@@ -136,7 +136,7 @@ pub(crate) fn redirecting(root: &SysRoot, folder: &str) -> Known<Vec<String>> {
 pub(crate) fn translation(root: &SysRoot, folder: &str) -> Known<String> {
     match root.text(format!("{folder}/iommu_group/type")) {
         Ok(kind) => Known::Known(kind.trim().to_owned()),
-        Err(_) if !root.exists(folder) => Known::unknown("no file tells it"),
+        Err(_) if !root.exists(folder) => Known::unknown("the kernel does not report it"),
         Err(error) if error.is_missing() && !root.exists(format!("{folder}/iommu_group")) => {
             Known::Known("none".to_owned())
         }

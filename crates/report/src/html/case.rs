@@ -136,7 +136,7 @@ fn judged(record: &VerdictRecord) -> (Badge, String) {
 fn unlimited(case: &CaseRecord) -> Vec<(String, String)> {
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
     for (name, metric) in case.metrics.iter().filter(|(_, metric)| metric.limit.value.is_none()) {
-        let reason = text(metric.limit.reason.as_deref().unwrap_or("nobody said why"));
+        let reason = text(metric.limit.reason.as_deref().unwrap_or("the reason was not recorded"));
         match found.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, names)) => names.push(name),
             None => found.push((reason, vec![name])),

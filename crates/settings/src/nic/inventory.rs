@@ -53,7 +53,7 @@ pub static QDISC: InventorySetting = InventorySetting {
                 };
                 Found::value(Value::from(root.kind.as_str())).noted(note)
             }
-            None => Found::absent("the kernel tells of no queueing discipline"),
+            None => Found::absent("the kernel reports no queueing discipline"),
         },
         Known::Unknown(why) => Found::unreadable(why),
     },

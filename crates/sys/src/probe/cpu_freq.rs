@@ -52,7 +52,8 @@ impl Counting for CpuFreq {
             counters.level("max_khz", *max);
             counters.level("cpus", found.len() as u64);
         } else if let Some(error) = first_error {
-            let why = "without a cpufreq driver, as in most virtual machines, nobody tells the clock";
+            let why =
+                "without a cpufreq driver, as in most virtual machines, the kernel does not report the clock";
             counters.unreadable(format_args!("{error}: {why}"));
         } else {
             counters.unreadable(format_args!("{CPUS} lists no CPU"));

@@ -260,7 +260,7 @@ impl Ear {
                 continue;
             }
             if !self.hear(child, said) {
-                return "nobody listens".to_owned();
+                return "no listener".to_owned();
             }
         }
     }

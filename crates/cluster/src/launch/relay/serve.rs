@@ -69,11 +69,11 @@ fn relay(
         up
     };
     let telling = thread::Builder::new().name("tell".to_owned()).spawn(tell);
-    let telling = telling.map_err(|error| format!("starting a thread that tells of copies: {error}"))?;
+    let telling = telling.map_err(|error| format!("starting the thread that reports copies: {error}"))?;
     let mut gathering = AgentStartup::new(build, HELLO_WITHIN);
     gathering.start_all(starts);
     drop::<Sending<()>>(done);
-    let mut up = telling.join().map_err(|_| "its thread that tells of copies failed".to_owned())?;
+    let mut up = telling.join().map_err(|_| "the thread that reports copies failed".to_owned())?;
     if let Err(error) = pass_on(gathering.part(), &share, &children, &mut up) {
         tracing::debug!("the controller is gone: {error}");
         leave();
