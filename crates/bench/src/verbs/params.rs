@@ -102,7 +102,7 @@ pub const INLINE_AUTO: ParamSpec = ParamSpec {
 
 /// How an end learns of completions.
 pub const COMPLETION: ParamSpec = ParamSpec::new("completion", Kind::Choice(&["polled", "event"]), "polled")
-    .doc("Whether the ends ask for completions again and again, or sleep until an interrupt tells of one.");
+    .doc("Whether the ends poll for completions, or sleep until an interrupt signals one.");
 
 pub const MTU: ParamSpec =
     ParamSpec::new("mtu", Kind::Choice(&["256", "512", "1024", "2048", "4096"]), "auto")
